@@ -1,0 +1,75 @@
+# Shared by the bash scripts of this folder: where things are, what is out of date, and parts with a
+# heading, a time and a verdict. It is sourced, never run. It installs nothing: that is scripts/need.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+
+# One target folder for tests, lint and release, whatever the caller's environment says: the contract
+# names target/release/stoa, and two folders would compile every dependency twice.
+export CARGO_TARGET_DIR="$root/target"
+
+stamps=$root/target/stamps
+
+fail() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
+
+# signature PATH… : one line that changes when a file under the paths is added, removed or written.
+# Names, sizes and times only, so that a run with nothing to do costs milliseconds. What a build
+# itself writes is left out.
+signature() {
+  local there=() it
+  for it in "$@"; do [ -e "$it" ] && there+=("$it"); done
+  [ ${#there[@]} -gt 0 ] || { echo none; return; }
+  find "${there[@]}" \( -name node_modules -o -name dist -o -name target -o -name coverage \
+    -o -name out -o -name test-results -o -name '.vite' -o -name '*.tsbuildinfo' -o -name '.*.sw?' \) -prune \
+    -o -type f -printf '%p %s %T@\n' | LC_ALL=C sort | cksum
+}
+
+# is_current STAMP SIGNATURE: whether the stamp says that this very signature was built.
+is_current() { [ -f "$stamps/$1" ] && [ "$(<"$stamps/$1")" = "$2" ]; }
+
+# set_current STAMP SIGNATURE
+set_current() { mkdir -p "$stamps"; printf '%s\n' "$2" >"$stamps/$1"; }
+
+# npm_ci DIR: installs what DIR/package-lock.json says, only when the lock is another than last time.
+npm_ci() {
+  local dir=$1 stamp sum
+  [ -f "$dir/package-lock.json" ] || fail "$dir/package-lock.json is missing: run npm install in $dir once and commit the lock"
+  stamp=npm-${dir//\//-}
+  sum=$(cksum <"$dir/package-lock.json")
+  if is_current "$stamp" "$sum" && [ -d "$dir/node_modules" ]; then return; fi
+  rm -f "$stamps/$stamp"
+  echo "npm ci in $dir"
+  (cd "$dir" && npm ci --no-audit --no-fund --loglevel=error)
+  set_current "$stamp" "$sum"
+}
+
+# Parts. `part NAME COMMAND…` prints a heading, runs the command in a shell of its own, and keeps the
+# verdict and the time; `parts_end` prints them all and answers whether every part passed.
+part_names=() part_times=() part_results=()
+fail_fast=false
+
+part() {
+  local name=$1 start=$SECONDS result=passed; shift
+  printf '\n== %s\n' "$name"
+  # Not `( … ) || …`: that would switch `set -e` off inside the part.
+  set +e; ( set -e; "$@" ); local status=$?; set -e
+  [ $status -eq 0 ] || result=failed
+  part_names+=("$name") part_results+=("$result") part_times+=($((SECONDS - start)))
+  printf -- '-- %s %s after %s\n' "$name" "$result" "$(minutes $((SECONDS - start)))"
+  if [ $result = failed ] && $fail_fast; then parts_end; exit 1; fi
+}
+
+parts_end() {
+  local i failed=0 total=0
+  printf '\n== Summary\n'
+  for i in "${!part_names[@]}"; do
+    printf '  %-14s %8s  %s\n' "${part_names[i]}" "$(minutes "${part_times[i]}")" "${part_results[i]}"
+    total=$((total + part_times[i]))
+    [ "${part_results[i]}" = passed ] || failed=$((failed + 1))
+  done
+  printf '  %-14s %8s\n\n' together "$(minutes $total)"
+  printf '%d passed, %d failed\n' $((${#part_names[@]} - failed)) $failed
+  [ $failed -eq 0 ]
+}
+
+minutes() { printf '%dm%02ds' $(($1 / 60)) $(($1 % 60)); }
