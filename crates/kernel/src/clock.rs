@@ -1,0 +1,191 @@
+//! Time, chance and ids come in as parameters: a [`World`] is handed to whoever needs one of them.
+//!
+//! This is the only file that asks the operating system; clippy refuses it everywhere else.
+
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicI64, AtomicU64, Ordering},
+};
+
+/// Milliseconds since 1970-01-01T00:00:00Z.
+pub type Millis = i64;
+
+pub trait Clock: Send + Sync {
+    fn now(&self) -> Millis;
+}
+
+pub trait Rng: Send + Sync {
+    fn fill(&self, bytes: &mut [u8]);
+}
+
+/// The clock and the source of randomness of one running program or one test.
+#[derive(Clone)]
+pub struct World {
+    clock: Arc<dyn Clock>,
+    rng: Arc<dyn Rng>,
+}
+
+impl World {
+    /// The machine's clock and its cryptographic randomness.
+    #[expect(clippy::disallowed_methods, reason = "the one place that asks the system for randomness")]
+    pub fn real() -> Self {
+        Self { clock: Arc::new(SystemClock), rng: Arc::new(SystemRng(ring::rand::SystemRandom::new())) }
+    }
+
+    /// A clock that stands still until it is moved and a fixed sequence of "random" bytes: tests only.
+    pub fn fixed(start: Millis, seed: u64) -> (Self, Arc<FixedClock>) {
+        let clock = Arc::new(FixedClock(AtomicI64::new(start)));
+        (Self { clock: clock.clone(), rng: Arc::new(SeededRng(Mutex::new(seed))) }, clock)
+    }
+
+    pub fn now(&self) -> Millis {
+        self.clock.now()
+    }
+
+    pub fn bytes<const N: usize>(&self) -> [u8; N] {
+        let mut bytes = [0; N];
+        self.rng.fill(&mut bytes);
+        bytes
+    }
+
+    /// A new UUIDv7 as text: sorts by time of making.
+    pub fn uuid(&self) -> String {
+        let now = self.now().max(0) as u64;
+        uuid::Builder::from_unix_timestamp_millis(now, &self.bytes::<10>()).into_uuid().to_string()
+    }
+
+    /// `N` random bytes as unpadded base64url: tokens, codes of links, secrets.
+    pub fn token<const N: usize>(&self) -> String {
+        use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+        URL_SAFE_NO_PAD.encode(self.bytes::<N>())
+    }
+
+    /// A decimal code of six digits, each equally likely.
+    pub fn six_digits(&self) -> String {
+        loop {
+            let n = u32::from_le_bytes(self.bytes::<4>());
+            // The largest multiple of a million below 2^32: what lies above would favour small codes.
+            if n < 4_294_000_000 {
+                return format!("{:06}", n % 1_000_000);
+            }
+        }
+    }
+}
+
+struct SystemClock;
+
+impl Clock for SystemClock {
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the machine's clock")]
+    fn now(&self) -> Millis {
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        since.map_or(0, |it| it.as_millis() as Millis)
+    }
+}
+
+struct SystemRng(ring::rand::SystemRandom);
+
+impl Rng for SystemRng {
+    fn fill(&self, bytes: &mut [u8]) {
+        use ring::rand::SecureRandom;
+        // Without randomness no token can be made safely; there is nothing sensible to go on with.
+        self.0.fill(bytes).expect("the operating system gives random bytes");
+    }
+}
+
+/// A clock for tests.
+pub struct FixedClock(AtomicI64);
+
+impl FixedClock {
+    pub fn advance(&self, by: Millis) {
+        self.0.fetch_add(by, Ordering::SeqCst);
+    }
+}
+
+impl Clock for FixedClock {
+    fn now(&self) -> Millis {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+struct SeededRng(Mutex<u64>);
+
+impl Rng for SeededRng {
+    fn fill(&self, bytes: &mut [u8]) {
+        let mut state = self.0.lock().unwrap_or_else(|it| it.into_inner());
+        for byte in bytes {
+            // splitmix64: small, and good enough for tests that must repeat.
+            *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = *state;
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            *byte = (z ^ (z >> 31)) as u8;
+        }
+    }
+}
+
+/// Formats milliseconds as `2024-03-05T06:07:08.009Z`. Years 0000 to 9999 only; the caller has checked.
+pub fn iso_from_millis(millis: Millis) -> String {
+    let (days, in_day) = (millis.div_euclid(86_400_000), millis.rem_euclid(86_400_000));
+    let (year, month, day) = civil_from_days(days);
+    let (hour, minute) = (in_day / 3_600_000, in_day / 60_000 % 60);
+    let (second, milli) = (in_day / 1000 % 60, in_day % 1000);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
+}
+
+/// Days since 1970-01-01 to a proleptic Gregorian date.
+fn civil_from_days(days: i64) -> (i64, i64, i64) {
+    let z = days + 719_468;
+    let era = z.div_euclid(146_097);
+    let day_of_era = z.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_index = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_index + 2) / 5 + 1;
+    let month = if month_index < 10 { month_index + 3 } else { month_index - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    (year, month, day)
+}
+
+/// A proleptic Gregorian date to days since 1970-01-01.
+pub fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let day_of_year = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * 146_097 + day_of_era - 719_468
+}
+
+/// Counts what a process did; handed around like the clock. Never a global.
+#[derive(Debug, Default)]
+pub struct Counter(AtomicU64);
+
+impl Counter {
+    pub fn next(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_round_trip() {
+        assert_eq!(iso_from_millis(0), "1970-01-01T00:00:00.000Z");
+        assert_eq!(iso_from_millis(1_709_618_828_009), "2024-03-05T06:07:08.009Z");
+        assert_eq!(iso_from_millis(-1), "1969-12-31T23:59:59.999Z");
+        for days in (-719_528..2_932_896).step_by(13) {
+            let (y, m, d) = civil_from_days(days);
+            assert_eq!(days_from_civil(y, m, d), days);
+        }
+    }
+
+    #[test]
+    fn ids_sort_by_time() {
+        let (world, clock) = World::fixed(1_000, 7);
+        let first = world.uuid();
+        clock.advance(1);
+        assert!(first < world.uuid());
+    }
+}

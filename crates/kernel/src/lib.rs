@@ -1,0 +1,20 @@
+//! The words everyone in Stoa shares: who asks, what ids look like, what can go wrong, what time it is.
+//!
+//! Nothing here does I/O, and nothing here knows a database, a protocol or a collection.
+
+pub mod caller;
+pub mod clock;
+pub mod code;
+pub mod fault;
+pub mod fold;
+pub mod ids;
+pub mod secret;
+pub mod text;
+
+pub use caller::{Caller, Role};
+pub use clock::{Clock, Millis, Rng, World};
+pub use code::Code;
+pub use fault::{Fault, Result, Violation};
+pub use ids::*;
+pub use secret::{Secret, TokenHash};
+pub use text::Email;

@@ -1,0 +1,111 @@
+//! Where the engines differ. No method has a default body: a gap does not compile.
+
+use crate::{
+    json::{Direction, Place},
+    pattern::Part,
+};
+
+/// A collection's table: the site's number and the table's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Table {
+    pub site: i64,
+    pub number: i64,
+}
+
+/// One engine's way of saying things. Fragments are SQL text; nothing a caller sent is ever in them,
+/// except JSON path literals, which the dialect quotes itself.
+///
+/// Items live in tables of one shape on both engines:
+/// `rid` (integer key in order of insertion), `id` (text, unique), `created`, `updated` (UTC
+/// milliseconds), `owner` (text or null) and `doc`, the canonical text of the whole item. SQLite keeps
+/// `doc` as JSONB and prints it with `json()`, which gives the stored text back byte by byte;
+/// PostgreSQL keeps the text and beside it `body`, a generated `jsonb` column that filters read.
+///
+/// The methods that read a [`Place`] answer NULL for a value of another type and for a missing one. They
+/// print one text for one place, path and all, so that an expression index on that text is used.
+pub trait Dialect: Send + Sync {
+    fn name(&self) -> &'static str;
+
+    /// The qualified name of a collection's table.
+    fn table(&self, table: Table) -> String;
+
+    /// Statements that make a collection's table with its system indexes.
+    fn create_items_table(&self, table: Table) -> Vec<String>;
+
+    /// An expression that turns the bound text of a document into what `doc` stores.
+    fn store_doc(&self, placeholder: &str) -> String;
+
+    /// An expression that reads `doc` as text.
+    fn read_doc(&self) -> &'static str;
+
+    /// `left` is one of the texts of the list bound at `placeholder`.
+    fn any_of(&self, left: &str, placeholder: &str) -> String;
+
+    /// `left`, a double, is one of the numbers whose texts are in the list bound at `placeholder`.
+    fn any_number_of(&self, left: &str, placeholder: &str) -> String;
+
+    /// The number at a place, as a double.
+    fn number(&self, place: &Place) -> String;
+
+    /// The text at a place, compared by code point.
+    fn text(&self, place: &Place) -> String;
+
+    /// The boolean at a place, as 0 or 1.
+    fn flag(&self, place: &Place) -> String;
+
+    /// The date at a place, as its ISO text: these compare as the dates do.
+    fn date(&self, place: &Place) -> String;
+
+    /// Whether the place exists; null counts as present.
+    fn is_present(&self, place: &Place) -> String;
+
+    /// Whether the place is missing or holds null.
+    fn is_empty(&self, place: &Place) -> String;
+
+    /// Whether the place holds null.
+    fn is_null(&self, place: &Place) -> String;
+
+    fn is_array(&self, place: &Place) -> String;
+
+    /// Whether the object or array at the place equals the one whose [`crate::key::sorted`] text is bound.
+    fn is_whole(&self, place: &Place, placeholder: &str) -> String;
+
+    /// A row source with the elements of the array at the place, named `e<alias>`; none if it isn't one.
+    fn elements(&self, place: &Place, alias: usize) -> String;
+
+    /// A row source with every value that the names reach when each array on the way stands for its
+    /// elements (but not an array at the end), and the place of such a value in a row. It may use the
+    /// aliases from `alias` on, one for each name.
+    fn leaves(&self, names: &[String], alias: usize) -> (String, Place);
+
+    /// A row source with every value of a field: as [`Dialect::leaves`], and an array at the end stands
+    /// for its elements too.
+    fn values(&self, names: &[String], alias: usize) -> (String, Place);
+
+    /// The folded form of a text.
+    fn fold(&self, text: &str) -> String;
+
+    /// Whether a text begins with the bound text of `count` characters.
+    fn starts_with(&self, text: &str, placeholder: &str, count: usize) -> String;
+
+    /// Whether a text ends with the bound text of `count` characters, at least one.
+    fn ends_with(&self, text: &str, placeholder: &str, count: usize) -> String;
+
+    /// Whether a text contains the bound text.
+    fn contains(&self, text: &str, placeholder: &str) -> String;
+
+    /// Whether a whole text fits the bound pattern.
+    fn fits(&self, text: &str, placeholder: &str) -> String;
+
+    /// What [`Dialect::fits`] takes as its parameter.
+    fn pattern(&self, parts: &[Part]) -> String;
+
+    /// The sort key of the value at a place ([`crate::key`]); never NULL.
+    fn sort_key(&self, place: &Place, direction: Direction) -> String;
+
+    /// The key of the value at a place for itself: an array has one of its own, whatever it holds.
+    fn value_key(&self, place: &Place) -> String;
+
+    /// The item's place in the random order of the bound seed text ([`crate::random`]).
+    fn random_key(&self, placeholder: &str) -> String;
+}

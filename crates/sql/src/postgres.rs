@@ -1,0 +1,182 @@
+//! PostgreSQL 15 and newer.
+
+use crate::{
+    Dialect, Table,
+    json::{self, Direction, Place, Root},
+    pattern::{self, Part},
+};
+
+pub struct Postgres;
+
+impl Dialect for Postgres {
+    fn name(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn table(&self, table: Table) -> String {
+        format!("site_{}.c{}", table.site, table.number)
+    }
+
+    fn create_items_table(&self, table: Table) -> Vec<String> {
+        let (name, n) = (self.table(table), table.number);
+        vec![
+            format!("create schema if not exists site_{}", table.site),
+            format!(
+                "create table {name} (rid bigint generated always as identity primary key, \
+                 id text collate \"C\" not null unique, created bigint not null, updated bigint not null, \
+                 owner text collate \"C\", doc text collate \"C\" not null, \
+                 body jsonb not null generated always as (doc::jsonb) stored)"
+            ),
+            format!("create index c{n}_created on {name} (created desc, id)"),
+            format!("create index c{n}_owner on {name} (owner, created desc, id) where owner is not null"),
+        ]
+    }
+
+    fn store_doc(&self, placeholder: &str) -> String {
+        placeholder.to_owned()
+    }
+
+    fn read_doc(&self) -> &'static str {
+        "doc"
+    }
+
+    fn any_of(&self, left: &str, placeholder: &str) -> String {
+        format!("{left} = any({placeholder})")
+    }
+
+    fn any_number_of(&self, left: &str, placeholder: &str) -> String {
+        format!("{left} = any({placeholder}::text[]::double precision[])")
+    }
+
+    fn number(&self, place: &Place) -> String {
+        let value = value(place);
+        format!("case jsonb_typeof({value}) when 'number' then ({value})::double precision end")
+    }
+
+    fn text(&self, place: &Place) -> String {
+        let value = value(place);
+        let text = scalar_text(place);
+        format!("case jsonb_typeof({value}) when 'string' then {text} end collate \"C\"")
+    }
+
+    fn flag(&self, place: &Place) -> String {
+        let value = value(place);
+        format!("case {value} when 'true' then 1 when 'false' then 0 end")
+    }
+
+    /// Nothing but a date has a member of this name, so its type needs no look.
+    fn date(&self, place: &Place) -> String {
+        format!("({} ->> '$date') collate \"C\"", value(place))
+    }
+
+    fn is_present(&self, place: &Place) -> String {
+        format!("{} is not null", value(place))
+    }
+
+    fn is_empty(&self, place: &Place) -> String {
+        format!("coalesce({}, 'null') = 'null'", value(place))
+    }
+
+    fn is_null(&self, place: &Place) -> String {
+        format!("{} = 'null'", value(place))
+    }
+
+    fn is_array(&self, place: &Place) -> String {
+        format!("jsonb_typeof({}) = 'array'", value(place))
+    }
+
+    fn is_whole(&self, place: &Place, placeholder: &str) -> String {
+        format!("{} = {placeholder}::text::jsonb", value(place))
+    }
+
+    fn elements(&self, place: &Place, alias: usize) -> String {
+        let value = value(place);
+        format!("jsonb_array_elements(case jsonb_typeof({value}) when 'array' then {value} end) e{alias}(value)")
+    }
+
+    /// A lax path goes through one level of array at each name, just as asked.
+    fn leaves(&self, names: &[String], alias: usize) -> (String, Place) {
+        (format!("jsonb_path_query(body, {}) e{alias}(value)", lax_path(names, "")), Place::element(alias))
+    }
+
+    /// A lax path takes what isn't an array for one with a single element.
+    fn values(&self, names: &[String], alias: usize) -> (String, Place) {
+        (format!("jsonb_path_query(body, {}) e{alias}(value)", lax_path(names, "[*]")), Place::element(alias))
+    }
+
+    fn fold(&self, text: &str) -> String {
+        format!("stoa.fold({text})")
+    }
+
+    fn starts_with(&self, text: &str, placeholder: &str, _count: usize) -> String {
+        format!("starts_with({text}, {placeholder})")
+    }
+
+    fn ends_with(&self, text: &str, placeholder: &str, count: usize) -> String {
+        format!("right({text}, {count}) = {placeholder}")
+    }
+
+    fn contains(&self, text: &str, placeholder: &str) -> String {
+        format!("strpos({text}, {placeholder}) > 0")
+    }
+
+    fn fits(&self, text: &str, placeholder: &str) -> String {
+        format!("{text} ~ {placeholder}")
+    }
+
+    fn pattern(&self, parts: &[Part]) -> String {
+        pattern::regex(parts)
+    }
+
+    fn sort_key(&self, place: &Place, direction: Direction) -> String {
+        match direction {
+            Direction::Ascending => format!("stoa.least({}) collate \"C\"", value(place)),
+            Direction::Descending => format!("stoa.greatest({}) collate \"C\"", value(place)),
+        }
+    }
+
+    fn value_key(&self, place: &Place) -> String {
+        format!("stoa.value_key({}) collate \"C\"", value(place))
+    }
+
+    fn random_key(&self, placeholder: &str) -> String {
+        format!("encode(sha256(convert_to({placeholder}::text || id, 'UTF8')), 'hex') collate \"C\"")
+    }
+}
+
+/// The value as `jsonb`, NULL for a missing one. `->` with a text never takes it for an index.
+fn value(place: &Place) -> String {
+    place.names.iter().fold(root(place.root), |it, name| format!("{it} -> {}", literal(name)))
+}
+
+/// The value as text without quotes.
+fn scalar_text(place: &Place) -> String {
+    match place.names.split_last() {
+        None => format!("{} #>> '{{}}'", root(place.root)),
+        Some((last, inner)) => {
+            let outer = Place { root: place.root, names: inner.to_vec() };
+            format!("{} ->> {}", value(&outer), literal(last))
+        }
+    }
+}
+
+fn root(root: Root) -> String {
+    match root {
+        Root::Document => "body".to_owned(),
+        Root::Element(n) => format!("e{n}.value"),
+    }
+}
+
+/// `'$."a"."b"'` and what follows.
+fn lax_path(names: &[String], end: &str) -> String {
+    let names: String = names.iter().map(|it| format!(".{}", json::quoted(it))).collect();
+    literal(&format!("${names}{end}"))
+}
+
+/// A text literal. The leading E keeps its meaning whatever `standard_conforming_strings` says.
+fn literal(text: &str) -> String {
+    if text.contains('\\') {
+        return format!("E'{}'", text.replace('\\', "\\\\").replace('\'', "''"));
+    }
+    format!("'{}'", text.replace('\'', "''"))
+}

@@ -1,0 +1,64 @@
+//! The functions of [`crate::functions`] for PostgreSQL, as the statements that a migration runs.
+//!
+//! They live in the schema `stoa`, are replaced whole, and name everything with its schema, so that the
+//! caller's `search_path` has no say. `stoa_sorted` needs no twin here: `jsonb` compares by content.
+
+use crate::postgres_fold::fold_function_sql;
+
+/// All statements, in the order in which they must run. They may run again at any time.
+pub fn statements() -> Vec<String> {
+    let fixed = [VALUE_KEY, LEAST, GREATEST];
+    let schema = "create schema if not exists stoa".to_owned();
+    [schema, fold_function_sql()].into_iter().chain(fixed.map(str::to_owned)).collect()
+}
+
+/// See `stoa_sql::key`: the place of a value in the total order.
+///
+/// A double's bits, as hexadecimal digits, compare as the numbers do once the sign bit of positive
+/// numbers is set and all bits of negative ones are turned: both are exchanges of digits.
+const VALUE_KEY: &str = "\
+create or replace function stoa.value_key(given jsonb) returns text
+language plpgsql immutable parallel safe as $$
+declare
+  bits text;
+begin
+  case jsonb_typeof(given)
+    when 'string' then
+      return '2' || (given #>> '{}');
+    when 'number' then
+      bits := encode(float8send(given::double precision), 'hex');
+      if bits < '8' collate \"C\" then
+        return '1' || translate(left(bits, 1), '01234567', '89abcdef') || substr(bits, 2);
+      end if;
+      return '1' || translate(bits, '0123456789abcdef', 'fedcba9876543210');
+    when 'object' then
+      if given ? '$date' then return '6' || (given ->> '$date'); end if;
+      return '3' || given::text;
+    when 'array' then
+      return '4' || given::text;
+    when 'boolean' then
+      return case given when 'true' then '51' else '50' end;
+    else
+      return '';
+  end case;
+end $$";
+
+const LEAST: &str = "\
+create or replace function stoa.least(given jsonb) returns text
+language plpgsql immutable parallel safe as $$
+begin
+  if jsonb_typeof(given) = 'array' then
+    return coalesce((select min(stoa.value_key(it) collate \"C\") from jsonb_array_elements(given) as it), '');
+  end if;
+  return stoa.value_key(given);
+end $$";
+
+const GREATEST: &str = "\
+create or replace function stoa.greatest(given jsonb) returns text
+language plpgsql immutable parallel safe as $$
+begin
+  if jsonb_typeof(given) = 'array' then
+    return coalesce((select max(stoa.value_key(it) collate \"C\") from jsonb_array_elements(given) as it), '');
+  end if;
+  return stoa.value_key(given);
+end $$";

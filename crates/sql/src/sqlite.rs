@@ -1,0 +1,213 @@
+//! SQLite 3.45 and newer (JSONB).
+
+use crate::{
+    Dialect, Table,
+    json::{Direction, Place, Root},
+    pattern::{self, Part},
+};
+
+pub use crate::functions::FUNCTIONS;
+
+pub struct Sqlite;
+
+impl Dialect for Sqlite {
+    fn name(&self) -> &'static str {
+        "sqlite"
+    }
+
+    /// One file a site, so the site's number is not needed.
+    fn table(&self, table: Table) -> String {
+        format!("stoa.c{}", table.number)
+    }
+
+    fn create_items_table(&self, table: Table) -> Vec<String> {
+        let n = table.number;
+        vec![
+            format!(
+                "create table stoa.c{n} (rid integer primary key, id text not null unique, \
+                 created integer not null, updated integer not null, owner text, doc blob not null)"
+            ),
+            format!("create index stoa.c{n}_created on c{n} (created desc, id)"),
+            format!("create index stoa.c{n}_owner on c{n} (owner, created desc, id) where owner is not null"),
+        ]
+    }
+
+    fn store_doc(&self, placeholder: &str) -> String {
+        format!("jsonb({placeholder})")
+    }
+
+    fn read_doc(&self) -> &'static str {
+        "json(doc)"
+    }
+
+    fn any_of(&self, left: &str, placeholder: &str) -> String {
+        format!("{left} in (select value from json_each({placeholder}))")
+    }
+
+    fn any_number_of(&self, left: &str, placeholder: &str) -> String {
+        format!("{left} in (select cast(value as real) from json_each({placeholder}))")
+    }
+
+    /// The cast matters: an integer of more than 53 bits is not the double that it stands for.
+    fn number(&self, place: &Place) -> String {
+        let (kind, value) = (kind(place), value(place));
+        format!("case when {kind} in ('integer', 'real') then cast({value} as real) end")
+    }
+
+    fn text(&self, place: &Place) -> String {
+        format!("case {} when 'text' then {} end", kind(place), value(place))
+    }
+
+    fn flag(&self, place: &Place) -> String {
+        format!("case {} when 'true' then 1 when 'false' then 0 end", kind(place))
+    }
+
+    /// Nothing but a date has a member of this name, so its type needs no look.
+    fn date(&self, place: &Place) -> String {
+        let mut member = place.clone();
+        member.names.push("$date".to_owned());
+        value(&member)
+    }
+
+    fn is_present(&self, place: &Place) -> String {
+        format!("{} is not null", kind(place))
+    }
+
+    fn is_empty(&self, place: &Place) -> String {
+        format!("ifnull({}, 'null') = 'null'", kind(place))
+    }
+
+    fn is_null(&self, place: &Place) -> String {
+        format!("{} = 'null'", kind(place))
+    }
+
+    fn is_array(&self, place: &Place) -> String {
+        format!("{} = 'array'", kind(place))
+    }
+
+    fn is_whole(&self, place: &Place, placeholder: &str) -> String {
+        let (kind, value) = (kind(place), value(place));
+        format!("case when {kind} in ('object', 'array') then stoa_sorted({value}) end = {placeholder}")
+    }
+
+    fn elements(&self, place: &Place, alias: usize) -> String {
+        match path(&place.names) {
+            None => format!("json_each({}) e{alias}", container(place.root)),
+            Some(path) => format!("json_each({}, {path}) e{alias}", container(place.root)),
+        }
+    }
+
+    /// For `a.b.c`: the elements of `a` (or `a` itself), of their `b`, and in those the place `c`.
+    fn leaves(&self, names: &[String], alias: usize) -> (String, Place) {
+        let mut place = Place::field(&[]);
+        let mut rows = Vec::new();
+        for (n, name) in names.iter().enumerate() {
+            place.names.push(name.clone());
+            if n + 1 < names.len() {
+                let (kind, json) = (kind(&place), json(&place));
+                let list = format!("case {kind} when 'array' then {json} else json_array({json}) end");
+                rows.push(format!("json_each({list}) e{}", alias + n));
+                place = Place::element(alias + n);
+            }
+        }
+        (rows.join(", "), place)
+    }
+
+    fn values(&self, names: &[String], alias: usize) -> (String, Place) {
+        let (rows, leaf) = self.leaves(names, alias);
+        let (kind, json, alias) = (kind(&leaf), json(&leaf), alias + names.len());
+        let list =
+            format!("case when {kind} = 'array' then {json} when {kind} is not null then json_array({json}) end");
+        let comma = if rows.is_empty() { "" } else { ", " };
+        (format!("{rows}{comma}json_each({list}) e{alias}"), Place::element(alias))
+    }
+
+    fn fold(&self, text: &str) -> String {
+        format!("stoa_fold({text})")
+    }
+
+    fn starts_with(&self, text: &str, placeholder: &str, count: usize) -> String {
+        format!("substr({text}, 1, {count}) = {placeholder}")
+    }
+
+    fn ends_with(&self, text: &str, placeholder: &str, count: usize) -> String {
+        format!("substr({text}, -{count}) = {placeholder}")
+    }
+
+    fn contains(&self, text: &str, placeholder: &str) -> String {
+        format!("instr({text}, {placeholder}) > 0")
+    }
+
+    fn fits(&self, text: &str, placeholder: &str) -> String {
+        format!("stoa_matches({text}, {placeholder}) = 1")
+    }
+
+    fn pattern(&self, parts: &[Part]) -> String {
+        pattern::print(parts)
+    }
+
+    fn sort_key(&self, place: &Place, direction: Direction) -> String {
+        match direction {
+            Direction::Ascending => format!("stoa_least({})", json(place)),
+            Direction::Descending => format!("stoa_greatest({})", json(place)),
+        }
+    }
+
+    fn value_key(&self, place: &Place) -> String {
+        format!("stoa_key({})", json(place))
+    }
+
+    fn random_key(&self, placeholder: &str) -> String {
+        format!("stoa_random({placeholder}, id)")
+    }
+}
+
+/// The type's name, NULL for a missing value.
+fn kind(place: &Place) -> String {
+    match (path(&place.names), place.root) {
+        (Some(path), root) => format!("json_type({}, {path})", container(root)),
+        (None, Root::Document) => "json_type(doc)".to_owned(),
+        (None, Root::Element(n)) => format!("e{n}.type"),
+    }
+}
+
+/// The value as SQL has it: text and numbers as such, arrays and objects as their JSON text.
+fn value(place: &Place) -> String {
+    match (path(&place.names), place.root) {
+        (Some(path), root) => format!("json_extract({}, {path})", container(root)),
+        (None, Root::Document) => "json(doc)".to_owned(),
+        (None, Root::Element(n)) => format!("e{n}.value"),
+    }
+}
+
+/// The JSON text of a value. That of an element is looked up once more: `e1.value` knows neither
+/// booleans nor all digits of a number.
+fn json(place: &Place) -> String {
+    match (path(&place.names), place.root) {
+        (Some(path), root) => format!("{} -> {path}", container(root)),
+        (None, Root::Document) => "json(doc)".to_owned(),
+        (None, Root::Element(n)) => format!("e{n}.json -> e{n}.fullkey"),
+    }
+}
+
+/// What paths are applied to. An element that isn't an object is no JSON text: reading into it would fail.
+fn container(root: Root) -> String {
+    match root {
+        Root::Document => "doc".to_owned(),
+        Root::Element(n) => format!("case when e{n}.type in ('object', 'array') then e{n}.value end"),
+    }
+}
+
+/// `'$."a"."b"'`, or nothing when no names are left.
+fn path(names: &[String]) -> Option<String> {
+    if names.is_empty() {
+        return None;
+    }
+    let mut path = String::from("'$");
+    for name in names {
+        path.push('.');
+        path.push_str(&crate::json::quoted(name).replace('\'', "''"));
+    }
+    path.push('\'');
+    Some(path)
+}

@@ -1,0 +1,86 @@
+//! A database of either engine: the catalogue or one site.
+
+use crate::{
+    Error, Tx, TxFuture,
+    postgres::{Isolation, Postgres},
+    sqlite::{Readers, Writer},
+};
+use std::{path::Path, sync::Arc};
+use stoa_kernel::Result;
+
+/// Where a read may run (hazards: Readers and long work).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lane {
+    /// Bounded by an index: at once, beside everything else.
+    Point,
+    /// May look at many rows: apart, bounded in number, cancelled when nobody waits.
+    Scan,
+}
+
+pub struct Database {
+    engine: Engine,
+}
+
+enum Engine {
+    Sqlite { writer: Writer, readers: Readers },
+    Postgres(Arc<Postgres>),
+}
+
+impl Database {
+    pub(crate) fn sqlite(path: &Path) -> Result<Self, Error> {
+        // The writer comes first: it turns on the log that readers need.
+        let writer = Writer::start(path)?;
+        Ok(Self { engine: Engine::Sqlite { writer, readers: Readers::start(path)? } })
+    }
+
+    pub(crate) fn postgres(pool: Arc<Postgres>) -> Self {
+        Self { engine: Engine::Postgres(pool) }
+    }
+
+    pub fn dialect(&self) -> &'static dyn stoa_sql::Dialect {
+        match &self.engine {
+            Engine::Sqlite { .. } => &stoa_sql::Sqlite,
+            Engine::Postgres(_) => &stoa_sql::Postgres,
+        }
+    }
+
+    /// Runs `body` in a transaction: serial on SQLite, SERIALIZABLE on PostgreSQL. It may be run more
+    /// than once, must await nothing but its `Tx`, and is acknowledged only when the commit is durable.
+    pub async fn write<T, F>(&self, body: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: for<'t> Fn(&'t mut Tx<'_>) -> TxFuture<'t, T> + Send + Sync + 'static,
+    {
+        match &self.engine {
+            Engine::Sqlite { writer, .. } => writer.write(body).await,
+            Engine::Postgres(pool) => pool.write(Isolation::Serializable, body).await,
+        }
+    }
+
+    /// Like [`Database::write`] for a body that decides nothing on what it reads: inserts whose
+    /// conflicts a constraint finds. Cheaper on PostgreSQL.
+    pub async fn append<T, F>(&self, body: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: for<'t> Fn(&'t mut Tx<'_>) -> TxFuture<'t, T> + Send + Sync + 'static,
+    {
+        match &self.engine {
+            Engine::Sqlite { writer, .. } => writer.write(body).await,
+            Engine::Postgres(pool) => pool.write(Isolation::ReadCommitted, body).await,
+        }
+    }
+
+    /// Runs a read. Each statement sees what was committed when it began.
+    pub async fn read<T, F>(&self, lane: Lane, body: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: for<'t> FnOnce(&'t mut Tx<'_>) -> TxFuture<'t, T> + Send + 'static,
+    {
+        match (&self.engine, lane) {
+            (Engine::Sqlite { readers, .. }, Lane::Point) => readers.point(body),
+            (Engine::Sqlite { readers, .. }, Lane::Scan) => readers.scan(body).await,
+            (Engine::Postgres(pool), Lane::Point) => pool.point(body).await,
+            (Engine::Postgres(pool), Lane::Scan) => pool.scan(body).await,
+        }
+    }
+}

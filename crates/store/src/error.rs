@@ -1,0 +1,84 @@
+//! What an engine can answer, mapped by hand: nothing of an engine's own error type leaves this crate.
+
+use stoa_kernel::{Code, Fault};
+use tokio_postgres::error::SqlState;
+
+/// An engine's refusal, in words both engines share.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Error {
+    /// A unique constraint; the text names the constraint or columns and is for the log.
+    Unique(String),
+    /// The transaction met another one and may be run again.
+    Retry(String),
+    /// The disk or quota is full; nothing was written.
+    Full(String),
+    /// The commit failed half way: it may or may not have happened.
+    Unknown(String),
+    /// The statement was stopped: time limit or the caller went away.
+    Interrupted,
+    /// The database can't be reached or is shutting down.
+    Unavailable(String),
+    /// A text with the character U+0000, which can't be stored or asked for.
+    Nul,
+    /// Anything else: a defect of ours or of the database.
+    Other(String),
+}
+
+impl Error {
+    pub(crate) fn from_sqlite(error: &rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode as E;
+        let text = error.to_string();
+        match error.sqlite_error() {
+            Some(it) => match (it.code, it.extended_code) {
+                (E::ConstraintViolation, 2067 | 1555) => Self::Unique(text),
+                (E::DatabaseBusy | E::DatabaseLocked, _) => Self::Retry(text),
+                (E::DiskFull, _) => Self::Full(text),
+                (E::OperationInterrupted, _) => Self::Interrupted,
+                (E::SystemIoFailure, _) => Self::Unavailable(text),
+                _ => Self::Other(text),
+            },
+            None => Self::Other(text),
+        }
+    }
+
+    pub(crate) fn from_postgres(error: &tokio_postgres::Error) -> Self {
+        let Some(db) = error.as_db_error() else {
+            return Self::Unavailable(error.to_string());
+        };
+        let text = format!("{} {}: {}", db.code().code(), db.constraint().unwrap_or(""), db.message());
+        match db.code() {
+            &SqlState::UNIQUE_VIOLATION => Self::Unique(text),
+            &SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED => Self::Retry(text),
+            &SqlState::DISK_FULL | &SqlState::OUT_OF_MEMORY => Self::Full(text),
+            &SqlState::QUERY_CANCELED => Self::Interrupted,
+            &SqlState::ADMIN_SHUTDOWN | &SqlState::CRASH_SHUTDOWN | &SqlState::CANNOT_CONNECT_NOW => {
+                Self::Unavailable(text)
+            }
+            &SqlState::TOO_MANY_CONNECTIONS => Self::Unavailable(text),
+            _ => Self::Other(text),
+        }
+    }
+
+    pub(crate) fn from_pool(error: &deadpool_postgres::PoolError) -> Self {
+        match error {
+            deadpool_postgres::PoolError::Backend(it) => Self::from_postgres(it),
+            it => Self::Unavailable(it.to_string()),
+        }
+    }
+}
+
+impl From<Error> for Fault {
+    /// A breach of a unique constraint that the caller did not map is a defect, so it is internal.
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Unique(text) => Self::internal(format!("unmapped unique constraint: {text}")),
+            Error::Retry(text) => Self::new(Code::Unavailable).logged(text),
+            Error::Full(text) => Self::new(Code::StorageFull).logged(text),
+            Error::Unknown(text) => Self::new(Code::OutcomeUnknown).logged(text),
+            Error::Interrupted => Self::new(Code::TimeLimit),
+            Error::Unavailable(text) => Self::new(Code::Unavailable).logged(text),
+            Error::Nul => Self::because(Code::BadRequest, "Text must not hold the character U+0000."),
+            Error::Other(text) => Self::internal(text),
+        }
+    }
+}

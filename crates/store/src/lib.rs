@@ -1,0 +1,38 @@
+//! A site on disk: opening it, and transactions in it. The only room that knows which engine runs.
+//!
+//! Everything above writes SQL that both engines read alike and hands it to a [`Tx`]. A write is a
+//! closure that may be run again, that awaits nothing but its `Tx`, and whose answer is given only
+//! after the commit is durable (hazards: Writers sharing a commit, Two kinds of transaction).
+
+mod database;
+mod directory;
+mod error;
+mod migrate;
+mod postgres;
+mod row;
+mod site;
+mod sqlite;
+mod tx;
+
+pub use database::{Database, Lane};
+pub use directory::DataDirectory;
+pub use error::Error;
+pub use row::{FromColumn, Row};
+pub use site::{Config, Site, Store};
+pub use tx::{InsertRows, Tx};
+
+/// A boxed future of a transaction's closure.
+pub type TxFuture<'t, T> = std::pin::Pin<Box<dyn Future<Output = stoa_kernel::Result<T>> + Send + 't>>;
+
+/// Wraps the body of a transaction: `write(|tx| boxed!({ … Ok(value) }))`.
+#[macro_export]
+macro_rules! boxed {
+    ($body:expr) => {
+        $crate::boxed(async move { $body })
+    };
+}
+
+/// What [`boxed!`] expands to: gives the body its type.
+pub fn boxed<'t, T>(body: impl Future<Output = stoa_kernel::Result<T>> + Send + 't) -> TxFuture<'t, T> {
+    Box::pin(body)
+}

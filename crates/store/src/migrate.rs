@@ -1,0 +1,143 @@
+//! Brings a database to the present shape: forward only, one numbered folder a scope, each migration
+//! once and in a transaction.
+//!
+//! One text serves both engines. Where their types differ the text says `{text}`, `{bytes}` or
+//! `{key}` (an integer key that counts up by itself). A migration whose text changed after it ran is
+//! refused, so that two installations can't drift apart unseen.
+
+use crate::{
+    Error,
+    postgres::{self, Postgres},
+};
+use rusqlite::{Connection, OptionalExtension};
+use std::path::Path;
+use stoa_kernel::{Code, Fault, Result, TokenHash};
+
+/// Which tables a database holds. On PostgreSQL one database holds both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    Catalog,
+    Site,
+}
+
+struct Migration {
+    number: i64,
+    name: &'static str,
+    text: &'static str,
+}
+
+macro_rules! migrations {
+    ($($number:literal $name:literal),* $(,)?) => {
+        &[$(Migration { number: $number, name: $name, text: include_str!(concat!("../migrations/", $name, ".sql")) }),*]
+    };
+}
+
+const CATALOG: &[Migration] = migrations![
+    1 "catalog/0001_catalog",
+];
+
+const SITE: &[Migration] = migrations![
+    1 "site/0001_site",
+    2 "site/0002_identity",
+    3 "site/0003_content",
+];
+
+impl Scope {
+    fn migrations(self) -> &'static [Migration] {
+        match self {
+            Self::Catalog => CATALOG,
+            Self::Site => SITE,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Catalog => "catalog",
+            Self::Site => "site",
+        }
+    }
+}
+
+const LEDGER: &str = "create table if not exists stoa.migration \
+    (scope text not null, number bigint not null, name text not null, checksum text not null, primary key (scope, number))";
+
+/// Migrates a SQLite file, making it when it is missing.
+pub(crate) fn sqlite(file: &Path, scope: Scope) -> Result<()> {
+    let mut conn = crate::sqlite::open_for_migration(file)?;
+    let run = |conn: &mut Connection| -> Result<(), rusqlite::Error> {
+        conn.execute_batch(LEDGER)?;
+        let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        for it in scope.migrations() {
+            let sql = "select checksum from stoa.migration where scope = ? and number = ?";
+            let known: Option<String> = tx.query_row(sql, (scope.name(), it.number), |row| row.get(0)).optional()?;
+            match known {
+                Some(known) if known == checksum(it.text) => {}
+                Some(_) => return Err(rusqlite::Error::InvalidQuery),
+                None => {
+                    tx.execute_batch(&for_sqlite(it.text))?;
+                    let sql = "insert into stoa.migration (scope, number, name, checksum) values (?, ?, ?, ?)";
+                    tx.execute(sql, (scope.name(), it.number, it.name, checksum(it.text)))?;
+                }
+            }
+        }
+        tx.commit()
+    };
+    match run(&mut conn) {
+        Ok(()) => Ok(()),
+        Err(rusqlite::Error::InvalidQuery) => Err(changed(&file.display().to_string())),
+        Err(error) => Err(Error::from_sqlite(&error).into()),
+    }
+}
+
+/// Migrates the whole database; several nodes may start at once.
+pub(crate) async fn postgres(pool: &Postgres) -> Result<()> {
+    let client = pool.client().await?;
+    postgres::check_encoding(&client).await?;
+    postgres::version(&client).await?;
+    let map = |it: tokio_postgres::Error| Fault::from(Error::from_postgres(&it));
+    postgres::command(&client, "begin; select pg_advisory_xact_lock(7305811); create schema if not exists stoa").await?;
+    postgres::command(&client, LEDGER).await?;
+    for scope in [Scope::Catalog, Scope::Site] {
+        for it in scope.migrations() {
+            let sql = "select checksum from stoa.migration where scope = $1 and number = $2";
+            let known = client.query_opt(sql, &[&scope.name(), &it.number]).await.map_err(map)?;
+            match known.map(|row| row.get::<_, String>(0)) {
+                Some(known) if known == checksum(it.text) => {}
+                Some(_) => return Err(changed("the PostgreSQL database")),
+                None => {
+                    postgres::command(&client, &for_postgres(it.text)).await?;
+                    let sql = "insert into stoa.migration (scope, number, name, checksum) values ($1, $2, $3, $4)";
+                    let row: [&(dyn tokio_postgres::types::ToSql + Sync); 4] =
+                        [&scope.name(), &it.number, &it.name, &checksum(it.text)];
+                    client.execute(sql, &row).await.map_err(map)?;
+                }
+            }
+        }
+    }
+    // Made anew at each start: their text follows the program, for example its Unicode version.
+    for statement in stoa_sql::postgres_functions::statements() {
+        postgres::command(&client, &statement).await?;
+    }
+    postgres::command(&client, "commit").await?;
+    Ok(())
+}
+
+fn for_sqlite(text: &str) -> String {
+    // SQLite takes no schema before the table of an index; an index is always in its table's schema.
+    let text = text.replace(" on stoa.", " on ");
+    text.replace("{text}", "text").replace("{bytes}", "blob").replace("{key}", "integer primary key")
+}
+
+fn for_postgres(text: &str) -> String {
+    text.replace("{text}", "text collate \"C\"")
+        .replace("{bytes}", "bytea")
+        .replace("{key}", "bigint generated by default as identity primary key")
+}
+
+fn checksum(text: &str) -> String {
+    TokenHash::of(text).to_vec()[..8].iter().map(|it| format!("{it:02x}")).collect()
+}
+
+fn changed(place: &str) -> Fault {
+    Fault::because(Code::Unavailable, format!("{place} was migrated by a different version of Stoa"))
+}

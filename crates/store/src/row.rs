@@ -1,0 +1,64 @@
+//! A row of either engine, read in place: text is borrowed from the engine's own buffer.
+
+use crate::Error;
+
+/// The current row of a running statement. Columns are read by position.
+pub enum Row<'r> {
+    Sqlite(&'r rusqlite::Row<'r>),
+    Postgres(&'r tokio_postgres::Row),
+}
+
+impl Row<'_> {
+    /// Column `index` as `T`; the wrong type is an internal error that names the column.
+    pub fn get<T: FromColumn>(&self, index: usize) -> Result<T, Error> {
+        T::from_column(self, index)
+    }
+
+    /// Text without a copy.
+    pub fn text(&self, index: usize) -> Result<&str, Error> {
+        match self {
+            Self::Sqlite(row) => {
+                let value = row.get_ref(index).map_err(|it| Error::from_sqlite(&it))?;
+                value.as_str().map_err(|it| wrong(index, it))
+            }
+            Self::Postgres(row) => row.try_get(index).map_err(|it| wrong(index, it)),
+        }
+    }
+}
+
+/// The column types that both engines store alike, and their optional forms.
+pub trait FromColumn: Sized {
+    fn from_column(row: &Row<'_>, index: usize) -> Result<Self, Error>;
+}
+
+macro_rules! columns {
+    ($($type:ty),+) => {$(
+        impl FromColumn for $type {
+            fn from_column(row: &Row<'_>, index: usize) -> Result<Self, Error> {
+                match row {
+                    Row::Sqlite(row) => row.get(index).map_err(|it| wrong(index, it)),
+                    Row::Postgres(row) => row.try_get(index).map_err(|it| wrong(index, it)),
+                }
+            }
+        }
+    )+};
+}
+
+columns!(i64, f64, String, Vec<u8>, Option<i64>, Option<f64>, Option<String>, Option<Vec<u8>>);
+
+/// Flags are stored as 0 and 1 on both engines; PostgreSQL's own comparisons give `boolean`.
+impl FromColumn for bool {
+    fn from_column(row: &Row<'_>, index: usize) -> Result<Self, Error> {
+        match row {
+            Row::Sqlite(row) => row.get(index).map_err(|it| wrong(index, it)),
+            Row::Postgres(row) => match row.try_get::<_, bool>(index) {
+                Ok(it) => Ok(it),
+                Err(_) => row.try_get::<_, i64>(index).map(|it| it != 0).map_err(|it| wrong(index, it)),
+            },
+        }
+    }
+}
+
+fn wrong(index: usize, error: impl std::fmt::Display) -> Error {
+    Error::Other(format!("column {index}: {error}"))
+}

@@ -1,0 +1,227 @@
+//! Opening the catalogue and the sites in it.
+
+use crate::{DataDirectory, Database, Lane, boxed, migrate, postgres::Postgres};
+use parking_lot::Mutex;
+use std::{
+    collections::{HashMap, VecDeque},
+    path::PathBuf,
+    sync::{Arc, Weak},
+};
+use stoa_kernel::{Code, Fault, Result, SiteId, World};
+use stoa_sql::params;
+
+/// SQLite files kept open; on PostgreSQL a site costs nothing.
+const OPEN_SITES: usize = 256;
+
+/// Where the data is.
+#[derive(Debug, Clone)]
+pub struct Config {
+    pub data: PathBuf,
+    /// `postgres://…`; without it every site is a SQLite file in `data`.
+    pub database_url: Option<String>,
+    /// Connections to PostgreSQL.
+    pub connections: usize,
+}
+
+/// Everything a process has open: the catalogue and its sites.
+pub struct Store {
+    directory: DataDirectory,
+    catalog: Database,
+    pool: Option<Arc<Postgres>>,
+    open: Mutex<OpenSites>,
+    opening: tokio::sync::Mutex<()>,
+}
+
+/// One site: the unit of everything.
+pub struct Site {
+    pub id: SiteId,
+    /// Internal number, part of table names on PostgreSQL.
+    pub number: i64,
+    pub name: String,
+    database: Database,
+}
+
+impl std::ops::Deref for Site {
+    type Target = Database;
+    fn deref(&self) -> &Database {
+        &self.database
+    }
+}
+
+/// Sites in use, and those used last, which stay open.
+#[derive(Default)]
+struct OpenSites {
+    known: HashMap<SiteId, Weak<Site>>,
+    recent: VecDeque<Arc<Site>>,
+}
+
+impl Store {
+    /// Takes the data directory's lock, migrates what is older and opens the catalogue.
+    pub async fn open(config: &Config) -> Result<Self> {
+        let directory = DataDirectory::hold(&config.data)?;
+        let (catalog, pool) = match &config.database_url {
+            None => {
+                let file = DataDirectory::catalog_file(directory.path());
+                migrate::sqlite(&file, migrate::Scope::Catalog)?;
+                (Database::sqlite(&file)?, None)
+            }
+            Some(url) => {
+                let pool = Arc::new(Postgres::connect(url, config.connections)?);
+                migrate::postgres(&pool).await?;
+                (Database::postgres(pool.clone()), Some(pool))
+            }
+        };
+        Ok(Self { directory, catalog, pool, open: Mutex::default(), opening: tokio::sync::Mutex::default() })
+    }
+
+    /// Connects to PostgreSQL once and answers its version, changing nothing.
+    pub async fn probe(url: &str) -> Result<String> {
+        let pool = Postgres::connect(url, 1)?;
+        let client = pool.client().await?;
+        crate::postgres::check_encoding(&client).await?;
+        crate::postgres::version(&client).await
+    }
+
+    /// What must be known before a site is open: sites, hosts, clients, keys, people, signing keys.
+    pub fn catalog(&self) -> &Database {
+        &self.catalog
+    }
+
+    pub fn directory(&self) -> &DataDirectory {
+        &self.directory
+    }
+
+    /// Makes an empty site.
+    pub async fn site_create(&self, name: &str, world: &World) -> Result<Arc<Site>> {
+        let id = SiteId::from(world.uuid());
+        if self.pool.is_none() {
+            // The file comes first: without its row in the catalogue it is nobody's and harms nobody.
+            migrate::sqlite(&DataDirectory::site_file(self.directory.path(), id.as_str()), migrate::Scope::Site)?;
+        }
+        let (row, title, now) = (id.clone(), name.to_owned(), world.now());
+        self.catalog
+            .write(move |tx| {
+                let (row, title) = (row.clone(), title.clone());
+                boxed!({
+                    let sql = "insert into stoa.site (id, number, name, created) \
+                               select $1, coalesce(max(number), 0) + 1, $2, $3 from stoa.site";
+                    tx.execute(sql, &params![&row, title, now]).await?;
+                    Ok(())
+                })
+            })
+            .await?;
+        self.site(&id).await
+    }
+
+    /// Lets a host name show a site; a name shows one site only.
+    pub async fn host_add(&self, site: &SiteId, host: &str) -> Result<()> {
+        let (site, host) = (site.clone(), host.to_ascii_lowercase());
+        self.catalog
+            .write(move |tx| {
+                let (site, host) = (site.clone(), host.clone());
+                boxed!({
+                    let sql = "insert into stoa.host (host, site) values ($1, $2) on conflict (host) do nothing";
+                    match tx.execute(sql, &params![host, &site]).await? {
+                        0 => Err(Fault::because(Code::AlreadyExists, "this host name already shows a site")),
+                        _ => Ok(()),
+                    }
+                })
+            })
+            .await
+    }
+
+    /// The site, opened if it is not. [`Code::SiteUnknown`] when the catalogue does not have it.
+    pub async fn site(&self, id: &SiteId) -> Result<Arc<Site>> {
+        if let Some(site) = self.open.lock().get(id) {
+            return Ok(site);
+        }
+        // One at a time, so that a file is not opened twice.
+        let _turn = self.opening.lock().await;
+        if let Some(site) = self.open.lock().get(id) {
+            return Ok(site);
+        }
+        let key = id.clone();
+        let found = self
+            .catalog
+            .read(Lane::Point, move |tx| {
+                boxed!({
+                    let sql = "select number, name from stoa.site where id = $1";
+                    Ok(tx.row(sql, &params![&key], |row| Ok((row.get(0)?, row.get(1)?))).await?)
+                })
+            })
+            .await?;
+        let (number, name): (i64, String) = found.ok_or_else(|| Fault::new(Code::SiteUnknown))?;
+        let database = match &self.pool {
+            Some(pool) => Database::postgres(pool.clone()),
+            None => {
+                let file = DataDirectory::site_file(self.directory.path(), id.as_str());
+                migrate::sqlite(&file, migrate::Scope::Site)?;
+                Database::sqlite(&file)?
+            }
+        };
+        let site = Arc::new(Site { id: id.clone(), number, name, database });
+        self.open.lock().keep(site.clone());
+        Ok(site)
+    }
+
+    /// All sites, oldest first: id and name.
+    pub async fn sites(&self) -> Result<Vec<(SiteId, String)>> {
+        self.catalog
+            .read(Lane::Point, |tx| {
+                boxed!({
+                    let sql = "select id, name from stoa.site order by number";
+                    let rows = tx.rows(sql, &[], |row| Ok((SiteId::from(row.text(0)?), row.get(1)?))).await?;
+                    Ok(rows)
+                })
+            })
+            .await
+    }
+
+    /// The site that a host name shows: the one registered for it, else the only one there is.
+    pub async fn site_by_host(&self, host: &str) -> Result<Arc<Site>> {
+        let host = host.to_owned();
+        let found = self
+            .catalog
+            .read(Lane::Point, move |tx| {
+                boxed!({
+                    let sql = "select site from stoa.host where host = $1";
+                    if let Some(id) = tx.row(sql, &params![&host], |row| row.get::<String>(0)).await? {
+                        return Ok(Some(id));
+                    }
+                    let sql = "select id from stoa.site order by number limit 2";
+                    let all = tx.rows(sql, &[], |row| row.get::<String>(0)).await?;
+                    Ok(if all.len() == 1 { all.into_iter().next() } else { None })
+                })
+            })
+            .await?;
+        self.site(&SiteId::from(found.ok_or_else(|| Fault::new(Code::SiteUnknown))?)).await
+    }
+
+    /// Whether the database answers: readiness.
+    pub async fn ping(&self) -> Result<()> {
+        self.catalog.read(Lane::Point, |tx| boxed!(Ok(tx.row("select 1", &[], |_| Ok(())).await.map(|_| ())?))).await
+    }
+
+    /// Lets go of connections; open SQLite files close when their last user is gone.
+    pub fn close(&self) {
+        self.open.lock().recent.clear();
+        if let Some(pool) = &self.pool {
+            pool.close();
+        }
+    }
+}
+
+impl OpenSites {
+    fn get(&mut self, id: &SiteId) -> Option<Arc<Site>> {
+        self.known.get(id)?.upgrade()
+    }
+
+    fn keep(&mut self, site: Arc<Site>) {
+        self.known.retain(|_, it| it.strong_count() > 0);
+        self.known.insert(site.id.clone(), Arc::downgrade(&site));
+        self.recent.push_back(site);
+        if self.recent.len() > OPEN_SITES {
+            self.recent.pop_front();
+        }
+    }
+}

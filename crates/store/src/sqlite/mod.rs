@@ -1,0 +1,155 @@
+//! SQLite: one file, one writer thread, two lanes of readers.
+
+mod reader;
+mod writer;
+
+pub(crate) use reader::Readers;
+pub(crate) use writer::Writer;
+
+use crate::{Error, InsertRows, Row};
+use rusqlite::{Connection, OpenFlags, Statement, ToSql, types::ToSqlOutput, types::ValueRef};
+use std::path::Path;
+use stoa_sql::Value;
+
+/// A connection lent to one transaction or read.
+pub(crate) struct SqliteTx<'t> {
+    pub(crate) conn: &'t mut Connection,
+}
+
+impl SqliteTx<'_> {
+    pub(crate) fn execute(&mut self, sql: &str, params: &[Value]) -> Result<u64, Error> {
+        let mut statement = prepare(self.conn, sql)?;
+        bind(&mut statement, params)?;
+        statement.raw_execute().map(|it| it as u64).map_err(|it| Error::from_sqlite(&it))
+    }
+
+    pub(crate) fn rows<T>(
+        &mut self,
+        sql: &str,
+        params: &[Value],
+        mut each: impl FnMut(&Row<'_>) -> Result<T, Error>,
+    ) -> Result<Vec<T>, Error> {
+        let mut statement = prepare(self.conn, sql)?;
+        bind(&mut statement, params)?;
+        let mut rows = statement.raw_query();
+        let mut found = Vec::new();
+        while let Some(row) = rows.next().map_err(|it| Error::from_sqlite(&it))? {
+            found.push(each(&Row::Sqlite(row))?);
+        }
+        Ok(found)
+    }
+
+    pub(crate) fn insert_rows(&mut self, insert: InsertRows<'_>) -> Result<Vec<bool>, Error> {
+        let sql = format!("{} values ({}) {}", insert.into, insert.values.join(", "), insert.on_conflict());
+        let mut statement = prepare(self.conn, &sql)?;
+        let mut inserted = Vec::with_capacity(insert.rows.len());
+        for row in insert.rows {
+            bind(&mut statement, row)?;
+            let changed = statement.raw_execute().map_err(|it| Error::from_sqlite(&it))?;
+            inserted.push(changed == 1);
+        }
+        Ok(inserted)
+    }
+
+    pub(crate) fn batch(&mut self, sql: &str) -> Result<(), Error> {
+        self.conn.execute_batch(sql).map_err(|it| Error::from_sqlite(&it))
+    }
+}
+
+fn prepare<'c>(conn: &'c Connection, sql: &str) -> Result<rusqlite::CachedStatement<'c>, Error> {
+    let statement = conn.prepare_cached(sql).map_err(|it| Error::Other(format!("{it} in: {sql}")))?;
+    debug_assert!(
+        (1..=statement.parameter_count()).all(|i| statement.parameter_name(i) == Some(format!("${i}").as_str())),
+        "parameters must first appear in the order $1, $2 …: {sql}"
+    );
+    Ok(statement)
+}
+
+fn bind(statement: &mut Statement<'_>, params: &[Value]) -> Result<(), Error> {
+    if statement.parameter_count() != params.len() {
+        let (wants, has) = (statement.parameter_count(), params.len());
+        return Err(Error::Other(format!("the statement takes {wants} parameters and has {has}")));
+    }
+    for (i, value) in params.iter().enumerate() {
+        statement.raw_bind_parameter(i + 1, Bound(value)).map_err(|it| Error::from_sqlite(&it))?;
+    }
+    Ok(())
+}
+
+struct Bound<'v>(&'v Value);
+
+impl ToSql for Bound<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(bound(self.0))
+    }
+}
+
+fn bound(value: &Value) -> ToSqlOutput<'_> {
+    match value {
+        Value::Null => ToSqlOutput::Borrowed(ValueRef::Null),
+        Value::Int(it) => ToSqlOutput::Borrowed(ValueRef::Integer(*it)),
+        Value::Real(it) => ToSqlOutput::Borrowed(ValueRef::Real(*it)),
+        Value::Text(it) => ToSqlOutput::Borrowed(ValueRef::Text(it.as_bytes())),
+        Value::Bytes(it) => ToSqlOutput::Borrowed(ValueRef::Blob(it)),
+        // A list travels as a JSON array and is read by json_each (Dialect::any_of).
+        Value::Texts(list) => {
+            let json = serde_json::to_string(list).unwrap_or_else(|_| "[]".to_owned());
+            ToSqlOutput::Owned(rusqlite::types::Value::Text(json))
+        }
+    }
+}
+
+/// Opens a connection with the settings every one of ours has.
+fn open(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
+    let conn = Connection::open_with_flags(path, flags).map_err(|it| Error::from_sqlite(&it))?;
+    name_main_database(&conn)?;
+    register_functions(&conn)?;
+    conn.set_prepared_statement_cache_capacity(256);
+    Ok(conn)
+}
+
+/// Lets SQLite know its database as `stoa`, the name of the schema on PostgreSQL, so that one text
+/// names a table on both engines.
+#[expect(unsafe_code, reason = "the option has no safe wrapper; the name is static, as SQLite demands")]
+fn name_main_database(conn: &Connection) -> Result<(), Error> {
+    use rusqlite::ffi;
+    // SAFETY: the handle is open for the whole call, and SQLite keeps only the pointer to a static text.
+    let code = unsafe {
+        ffi::sqlite3_db_config(conn.handle(), ffi::SQLITE_DBCONFIG_MAINDBNAME, c"stoa".as_ptr())
+    };
+    (code == ffi::SQLITE_OK).then_some(()).ok_or_else(|| Error::Other(format!("naming the database: {code}")))
+}
+
+/// A connection that makes the file when it is missing, before anyone else has it open.
+pub(crate) fn open_for_migration(path: &Path) -> Result<Connection, Error> {
+    let conn = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+    conn.execute_batch("pragma busy_timeout = 10000; pragma journal_mode = wal; pragma synchronous = full")
+        .map_err(|it| Error::from_sqlite(&it))?;
+    Ok(conn)
+}
+
+/// Functions that PostgreSQL has or gets by migration and SQLite gets from us. Deterministic and
+/// innocuous, because expression indexes may use them.
+fn register_functions(conn: &Connection) -> Result<(), Error> {
+    use rusqlite::functions::FunctionFlags;
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
+    for it in stoa_sql::functions::FUNCTIONS {
+        conn.create_scalar_function(it.name, it.arity, flags, |context| {
+            let mut arguments = [None; 4];
+            for (i, argument) in arguments.iter_mut().enumerate().take(context.len()) {
+                *argument = context.get_raw(i).as_str().ok();
+            }
+            Ok(Returned((it.call)(&arguments[..context.len()])))
+        })
+        .map_err(|it| Error::from_sqlite(&it))?;
+    }
+    Ok(())
+}
+
+struct Returned(Value);
+
+impl ToSql for Returned {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(bound(&self.0))
+    }
+}

@@ -1,0 +1,135 @@
+//! Readers of a SQLite file, in two lanes.
+//!
+//! Bounded point reads and index lookups run at once on the caller's thread. Everything that can scan
+//! runs on a small lane of its own, bounded in number and cancelled when nobody waits for it any more
+//! or its time is over (measurements Q2).
+
+use super::SqliteTx;
+use crate::{Error, Tx, TxFuture, tx::EngineTx};
+use crossbeam_channel::{Receiver, Sender, bounded};
+use parking_lot::Mutex;
+use rusqlite::{Connection, OpenFlags};
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+use stoa_kernel::Result;
+use tokio::sync::oneshot;
+
+/// Scans at the same time.
+const SCANNERS: usize = 2;
+/// Scans that may wait.
+const WAITING: usize = 256;
+/// Idle connections kept for point reads.
+const IDLE: usize = 8;
+/// A scan is ended after this long (protocol/content.md: WDE0028).
+const SCAN_LIMIT: Duration = Duration::from_secs(30);
+
+pub(crate) struct Readers {
+    path: PathBuf,
+    idle: Mutex<Vec<Connection>>,
+    scans: Sender<Scan>,
+}
+
+type Scan = Box<dyn FnOnce(&mut Connection) + Send>;
+
+impl Readers {
+    pub(crate) fn start(path: &Path) -> Result<Self, Error> {
+        let (scans, waiting) = bounded::<Scan>(WAITING);
+        for n in 0..SCANNERS {
+            let (conn, waiting) = (open(path)?, waiting.clone());
+            std::thread::Builder::new()
+                .name(format!("stoa-scan-{n}"))
+                .spawn(move || run(conn, &waiting))
+                .map_err(|it| Error::Unavailable(it.to_string()))?;
+        }
+        Ok(Self { path: path.to_owned(), idle: Mutex::new(vec![open(path)?]), scans })
+    }
+
+    /// A bounded read, here and now.
+    pub(crate) fn point<T, F>(&self, body: F) -> Result<T>
+    where
+        F: for<'t> FnOnce(&'t mut Tx<'_>) -> TxFuture<'t, T>,
+    {
+        let idle = self.idle.lock().pop();
+        let mut conn = match idle {
+            Some(conn) => conn,
+            None => open(&self.path)?,
+        };
+        let result = with(&mut conn, body);
+        let mut idle = self.idle.lock();
+        if idle.len() < IDLE && conn.is_autocommit() {
+            idle.push(conn);
+        }
+        result
+    }
+
+    /// A read that may take long, on the lane for scans.
+    pub(crate) async fn scan<T, F>(&self, body: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: for<'t> FnOnce(&'t mut Tx<'_>) -> TxFuture<'t, T> + Send + 'static,
+    {
+        let (answer, answered) = oneshot::channel();
+        let gone = Arc::new(AtomicBool::new(false));
+        let _cancel = CancelOnDrop(gone.clone());
+        let scan: Scan = Box::new(move |conn| {
+            if gone.load(Ordering::Relaxed) {
+                return;
+            }
+            limit(conn, gone);
+            let result = with(conn, body);
+            let _ = conn.progress_handler(0, None::<fn() -> bool>);
+            let _ = answer.send(result);
+        });
+        if self.scans.try_send(scan).is_err() {
+            return Err(Error::Unavailable("too many long reads are waiting".to_owned()).into());
+        }
+        answered.await.unwrap_or_else(|_| Err(Error::Interrupted.into()))
+    }
+}
+
+fn open(path: &Path) -> Result<Connection, Error> {
+    let conn = super::open(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    conn.execute_batch(
+        "pragma busy_timeout = 10000; pragma query_only = on; pragma cache_size = -16384; \
+         pragma mmap_size = 1073741824; pragma temp_store = memory;",
+    )
+    .map_err(|it| Error::from_sqlite(&it))?;
+    Ok(conn)
+}
+
+fn run(mut conn: Connection, waiting: &Receiver<Scan>) {
+    while let Ok(scan) = waiting.recv() {
+        // A panic in a body must not take the lane with it.
+        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| scan(&mut conn)));
+    }
+}
+
+/// Stops the statement when the caller has gone or the time is over.
+fn limit(conn: &mut Connection, gone: Arc<AtomicBool>) {
+    #[expect(clippy::disallowed_methods, reason = "a monotonic limit on one statement, not a time that is stored")]
+    let start = std::time::Instant::now();
+    let handler = move || gone.load(Ordering::Relaxed) || start.elapsed() > SCAN_LIMIT;
+    let _ = conn.progress_handler(10_000, Some(handler));
+}
+
+fn with<T, F>(conn: &mut Connection, body: F) -> Result<T>
+where
+    F: for<'t> FnOnce(&'t mut Tx<'_>) -> TxFuture<'t, T>,
+{
+    let mut tx = Tx { engine: EngineTx::Sqlite(SqliteTx { conn }), first_error: None };
+    super::writer::complete(body(&mut tx))
+}
+
+struct CancelOnDrop(Arc<AtomicBool>);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}

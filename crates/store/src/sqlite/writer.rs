@@ -1,0 +1,233 @@
+//! The one writer of a SQLite file. Waiting transactions share a commit.
+//!
+//! A thread takes whatever waits in its queue, runs each transaction to its end as a savepoint of one
+//! physical transaction, commits once, and only then answers them all. It never lingers: under light
+//! load a transaction has a commit to itself. The rules and what broke without them are in the
+//! design's hazards ("Writers sharing a commit") and measurements (Q1, F1 to F9).
+
+use super::SqliteTx;
+use crate::{Error, Tx, TxFuture, tx::EngineTx};
+use crossbeam_channel::{Receiver, Sender, bounded};
+use rusqlite::{Connection, OpenFlags};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::Path,
+    task::{Context, Poll, Waker},
+    thread::JoinHandle,
+};
+use stoa_kernel::{Fault, Result};
+use tokio::sync::oneshot;
+
+/// Transactions that may share one commit.
+const BATCH: usize = 256;
+/// Transactions that may wait; more are refused as busy instead of eating memory.
+const QUEUE: usize = 4096;
+
+/// A handle to the writer thread; dropping the last one ends the thread after what it was given.
+pub(crate) struct Writer {
+    queue: Option<Sender<Box<dyn Job>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    /// Opens the file for writing, creating it when it is missing, and starts the thread.
+    pub(crate) fn start(path: &Path) -> Result<Self, Error> {
+        let conn = super::open(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+        conn.execute_batch(
+            "pragma busy_timeout = 10000; pragma journal_mode = wal; pragma synchronous = full; \
+             pragma foreign_keys = on; pragma cache_size = -65536; pragma temp_store = memory; \
+             pragma journal_size_limit = 67108864; pragma wal_autocheckpoint = 1000;",
+        )
+        .map_err(|it| Error::from_sqlite(&it))?;
+        let (queue, jobs) = bounded(QUEUE);
+        let thread = std::thread::Builder::new()
+            .name("stoa-writer".to_owned())
+            .spawn(move || run(conn, &jobs))
+            .map_err(|it| Error::Unavailable(it.to_string()))?;
+        Ok(Self { queue: Some(queue), thread: Some(thread) })
+    }
+
+    /// Runs `body` in a transaction and answers after its commit is durable.
+    pub(crate) async fn write<T, F>(&self, body: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: for<'t> Fn(&'t mut Tx<'_>) -> TxFuture<'t, T> + Send + 'static,
+    {
+        let (answer, answered) = oneshot::channel();
+        let job = Box::new(Transaction { body, result: None, answer: Some(answer) });
+        let queue = self.queue.as_ref().ok_or_else(|| Error::Unavailable("closed".to_owned()))?;
+        if queue.try_send(job).is_err() {
+            return Err(Error::Unavailable("the writer's queue is full".to_owned()).into());
+        }
+        answered.await.unwrap_or_else(|_| Err(Error::Unavailable("the writer has stopped".to_owned()).into()))
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.queue.take();
+        if let Some(thread) = self.thread.take() {
+            // The last handle may be dropped by a job on the writer thread itself.
+            if thread.thread().id() != std::thread::current().id() {
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+/// A transaction in the queue, its result type erased.
+trait Job: Send {
+    /// Runs the body; `Err` tells that its savepoint must be undone.
+    fn run(&mut self, conn: &mut Connection) -> Result<(), ()>;
+    /// Gives the answer: the body's own result after a commit, or why there was none.
+    fn answer(&mut self, commit: Result<(), Error>);
+}
+
+struct Transaction<T, F> {
+    body: F,
+    result: Option<Result<T>>,
+    answer: Option<oneshot::Sender<Result<T>>>,
+}
+
+impl<T, F> Job for Transaction<T, F>
+where
+    T: Send + 'static,
+    F: for<'t> Fn(&'t mut Tx<'_>) -> TxFuture<'t, T> + Send + 'static,
+{
+    fn run(&mut self, conn: &mut Connection) -> Result<(), ()> {
+        let mut tx = Tx { engine: EngineTx::Sqlite(SqliteTx { conn }), first_error: None };
+        let result = match catch_unwind(AssertUnwindSafe(|| complete((self.body)(&mut tx)))) {
+            Ok(result) => result,
+            Err(_) => Err(Fault::internal("a transaction panicked")),
+        };
+        let verdict = result.as_ref().map(|_| ()).map_err(|_| ());
+        self.result = Some(result);
+        verdict
+    }
+
+    fn answer(&mut self, commit: Result<(), Error>) {
+        let Some(answer) = self.answer.take() else { return };
+        let result = match (commit, self.result.take()) {
+            (Ok(()), Some(result)) => result,
+            (Ok(()), None) => Err(Fault::internal("a transaction was not run")),
+            (Err(error), _) => Err(error.into()),
+        };
+        // Nobody waits when the request was dropped; the write has happened all the same.
+        let _ = answer.send(result);
+    }
+}
+
+/// Polls a future that awaits nothing but its `Tx`: on SQLite every await is ready at once.
+pub(super) fn complete<T>(mut future: TxFuture<'_, T>) -> Result<T> {
+    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(result) => result,
+        Poll::Pending => Err(Fault::internal("a transaction awaited something other than its Tx")),
+    }
+}
+
+fn run(mut conn: Connection, jobs: &Receiver<Box<dyn Job>>) {
+    let mut is_fenced = false;
+    let mut batch = Vec::with_capacity(BATCH);
+    while let Ok(first) = jobs.recv() {
+        batch.push(first);
+        batch.extend(jobs.try_iter().take(BATCH - 1));
+        let outcome = match is_fenced.then(|| fence(&mut conn)) {
+            Some(Err(error)) => Err(Error::Unavailable(format!("waiting for the disk: {error:?}"))),
+            _ => commit_batch(&mut conn, &mut batch),
+        };
+        is_fenced = match &outcome {
+            Err(Error::Unknown(_)) => true,
+            Err(Error::Unavailable(_)) => is_fenced,
+            _ => false,
+        };
+        for mut job in batch.drain(..) {
+            job.answer(outcome.clone());
+        }
+    }
+}
+
+/// Runs all jobs in one physical transaction. A job whose body refuses is undone alone; if SQLite
+/// itself gave up the transaction (full disk, interrupt), all of it is run again, one job at a time.
+fn commit_batch(conn: &mut Connection, batch: &mut [Box<dyn Job>]) -> Result<(), Error> {
+    if let [job] = batch {
+        return commit_alone(conn, job.as_mut());
+    }
+    execute(conn, "begin immediate")?;
+    for job in batch.iter_mut() {
+        let kept = execute(conn, "savepoint job").map(|()| job.run(conn));
+        if conn.is_autocommit() {
+            return one_by_one(conn, batch);
+        }
+        let closed = match kept {
+            Ok(Ok(())) => execute(conn, "release job"),
+            Ok(Err(())) => execute(conn, "rollback to job").and_then(|()| execute(conn, "release job")),
+            Err(error) => Err(error),
+        };
+        if closed.is_err() {
+            let _ = execute(conn, "rollback");
+            return one_by_one(conn, batch);
+        }
+    }
+    commit(conn)
+}
+
+/// The slow path after a lost batch: each job has a transaction to itself, so the one at fault fails alone.
+fn one_by_one(conn: &mut Connection, batch: &mut [Box<dyn Job>]) -> Result<(), Error> {
+    for job in batch.iter_mut() {
+        let outcome = commit_alone(conn, job.as_mut());
+        let is_unknown = matches!(outcome, Err(Error::Unknown(_)));
+        job.answer(outcome.clone());
+        if is_unknown {
+            return outcome;
+        }
+    }
+    Ok(())
+}
+
+fn commit_alone(conn: &mut Connection, job: &mut dyn Job) -> Result<(), Error> {
+    execute(conn, "begin immediate")?;
+    let kept = job.run(conn);
+    if conn.is_autocommit() {
+        // SQLite rolled back by itself; the body's own error says why.
+        return match kept {
+            Err(()) => Ok(()),
+            Ok(()) => Err(Error::Other("the transaction ended before its commit".to_owned())),
+        };
+    }
+    match kept {
+        Ok(()) => commit(conn),
+        Err(()) => execute(conn, "rollback"),
+    }
+}
+
+/// Commits durably. After a failed sync the outcome is unknown: the frames may be found by recovery.
+fn commit(conn: &mut Connection) -> Result<(), Error> {
+    match execute(conn, "commit") {
+        Err(Error::Unavailable(text)) => {
+            if !conn.is_autocommit() {
+                let _ = execute(conn, "rollback");
+            }
+            Err(Error::Unknown(text))
+        }
+        Err(error) => {
+            if !conn.is_autocommit() {
+                let _ = execute(conn, "rollback");
+            }
+            Err(error)
+        }
+        Ok(()) => Ok(()),
+    }
+}
+
+/// After an unknown outcome a transaction of our own must reach the disk before anything is
+/// acknowledged again: it overwrites the frames that nobody was told about.
+fn fence(conn: &mut Connection) -> Result<(), Error> {
+    execute(conn, "begin immediate")?;
+    execute(conn, "update stoa.fence set count = count + 1")?;
+    commit(conn)
+}
+
+fn execute(conn: &Connection, sql: &str) -> Result<(), Error> {
+    let mut statement = conn.prepare_cached(sql).map_err(|it| Error::from_sqlite(&it))?;
+    statement.raw_execute().map(|_| ()).map_err(|it| Error::from_sqlite(&it))
+}

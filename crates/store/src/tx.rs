@@ -1,0 +1,128 @@
+//! A transaction, or a read, of either engine: the only match on the engine outside opening and migrating.
+
+use crate::{Error, Row, postgres::PgTx, sqlite::SqliteTx};
+use stoa_kernel::Result;
+use stoa_sql::{Dialect, Value};
+
+/// What the closure of a write or a read works with.
+///
+/// Statements number their parameters `$1`, `$2` … in the order of first appearance; that order is
+/// checked when SQLite prepares a text, so a statement that would bind differently fails in tests.
+pub struct Tx<'t> {
+    pub(crate) engine: EngineTx<'t>,
+    /// The first refusal of the engine in this run: tells the conductor whether to run again.
+    pub(crate) first_error: Option<Error>,
+}
+
+pub(crate) enum EngineTx<'t> {
+    Sqlite(SqliteTx<'t>),
+    Postgres(PgTx<'t>),
+}
+
+/// Many rows into one table, told apart by whether their key is new.
+pub struct InsertRows<'a> {
+    /// `insert into T (a, b)` without `values`.
+    pub into: &'a str,
+    /// One expression a column with `$n` for the n-th column's value, for example `["$1", "jsonb($2)"]`.
+    pub values: &'a [String],
+    /// The unique column that decides whether a row is new, for example `id`.
+    pub key: &'a str,
+    /// Position of the key among the columns.
+    pub key_index: usize,
+    /// What happens to a row whose key is there: nothing, or `a = excluded.a, b = excluded.b`.
+    pub replace: Option<&'a str>,
+    /// Columns of one row; all rows have the same types in the same places.
+    pub rows: &'a [Vec<Value>],
+}
+
+impl InsertRows<'_> {
+    /// The clause for rows whose key is there.
+    pub(crate) fn on_conflict(&self) -> String {
+        match self.replace {
+            None => format!("on conflict ({}) do nothing", self.key),
+            Some(assignments) => format!("on conflict ({}) do update set {assignments}", self.key),
+        }
+    }
+}
+
+impl Tx<'_> {
+    pub fn dialect(&self) -> &'static dyn Dialect {
+        match &self.engine {
+            EngineTx::Sqlite(_) => &stoa_sql::Sqlite,
+            EngineTx::Postgres(_) => &stoa_sql::Postgres,
+        }
+    }
+
+    /// Runs a statement and answers how many rows it changed.
+    pub async fn execute(&mut self, sql: &str, params: &[Value]) -> Result<u64, Error> {
+        let done = match (refuse_nul(params), &mut self.engine) {
+            (Err(error), _) => Err(error),
+            (_, EngineTx::Sqlite(tx)) => tx.execute(sql, params),
+            (_, EngineTx::Postgres(tx)) => tx.execute(sql, params).await,
+        };
+        self.note(done)
+    }
+
+    /// Runs a statement and maps every row. The row is borrowed: copy only what must be kept.
+    pub async fn rows<T: Send>(
+        &mut self,
+        sql: &str,
+        params: &[Value],
+        each: impl FnMut(&Row<'_>) -> Result<T, Error> + Send,
+    ) -> Result<Vec<T>, Error> {
+        let rows = match (refuse_nul(params), &mut self.engine) {
+            (Err(error), _) => Err(error),
+            (_, EngineTx::Sqlite(tx)) => tx.rows(sql, params, each),
+            (_, EngineTx::Postgres(tx)) => tx.rows(sql, params, each).await,
+        };
+        self.note(rows)
+    }
+
+    /// The first row, if there is one.
+    pub async fn row<T: Send>(
+        &mut self,
+        sql: &str,
+        params: &[Value],
+        each: impl FnMut(&Row<'_>) -> Result<T, Error> + Send,
+    ) -> Result<Option<T>, Error> {
+        Ok(self.rows(sql, params, each).await?.into_iter().next())
+    }
+
+    /// Inserts rows and tells for each whether it was written: without [`InsertRows::replace`], whether
+    /// its key was new.
+    ///
+    /// The keys within one call must differ from each other.
+    pub async fn insert_rows(&mut self, insert: InsertRows<'_>) -> Result<Vec<bool>, Error> {
+        let done = match &mut self.engine {
+            EngineTx::Sqlite(tx) => tx.insert_rows(insert),
+            EngineTx::Postgres(tx) => tx.insert_rows(insert).await,
+        };
+        self.note(done)
+    }
+
+    /// Runs several statements without parameters, for schema changes.
+    pub async fn batch(&mut self, sql: &str) -> Result<(), Error> {
+        let done = match &mut self.engine {
+            EngineTx::Sqlite(tx) => tx.batch(sql),
+            EngineTx::Postgres(tx) => tx.batch(sql).await,
+        };
+        self.note(done)
+    }
+
+    fn note<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
+        if let (Err(error), None) = (&result, &self.first_error) {
+            self.first_error = Some(error.clone());
+        }
+        result
+    }
+}
+
+/// PostgreSQL can't hold U+0000 in text, so neither engine is given it (hazards: Strings).
+fn refuse_nul(params: &[Value]) -> Result<(), Error> {
+    let has_nul = |it: &Value| match it {
+        Value::Text(text) => text.as_bytes().contains(&0),
+        Value::Texts(list) => list.iter().any(|text| text.as_bytes().contains(&0)),
+        _ => false,
+    };
+    if params.iter().any(has_nul) { Err(Error::Nul) } else { Ok(()) }
+}
