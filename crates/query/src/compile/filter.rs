@@ -1,0 +1,270 @@
+//! Filters. A condition may be NULL where it fails, so only `is not true` negates.
+
+use crate::{
+    item::date,
+    plan::{Comparison, Field, Filter, Scalar, Test},
+};
+use stoa_sql::{Dialect, Place, Value, Writer, key};
+
+pub(super) fn write(sql: &mut Writer<'_>, filter: &Filter) {
+    match filter {
+        Filter::True => drop(sql.push("true")),
+        Filter::False => drop(sql.push("false")),
+        Filter::And(list) => joined(sql, list, " and "),
+        Filter::Or(list) => joined(sql, list, " or "),
+        Filter::Not(it) => {
+            sql.push("(");
+            write(sql, it);
+            sql.push(") is not true");
+        }
+        Filter::Test(Field::Path(names), test) => {
+            let condition = on_path(sql, names, test);
+            sql.push(&condition);
+        }
+        Filter::Test(column, test) => {
+            let condition = on_column(sql, column, test);
+            sql.push(&condition);
+        }
+    }
+}
+
+fn joined(sql: &mut Writer<'_>, list: &[Filter], word: &str) {
+    sql.push("(");
+    for (n, it) in list.iter().enumerate() {
+        sql.push(if n > 0 { word } else { "" });
+        write(sql, it);
+    }
+    sql.push(")");
+}
+
+/// A test on a field of the document.
+fn on_path(sql: &mut Writer<'_>, names: &[String], test: &Test) -> String {
+    let d = sql.dialect();
+    let path = Path { dialect: d, names };
+    match test {
+        Test::Empty => path.is_empty(),
+        Test::Present => path.reaches(&|it| d.is_present(it)),
+        Test::Array => path.reaches(&|it| d.is_array(it)),
+        Test::Equal(it) => path.any(&equal(sql, it)),
+        Test::Compare(comparison, it) => path.any(&compare(sql, *comparison, it)),
+        Test::In(list) => {
+            let tests = one_of(sql, list);
+            path.any(&|place| tests.iter().map(|it| it(place)).collect::<Vec<_>>().join(" or "))
+        }
+        Test::Whole(json) => {
+            let text = sql.param(key::sorted_of(json));
+            path.any(&|it| d.is_whole(it, &text))
+        }
+        Test::StartsWith(it) => path.any(&text(sql, TextTest::Start, it.as_str())),
+        Test::EndsWith(it) if it.as_str().is_empty() => path.any(&text(sql, TextTest::Start, "")),
+        Test::EndsWith(it) => path.any(&text(sql, TextTest::End, it.as_str())),
+        Test::Contains(it) => path.any(&text(sql, TextTest::Inside, it.as_str())),
+        Test::Matches(parts, ignore_case) => {
+            let pattern = sql.param(d.pattern(parts));
+            path.any(&|it| d.fits(&folded_if(d, *ignore_case, d.text(it)), &pattern))
+        }
+    }
+}
+
+/// Says of a place whether the test holds there. Its parameters are taken already.
+type At<'a> = Box<dyn Fn(&Place) -> String + 'a>;
+
+/// A field of the document, and the ways in which a test on it may come true.
+struct Path<'a> {
+    dialect: &'a dyn Dialect,
+    names: &'a [String],
+}
+
+impl Path<'_> {
+    /// The test holds for a value there, or for an element of an array there.
+    fn any(&self, test: &dyn Fn(&Place) -> String) -> String {
+        let alias = self.names.len() + 1;
+        self.reaches(&|place| {
+            let elements = self.dialect.elements(place, alias);
+            let (here, array, inside) = (test(place), self.dialect.is_array(place), test(&Place::element(alias)));
+            format!("({here} or {array} and exists (select 1 from {elements} where {inside}))")
+        })
+    }
+
+    /// The test holds for a value there. The plain way comes first and alone, so that an index serves it.
+    fn reaches(&self, test: &dyn Fn(&Place) -> String) -> String {
+        let here = test(&Place::field(self.names));
+        let Some(through_arrays) = self.through_arrays() else { return here };
+        let (leaves, leaf) = self.dialect.leaves(self.names, 1);
+        format!("({here} or ({through_arrays}) and exists (select 1 from {leaves} where {}))", test(&leaf))
+    }
+
+    /// Nothing there, or null.
+    fn is_empty(&self) -> String {
+        let d = self.dialect;
+        let here = d.is_empty(&Place::field(self.names));
+        let Some(through_arrays) = self.through_arrays() else { return here };
+        let (leaves, leaf) = d.leaves(self.names, 1);
+        let (null, present) = (d.is_null(&leaf), d.is_present(&leaf));
+        format!(
+            "case when {through_arrays} then exists (select 1 from {leaves} where {null}) \
+             or not exists (select 1 from {leaves} where {present}) else {here} end"
+        )
+    }
+
+    /// Whether an array stands in the way to the field; nothing if nothing can.
+    fn through_arrays(&self) -> Option<String> {
+        through_arrays(self.dialect, self.names)
+    }
+}
+
+/// Whether an array stands in the way to a field; nothing if nothing can.
+pub(super) fn through_arrays(dialect: &dyn Dialect, names: &[String]) -> Option<String> {
+    let on_the_way = (1..names.len()).map(|n| dialect.is_array(&Place::field(&names[..n])));
+    on_the_way.reduce(|all, it| format!("{all} or {it}"))
+}
+
+fn equal<'d>(sql: &mut Writer<'d>, operand: &Scalar) -> At<'d> {
+    compared(sql, "=", operand)
+}
+
+fn compare<'d>(sql: &mut Writer<'d>, comparison: Comparison, operand: &Scalar) -> At<'d> {
+    compared(sql, sign(comparison), operand)
+}
+
+fn compared<'d>(sql: &mut Writer<'d>, sign: &'static str, operand: &Scalar) -> At<'d> {
+    let d = sql.dialect();
+    let read = reader(d, operand);
+    let operand = sql.param(parameter(operand));
+    Box::new(move |place| format!("{} {sign} {operand}", read(place)))
+}
+
+/// One test for each type among the operands.
+fn one_of<'d>(sql: &mut Writer<'d>, list: &[Scalar]) -> Vec<At<'d>> {
+    let d = sql.dialect();
+    let texts = |wanted: fn(&Scalar) -> Option<String>| {
+        Some(list.iter().filter_map(wanted).collect::<Vec<_>>()).filter(|it| !it.is_empty())
+    };
+    let mut tests: Vec<At<'d>> = Vec::new();
+    if let Some(numbers) = texts(|it| if let Scalar::Number(it) = it { Some(it.to_string()) } else { None }) {
+        let numbers = sql.param(numbers);
+        tests.push(Box::new(move |it| d.any_number_of(&parenthesised(d.number(it)), &numbers)));
+    }
+    if let Some(texts) = texts(|it| if let Scalar::Text(it) = it { Some(it.clone()) } else { None }) {
+        let texts = sql.param(texts);
+        tests.push(Box::new(move |it| d.any_of(&parenthesised(d.text(it)), &texts)));
+    }
+    if let Some(dates) = texts(|it| if let Scalar::Date(it) = it { date::print(*it) } else { None }) {
+        let dates = sql.param(dates);
+        tests.push(Box::new(move |it| d.any_of(&parenthesised(d.date(it)), &dates)));
+    }
+    tests
+}
+
+#[derive(Clone, Copy)]
+enum TextTest {
+    Start,
+    End,
+    Inside,
+}
+
+fn text<'d>(sql: &mut Writer<'d>, test: TextTest, operand: &str) -> At<'d> {
+    let d = sql.dialect();
+    let count = operand.chars().count();
+    let operand = sql.param(operand);
+    Box::new(move |place| text_test(d, test, &d.fold(&d.text(place)), &operand, count))
+}
+
+fn text_test(d: &dyn Dialect, test: TextTest, text: &str, operand: &str, count: usize) -> String {
+    match test {
+        TextTest::Start => d.starts_with(text, operand, count),
+        TextTest::End => d.ends_with(text, operand, count),
+        TextTest::Inside => d.contains(text, operand),
+    }
+}
+
+fn folded_if(d: &dyn Dialect, fold: bool, text: String) -> String {
+    if fold { d.fold(&text) } else { parenthesised(text) }
+}
+
+/// How a place is read so that only values of the operand's type are seen.
+fn reader<'d>(d: &'d dyn Dialect, operand: &Scalar) -> At<'d> {
+    match operand {
+        Scalar::Number(_) => Box::new(|it| parenthesised(d.number(it))),
+        Scalar::Text(_) => Box::new(|it| parenthesised(d.text(it))),
+        Scalar::Flag(_) => Box::new(|it| parenthesised(d.flag(it))),
+        Scalar::Date(_) => Box::new(|it| parenthesised(d.date(it))),
+    }
+}
+
+fn parameter(operand: &Scalar) -> Value {
+    match operand {
+        Scalar::Number(it) => (*it).into(),
+        Scalar::Text(it) => it.into(),
+        Scalar::Flag(it) => (*it).into(),
+        Scalar::Date(it) => date::print(*it).into(),
+    }
+}
+
+fn parenthesised(expression: String) -> String {
+    format!("({expression})")
+}
+
+fn sign(comparison: Comparison) -> &'static str {
+    match comparison {
+        Comparison::Less => "<",
+        Comparison::LessOrEqual => "<=",
+        Comparison::Greater => ">",
+        Comparison::GreaterOrEqual => ">=",
+    }
+}
+
+/// A test on a column: its type is known, and it holds no arrays.
+fn on_column(sql: &mut Writer<'_>, column: &Field, test: &Test) -> String {
+    let d = sql.dialect();
+    let name = super::column(d, column);
+    let is_date = matches!(column, Field::Created | Field::Updated);
+    let of_its_type = |it: &Scalar| match it {
+        Scalar::Text(it) if !is_date => Some(Value::from(it)),
+        Scalar::Date(it) if is_date => Some(Value::from(*it)),
+        _ => None,
+    };
+    match test {
+        Test::Empty => format!("{name} is null"),
+        Test::Present => format!("{name} is not null"),
+        Test::Equal(it) => match of_its_type(it) {
+            Some(it) => format!("{name} = {}", sql.param(it)),
+            None => never(),
+        },
+        Test::Compare(comparison, it) => match of_its_type(it) {
+            Some(it) => format!("{name} {} {}", sign(*comparison), sql.param(it)),
+            None => never(),
+        },
+        Test::In(list) if is_date => {
+            let times = list.iter().filter_map(of_its_type).map(|it| sql.param(it)).collect::<Vec<_>>();
+            if times.is_empty() { never() } else { format!("{name} in ({})", times.join(", ")) }
+        }
+        Test::In(list) => {
+            let text = |it: &Scalar| if let Scalar::Text(it) = it { Some(it.clone()) } else { None };
+            let texts: Vec<_> = list.iter().filter_map(text).collect();
+            if texts.is_empty() { never() } else { d.any_of(name, &sql.param(texts)) }
+        }
+        Test::StartsWith(it) if !is_date => column_text(sql, TextTest::Start, name, it.as_str()),
+        Test::EndsWith(it) if !is_date && it.as_str().is_empty() => format!("{name} is not null"),
+        Test::EndsWith(it) if !is_date => column_text(sql, TextTest::End, name, it.as_str()),
+        Test::Contains(it) if !is_date => column_text(sql, TextTest::Inside, name, it.as_str()),
+        Test::Matches(parts, ignore_case) if !is_date => {
+            let pattern = sql.param(d.pattern(parts));
+            let text = if *ignore_case { d.fold(name) } else { name.to_owned() };
+            d.fits(&text, &pattern)
+        }
+        Test::Array | Test::Whole(_) | Test::StartsWith(_) | Test::EndsWith(_) | Test::Contains(_) => never(),
+        Test::Matches(..) => never(),
+    }
+}
+
+fn column_text(sql: &mut Writer<'_>, test: TextTest, column: &str, operand: &str) -> String {
+    let d = sql.dialect();
+    let count = operand.chars().count();
+    let operand = sql.param(operand);
+    text_test(d, test, &d.fold(column), &operand, count)
+}
+
+fn never() -> String {
+    "false".to_owned()
+}

@@ -1,0 +1,101 @@
+//! Items as they are stored: one canonical text, made in one pass over what the client sent.
+//!
+//! The rules (protocol/content.md sections 2 and 19, and the hazards about numbers, strings and bytes):
+//! - every number is an IEEE double and prints as ECMAScript prints it; one beyond the range is refused;
+//! - of a repeated name the last value wins, at the place of the first;
+//! - NUL and lone surrogates are refused (WDE0080), since one of the engines can't keep them;
+//! - an object `{"$date": …}` with that one member is a date: ISO text or milliseconds, stored in UTC to
+//!   the millisecond. One that doesn't parse is refused (WDE0080), so that whatever is stored under
+//!   `$date` is a date; the public client never sends such a thing (an invalid Date arrives as `{}`);
+//! - other names that begin with `$` are refused (WDE0134);
+//! - no white space, escapes as `JSON.stringify` writes them, names in the order of the client;
+//! - at most 32 levels (WDE0168), the item being the first, and 524,288 bytes (WDE0009).
+//!
+//! The four names that the server gives values to (`_id`, `_createdDate`, `_updatedDate`, `_owner`) are
+//! taken out on the way and written in front by [`CanonicalItem::document`].
+
+pub mod date;
+pub mod number;
+mod project;
+mod scan;
+
+pub use project::project;
+pub use scan::value;
+
+use stoa_kernel::{Code, Fault, Millis, Result};
+
+/// The longest document, in bytes of canonical text.
+pub const MAX_BYTES: usize = 524_288;
+
+/// The most levels of objects and arrays; the item itself is one, a date is none.
+pub const MAX_DEPTH: usize = 32;
+
+/// What a client sent as an item's `data`, ready to be stamped and stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CanonicalItem {
+    /// `_id` as it was sent.
+    pub id: SentId,
+    /// `_owner` as it was sent, if it is text. Whether it counts is the caller's business.
+    pub owner: Option<String>,
+    /// `_createdDate` as it was sent, if it is a date. Whether it counts is the caller's business.
+    pub created: Option<Millis>,
+    /// All other members: `"a":1,"b":2`.
+    members: String,
+}
+
+/// How an item's `_id` arrived. Which of these an operation takes differs (protocol/content.md 13.1).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SentId {
+    Absent,
+    Null,
+    /// Any text, the empty one too.
+    Text(String),
+    /// A value that can't be an id.
+    Other,
+}
+
+/// What the server puts on an item.
+#[derive(Debug, Clone, Copy)]
+pub struct Stamp<'a> {
+    pub id: &'a str,
+    pub created: Millis,
+    pub updated: Millis,
+    pub owner: Option<&'a str>,
+}
+
+/// Reads an item's `data`, any JSON text.
+///
+/// Fails with WDE0004 if it isn't an object, MALFORMED_JSON if it isn't JSON, and as the module says.
+pub fn canonical(json: &str) -> Result<CanonicalItem> {
+    scan::item(json)
+}
+
+impl CanonicalItem {
+    /// The whole document as it is stored and answered.
+    pub fn document(&self, stamp: Stamp<'_>) -> Result<String> {
+        let mut text = String::with_capacity(self.members.len() + 200);
+        text.push_str("{\"_id\":");
+        scan::quote(stamp.id, &mut text);
+        for (name, millis) in [("_createdDate", stamp.created), ("_updatedDate", stamp.updated)] {
+            let iso = date::print(millis)
+                .ok_or_else(|| Fault::because(Code::BadRequest, format!("{name} is out of range")))?;
+            text.extend([",\"", name, "\":{\"$date\":\"", &iso, "\"}"]);
+        }
+        if let Some(owner) = stamp.owner {
+            text.push_str(",\"_owner\":");
+            scan::quote(owner, &mut text);
+        }
+        if !self.members.is_empty() {
+            text.extend([",", &self.members]);
+        }
+        text.push('}');
+        if text.len() > MAX_BYTES {
+            return Err(too_large());
+        }
+        Ok(text)
+    }
+}
+
+fn too_large() -> Fault {
+    Fault::because(Code::ItemTooLarge, format!("the item is larger than {MAX_BYTES} bytes"))
+}

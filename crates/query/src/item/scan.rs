@@ -1,0 +1,462 @@
+//! One pass from any JSON text to canonical text; no tree is built.
+
+use super::{CanonicalItem, MAX_BYTES, MAX_DEPTH, SentId, date, number, too_large};
+use serde_json::Value as Json;
+use std::{collections::HashMap, ops::Range};
+use stoa_kernel::{Code, Fault, Millis, Result};
+
+/// An item's `data`: all members but the server's own, and those apart.
+pub(super) fn item(json: &str) -> Result<CanonicalItem> {
+    let mut scan = Scan::new(json);
+    scan.space();
+    if scan.peek() != Some(b'{') {
+        // Whatever it is, it has to be JSON before it can be the wrong kind of JSON.
+        scan.value(2)?;
+        return Err(Fault::new(Code::ItemNotObject));
+    }
+    scan.system = Some(System::default());
+    scan.object(1)?;
+    scan.end()?;
+    let system = scan.system.unwrap_or_default();
+    let members = scan.out;
+    Ok(CanonicalItem { id: system.id.unwrap_or(SentId::Absent), owner: system.owner, created: system.created, members })
+}
+
+/// The canonical form of a single value: what a filter compares with, or a patch writes.
+pub fn value(json: &Json) -> Result<Json> {
+    let text = json.to_string();
+    let mut scan = Scan::new(&text);
+    scan.value(2)?;
+    serde_json::from_str(&scan.out).map_err(Fault::internal)
+}
+
+/// Appends a text as JSON, with the escapes of `JSON.stringify`.
+pub(super) fn quote(text: &str, out: &mut String) {
+    out.push('"');
+    text.chars().for_each(|it| escape(it, out));
+    out.push('"');
+}
+
+struct Scan<'a> {
+    text: &'a str,
+    at: usize,
+    out: String,
+    /// Members of the objects that are open, the innermost last.
+    members: Vec<Member>,
+    /// The server's own members, wanted only on the outermost level of an item.
+    system: Option<System>,
+}
+
+/// Where a member stands in the output.
+struct Member {
+    name: Range<usize>,
+    value: Range<usize>,
+}
+
+#[derive(Default)]
+struct System {
+    id: Option<SentId>,
+    owner: Option<String>,
+    created: Option<Millis>,
+}
+
+/// Why the text was refused, and the names that lead to the place, the innermost first.
+struct Refusal {
+    code: Code,
+    problem: &'static str,
+    path: Vec<String>,
+}
+
+type Scanned<T = ()> = Result<T, Box<Refusal>>;
+
+impl From<Box<Refusal>> for Fault {
+    fn from(refusal: Box<Refusal>) -> Self {
+        if refusal.code == Code::ItemTooLarge {
+            return too_large();
+        }
+        let path: Vec<_> = refusal.path.iter().rev().map(String::as_str).collect();
+        let place = if path.is_empty() { String::new() } else { format!(", at {}", path.join(".")) };
+        Self::because(refusal.code, format!("{}{place}", refusal.problem))
+    }
+}
+
+fn refuse<T>(code: Code, problem: &'static str) -> Scanned<T> {
+    Err(Box::new(Refusal { code, problem, path: Vec::new() }))
+}
+
+fn malformed<T>() -> Scanned<T> {
+    refuse(Code::MalformedJson, "the item is not valid JSON")
+}
+
+/// From here on an object finds its names in a table; below, looking through them is faster.
+const MANY_MEMBERS: usize = 24;
+
+impl<'a> Scan<'a> {
+    fn new(text: &'a str) -> Self {
+        let out = String::with_capacity(text.len().min(MAX_BYTES) + 16);
+        Self { text, at: 0, out, members: Vec::new(), system: None }
+    }
+
+    /// Any value. `depth` is the level that an object or array here would be on.
+    fn value(&mut self, depth: usize) -> Scanned {
+        self.space();
+        match self.peek() {
+            Some(b'"') => self.string(),
+            Some(b'{') => self.object(depth),
+            Some(b'[') => self.array(depth),
+            Some(b'-' | b'0'..=b'9') => self.number(),
+            Some(b't') => self.word("true"),
+            Some(b'f') => self.word("false"),
+            Some(b'n') => self.word("null"),
+            _ => malformed(),
+        }?;
+        if self.out.len() > MAX_BYTES {
+            return refuse(Code::ItemTooLarge, "the item is too large");
+        }
+        Ok(())
+    }
+
+    fn array(&mut self, depth: usize) -> Scanned {
+        Self::check_depth(depth)?;
+        self.at += 1;
+        self.out.push('[');
+        self.space();
+        if !self.skip(b']') {
+            for n in 0.. {
+                self.value(depth + 1).map_err(|it| inside(it, || n.to_string()))?;
+                self.space();
+                if self.skip(b']') {
+                    break;
+                }
+                self.expect(b',')?;
+                self.out.push(',');
+            }
+        }
+        self.out.push(']');
+        Ok(())
+    }
+
+    fn object(&mut self, depth: usize) -> Scanned {
+        let start = self.out.len();
+        let first_member = self.members.len();
+        // A date is no level, so one more is let in here; what isn't a date is refused at the end.
+        Self::check_depth(depth - 1)?;
+        // The outermost braces of an item are written by `CanonicalItem::document`.
+        let system = self.system.take();
+        let is_item = system.is_some();
+        let mut system = system.unwrap_or_default();
+        let mut table = HashMap::new();
+        self.at += 1;
+        if !is_item {
+            self.out.push('{');
+        }
+        self.space();
+        let mut is_first = true;
+        if !self.skip(b'}') {
+            loop {
+                self.space();
+                let comma = self.out.len();
+                if self.members.len() > first_member {
+                    self.out.push(',');
+                }
+                let name = self.out.len();
+                if self.peek() != Some(b'"') {
+                    return malformed();
+                }
+                self.string()?;
+                let name = name..self.out.len();
+                self.space();
+                self.expect(b':')?;
+                if self.out[name.clone()].starts_with("\"$") {
+                    if &self.out[name.clone()] != "\"$date\"" || !is_first || is_item {
+                        let name = self.bare(&name);
+                        return refuse(Code::FieldNameDollar, "a field name begins with $")
+                            .map_err(|it| inside(it, || name));
+                    }
+                    self.out.truncate(start);
+                    return self.date();
+                }
+                is_first = false;
+                self.out.push(':');
+                let value = self.out.len();
+                self.value(depth + 1).map_err(|it| inside(it, || self.bare(&name)))?;
+                let value = value..self.out.len();
+                if is_item && system.take(&self.out[name.clone()], &self.out[value.clone()]) {
+                    self.out.truncate(comma);
+                } else {
+                    self.add_member(first_member, comma, Member { name, value }, &mut table);
+                }
+                self.space();
+                if self.skip(b'}') {
+                    break;
+                }
+                self.expect(b',')?;
+            }
+        }
+        if is_item {
+            self.system = Some(system);
+        } else {
+            // An object that turned out to be a date is none, so this waits until the end.
+            Self::check_depth(depth)?;
+            self.out.push('}');
+        }
+        self.members.truncate(first_member);
+        Ok(())
+    }
+
+    /// Notes the member just written, or puts its value in the place of an earlier one of its name.
+    fn add_member(&mut self, first: usize, comma: usize, member: Member, table: &mut HashMap<String, usize>) {
+        let name = &self.out[member.name.clone()];
+        let count = self.members.len() - first;
+        if count == MANY_MEMBERS {
+            let named = |(n, it): (usize, &Member)| (self.out[it.name.clone()].to_owned(), first + n);
+            *table = self.members[first..].iter().enumerate().map(named).collect();
+        }
+        let earlier = if count < MANY_MEMBERS {
+            let found = self.members[first..].iter().position(|it| self.out[it.name.clone()] == *name);
+            found.map(|n| first + n)
+        } else {
+            table.get(name).copied()
+        };
+        let Some(earlier) = earlier else {
+            if count >= MANY_MEMBERS {
+                table.insert(name.to_owned(), self.members.len());
+            }
+            self.members.push(member);
+            return;
+        };
+        let value = self.out[member.value].to_owned();
+        self.out.truncate(comma);
+        let old = self.members[earlier].value.clone();
+        self.out.replace_range(old.clone(), &value);
+        self.members[earlier].value.end = old.start + value.len();
+        for it in &mut self.members[earlier + 1..] {
+            for edge in [&mut it.name.start, &mut it.name.end, &mut it.value.start, &mut it.value.end] {
+                *edge = *edge + value.len() - old.len();
+            }
+        }
+    }
+
+    /// The rest of `{"$date":` … `}`.
+    fn date(&mut self) -> Scanned {
+        self.space();
+        let start = self.out.len();
+        let millis = match self.peek() {
+            Some(b'"') => {
+                self.string()?;
+                date::parse(self.out[start..].trim_matches('"'))
+            }
+            Some(b'-' | b'0'..=b'9') => {
+                self.number()?;
+                self.out[start..].parse::<f64>().ok().filter(|it| it.abs() < 1e15).map(|it| it as Millis)
+            }
+            _ => None,
+        };
+        self.out.truncate(start);
+        let Some(iso) = millis.and_then(date::print) else {
+            return refuse(Code::BadRequest, "$date is not a date of the years 0000 to 9999");
+        };
+        self.space();
+        if !self.skip(b'}') {
+            return refuse(Code::FieldNameDollar, "an object with $date has other members");
+        }
+        self.out.extend(["{\"$date\":\"", &iso, "\"}"]);
+        Ok(())
+    }
+
+    fn string(&mut self) -> Scanned {
+        self.at += 1;
+        self.out.push('"');
+        loop {
+            let rest = &self.text[self.at..];
+            let plain = rest.bytes().position(|it| it == b'"' || it == b'\\' || it < b' ');
+            let Some(plain) = plain else { return malformed() };
+            self.out.push_str(&rest[..plain]);
+            self.at += plain + 1;
+            match rest.as_bytes()[plain] {
+                b'"' => {
+                    self.out.push('"');
+                    return Ok(());
+                }
+                b'\\' => {
+                    let c = self.escaped()?;
+                    escape(c, &mut self.out);
+                }
+                _ => return malformed(),
+            }
+        }
+    }
+
+    /// The character after a backslash.
+    fn escaped(&mut self) -> Scanned<char> {
+        let kind = self.peek();
+        self.at += 1;
+        Ok(match kind {
+            Some(b'"') => '"',
+            Some(b'\\') => '\\',
+            Some(b'/') => '/',
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => {
+                let unit = self.hex()?;
+                let c = match unit {
+                    0 => return refuse(Code::BadRequest, "a text contains the character NUL"),
+                    0xd800..=0xdbff if self.text[self.at..].starts_with("\\u") => {
+                        self.at += 2;
+                        let low = self.hex()?;
+                        let is_low = (0xdc00..=0xdfff).contains(&low);
+                        is_low.then(|| 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00)).and_then(char::from_u32)
+                    }
+                    _ => char::from_u32(unit),
+                };
+                match c {
+                    Some(c) => c,
+                    None => return refuse(Code::BadRequest, "a text contains half of a surrogate pair"),
+                }
+            }
+            _ => return malformed(),
+        })
+    }
+
+    fn hex(&mut self) -> Scanned<u32> {
+        let digits = self.text.as_bytes().get(self.at..self.at + 4);
+        self.at += 4;
+        let number = digits
+            .unwrap_or_default()
+            .iter()
+            .try_fold(0, |sum, &it| char::from(it).to_digit(16).map(|digit| sum * 16 + digit));
+        match number {
+            Some(number) if digits.is_some() => Ok(number),
+            _ => malformed(),
+        }
+    }
+
+    fn number(&mut self) -> Scanned {
+        let start = self.at;
+        self.skip(b'-');
+        if !self.skip(b'0') && !self.digits() {
+            return malformed();
+        }
+        if self.skip(b'.') && !self.digits() {
+            return malformed();
+        }
+        if self.skip(b'e') || self.skip(b'E') {
+            let _ = self.skip(b'+') || self.skip(b'-');
+            if !self.digits() {
+                return malformed();
+            }
+        }
+        let text = &self.text[start..self.at];
+        if number::is_canonical(text) {
+            self.out.push_str(text);
+            return Ok(());
+        }
+        match text.parse::<f64>() {
+            Ok(it) if it.is_finite() => number::print(it, &mut self.out),
+            _ => return refuse(Code::BadRequest, "a number is too large for a double"),
+        }
+        Ok(())
+    }
+
+    /// Skips digits; whether there was one.
+    fn digits(&mut self) -> bool {
+        let count = self.text.as_bytes()[self.at..].iter().take_while(|it| it.is_ascii_digit()).count();
+        self.at += count;
+        count > 0
+    }
+
+    fn word(&mut self, word: &str) -> Scanned {
+        if !self.text[self.at..].starts_with(word) {
+            return malformed();
+        }
+        self.at += word.len();
+        self.out.push_str(word);
+        Ok(())
+    }
+
+    /// Nothing but white space may follow.
+    fn end(&mut self) -> Scanned {
+        self.space();
+        if self.at == self.text.len() { Ok(()) } else { malformed() }
+    }
+
+    fn check_depth(depth: usize) -> Scanned {
+        if depth > MAX_DEPTH {
+            return refuse(Code::ItemTooDeep, "the item is nested deeper than 32 levels");
+        }
+        Ok(())
+    }
+
+    fn bare(&self, name: &Range<usize>) -> String {
+        self.out[name.clone()].trim_matches('"').to_owned()
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn skip(&mut self, byte: u8) -> bool {
+        let is_next = self.peek() == Some(byte);
+        self.at += usize::from(is_next);
+        is_next
+    }
+
+    fn expect(&mut self, byte: u8) -> Scanned {
+        if self.skip(byte) { Ok(()) } else { malformed() }
+    }
+
+    fn space(&mut self) {
+        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {
+            self.at += 1;
+        }
+    }
+}
+
+impl System {
+    /// Keeps a member that is the server's own; whether it is one.
+    fn take(&mut self, name: &str, value: &str) -> bool {
+        let text = || serde_json::from_str::<String>(value).ok();
+        match name {
+            "\"_id\"" => {
+                self.id = Some(match value {
+                    "null" => SentId::Null,
+                    _ => text().map_or(SentId::Other, SentId::Text),
+                });
+            }
+            "\"_owner\"" => self.owner = text(),
+            "\"_createdDate\"" => {
+                let iso = value.strip_prefix("{\"$date\":\"").and_then(|it| it.strip_suffix("\"}"));
+                self.created = iso.and_then(date::parse);
+            }
+            "\"_updatedDate\"" => {}
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// Adds a name in front of the place of a refusal.
+fn inside(mut refusal: Box<Refusal>, name: impl FnOnce() -> String) -> Box<Refusal> {
+    refusal.path.push(name());
+    refusal
+}
+
+fn escape(c: char, out: &mut String) {
+    use std::fmt::Write;
+    match c {
+        '"' => out.push_str("\\\""),
+        '\\' => out.push_str("\\\\"),
+        '\u{8}' => out.push_str("\\b"),
+        '\u{c}' => out.push_str("\\f"),
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        c if c < ' ' => {
+            let _ = write!(out, "\\u{:04x}", u32::from(c));
+        }
+        c => out.push(c),
+    }
+}

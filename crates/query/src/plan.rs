@@ -1,0 +1,296 @@
+//! A question that needs no more answers before it can be asked: names are fields, operands have types.
+//!
+//! Every plan holds a [`Scope`]. There is no other way to make one, so a query without the caller's
+//! permission can't be written.
+
+use serde_json::Value as Json;
+use stoa_kernel::Millis;
+use stoa_sql::{Direction, pattern::Part};
+
+/// Items in an order, a page of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Find {
+    pub scope: Scope,
+    pub filter: Filter,
+    pub order: Order,
+    pub window: Window,
+    /// Applied to each document after it is read: [`crate::item::project`].
+    pub projection: Projection,
+    /// Whether the caller also asked for [`Find::count`].
+    pub total: bool,
+}
+
+/// How many items there are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Count {
+    pub scope: Scope,
+    pub filter: Filter,
+}
+
+/// The different values of a field, each element of an array for itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Distinct {
+    pub scope: Scope,
+    pub filter: Filter,
+    pub field: Field,
+    pub direction: Direction,
+    pub window: Window,
+    pub total: bool,
+}
+
+/// What the caller's permission lets through, whatever the filter says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scope {
+    Everything,
+    /// Only items with this `_owner`.
+    OwnedBy(String),
+    Nothing,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Filter {
+    True,
+    False,
+    And(Vec<Filter>),
+    Or(Vec<Filter>),
+    Not(Box<Filter>),
+    Test(Field, Test),
+}
+
+/// What is asked of a field.
+///
+/// Values compare with values of their own type and with nothing else. Where the field holds an array,
+/// the tests from [`Test::Equal`] on hold if they hold for one of its elements; where the way to the
+/// field leads through arrays, all tests look at what each of their objects has there.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Test {
+    /// Missing or null.
+    Empty,
+    /// Not missing; null counts as present.
+    Present,
+    Array,
+    Equal(Scalar),
+    /// An object or array, equal by content.
+    Whole(Json),
+    In(Vec<Scalar>),
+    Compare(Comparison, Scalar),
+    StartsWith(Folded),
+    EndsWith(Folded),
+    Contains(Folded),
+    /// `true`: the text is folded first, as the pattern is.
+    Matches(Vec<Part>, bool),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparison {
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+/// An operand of a type that has an order.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Scalar {
+    Number(f64),
+    Text(String),
+    Flag(bool),
+    Date(Millis),
+}
+
+/// A text in its folded form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folded(String);
+
+/// Where a value comes from: a column of the table, or the document.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Field {
+    Id,
+    Owner,
+    Created,
+    Updated,
+    /// At least one name, at most [`crate::item::MAX_DEPTH`].
+    Path(Vec<String>),
+}
+
+/// Always total: what the keys leave open, `_id` decides.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Order {
+    /// In order of importance. `_id` ascending follows unless it is among them.
+    Keys(Vec<Key>),
+    /// The same seed gives the same order.
+    Random { seed: String },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key {
+    pub field: Field,
+    pub direction: Direction,
+}
+
+/// Which part of the ordered items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    pub start: Start,
+    /// The page's size. One row more is read, which tells whether another page follows.
+    pub limit: u32,
+}
+
+/// Where a page begins. Sort keys are texts that are never NULL (`stoa_sql::key`), so a page that
+/// begins after an item will be one more variant with these texts and the item's `_id`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    Offset(u64),
+}
+
+/// Which fields of the items the caller wants.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Projection {
+    All,
+    Fields(Mask),
+}
+
+/// A tree of names; one without members below it stands for all that is there.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Mask {
+    /// Names as they stand in canonical text, quotes and escapes included.
+    members: Vec<(String, Mask)>,
+}
+
+impl Find {
+    /// The question behind `returnTotalCount`.
+    pub fn count(&self) -> Count {
+        Count { scope: self.scope.clone(), filter: self.filter.clone() }
+    }
+}
+
+impl Filter {
+    /// The negation, without stacking one on another.
+    pub fn negated(self) -> Self {
+        match self {
+            Self::True => Self::False,
+            Self::False => Self::True,
+            Self::Not(it) => *it,
+            it => Self::Not(Box::new(it)),
+        }
+    }
+
+    /// True if all are; nested conjunctions become one list.
+    pub fn all(filters: impl IntoIterator<Item = Self>) -> Self {
+        let mut parts = Vec::new();
+        for it in filters {
+            match it {
+                Self::True => {}
+                Self::False => return Self::False,
+                Self::And(inner) => parts.extend(inner),
+                it => parts.push(it),
+            }
+        }
+        match parts.len() {
+            0 => Self::True,
+            1 => parts.remove(0),
+            _ => Self::And(parts),
+        }
+    }
+
+    /// True if one is; nested disjunctions become one list.
+    pub fn any(filters: impl IntoIterator<Item = Self>) -> Self {
+        let mut parts = Vec::new();
+        for it in filters {
+            match it {
+                Self::False => {}
+                Self::True => return Self::True,
+                Self::Or(inner) => parts.extend(inner),
+                it => parts.push(it),
+            }
+        }
+        match parts.len() {
+            0 => Self::False,
+            1 => parts.remove(0),
+            _ => Self::Or(parts),
+        }
+    }
+}
+
+impl Scope {
+    /// The scope as a filter: permission narrows the question, it never filters the answer.
+    pub fn filter(&self) -> Filter {
+        match self {
+            Self::Everything => Filter::True,
+            Self::Nothing => Filter::False,
+            Self::OwnedBy(owner) => Filter::Test(Field::Owner, Test::Equal(Scalar::Text(owner.clone()))),
+        }
+    }
+}
+
+impl Field {
+    /// The field of a dotted name.
+    pub fn parse(name: &str) -> Self {
+        match name {
+            "_id" => Self::Id,
+            "_owner" => Self::Owner,
+            "_createdDate" => Self::Created,
+            "_updatedDate" => Self::Updated,
+            _ => Self::Path(name.split('.').map(str::to_owned).collect()),
+        }
+    }
+
+    /// The dotted name.
+    pub fn name(&self) -> std::borrow::Cow<'_, str> {
+        match self {
+            Self::Id => "_id".into(),
+            Self::Owner => "_owner".into(),
+            Self::Created => "_createdDate".into(),
+            Self::Updated => "_updatedDate".into(),
+            Self::Path(names) => names.join(".").into(),
+        }
+    }
+}
+
+impl Folded {
+    pub fn new(text: &str) -> Self {
+        Self(stoa_kernel::fold::fold(text).into_owned())
+    }
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Projection {
+    /// The projection to these paths; none means all.
+    pub fn of(fields: &[Vec<String>]) -> Self {
+        if fields.is_empty() {
+            return Self::All;
+        }
+        let mut mask = Mask::default();
+        mask.add(&["_id".to_owned()]);
+        fields.iter().for_each(|it| mask.add(it));
+        Self::Fields(mask)
+    }
+}
+
+impl Mask {
+    fn add(&mut self, path: &[String]) {
+        let Some((name, rest)) = path.split_first() else { return };
+        let name = stoa_sql::json::quoted(name);
+        match self.members.iter_mut().find(|(it, _)| *it == name) {
+            // What is wanted whole stays whole.
+            Some((_, mask)) if mask.is_whole() => {}
+            Some((_, mask)) if rest.is_empty() => mask.members.clear(),
+            Some((_, mask)) => mask.add(rest),
+            None => {
+                let mut mask = Self::default();
+                mask.add(rest);
+                self.members.push((name, mask));
+            }
+        }
+    }
+
+    pub(crate) fn get(&self, quoted: &str) -> Option<&Self> {
+        self.members.iter().find(|(it, _)| it == quoted).map(|(_, mask)| mask)
+    }
+
+    pub(crate) fn is_whole(&self) -> bool {
+        self.members.is_empty()
+    }
+}

@@ -1,0 +1,152 @@
+//! From what was written to what it means: wire + schema + scope → plan. Every rejection happens here
+//! or in [`crate::wire`]; a plan always compiles.
+
+mod operand;
+
+use crate::{
+    item::MAX_DEPTH,
+    plan::{Count, Distinct, Field, Filter, Find, Key, Order, Projection, Scope, Start, Test, Window},
+    schema::{Kind, Schema},
+    wire::{self, Condition, Operator, Paging, Sort},
+};
+use stoa_kernel::{Code, Fault, Result};
+use stoa_sql::Direction;
+
+/// The page's size when the request names none (protocol/content.md section 19).
+const DEFAULT_LIMIT: u32 = 50;
+
+/// What a request is resolved against.
+#[derive(Debug, Clone)]
+pub struct Context<'a> {
+    pub schema: &'a Schema,
+    /// What the caller may see.
+    pub scope: Scope,
+    /// The seed of a random order for which the request names none.
+    pub seed: i64,
+}
+
+/// A query request.
+pub fn find(query: &wire::Query, context: Context<'_>) -> Result<Find> {
+    Ok(Find {
+        filter: filter(&query.filter, context.schema)?,
+        order: order(&query.sort, &context)?,
+        window: window(&query.paging)?,
+        projection: projection(&query.fields),
+        total: query.total,
+        scope: context.scope,
+    })
+}
+
+/// A count request.
+pub fn count(wire: &wire::Filter, context: Context<'_>) -> Result<Count> {
+    Ok(Count { filter: filter(wire, context.schema)?, scope: context.scope })
+}
+
+/// A distinct request.
+pub fn distinct(request: &wire::Distinct, context: Context<'_>) -> Result<Distinct> {
+    Ok(Distinct {
+        filter: filter(&request.filter, context.schema)?,
+        field: field(&request.field, context.schema)?,
+        direction: direction(request.descending),
+        window: window(&request.paging)?,
+        total: request.total,
+        scope: context.scope,
+    })
+}
+
+/// The projection to a list of dotted names, none meaning all; unknown names are ignored.
+pub fn projection(fields: &[String]) -> Projection {
+    let paths: Vec<_> = fields.iter().map(|it| it.split('.').map(str::to_owned).collect()).collect();
+    Projection::of(&paths)
+}
+
+/// A filter on its own: conditions of writes, and the filter inside the requests above.
+pub fn filter(wire: &wire::Filter, schema: &Schema) -> Result<Filter> {
+    let each = |list: &[wire::Filter]| list.iter().map(|it| filter(it, schema)).collect::<Result<Vec<_>>>();
+    Ok(match wire {
+        wire::Filter::And(list) => Filter::all(each(list)?),
+        wire::Filter::Or(list) => Filter::any(each(list)?),
+        wire::Filter::Not(it) => filter(it, schema)?.negated(),
+        wire::Filter::Condition(it) => condition(it, schema)?,
+    })
+}
+
+fn condition(condition: &Condition, schema: &Schema) -> Result<Filter> {
+    let field = field(&condition.field, schema)?;
+    let on = |test| Filter::Test(field.clone(), test);
+    Ok(match condition.operator {
+        Operator::Eq => on(operand::equal(condition)?),
+        Operator::Ne => on(operand::equal(condition)?).negated(),
+        Operator::In | Operator::HasSome => operand::list(condition)?.map_or(Filter::False, on),
+        Operator::Nin => operand::list(condition)?.map_or(Filter::False, on).negated(),
+        Operator::HasAll => match operand::scalars(condition)? {
+            none if none.is_empty() => on(Test::Array),
+            each => Filter::all(each.into_iter().map(|it| on(Test::Equal(it)))),
+        },
+        Operator::Exists if operand::flag(condition)? => on(Test::Present),
+        Operator::Exists => on(Test::Present).negated(),
+        Operator::IsEmpty if operand::flag(condition)? => on(Test::Empty),
+        Operator::IsEmpty => on(Test::Empty).negated(),
+        Operator::Lt | Operator::Lte | Operator::Gt | Operator::Gte => on(operand::comparison(condition)?),
+        Operator::StartsWith => on(Test::StartsWith(operand::folded(condition)?)),
+        Operator::EndsWith => on(Test::EndsWith(operand::folded(condition)?)),
+        Operator::Contains => on(Test::Contains(operand::folded(condition)?)),
+        Operator::Matches => on(operand::matches(condition)?),
+    })
+}
+
+fn field(name: &str, schema: &Schema) -> Result<Field> {
+    let names = name.split('.');
+    if names.clone().any(|it| it.starts_with('$')) {
+        return Err(Fault::because(Code::FieldNameDollar, format!("{name}: field names must not begin with $")));
+    }
+    if names.count() > MAX_DEPTH {
+        let text = format!("a field name leads deeper than {MAX_DEPTH} levels");
+        return Err(Fault::because(Code::FilterInvalid, text));
+    }
+    if schema.fields.get(name) == Some(&Kind::MultiReference) {
+        let text = format!("{name} is a multi-reference field, which filters and sorts can't read");
+        return Err(Fault::because(Code::NotSupported, text));
+    }
+    Ok(Field::parse(name))
+}
+
+fn order(sort: &Sort, context: &Context<'_>) -> Result<Order> {
+    let keys = match sort {
+        Sort::Random { seed } => return Ok(Order::Random { seed: seed.unwrap_or(context.seed).to_string() }),
+        Sort::Keys(keys) => keys,
+    };
+    let mut resolved: Vec<Key> = Vec::with_capacity(keys.len() + 1);
+    let mut arrays = 0;
+    for key in keys {
+        let field = field(&key.field, context.schema)?;
+        // No two items differ in a key that has decided before, or in anything after `_id`.
+        if resolved.iter().any(|it| it.field == field || it.field == Field::Id) {
+            continue;
+        }
+        arrays += usize::from(context.schema.fields.get(&key.field) == Some(&Kind::Array));
+        resolved.push(Key { field, direction: direction(key.descending) });
+    }
+    if arrays > 1 {
+        return Err(Fault::because(Code::SortSeveralArrays, "at most one sort field may be an array"));
+    }
+    if resolved.is_empty() {
+        resolved.push(Key { field: Field::Created, direction: Direction::Descending });
+    }
+    Ok(Order::Keys(resolved))
+}
+
+fn direction(descending: bool) -> Direction {
+    if descending { Direction::Descending } else { Direction::Ascending }
+}
+
+fn window(paging: &Paging) -> Result<Window> {
+    let (limit, offset) = match paging {
+        Paging::Offset { limit, offset } => (limit, *offset),
+        Paging::Cursor { limit, cursor: None } => (limit, 0),
+        Paging::Cursor { cursor: Some(_), .. } => {
+            return Err(Fault::because(Code::CursorInvalid, "the cursor is not one of this server"));
+        }
+    };
+    Ok(Window { start: Start::Offset(offset), limit: limit.unwrap_or(DEFAULT_LIMIT) })
+}

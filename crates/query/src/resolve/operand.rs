@@ -1,0 +1,112 @@
+//! What each operator takes, and the codes for everything else (protocol/content.md 13.1).
+
+use crate::{
+    item::{self, date},
+    plan::{Comparison, Folded, Scalar, Test},
+    wire::{Condition, Operator},
+};
+use serde_json::Value as Json;
+use stoa_kernel::{Code, Fault, Result};
+use stoa_sql::pattern::Part;
+
+/// `$eq`: any value; null asks for missing or null.
+pub(super) fn equal(condition: &Condition) -> Result<Test> {
+    let value = value(&condition.operand)?;
+    Ok(match scalar(&value) {
+        Some(it) => Test::Equal(it),
+        None if value.is_null() => Test::Empty,
+        None => Test::Whole(value),
+    })
+}
+
+/// `$lt` and its like: text, number, boolean or date.
+pub(super) fn comparison(condition: &Condition) -> Result<Test> {
+    let comparison = match condition.operator {
+        Operator::Lt => Comparison::Less,
+        Operator::Lte => Comparison::LessOrEqual,
+        Operator::Gt => Comparison::Greater,
+        _ => Comparison::GreaterOrEqual,
+    };
+    match scalar(&value(&condition.operand)?) {
+        Some(it) => Ok(Test::Compare(comparison, it)),
+        None => Err(wrong(condition, Code::OperandType, "takes a string, a number, a boolean or a date")),
+    }
+}
+
+/// `$in` and its like; nothing for an empty list, in which nothing is.
+pub(super) fn list(condition: &Condition) -> Result<Option<Test>> {
+    let mut list = scalars(condition)?;
+    Ok(match list.len() {
+        0 => None,
+        1 => Some(Test::Equal(list.remove(0))),
+        _ => Some(Test::In(list)),
+    })
+}
+
+/// A list of texts, numbers and dates.
+pub(super) fn scalars(condition: &Condition) -> Result<Vec<Scalar>> {
+    let Json::Array(list) = &condition.operand else {
+        return Err(wrong(condition, Code::ListOperand, "takes a list"));
+    };
+    let element = |it| match scalar(&value(it)?) {
+        None | Some(Scalar::Flag(_)) => {
+            Err(wrong(condition, Code::ListElementType, "takes a list of strings, numbers or dates"))
+        }
+        Some(it) => Ok(it),
+    };
+    list.iter().map(element).collect()
+}
+
+pub(super) fn folded(condition: &Condition) -> Result<Folded> {
+    match value(&condition.operand)? {
+        Json::String(it) => Ok(Folded::new(&it)),
+        _ => Err(wrong(condition, Code::OperandNotText, "takes a string")),
+    }
+}
+
+pub(super) fn flag(condition: &Condition) -> Result<bool> {
+    condition.operand.as_bool().ok_or_else(|| wrong(condition, Code::FilterInvalid, "takes true or false"))
+}
+
+/// `$matches`: `{"ignoreCase":…,"spec":[{"type":"literal","value":…},{"type":"anyOf","value":…}]}`.
+pub(super) fn matches(condition: &Condition) -> Result<Test> {
+    let wrong = || wrong(condition, Code::FilterInvalid, "takes an object with a list spec of literal and anyOf");
+    let operand = value(&condition.operand)?;
+    let ignore_case = match operand.get("ignoreCase") {
+        None | Some(Json::Null) => false,
+        Some(it) => it.as_bool().ok_or_else(wrong)?,
+    };
+    let text = |it: &str| if ignore_case { stoa_kernel::fold::fold(it).into_owned() } else { it.to_owned() };
+    let part = |it: &Json| {
+        let value = text(it.get("value").and_then(Json::as_str).ok_or_else(wrong)?);
+        match it.get("type").and_then(Json::as_str) {
+            Some("literal") => Ok(Part::Literal(value)),
+            Some("anyOf") => Ok(Part::Run(value)),
+            _ => Err(wrong()),
+        }
+    };
+    let parts = operand.get("spec").and_then(Json::as_array).ok_or_else(wrong)?;
+    Ok(Test::Matches(parts.iter().map(part).collect::<Result<_>>()?, ignore_case))
+}
+
+/// An operand as an item would hold it: dates in one form, numbers as doubles, no NUL.
+fn value(operand: &Json) -> Result<Json> {
+    match operand {
+        Json::Null | Json::Bool(_) => Ok(operand.clone()),
+        it => item::value(it),
+    }
+}
+
+fn scalar(value: &Json) -> Option<Scalar> {
+    match value {
+        Json::Number(it) => it.as_f64().map(Scalar::Number),
+        Json::String(it) => Some(Scalar::Text(it.clone())),
+        Json::Bool(it) => Some(Scalar::Flag(*it)),
+        Json::Object(it) => it.get("$date").and_then(Json::as_str).and_then(date::parse).map(Scalar::Date),
+        Json::Null | Json::Array(_) => None,
+    }
+}
+
+fn wrong(condition: &Condition, code: Code, what: &str) -> Fault {
+    Fault::because(code, format!("{} on {} {what}", condition.operator.name(), condition.field))
+}

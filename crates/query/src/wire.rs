@@ -1,0 +1,106 @@
+//! What a client writes, taken apart but not yet understood: names are text, operands any JSON.
+//!
+//! Two dialects arrive (protocol/content.md 4.1), one grammar reads both:
+//!
+//! ```text
+//! filter    = { member, … }                  all members hold; {} holds always
+//! member    = "$and": [filter, …] | "$or": [filter, …]
+//!           | "$not": [filter] | "$not": filter
+//!           | field: { operator: operand, … }    all operators hold
+//!           | field: value                       the same as { "$eq": value }
+//! operator  = "$eq" … | "$not": { operator: operand, … }
+//! ```
+//!
+//! An object is operators when one of its names begins with `$`, except a date (`{"$date": …}`).
+
+mod filter;
+mod page;
+
+pub use filter::{Condition, Filter, Operator};
+pub use page::{Paging, Reference, Sort, SortKey};
+
+use serde_json::{Map, Value as Json};
+use stoa_kernel::{Code, Fault, Result};
+
+/// The members of a query request that decide which items are found (protocol/content.md 3.8).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Query {
+    pub filter: Filter,
+    pub sort: Sort,
+    /// Dotted names; empty for all fields.
+    pub fields: Vec<String>,
+    pub paging: Paging,
+    pub total: bool,
+    /// For `content` to resolve.
+    pub references: Vec<Reference>,
+    pub field_groups: Vec<String>,
+}
+
+/// The members of a distinct request (protocol/content.md 3.9).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Distinct {
+    pub field: String,
+    pub filter: Filter,
+    pub descending: bool,
+    pub paging: Paging,
+    pub total: bool,
+}
+
+impl Query {
+    /// Reads the body of a query request; members that it doesn't know are left to others.
+    pub fn parse(request: &Map<String, Json>) -> Result<Self> {
+        let empty = Map::new();
+        let query = match present(request, "query") {
+            None => &empty,
+            Some(Json::Object(it)) => it,
+            Some(_) => return Err(Fault::because(Code::BadRequest, "query must be an object")),
+        };
+        Ok(Self {
+            filter: Filter::parse_member(query)?,
+            sort: page::sort(query, request)?,
+            fields: texts(query, "fields", Code::FieldNotText)?,
+            paging: page::paging(query)?,
+            total: flag(request, "returnTotalCount")?,
+            references: page::references(request)?,
+            field_groups: texts(request, "includeFieldGroups", Code::FieldNotText)?,
+        })
+    }
+}
+
+impl Distinct {
+    /// Reads the body of a distinct request.
+    pub fn parse(request: &Map<String, Json>) -> Result<Self> {
+        let Some(Json::String(field)) = present(request, "fieldName") else {
+            return Err(Fault::because(Code::FieldNotText, "fieldName must be a string"));
+        };
+        Ok(Self {
+            field: page::name(field)?,
+            filter: Filter::parse_member(request)?,
+            descending: page::descending(request, "order")?,
+            paging: page::paging(request)?,
+            total: flag(request, "returnTotalCount")?,
+        })
+    }
+}
+
+/// A member that is there; null counts as absent everywhere in a request.
+fn present<'a>(object: &'a Map<String, Json>, name: &str) -> Option<&'a Json> {
+    object.get(name).filter(|it| !it.is_null())
+}
+
+fn flag(object: &Map<String, Json>, name: &str) -> Result<bool> {
+    match present(object, name) {
+        None => Ok(false),
+        Some(Json::Bool(it)) => Ok(*it),
+        Some(_) => Err(Fault::because(Code::OptionsInvalid, format!("{name} must be true or false"))),
+    }
+}
+
+fn texts(object: &Map<String, Json>, name: &str, code: Code) -> Result<Vec<String>> {
+    let wrong = || Fault::because(code, format!("{name} must be a list of strings"));
+    match present(object, name) {
+        None => Ok(Vec::new()),
+        Some(Json::Array(list)) => list.iter().map(|it| page::name(it.as_str().ok_or_else(wrong)?)).collect(),
+        Some(_) => Err(wrong()),
+    }
+}

@@ -1,0 +1,210 @@
+//! The filter's grammar. What operators take is decided in [`crate::resolve`].
+
+use super::{page, present};
+use serde_json::{Map, Value as Json};
+use stoa_kernel::{Code, Fault, Result};
+
+/// A filter as it was written.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Filter {
+    And(Vec<Filter>),
+    Or(Vec<Filter>),
+    Not(Box<Filter>),
+    Condition(Condition),
+}
+
+/// One operator on one field.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Condition {
+    /// A dotted name.
+    pub field: String,
+    pub operator: Operator,
+    pub operand: Json,
+}
+
+macro_rules! operators {
+    ($($variant:ident = $name:literal)+) => {
+        /// The operators of protocol/content.md 4.1.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Operator { $($variant),+ }
+
+        impl Operator {
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),+ }
+            }
+        }
+    };
+}
+
+operators! {
+    Eq = "$eq"
+    Ne = "$ne"
+    Lt = "$lt"
+    Lte = "$lte"
+    Gt = "$gt"
+    Gte = "$gte"
+    In = "$in"
+    Nin = "$nin"
+    HasSome = "$hasSome"
+    HasAll = "$hasAll"
+    StartsWith = "$startsWith"
+    EndsWith = "$endsWith"
+    Contains = "$contains"
+    Exists = "$exists"
+    IsEmpty = "$isEmpty"
+    Matches = "$matches"
+}
+
+/// The deepest nesting of `$and`, `$or` and `$not` (WDE0169).
+const MAX_DEPTH: usize = 16;
+/// The most conditions in one filter: the engines limit how large an expression may grow.
+const MAX_CONDITIONS: usize = 500;
+
+impl Filter {
+    /// The filter that holds always.
+    pub fn everything() -> Self {
+        Self::And(Vec::new())
+    }
+
+    /// Reads a filter object.
+    ///
+    /// A whole filter wrapped once more into `{"filter": …}` is unwrapped: the public client does that
+    /// when a `Filter` object is handed over directly (protocol/content.md 4.2).
+    pub fn parse(filter: &Json) -> Result<Self> {
+        let Json::Object(object) = filter else {
+            return Err(Fault::because(Code::FilterNotObject, "the filter must be an object"));
+        };
+        let object = wrapped(object).unwrap_or(object);
+        let mut reader = Reader { conditions: 0 };
+        reader.object(object, 0)
+    }
+
+    /// Reads the member `filter` of a request; an absent one holds always.
+    pub fn parse_member(request: &Map<String, Json>) -> Result<Self> {
+        present(request, "filter").map_or_else(|| Ok(Self::everything()), Self::parse)
+    }
+}
+
+/// The inner object of `{"filter": {…}}` when it can only be a filter, not operators or a value.
+fn wrapped(object: &Map<String, Json>) -> Option<&Map<String, Json>> {
+    let inner = object.get("filter").filter(|_| object.len() == 1)?.as_object()?;
+    let is_filter = |(name, value): (&String, &Json)| match name.as_str() {
+        "$and" | "$or" => true,
+        // On a field, `$not` takes operators; here it takes a filter.
+        "$not" => operators(value.get(0).unwrap_or(value)).is_none(),
+        name => !name.starts_with('$') && operators(value).is_some(),
+    };
+    (!inner.is_empty() && inner.iter().all(is_filter)).then_some(inner)
+}
+
+/// The object as operators, unless it is a value.
+fn operators(value: &Json) -> Option<&Map<String, Json>> {
+    let object = value.as_object()?;
+    let is_date = object.len() == 1 && object.contains_key("$date");
+    (!is_date && object.keys().any(|it| it.starts_with('$'))).then_some(object)
+}
+
+struct Reader {
+    conditions: usize,
+}
+
+impl Reader {
+    fn object(&mut self, object: &Map<String, Json>, depth: usize) -> Result<Filter> {
+        let mut parts = Vec::with_capacity(object.len());
+        for (name, value) in object {
+            parts.push(match name.as_str() {
+                "$and" => Filter::And(self.list(name, value, depth + 1)?),
+                "$or" => Filter::Or(self.list(name, value, depth + 1)?),
+                "$not" => Filter::Not(Box::new(self.filter(only(value)?, depth + 1)?)),
+                name if name.starts_with('$') => return Err(unknown(name)),
+                name => self.field(&page::name(name)?, value, depth)?,
+            });
+        }
+        Ok(if parts.len() == 1 { parts.remove(0) } else { Filter::And(parts) })
+    }
+
+    fn filter(&mut self, value: &Json, depth: usize) -> Result<Filter> {
+        check_depth(depth)?;
+        match value {
+            Json::Object(it) => self.object(it, depth),
+            _ => Err(Fault::because(Code::FilterTree, "a filter inside the filter must be an object")),
+        }
+    }
+
+    fn list(&mut self, name: &str, value: &Json, depth: usize) -> Result<Vec<Filter>> {
+        let Json::Array(list) = value else {
+            return Err(Fault::because(Code::ListOperand, format!("{name} takes a list of filters")));
+        };
+        list.iter().map(|it| self.filter(it, depth)).collect()
+    }
+
+    fn field(&mut self, field: &str, value: &Json, depth: usize) -> Result<Filter> {
+        match operators(value) {
+            None => self.condition(field, Operator::Eq, value),
+            Some(it) => self.operators(field, it, depth),
+        }
+    }
+
+    fn operators(&mut self, field: &str, object: &Map<String, Json>, depth: usize) -> Result<Filter> {
+        let mut parts = Vec::with_capacity(object.len());
+        for (name, operand) in object {
+            parts.push(match name.as_str() {
+                "$not" => {
+                    check_depth(depth + 1)?;
+                    let Some(inner) = operators(only(operand)?) else {
+                        return Err(invalid(format!("$not on {field} takes an object of operators")));
+                    };
+                    Filter::Not(Box::new(self.operators(field, inner, depth + 1)?))
+                }
+                "$regex" => {
+                    return Err(Fault::because(Code::RegexNotAllowed, format!("$regex is not allowed, on {field}")));
+                }
+                name => match Operator::ALL.iter().find(|it| it.name() == name) {
+                    Some(&operator) => self.condition(field, operator, operand)?,
+                    None => return Err(invalid(format!("unknown operator {name} on {field}"))),
+                },
+            });
+        }
+        Ok(if parts.len() == 1 { parts.remove(0) } else { Filter::And(parts) })
+    }
+
+    fn condition(&mut self, field: &str, operator: Operator, operand: &Json) -> Result<Filter> {
+        self.conditions += 1;
+        if self.conditions > MAX_CONDITIONS {
+            return Err(invalid(format!("the filter has more than {MAX_CONDITIONS} conditions")));
+        }
+        Ok(Filter::Condition(Condition { field: field.to_owned(), operator, operand: operand.clone() }))
+    }
+}
+
+/// The operand of `$not`: an object, or a list of one.
+fn only(value: &Json) -> Result<&Json> {
+    match value {
+        Json::Array(list) if list.len() == 1 => Ok(&list[0]),
+        Json::Array(_) => Err(Fault::because(Code::ListOperand, "$not takes a list of exactly one filter")),
+        it => Ok(it),
+    }
+}
+
+fn check_depth(depth: usize) -> Result<()> {
+    if depth > MAX_DEPTH {
+        return Err(Fault::because(
+            Code::FilterTooDeep,
+            format!("the filter is nested deeper than {MAX_DEPTH} levels"),
+        ));
+    }
+    Ok(())
+}
+
+fn unknown(name: &str) -> Fault {
+    match name {
+        "$regex" => Fault::because(Code::RegexNotAllowed, "$regex is not allowed"),
+        _ => invalid(format!("unknown operator {name}")),
+    }
+}
+
+fn invalid(text: String) -> Fault {
+    Fault::because(Code::FilterInvalid, text)
+}

@@ -1,0 +1,184 @@
+//! Golden cases, one file each in `cases/`: a request, what it becomes on each engine, and its rows.
+//!
+//! Every case runs on SQLite, on PostgreSQL and in memory, and the rows must be equal. `UPDATE_CASES=1`
+//! writes the files again: read the difference before committing it.
+//!
+//! ```text
+//! What the case is about, in a sentence.
+//! == items          (optional) one JSON object a line; else cases/items.jsonl
+//! == scope          (optional) an owner's id, or `nothing`
+//! == request        the body of the request
+//! == sqlite         written by the test
+//! == postgres       written by the test
+//! == rows           written by the test
+//! ```
+
+mod support;
+
+use serde_json::Value as Json;
+use std::{fmt::Write, fs, path::Path};
+use stoa_kernel::Result;
+use stoa_query::compile::Statement;
+use stoa_query::plan::Start;
+use stoa_query::{Context, Schema, Scope, compile, item, matches, order, resolve, wire};
+use stoa_sql::{Postgres, Sqlite, Table, Value};
+use support::{OnPostgres, OnSqlite, Row};
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the environment says whether to write the files")]
+fn every_case() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases");
+    let update = std::env::var_os("UPDATE_CASES").is_some();
+    let standard = fs::read_to_string(folder.join("items.jsonl")).expect("the standard items");
+    let (sqlite, postgres) = (OnSqlite::open(), OnPostgres::open());
+    let mut files: Vec<_> = fs::read_dir(&folder).expect("a folder").map(|it| it.expect("a file").path()).collect();
+    files.retain(|it| it.extension().is_some_and(|it| it == "case"));
+    files.sort();
+    assert!(files.len() > 20, "cases are missing from {}", folder.display());
+    let mut failed = Vec::new();
+    for (number, file) in files.iter().enumerate() {
+        let text = fs::read_to_string(file).expect("a case");
+        let table = Table { site: postgres.site, number: number as i64 };
+        let case = Case::read(&text, &standard);
+        let written = case.run(&sqlite, &postgres, table).unwrap_or_else(|it| panic!("{}: {it}", file.display()));
+        // Each case has a table of its own; the texts are the same for all.
+        let written = written
+            .replace(&format!("site_{}.c{number}", postgres.site), "items")
+            .replace(&format!("stoa.c{number}"), "items");
+        if update {
+            fs::write(file, &written).expect("the case is written");
+        } else if written != text {
+            failed.push(format!("{}\n{}", file.display(), first_difference(&text, &written)));
+        }
+    }
+    assert!(failed.is_empty(), "{} cases changed (UPDATE_CASES=1 accepts them):\n{}", failed.len(), failed.join("\n"));
+}
+
+struct Case<'a> {
+    /// What stands before the parts that the test writes.
+    head: &'a str,
+    items: &'a str,
+    scope: Scope,
+    request: Json,
+}
+
+impl<'a> Case<'a> {
+    fn read(text: &'a str, standard: &'a str) -> Self {
+        let part = |name: &str| {
+            let start = text.find(&format!("== {name}\n"))? + name.len() + 4;
+            let end = text[start..].find("\n== ").map_or(text.len(), |it| start + it);
+            Some(text[start..end].trim())
+        };
+        Self {
+            head: text.split("\n== sqlite\n").next().unwrap_or(text).trim_end(),
+            items: part("items").unwrap_or(standard),
+            scope: match part("scope") {
+                None => Scope::Everything,
+                Some("nothing") => Scope::Nothing,
+                Some(owner) => Scope::OwnedBy(owner.to_owned()),
+            },
+            request: part("request").and_then(|it| serde_json::from_str(it).ok()).expect("a request in JSON"),
+        }
+    }
+
+    fn run(&self, sqlite: &OnSqlite, postgres: &OnPostgres, table: Table) -> Result<String> {
+        let rows: Vec<_> = self.items.lines().enumerate().map(|(n, it)| row(n, it)).collect();
+        sqlite.create(table, &rows);
+        postgres.create(table, &rows);
+        let schema = Schema::default();
+        let context = Context { schema: &schema, scope: self.scope.clone(), seed: 1 };
+        let request = self.request.as_object().expect("an object");
+        let mut out = format!("{}\n", self.head);
+        let answer = |statements: [&Statement; 2]| {
+            let rows = sqlite.rows(statements[0]);
+            assert_eq!(
+                rows,
+                postgres.rows(statements[1]),
+                "SQLite (left) and PostgreSQL (right) differ\n{}",
+                self.head
+            );
+            rows
+        };
+        if request.contains_key("fieldName") {
+            let plan = resolve::distinct(&wire::Distinct::parse(request)?, context)?;
+            let texts = [compile::distinct(&Sqlite, table, &plan), compile::distinct(&Postgres, table, &plan)];
+            let found = answer([&texts[0], &texts[1]]);
+            print(&mut out, &texts);
+            for it in found {
+                let _ = writeln!(out, "{}", stoa_sql::key::value(it[0].as_deref().unwrap_or_default()));
+            }
+            return Ok(out);
+        }
+        let plan = resolve::find(&wire::Query::parse(request)?, context)?;
+        let texts = [compile::find(&Sqlite, table, &plan), compile::find(&Postgres, table, &plan)];
+        let found = answer([&texts[0], &texts[1]]);
+        let mut expected: Vec<_> = rows
+            .iter()
+            .map(|it| (it.json(), it))
+            .filter(|(it, _)| matches(&plan.scope.filter(), it) && matches(&plan.filter, it))
+            .collect();
+        expected.sort_by(|(a, _), (b, _)| order::compare(&plan.order, a, b));
+        let Start::Offset(offset) = plan.window.start;
+        let page = expected.into_iter().skip(offset as usize).take(plan.window.limit as usize + 1);
+        let page: Vec<_> = page.map(|(_, it)| vec![Some(it.id.clone()), Some(it.document.clone())]).collect();
+        assert_eq!(found, page, "the engines (left) and memory (right) differ\n{}", self.head);
+        print(&mut out, &texts);
+        for it in &found {
+            let document = it[1].as_deref().unwrap_or_default();
+            let _ = writeln!(out, "{}", shown(&item::project(document, &plan.projection)));
+        }
+        Ok(out)
+    }
+}
+
+/// Items are created a second apart in the order of their lines; `owner` in a line becomes its `_owner`.
+fn row(n: usize, data: &str) -> Row {
+    let json: Json = serde_json::from_str(data).unwrap_or_else(|it| panic!("{data}: {it}"));
+    let created = 1_700_000_000_000 + n as i64 * 1000;
+    let id = json["_id"].as_str().expect("an _id");
+    Row::stamped(data, id, json["_owner"].as_str(), created, created + 500)
+}
+
+/// A document without the dates that every one has.
+fn shown(document: &str) -> String {
+    let mut json: Json = serde_json::from_str(document).expect("JSON");
+    if let Some(it) = json.as_object_mut() {
+        it.shift_remove("_createdDate");
+        it.shift_remove("_updatedDate");
+    }
+    json.to_string()
+}
+
+fn print(out: &mut String, texts: &[Statement; 2]) {
+    for (name, (text, params)) in ["sqlite", "postgres"].iter().zip(texts) {
+        let _ = writeln!(out, "\n== {name}\n{}", broken(text));
+        for (n, it) in params.iter().enumerate() {
+            let shown = match it {
+                Value::Text(it) => format!("{it:?}"),
+                Value::Int(it) => it.to_string(),
+                Value::Real(it) => format!("{it:?}"),
+                Value::Texts(it) => format!("{it:?}"),
+                it => format!("{it:?}"),
+            };
+            let _ = writeln!(out, "${} = {shown}", n + 1);
+        }
+    }
+    out.push_str("\n== rows\n");
+}
+
+/// One line for each clause.
+fn broken(text: &str) -> String {
+    let mut text = text.to_owned();
+    for word in [" from items", " where ", " order by ", " limit "] {
+        if let Some(at) = text.rfind(word).filter(|_| word != " where ").or_else(|| text.find(word)) {
+            text.replace_range(at..=at, "\n");
+        }
+    }
+    text
+}
+
+fn first_difference(old: &str, new: &str) -> String {
+    let different = old.lines().zip(new.lines()).find(|(a, b)| a != b);
+    let (a, b) = different.unwrap_or(("(one is longer)", ""));
+    format!("  was {a}\n  is  {b}")
+}

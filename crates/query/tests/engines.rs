@@ -1,0 +1,161 @@
+//! What only the engines can tell: that they fold as we do, and that indexes serve.
+
+mod support;
+
+use serde_json::json;
+use stoa_kernel::fold::{fold, fold_char};
+use stoa_query::{Context, Schema, Scope, compile, resolve, wire};
+use stoa_sql::{Dialect, Place, Postgres, Sqlite, Table, Value, key};
+use support::values::{self, Random};
+use support::{OnPostgres, OnSqlite, Row};
+
+/// All code points that a text can hold, in texts of 1,000.
+fn all_code_points() -> Vec<String> {
+    let all: Vec<char> = (1..=0x10_ffff_u32).filter_map(char::from_u32).collect();
+    all.chunks(1000).map(|it| it.iter().collect()).collect()
+}
+
+#[test]
+fn folding_is_the_same_for_every_code_point() {
+    let texts = all_code_points();
+    let (sqlite, postgres) = (OnSqlite::open(), OnPostgres::open());
+    // Alone, a character takes the shorter ways through PostgreSQL's function.
+    let alone: Vec<String> =
+        texts.iter().flat_map(|it| it.chars()).filter(|&c| fold_char(c) != c).map(String::from).collect();
+    for texts in texts.chunks(50).chain(alone.chunks(1000)) {
+        let list = Value::Texts(texts.to_vec());
+        let on_sqlite =
+            sqlite.rows(&("select stoa_fold(value) from json_each($1) order by key".into(), vec![list.clone()]));
+        let on_postgres = postgres.rows(&(
+            "select stoa.fold(it) from unnest($1::text[]) with ordinality as t(it, n) order by n".into(),
+            vec![list],
+        ));
+        for (n, text) in texts.iter().enumerate() {
+            assert_eq!(on_sqlite[n][0].as_deref(), Some(fold(text).as_ref()));
+            assert_eq!(on_postgres[n][0].as_deref(), Some(fold(text).as_ref()));
+        }
+    }
+}
+
+#[test]
+fn sort_keys_are_the_same_in_postgresql() {
+    let postgres = OnPostgres::open();
+    let mut random = Random::new(3);
+    let values: Vec<_> = (0..20_000).map(|_| values::value(&mut random, 3)).collect();
+    let texts: Vec<String> =
+        values.iter().map(|it| stoa_query::item::value(it).expect("a value").to_string()).collect();
+    let rows = postgres.rows(&(
+        "select stoa.least(it::jsonb), stoa.greatest(it::jsonb), stoa.value_key(it::jsonb) \
+         from unnest($1::text[]) with ordinality as t(it, n) order by n"
+            .into(),
+        vec![Value::Texts(texts.clone())],
+    ));
+    for (text, row) in texts.iter().zip(rows) {
+        let json = Some(text.as_str());
+        let expected = [key::least(json), key::greatest(json), key::own(json)].map(Some);
+        assert_eq!(row, expected, "{text}");
+    }
+}
+
+/// Enough items that an engine would rather use an index.
+fn many(count: usize) -> Vec<Row> {
+    (0..count)
+        .map(|n| {
+            let data = json!({ "price": n % 100, "name": format!("n{}", n % 77), "tags": [n % 5] }).to_string();
+            Row::stamped(&data, &format!("i{n:05}"), Some(if n % 10 == 0 { "m1" } else { "m2" }), n as i64, n as i64)
+        })
+        .collect()
+}
+
+#[test]
+fn indexes_serve() {
+    let (sqlite, postgres) = (OnSqlite::open(), OnPostgres::open());
+    let table = Table { site: postgres.site, number: 1 };
+    let rows = many(5000);
+    sqlite.create(table, &rows);
+    postgres.create(table, &rows);
+    let price = Place::field(&["price".to_owned()]);
+    let indexes = |d: &dyn Dialect, on: &str, prefix: &str| {
+        // Arrays are few; with an index of their own, the two halves of a condition have one each.
+        let is_list = d.is_array(&price);
+        let kind = is_list.strip_suffix(" = 'array'").expect("an equation");
+        [
+            format!("create index {prefix}price on {on} (({}), id)", d.number(&price)),
+            format!("create index {prefix}price_lists on {on} (({kind})) where {is_list}"),
+            format!(
+                "create index {prefix}name_order on {on} (({}), id)",
+                d.sort_key(&Place::field(&["name".to_owned()]), stoa_sql::Direction::Ascending)
+            ),
+        ]
+    };
+    for it in indexes(&Sqlite, "c1", "stoa.") {
+        sqlite.execute(&it);
+    }
+    for it in indexes(&Postgres, &Postgres.table(table), "") {
+        postgres.execute(&it);
+    }
+    sqlite.execute("analyze stoa");
+    postgres.execute(&format!("analyze {}", Postgres.table(table)));
+
+    let check = |request: serde_json::Value, scope: Scope, index: &str, is_sorted: bool| {
+        let schema = Schema::default();
+        let query = wire::Query::parse(request.as_object().expect("an object")).expect("a query");
+        let plan = resolve::find(&query, Context { schema: &schema, scope, seed: 0 }).expect("a plan");
+        let on_sqlite = sqlite.plan(&compile::find(&Sqlite, table, &plan));
+        assert!(on_sqlite.contains(index), "{request}\n{on_sqlite}");
+        assert_eq!(is_sorted, !on_sqlite.contains("TEMP B-TREE"), "{request}\n{on_sqlite}");
+        let on_postgres = postgres.plan(&compile::find(&Postgres, table, &plan));
+        assert!(on_postgres.contains(index), "{request}\n{on_postgres}");
+        assert_eq!(is_sorted, !on_postgres.contains("Sort Key"), "{request}\n{on_postgres}");
+    };
+    check(json!({}), Scope::Everything, "c1_created", true);
+    check(json!({}), Scope::OwnedBy("m1".into()), "c1_owner", true);
+    check(json!({ "query": { "sort": [{ "fieldName": "name" }] } }), Scope::Everything, "name_order", true);
+
+    let check = |filter: serde_json::Value, index: &str| {
+        let schema = Schema::default();
+        let wire = wire::Filter::parse(&filter).expect("a filter");
+        let plan =
+            resolve::count(&wire, Context { schema: &schema, scope: Scope::Everything, seed: 0 }).expect("a plan");
+        let on_sqlite = sqlite.plan(&compile::count(&Sqlite, table, &plan));
+        assert!(on_sqlite.contains(index) && !on_sqlite.contains("SCAN stoa."), "{filter}\n{on_sqlite}");
+        let on_postgres = postgres.plan(&compile::count(&Postgres, table, &plan));
+        assert!(on_postgres.contains(index) && !on_postgres.contains("Seq Scan"), "{filter}\n{on_postgres}");
+    };
+    check(json!({ "price": 7 }), "price");
+    check(json!({ "price": { "$gte": 98 } }), "price");
+    check(json!({ "_id": { "$in": ["i00001", "i00002"] } }), "id");
+    check(json!({ "_owner": "m1", "_createdDate": { "$lt": { "$date": 10 } } }), "c1_");
+}
+
+/// The largest that `wire` lets through must fit into what SQLite takes: a million bytes of text, a
+/// thousand levels of expression.
+#[test]
+fn the_largest_filters_fit() {
+    let (sqlite, postgres) = (OnSqlite::open(), OnPostgres::open());
+    let table = Table { site: postgres.site, number: 2 };
+    sqlite.create(table, &many(10));
+    postgres.create(table, &many(10));
+    let all_types = || json!({ "$in": ["x", "y", 1, 2, { "$date": 1 }, { "$date": 2 }] });
+    let repeated = |name: &str, test: &serde_json::Value, count: usize| {
+        json!({ "$or": vec![json!({ name: test }); count] })
+    };
+    let deep = vec!["n"; 32].join(".");
+    let long = "n".repeat(1000);
+    let long_and_deep = vec!["n".repeat(30); 32].join(".");
+    for name in ["a", "a.b", "a.b.c", deep.as_str(), long.as_str(), long_and_deep.as_str()] {
+        for test in [all_types(), json!({ "$eq": null }), json!({ "$not": { "$hasAll": [1, 2, 3] } })] {
+            let fits = |count: usize| wire::Filter::parse(&repeated(name, &test, count)).is_ok();
+            let largest = (1..=500).rev().find(|&it| fits(it)).expect("one condition fits");
+            let wire = wire::Filter::parse(&repeated(name, &test, largest)).expect("a filter");
+            let context = Context { schema: &Schema::default(), scope: Scope::Everything, seed: 0 };
+            let plan = resolve::count(&wire, context).expect("a plan");
+            let (on_sqlite, on_postgres) =
+                (compile::count(&Sqlite, table, &plan), compile::count(&Postgres, table, &plan));
+            let length = on_sqlite.0.len();
+            println!("{largest} {} {length} {} {}", name.len(), on_postgres.0.len(), &test.to_string()[..8]);
+            assert!(length < 1_000_000, "{largest} conditions on {name}: {length}");
+            assert_eq!(sqlite.rows(&on_sqlite), postgres.rows(&on_postgres));
+        }
+    }
+}

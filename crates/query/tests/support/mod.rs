@@ -1,0 +1,217 @@
+//! Both engines, as bare as they come: what `store` does, without pools, transactions and threads.
+
+#![allow(dead_code, reason = "each test uses its part")]
+
+pub mod values;
+
+use rusqlite::functions::{Context, FunctionFlags};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use stoa_query::compile::Statement;
+use stoa_query::item::{self, Stamp};
+use stoa_sql::{Dialect, Postgres, Sqlite, Table, Value};
+use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
+
+/// An item in its table.
+#[derive(Debug, Clone)]
+pub struct Row {
+    pub id: String,
+    pub owner: Option<String>,
+    pub created: i64,
+    pub updated: i64,
+    pub document: String,
+}
+
+impl Row {
+    /// What becomes of an item's `data` when it is inserted.
+    pub fn stamped(data: &str, id: &str, owner: Option<&str>, created: i64, updated: i64) -> Self {
+        let item = item::canonical(data).unwrap_or_else(|it| panic!("{data}: {it}"));
+        let stamp = Stamp { id, created, updated, owner };
+        let document = item.document(stamp).expect("a document");
+        Self { id: id.to_owned(), owner: owner.map(str::to_owned), created, updated, document }
+    }
+
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.document).expect("a document is JSON")
+    }
+}
+
+pub struct OnSqlite(rusqlite::Connection);
+
+impl OnSqlite {
+    pub fn open() -> Self {
+        let connection = rusqlite::Connection::open_in_memory().expect("SQLite opens");
+        connection.execute_batch("attach ':memory:' as stoa").expect("a second database");
+        let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
+        for it in stoa_sql::functions::FUNCTIONS {
+            let call = move |context: &Context<'_>| {
+                let argument = |n| match context.get_raw(n) {
+                    ValueRef::Text(it) => std::str::from_utf8(it).ok(),
+                    _ => None,
+                };
+                let arguments: Vec<_> = (0..context.len()).map(argument).collect();
+                Ok(owned(&(it.call)(&arguments)))
+            };
+            connection.create_scalar_function(it.name, it.arity, flags, call).expect("a function");
+        }
+        Self(connection)
+    }
+
+    pub fn create(&self, table: Table, rows: &[Row]) {
+        for it in Sqlite.create_items_table(table) {
+            self.0.execute_batch(&it).expect("a table");
+        }
+        let name = Sqlite.table(table);
+        let text = format!(
+            "insert into {name} (id, created, updated, owner, doc) values ($1, $2, $3, $4, {})",
+            Sqlite.store_doc("$5")
+        );
+        let mut statement = self.0.prepare(&text).expect("an insert");
+        for it in rows {
+            let row = (&it.id, it.created, it.updated, &it.owner, &it.document);
+            statement.execute(row).expect("a row goes in");
+        }
+    }
+
+    pub fn execute(&self, text: &str) {
+        self.0.execute_batch(text).expect("a statement");
+    }
+
+    /// The rows of a statement, every column as text.
+    pub fn rows(&self, (text, params): &Statement) -> Vec<Vec<Option<String>>> {
+        let fail = |it: rusqlite::Error| -> ! { panic!("{it}\n{text}\n{params:?}") };
+        let mut statement = self.0.prepare_cached(text).unwrap_or_else(|it| fail(it));
+        let count = statement.column_count();
+        let params: Vec<_> = params.iter().map(owned).collect();
+        let rows = statement.query_map(rusqlite::params_from_iter(params), |row| {
+            (0..count)
+                .map(|n| {
+                    Ok(match row.get_ref(n)? {
+                        ValueRef::Null => None,
+                        ValueRef::Integer(it) => Some(it.to_string()),
+                        ValueRef::Real(it) => Some(it.to_string()),
+                        ValueRef::Text(it) | ValueRef::Blob(it) => Some(String::from_utf8_lossy(it).into_owned()),
+                    })
+                })
+                .collect()
+        });
+        rows.and_then(|it| it.collect()).unwrap_or_else(|it| fail(it))
+    }
+
+    /// How SQLite means to answer.
+    pub fn plan(&self, (text, params): &Statement) -> String {
+        let lines = self.rows(&(format!("explain query plan {text}"), params.clone()));
+        lines.iter().filter_map(|it| it[3].clone()).collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn owned(value: &Value) -> ToSqlOutput<'static> {
+    use rusqlite::types::Value as Own;
+    ToSqlOutput::Owned(match value {
+        Value::Null => Own::Null,
+        Value::Int(it) => Own::Integer(*it),
+        Value::Real(it) => Own::Real(*it),
+        Value::Text(it) => Own::Text(it.clone()),
+        Value::Bytes(it) => Own::Blob(it.clone()),
+        Value::Texts(it) => Own::Text(serde_json::to_string(it).expect("a list")),
+    })
+}
+
+pub struct OnPostgres {
+    runtime: tokio::runtime::Runtime,
+    client: tokio_postgres::Client,
+    /// Sites of different tests in one database must not meet.
+    pub site: i64,
+}
+
+impl OnPostgres {
+    #[expect(clippy::disallowed_methods, reason = "tests are told where PostgreSQL is by the environment")]
+    pub fn open() -> Self {
+        let url = std::env::var("STOA_TEST_POSTGRES").expect(
+            "STOA_TEST_POSTGRES must hold the URL of a PostgreSQL to test against; `scripts/with-postgres` starts one",
+        );
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let client = runtime.block_on(async {
+            let (client, connection) =
+                tokio_postgres::connect(&url, tokio_postgres::NoTls).await.expect("PostgreSQL answers");
+            tokio::spawn(connection);
+            // Tests run side by side, and a function can't be replaced twice at once.
+            client.batch_execute("select pg_advisory_lock(7)").await.expect("a lock");
+            for it in stoa_sql::postgres_functions::statements() {
+                client.batch_execute(&it).await.unwrap_or_else(|error| panic!("{error:?}\n{it}"));
+            }
+            client.batch_execute("create sequence if not exists stoa.test_site").await.expect("a sequence");
+            client.batch_execute("select pg_advisory_unlock(7)").await.expect("a lock");
+            client
+        });
+        let next = runtime.block_on(client.query_one("select nextval('stoa.test_site') + 1000000", &[]));
+        let site = next.expect("a number").get(0);
+        Self { runtime, client, site }
+    }
+
+    pub fn create(&self, table: Table, rows: &[Row]) {
+        for it in Postgres.create_items_table(table) {
+            self.execute(&it);
+        }
+        let name = Postgres.table(table);
+        let text = format!("insert into {name} (id, created, updated, owner, doc) values ($1, $2, $3, $4, $5)");
+        self.runtime.block_on(async {
+            let statement = self.client.prepare(&text).await.expect("an insert");
+            for it in rows {
+                let row: [&(dyn ToSql + Sync); 5] = [&it.id, &it.created, &it.updated, &it.owner, &it.document];
+                self.client.execute(&statement, &row).await.unwrap_or_else(|error| panic!("{error:?} {it:?}"));
+            }
+        });
+    }
+
+    pub fn execute(&self, text: &str) {
+        let done = self.runtime.block_on(self.client.batch_execute(text));
+        done.unwrap_or_else(|it| panic!("{it:?}\n{text}"));
+    }
+
+    /// The rows of a statement, every column as text.
+    pub fn rows(&self, (text, params): &Statement) -> Vec<Vec<Option<String>>> {
+        let bound: Vec<_> = params.iter().map(Bound).collect();
+        let bound: Vec<_> = bound.iter().map(|it| it as &(dyn ToSql + Sync)).collect();
+        let rows = self.runtime.block_on(self.client.query(text, &bound));
+        let rows = rows.unwrap_or_else(|it| panic!("{it:?}\n{text}\n{params:?}"));
+        let cell = |row: &tokio_postgres::Row, n: usize| match *row.columns()[n].type_() {
+            Type::INT8 => row.get::<_, Option<i64>>(n).map(|it| it.to_string()),
+            _ => row.get::<_, Option<String>>(n),
+        };
+        rows.iter().map(|row| (0..row.len()).map(|n| cell(row, n)).collect()).collect()
+    }
+
+    /// How PostgreSQL means to answer.
+    pub fn plan(&self, (text, params): &Statement) -> String {
+        let lines = self.rows(&(format!("explain (costs off) {text}"), params.clone()));
+        lines.iter().filter_map(|it| it[0].clone()).collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Drop for OnPostgres {
+    fn drop(&mut self) {
+        let drop = format!("drop schema if exists site_{} cascade", self.site);
+        let _ = self.runtime.block_on(self.client.batch_execute(&drop));
+    }
+}
+
+#[derive(Debug)]
+struct Bound<'a>(&'a Value);
+
+impl ToSql for Bound<'_> {
+    fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        match (self.0, ty) {
+            (Value::Null, _) => Ok(IsNull::Yes),
+            (Value::Int(it), &Type::INT4) => i32::try_from(*it)?.to_sql(ty, out),
+            (Value::Int(it), _) => it.to_sql(ty, out),
+            (Value::Real(it), _) => it.to_sql(ty, out),
+            (Value::Text(it), _) => it.to_sql(ty, out),
+            (Value::Bytes(it), _) => it.to_sql(ty, out),
+            (Value::Texts(it), _) => it.to_sql(ty, out),
+        }
+    }
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+    to_sql_checked!();
+}

@@ -1,0 +1,42 @@
+//! Bytes → canonical item, and bytes → request. Whatever arrives is either read or refused with a code;
+//! what is read is canonical, and projection loses nothing that was asked for.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use serde_json::Value as Json;
+use stoa_query::{Stamp, canonical, item, resolve, wire};
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let read: Result<Json, _> = serde_json::from_str(text);
+    match canonical(text) {
+        Err(fault) => assert!(fault.code().status() < 500, "{fault:?}"),
+        Ok(sent) => {
+            assert!(read.as_ref().is_ok_and(Json::is_object), "only JSON objects are items");
+            let stamp = Stamp { id: "i", created: 0, updated: 0, owner: None };
+            let Ok(document) = sent.document(stamp) else { return };
+            check_document(&document);
+        }
+    }
+    let Ok(Json::Object(request)) = read else { return };
+    let _ = wire::Distinct::parse(&request);
+    if let Err(fault) = wire::Query::parse(&request) {
+        assert!(fault.code().status() < 500, "{fault:?}");
+    }
+});
+
+fn check_document(document: &str) {
+    let stamp = Stamp { id: "i", created: 0, updated: 0, owner: None };
+    let again = canonical(document).and_then(|it| it.document(stamp)).expect("canonical text is an item");
+    assert_eq!(again, document, "canonical text is its own canonical form");
+    let json: Json = serde_json::from_str(document).expect("canonical text is JSON");
+    // All names at once are the whole document; one name is that member.
+    let names: Vec<String> = json.as_object().expect("an object").keys().cloned().collect();
+    for name in names.iter().filter(|it| !it.contains('.')) {
+        let projected = item::project(document, &resolve::projection(std::slice::from_ref(name)));
+        let projected: Json = serde_json::from_str(&projected).expect("a projection is JSON");
+        assert_eq!(projected.get(name), json.get(name));
+        assert_eq!(projected.get("_id"), json.get("_id"));
+    }
+}
