@@ -1,0 +1,227 @@
+//! One item: read, inserted, updated, saved, removed (protocol/content.md 3, 21.4).
+//!
+//! A document is the stored text; it is read and answered without being parsed.
+
+use crate::{
+    Collection, Content, GetRequest, Operation, Request,
+    request::Sent,
+    rule,
+    write::{self, Incoming, Mode, Target, covers, exists, missing},
+};
+use std::sync::Arc;
+use stoa_kernel::{Caller, Code, Fault, Result};
+use stoa_query::{Filter, Projection, Scope, resolve};
+use stoa_sql::Value;
+use stoa_store::{Lane, Site, boxed};
+
+/// An item as it is answered.
+pub struct Item {
+    collection: Arc<Collection>,
+    /// Canonical JSON text, `_id` first.
+    pub doc: String,
+}
+
+/// What a save came to.
+pub struct Saved {
+    pub item: Item,
+    /// INSERTED instead of UPDATED.
+    pub is_new: bool,
+}
+
+impl Item {
+    pub(crate) fn new(collection: &Arc<Collection>, doc: String) -> Self {
+        Self { collection: collection.clone(), doc }
+    }
+
+    /// `{"id":…,"dataCollectionId":…,"data":…}`, appended to an answer.
+    pub fn print(&self, out: &mut String) {
+        print(&self.collection, &self.doc, out);
+    }
+}
+
+/// The wire form of a document, without parsing it.
+pub(crate) fn print(collection: &Collection, doc: &str, out: &mut String) {
+    let (id, name) = (quoted_id(doc), &collection.texts.quoted_id);
+    out.reserve(doc.len() + id.len() + name.len() + 40);
+    out.extend(["{\"id\":", id, ",\"dataCollectionId\":", name, ",\"data\":", doc, "}"]);
+}
+
+/// The JSON string after `{"_id":`, with which every canonical document begins.
+fn quoted_id(doc: &str) -> &str {
+    let start = "{\"_id\":".len();
+    let bytes = doc.as_bytes();
+    let mut end = start + 1;
+    while end < bytes.len() && bytes[end] != b'"' {
+        end += if bytes[end] == b'\\' { 2 } else { 1 };
+    }
+    doc.get(start..=end).unwrap_or("\"\"")
+}
+
+impl Content {
+    /// An item by its id.
+    ///
+    /// # Errors
+    /// WDE0025 for the collection, WDE0027 without the right to read, WDE0073 when the item isn't there or
+    /// isn't among those that the caller may read.
+    pub async fn item_get(&self, site: &Site, caller: &Caller, request: &GetRequest) -> Result<Item> {
+        let collection = self.collection(site, caller, &request.collection).await?;
+        let scope = rule::scope(caller, Operation::Read, &collection)?;
+        let id = &request.id;
+        if scope == Scope::Nothing || id.is_empty() || id.contains('\0') {
+            return Err(missing(&collection, id));
+        }
+        let (reader, key) = (collection.clone(), id.clone());
+        let projection = resolve::projection(&request.fields);
+        let found = site
+            .read(Lane::Point, move |tx| {
+                boxed!({
+                    let (sql, params) = match scope {
+                        Scope::OwnedBy(owner) => (&reader.texts.get_owned, vec![key.into(), owner.into()]),
+                        _ => (&reader.texts.get, vec![Value::Text(key)]),
+                    };
+                    let found = tx.row(sql, &params, |row| {
+                        Ok(match &projection {
+                            Projection::All => row.text(0)?.to_owned(),
+                            some => stoa_query::project(row.text(0)?, some),
+                        })
+                    });
+                    Ok(found.await?)
+                })
+            })
+            .await?;
+        match found {
+            Some(doc) => Ok(Item { collection, doc }),
+            None => Err(missing(&collection, id)),
+        }
+    }
+
+    /// Inserts an item.
+    ///
+    /// # Errors
+    /// WDE0025, WDE0027, WDE0074 when the id is taken, and what makes an item invalid.
+    pub async fn item_insert(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Item> {
+        let collection = self.collection(site, caller, request.collection()?).await?;
+        rule::may_insert(caller, &collection)?;
+        let (id, item) = sent(request)?.canonical(self.limits())?;
+        let target = Target::new(self, site, collection.clone(), caller);
+        let row = target.new_row(id.unwrap_or_else(|| self.world().uuid()), &item)?;
+        let doc = write::doc(&row).to_owned();
+        let rows = Arc::new(vec![row]);
+        match write::insert(site, &target, rows.clone()).await?.first() {
+            Some(true) => Ok(Item { collection, doc }),
+            _ => Err(exists(&collection, write::id(&rows[0]))),
+        }
+    }
+
+    /// Replaces an item whole; `_createdDate` and `_owner` stay.
+    ///
+    /// # Errors
+    /// WDE0007 without an id; WDE0073 when the item isn't there, isn't the caller's to change, or doesn't
+    /// meet the condition; otherwise as for insert.
+    pub async fn item_update(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Item> {
+        let collection = self.collection(site, caller, request.collection()?).await?;
+        rule::scope(caller, Operation::Update, &collection)?;
+        let condition = self.condition(request, caller, &collection)?;
+        let (id, item) = sent(request)?.canonical(self.limits())?;
+        let id = id.ok_or_else(|| Fault::because(Code::ItemIdInvalid, "An update needs the item's _id."))?;
+        let target = Target::new(self, site, collection.clone(), caller);
+        let written = write::change(site, &target, Mode::Update, vec![Incoming { id, item }], condition).await?;
+        Ok(Item { collection, doc: only(written)?.doc })
+    }
+
+    /// Updates the item with this id, or inserts it when there is none.
+    ///
+    /// # Errors
+    /// As for update and insert, whichever it comes to.
+    pub async fn item_save(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Saved> {
+        let collection = self.collection(site, caller, request.collection()?).await?;
+        may_save(caller, &collection)?;
+        let (id, item) = sent(request)?.canonical(self.limits())?;
+        let id = id.unwrap_or_else(|| self.world().uuid());
+        let target = Target::new(self, site, collection.clone(), caller);
+        let written = only(write::change(site, &target, Mode::Save, vec![Incoming { id, item }], None).await?)?;
+        Ok(Saved { item: Item { collection, doc: written.doc }, is_new: written.is_new })
+    }
+
+    /// Removes an item and answers it, unless the caller may not read it.
+    ///
+    /// # Errors
+    /// WDE0002, WDE0025, WDE0027, WDE0073.
+    pub async fn item_remove(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Option<Item>> {
+        let collection = self.collection(site, caller, request.collection()?).await?;
+        rule::scope(caller, Operation::Remove, &collection)?;
+        let condition = self.condition(request, caller, &collection)?;
+        let id = request.item_id()?;
+        if id.contains('\0') {
+            return Err(missing(&collection, id));
+        }
+        let target = Target::new(self, site, collection.clone(), caller);
+        let doc = only(write::remove(site, &target, vec![id.to_owned()], condition).await?)?;
+        Ok(readable(&collection, caller, doc))
+    }
+
+    /// The condition of a write. It tells something of the item, so it needs the right to read.
+    pub(crate) fn condition(
+        &self,
+        request: &Request<'_>,
+        caller: &Caller,
+        collection: &Collection,
+    ) -> Result<Option<Filter>> {
+        let Some(filter) = request.condition()? else { return Ok(None) };
+        rule::scope(caller, Operation::Read, collection)?;
+        resolve::filter(&filter, &collection.schema).map(Some)
+    }
+}
+
+/// A save comes to an insert or an update; who may do neither is refused before anything is looked at.
+pub(crate) fn may_save(caller: &Caller, collection: &Collection) -> Result<()> {
+    match collection.levels().allow(caller, Operation::Update) {
+        true => Ok(()),
+        false => rule::may_insert(caller, collection),
+    }
+}
+
+/// A removed item, if the caller might have read it.
+pub(crate) fn readable(collection: &Arc<Collection>, caller: &Caller, doc: String) -> Option<Item> {
+    let scope = rule::scope(caller, Operation::Read, collection).ok()?;
+    let is_visible = match &scope {
+        Scope::Everything => true,
+        _ => covers(&scope, owner(&doc).as_deref()),
+    };
+    is_visible.then(|| Item { collection: collection.clone(), doc })
+}
+
+fn owner(doc: &str) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Owned {
+        #[serde(rename = "_owner")]
+        owner: Option<String>,
+    }
+    serde_json::from_str::<Owned>(doc).ok()?.owner
+}
+
+fn sent<'r, 'a>(request: &'r Request<'a>) -> Result<&'r Sent<'a>> {
+    request.item.as_ref().ok_or_else(|| Fault::because(Code::ItemNotObject, "dataItem is missing."))
+}
+
+/// The answer for the one item of a call.
+fn only<T>(answers: Vec<Result<T>>) -> Result<T> {
+    answers.into_iter().next().unwrap_or_else(|| Err(Fault::internal("a write answered nothing")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_id_is_cut_from_the_document() {
+        for (doc, id) in [
+            (r#"{"_id":"a","x":1}"#, r#""a""#),
+            (r#"{"_id":"a\"b\\","x":"y"}"#, r#""a\"b\\""#),
+            (r#"{"_id":"ü"}"#, r#""ü""#),
+            ("{}", "\"\""),
+        ] {
+            assert_eq!(quoted_id(doc), id);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Collections and their items: what may be stored, by whom, and how it is read again.
+//!
+//! Operations are methods of [`Content`], a noun and then a verb, each for one site and one caller. A
+//! request passes [`rule`] before anything is read or written, and what a rule lets through becomes a
+//! [`stoa_query::Scope`] inside the statement, never a filter on its answer. Nothing here knows HTTP or
+//! how a caller was recognised.
+
+mod bulk;
+mod cache;
+mod collection;
+mod definition;
+mod event;
+pub mod field;
+mod item;
+mod limits;
+mod read;
+mod request;
+mod rule;
+mod shape;
+mod texts;
+pub mod transfer;
+mod write;
+
+pub use bulk::{Action, Outcome};
+pub use collection::{Collection, CollectionList, ListOptions};
+pub use item::{Item, Saved};
+pub use limits::Limits;
+pub use read::Page;
+pub use request::{GetRequest, Request};
+pub use rule::{Level, Levels, Operation};
+
+use std::sync::Arc;
+use stoa_kernel::World;
+
+/// The content of all sites of this process. Cheap to clone: clones share what they know of schemas.
+#[derive(Clone)]
+pub struct Content(Arc<Inner>);
+
+struct Inner {
+    world: World,
+    limits: Limits,
+    cache: cache::SchemaCache,
+}
+
+impl Content {
+    pub fn new(world: World, limits: Limits) -> Self {
+        Self(Arc::new(Inner { world, limits, cache: cache::SchemaCache::default() }))
+    }
+
+    pub fn limits(&self) -> &Limits {
+        &self.0.limits
+    }
+
+    fn world(&self) -> &World {
+        &self.0.world
+    }
+
+    fn cache(&self) -> &cache::SchemaCache {
+        &self.0.cache
+    }
+}

@@ -1,0 +1,18 @@
+//! How much of what: each a configuration value with the default of protocol/content.md section 19.
+
+/// Limits of content calls.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Items or ids of one bulk call (WDE0006, WDE0069).
+    pub bulk: usize,
+    /// Collections of one site.
+    pub collections: usize,
+    /// Characters of an item's id.
+    pub id: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { bulk: 1000, collections: 1000, id: 128 }
+    }
+}

@@ -1,0 +1,381 @@
+//! The two ways in which items are written: inserted blindly, or changed after a look at what is there.
+//!
+//! One call is one transaction whatever the number of items, with a statement for all of them and one
+//! row of the outbox for each kind of event. A refusal of one item leaves the others alone.
+
+use crate::{Collection, Content, Operation, event, rule, texts};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+use stoa_kernel::{Caller, Code, Fault, Result, clock::Millis};
+use stoa_query::{
+    CanonicalItem, Filter, Scope, Stamp, compile,
+    plan::{Field, Scalar, Test},
+};
+use stoa_sql::{Value, Writer, params};
+use stoa_store::{InsertRows, Site, Tx, boxed};
+
+/// Columns of a row to insert ([`texts::Texts`]).
+const ID: usize = 0;
+const CREATED: usize = 1;
+const OWNER: usize = 3;
+const DOC: usize = 4;
+
+/// What a call writes to, and for whom.
+#[derive(Clone)]
+pub(crate) struct Target {
+    pub collection: Arc<Collection>,
+    pub caller: Caller,
+    pub author: event::Author,
+    pub now: Millis,
+    /// Times and owners of the items count: an import by a caller to whom everything is allowed.
+    pub is_import: bool,
+}
+
+/// An item on its way in.
+pub(crate) struct Incoming {
+    pub id: String,
+    pub item: CanonicalItem,
+}
+
+/// An item that was written.
+pub(crate) struct Written {
+    pub is_new: bool,
+    pub doc: String,
+}
+
+/// What happens to an item that isn't there yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// It is refused: WDE0073.
+    Update,
+    /// It is inserted.
+    Save,
+}
+
+impl Target {
+    pub(crate) fn new(content: &Content, site: &Site, collection: Arc<Collection>, caller: &Caller) -> Self {
+        let now = content.world().now();
+        let author = event::Author::new(&site.id, &collection, caller, now);
+        Self { collection, caller: caller.clone(), author, now, is_import: false }
+    }
+
+    /// The row of a new item.
+    pub(crate) fn new_row(&self, id: String, item: &CanonicalItem) -> Result<Vec<Value>> {
+        let sent_owner = item.owner.as_deref().filter(|it| !it.is_empty() && self.caller.is_privileged());
+        let owner = sent_owner.or_else(|| self.caller.owner());
+        let created = item.created.filter(|_| self.is_import).unwrap_or(self.now);
+        self.row(id, item, created, owner)
+    }
+
+    /// The row that takes the place of one that is there.
+    fn changed_row(&self, id: String, item: &CanonicalItem, old: &Existing) -> Result<Vec<Value>> {
+        let sent_owner = item.owner.as_deref().filter(|it| !it.is_empty() && self.caller.is_privileged());
+        let created = item.created.filter(|_| self.is_import).unwrap_or(old.created);
+        self.row(id, item, created, sent_owner.or(old.owner.as_deref()))
+    }
+
+    fn row(&self, id: String, item: &CanonicalItem, created: Millis, owner: Option<&str>) -> Result<Vec<Value>> {
+        let doc = item.document(Stamp { id: &id, created, updated: self.now, owner })?;
+        let owner = owner.map(str::to_owned);
+        Ok(vec![id.into(), created.into(), self.now.into(), owner.into(), doc.into()])
+    }
+
+    fn insert<'r>(&'r self, replace: Option<&'r str>, rows: &'r [Vec<Value>]) -> InsertRows<'r> {
+        let texts = &self.collection.texts;
+        InsertRows { into: &texts.insert, values: &texts.values, key: "id", key_index: 0, replace, rows }
+    }
+}
+
+/// The document of a row.
+pub(crate) fn doc(row: &[Value]) -> &str {
+    text(row, DOC).unwrap_or_default()
+}
+
+/// The id of a row.
+pub(crate) fn id(row: &[Value]) -> &str {
+    text(row, ID).unwrap_or_default()
+}
+
+fn text(row: &[Value], index: usize) -> Option<&str> {
+    match row.get(index) {
+        Some(Value::Text(it)) => Some(it),
+        _ => None,
+    }
+}
+
+/// Inserts rows whose ids differ and tells for each whether its id was new.
+pub(crate) async fn insert(site: &Site, target: &Target, rows: Arc<Vec<Vec<Value>>>) -> Result<Vec<bool>> {
+    let target = target.clone();
+    site.append(move |tx| {
+        let (target, rows) = (target.clone(), rows.clone());
+        boxed!({
+            let is_new = tx.insert_rows(target.insert(None, &rows)).await?;
+            if is_new.contains(&true) {
+                let docs = rows.iter().zip(&is_new).filter(|(_, is_new)| **is_new).map(|(row, _)| doc(row));
+                target.author.created(tx, docs).await?;
+            }
+            Ok(is_new)
+        })
+    })
+    .await
+}
+
+/// An item that is there.
+struct Existing {
+    created: Millis,
+    owner: Option<String>,
+    doc: String,
+}
+
+/// Updates or saves items, in order; of several with one id each finds what the one before it left.
+pub(crate) async fn change(
+    site: &Site,
+    target: &Target,
+    mode: Mode,
+    items: Vec<Incoming>,
+    condition: Option<Filter>,
+) -> Result<Vec<Result<Written>>> {
+    let fresh = match mode {
+        Mode::Save => fresh_rows(target, &items),
+        Mode::Update => None,
+    };
+    let call = Arc::new(Change { target: target.clone(), mode, items, fresh, condition });
+    site.write(move |tx| {
+        let call = call.clone();
+        boxed!(call.run(tx).await)
+    })
+    .await
+}
+
+/// The rows that a save comes to if none of its items is there: most often they aren't, and one
+/// statement finds out. Nothing when the caller may not insert, or when an item can't be such a row.
+fn fresh_rows(target: &Target, items: &[Incoming]) -> Option<Vec<Vec<Value>>> {
+    rule::may_insert(&target.caller, &target.collection).ok()?;
+    let mut ids = HashSet::with_capacity(items.len());
+    let row = |it: &Incoming| target.new_row(it.id.clone(), &it.item).ok();
+    items.iter().map(|it| row(it).filter(|_| ids.insert(&it.id))).collect()
+}
+
+/// A call that changes items, ready to be run and run again.
+struct Change {
+    target: Target,
+    mode: Mode,
+    items: Vec<Incoming>,
+    fresh: Option<Vec<Vec<Value>>>,
+    condition: Option<Filter>,
+}
+
+impl Change {
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<Result<Written>>> {
+        let Some(rows) = &self.fresh else {
+            let all: Vec<_> = self.items.iter().collect();
+            return self.replace(tx, &all).await;
+        };
+        let is_new = tx.insert_rows(self.target.insert(None, rows)).await?;
+        let docs = || rows.iter().zip(&is_new).filter(|(_, is_new)| **is_new).map(|(row, _)| doc(row));
+        if docs().next().is_some() {
+            self.target.author.created(tx, docs()).await?;
+        }
+        let there: Vec<_> = self.items.iter().zip(&is_new).filter(|(_, is_new)| !**is_new).map(|(it, _)| it).collect();
+        let mut replaced = match there.is_empty() {
+            true => Vec::new(),
+            false => self.replace(tx, &there).await?,
+        }
+        .into_iter();
+        let answer = |(row, is_new): (&Vec<Value>, bool)| match is_new {
+            true => Some(Ok(Written { is_new, doc: doc(row).to_owned() })),
+            false => replaced.next(),
+        };
+        Ok(rows.iter().zip(is_new).filter_map(answer).collect())
+    }
+
+    /// Looks at what is there and writes what follows from it.
+    async fn replace(&self, tx: &mut Tx<'_>, items: &[&Incoming]) -> Result<Vec<Result<Written>>> {
+        let ids: Vec<String> = items.iter().map(|it| it.id.clone()).collect();
+        let mut there = existing(tx, &self.target.collection, &ids).await?;
+        let fitting = fitting(tx, &self.target, &ids, self.condition.as_ref()).await?;
+        let mut batch = Batch::default();
+        for it in items {
+            batch.add(&self.target, self.mode, it, &mut there, fitting.as_ref());
+        }
+        batch.write(tx, &self.target).await
+    }
+}
+
+async fn existing(tx: &mut Tx<'_>, collection: &Collection, ids: &[String]) -> Result<HashMap<String, Existing>> {
+    let read = |row: &stoa_store::Row<'_>| {
+        Ok((row.get::<String>(0)?, Existing { created: row.get(1)?, owner: row.get(2)?, doc: row.get(3)? }))
+    };
+    let rows = tx.rows(&collection.texts.some, &params![ids.to_vec()], read).await?;
+    Ok(rows.into_iter().collect())
+}
+
+/// The ids of items that the condition holds for; nothing when there is no condition.
+///
+/// A condition tells something of the item, so it sees only what the caller may read.
+async fn fitting(
+    tx: &mut Tx<'_>,
+    target: &Target,
+    ids: &[String],
+    condition: Option<&Filter>,
+) -> Result<Option<HashSet<String>>> {
+    let Some(condition) = condition else { return Ok(None) };
+    let scope = rule::scope(&target.caller, Operation::Read, &target.collection)?;
+    let among = Test::In(ids.iter().cloned().map(Scalar::Text).collect());
+    let filter = Filter::all([scope.filter(), Filter::Test(Field::Id, among), condition.clone()]);
+    let mut sql = Writer::new(tx.dialect());
+    sql.push("select id from ").push(&target.collection.texts.name).push(" where ");
+    compile::condition(&mut sql, &filter);
+    let (sql, params) = sql.finish();
+    Ok(Some(tx.rows(&sql, &params, |row| row.get(0)).await?.into_iter().collect()))
+}
+
+/// What a change comes to: an answer for each item, a row for each id.
+#[derive(Default)]
+struct Batch {
+    answers: Vec<Result<Written>>,
+    rows: Vec<Vec<Value>>,
+    /// Where the row of an id is.
+    places: HashMap<String, usize>,
+    created: Vec<usize>,
+    updated: Vec<(String, Vec<String>)>,
+}
+
+impl Batch {
+    fn add(
+        &mut self,
+        target: &Target,
+        mode: Mode,
+        incoming: &Incoming,
+        there: &mut HashMap<String, Existing>,
+        fitting: Option<&HashSet<String>>,
+    ) {
+        let old = there.get(&incoming.id);
+        let row = match self.decide(target, mode, incoming, old, fitting) {
+            Ok(row) => row,
+            Err(fault) => return self.answers.push(Err(fault)),
+        };
+        let (is_new, after) = (old.is_none(), doc(&row).to_owned());
+        if let Some(old) = old {
+            self.updated.push((after.clone(), event::modified(&old.doc, &after)));
+        }
+        let created = match row.get(CREATED) {
+            Some(Value::Int(it)) => *it,
+            _ => target.now,
+        };
+        let now_there = Existing { created, owner: text(&row, OWNER).map(str::to_owned), doc: after.clone() };
+        there.insert(incoming.id.clone(), now_there);
+        match self.places.get(&incoming.id) {
+            Some(&place) => self.rows[place] = row,
+            None => {
+                let place = self.rows.len();
+                self.places.insert(incoming.id.clone(), place);
+                if is_new {
+                    self.created.push(place);
+                }
+                self.rows.push(row);
+            }
+        }
+        self.answers.push(Ok(Written { is_new, doc: after }));
+    }
+
+    fn decide(
+        &self,
+        target: &Target,
+        mode: Mode,
+        incoming: &Incoming,
+        old: Option<&Existing>,
+        fitting: Option<&HashSet<String>>,
+    ) -> Result<Vec<Value>> {
+        let (collection, id) = (&target.collection, &incoming.id);
+        match old {
+            None if mode == Mode::Update => Err(missing(collection, id)),
+            None => {
+                rule::may_insert(&target.caller, collection)?;
+                target.new_row(id.clone(), &incoming.item)
+            }
+            Some(old) => {
+                let scope = rule::scope(&target.caller, Operation::Update, collection)?;
+                let fits = fitting.is_none_or(|it| it.contains(id));
+                if !covers(&scope, old.owner.as_deref()) || !fits {
+                    return Err(missing(collection, id));
+                }
+                target.changed_row(id.clone(), &incoming.item, old)
+            }
+        }
+    }
+
+    async fn write(self, tx: &mut Tx<'_>, target: &Target) -> Result<Vec<Result<Written>>> {
+        if !self.rows.is_empty() {
+            tx.insert_rows(target.insert(Some(texts::REPLACE), &self.rows)).await?;
+        }
+        if !self.created.is_empty() {
+            target.author.created(tx, self.created.iter().map(|it| doc(&self.rows[*it]))).await?;
+        }
+        if !self.updated.is_empty() {
+            target.author.updated(tx, &self.updated).await?;
+        }
+        Ok(self.answers)
+    }
+}
+
+/// Removes items and answers, for each id, the document that was there.
+pub(crate) async fn remove(
+    site: &Site,
+    target: &Target,
+    ids: Vec<String>,
+    condition: Option<Filter>,
+) -> Result<Vec<Result<String>>> {
+    let (target, ids, condition) = (target.clone(), Arc::new(ids), condition.map(Arc::new));
+    site.write(move |tx| {
+        let (target, ids, condition) = (target.clone(), ids.clone(), condition.clone());
+        boxed!({
+            let collection = &target.collection;
+            let scope = rule::scope(&target.caller, Operation::Remove, collection)?;
+            let mut there = existing(tx, collection, &ids).await?;
+            let fitting = fitting(tx, &target, &ids, condition.as_deref()).await?;
+            there.retain(|id, it| {
+                covers(&scope, it.owner.as_deref()) && fitting.as_ref().is_none_or(|fitting| fitting.contains(id))
+            });
+            let gone: Vec<String> = ids.iter().filter(|it| there.contains_key(*it)).cloned().collect();
+            // An id that stands twice in the list is found once.
+            let answers = ids.iter().map(|id| there.remove(id).map(|it| it.doc).ok_or_else(|| missing(collection, id)));
+            let answers: Vec<_> = answers.collect();
+            if !gone.is_empty() {
+                let gone: Vec<String> = unique(gone);
+                tx.execute(&collection.texts.delete, &params![gone.clone()]).await?;
+                target.author.deleted(tx, &gone).await?;
+            }
+            Ok(answers)
+        })
+    })
+    .await
+}
+
+fn unique(list: Vec<String>) -> Vec<String> {
+    let mut seen = HashSet::with_capacity(list.len());
+    list.into_iter().filter(|it| seen.insert(it.clone())).collect()
+}
+
+/// Whether a scope lets an item of this owner through.
+pub(crate) fn covers(scope: &Scope, owner: Option<&str>) -> bool {
+    match scope {
+        Scope::Everything => true,
+        Scope::OwnedBy(it) => owner == Some(it),
+        Scope::Nothing => false,
+    }
+}
+
+/// The item isn't there, or the caller may not know that it is.
+pub(crate) fn missing(collection: &Collection, id: &str) -> Fault {
+    let text = format!("Item {id} does not exist in collection {}.", collection.id);
+    Fault::because(Code::ItemNotFound, text).with("itemId", id).with("collectionName", collection.id.as_str())
+}
+
+/// The id is taken.
+pub(crate) fn exists(collection: &Collection, id: &str) -> Fault {
+    let text = format!("An item with _id {id} exists in collection {}.", collection.id);
+    Fault::because(Code::ItemExists, text).with("itemId", id).with("collectionName", collection.id.as_str())
+}

@@ -1,0 +1,13 @@
+//! Content against real stores, on both engines.
+
+#![allow(clippy::unwrap_used, reason = "a test that can't be set up has failed")]
+
+mod bulk;
+mod collections;
+mod common;
+mod items;
+mod malformed;
+mod permissions;
+mod query;
+mod transfer;
+mod wire;

@@ -1,0 +1,120 @@
+use crate::common::*;
+use serde_json::{Value, json};
+use stoa_testkit::on_both_engines;
+
+async fn filled(engine: stoa_testkit::Engine) -> World {
+    let world = World::open(engine).await;
+    let items = [
+        json!({ "_id": "1", "n": 1, "title": "Ulm", "tags": ["x", "y"], "when": { "$date": "2024-01-01T00:00:00.000Z" } }),
+        json!({ "_id": "2", "n": 2, "title": "ulmer", "tags": ["y"], "when": { "$date": "2025-01-01T00:00:00.000Z" } }),
+        json!({ "_id": "3", "n": "2", "title": "Straße", "tags": [], "deep": { "a": 1 } }),
+        json!({ "_id": "4", "n": null, "title": "Bär", "flag": true }),
+        json!({ "_id": "5", "title": "", "flag": false }),
+    ];
+    for it in items {
+        world.insert(&app(), it).await.unwrap();
+        world.test.clock.advance(1);
+    }
+    world
+}
+
+on_both_engines! {
+    async fn every_operator_filters(engine) {
+        let world = filled(engine).await;
+        let date = |text: &str| json!({ "$date": text });
+        for (filter, wants) in [
+            (json!({}), "12345"),
+            (json!({ "n": 2 }), "2"),
+            (json!({ "n": "2" }), "3"),
+            (json!({ "n": null }), "45"),
+            (json!({ "n": { "$ne": 2 } }), "1345"),
+            (json!({ "n": { "$ne": null } }), "123"),
+            (json!({ "n": { "$gt": 1 } }), "2"),
+            (json!({ "n": { "$gte": 1, "$lt": 2 } }), "1"),
+            (json!({ "n": { "$lte": 1 } }), "1"),
+            (json!({ "when": { "$lt": date("2024-06-01T00:00:00Z") } }), "1"),
+            (json!({ "_createdDate": { "$gt": date("2026-01-01T00:00:00.002Z") } }), "45"),
+            (json!({ "title": { "$startsWith": "ULM" } }), "12"),
+            (json!({ "title": { "$endsWith": "SSE" } }), ""),
+            (json!({ "title": { "$contains": "ä" } }), "4"),
+            (json!({ "tags": "y" }), "12"),
+            (json!({ "tags": { "$hasSome": ["x", "z"] } }), "1"),
+            (json!({ "tags": { "$hasAll": ["x", "y"] } }), "1"),
+            (json!({ "_id": { "$in": ["1", "5", 7] } }), "15"),
+            (json!({ "n": { "$nin": [1, 2] } }), "345"),
+            (json!({ "n": { "$exists": true } }), "1234"),
+            (json!({ "n": { "$isEmpty": true } }), "45"),
+            (json!({ "deep.a": 1 }), "3"),
+            (json!({ "deep": { "a": 1 } }), "3"),
+            (json!({ "flag": true }), "4"),
+            (json!({ "$or": [{ "n": 1 }, { "flag": false }] }), "15"),
+            (json!({ "$and": [{}, { "$not": [{ "n": { "$gt": 0 } }] }] }), "345"),
+            (json!({ "$and": [] }), "12345"),
+            (json!({ "$not": {} }), ""),
+            (json!({ "title": { "$matches": { "ignoreCase": true, "spec": [{ "type": "literal", "value": "ULM" }] } } }), "1"),
+        ] {
+            let found = world.ids(&app(), json!({ "filter": filter, "sort": [{ "fieldName": "_id" }] })).await.unwrap();
+            assert_eq!(found.join(""), wants, "{filter}");
+            assert_eq!(world.count(&app(), filter.clone()).await.unwrap(), wants.len() as i64, "{filter}");
+        }
+    }
+
+    async fn sort_projection_and_pages(engine) {
+        let world = filled(engine).await;
+        let sorted = |sort: Value| { let world = &world; async move { world.ids(&app(), json!({ "sort": sort })).await.unwrap().join("") } };
+        assert_eq!(sorted(json!([])).await, "54321", "the newest first");
+        assert_eq!(sorted(json!([{ "fieldName": "n" }])).await, "45123");
+        assert_eq!(sorted(json!([{ "fieldName": "n", "order": "DESC" }, { "fieldName": "_id", "order": "DESC" }])).await, "32154");
+        assert_eq!(sorted(json!([{ "fieldName": "title" }])).await, "54312");
+
+        let page = |paging: Value, fields: Value| {
+            let query = json!({ "paging": paging, "fields": fields, "sort": [{ "fieldName": "_id" }] });
+            json!({ "dataCollectionId": "c", "query": query, "returnTotalCount": true })
+        };
+        let first = world.page(&app(), page(json!({ "limit": 2 }), json!(["title", "deep.a", "none"]))).await.unwrap();
+        let elements: Value = serde_json::from_str(&format!("[{}]", first.elements)).unwrap();
+        assert_eq!(
+            elements,
+            json!([
+                { "id": "1", "dataCollectionId": "c", "data": { "_id": "1", "title": "Ulm" } },
+                { "id": "2", "dataCollectionId": "c", "data": { "_id": "2", "title": "ulmer" } },
+            ])
+        );
+        let mut metadata = String::new();
+        first.print_metadata(&mut metadata);
+        assert_eq!(metadata, r#""count":2,"offset":0,"hasNext":true,"tooManyToCount":false,"total":5"#);
+        let last = world.page(&app(), page(json!({ "limit": 2, "offset": 4 }), json!([]))).await.unwrap();
+        assert_eq!((last.count, last.offset, last.has_next, last.total), (1, 4, false, Some(5)));
+        let beyond = world.page(&app(), page(json!({ "offset": 9_000_000 }), json!([]))).await.unwrap();
+        assert_eq!((beyond.count, beyond.has_next), (0, false));
+    }
+
+    async fn a_seed_gives_one_order(engine) {
+        let world = filled(engine).await;
+        let request = |seed: Value| json!({ "dataCollectionId": "c", "query": {}, "sortMode": "RANDOM", "randomOptions": seed });
+        let one = world.page(&app(), request(json!({ "seed": 42 }))).await.unwrap();
+        assert_eq!(world.page(&app(), request(json!({ "seed": 42 }))).await.unwrap().elements, one.elements);
+        assert_eq!(world.page(&app(), request(json!({}))).await.unwrap().count, 5);
+    }
+
+    async fn different_values(engine) {
+        let world = filled(engine).await;
+        for (field, wants) in [("tags", r#""x","y""#), ("n", r#"null,1,2,"2""#), ("when", r#"{"$date":"2024-01-01T00:00:00.000Z"}"#)] {
+            let request = json!({ "dataCollectionId": "c", "fieldName": field });
+            let page = world.content.item_distinct(&world.site, &app(), &members(request)).await.unwrap();
+            assert!(page.elements.contains(wants) || page.elements == wants, "{field}: {}", page.elements);
+        }
+    }
+
+    async fn pages_of_a_default_order_follow_each_other(engine) {
+        let world = World::open(engine).await;
+        world.bulk(&app(), "insert", &many((0..120).map(|n| json!({ "_id": format!("{n:03}") })))).await.unwrap();
+        let mut seen = Vec::new();
+        for offset in [0, 50, 100] {
+            let query = json!({ "paging": { "offset": offset } });
+            seen.extend(world.ids(&app(), query).await.unwrap());
+        }
+        let wants: Vec<_> = (0..120).map(|n| format!("{n:03}")).collect();
+        assert_eq!(seen, wants, "of one moment, in the order of ids");
+    }
+}
