@@ -1,0 +1,164 @@
+//! Web addresses that a browser may be sent to: read strictly, compared by origin.
+//!
+//! An open redirector is made of addresses that two programs read differently. So what a browser
+//! repairs without a word (backslashes, white space, user names, missing slashes) is refused here
+//! before the comparison, and the text that was compared is the text that is used.
+
+use url::{Host, Url};
+
+/// An `http` or `https` address without tricks.
+///
+/// Refused: relative addresses, other schemes, user names and passwords, backslashes, white space,
+/// control and non-ASCII characters, a missing `//`, more than 2,048 bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address(Url);
+
+impl Address {
+    pub fn parse(text: &str) -> Option<Self> {
+        let plain = text.bytes().all(|it| it.is_ascii_graphic() && it != b'\\');
+        if !plain || text.len() > 2048 {
+            return None;
+        }
+        let scheme_end = text.find("://")?;
+        let scheme = &text[..scheme_end];
+        if !scheme.eq_ignore_ascii_case("https") && !scheme.eq_ignore_ascii_case("http") {
+            return None;
+        }
+        // `https:///host` and `https://@host` are repaired by parsers; nobody means them.
+        let authority = text[scheme_end + 3..].split(['/', '?', '#']).next().unwrap_or("");
+        if authority.is_empty() || authority.contains(['@', '%']) {
+            return None;
+        }
+        let url = Url::parse(text).ok()?;
+        (url.has_host() && url.username().is_empty() && url.password().is_none()).then_some(Self(url))
+    }
+
+    /// Scheme, host and port as browsers print an origin: `https://example.org:8443`.
+    pub fn origin(&self) -> String {
+        self.0.origin().ascii_serialization()
+    }
+
+    /// Whether the host is this machine: there `http` is as safe as `https` (RFC 8252 section 7.3).
+    pub fn is_loopback(&self) -> bool {
+        match self.0.host() {
+            Some(Host::Ipv4(ip)) => ip.is_loopback(),
+            Some(Host::Ipv6(ip)) => ip.is_loopback(),
+            Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+            None => false,
+        }
+    }
+
+    pub fn is_https(&self) -> bool {
+        self.0.scheme() == "https"
+    }
+
+    /// The address with parameters added to its query.
+    pub fn with_query<'a>(&self, pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+        let mut url = self.0.clone();
+        url.query_pairs_mut().extend_pairs(pairs);
+        url.into()
+    }
+
+    /// The address with parameters in its fragment, which takes the place of an earlier one.
+    pub fn with_fragment<'a>(&self, pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+        let mut url = self.0.clone();
+        url.set_fragment(Some(&form(pairs)));
+        url.into()
+    }
+
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+}
+
+/// `application/x-www-form-urlencoded` text of parameters.
+pub fn form<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
+}
+
+/// The address, when its origin is that of one of `registered` (redirect addresses and origins).
+///
+/// The rule for recovery, logout and callback addresses (decisions-taken: redirect targets).
+pub fn same_origin<'a>(text: &str, registered: impl IntoIterator<Item = &'a str>) -> Option<Address> {
+    let address = Address::parse(text)?;
+    let origin = address.origin();
+    let known = registered.into_iter().filter_map(Address::parse).any(|it| it.origin() == origin);
+    known.then_some(address)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REGISTERED: [&str; 2] = ["https://shop.example.org/callback", "http://127.0.0.1:3000"];
+
+    #[test]
+    fn same_origin_takes_other_paths_only() {
+        for good in [
+            "https://shop.example.org",
+            "https://shop.example.org/",
+            "https://shop.example.org:443/thanks?x=1#y",
+            "HTTPS://SHOP.EXAMPLE.ORG/a",
+            "http://127.0.0.1:3000/back",
+        ] {
+            assert!(same_origin(good, REGISTERED).is_some(), "{good}");
+        }
+    }
+
+    #[test]
+    fn same_origin_refuses_every_trick() {
+        for bad in [
+            "",
+            "/relative",
+            "//shop.example.org/",
+            "https:shop.example.org",
+            "https:/shop.example.org",
+            "https:///shop.example.org",
+            "http://shop.example.org/",
+            "https://shop.example.org:8443/",
+            "https://shop.example.org.evil.test/",
+            "https://evil.test/https://shop.example.org",
+            "https://shop.example.org@evil.test/",
+            "https://shop.example.org:443@evil.test/",
+            "https://user:secret@shop.example.org/",
+            "https://@shop.example.org/",
+            "https://evil.test\\@shop.example.org/",
+            "https://evil.test\\.shop.example.org/",
+            "https:\\\\shop.example.org/",
+            "https://shop.example.org%2eevil.test/",
+            "https://shop.example.org%40evil.test/",
+            "https://evil.test%00.shop.example.org/",
+            "https://evil.test%23.shop.example.org/",
+            "https://evil.test#@shop.example.org/",
+            "https://evil.test?@shop.example.org/",
+            "https://evil.test/..//shop.example.org",
+            " https://shop.example.org/",
+            "https://shop.example.org/\n",
+            "ht\ttps://shop.example.org/",
+            "https://shop.example.org/a b",
+            "https://shop\u{3002}example.org/",
+            "https://shop.example.org./",
+            "javascript://shop.example.org/%0aalert(1)",
+            "javascript:alert(1)",
+            "data:text/html,x",
+            "blob:https://shop.example.org/1",
+            "filesystem:https://shop.example.org/x",
+            "http://127.0.0.1:3001/back",
+            "http://localhost:3000/back",
+            "http://2130706433:3001/",
+        ] {
+            assert!(same_origin(bad, REGISTERED).is_none(), "{bad:?}");
+        }
+        assert!(same_origin(&format!("https://shop.example.org/{}", "a".repeat(2048)), REGISTERED).is_none());
+        assert!(same_origin("https://shop.example.org/", []).is_none());
+    }
+
+    #[test]
+    fn adds_parameters_where_they_belong() {
+        let address = Address::parse("https://a.example/cb?x=1#old").expect("good");
+        assert_eq!(address.with_query([("code", "a&b")]), "https://a.example/cb?x=1&code=a%26b#old");
+        assert_eq!(address.with_fragment([("state", "1 2")]), "https://a.example/cb?x=1#state=1+2");
+        assert!(Address::parse("http://localhost:1/").expect("good").is_loopback());
+        assert!(!Address::parse("http://localhost.evil.test/").expect("good").is_loopback());
+    }
+}

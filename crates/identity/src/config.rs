@@ -1,0 +1,44 @@
+//! How long things live and how dear they are: values, never read from a global.
+
+use crate::{password, throttle};
+use stoa_kernel::Millis;
+
+const MINUTE: Millis = 60_000;
+const DAY: Millis = 24 * 60 * MINUTE;
+
+/// Settings of identity. The defaults are the product's.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Life of an access token as the client is told.
+    pub access_life: Millis,
+    /// How long after that it is still accepted: clients have no safety margin (identity.md 4.4).
+    pub access_grace: Millis,
+    /// Life of a session whatever happens.
+    pub session_life: Millis,
+    /// A session that is not used for this long ends.
+    pub session_idle: Millis,
+    /// Life of a `sessionToken`.
+    pub session_token_life: Millis,
+    /// Life of an authorization code.
+    pub code_life: Millis,
+    /// Signed tokens whose check is remembered.
+    pub verified_tokens: usize,
+    pub password: password::Cost,
+    pub throttle: throttle::Limits,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            access_life: 4 * 60 * MINUTE,
+            access_grace: MINUTE,
+            session_life: 365 * DAY,
+            session_idle: 60 * DAY,
+            session_token_life: 10 * MINUTE,
+            code_life: MINUTE,
+            verified_tokens: 25_000,
+            password: password::Cost::default(),
+            throttle: throttle::Limits::default(),
+        }
+    }
+}

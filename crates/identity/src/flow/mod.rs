@@ -1,0 +1,3 @@
+//! Sign-in, sign-up and recovery in progress.
+
+pub mod wire;

@@ -1,0 +1,62 @@
+//! What can be wrong with an input, as the page shows it.
+
+use super::wire::Problem;
+use stoa_kernel::{Code, Fault};
+
+pub fn required(field: &str) -> Problem {
+    at(field, "REQUIRED", "This is required.")
+}
+
+pub fn invalid_email() -> Problem {
+    at("email", "INVALID_EMAIL", "The email address is not valid.")
+}
+
+pub fn wrong_code() -> Problem {
+    at("code", "INVALID_CODE", "The code is wrong or has expired.")
+}
+
+pub fn credentials() -> Problem {
+    general("INVALID_CREDENTIALS", Code::PasswordWrong.sentence())
+}
+
+/// The input belongs to a step that the flow has left.
+pub fn moved_on() -> Problem {
+    general("STEP_CHANGED", "The sign-in had already moved on; this is where it stands.")
+}
+
+/// A refusal of an operation as a problem of the page, or the fault itself when it isn't one that the
+/// person can do something about.
+pub fn of(fault: Fault) -> Result<Problem, Fault> {
+    if let Some(it) = fault.violations().first() {
+        let field = it.field.rsplit('.').next().unwrap_or(&it.field);
+        let code = match (it.rule_name, it.violated_rule) {
+            (Some(name), _) => name,
+            (None, "REQUIRED_FIELD") => "REQUIRED",
+            (None, rule) => match (field, rule) {
+                ("password", "MIN_LENGTH") => "PASSWORD_TOO_SHORT",
+                ("password", "MAX_LENGTH") => "PASSWORD_TOO_LONG",
+                ("email", _) => "INVALID_EMAIL",
+                (_, rule) => rule,
+            },
+        };
+        return Ok(Problem { field: Some(field.to_owned()), code: code.to_owned(), message: it.description.clone() });
+    }
+    Ok(match fault.code() {
+        Code::PasswordWrong => credentials(),
+        Code::EmailTaken => at("email", "EMAIL_TAKEN", fault.message()),
+        Code::EmailInvalid => invalid_email(),
+        Code::VerificationFailed => wrong_code(),
+        code @ (Code::MemberBlocked | Code::Throttled | Code::PasswordReset | Code::LinkInvalid) => {
+            general(code.name(), fault.message())
+        }
+        _ => return Err(fault),
+    })
+}
+
+fn at(field: &str, code: &str, message: &str) -> Problem {
+    Problem { field: Some(field.to_owned()), code: code.to_owned(), message: message.to_owned() }
+}
+
+fn general(code: &str, message: &str) -> Problem {
+    Problem { field: None, code: code.to_owned(), message: message.to_owned() }
+}

@@ -1,0 +1,164 @@
+//! The words of the machine: where a flow stands, what may happen to it, what it asks to be done.
+//!
+//! `sign_in.mermaid` beside this file is the picture; a test compares the two.
+
+use super::wire::{FlowInput, FlowKind, Problem, ProfileInput};
+use stoa_kernel::{Email, MemberId, Secret};
+
+/// Where a flow stands. Stored as JSON; holds no secret.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(tag = "at", rename_all = "snake_case")]
+pub enum State {
+    SignIn { email: Option<String> },
+    SignUp { email: Option<String> },
+    /// The password was right, or the account is new; the address is not proven yet.
+    VerifyEmail { member: MemberId, email: String },
+    /// All that the person can do is done; the owner decides.
+    AwaitApproval { member: MemberId, email: String },
+    RecoverRequest { email: Option<String> },
+    RecoverSent { email: String },
+    NewPassword { email: Option<String>, reason: PasswordReason },
+    ConfirmSignOut { name: Option<String> },
+    /// Over. What it led to was told once and is not kept, because it may hold a code.
+    Ended,
+}
+
+/// Why a new password is chosen, and so what proves the right to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PasswordReason {
+    /// A recovery link.
+    Recovery,
+    /// An invitation to run the site.
+    OwnerSetup,
+}
+
+/// What happens to a flow.
+#[derive(Debug)]
+pub enum Event {
+    /// The person sent something.
+    Person(FlowInput),
+    /// The page was asked for again.
+    Look,
+    /// What an [`Effect`] came to.
+    Outcome(Outcome),
+}
+
+/// What an effect came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The person is who they say and may have a session.
+    Granted,
+    MustVerify { member: MemberId, email: String },
+    MustWait { member: MemberId, email: String },
+    /// A message is on its way, or would be if the address were known.
+    Sent,
+    /// The session is over.
+    SignedOut,
+    /// Nothing to tell: what was looked at is as it was.
+    Unchanged,
+    Refused(Problem),
+}
+
+/// What the conductor is to do. Those of the first group answer with an [`Outcome`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    CheckPassword { email: Email, password: Secret },
+    Register { email: Email, password: Secret, profile: ProfileInput },
+    CheckCode { member: MemberId, code: String },
+    SendCode { member: MemberId },
+    CheckApproval { member: MemberId },
+    SendRecovery { email: Email },
+    SetPassword { reason: PasswordReason, password: Secret },
+    EndSession,
+
+    /// Gives the browser a session of whoever was granted one.
+    OpenSession,
+    /// Tells the result to whoever waits for it.
+    Finish(Finish),
+}
+
+/// How a flow ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finish {
+    SignedIn,
+    SignedOut,
+    PasswordChanged,
+    OwnerReady,
+    /// The person went away.
+    Cancelled,
+}
+
+/// What the machine must know about the flow and the site.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts {
+    pub kind: FlowKind,
+    pub can_sign_up: bool,
+    pub can_recover: bool,
+    /// Whether there is somewhere to go when the person cancels.
+    pub can_cancel: bool,
+}
+
+/// The answer of `step`.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Turn {
+    pub state: State,
+    pub effects: Vec<Effect>,
+    pub problems: Vec<Problem>,
+}
+
+impl State {
+    /// The state's name, as the diagram has it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::SignIn { .. } => "SignIn",
+            Self::SignUp { .. } => "SignUp",
+            Self::VerifyEmail { .. } => "VerifyEmail",
+            Self::AwaitApproval { .. } => "AwaitApproval",
+            Self::RecoverRequest { .. } => "RecoverRequest",
+            Self::RecoverSent { .. } => "RecoverSent",
+            Self::NewPassword { .. } => "NewPassword",
+            Self::ConfirmSignOut { .. } => "ConfirmSignOut",
+            Self::Ended => "Ended",
+        }
+    }
+}
+
+impl Event {
+    /// The event's name, as the diagram has it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Look => "Look",
+            Self::Outcome(it) => match it {
+                Outcome::Granted => "granted",
+                Outcome::MustVerify { .. } => "mustVerify",
+                Outcome::MustWait { .. } => "mustWait",
+                Outcome::Sent => "sent",
+                Outcome::SignedOut => "signedOut",
+                Outcome::Unchanged => "unchanged",
+                Outcome::Refused(_) => "refused",
+            },
+            Self::Person(it) => match it {
+                FlowInput::SignIn { .. } => "SignIn",
+                FlowInput::SignUp { .. } => "SignUp",
+                FlowInput::Switch { to: FlowKind::SignIn, .. } => "Switch SIGN_IN",
+                FlowInput::Switch { to: FlowKind::SignUp, .. } => "Switch SIGN_UP",
+                FlowInput::Switch { to: FlowKind::Recover, .. } => "Switch RECOVER",
+                FlowInput::Switch { .. } => "Switch elsewhere",
+                FlowInput::VerifyEmail { .. } => "VerifyEmail",
+                FlowInput::Resend => "Resend",
+                FlowInput::MissingFields { .. } => "MissingFields",
+                FlowInput::RecoverRequest { .. } => "RecoverRequest",
+                FlowInput::NewPassword { .. } => "NewPassword",
+                FlowInput::ChooseFactor { .. } => "ChooseFactor",
+                FlowInput::AnswerFactor { .. } => "AnswerFactor",
+                FlowInput::EnrolFactor { .. } => "EnrolFactor",
+                FlowInput::Acknowledge => "Acknowledge",
+                FlowInput::Consent { .. } => "Consent",
+                FlowInput::ConfirmSignOut => "ConfirmSignOut",
+                FlowInput::Back => "Back",
+                FlowInput::Cancel => "Cancel",
+            },
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! The machine itself: pure, total, and the only place that knows what comes next.
+
+use super::{
+    problem,
+    state::{Effect, Event, Facts, Finish, Outcome, PasswordReason, State, Turn},
+    wire::{FlowInput, FlowKind, Problem},
+};
+use stoa_kernel::{Email, Secret};
+
+/// The state in which a flow of a kind begins. `None` for kinds that begin elsewhere.
+pub fn begin(kind: FlowKind, email: Option<String>, name: Option<String>) -> Option<State> {
+    Some(match kind {
+        FlowKind::SignIn | FlowKind::OwnerSignIn => State::SignIn { email },
+        FlowKind::SignUp => State::SignUp { email },
+        FlowKind::SignOut => State::ConfirmSignOut { name },
+        FlowKind::Recover => State::RecoverRequest { email },
+        FlowKind::OwnerSetup => State::NewPassword { email, reason: PasswordReason::OwnerSetup },
+        FlowKind::StepUp => return None,
+    })
+}
+
+/// What comes next. An event that means nothing where the flow stands changes nothing.
+pub fn step(state: State, event: Event, facts: &Facts) -> Turn {
+    match event {
+        Event::Person(FlowInput::Cancel) if facts.can_cancel && state != State::Ended => finish(Finish::Cancelled),
+        Event::Person(input) => person(state, input, facts),
+        Event::Look => match &state {
+            State::AwaitApproval { member, .. } => {
+                let effects = vec![Effect::CheckApproval { member: member.clone() }];
+                Turn { state, effects, problems: Vec::new() }
+            }
+            _ => stay(state),
+        },
+        Event::Outcome(outcome) => after(state, outcome),
+    }
+}
+
+/// Where `Back` leads, if anywhere: a way back ends at the first page of the kind.
+pub fn back(state: &State, facts: &Facts) -> Option<State> {
+    let email = match state {
+        State::SignUp { email } if facts.kind != FlowKind::SignUp => email.clone(),
+        State::RecoverRequest { email } if facts.kind != FlowKind::Recover => email.clone(),
+        State::VerifyEmail { email, .. } | State::AwaitApproval { email, .. } | State::RecoverSent { email } => {
+            Some(email.clone())
+        }
+        _ => return None,
+    };
+    Some(State::SignIn { email })
+}
+
+fn person(state: State, input: FlowInput, facts: &Facts) -> Turn {
+    match (state, input) {
+        (state, FlowInput::Back) => match back(&state, facts) {
+            Some(before) => stay(before),
+            None => unexpected(state),
+        },
+
+        (State::SignIn { .. }, FlowInput::SignIn { email, password, .. }) => match Email::parse(&email) {
+            Some(address) if !password.is_empty() => Turn {
+                state: State::SignIn { email: Some(email) },
+                effects: vec![Effect::CheckPassword { email: address, password: Secret::new(password) }],
+                problems: Vec::new(),
+            },
+            parsed => {
+                let problems = missing(parsed.is_some(), &email, &password);
+                Turn { state: State::SignIn { email: keep(email) }, effects: Vec::new(), problems }
+            }
+        },
+        (State::SignIn { email: kept }, FlowInput::Switch { to: FlowKind::SignUp, email }) if facts.can_sign_up => {
+            stay(State::SignUp { email: email.and_then(keep).or(kept) })
+        }
+        (State::SignIn { email: kept }, FlowInput::Switch { to: FlowKind::Recover, email }) if facts.can_recover => {
+            stay(State::RecoverRequest { email: email.and_then(keep).or(kept) })
+        }
+
+        (State::SignUp { .. }, FlowInput::SignUp { email, password, profile, .. }) => match Email::parse(&email) {
+            Some(address) if !password.is_empty() => Turn {
+                state: State::SignUp { email: Some(email) },
+                effects: vec![Effect::Register { email: address, password: Secret::new(password), profile }],
+                problems: Vec::new(),
+            },
+            parsed => {
+                let problems = missing(parsed.is_some(), &email, &password);
+                Turn { state: State::SignUp { email: keep(email) }, effects: Vec::new(), problems }
+            }
+        },
+        (State::SignUp { email: kept }, FlowInput::Switch { to: FlowKind::SignIn, email }) => {
+            stay(State::SignIn { email: email.and_then(keep).or(kept) })
+        }
+
+        (state @ State::VerifyEmail { .. }, input @ (FlowInput::VerifyEmail { .. } | FlowInput::Resend)) => {
+            verify(state, input)
+        }
+
+        (State::AwaitApproval { email, .. }, FlowInput::Acknowledge) => stay(State::SignIn { email: Some(email) }),
+
+        (State::RecoverRequest { .. }, FlowInput::RecoverRequest { email }) => match Email::parse(&email) {
+            Some(address) => Turn {
+                state: State::RecoverRequest { email: Some(email) },
+                effects: vec![Effect::SendRecovery { email: address }],
+                problems: Vec::new(),
+            },
+            None => {
+                let problems = missing(false, &email, "-");
+                Turn { state: State::RecoverRequest { email: keep(email) }, effects: Vec::new(), problems }
+            }
+        },
+        (
+            State::RecoverRequest { email: kept },
+            FlowInput::Switch { to: FlowKind::SignIn, email },
+        ) => stay(State::SignIn { email: email.and_then(keep).or(kept) }),
+        (State::RecoverSent { email }, FlowInput::Resend) => match Email::parse(&email) {
+            Some(address) => Turn {
+                state: State::RecoverSent { email },
+                effects: vec![Effect::SendRecovery { email: address }],
+                problems: Vec::new(),
+            },
+            None => unexpected(State::RecoverSent { email }),
+        },
+        (
+            State::RecoverSent { email },
+            FlowInput::Acknowledge | FlowInput::Switch { to: FlowKind::SignIn, .. },
+        ) => stay(State::SignIn { email: Some(email) }),
+
+        (State::NewPassword { email, reason }, FlowInput::NewPassword { password }) => {
+            let state = State::NewPassword { email, reason };
+            match password.is_empty() {
+                true => Turn { state, effects: Vec::new(), problems: vec![problem::required("password")] },
+                false => {
+                    let effects = vec![Effect::SetPassword { reason, password: Secret::new(password) }];
+                    Turn { state, effects, problems: Vec::new() }
+                }
+            }
+        }
+
+        (state @ State::ConfirmSignOut { .. }, FlowInput::ConfirmSignOut) => {
+            Turn { state, effects: vec![Effect::EndSession], problems: Vec::new() }
+        }
+
+        (state, _) => unexpected(state),
+    }
+}
+
+fn verify(state: State, input: FlowInput) -> Turn {
+    let State::VerifyEmail { member, .. } = &state else { return unexpected(state) };
+    let member = member.clone();
+    match input {
+        FlowInput::VerifyEmail { code } => {
+            let code: String = code.chars().filter(|it| !it.is_whitespace()).collect();
+            if code.len() != 6 || !code.bytes().all(|it| it.is_ascii_digit()) {
+                return Turn { state, effects: Vec::new(), problems: vec![problem::wrong_code()] };
+            }
+            Turn { state, effects: vec![Effect::CheckCode { member, code }], problems: Vec::new() }
+        }
+        _ => Turn { state, effects: vec![Effect::SendCode { member }], problems: Vec::new() },
+    }
+}
+
+/// What an outcome leads to. One that the state did not ask for changes nothing.
+fn after(state: State, outcome: Outcome) -> Turn {
+    match (state, outcome) {
+        (State::Ended, _) => stay(State::Ended),
+        (state, Outcome::Unchanged) => stay(state),
+        (state, Outcome::Refused(it)) => Turn { state, effects: Vec::new(), problems: vec![it] },
+
+        (State::NewPassword { reason, .. }, Outcome::Granted) => {
+            let end = match reason {
+                PasswordReason::Recovery => Finish::PasswordChanged,
+                PasswordReason::OwnerSetup => Finish::OwnerReady,
+            };
+            granted(end)
+        }
+        (
+            State::SignIn { .. } | State::SignUp { .. } | State::VerifyEmail { .. } | State::AwaitApproval { .. },
+            Outcome::Granted,
+        ) => granted(Finish::SignedIn),
+        (
+            State::SignIn { .. } | State::SignUp { .. } | State::NewPassword { reason: PasswordReason::Recovery, .. },
+            Outcome::MustVerify { member, email },
+        ) => stay(State::VerifyEmail { member, email }),
+        (
+            State::SignIn { .. }
+            | State::SignUp { .. }
+            | State::VerifyEmail { .. }
+            | State::NewPassword { reason: PasswordReason::Recovery, .. },
+            Outcome::MustWait { member, email },
+        ) => stay(State::AwaitApproval { member, email }),
+        (State::RecoverRequest { email: Some(email) }, Outcome::Sent) => stay(State::RecoverSent { email }),
+        (State::ConfirmSignOut { .. }, Outcome::SignedOut) => finish(Finish::SignedOut),
+
+        (state, _) => stay(state),
+    }
+}
+
+fn stay(state: State) -> Turn {
+    Turn { state, effects: Vec::new(), problems: Vec::new() }
+}
+
+fn finish(end: Finish) -> Turn {
+    Turn { state: State::Ended, effects: vec![Effect::Finish(end)], problems: Vec::new() }
+}
+
+fn granted(end: Finish) -> Turn {
+    Turn { state: State::Ended, effects: vec![Effect::OpenSession, Effect::Finish(end)], problems: Vec::new() }
+}
+
+/// A page from before, in another tab perhaps: it is shown where the flow stands now.
+fn unexpected(state: State) -> Turn {
+    Turn { state, effects: Vec::new(), problems: vec![problem::moved_on()] }
+}
+
+fn keep(email: String) -> Option<String> {
+    (!email.trim().is_empty() && email.chars().count() <= 254).then_some(email)
+}
+
+fn missing(is_email: bool, email: &str, password: &str) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    match (is_email, email.trim().is_empty()) {
+        (true, _) => {}
+        (false, true) => problems.push(problem::required("email")),
+        (false, false) => problems.push(problem::invalid_email()),
+    }
+    if password.is_empty() {
+        problems.push(problem::required("password"));
+    }
+    problems
+}

@@ -1,0 +1,201 @@
+//! What the hosted pages and the server say to each other: a flow is shown one step at a time.
+//!
+//! `GET  /_api/account/v1/flows/{token}` answers a [`FlowView`]; `POST` on the same path sends one
+//! [`FlowInput`] and answers the next [`FlowView`]. The browser never decides what comes next: it
+//! draws [`Step`] and sends what the person typed. The types below are printed as TypeScript into
+//! `web/packages/api/src/flow.ts`; a test fails when that file is stale.
+//!
+//! The union holds every step the product will have, also those whose factors arrive with later
+//! work, so that a page that meets an unknown step is a defect and not a version question.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// A flow as its page shows it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct FlowView {
+    /// Opaque; names the flow in the next request. A new one may be given with every answer.
+    pub token: String,
+    pub kind: FlowKind,
+    pub site: SiteFace,
+    pub step: Step,
+    /// What is wrong with the last input; empty when nothing is.
+    pub problems: Vec<Problem>,
+    /// Whether `Back` leads somewhere.
+    pub can_go_back: bool,
+    /// Where `Cancel` leads; absent when the flow can't be left.
+    pub cancel_url: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum FlowKind {
+    SignIn,
+    SignUp,
+    SignOut,
+    Recover,
+    StepUp,
+    /// A person who runs the site sets a password from an invitation.
+    OwnerSetup,
+    /// A person who runs the site signs in.
+    OwnerSignIn,
+}
+
+/// How the site presents itself on its account pages.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct SiteFace {
+    pub name: String,
+    /// BCP 47 tag the site prefers; the page falls back to it after the browser's own languages.
+    pub language: Option<String>,
+    pub logo_url: Option<String>,
+}
+
+/// One question to the person, or the end of the flow.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
+pub enum Step {
+    /// E-mail address and password of an existing account.
+    SignIn { email: Option<String>, can_sign_up: bool, can_recover: bool, providers: Vec<Provider> },
+    /// A new account.
+    SignUp { email: Option<String>, fields: Vec<ProfileField>, password_min_length: u32 },
+    /// A six-digit code was sent by e-mail.
+    VerifyEmail { email_hint: String, resend_after_seconds: u32 },
+    /// The site's owner must approve the member first.
+    AwaitApproval { email_hint: String },
+    /// The profile lacks what the site requires.
+    MissingFields { fields: Vec<ProfileField> },
+    /// Ask for the address to which a recovery link is sent.
+    RecoverRequest { email: Option<String> },
+    /// A recovery link is on its way, whether or not the address is known.
+    RecoverSent { email_hint: String },
+    /// Choose a new password (recovery, forced reset, owner set-up).
+    NewPassword { email_hint: Option<String>, password_min_length: u32 },
+    /// Choose one of several second factors.
+    ChooseFactor { factors: Vec<FactorOption> },
+    /// Answer a second factor.
+    AnswerFactor { factor: FactorOption, challenge: Option<FactorChallenge>, can_remember_device: bool },
+    /// Set up a second factor before going on.
+    EnrolFactor { factor: FactorType, enrolment: FactorEnrolment },
+    /// Recovery codes, shown once.
+    ShowRecoveryCodes { codes: Vec<String> },
+    /// Allow a client what it asks for.
+    Consent { client_name: String, scopes: Vec<String> },
+    /// Ends the session only after a click.
+    ConfirmSignOut { display_name: Option<String> },
+    /// Go there; the flow is over.
+    Redirect { url: String },
+    /// Hand this to the opener window; the flow is over.
+    PostMessage { origin: String, code: Option<String>, state: String, error: Option<String>, error_description: Option<String> },
+    /// Nothing more to do and nowhere to go (signed in or out without a return address).
+    Done { message: DoneMessage },
+    /// The flow can't go on (expired, used, blocked account).
+    Failed { code: String, message: String, restart_url: Option<String> },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum DoneMessage {
+    SignedIn,
+    SignedOut,
+    PasswordChanged,
+    OwnerReady,
+}
+
+/// What the page sends.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
+pub enum FlowInput {
+    SignIn { email: String, password: String, captcha: Option<String> },
+    SignUp { email: String, password: String, profile: ProfileInput, captcha: Option<String> },
+    /// Change from sign-in to sign-up and back, or to recovery, keeping the typed address.
+    Switch { to: FlowKind, email: Option<String> },
+    VerifyEmail { code: String },
+    Resend,
+    MissingFields { profile: ProfileInput },
+    RecoverRequest { email: String },
+    NewPassword { password: String },
+    ChooseFactor { factor_id: String },
+    AnswerFactor { code: Option<String>, credential: Option<String>, remember_device: bool },
+    EnrolFactor { code: Option<String>, credential: Option<String> },
+    Acknowledge,
+    Consent { allowed: bool },
+    ConfirmSignOut,
+    Back,
+    Cancel,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ProfileInput {
+    pub first_name: Option<String>,
+    pub last_name: Option<String>,
+    pub nickname: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ProfileField {
+    /// JSON name inside [`ProfileInput`].
+    pub name: String,
+    pub required: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Provider {
+    pub id: String,
+    pub name: String,
+    pub url: String,
+}
+
+/// protocol/identity.md 10.4 `FactorType`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum FactorType {
+    Password,
+    Sms,
+    Call,
+    Email,
+    Totp,
+    Push,
+    Webauthn,
+    RecoveryCode,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct FactorOption {
+    pub id: String,
+    pub factor: FactorType,
+    /// For example the last digits of a phone number.
+    pub hint: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
+pub enum FactorChallenge {
+    Code { length: u32, resend_after_seconds: u32 },
+    Webauthn { options_json: String },
+    Push { transaction_id: String },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
+pub enum FactorEnrolment {
+    Totp { secret: String, uri: String },
+    Webauthn { options_json: String },
+    Phone { hint: Option<String> },
+}
+
+/// Something wrong with the last input. `field` is the name of the input member, absent when the whole
+/// step is meant; `message` is the server's own sentence, shown at the field.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Problem {
+    pub field: Option<String>,
+    /// Stable name for translation, for example `INVALID_CREDENTIALS`.
+    pub code: String,
+    pub message: String,
+}

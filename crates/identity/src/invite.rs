@@ -1,0 +1,132 @@
+//! Invitations to run a site: a one-time link with which a person sets a password.
+
+use crate::{
+    Identity, password,
+    person::Person,
+    token::{self, Kind},
+};
+use std::time::Duration;
+use stoa_kernel::{Code, Email, Fault, Millis, Result, Role, Secret, SiteId, TokenHash, UserId};
+use stoa_sql::params;
+use stoa_store::{Lane, Tx, boxed};
+
+/// What an invitation says. It is good until it is used or expires.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invite {
+    pub site: SiteId,
+    /// Absent in the very first link of a site: whoever opens it says who they are.
+    pub email: Option<Email>,
+    pub role: Role,
+}
+
+impl Identity {
+    /// Makes an invitation and answers its link, `{base_url}/account/setup?invite=…`.
+    pub async fn invite_create(
+        &self,
+        site: &SiteId,
+        email: Option<&Email>,
+        role: Role,
+        life: Duration,
+        base_url: &str,
+    ) -> Result<String> {
+        let site = self.store().site(site).await?;
+        let secret = token::opaque(self.world(), Kind::Invite, site.number);
+        let (id, hash) = (site.id.clone(), TokenHash::of(secret.expose()));
+        let (email, expires) = (email.map(|it| it.as_str().to_owned()), self.now() + life.as_millis() as Millis);
+        self.store()
+            .catalog()
+            .append(move |tx| {
+                let values = params![&hash, &id, email.clone(), role_name(role), expires];
+                boxed!({
+                    let sql = "insert into stoa.invite (hash, site, email, role, expires) values ($1, $2, $3, $4, $5)";
+                    tx.execute(sql, &values).await?;
+                    Ok(())
+                })
+            })
+            .await?;
+        Ok(format!("{base_url}/account/setup?invite={}", secret.expose()))
+    }
+
+    /// What an invitation says, without using it.
+    ///
+    /// # Errors
+    /// [`Code::LinkInvalid`] when it is unknown, used or expired.
+    pub async fn invite_get(&self, token: &str) -> Result<Invite> {
+        let (hash, now) = (TokenHash::of(token), self.now());
+        let found = self.store().catalog().read(Lane::Point, move |tx| boxed!(find(tx, &hash, now).await)).await?;
+        found.ok_or_else(|| Fault::new(Code::LinkInvalid))
+    }
+
+    /// Uses an invitation: sets the person's password and gives the role. An invitation without an
+    /// address needs `email`; one with an address ignores it.
+    ///
+    /// A person who already has a password on this installation keeps it and must know it: an
+    /// invitation by one site's owner must not open another site.
+    ///
+    /// # Errors
+    /// [`Code::LinkInvalid`], [`Code::EmailInvalid`], [`Code::PasswordWrong`], and what makes a
+    /// password unfit.
+    pub async fn invite_accept(&self, token: &str, email: Option<&Email>, secret: &Secret) -> Result<(Person, Role)> {
+        if let Some(violation) = password::violation(secret, "password") {
+            return Err(Fault::invalid(vec![violation]));
+        }
+        let invite = self.invite_get(token).await?;
+        let email = invite.email.clone().or_else(|| email.cloned()).ok_or_else(|| Fault::new(Code::EmailInvalid))?;
+        let known = self.person_by_email(&email).await?;
+        let hash = match known.as_ref().and_then(|it| it.password_hash.as_deref()) {
+            Some(stored) => {
+                self.password_confirm(secret, stored).await?;
+                stored.to_owned()
+            }
+            None => self.password_hash(secret).await?,
+        };
+        let fresh = UserId::from(self.world().uuid());
+        let (token, now, role) = (TokenHash::of(token), self.now(), invite.role);
+        let person = self
+            .store()
+            .catalog()
+            .write(move |tx| {
+                let (token, email, hash, fresh) = (token.clone(), email.clone(), hash.clone(), fresh.clone());
+                boxed!({
+                    let Some(invite) = find(tx, &token, now).await? else { return Err(Fault::new(Code::LinkInvalid)) };
+                    tx.execute("update stoa.invite set used = $1 where hash = $2", &params![now, &token]).await?;
+                    let sql = "insert into stoa.person (id, email, email_folded, password_hash, created) \
+                               values ($1, $2, $3, $4, $5) on conflict (email_folded) do update \
+                               set password_hash = coalesce(stoa.person.password_hash, excluded.password_hash) \
+                               returning id, email";
+                    let values = params![&fresh, email.as_str(), email.folded(), hash, now];
+                    let person = tx.row(sql, &values, |row| Ok(Person { id: UserId::from(row.text(0)?), email: row.get(1)? })).await?;
+                    let person = person.ok_or_else(|| Fault::internal("an upsert answered no row"))?;
+                    let sql = "insert into stoa.person_role (person, site, role) values ($1, $2, $3) \
+                               on conflict (person, site) do update set role = excluded.role";
+                    tx.execute(sql, &params![&person.id, &invite.site, role_name(invite.role)]).await?;
+                    Ok(person)
+                })
+            })
+            .await?;
+        Ok((person, role))
+    }
+}
+
+async fn find(tx: &mut Tx<'_>, hash: &TokenHash, now: Millis) -> Result<Option<Invite>> {
+    let sql = "select site, email, role from stoa.invite where hash = $1 and used is null and expires > $2";
+    let found = tx
+        .row(sql, &params![hash, now], |row| {
+            let (email, role): (Option<String>, String) = (row.get(1)?, row.get(2)?);
+            Ok((SiteId::from(row.text(0)?), email, role))
+        })
+        .await?;
+    Ok(found.map(|(site, email, role)| Invite { site, email: email.and_then(|it| Email::parse(&it)), role: role_of(&role) }))
+}
+
+pub(crate) fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::Owner => "OWNER",
+        Role::Editor => "EDITOR",
+    }
+}
+
+/// An unknown name counts as the lesser role.
+pub(crate) fn role_of(name: &str) -> Role {
+    if name == "OWNER" { Role::Owner } else { Role::Editor }
+}

@@ -1,0 +1,131 @@
+//! Who people are: visitors, members, those who run a site, and the tokens that say so.
+//!
+//! Operations are methods of [`Identity`], noun then verb. HTTP, cookies and content are not here.
+
+mod address;
+pub mod authenticate;
+pub mod authorize;
+pub mod client;
+mod config;
+pub mod flow;
+pub mod invite;
+pub mod key;
+mod mail;
+pub mod member;
+pub mod oauth;
+mod outcome;
+pub mod password;
+pub mod person;
+pub mod policy;
+pub mod profile;
+pub mod redirect;
+mod revocation;
+pub mod session;
+pub mod signing;
+pub mod throttle;
+pub mod token;
+pub mod verification;
+pub mod visitor;
+
+pub use authenticate::Authenticated;
+pub use config::Config;
+pub use outcome::SignIn;
+
+use quick_cache::sync::Cache;
+use std::sync::Arc;
+use stoa_kernel::{Code, Fault, Result, SiteId, World};
+use stoa_sql::params;
+use stoa_store::{Lane, Site, Store, boxed};
+
+/// Everything identity works with. Cheap to clone.
+#[derive(Clone)]
+pub struct Identity {
+    pub(crate) core: Arc<Core>,
+}
+
+pub(crate) struct Core {
+    pub(crate) store: Arc<Store>,
+    pub(crate) world: World,
+    pub(crate) mail: Arc<dyn stoa_outbound::Mailer>,
+    pub(crate) config: Config,
+    pub(crate) keys: signing::Keys,
+    pub(crate) verified: authenticate::VerifiedCache,
+    pub(crate) clients: client::Clients,
+    pub(crate) revocations: revocation::Revocations,
+    pub(crate) passwords: password::Passwords,
+    pub(crate) throttle: throttle::Throttle,
+    sites: Cache<i64, SiteId>,
+}
+
+impl Identity {
+    /// Loads the signing keys (or makes the first ones) and the list of what is revoked.
+    ///
+    /// # Errors
+    /// Whatever the catalogue answers, and [`Code::Unavailable`] when the password threads can't start.
+    pub async fn open(
+        store: Arc<Store>,
+        world: World,
+        mail: Arc<dyn stoa_outbound::Mailer>,
+        config: Config,
+    ) -> Result<Self> {
+        let keys = signing::Keys::load(store.catalog(), &world).await?;
+        let revocations = revocation::Revocations::load(store.catalog(), &world).await?;
+        let passwords = password::Passwords::start(&config.password, &world).await?;
+        let core = Core {
+            verified: authenticate::VerifiedCache::new(config.verified_tokens),
+            clients: client::Clients::new(),
+            throttle: throttle::Throttle::new(config.throttle.clone()),
+            sites: Cache::new(4096),
+            store,
+            world,
+            mail,
+            config,
+            keys,
+            revocations,
+            passwords,
+        };
+        let identity = Self { core: Arc::new(core) };
+        revocation::keep_fresh(&identity);
+        Ok(identity)
+    }
+
+    pub fn store(&self) -> &Arc<Store> {
+        &self.core.store
+    }
+
+    pub fn world(&self) -> &World {
+        &self.core.world
+    }
+
+    pub fn config(&self) -> &Config {
+        &self.core.config
+    }
+
+    pub(crate) fn now(&self) -> i64 {
+        self.core.world.now()
+    }
+
+    /// The site that an opaque token, code or link names at its beginning, opened.
+    ///
+    /// # Errors
+    /// [`Code::SiteUnknown`] when the text is not one of ours or its site is gone.
+    pub async fn site_of(&self, kind: token::Kind, text: &str) -> Result<Arc<Site>> {
+        let number = token::site_number(kind, text).ok_or_else(|| Fault::new(Code::SiteUnknown))?;
+        let id = match self.core.sites.get(&number) {
+            Some(id) => id,
+            None => {
+                let sql = "select id from stoa.site where number = $1";
+                let found: Option<String> = self
+                    .core
+                    .store
+                    .catalog()
+                    .read(Lane::Point, move |tx| boxed!(Ok(tx.row(sql, &params![number], |row| row.get(0)).await?)))
+                    .await?;
+                let id = SiteId::from(found.ok_or_else(|| Fault::new(Code::SiteUnknown))?);
+                self.core.sites.insert(number, id.clone());
+                id
+            }
+        };
+        self.core.store.site(&id).await
+    }
+}

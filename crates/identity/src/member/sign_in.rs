@@ -1,0 +1,289 @@
+//! How members come to be and show who they are: registration, login, sign-on, a new password.
+
+use super::{Member, Status, row};
+use crate::{
+    Identity, SignIn,
+    password::{self, Match},
+    policy,
+    profile::Profile,
+    session::Which,
+};
+use serde_json::Value;
+use std::{net::IpAddr, sync::Arc};
+use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Millis, Result, Secret, Violation, VisitorId};
+use stoa_store::{Site, boxed};
+
+/// Where an attempt to register or sign in comes from.
+#[derive(Debug, Clone)]
+pub struct Attempt {
+    pub address: IpAddr,
+    /// The visitor who becomes the member.
+    pub visitor: Option<VisitorId>,
+}
+
+/// What `register` reads. Absent members of the request are empty.
+#[derive(Debug, Clone)]
+pub struct Registration {
+    pub email: String,
+    pub password: Secret,
+    pub profile: Value,
+}
+
+/// What `sign-on` reads: a member who was recognised elsewhere.
+#[derive(Debug, Clone)]
+pub struct SignOn {
+    pub email: String,
+    pub profile: Value,
+    /// The app has seen that the address belongs to the person.
+    pub verify_email: bool,
+}
+
+impl Identity {
+    /// Makes an account and says what comes next (identity.md 6, 11).
+    ///
+    /// # Errors
+    /// [`Code::Validation`] for the address (with `data.type` EMAIL), password and profile;
+    /// [`Code::EmailTaken`]; [`Code::Throttled`].
+    pub async fn member_register(
+        &self,
+        site: &Arc<Site>,
+        attempt: &Attempt,
+        registration: &Registration,
+    ) -> Result<SignIn> {
+        let (email, profile) = check_registration(registration)?;
+        let throttle = &self.core.throttle;
+        let _tried = throttle.attempt(self.now(), &site.id, attempt.address, email.folded())?;
+        if self.member_by_email(site, &email).await?.is_some() {
+            return Err(Fault::new(Code::EmailTaken));
+        }
+        let hash = self.password_hash(&registration.password).await?;
+        let (me, place, visitor) = (self.clone(), site.clone(), attempt.visitor.clone());
+        let advanced = site
+            .write(move |tx| {
+                let (me, site, visitor) = (me.clone(), place.clone(), visitor.clone());
+                let (email, hash, profile) = (email.clone(), hash.clone(), profile.clone());
+                boxed!({
+                    let policy = policy::read(tx, site.id.as_str()).await?;
+                    let (id, now) = (MemberId::from(me.world().uuid()), me.now());
+                    let mut member = new_member(id, &email, profile, now);
+                    member.password_hash = Some(hash);
+                    member.pending_email = policy.require_email_verification;
+                    member.pending_approval = policy.require_owner_approval;
+                    if !member.pending_email && !member.pending_approval {
+                        member.status = Status::Active;
+                    }
+                    if !row::insert(tx, &site.id, &member, &email).await? {
+                        return Err(Fault::new(Code::EmailTaken));
+                    }
+                    me.sign_in_advance(tx, &site, member, visitor.as_ref()).await
+                })
+            })
+            .await?;
+        Ok(self.send_after(advanced).await)
+    }
+
+    /// Signs a member in by password. An unknown address costs and answers the same as a wrong password.
+    ///
+    /// # Errors
+    /// [`Code::EmailInvalid`], [`Code::PasswordWrong`], [`Code::MemberBlocked`], [`Code::Throttled`];
+    /// never [`Code::Validation`] (identity.md 21, trap 11).
+    pub async fn member_login(
+        &self,
+        site: &Arc<Site>,
+        attempt: &Attempt,
+        email: &str,
+        password: &Secret,
+    ) -> Result<SignIn> {
+        let email = Email::parse(email).ok_or_else(|| Fault::new(Code::EmailInvalid))?;
+        let throttle = &self.core.throttle;
+        let tried = throttle.attempt(self.now(), &site.id, attempt.address, email.folded())?;
+        let found = self.member_by_email(site, &email).await?;
+        let stored = found.as_ref().and_then(|it| it.password_hash.clone());
+        let matched = self.password_check(password, stored.as_deref()).await?;
+        let Some(member) = found.filter(|_| matched != Match::Wrong) else {
+            return Err(Fault::new(Code::PasswordWrong));
+        };
+        let fresh = match matched {
+            Match::RightButCheap => Some(self.password_hash(password).await?),
+            Match::Right | Match::Wrong => None,
+        };
+        let (me, place, visitor) = (self.clone(), site.clone(), attempt.visitor.clone());
+        let advanced = site
+            .write(move |tx| {
+                let (me, site, visitor) = (me.clone(), place.clone(), visitor.clone());
+                let (id, stored, fresh) = (member.id.clone(), stored.clone(), fresh.clone());
+                boxed!({
+                    let now_there = row::get(tx, &site.id, &id).await?;
+                    // The password was changed or the account deleted while this one was checked.
+                    let Some(mut member) = now_there.filter(|it| it.password_hash == stored) else {
+                        return Err(Fault::new(Code::PasswordWrong));
+                    };
+                    if let Some(fresh) = fresh {
+                        member.password_hash = Some(fresh);
+                        row::write_password(tx, &site.id, &member).await?;
+                    }
+                    me.sign_in_advance(tx, &site, member, visitor.as_ref()).await
+                })
+            })
+            .await?;
+        throttle.refund(tried);
+        Ok(self.send_after(advanced).await)
+    }
+
+    /// Makes or updates a member whom an app vouches for; no credentials (identity.md 6, sign-on).
+    /// The app's word counts as approval. When it also vouches for the address of an account that
+    /// nobody had verified, that account's password is dropped: whoever set it may be somebody else.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller is an app; [`Code::Validation`]; [`Code::MemberBlocked`].
+    pub async fn member_sign_on(
+        &self,
+        site: &Arc<Site>,
+        caller: &Caller,
+        visitor: Option<&VisitorId>,
+        sign_on: &SignOn,
+    ) -> Result<(Member, Secret)> {
+        if !matches!(caller, Caller::App { .. }) {
+            return Err(Fault::new(Code::Forbidden));
+        }
+        let (email, profile) = check_identity(&sign_on.email, &sign_on.profile);
+        let (Some(email), Ok(profile)) = (email.as_ref().ok(), profile.as_ref()) else {
+            return Err(Fault::invalid(email.err().into_iter().chain(profile.err().into_iter().flatten()).collect()));
+        };
+        if sign_on.verify_email
+            && let Some(member) = self.member_by_email(site, email).await?
+            && !member.email_verified
+            && member.has_password()
+        {
+            self.sessions_end(site, Which::Member(member.id)).await?;
+        }
+        let (me, place, verify) = (self.clone(), site.clone(), sign_on.verify_email);
+        let (email, profile, visitor) = (email.clone(), profile.clone(), visitor.cloned());
+        let (outcome, ended) = site
+            .write(move |tx| {
+                let (me, site, visitor) = (me.clone(), place.clone(), visitor.clone());
+                let (email, profile) = (email.clone(), profile.clone());
+                boxed!({
+                    let now = me.now();
+                    let (mut member, is_new) = match row::by_email(tx, &site.id, &email).await? {
+                        Some(member) => (member, false),
+                        None => (new_member(MemberId::from(me.world().uuid()), &email, Profile::default(), now), true),
+                    };
+                    member.profile.merge(profile);
+                    let mut ended = Vec::new();
+                    if verify && !member.email_verified {
+                        member.email_verified = true;
+                        member.password_hash = None;
+                        ended = Which::Member(member.id.clone()).end(tx, site.id.as_str(), now).await?;
+                    }
+                    if member.status == Status::Pending {
+                        (member.pending_email, member.pending_approval) = (false, false);
+                        member.status = Status::Active;
+                    }
+                    if is_new {
+                        if !row::insert(tx, &site.id, &member, &email).await? {
+                            return Err(Fault::new(Code::EmailTaken));
+                        }
+                    } else {
+                        row::update(tx, &site.id, &mut member, now).await?;
+                        row::write_password(tx, &site.id, &member).await?;
+                    }
+                    let (outcome, _) = me.sign_in_advance(tx, &site, member, visitor.as_ref()).await?;
+                    Ok((outcome, ended))
+                })
+            })
+            .await?;
+        self.revoke(&ended).await?;
+        match outcome {
+            SignIn::Success { member, session_token } => Ok((member, session_token)),
+            _ => Err(Fault::internal("a member vouched for by an app was not active")),
+        }
+    }
+
+    /// Changes the calling member's password and ends all their other sessions.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller is a member; [`Code::Validation`] for the new password.
+    pub async fn password_change(&self, site: &Arc<Site>, caller: &Caller, new: &Secret) -> Result<()> {
+        let Caller::Member { id, session, .. } = caller else {
+            return Err(Fault::new(Code::Forbidden));
+        };
+        if let Some(violation) = password::violation(new, "newPassword") {
+            return Err(Fault::invalid(vec![violation]));
+        }
+        let hash = self.password_hash(new).await?;
+        let root = self.session_root(site, session).await?;
+        let others = Which::MemberExcept(id.clone(), root);
+        self.sessions_end(site, others.clone()).await?;
+        let (site_id, id, now) = (site.id.clone(), id.clone(), self.now());
+        let ended = site
+            .write(move |tx| {
+                let (site, id, hash, others) = (site_id.clone(), id.clone(), hash.clone(), others.clone());
+                boxed!({
+                    let mut member = row::get(tx, &site, &id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
+                    member.password_hash = Some(hash);
+                    row::write_password(tx, &site, &member).await?;
+                    row::update(tx, &site, &mut member, now).await?;
+                    others.end(tx, site.as_str(), now).await
+                })
+            })
+            .await?;
+        self.revoke(&ended).await
+    }
+
+    /// Hashes a new password; the caller has checked it with [`password::violation`].
+    ///
+    /// # Errors
+    /// [`Code::Throttled`] when too many hashes wait.
+    pub async fn password_hash(&self, password: &Secret) -> Result<String> {
+        self.core.passwords.hash(password, self.world()).await
+    }
+
+    /// Compares a password with a stored hash; without one it takes as long and is wrong.
+    pub async fn password_check(&self, password: &Secret, stored: Option<&str>) -> Result<Match> {
+        if password.expose().len() > password::MAX_BYTES {
+            // Nobody has such a password; the work is done all the same.
+            return self.core.passwords.check(&Secret::new(""), None).await;
+        }
+        self.core.passwords.check(password, stored).await
+    }
+}
+
+fn check_registration(registration: &Registration) -> Result<(Email, Profile)> {
+    let (email, profile) = check_identity(&registration.email, &registration.profile);
+    let password = match registration.password.expose() {
+        "" => Some(Violation::new("password", "REQUIRED_FIELD", "a password is needed")),
+        _ => password::violation(&registration.password, "password"),
+    };
+    match (email, password, profile) {
+        (Ok(email), None, Ok(profile)) => Ok((email, profile)),
+        (email, password, profile) => {
+            let first = email.err().into_iter().chain(password);
+            Err(Fault::invalid(first.chain(profile.err().into_iter().flatten()).collect()))
+        }
+    }
+}
+
+fn check_identity(email: &str, profile: &Value) -> (Result<Email, Violation>, Result<Profile, Vec<Violation>>) {
+    let email = Email::parse(email).ok_or_else(|| {
+        Violation::new("loginId.email", "FORMAT", "the email address is not valid").with("type", "EMAIL")
+    });
+    (email, Profile::parse(profile, "profile"))
+}
+
+fn new_member(id: MemberId, email: &Email, profile: Profile, now: Millis) -> Member {
+    Member {
+        id,
+        email: email.as_str().to_owned(),
+        email_verified: false,
+        status: Status::Pending,
+        pending_email: false,
+        pending_approval: false,
+        password_hash: None,
+        profile,
+        revision: 1,
+        created: now,
+        updated: now,
+        last_login: None,
+    }
+}

@@ -1,0 +1,171 @@
+//! Authorization codes: bound to client, address and challenge, short-lived, used once.
+
+use crate::{
+    Identity,
+    client::Client,
+    oauth::{TokenRequest, pkce},
+    session::{NewSession, Session, Which},
+    token::{self, Kind},
+};
+use std::sync::Arc;
+use stoa_kernel::{ClientId, Code, Fault, MemberId, Millis, Result, Secret, SessionId, TokenHash, VisitorId};
+use stoa_sql::params;
+use stoa_store::{Site, Tx, boxed};
+
+/// What a code is made from: the authorize page has checked client, address and challenge.
+#[derive(Debug, Clone)]
+pub struct NewCode {
+    pub client: ClientId,
+    pub member: MemberId,
+    /// The browser's session ([`Session::root`]) that the client's session will belong to.
+    pub root: SessionId,
+    pub visitor: Option<VisitorId>,
+    /// Absent in the direct-login flow, which has none (identity.md 5.3).
+    pub redirect_uri: Option<String>,
+    /// The S256 challenge. Without one only a client with a secret can use the code.
+    pub challenge: Option<String>,
+}
+
+/// A stored code.
+struct Stored {
+    new: NewCode,
+    expires: Millis,
+    /// The session it was exchanged for.
+    session: Option<SessionId>,
+}
+
+/// What an exchange found. Not an error, so that what it writes is kept.
+enum Exchange {
+    Done(Session, Secret),
+    /// The code was used before, for this session.
+    Used(SessionId),
+    Refused(&'static str),
+}
+
+impl Identity {
+    /// Makes a code inside a transaction.
+    pub async fn code_issue(&self, tx: &mut Tx<'_>, site: &Site, new: &NewCode) -> Result<Secret> {
+        let code = token::opaque(self.world(), Kind::Code, site.number);
+        let sql = "insert into stoa.code (site, hash, client, member, root, visitor, redirect_uri, challenge, expires) \
+                   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+        let values = params![
+            &site.id,
+            TokenHash::of(code.expose()),
+            &new.client,
+            &new.member,
+            &new.root,
+            new.visitor.as_ref(),
+            new.redirect_uri.clone(),
+            new.challenge.clone(),
+            self.now() + self.config().code_life
+        ];
+        tx.execute(sql, &values).await?;
+        Ok(code)
+    }
+
+    /// Exchanges a code for a client's session. A second use is refused and ends the session that the
+    /// first one made (RFC 9700 section 4.2; also when many use it at the same time).
+    ///
+    /// # Errors
+    /// [`Code::OauthInvalidGrant`].
+    pub(crate) async fn code_redeem(
+        &self,
+        site: &Arc<Site>,
+        client: &Client,
+        code: &str,
+        request: &TokenRequest,
+    ) -> Result<(Session, Secret)> {
+        let (me, place, client, hash) = (self.clone(), site.clone(), client.clone(), TokenHash::of(code));
+        let request = request.clone();
+        let exchange = site
+            .write(move |tx| {
+                let (me, site, hash) = (me.clone(), place.clone(), hash.clone());
+                let (client, request) = (client.clone(), request.clone());
+                boxed!({
+                    let Some(stored) = find(tx, &site, &hash).await? else {
+                        return Ok(Exchange::Refused("the code is not known"));
+                    };
+                    if let Some(session) = stored.session {
+                        return Ok(Exchange::Used(session));
+                    }
+                    if let Err(why) = check(&stored, &client, &request, me.now()) {
+                        return Ok(Exchange::Refused(why));
+                    }
+                    let NewCode { member, client, root, visitor, .. } = stored.new;
+                    if !is_open(tx, &site, &root).await? {
+                        return Ok(Exchange::Refused("the session has ended"));
+                    }
+                    let new = NewSession { member, client: Some(client), root: Some(root), visitor };
+                    let (session, refresh) = match me.session_create(tx, &site, Kind::Refresh, &new).await {
+                        Err(fault) if fault.code() == Code::MemberBlocked => {
+                            return Ok(Exchange::Refused("the member may not sign in"));
+                        }
+                        made => made?,
+                    };
+                    let sql = "update stoa.code set session = $1 where site = $2 and hash = $3";
+                    tx.execute(sql, &params![&session.id, &site.id, hash]).await?;
+                    Ok(Exchange::Done(session, refresh))
+                })
+            })
+            .await?;
+        let refused = |why: &str| Fault::new(Code::OauthInvalidGrant).logged(why);
+        match exchange {
+            Exchange::Done(session, refresh) => Ok((session, refresh)),
+            Exchange::Refused(why) => Err(refused(why)),
+            Exchange::Used(session) => {
+                self.sessions_end(site, Which::One(session)).await?;
+                Err(refused("the code was used before; the session it made is ended"))
+            }
+        }
+    }
+}
+
+async fn find(tx: &mut Tx<'_>, site: &Site, hash: &TokenHash) -> Result<Option<Stored>> {
+    let sql = "select client, member, root, visitor, redirect_uri, challenge, expires, session \
+               from stoa.code where site = $1 and hash = $2";
+    let values = params![&site.id, hash];
+    let stored = tx.row(sql, &values, |row| {
+        let (visitor, session): (Option<String>, Option<String>) = (row.get(3)?, row.get(7)?);
+        Ok(Stored {
+            new: NewCode {
+                client: ClientId::from(row.text(0)?),
+                member: MemberId::from(row.text(1)?),
+                root: SessionId::from(row.text(2)?),
+                visitor: visitor.map(VisitorId::from),
+                redirect_uri: row.get(4)?,
+                challenge: row.get(5)?,
+            },
+            expires: row.get(6)?,
+            session: session.map(SessionId::from),
+        })
+    });
+    Ok(stored.await?)
+}
+
+/// Whether this client may use the code now, and has shown that it asked for it.
+fn check(stored: &Stored, client: &Client, request: &TokenRequest, now: Millis) -> Result<(), &'static str> {
+    let code = &stored.new;
+    if now >= stored.expires {
+        return Err("the code has expired");
+    }
+    if code.client != client.id {
+        return Err("the code was made for another client");
+    }
+    if code.redirect_uri.is_some() && code.redirect_uri != request.redirect_uri {
+        return Err("the redirect address is another one");
+    }
+    match (&code.challenge, &request.code_verifier) {
+        (Some(challenge), Some(verifier)) if pkce::fits(verifier, challenge) => Ok(()),
+        (Some(_), _) => Err("the code verifier is missing or wrong"),
+        (None, Some(_)) => Err("the code was asked for without a challenge"),
+        // The secret, when one is sent, was compared before.
+        (None, None) if request.client_secret.is_some() => Ok(()),
+        (None, None) => Err("a public client needs a code verifier"),
+    }
+}
+
+/// Whether the browser's session through which the code was made still lives.
+async fn is_open(tx: &mut Tx<'_>, site: &Site, root: &SessionId) -> Result<bool> {
+    let sql = "select 1 from stoa.session where site = $1 and id = $2 and ended is null";
+    Ok(tx.row(sql, &params![&site.id, root], |_| Ok(())).await?.is_some())
+}

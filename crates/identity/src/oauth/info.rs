@@ -1,0 +1,84 @@
+//! What a token says about itself and its member: token-info and user-info (identity.md 4.7, 4.8).
+
+use crate::Identity;
+use serde_json::{Value, json};
+use stoa_kernel::{Caller, Code, Fault, Result, SiteId};
+use stoa_store::Site;
+
+impl Identity {
+    /// Describes a token; one that isn't good (any more) is `{"active": false}`. Times are seconds as text.
+    ///
+    /// # Errors
+    /// Only what the database answers.
+    pub async fn token_info(&self, token: &str) -> Result<Value> {
+        let known = match self.authenticate(Some(token), None).await {
+            Ok(known) => known,
+            Err(fault) if fault.code() == Code::Unauthenticated => return Ok(json!({ "active": false })),
+            Err(fault) => return Err(fault),
+        };
+        let (kind, id) = match &known.caller {
+            Caller::Visitor { id, .. } => ("VISITOR", id.as_str()),
+            Caller::Member { id, .. } => ("MEMBER", id.as_str()),
+            Caller::User { id, .. } => ("USER", id.as_str()),
+            Caller::App { id } => ("APP", id.as_str()),
+        };
+        let mut info = json!({
+            "active": true,
+            "subjectType": kind,
+            "subjectId": id,
+            "siteId": known.site,
+            "instanceId": known.site,
+        });
+        if let Some(client) = &known.client {
+            info["clientId"] = json!(client);
+        }
+        if let Some(claims) = self.access_read(token) {
+            info["exp"] = json!(claims.expires.to_string());
+            info["iat"] = json!(claims.issued.to_string());
+        }
+        Ok(info)
+    }
+
+    /// The claims of the calling member, as OpenID names them but in camel case.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] when the caller isn't a member.
+    pub async fn user_info(&self, site: &Site, caller: &Caller) -> Result<Value> {
+        let Caller::Member { id, .. } = caller else {
+            return Err(Fault::new(Code::Forbidden));
+        };
+        let member = self.member_get(site, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
+        let short = |name: &str| member.profile.text(name).map(|it| it.chars().take(20).collect::<String>());
+        let (given, family) = (short("firstName"), short("lastName"));
+        let parts: Vec<&str> = ["firstName", "lastName"].iter().filter_map(|it| member.profile.text(it)).collect();
+        let full = Some(parts.join(" ")).filter(|it| !it.is_empty());
+        let name = full.or_else(|| member.profile.text("nickname").map(str::to_owned));
+        let all = json!({
+            "sub": id,
+            "givenName": given,
+            "familyName": family,
+            "name": name,
+            "email": member.email,
+            "emailVerified": member.email_verified,
+            "picture": member.profile.text("picture"),
+            "language": member.profile.text("language"),
+        });
+        Ok(match all {
+            Value::Object(all) => Value::Object(all.into_iter().filter(|(_, it)| !it.is_null()).collect()),
+            other => other,
+        })
+    }
+
+    /// The public keys that check access tokens (RFC 7517).
+    pub fn jwks(&self) -> Value {
+        self.core.keys.jwks()
+    }
+
+    /// The site that a caller's `client_id` belongs to, for pages that know nothing else yet.
+    ///
+    /// # Errors
+    /// [`Code::ClientUnknown`].
+    pub async fn client_site(&self, client: &str) -> Result<SiteId> {
+        Ok(self.client_get(&client.into()).await?.site.clone())
+    }
+}

@@ -1,0 +1,206 @@
+//! The token endpoint: what a client sends for tokens and what it gets (identity.md 4).
+
+pub mod code;
+pub mod info;
+pub mod pkce;
+pub mod request;
+
+pub use request::TokenRequest;
+
+use crate::{
+    Authenticated, Identity,
+    client::Client,
+    session::{NewSession, Session},
+    token::{Access, Kind},
+};
+use serde::Serialize;
+use std::sync::Arc;
+use stoa_kernel::{Caller, ClientId, Code, Fault, KeyId, MemberId, Result, SiteId};
+use stoa_store::{Site, boxed};
+
+/// The answer of the token endpoint, in snake case as every client reads it (identity.md 4.2).
+#[derive(Debug, Clone, Serialize)]
+pub struct TokenAnswer {
+    pub access_token: String,
+    pub token_type: &'static str,
+    /// Seconds. Always there: without it a client's token never expires (identity.md 21, trap 8).
+    pub expires_in: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refresh_token: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<&'static str>,
+}
+
+impl TokenAnswer {
+    fn new(access: Access, refresh: Option<String>) -> Self {
+        Self {
+            access_token: access.token,
+            token_type: "Bearer",
+            expires_in: access.expires_in,
+            scope: refresh.is_some().then_some("offline_access"),
+            refresh_token: refresh,
+        }
+    }
+}
+
+impl Identity {
+    /// Answers a token request. `authorization` is the header as it came; only the `authorized_client`
+    /// grant reads it.
+    ///
+    /// # Errors
+    /// The OAuth codes of the kernel's table; [`Code::Unavailable`] and the like when the database fails.
+    pub async fn token_grant(&self, request: &TokenRequest, authorization: Option<&str>) -> Result<TokenAnswer> {
+        match request.grant_type.as_str() {
+            "anonymous" => self.grant_anonymous(request).await,
+            "refresh_token" => self.grant_refresh(request).await,
+            "authorization_code" => self.grant_code(request).await,
+            "authorized_client" => self.grant_authorized_client(request, authorization).await,
+            "client_credentials" => self.grant_client_credentials(request).await,
+            "" => Err(Fault::because(Code::OauthInvalidRequest, "grant_type is missing")),
+            _ => Err(Fault::new(Code::OauthGrantType)),
+        }
+    }
+
+    /// A new visitor. Writes nothing.
+    async fn grant_anonymous(&self, request: &TokenRequest) -> Result<TokenAnswer> {
+        let client = self.grant_client(request).await?;
+        let tokens = self.visitor_create(&client)?;
+        Ok(TokenAnswer::new(tokens.access, Some(tokens.refresh)))
+    }
+
+    /// The same refresh token again and again, by many at once, with or without a client id.
+    async fn grant_refresh(&self, request: &TokenRequest) -> Result<TokenAnswer> {
+        let refresh = required(&request.refresh_token, "refresh_token")?;
+        // A known and different client is a mistake worth an error; an unknown one isn't looked up.
+        let fits = |client: Option<&ClientId>| match (&request.client_id, client) {
+            (Some(given), Some(own)) => given == own.as_str(),
+            _ => true,
+        };
+        let access = if let Some(visitor) = self.visitor_refresh_read(refresh) {
+            if !fits(visitor.client.as_ref()) {
+                return Err(invalid_grant());
+            }
+            if let Some(client) = &visitor.client {
+                self.client_get(client).await.map_err(unknown_as(Code::OauthInvalidGrant))?;
+            }
+            self.visitor_access(&visitor)?
+        } else {
+            let site = self.site_of(Kind::Refresh, refresh).await.map_err(unknown_as(Code::OauthInvalidGrant))?;
+            let session = self.session_by_secret(&site, Kind::Refresh, refresh).await?.ok_or_else(invalid_grant)?;
+            if !fits(session.client.as_ref()) {
+                return Err(invalid_grant());
+            }
+            if let Some(client) = &session.client {
+                self.client_get(client).await.map_err(unknown_as(Code::OauthInvalidGrant))?;
+            }
+            self.session_access(&site.id, &session)?
+        };
+        Ok(TokenAnswer::new(access, Some(refresh.to_owned())))
+    }
+
+    async fn grant_code(&self, request: &TokenRequest) -> Result<TokenAnswer> {
+        let code = required(&request.code, "code")?;
+        let client = self.grant_client(request).await?;
+        let site = self.site_of(Kind::Code, code).await.map_err(unknown_as(Code::OauthInvalidGrant))?;
+        if site.id != client.site {
+            return Err(invalid_grant());
+        }
+        let (session, refresh) = self.code_redeem(&site, &client, code, request).await?;
+        Ok(TokenAnswer::new(self.session_access(&site.id, &session)?, Some(refresh.expose().to_owned())))
+    }
+
+    /// External login: an app asks for a member's tokens, in the name of the visitor's client (4.6).
+    async fn grant_authorized_client(
+        &self,
+        request: &TokenRequest,
+        authorization: Option<&str>,
+    ) -> Result<TokenAnswer> {
+        let asks = self.authenticate(authorization, None).await?;
+        if !matches!(asks.caller, Caller::App { .. }) {
+            return Err(Fault::because(Code::OauthUnauthorized, "this grant needs an API key"));
+        }
+        let member = MemberId::from(required(&request.member_id, "member_id")?);
+        let site = self.core.store.site(&asks.site).await?;
+        let (session, refresh) = self.session_for_app(&site, &asks, &member, request.session_token.as_deref()).await?;
+        Ok(TokenAnswer::new(self.session_access(&site.id, &session)?, Some(refresh)))
+    }
+
+    async fn session_for_app(
+        &self,
+        site: &Arc<Site>,
+        asks: &Authenticated,
+        member: &MemberId,
+        session_token: Option<&str>,
+    ) -> Result<(Session, String)> {
+        let (me, place, session_token) = (self.clone(), site.clone(), session_token.map(str::to_owned));
+        let new = NewSession {
+            member: member.clone(),
+            client: asks.client.clone(),
+            root: None,
+            visitor: asks.visitor.clone(),
+        };
+        let made = site
+            .write(move |tx| {
+                let (me, site) = (me.clone(), place.clone());
+                let (session_token, mut new) = (session_token.clone(), new.clone());
+                boxed!({
+                    if let Some(token) = session_token {
+                        match me.session_token_redeem(tx, &site, &token).await? {
+                            Some((member, visitor)) if member == new.member => {
+                                new.visitor = new.visitor.or(visitor);
+                            }
+                            // A token of somebody else is used up all the same: an error would undo that.
+                            _ => return Ok(None),
+                        }
+                    }
+                    me.session_create(tx, &site, Kind::Refresh, &new).await.map(Some)
+                })
+            })
+            .await
+            .map_err(unknown_as(Code::OauthInvalidGrant))?;
+        let (session, refresh) = made.ok_or_else(invalid_grant)?;
+        Ok((session, refresh.expose().to_owned()))
+    }
+
+    /// A confidential client in its own name: an App caller.
+    async fn grant_client_credentials(&self, request: &TokenRequest) -> Result<TokenAnswer> {
+        required(&request.client_secret, "client_secret")?;
+        let client = self.grant_client(request).await?;
+        let caller = Caller::App { id: KeyId::from(client.id.as_str()) };
+        Ok(TokenAnswer::new(self.access_issue(&client.site, &caller, Some(&client.id))?, None))
+    }
+
+    /// The client that asks. A secret need not be sent, but one that is sent must be right.
+    async fn grant_client(&self, request: &TokenRequest) -> Result<Arc<Client>> {
+        let id = required(&request.client_id, "client_id")?;
+        let client = self.client_get(&ClientId::from(id)).await.map_err(unknown_as(Code::OauthInvalidClient))?;
+        match &request.client_secret {
+            Some(secret) if !client.has_secret(secret) => Err(Fault::new(Code::OauthInvalidClient)),
+            _ => Ok(client),
+        }
+    }
+
+    /// An access token in a member's session.
+    pub fn session_access(&self, site: &SiteId, session: &Session) -> Result<Access> {
+        self.access_issue(site, &session.caller(), session.client.as_ref())
+    }
+}
+
+fn required<'r>(value: &'r Option<String>, name: &str) -> Result<&'r str> {
+    let value = value.as_deref().filter(|it| !it.is_empty());
+    value.ok_or_else(|| Fault::because(Code::OauthInvalidRequest, format!("{name} is missing")))
+}
+
+fn invalid_grant() -> Fault {
+    Fault::new(Code::OauthInvalidGrant)
+}
+
+/// What is not there (any more) becomes `code`; a failing database stays what it is.
+fn unknown_as(code: Code) -> impl Fn(Fault) -> Fault {
+    move |fault| match fault.code() {
+        Code::SiteUnknown | Code::ClientUnknown | Code::MemberBlocked | Code::NotFound => {
+            Fault::new(code).logged(format!("{fault:?}"))
+        }
+        _ => fault,
+    }
+}

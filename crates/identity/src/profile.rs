@@ -1,0 +1,364 @@
+//! A member's profile: checked for shape, kept as JSON, and given back as it came (identity.md 10.3).
+
+use serde_json::{Map, Value};
+use stoa_kernel::Violation;
+
+/// Most bytes of a profile as JSON text.
+const MAX_BYTES: usize = 64 * 1024;
+/// Most elements of one list.
+const MAX_LIST: usize = 100;
+const LABELS: usize = 2_000;
+
+/// A profile that has the right shape. Members with null are left out.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Profile(pub(crate) Map<String, Value>);
+
+impl Profile {
+    /// Checks a profile from a request. `field` is its JSON path, for example `profile`.
+    ///
+    /// # Errors
+    /// All violations at once.
+    pub fn parse(value: &Value, field: &str) -> Result<Self, Vec<Violation>> {
+        let mut check = Check(Vec::new());
+        let profile = match value {
+            Value::Null => Map::new(),
+            Value::Object(object) => check.profile(object, field),
+            _ => {
+                check.wrong(field, "an object is expected");
+                Map::new()
+            }
+        };
+        if check.0.is_empty() && Value::Object(profile.clone()).to_string().len() > MAX_BYTES {
+            check.0.push(Violation::new(field, "MAX_LENGTH", "the profile is too large").with("threshold", MAX_BYTES));
+        }
+        if check.0.is_empty() { Ok(Self(profile)) } else { Err(check.0) }
+    }
+
+    pub(crate) fn from_stored(text: &str) -> Self {
+        Self(serde_json::from_str(text).unwrap_or_default())
+    }
+
+    pub(crate) fn to_stored(&self) -> String {
+        Value::Object(self.0.clone()).to_string()
+    }
+
+    /// Takes over what `other` has and keeps the rest.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.as_str()
+    }
+
+    pub fn to_json(&self) -> Value {
+        Value::Object(self.0.clone())
+    }
+}
+
+/// What may stand in a member of the profile.
+#[derive(Clone, Copy)]
+enum Shape {
+    /// Text of at most so many characters.
+    Text(usize),
+    Flag,
+    OneOf(&'static [&'static str]),
+    Texts(usize),
+    CustomFields,
+    Emails,
+    Phones,
+    Addresses,
+    Date,
+    Object,
+}
+
+const EMAIL_TAGS: &[&str] = &["UNTAGGED", "MAIN", "HOME", "WORK"];
+const PHONE_TAGS: &[&str] = &["UNTAGGED", "MAIN", "HOME", "MOBILE", "WORK", "FAX"];
+const ADDRESS_TAGS: &[&str] = &["UNTAGGED", "HOME", "WORK", "BILLING", "SHIPPING"];
+
+const MEMBERS: &[(&str, Shape)] = &[
+    ("firstName", Shape::Text(100)),
+    ("lastName", Shape::Text(100)),
+    ("nickname", Shape::Text(100)),
+    ("picture", Shape::Text(2_048)),
+    ("emails", Shape::Texts(MAX_LIST)),
+    ("phones", Shape::Texts(MAX_LIST)),
+    ("labels", Shape::Texts(LABELS)),
+    ("language", Shape::Text(20)),
+    ("privacyStatus", Shape::OneOf(&["UNDEFINED", "PUBLIC", "PRIVATE"])),
+    ("customFields", Shape::CustomFields),
+    ("secondaryEmails", Shape::Emails),
+    ("phonesV2", Shape::Phones),
+    ("addresses", Shape::Addresses),
+    ("company", Shape::Text(1_000)),
+    ("position", Shape::Text(1_000)),
+    ("birthdate", Shape::Date),
+    ("slug", Shape::Text(255)),
+    ("subscription", Shape::Flag),
+    ("vatId", Shape::Text(1_000)),
+    ("customAttributes", Shape::Object),
+];
+
+const ADDRESS_TEXTS: &[&str] = &[
+    "country",
+    "subdivision",
+    "city",
+    "postalCode",
+    "addressLine",
+    "addressLine2",
+    "formattedAddress",
+    "hint",
+    "countryFullname",
+    "subdivisionFullname",
+];
+
+struct Check(Vec<Violation>);
+
+impl Check {
+    fn wrong(&mut self, field: &str, why: &str) {
+        self.0.push(Violation::new(field, "FORMAT", why));
+    }
+
+    fn profile(&mut self, object: &Map<String, Value>, field: &str) -> Map<String, Value> {
+        let mut kept = Map::new();
+        for (name, value) in object {
+            // What we don't know is not kept (decisions: the server ignores unknown members).
+            let Some((_, shape)) = MEMBERS.iter().find(|(known, _)| known == name) else {
+                continue;
+            };
+            if !value.is_null() {
+                self.shape(*shape, value, &format!("{field}.{name}"));
+                kept.insert(name.clone(), value.clone());
+            }
+        }
+        kept
+    }
+
+    fn shape(&mut self, shape: Shape, value: &Value, path: &str) {
+        match shape {
+            Shape::Text(most) => self.text(value, path, most),
+            Shape::Flag if value.is_boolean() => {}
+            Shape::Flag => self.wrong(path, "true or false is expected"),
+            Shape::OneOf(names) => self.one_of(value, path, names),
+            Shape::Texts(most) => self.list(value, path, most, |it, item, path| it.text(item, path, 2_048)),
+            Shape::CustomFields => self.list(value, path, MAX_LIST, Self::custom_field),
+            Shape::Emails => {
+                self.list(value, path, MAX_LIST, |it, item, path| it.tagged(item, path, &["email"], EMAIL_TAGS))
+            }
+            Shape::Phones => self.list(value, path, MAX_LIST, |it, item, path| {
+                it.tagged(item, path, &["countryCode", "phone"], PHONE_TAGS);
+            }),
+            Shape::Addresses => self.list(value, path, MAX_LIST, Self::tagged_address),
+            Shape::Date if value.as_str().is_some_and(is_date) => {}
+            Shape::Date => self.wrong(path, "a date YYYY-MM-DD is expected"),
+            Shape::Object if value.is_object() => {}
+            Shape::Object => self.wrong(path, "an object is expected"),
+        }
+    }
+
+    fn text(&mut self, value: &Value, path: &str, most: usize) {
+        match value.as_str() {
+            None => self.wrong(path, "text is expected"),
+            Some(text) if text.chars().count() > most => {
+                let why = format!("at most {most} characters");
+                self.0.push(Violation::new(path, "MAX_LENGTH", why).with("threshold", most));
+            }
+            Some(text) if text.contains('\0') => self.wrong(path, "text can't hold U+0000"),
+            Some(_) => {}
+        }
+    }
+
+    fn one_of(&mut self, value: &Value, path: &str, names: &[&str]) {
+        if !value.as_str().is_some_and(|it| names.contains(&it)) {
+            let why = format!("one of {} is expected", names.join(", "));
+            self.0.push(Violation::new(path, "INVALID_ENUM_VALUE", why));
+        }
+    }
+
+    fn list(&mut self, value: &Value, path: &str, most: usize, mut each: impl FnMut(&mut Self, &Value, &str)) {
+        let Some(items) = value.as_array() else {
+            return self.wrong(path, "a list is expected");
+        };
+        if items.len() > most {
+            let why = format!("at most {most} elements");
+            return self.0.push(Violation::new(path, "MAX_SIZE", why).with("threshold", most));
+        }
+        for (i, item) in items.iter().enumerate() {
+            each(self, item, &format!("{path}[{i}]"));
+        }
+    }
+
+    fn object<'v>(&mut self, value: &'v Value, path: &str) -> Option<&'v Map<String, Value>> {
+        let object = value.as_object();
+        if object.is_none() {
+            self.wrong(path, "an object is expected");
+        }
+        object
+    }
+
+    /// `{email, tag}` and `{countryCode, phone, tag}`.
+    fn tagged(&mut self, value: &Value, path: &str, texts: &[&str], tags: &[&str]) {
+        let Some(object) = self.object(value, path) else { return };
+        for (name, value) in object.iter().filter(|(_, it)| !it.is_null()) {
+            let path = format!("{path}.{name}");
+            match name.as_str() {
+                "tag" => self.one_of(value, &path, tags),
+                name if texts.contains(&name) => self.text(value, &path, 254),
+                // The id that the server of another installation gave it.
+                "id" => self.text(value, &path, 100),
+                _ => {}
+            }
+        }
+    }
+
+    fn tagged_address(&mut self, value: &Value, path: &str) {
+        let Some(object) = self.object(value, path) else { return };
+        for (name, value) in object.iter().filter(|(_, it)| !it.is_null()) {
+            let path = format!("{path}.{name}");
+            match name.as_str() {
+                "tag" => self.one_of(value, &path, ADDRESS_TAGS),
+                "id" => self.text(value, &path, 100),
+                "address" => self.address(value, &path),
+                _ => {}
+            }
+        }
+    }
+
+    fn address(&mut self, value: &Value, path: &str) {
+        let Some(object) = self.object(value, path) else { return };
+        for (name, value) in object.iter().filter(|(_, it)| !it.is_null()) {
+            let path = format!("{path}.{name}");
+            match name.as_str() {
+                "geocode" => {
+                    let number = |it: &str| value.get(it).is_none_or(|it| it.is_null() || it.is_number());
+                    if !value.is_object() || !number("latitude") || !number("longitude") {
+                        self.wrong(&path, "latitude and longitude as numbers are expected");
+                    }
+                }
+                "streetAddress" => {
+                    if let Some(street) = self.object(value, &path) {
+                        for (name, value) in street.iter().filter(|(_, it)| !it.is_null()) {
+                            self.text(value, &format!("{path}.{name}"), 500);
+                        }
+                    }
+                }
+                name if ADDRESS_TEXTS.contains(&name) => self.text(value, &path, 1_000),
+                _ => {}
+            }
+        }
+    }
+
+    fn custom_field(&mut self, value: &Value, path: &str) {
+        let Some(object) = self.object(value, path) else { return };
+        match object.get("name").and_then(Value::as_str) {
+            Some(name) if !name.is_empty() => {}
+            _ => self.0.push(Violation::new(format!("{path}.name"), "REQUIRED_FIELD", "a name is needed")),
+        }
+        match object.get("value") {
+            None | Some(Value::Null) => {}
+            Some(value) => self.custom_value(value, &format!("{path}.value"), 0),
+        }
+    }
+
+    /// One of `strValue`, `numValue`, `dateValue`, `boolValue`, `listValue`, `mapValue`.
+    fn custom_value(&mut self, value: &Value, path: &str, depth: usize) {
+        let Some(object) = self.object(value, path) else { return };
+        let mut given = object.iter().filter(|(_, it)| !it.is_null());
+        let Some((name, value)) = given.next() else { return };
+        if given.next().is_some() {
+            let why = "one kind of value at a time";
+            return self.0.push(Violation::new(path, "ONE_OF_ALIGNMENT", why));
+        }
+        let path = format!("{path}.{name}");
+        if depth > 8 {
+            return self.wrong(&path, "nested too deep");
+        }
+        match name.as_str() {
+            "strValue" => self.text(value, &path, 10_000),
+            "numValue" if value.is_number() => {}
+            "numValue" if matches!(value.as_str(), Some("NaN" | "Infinity" | "-Infinity")) => {}
+            "numValue" => self.wrong(&path, "a number is expected"),
+            "boolValue" if value.is_boolean() => {}
+            "boolValue" => self.wrong(&path, "true or false is expected"),
+            "dateValue" if value.is_number() => {}
+            "dateValue" => self.text(value, &path, 40),
+            "listValue" => match value.get("value") {
+                None | Some(Value::Null) => {}
+                Some(items) => self.list(items, &format!("{path}.value"), MAX_LIST, |it, item, path| {
+                    it.custom_value(item, path, depth + 1);
+                }),
+            },
+            "mapValue" => match value.get("value").unwrap_or(&Value::Null) {
+                Value::Null => {}
+                Value::Object(items) => {
+                    for (name, item) in items {
+                        self.custom_value(item, &format!("{path}.value.{name}"), depth + 1);
+                    }
+                }
+                _ => self.wrong(&format!("{path}.value"), "an object is expected"),
+            },
+            _ => self.0.push(Violation::new(path, "ONE_OF_ALIGNMENT", "there is no such kind of value")),
+        }
+    }
+}
+
+fn is_date(text: &str) -> bool {
+    let digits = |it: &str, n: usize| it.len() == n && it.bytes().all(|it| it.is_ascii_digit());
+    let parts: Vec<&str> = text.split('-').collect();
+    let [year, month, day] = parts.as_slice() else { return false };
+    let within = |it: &str, most: u32| it.parse().is_ok_and(|it: u32| (1..=most).contains(&it));
+    digits(year, 4) && digits(month, 2) && digits(day, 2) && within(month, 12) && within(day, 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_full_profile_comes_back_as_it_was() {
+        let full = json!({
+            "firstName": "Ada", "lastName": "L", "nickname": "ada", "picture": "https://x.example/p.png",
+            "emails": ["a@b.co"], "phones": ["1"], "labels": ["x"], "language": "en", "privacyStatus": "PUBLIC",
+            "customFields": [
+                { "name": "a", "value": { "strValue": "x" } }, { "name": "b", "value": { "numValue": 1.5 } },
+                { "name": "c", "value": { "dateValue": "2024-01-02T03:04:05.006Z" } },
+                { "name": "d", "value": { "listValue": { "value": [{ "strValue": "x" }] } } },
+                { "name": "e", "value": { "mapValue": { "value": { "k": { "boolValue": true } } } } },
+                { "name": "f", "value": { "numValue": "NaN" } },
+            ],
+            "secondaryEmails": [{ "email": "x@y.co", "tag": "WORK" }],
+            "phonesV2": [{ "countryCode": "DE", "phone": "1", "tag": "MOBILE" }],
+            "addresses": [{ "address": {
+                "country": "DE", "subdivision": "DE-BE", "city": "Berlin", "postalCode": "1", "addressLine": "a",
+                "addressLine2": "b", "formattedAddress": "c", "hint": "h",
+                "geocode": { "latitude": 1.5, "longitude": 2 },
+                "streetAddress": { "name": "n", "number": "1", "apt": "2", "formattedAddressLine": "f" }
+            }, "tag": "BILLING" }],
+            "company": "c", "position": "p", "birthdate": "1815-12-10", "slug": "ada", "subscription": true,
+            "vatId": "v", "customAttributes": { "x": 1 },
+        });
+        let profile = Profile::parse(&full, "profile").expect("good");
+        assert_eq!(Profile::from_stored(&profile.to_stored()).to_json(), full);
+    }
+
+    #[test]
+    fn wrong_shapes_are_told_with_their_path() {
+        let wrong = |value: Value| {
+            let violations = Profile::parse(&value, "profile").expect_err("bad");
+            violations.into_iter().map(|it| (it.field, it.violated_rule)).collect::<Vec<_>>()
+        };
+        let one = |field: &str, rule| vec![(field.to_owned(), rule)];
+        assert_eq!(wrong(json!(1)), one("profile", "FORMAT"));
+        assert_eq!(wrong(json!({ "firstName": 1 })), one("profile.firstName", "FORMAT"));
+        assert_eq!(wrong(json!({ "labels": [null] })), one("profile.labels[0]", "FORMAT"));
+        assert_eq!(wrong(json!({ "birthdate": "10.12.1815" })), one("profile.birthdate", "FORMAT"));
+        assert_eq!(wrong(json!({ "privacyStatus": "x" })), one("profile.privacyStatus", "INVALID_ENUM_VALUE"));
+        let two = json!({ "customFields": [{ "name": "a", "value": { "strValue": "x", "numValue": 1 } }] });
+        assert_eq!(wrong(two), one("profile.customFields[0].value", "ONE_OF_ALIGNMENT"));
+        let street = json!({ "addresses": [{ "address": { "addressLine": 1 } }] });
+        assert_eq!(wrong(street), one("profile.addresses[0].address.addressLine", "FORMAT"));
+        let empty = json!({ "firstName": null, "emails": null, "isAdmin": true });
+        assert!(Profile::parse(&empty, "profile").is_ok_and(|it| it.0.is_empty()));
+    }
+}

@@ -1,0 +1,3 @@
+//! Redirect sessions.
+
+pub mod request;

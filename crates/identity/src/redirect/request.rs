@@ -1,0 +1,322 @@
+//! The body of `POST /v1/redirect-session` (protocol/identity.md 5.1), read into what was meant.
+//!
+//! Pure: no client is looked up here and no address is trusted yet.
+
+use serde_json::Value;
+use stoa_kernel::{ClientId, Code, Fault, Result, Secret, Violation};
+
+/// What a redirect session is for. Exactly one intent a request.
+#[derive(Debug)]
+pub enum Intent {
+    /// Sign in and come back with a code.
+    Auth(AuthRequest),
+    /// The sign-in page, whoever is signed in already; also asked for by the client's pre-warm.
+    Login,
+    Logout { client: ClientId },
+    /// A page of a business application this server does not have; the name of the intent.
+    Elsewhere(&'static str),
+}
+
+/// How the result of an authorization travels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResponseMode {
+    Query,
+    Fragment,
+    WebMessage,
+}
+
+/// Whether the person may or must be asked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Prompt {
+    /// Ask when nobody is signed in.
+    #[default]
+    Auto,
+    /// Never ask: `login_required` instead.
+    None,
+    /// Ask even when somebody is signed in.
+    Login,
+}
+
+/// An authorization request, from a redirect session or in the standard form.
+#[derive(Debug)]
+pub struct AuthRequest {
+    pub client: ClientId,
+    /// Absent for `web_message`, where nobody is redirected.
+    pub redirect_uri: Option<String>,
+    pub mode: ResponseMode,
+    pub state: String,
+    /// PKCE challenge, method S256.
+    pub challenge: String,
+    pub nonce: Option<String>,
+    pub scope: Option<String>,
+    pub prompt: Prompt,
+    /// One-time token of a login that just succeeded.
+    pub session_token: Option<Secret>,
+}
+
+/// Where the person may be sent afterwards; checked against the client before use.
+#[derive(Debug, Default)]
+pub struct Callbacks {
+    pub post_flow_url: Option<String>,
+    pub login_url: Option<String>,
+    pub thank_you_page_url: Option<String>,
+    pub others: Vec<(&'static str, String)>,
+}
+
+/// The whole request.
+#[derive(Debug)]
+pub struct RedirectRequest {
+    pub intent: Intent,
+    pub callbacks: Callbacks,
+    /// `origin`: where the application runs, as it says itself.
+    pub origin: Option<String>,
+    /// `preferences.additionalQueryParameters.lang`.
+    pub language: Option<String>,
+}
+
+const INTENTS: [&str; 11] = [
+    "auth", "login", "logout", "bookingsCheckout", "ecomCheckout", "eventsCheckout", "paidPlansCheckout",
+    "storesProduct", "bookingsBook", "ecomOrderPaymentRequest", "memberAccountPage",
+];
+
+impl RedirectRequest {
+    /// # Errors
+    /// [`Code::Validation`] with a violation for every field that is missing, too long or of the wrong
+    /// form.
+    pub fn parse(body: &Value) -> Result<Self> {
+        let mut fields = Fields::default();
+        let given = |name: &&&str| body.get(**name).is_some_and(|it| !it.is_null());
+        let named: Vec<&&'static str> = INTENTS.iter().filter(given).collect();
+        let intent = match named[..] {
+            [&"auth"] => Some(Intent::Auth(auth(&mut fields, body))),
+            [&"login"] => Some(Intent::Login),
+            [&"logout"] => {
+                let client = fields.required(body, &["logout", "clientId"], 100);
+                Some(Intent::Logout { client: ClientId::from(client) })
+            }
+            [&other] => Some(Intent::Elsewhere(other)),
+            [] => {
+                fields.refuse("auth", "REQUIRED_ONE_OF_FIELD", "is required, or another intent");
+                None
+            }
+            [_, &second, ..] => {
+                fields.refuse(second, "ONE_OF_ALIGNMENT", "must not stand beside another intent");
+                None
+            }
+        };
+        let callbacks = Callbacks {
+            post_flow_url: fields.optional(body, &["callbacks", "postFlowUrl"], 2048),
+            login_url: fields.optional(body, &["callbacks", "loginUrl"], 2048),
+            thank_you_page_url: fields.optional(body, &["callbacks", "thankYouPageUrl"], 2048),
+            others: ["bookingsServiceListUrl", "cartPageUrl", "planListUrl", "plansListUrl"]
+                .into_iter()
+                .filter_map(|name| Some((name, fields.optional(body, &["callbacks", name], 2048)?)))
+                .collect(),
+        };
+        let origin = fields.optional(body, &["origin"], 2048);
+        let language = fields.optional(body, &["preferences", "additionalQueryParameters", "lang"], 100);
+        match intent {
+            Some(intent) if fields.0.is_empty() => Ok(Self { intent, callbacks, origin, language }),
+            _ => Err(Fault::invalid(fields.0)),
+        }
+    }
+}
+
+fn auth(fields: &mut Fields, body: &Value) -> AuthRequest {
+    let at = |name| ["auth", "authRequest", name];
+    let client = ClientId::from(fields.required(body, &at("clientId"), 100));
+    match fields.optional(body, &at("responseType"), 100).as_deref() {
+        None | Some("code") => {}
+        Some(_) => fields.refuse("auth.authRequest.responseType", "INVALID_ENUM_VALUE", "must be code"),
+    }
+    let mode = match fields.optional(body, &at("responseMode"), 100).as_deref() {
+        None => ResponseMode::Query,
+        Some(name) => ResponseMode::parse(name).unwrap_or_else(|| {
+            let rule = "must be fragment, query or web_message";
+            fields.refuse("auth.authRequest.responseMode", "INVALID_ENUM_VALUE", rule);
+            ResponseMode::Query
+        }),
+    };
+    let redirect_uri = fields.optional(body, &at("redirectUri"), 2048).filter(|it| !it.is_empty());
+    if redirect_uri.is_none() && mode != ResponseMode::WebMessage {
+        fields.refuse("auth.authRequest.redirectUri", "REQUIRED_FIELD", "is required");
+    }
+    let state = fields.required(body, &at("state"), 2048);
+    let challenge = fields.required(body, &at("codeChallenge"), 200);
+    if !challenge.is_empty() && !is_challenge(&challenge) {
+        let rule = "must be 43 to 128 characters of A-Z a-z 0-9 - . _ ~";
+        fields.refuse("auth.authRequest.codeChallenge", "FORMAT", rule);
+    }
+    match fields.optional(body, &at("codeChallengeMethod"), 100).as_deref() {
+        Some("S256") => {}
+        None => fields.refuse("auth.authRequest.codeChallengeMethod", "REQUIRED_FIELD", "is required"),
+        Some(_) => fields.refuse("auth.authRequest.codeChallengeMethod", "INVALID_ENUM_VALUE", "must be S256"),
+    }
+    let mut prompt = Prompt::Auto;
+    for path in [&["auth", "authRequest", "prompt"][..], &["auth", "prompt"], &["prompt"]] {
+        if let Some(text) = fields.optional(body, path, 100).filter(|it| !it.is_empty()) {
+            prompt = Prompt::parse(&text).unwrap_or_else(|| {
+                fields.refuse(path.join("."), "INVALID_ENUM_VALUE", "must be login or none");
+                prompt
+            });
+        }
+    }
+    AuthRequest {
+        client,
+        redirect_uri,
+        mode,
+        state,
+        challenge,
+        nonce: fields.optional(body, &at("nonce"), 512),
+        scope: fields.optional(body, &at("scope"), 1000),
+        prompt,
+        session_token: fields.optional(body, &at("sessionToken"), 2048).filter(|it| !it.is_empty()).map(Secret::new),
+    }
+}
+
+impl ResponseMode {
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "query" => Some(Self::Query),
+            "fragment" => Some(Self::Fragment),
+            "web_message" => Some(Self::WebMessage),
+            _ => None,
+        }
+    }
+}
+
+impl Prompt {
+    /// `consent` and `select_account` ask the person, so they are served by the sign-in page.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "none" => Some(Self::None),
+            "login" | "consent" | "select_account" => Some(Self::Login),
+            _ => None,
+        }
+    }
+}
+
+/// A PKCE challenge as S256 makes it is 43 characters; the protocol allows 43 to 128 (4.9).
+pub fn is_challenge(text: &str) -> bool {
+    (43..=128).contains(&text.len()) && text.bytes().all(|it| it.is_ascii_alphanumeric() || b"-._~".contains(&it))
+}
+
+/// Collects what is wrong, so that one answer tells all of it.
+#[derive(Default)]
+struct Fields(Vec<Violation>);
+
+impl Fields {
+    fn refuse(&mut self, field: impl Into<String>, rule: &'static str, description: &str) {
+        self.0.push(Violation::new(field, rule, description));
+    }
+
+    /// Text at `path`, absent or null counts as missing.
+    fn optional(&mut self, body: &Value, path: &[&str], longest: usize) -> Option<String> {
+        let found = path.iter().try_fold(body, |at, name| at.get(name))?;
+        match found {
+            Value::Null => None,
+            Value::String(text) if text.chars().count() <= longest => Some(text.clone()),
+            Value::String(_) => {
+                let rule = format!("must be at most {longest} characters");
+                self.0.push(Violation::new(path.join("."), "MAX_LENGTH", rule).with("threshold", longest));
+                None
+            }
+            _ => {
+                self.refuse(path.join("."), "FORMAT", "must be a string");
+                None
+            }
+        }
+    }
+
+    fn required(&mut self, body: &Value, path: &[&str], longest: usize) -> String {
+        let before = self.0.len();
+        match self.optional(body, path, longest) {
+            Some(text) if !text.is_empty() => text,
+            _ => {
+                if self.0.len() == before {
+                    self.refuse(path.join("."), "REQUIRED_FIELD", "is required");
+                }
+                String::new()
+            }
+        }
+    }
+}
+
+/// The refusal of an intent that leads to a page this server does not have.
+pub fn elsewhere(intent: &str) -> Fault {
+    Fault::because(Code::NotBuilt, format!("this site has no page for {intent}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn fields_of(body: Value) -> Vec<(String, &'static str)> {
+        let fault = RedirectRequest::parse(&body).expect_err("refused");
+        assert_eq!(fault.code(), Code::Validation);
+        fault.violations().iter().map(|it| (it.field.clone(), it.violated_rule)).collect()
+    }
+
+    fn auth_body() -> Value {
+        json!({"auth": {"authRequest": {
+            "redirectUri": "https://app.example/cb", "clientId": "c", "codeChallenge": "a".repeat(43),
+            "codeChallengeMethod": "S256", "responseMode": "fragment", "responseType": "code",
+            "scope": "offline_access", "state": "s"}, "prompt": "login"}})
+    }
+
+    fn with(name: &str, value: Value) -> Value {
+        let mut body = auth_body();
+        body["auth"]["authRequest"][name] = value;
+        body
+    }
+
+    #[test]
+    fn reads_what_the_client_sends() {
+        let request = RedirectRequest::parse(&auth_body()).expect("good");
+        let Intent::Auth(auth) = request.intent else { panic!("auth") };
+        assert_eq!((auth.mode, auth.prompt), (ResponseMode::Fragment, Prompt::Login));
+        let direct = json!({"auth": {"authRequest": {"clientId": "c", "codeChallenge": "a".repeat(128),
+            "codeChallengeMethod": "S256", "responseMode": "web_message", "responseType": "code", "state": "s",
+            "sessionToken": "t"}, "prompt": "none"}});
+        let Intent::Auth(auth) = RedirectRequest::parse(&direct).expect("good").intent else { panic!("auth") };
+        assert_eq!((auth.mode, auth.prompt), (ResponseMode::WebMessage, Prompt::None));
+        assert!(auth.session_token.is_some() && auth.redirect_uri.is_none());
+        assert!(matches!(RedirectRequest::parse(&json!({"login": {}})).expect("good").intent, Intent::Login));
+        let logout = json!({"logout": {"clientId": "c"}, "callbacks": {"postFlowUrl": "https://a"}});
+        assert!(matches!(RedirectRequest::parse(&logout).expect("good").intent, Intent::Logout { .. }));
+        let shop = json!({"ecomCheckout": {"checkoutId": "x"}});
+        assert!(matches!(RedirectRequest::parse(&shop).expect("good").intent, Intent::Elsewhere("ecomCheckout")));
+    }
+
+    #[test]
+    fn one_intent_exactly() {
+        assert_eq!(fields_of(json!({})), [("auth".into(), "REQUIRED_ONE_OF_FIELD")]);
+        assert_eq!(fields_of(json!([1])), [("auth".into(), "REQUIRED_ONE_OF_FIELD")]);
+        assert_eq!(fields_of(json!({"login": {}, "logout": {"clientId": "c"}}))[0].1, "ONE_OF_ALIGNMENT");
+    }
+
+    #[test]
+    fn refuses_each_bad_field_by_name() {
+        let field = |name: &str| format!("auth.authRequest.{name}");
+        for (name, value, rule) in [
+            ("clientId", json!(null), "REQUIRED_FIELD"),
+            ("clientId", json!(1), "FORMAT"),
+            ("redirectUri", json!(""), "REQUIRED_FIELD"),
+            ("state", json!(""), "REQUIRED_FIELD"),
+            ("state", json!("s".repeat(2049)), "MAX_LENGTH"),
+            ("codeChallenge", json!("a".repeat(42)), "FORMAT"),
+            ("codeChallenge", json!("a".repeat(129)), "FORMAT"),
+            ("codeChallenge", json!("a".repeat(42) + "+"), "FORMAT"),
+            ("codeChallengeMethod", json!("plain"), "INVALID_ENUM_VALUE"),
+            ("codeChallengeMethod", json!(null), "REQUIRED_FIELD"),
+            ("responseType", json!("token"), "INVALID_ENUM_VALUE"),
+            ("responseMode", json!("form_post"), "INVALID_ENUM_VALUE"),
+            ("prompt", json!("maybe"), "INVALID_ENUM_VALUE"),
+        ] {
+            assert_eq!(fields_of(with(name, value.clone())), [(field(name), rule)], "{name} {value}");
+        }
+    }
+}

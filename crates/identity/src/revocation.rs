@@ -1,0 +1,178 @@
+//! What is refused before its signed tokens expire: ended sessions, revoked keys and clients, by id.
+//!
+//! The list is in memory and its truth in the catalogue. What this node revokes counts at once; other
+//! nodes read new rows every second. Rows are looked for by time with an overlap, not by a counter,
+//! because a late committer would be skipped for ever (hazards: Reading a log). A list older than two
+//! seconds isn't believed; then each token is checked in the catalogue.
+
+use crate::Identity;
+use parking_lot::RwLock;
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+use stoa_kernel::{Millis, Result, SessionId, World};
+use stoa_sql::params;
+use stoa_store::{Database, Lane, Tx, boxed};
+
+/// Between two looks for what other nodes revoked.
+const PERIOD: Duration = Duration::from_secs(1);
+/// A list older than this isn't believed.
+const BOUND: Millis = 2_000;
+/// How far back each look goes; every so often it goes all the way.
+const OVERLAP: Millis = 60_000;
+/// Rows a statement.
+const CHUNK: usize = 100;
+
+pub(crate) struct Revocations {
+    /// Subject → when the entry is no longer needed.
+    subjects: RwLock<HashMap<Box<str>, Millis>>,
+    /// Goes up with every new subject: what was checked at this number needs no second look.
+    generation: AtomicU64,
+    read_at: AtomicI64,
+    read_all_at: AtomicI64,
+}
+
+impl Revocations {
+    pub(crate) async fn load(catalog: &Database, world: &World) -> Result<Self> {
+        let list = Self {
+            subjects: RwLock::default(),
+            generation: AtomicU64::new(1),
+            read_at: AtomicI64::new(Millis::MIN),
+            read_all_at: AtomicI64::new(Millis::MIN),
+        };
+        list.refresh(catalog, world.now()).await?;
+        Ok(list)
+    }
+
+    /// A number that changes whenever something more is refused.
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn is_fresh(&self, now: Millis) -> bool {
+        let age = now.saturating_sub(self.read_at.load(Ordering::Acquire));
+        age <= BOUND
+    }
+
+    pub(crate) fn refuses(&self, subjects: &[&str]) -> bool {
+        let known = self.subjects.read();
+        !known.is_empty() && subjects.iter().any(|it| known.contains_key(*it))
+    }
+
+    fn add(&self, subjects: impl IntoIterator<Item = (String, Millis)>) {
+        let mut known = self.subjects.write();
+        let before = known.len();
+        known.extend(subjects.into_iter().map(|(it, expires)| (it.into_boxed_str(), expires)));
+        if known.len() != before {
+            self.generation.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
+    /// Reads what other nodes revoked.
+    async fn refresh(&self, catalog: &Database, now: Millis) -> Result<()> {
+        let read_all_at = self.read_all_at.load(Ordering::Acquire);
+        let is_full = now.saturating_sub(read_all_at) > OVERLAP || now < read_all_at;
+        let since = if is_full { Millis::MIN } else { now - OVERLAP };
+        let sql = "select subject, expires from stoa.revocation where created >= $1 and expires > $2";
+        let rows: Vec<(String, Millis)> = catalog
+            .read(Lane::Point, move |tx| {
+                boxed!(Ok(tx.rows(sql, &params![since, now], |row| Ok((row.get(0)?, row.get(1)?))).await?))
+            })
+            .await?;
+        self.add(rows);
+        self.read_at.store(now, Ordering::Release);
+        if is_full {
+            self.read_all_at.store(now, Ordering::Release);
+            self.subjects.write().retain(|_, expires| *expires > now);
+        }
+        Ok(())
+    }
+}
+
+impl Identity {
+    /// Refuses the signed tokens of these sessions: here at once, elsewhere within two seconds. Done
+    /// before the sessions are ended, so that a crash in between refuses too much, not too little.
+    pub(crate) async fn revoke(&self, subjects: &[SessionId]) -> Result<()> {
+        if subjects.is_empty() {
+            return Ok(());
+        }
+        let (now, expires) = (self.now(), self.revocation_end());
+        for chunk in subjects.chunks(CHUNK) {
+            let subjects: Vec<String> = chunk.iter().map(|it| it.as_str().to_owned()).collect();
+            self.core.revocations.add(subjects.iter().map(|it| (it.clone(), expires)));
+            self.core
+                .store
+                .catalog()
+                .append(move |tx| {
+                    let subjects = subjects.clone();
+                    boxed!({
+                        for subject in subjects {
+                            insert(tx, &subject, now, expires).await?;
+                        }
+                        Ok(())
+                    })
+                })
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// When a revocation made now is no longer needed: every token of now has expired by then.
+    pub(crate) fn revocation_end(&self) -> Millis {
+        self.now() + self.config().access_life + 2 * self.config().access_grace
+    }
+
+    /// Refuses a subject on this node; its row was written by [`insert`].
+    pub(crate) fn revoke_here(&self, subject: &str) {
+        self.core.revocations.add([(subject.to_owned(), self.revocation_end())]);
+    }
+
+    /// The check in the catalogue, for when the list is too old to be believed.
+    pub(crate) async fn is_revoked_in_catalog(&self, subjects: [&str; 3]) -> Result<bool> {
+        let [a, b, c] = subjects.map(str::to_owned);
+        let sql = "select 1 from stoa.revocation where subject = $1 or subject = $2 or subject = $3";
+        let found = self
+            .core
+            .store
+            .catalog()
+            .read(Lane::Point, move |tx| boxed!(Ok(tx.row(sql, &params![a, b, c], |_| Ok(())).await?)))
+            .await?;
+        Ok(found.is_some())
+    }
+
+    /// Deletes rows whose tokens have expired by themselves. For the housekeeping of a running server.
+    pub async fn revocations_prune(&self) -> Result<u64> {
+        let now = self.now();
+        let sql = "delete from stoa.revocation where expires <= $1";
+        let catalog = self.core.store.catalog();
+        catalog.append(move |tx| boxed!(Ok(tx.execute(sql, &params![now]).await?))).await
+    }
+}
+
+/// Writes a revocation in a transaction of the catalogue.
+pub(crate) async fn insert(tx: &mut Tx<'_>, subject: &str, now: Millis, expires: Millis) -> Result<()> {
+    let sql = "insert into stoa.revocation (subject, created, expires) values ($1, $2, $3) \
+               on conflict (subject) do update set expires = excluded.expires";
+    tx.execute(sql, &params![subject, now, expires]).await?;
+    Ok(())
+}
+
+/// Reads again every second for as long as the identity lives.
+pub(crate) fn keep_fresh(identity: &Identity) {
+    let core = Arc::downgrade(&identity.core);
+    tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(PERIOD).await;
+            let Some(core) = core.upgrade() else { break };
+            let now = core.world.now();
+            if let Err(fault) = core.revocations.refresh(core.store.catalog(), now).await {
+                tracing::warn!("revocations can't be read: {fault:?}");
+            }
+        }
+    });
+}

@@ -1,0 +1,296 @@
+//! Sessions and the three opaque tokens that stand for them.
+//!
+//! - `sessionToken` says for a few minutes, once, that a member has just signed in. Login, registration
+//!   and the like answer with one; the authorize page and the `authorized_client` grant take it. No
+//!   session exists until then.
+//! - The cookie stands for the session of a browser on this server's own pages: a root session.
+//! - A refresh token stands for the session of one client. When the client got it through a browser's
+//!   session it has that session as its root; all sessions with one root are a family and end together.
+//!
+//! Access tokens name the session they were made in, so ending a session refuses them (`revocation`).
+
+use crate::{
+    Identity, member,
+    token::{self, Kind},
+};
+use stoa_kernel::{Caller, ClientId, MemberId, Millis, Result, Secret, SessionId, TokenHash, VisitorId};
+use stoa_sql::params;
+use stoa_store::{Lane, Site, Tx, boxed};
+
+/// A session's last use is written down at most this often.
+const USE_STEP: Millis = 3_600_000;
+
+/// A session that has not ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    pub id: SessionId,
+    /// The first session of the family; its own id when it is that one.
+    pub root: SessionId,
+    pub member: MemberId,
+    pub client: Option<ClientId>,
+    /// The visitor that the member was before.
+    pub visitor: Option<VisitorId>,
+    pub created: Millis,
+    pub used: Millis,
+}
+
+/// What a session is made from.
+#[derive(Debug, Clone)]
+pub struct NewSession {
+    pub member: MemberId,
+    pub client: Option<ClientId>,
+    /// The browser's session; without it the new one is a root.
+    pub root: Option<SessionId>,
+    pub visitor: Option<VisitorId>,
+}
+
+impl Session {
+    /// The caller of access tokens made in this session.
+    pub fn caller(&self) -> Caller {
+        Caller::Member { id: self.member.clone(), session: self.id.clone(), client: self.client.clone() }
+    }
+}
+
+impl Identity {
+    /// Makes a session inside a transaction; `kind` is [`Kind::Cookie`] or [`Kind::Refresh`]. The
+    /// secret is the cookie's value or the refresh token.
+    ///
+    /// # Errors
+    /// [`stoa_kernel::Code::MemberBlocked`] when the member may not sign in.
+    pub async fn session_create(
+        &self,
+        tx: &mut Tx<'_>,
+        site: &Site,
+        kind: Kind,
+        new: &NewSession,
+    ) -> Result<(Session, Secret)> {
+        member::require_active(tx, &site.id, &new.member).await?;
+        let (id, now) = (SessionId::from(self.world().uuid()), self.now());
+        let secret = token::opaque(self.world(), kind, site.number);
+        let session = Session {
+            root: new.root.clone().unwrap_or_else(|| id.clone()),
+            id,
+            member: new.member.clone(),
+            client: new.client.clone(),
+            visitor: new.visitor.clone(),
+            created: now,
+            used: now,
+        };
+        let sql = "insert into stoa.session \
+                   (site, id, root, member, client, hash, visitor, created, used, expires) \
+                   values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9)";
+        let values = params![
+            &site.id,
+            &session.id,
+            &session.root,
+            &session.member,
+            session.client.as_ref(),
+            TokenHash::of(secret.expose()),
+            session.visitor.as_ref(),
+            now,
+            now + self.config().session_life
+        ];
+        tx.execute(sql, &values).await?;
+        Ok((session, secret))
+    }
+
+    /// Makes a `sessionToken` inside a transaction.
+    pub async fn session_token_issue(
+        &self,
+        tx: &mut Tx<'_>,
+        site: &Site,
+        member: &MemberId,
+        visitor: Option<&VisitorId>,
+    ) -> Result<Secret> {
+        let secret = token::opaque(self.world(), Kind::Session, site.number);
+        let expires = self.now() + self.config().session_token_life;
+        let sql = "insert into stoa.session_token (site, hash, member, visitor, expires) values ($1, $2, $3, $4, $5)";
+        let hash = TokenHash::of(secret.expose());
+        tx.execute(sql, &params![&site.id, hash, member, visitor, expires]).await?;
+        Ok(secret)
+    }
+
+    /// Takes a `sessionToken` inside a transaction: who signed in, and as which visitor. It works once;
+    /// `None` when it is unknown, used, expired or of another site.
+    pub async fn session_token_redeem(
+        &self,
+        tx: &mut Tx<'_>,
+        site: &Site,
+        token: &str,
+    ) -> Result<Option<(MemberId, Option<VisitorId>)>> {
+        if token::site_number(Kind::Session, token) != Some(site.number) {
+            return Ok(None);
+        }
+        let sql = "delete from stoa.session_token where site = $1 and hash = $2 returning member, visitor, expires";
+        let found = tx
+            .row(sql, &params![&site.id, TokenHash::of(token)], |row| {
+                let visitor: Option<String> = row.get(1)?;
+                let expires: Millis = row.get(2)?;
+                Ok((MemberId::from(row.text(0)?), visitor.map(VisitorId::from), expires))
+            })
+            .await?;
+        let now = self.now();
+        Ok(found.filter(|it| it.2 > now).map(|(member, visitor, _)| (member, visitor)))
+    }
+
+    /// The browser's session that a cookie stands for; `None` when there is none (any more).
+    pub async fn session_by_cookie(&self, site: &Site, cookie: &str) -> Result<Option<Session>> {
+        self.session_by_secret(site, Kind::Cookie, cookie).await
+    }
+
+    pub(crate) async fn session_by_secret(&self, site: &Site, kind: Kind, secret: &str) -> Result<Option<Session>> {
+        if token::site_number(kind, secret) != Some(site.number) {
+            return Ok(None);
+        }
+        let (id, hash, now) = (site.id.clone(), TokenHash::of(secret), self.now());
+        let idle_since = now - self.config().session_idle;
+        let found = site
+            .read(Lane::Point, move |tx| {
+                boxed!({
+                    let sql = "select s.id, s.root, s.member, s.client, s.visitor, s.created, s.used \
+                               from stoa.session s join stoa.member m on m.site = s.site and m.id = s.member \
+                               where s.site = $1 and s.hash = $2 and s.ended is null and s.expires > $3 \
+                               and s.used > $4 and m.status = 'ACTIVE'";
+                    let values = params![&id, hash, now, idle_since];
+                    let found = tx.row(sql, &values, |row| {
+                        let (client, visitor): (Option<String>, Option<String>) = (row.get(3)?, row.get(4)?);
+                        Ok(Session {
+                            id: SessionId::from(row.text(0)?),
+                            root: SessionId::from(row.text(1)?),
+                            member: MemberId::from(row.text(2)?),
+                            client: client.map(ClientId::from),
+                            visitor: visitor.map(VisitorId::from),
+                            created: row.get(5)?,
+                            used: row.get(6)?,
+                        })
+                    });
+                    Ok(found.await?)
+                })
+            })
+            .await?;
+        if let Some(session) = &found
+            && now - session.used > USE_STEP
+        {
+            // A refresh must not fail because of this: the client would sign the member out.
+            if let Err(fault) = self.session_used(site, session, now).await {
+                tracing::warn!("the use of a session was not written down: {fault:?}");
+            }
+        }
+        Ok(found)
+    }
+
+    /// Writes down that the session, and the browser's session behind it, is still in use.
+    async fn session_used(&self, site: &Site, session: &Session, now: Millis) -> Result<()> {
+        let (id, session) = (site.id.clone(), session.clone());
+        site.append(move |tx| {
+            let (id, session) = (id.clone(), session.clone());
+            boxed!({
+                let sql = "update stoa.session set used = $1 where site = $2 and (id = $3 or id = $4) and used < $1";
+                tx.execute(sql, &params![now, &id, &session.id, &session.root]).await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    /// Ends the whole family of a session: signing out. Its access tokens are refused from now on.
+    pub async fn session_end(&self, site: &Site, session: &SessionId) -> Result<()> {
+        let root = self.session_root(site, session).await?;
+        self.sessions_end(site, Which::Family(root)).await
+    }
+
+    /// The first session of the family; the session itself when it is not known.
+    pub(crate) async fn session_root(&self, site: &Site, session: &SessionId) -> Result<SessionId> {
+        let (id, key) = (site.id.clone(), session.clone());
+        let sql = "select root from stoa.session where site = $1 and id = $2";
+        let root: Option<String> = site
+            .read(Lane::Point, move |tx| boxed!(Ok(tx.row(sql, &params![&id, &key], |row| row.get(0)).await?)))
+            .await?;
+        Ok(root.map_or_else(|| session.clone(), SessionId::from))
+    }
+
+    /// Ends sessions. What is known beforehand is refused first, what was made meanwhile afterwards.
+    pub(crate) async fn sessions_end(&self, site: &Site, which: Which) -> Result<()> {
+        let (id, chosen) = (site.id.clone(), which.clone());
+        let before = site
+            .read(Lane::Point, move |tx| {
+                boxed!({
+                    let (condition, values) = chosen.condition(id.as_str());
+                    let sql = format!("select id from stoa.session where {condition} and ended is null");
+                    Ok(tx.rows(&sql, &values, |row| Ok(SessionId::from(row.text(0)?))).await?)
+                })
+            })
+            .await?;
+        self.revoke(&before).await?;
+        let (id, now) = (site.id.clone(), self.now());
+        let mut ended = site
+            .write(move |tx| {
+                let (id, which) = (id.clone(), which.clone());
+                boxed!(which.end(tx, id.as_str(), now).await)
+            })
+            .await?;
+        ended.retain(|it| !before.contains(it));
+        self.revoke(&ended).await
+    }
+
+    /// Deletes what has been over for a day: used or expired codes and tokens, ended sessions. For the
+    /// housekeeping of a running server.
+    pub async fn sessions_prune(&self, site: &Site) -> Result<()> {
+        let (id, long_ago) = (site.id.clone(), self.now() - 86_400_000);
+        let idle_since = long_ago - self.config().session_idle;
+        site.write(move |tx| {
+            let id = id.clone();
+            boxed!({
+                for sql in [
+                    "delete from stoa.session_token where site = $1 and expires < $2",
+                    "delete from stoa.code where site = $1 and expires < $2",
+                ] {
+                    tx.execute(sql, &params![&id, long_ago]).await?;
+                }
+                let sql = "delete from stoa.session where site = $1 and (ended < $2 or expires < $2 or used < $3)";
+                tx.execute(sql, &params![&id, long_ago, idle_since]).await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+}
+
+/// A set of sessions of one site.
+#[derive(Debug, Clone)]
+pub(crate) enum Which {
+    /// This one alone.
+    One(SessionId),
+    /// All with this root.
+    Family(SessionId),
+    /// All of a member.
+    Member(MemberId),
+    /// All of a member except the family with this root.
+    MemberExcept(MemberId, SessionId),
+}
+
+impl Which {
+    /// A condition whose parameters are numbered from 1, and their values.
+    fn condition(&self, site: &str) -> (&'static str, Vec<stoa_sql::Value>) {
+        match self {
+            Self::One(id) => ("site = $1 and id = $2", params![site, id].into()),
+            Self::Family(root) => ("site = $1 and root = $2", params![site, root].into()),
+            Self::Member(member) => ("site = $1 and member = $2", params![site, member].into()),
+            Self::MemberExcept(member, root) => {
+                ("site = $1 and member = $2 and root <> $3", params![site, member, root].into())
+            }
+        }
+    }
+
+    /// Ends the sessions inside a transaction and answers which they were.
+    pub(crate) async fn end(&self, tx: &mut Tx<'_>, site: &str, now: Millis) -> Result<Vec<SessionId>> {
+        let (condition, values) = self.condition(site);
+        let sql = format!("select id from stoa.session where {condition} and ended is null");
+        let ids = tx.rows(&sql, &values, |row| Ok(SessionId::from(row.text(0)?))).await?;
+        for id in &ids {
+            let sql = "update stoa.session set ended = $1 where site = $2 and id = $3";
+            tx.execute(sql, &params![now, site, id]).await?;
+        }
+        Ok(ids)
+    }
+}

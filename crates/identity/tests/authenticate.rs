@@ -1,0 +1,227 @@
+//! Which tokens are taken for whom: confusion, forgery, age, revocation, on both engines.
+
+#![allow(clippy::unwrap_used, reason = "a test that can't be set up has failed")]
+
+mod common;
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use common::*;
+use ring::{
+    hmac,
+    signature::{Ed25519KeyPair, KeyPair},
+};
+use serde_json::{Value, json};
+use stoa_identity::{Identity, oauth::TokenRequest};
+use stoa_kernel::{Caller, Code, Role, UserId};
+use stoa_testkit::on_both_engines;
+
+async fn refused(identity: &Identity, token: &str) -> bool {
+    match identity.authenticate(Some(token), None).await {
+        Err(fault) => fault.code() == Code::Unauthenticated,
+        Ok(_) => false,
+    }
+}
+
+fn segment(value: &Value) -> String {
+    URL_SAFE_NO_PAD.encode(value.to_string())
+}
+
+fn open(segment: &str) -> Value {
+    serde_json::from_slice(&URL_SAFE_NO_PAD.decode(segment).unwrap()).unwrap()
+}
+
+on_both_engines! {
+    async fn no_token_passes_for_another(engine) {
+        let kit = Kit::new(engine).await;
+        let visitor = kit.visitor().await;
+        let (member, _, cookie) = kit.member("ada@example.org").await;
+        let session_token = success(kit.login("ada@example.org", PASSWORD).await.unwrap());
+        let (visitor_refresh, member_refresh) = (visitor.refresh_token.unwrap(), member.refresh_token.unwrap());
+        for token in [&visitor_refresh, &member_refresh, &session_token, cookie.expose(), "", ",", "Bearer ", "x.y.z"] {
+            assert!(refused(&kit.identity, token).await, "{token}");
+        }
+        for token in [&visitor.access_token, &member.access_token, &session_token, &kit.api_key(&kit.site.id).await] {
+            let answer = kit.refresh(token).await;
+            assert_eq!(answer.expect_err("refused").code(), Code::OauthInvalidGrant, "{token}");
+            let code = TokenRequest { code: Some(token.clone()), ..kit.code_request("") };
+            let answer = kit.identity.token_grant(&code, None).await;
+            assert_eq!(answer.expect_err("refused").code(), Code::OauthInvalidGrant, "{token}");
+        }
+        assert!(kit.browser_session(&member_refresh).await.is_none());
+        assert!(kit.browser_session(&session_token.replace(&format!("s{}", kit.site.number), "s9")).await.is_none());
+    }
+
+    async fn a_token_belongs_to_its_site(engine) {
+        let kit = Kit::new(engine).await;
+        let (other, other_client) = kit.other_site().await;
+        let (here, there) = (kit.visitor().await, kit.identity.token_grant(&anonymous(&other_client), None).await.unwrap());
+        let site_of = async |token: &str, hint| kit.identity.authenticate(Some(token), hint).await.map(|it| it.site);
+        assert_eq!(site_of(&here.access_token, None).await.unwrap(), kit.site.id);
+        assert_eq!(site_of(&there.access_token, None).await.unwrap(), other.id);
+        assert_eq!(site_of(&there.access_token, Some(other.id.as_str())).await.unwrap(), other.id);
+        assert!(site_of(&there.access_token, Some(kit.site.id.as_str())).await.is_err());
+        let key = kit.api_key(&other.id).await;
+        assert_eq!(site_of(&key, Some(other.id.as_str())).await.unwrap(), other.id);
+        assert_eq!(site_of(&key, Some("")).await.unwrap(), other.id);
+        assert!(site_of(&key, Some(kit.site.id.as_str())).await.is_err());
+        assert!(site_of(&format!("{},{key}", here.access_token), None).await.is_err());
+        assert!(site_of(&format!("Bearer {}", here.access_token), None).await.is_ok());
+        assert!(site_of(&format!(",{}", here.access_token), None).await.is_err(), "the second half must be a key");
+        let moved = key.replacen(&format!("k{}.", other.number), &format!("k{}.", kit.site.number), 1);
+        assert!(site_of(&moved, None).await.is_err());
+        let session_token = success(kit.register("ada@example.org").await.unwrap());
+        let (me, place) = (kit.identity.clone(), other.clone());
+        let redeemed = other.write(move |tx| {
+            let (me, site, token) = (me.clone(), place.clone(), session_token.clone());
+            stoa_store::boxed!(me.session_token_redeem(tx, &site, &token).await)
+        });
+        assert!(redeemed.await.unwrap().is_none());
+    }
+
+    async fn forged_tokens_are_refused(engine) {
+        let kit = Kit::new(engine).await;
+        let token = kit.visitor().await.access_token;
+        let refresh = kit.visitor().await.refresh_token.unwrap();
+        assert!(!refused(&kit.identity, &token).await, "it is in the cache from here on");
+        let parts: Vec<&str> = token.split('.').collect();
+        let (header, claims, signature) = (parts[0], parts[1], parts[2]);
+        let header_of = |change: &dyn Fn(&mut Value)| {
+            let mut it = open(header);
+            change(&mut it);
+            segment(&it)
+        };
+        let claims_of = |change: &dyn Fn(&mut Value)| {
+            let mut it = open(claims);
+            change(&mut it);
+            segment(&it)
+        };
+        let as_member = claims_of(&|it| it["knd"] = json!("m"));
+        let as_app = claims_of(&|it| it["knd"] = json!("a"));
+        let later = claims_of(&|it| it["exp"] = json!(9_999_999_999_i64));
+        let none = header_of(&|it| it["alg"] = json!("none"));
+        let hs256 = header_of(&|it| it["alg"] = json!("HS256"));
+        let jwks = kit.identity.jwks();
+        let public = URL_SAFE_NO_PAD.decode(jwks["keys"][0]["x"].as_str().unwrap()).unwrap();
+        let by_public_key = {
+            let signed = format!("{hs256}.{claims}");
+            let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &public), signed.as_bytes());
+            format!("{signed}.{}", URL_SAFE_NO_PAD.encode(tag))
+        };
+        let own = Ed25519KeyPair::from_seed_unchecked(&[7; 32]).unwrap();
+        let sign = |header: &str| {
+            let signed = format!("{header}.{as_app}");
+            format!("{signed}.{}", URL_SAFE_NO_PAD.encode(own.sign(signed.as_bytes())))
+        };
+        let x = URL_SAFE_NO_PAD.encode(own.public_key());
+        let with_key = header_of(&|it| it["jwk"] = json!({ "kty": "OKP", "crv": "Ed25519", "x": x }));
+        let with_address = header_of(&|it| it["jku"] = json!("https://evil.example/jwks"));
+        let kid_path = header_of(&|it| it["kid"] = json!("../../dev/null"));
+        let kid_sql = header_of(&|it| it["kid"] = json!("' or 1=1 --"));
+        let refresh_parts: Vec<&str> = refresh.split('.').collect();
+        let forged = vec![
+            format!("{none}.{as_app}."),
+            format!("{none}.{as_app}"),
+            format!("{none}.{as_app}.{signature}"),
+            by_public_key,
+            sign(header), sign(&with_key), sign(&with_address), sign(&kid_path), sign(&kid_sql),
+            format!("{header}.{as_member}.{signature}"),
+            format!("{header}.{as_app}.{signature}"),
+            format!("{header}.{later}.{signature}"),
+            format!("{header}.{claims}.{}", refresh_parts[2]),
+            format!("{}.{}.{}", refresh_parts[0], claims, signature),
+            format!("{header}.{}.{}", refresh_parts[1], refresh_parts[2]),
+            format!("{header}.{claims}."),
+            format!("{header}..{signature}"),
+            format!("{header}.{claims}.{signature}."),
+            format!("{header}.{claims}.{signature}A"),
+            format!("{header}.{claims}.{}", &signature[..80]),
+            format!("{header} .{claims}.{signature}"),
+            token.to_uppercase(),
+            "a".repeat(100_000),
+        ];
+        for token in forged {
+            assert!(refused(&kit.identity, &token).await, "{token}");
+        }
+        assert!(!refused(&kit.identity, &token).await);
+    }
+
+    async fn a_token_is_good_for_its_life_and_a_little_longer(engine) {
+        let kit = Kit::new(engine).await;
+        let token = kit.visitor().await.access_token;
+        let again = kit.second_node().await;
+        kit.base.clock.advance(14_400_000 + 59_000);
+        assert!(!refused(&kit.identity, &token).await && !refused(&again, &token).await, "also after a restart");
+        kit.base.clock.advance(1_000);
+        assert!(refused(&kit.identity, &token).await && refused(&again, &token).await);
+    }
+
+    async fn an_ended_session_is_refused_everywhere(engine) {
+        let kit = Kit::new(engine).await;
+        let elsewhere = kit.second_node().await;
+        let (tokens, browser, cookie) = kit.member("ada@example.org").await;
+        let second = kit.exchange(&browser).await.unwrap();
+        let (other, ..) = kit.member("bob@example.org").await;
+        for token in [&tokens.access_token, &second.access_token, &other.access_token] {
+            assert!(!refused(&kit.identity, token).await && !refused(&elsewhere, token).await);
+        }
+        let session = session_of(&kit.caller(&tokens.access_token).await.unwrap());
+        kit.identity.session_end(&kit.site, &session).await.unwrap();
+        assert!(refused(&kit.identity, &tokens.access_token).await);
+        assert!(refused(&kit.identity, &second.access_token).await, "the family ends together");
+        assert!(kit.identity.session_by_cookie(&kit.site, cookie.expose()).await.unwrap().is_none());
+        assert!(kit.refresh(second.refresh_token.as_deref().unwrap()).await.is_err());
+        assert!(!refused(&kit.identity, &other.access_token).await);
+
+        let mut waited = 0;
+        while !refused(&elsewhere, &tokens.access_token).await {
+            assert!(waited < 2_000, "another node must refuse within two seconds");
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            waited += 50;
+        }
+        assert!(refused(&kit.second_node().await, &second.access_token).await, "loaded before the first request");
+        assert!(!refused(&elsewhere, &other.access_token).await);
+    }
+
+    async fn a_list_that_is_too_old_is_not_believed(engine) {
+        let kit = Kit::new(engine).await;
+        let (tokens, browser, _) = kit.member("ada@example.org").await;
+        let elsewhere = kit.second_node().await;
+        assert!(!refused(&elsewhere, &tokens.access_token).await);
+        kit.identity.session_end(&kit.site, &browser.id).await.unwrap();
+        kit.base.clock.advance(2_001);
+        assert!(refused(&elsewhere, &tokens.access_token).await, "checked in the catalogue, not in memory");
+    }
+
+    async fn a_revoked_key_or_client_is_refused(engine) {
+        let kit = Kit::new(engine).await;
+        let (key, secret) = kit.identity.api_key_create(&kit.site.id, "Key").await.unwrap();
+        assert_eq!(kit.caller(secret.expose()).await.unwrap(), Caller::App { id: key.id.clone() });
+        let (other, _) = kit.other_site().await;
+        let foreign = kit.identity.api_key_revoke(&other.id, &key.id).await;
+        assert_eq!(foreign.expect_err("refused").code(), Code::NotFound);
+        assert!(!refused(&kit.identity, secret.expose()).await);
+        kit.identity.api_key_revoke(&kit.site.id, &key.id).await.unwrap();
+        assert!(refused(&kit.identity, secret.expose()).await);
+        let list = kit.identity.api_key_list(&kit.site.id).await.unwrap();
+        assert!(list.len() == 1 && list[0].revoked.is_some());
+
+        let visitor = kit.visitor().await;
+        let (member, ..) = kit.member("ada@example.org").await;
+        kit.identity.client_revoke(&kit.site.id, &kit.client.id).await.unwrap();
+        assert!(refused(&kit.identity, &visitor.access_token).await);
+        assert!(refused(&kit.identity, &member.access_token).await);
+        for refresh in [visitor.refresh_token.unwrap(), member.refresh_token.unwrap()] {
+            assert_eq!(kit.refresh(&refresh).await.expect_err("refused").code(), Code::OauthInvalidGrant);
+        }
+        let new = kit.identity.token_grant(&anonymous(&kit.client), None).await;
+        assert_eq!(new.expect_err("refused").code(), Code::OauthInvalidClient);
+        assert!(kit.identity.client_list(&kit.site.id).await.unwrap().is_empty());
+    }
+
+    async fn people_who_run_a_site_have_tokens_too(engine) {
+        let kit = Kit::new(engine).await;
+        let person = Caller::User { id: UserId::from("u"), role: Role::Editor, session: "s".into() };
+        let access = kit.identity.access_issue(&kit.site.id, &person, None).unwrap();
+        assert_eq!(kit.caller(&access.token).await.unwrap(), person);
+    }
+}

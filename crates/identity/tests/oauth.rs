@@ -1,0 +1,269 @@
+//! The grants, their replays and their races, on both engines.
+
+#![allow(clippy::unwrap_used, reason = "a test that can't be set up has failed")]
+
+mod common;
+
+use common::*;
+use stoa_identity::{
+    client::ClientDraft,
+    member::SignOn,
+    oauth::{TokenRequest, pkce},
+};
+use stoa_kernel::{Caller, Code};
+use stoa_testkit::on_both_engines;
+
+fn code_of<T: std::fmt::Debug>(result: stoa_kernel::Result<T>) -> Code {
+    result.expect_err("refused").code()
+}
+
+on_both_engines! {
+    async fn a_visitor_lives_on_its_refresh_token(engine) {
+        let kit = Kit::new(engine).await;
+        let first = kit.visitor().await;
+        assert_eq!((first.expires_in, first.token_type), (14_400, "Bearer"));
+        assert!(first.access_token.len() < 1_000 && !first.access_token.contains(','));
+        let caller = kit.caller(&first.access_token).await.unwrap();
+        assert!(matches!(&caller, Caller::Visitor { client: Some(it), .. } if *it == kit.client.id));
+        let refresh = first.refresh_token.unwrap();
+        kit.base.clock.advance(400 * 86_400_000);
+        let again = kit.refresh(&refresh).await.unwrap();
+        assert_eq!(kit.caller(&again.access_token).await.unwrap(), caller);
+        assert_eq!(again.refresh_token.as_deref(), Some(refresh.as_str()), "never rotated");
+        let named = TokenRequest { client_id: Some(kit.client.id.to_string()), ..refresh_request(&refresh) };
+        assert!(kit.identity.token_grant(&named, None).await.is_ok());
+        let (_, other) = kit.other_site().await;
+        let foreign = TokenRequest { client_id: Some(other.id.to_string()), ..refresh_request(&refresh) };
+        assert_eq!(code_of(kit.identity.token_grant(&foreign, None).await), Code::OauthInvalidGrant);
+    }
+
+    async fn an_unknown_client_or_grant_is_refused(engine) {
+        let kit = Kit::new(engine).await;
+        let grant = async |request: TokenRequest| code_of(kit.identity.token_grant(&request, None).await);
+        let unknown = TokenRequest { client_id: Some("nobody".to_owned()), ..anonymous(&kit.client) };
+        assert_eq!(grant(unknown).await, Code::OauthInvalidClient);
+        let nameless = TokenRequest { client_id: None, ..anonymous(&kit.client) };
+        assert_eq!(grant(nameless).await, Code::OauthInvalidRequest);
+        let password = TokenRequest { grant_type: "password".to_owned(), ..anonymous(&kit.client) };
+        assert_eq!(grant(password).await, Code::OauthGrantType);
+        assert_eq!(grant(TokenRequest::default()).await, Code::OauthInvalidRequest);
+        assert_eq!(grant(refresh_request("")).await, Code::OauthInvalidRequest);
+        assert_eq!(grant(refresh_request("r999.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")).await, Code::OauthInvalidGrant);
+    }
+
+    async fn a_code_becomes_a_member(engine) {
+        let kit = Kit::new(engine).await;
+        let (tokens, browser, cookie) = kit.member("ada@example.org").await;
+        let caller = kit.caller(&tokens.access_token).await.unwrap();
+        assert!(matches!(&caller, Caller::Member { id, .. } if *id == browser.member));
+        let refresh = tokens.refresh_token.unwrap();
+        assert!(refresh.starts_with(&format!("r{}.", kit.site.number)));
+        let refreshes = (0..20).map(|_| {
+            let (identity, refresh) = (kit.identity.clone(), refresh.clone());
+            tokio::spawn(async move { identity.token_grant(&refresh_request(&refresh), None).await })
+        });
+        for answer in refreshes.collect::<Vec<_>>() {
+            let answer = answer.await.unwrap().unwrap();
+            assert_eq!(kit.caller(&answer.access_token).await.unwrap(), caller);
+        }
+        let seen = kit.identity.session_by_cookie(&kit.site, cookie.expose()).await.unwrap().unwrap();
+        assert_eq!(seen.id, browser.id);
+        assert!(kit.identity.session_by_cookie(&kit.site, &refresh).await.unwrap().is_none());
+        assert_eq!(code_of(kit.refresh(cookie.expose()).await), Code::OauthInvalidGrant);
+    }
+
+    async fn a_session_token_works_once(engine) {
+        let kit = Kit::new(engine).await;
+        let token = success(kit.register("ada@example.org").await.unwrap());
+        assert!(kit.browser_session(&token).await.is_some());
+        assert!(kit.browser_session(&token).await.is_none());
+        let late = success(kit.login("ada@example.org", PASSWORD).await.unwrap());
+        kit.base.clock.advance(10 * 60_000);
+        assert!(kit.browser_session(&late).await.is_none());
+    }
+
+    async fn a_code_used_twice_ends_what_it_made(engine) {
+        let kit = Kit::new(engine).await;
+        let (_, browser, cookie) = kit.member("ada@example.org").await;
+        let code = kit.code(&browser, Some(REDIRECT), Some(pkce::challenge_of(VERIFIER))).await;
+        let first = kit.identity.token_grant(&kit.code_request(&code), None).await.unwrap();
+        assert!(kit.caller(&first.access_token).await.is_ok());
+        assert_eq!(code_of(kit.identity.token_grant(&kit.code_request(&code), None).await), Code::OauthInvalidGrant);
+        assert_eq!(code_of(kit.caller(&first.access_token).await), Code::Unauthenticated);
+        assert_eq!(code_of(kit.refresh(&first.refresh_token.unwrap()).await), Code::OauthInvalidGrant);
+        let still = kit.identity.session_by_cookie(&kit.site, cookie.expose()).await.unwrap();
+        assert!(still.is_some(), "the browser's own session stays");
+    }
+
+    async fn of_a_hundred_redemptions_one_succeeds(engine) {
+        let kit = Kit::new(engine).await;
+        let (_, browser, _) = kit.member("ada@example.org").await;
+        let code = kit.code(&browser, Some(REDIRECT), Some(pkce::challenge_of(VERIFIER))).await;
+        let tries = (0..100).map(|_| {
+            let (identity, request) = (kit.identity.clone(), kit.code_request(&code));
+            tokio::spawn(async move { identity.token_grant(&request, None).await })
+        });
+        let mut good = Vec::new();
+        for answer in tries.collect::<Vec<_>>() {
+            match answer.await.unwrap() {
+                Ok(answer) => good.push(answer),
+                Err(fault) => assert_eq!(fault.code(), Code::OauthInvalidGrant, "{fault:?}"),
+            }
+        }
+        assert_eq!(good.len(), 1);
+        assert_eq!(code_of(kit.caller(&good[0].access_token).await), Code::Unauthenticated);
+        assert_eq!(code_of(kit.refresh(good[0].refresh_token.as_deref().unwrap()).await), Code::OauthInvalidGrant);
+    }
+
+    async fn a_code_is_bound_to_what_asked_for_it(engine) {
+        let kit = Kit::new(engine).await;
+        let (_, browser, _) = kit.member("ada@example.org").await;
+        let challenge = || Some(pkce::challenge_of(VERIFIER));
+        let (other_site, other_client) = kit.other_site().await;
+        let sibling = client(&kit.identity, &kit.site.id).await;
+        let code = kit.code(&browser, Some(REDIRECT), challenge()).await;
+        let good = kit.code_request(&code);
+        let with = |change: fn(&mut TokenRequest)| {
+            let mut request = good.clone();
+            change(&mut request);
+            request
+        };
+        let mut bad = vec![
+            with(|it| it.redirect_uri = None),
+            with(|it| it.redirect_uri = Some("https://app.example.org/callback?x".to_owned())),
+            with(|it| it.code_verifier = None),
+            with(|it| it.code_verifier = Some("a".repeat(43))),
+            with(|it| it.code_verifier = Some(pkce::challenge_of(VERIFIER))),
+        ];
+        bad.extend([&sibling, &other_client].map(|it| TokenRequest { client_id: Some(it.id.to_string()), ..good.clone() }));
+        for request in bad {
+            assert_eq!(code_of(kit.identity.token_grant(&request, None).await), Code::OauthInvalidGrant, "{request:?}");
+        }
+        assert!(kit.identity.token_grant(&good, None).await.is_ok(), "wrong guesses don't burn the code");
+
+        // Direct login: no address was given when the code was made, so none is compared.
+        let code = kit.code(&browser, None, challenge()).await;
+        let direct = TokenRequest { redirect_uri: None, ..kit.code_request(&code) };
+        assert!(kit.identity.token_grant(&direct, None).await.is_ok());
+
+        // Without a challenge a public client can't use a code, with or without a verifier.
+        let code = kit.code(&browser, None, None).await;
+        for verifier in [None, Some(VERIFIER.to_owned())] {
+            let request = TokenRequest { code_verifier: verifier, ..kit.code_request(&code) };
+            assert_eq!(code_of(kit.identity.token_grant(&request, None).await), Code::OauthInvalidGrant);
+        }
+
+        let code = kit.code(&browser, None, challenge()).await;
+        kit.base.clock.advance(60_000);
+        assert_eq!(code_of(kit.identity.token_grant(&kit.code_request(&code), None).await), Code::OauthInvalidGrant);
+        let code = kit.code(&browser, None, challenge()).await;
+        kit.identity.session_end(&kit.site, &browser.id).await.unwrap();
+        assert_eq!(code_of(kit.identity.token_grant(&kit.code_request(&code), None).await), Code::OauthInvalidGrant);
+        drop(other_site);
+    }
+
+    async fn an_app_gets_a_members_tokens(engine) {
+        let kit = Kit::new(engine).await;
+        let key = kit.api_key(&kit.site.id).await;
+        let visitor = kit.visitor().await.access_token;
+        let joined = format!("{visitor},{key}");
+        let app = kit.identity.authenticate(Some(&joined), None).await.unwrap();
+        assert_eq!(app.client.as_ref(), Some(&kit.client.id));
+        let sign_on = SignOn {
+            email: "eve@example.org".to_owned(),
+            profile: serde_json::json!({ "nickname": "eve" }),
+            verify_email: true,
+        };
+        let (member, session_token) =
+            kit.identity.member_sign_on(&kit.site, &app.caller, app.visitor.as_ref(), &sign_on).await.unwrap();
+        assert!(member.email_verified && !member.has_password());
+        let request = TokenRequest {
+            grant_type: "authorized_client".to_owned(),
+            member_id: Some(member.id.to_string()),
+            session_token: Some(session_token.expose().to_owned()),
+            ..Default::default()
+        };
+        let tokens = kit.identity.token_grant(&request, Some(&joined)).await.unwrap();
+        let caller = kit.caller(&tokens.access_token).await.unwrap();
+        assert!(matches!(&caller, Caller::Member { id, client: Some(it), .. } if *id == member.id && *it == kit.client.id));
+        assert!(tokens.refresh_token.is_some());
+        assert_eq!(code_of(kit.identity.token_grant(&request, Some(&joined)).await), Code::OauthInvalidGrant, "used");
+
+        let by_id = TokenRequest { session_token: None, ..request.clone() };
+        assert!(kit.identity.token_grant(&by_id, Some(&format!(",{key}"))).await.is_ok());
+        let nobody = TokenRequest { member_id: Some("nobody".to_owned()), ..by_id.clone() };
+        assert_eq!(code_of(kit.identity.token_grant(&nobody, Some(&joined)).await), Code::OauthInvalidGrant);
+        assert_eq!(code_of(kit.identity.token_grant(&by_id, Some(&visitor)).await), Code::OauthUnauthorized);
+        assert_eq!(code_of(kit.identity.token_grant(&by_id, None).await), Code::Unauthenticated);
+        let (other, _) = kit.other_site().await;
+        let foreign = kit.api_key(&other.id).await;
+        let mixed = format!("{visitor},{foreign}");
+        assert_eq!(code_of(kit.identity.token_grant(&by_id, Some(&mixed)).await), Code::Unauthenticated);
+        let elsewhere = kit.identity.token_grant(&by_id, Some(&format!(",{foreign}"))).await;
+        assert_eq!(code_of(elsewhere), Code::OauthInvalidGrant);
+    }
+
+    async fn a_client_with_a_secret_is_an_app(engine) {
+        let kit = Kit::new(engine).await;
+        let draft = ClientDraft { name: "Server".to_owned(), with_secret: true, ..Default::default() };
+        let (client, secret) = kit.identity.client_create(&kit.site.id, draft).await.unwrap();
+        let request = TokenRequest {
+            grant_type: "client_credentials".to_owned(),
+            client_id: Some(client.id.to_string()),
+            client_secret: Some(secret.unwrap().expose().to_owned()),
+            ..Default::default()
+        };
+        let tokens = kit.identity.token_grant(&request, None).await.unwrap();
+        assert!(tokens.refresh_token.is_none());
+        assert!(matches!(kit.caller(&tokens.access_token).await.unwrap(), Caller::App { .. }));
+        let wrong = TokenRequest { client_secret: Some("wrong".to_owned()), ..request.clone() };
+        assert_eq!(code_of(kit.identity.token_grant(&wrong, None).await), Code::OauthInvalidClient);
+        let public = TokenRequest { client_id: Some(kit.client.id.to_string()), ..request.clone() };
+        assert_eq!(code_of(kit.identity.token_grant(&public, None).await), Code::OauthInvalidClient);
+        let missing = TokenRequest { client_secret: None, ..request };
+        assert_eq!(code_of(kit.identity.token_grant(&missing, None).await), Code::OauthInvalidRequest);
+        kit.identity.client_revoke(&kit.site.id, &client.id).await.unwrap();
+        assert_eq!(code_of(kit.caller(&tokens.access_token).await), Code::Unauthenticated);
+    }
+
+    async fn an_idle_or_old_session_ends(engine) {
+        let kit = Kit::new(engine).await;
+        let day = 86_400_000;
+        let (tokens, _, cookie) = kit.member("ada@example.org").await;
+        let refresh = tokens.refresh_token.unwrap();
+        for _ in 0..8 {
+            kit.base.clock.advance(45 * day);
+            assert!(kit.refresh(&refresh).await.is_ok(), "used within the idle time");
+        }
+        assert!(kit.identity.session_by_cookie(&kit.site, cookie.expose()).await.unwrap().is_some());
+        kit.base.clock.advance(10 * day);
+        assert_eq!(code_of(kit.refresh(&refresh).await), Code::OauthInvalidGrant, "a year is over");
+        let (tokens, ..) = kit.member("bob@example.org").await;
+        kit.base.clock.advance(60 * day);
+        assert_eq!(code_of(kit.refresh(&tokens.refresh_token.unwrap()).await), Code::OauthInvalidGrant);
+        kit.base.clock.advance(400 * day);
+        kit.identity.sessions_prune(&kit.site).await.unwrap();
+    }
+
+    async fn tokens_describe_themselves(engine) {
+        let kit = Kit::new(engine).await;
+        let (tokens, browser, _) = kit.member("ada@example.org").await;
+        let info = kit.identity.token_info(&tokens.access_token).await.unwrap();
+        assert_eq!(info["active"], true);
+        assert_eq!((info["subjectType"].as_str(), info["subjectId"].as_str()), (Some("MEMBER"), Some(browser.member.as_str())));
+        assert_eq!(info["clientId"].as_str(), Some(kit.client.id.as_str()));
+        assert_eq!(info["siteId"].as_str(), Some(kit.site.id.as_str()));
+        assert_eq!(kit.identity.token_info("nonsense").await.unwrap(), serde_json::json!({ "active": false }));
+        let key = kit.api_key(&kit.site.id).await;
+        assert_eq!(kit.identity.token_info(&key).await.unwrap()["subjectType"], "APP");
+        let caller = kit.caller(&tokens.access_token).await.unwrap();
+        let user = kit.identity.user_info(&kit.site, &caller).await.unwrap();
+        assert_eq!(user, serde_json::json!({
+            "sub": browser.member, "givenName": "Ada", "name": "Ada",
+            "email": "ada@example.org", "emailVerified": false,
+        }));
+        let keys = kit.identity.jwks();
+        assert_eq!(keys["keys"][0]["crv"], "Ed25519");
+        assert!(!keys.to_string().contains("\"d\""));
+    }
+}

@@ -1,0 +1,120 @@
+//! The development outbox: without SMTP every message is kept in `DIR/outbox/mail.jsonl`.
+//!
+//! One line of JSON a message, in the order of sending. The file is not synced: a message that a power
+//! cut loses is asked for again.
+
+use crate::{Mail, Mailer, Sending};
+use std::{
+    fs::{self, File},
+    io::Write,
+    path::{Path, PathBuf},
+    sync::Mutex,
+};
+use stoa_kernel::{Code, Fault, Result};
+
+/// Appends messages to a file and logs the link or code of each.
+pub struct OutboxFile {
+    path: PathBuf,
+    file: Mutex<File>,
+}
+
+impl OutboxFile {
+    /// Opens `data/outbox/mail.jsonl`, making it when it is missing. Only its owner may read it: the
+    /// messages hold links that sign people in.
+    pub fn open(data: &Path) -> Result<Self> {
+        let folder = data.join("outbox");
+        let path = folder.join("mail.jsonl");
+        let open = || -> std::io::Result<File> {
+            use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+            fs::DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(&folder)?;
+            File::options()
+                .create(true)
+                .append(true)
+                .mode(0o600)
+                .open(&path)
+        };
+        match open() {
+            Ok(file) => Ok(Self {
+                path,
+                file: Mutex::new(file),
+            }),
+            Err(error) => Err(Fault::because(
+                Code::Unavailable,
+                format!("the outbox {} can not be opened: {error}", path.display()),
+            )),
+        }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn append(&self, mail: &Mail) -> Result<()> {
+        let mut line = serde_json::to_vec(mail).map_err(Fault::internal)?;
+        line.push(b'\n');
+        // One call under a lock, so that a reader never sees lines mixed.
+        let mut file = self.file.lock().unwrap_or_else(|it| it.into_inner());
+        file.write_all(&line)
+            .map_err(|it| Fault::new(Code::Unavailable).logged(format!("outbox: {it}")))?;
+        drop(file);
+        let way = mail
+            .links
+            .first()
+            .or(mail.code.as_ref())
+            .map_or("", String::as_str);
+        tracing::info!(to = %mail.to, subject = %mail.subject, "mail kept in the development outbox: {way}");
+        Ok(())
+    }
+}
+
+impl Mailer for OutboxFile {
+    fn send<'a>(&'a self, mail: &'a Mail) -> Sending<'a> {
+        Box::pin(async move { self.append(mail) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn keeps_one_line_a_message_in_the_documented_shape() {
+        let folder = std::env::temp_dir().join(format!("stoa-outbox-{}", std::process::id()));
+        let outbox = OutboxFile::open(&folder).expect("opens");
+        let mail = Mail {
+            to: "a@example.org".into(),
+            subject: "Line\nbreak".into(),
+            text: "t".into(),
+            html: "<p>t</p>".into(),
+            links: vec!["https://example.org/x".into()],
+            code: None,
+        };
+        outbox.send(&mail).await.expect("kept");
+        outbox
+            .send(&Mail {
+                code: Some("012345".into()),
+                ..mail
+            })
+            .await
+            .expect("kept");
+        let text = fs::read_to_string(outbox.path()).expect("readable");
+        fs::remove_dir_all(&folder).expect("removed");
+        let lines: Vec<serde_json::Value> = text
+            .lines()
+            .map(|it| serde_json::from_str(it).expect("each line is JSON"))
+            .collect();
+        assert_eq!(lines.len(), 2);
+        let keys: Vec<_> = lines[0]
+            .as_object()
+            .expect("object")
+            .keys()
+            .cloned()
+            .collect();
+        assert_eq!(keys, ["to", "subject", "text", "html", "links", "code"]);
+        assert!(lines[0]["code"].is_null());
+        assert_eq!(lines[1]["code"], "012345");
+    }
+}
