@@ -1,0 +1,133 @@
+//! `make bench`: the program beside the limit, in one run, as ratios.
+//!
+//! The program is the release binary as scripts start it. Beside it stand the bare HTTP framework
+//! answering the same bytes, and the same statements by hand on the raw engine with the same
+//! indexes. Client and server share the machine, so only ratios within one run mean anything.
+
+#![expect(clippy::print_stdout, reason = "the figures are the output")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a bench that can't go on stops; it measures real time")]
+
+mod bare;
+mod import;
+mod load;
+mod program;
+mod raw;
+
+use clap::{Parser, ValueEnum};
+use program::{Engine, Program};
+use serde_json::{Value, json};
+use std::{path::PathBuf, time::Duration};
+
+/// Measures the program beside the bare framework and the raw engine.
+#[derive(Parser)]
+struct Arguments {
+    /// The release binary
+    #[arg(long, default_value = "target/release/stoa")]
+    program: PathBuf,
+    #[arg(long, value_enum, default_value_t = Which::Both)]
+    engine: Which,
+    /// Length of one measurement
+    #[arg(long, default_value_t = 3.0)]
+    seconds: f64,
+    /// Measurements of each figure; the median counts
+    #[arg(long, default_value_t = 3)]
+    rounds: usize,
+    /// Items in the collection that is read
+    #[arg(long, default_value_t = 100_000)]
+    items: usize,
+    /// Distinct visitor tokens
+    #[arg(long, default_value_t = 10_000)]
+    tokens: usize,
+    /// Connections at once for reads
+    #[arg(long, default_value_t = 32)]
+    connections: usize,
+    /// Items to import beside the raw engine, 0 to leave it out
+    #[arg(long, default_value_t = 135_233)]
+    import: usize,
+    /// Print one line of JSON at the end
+    #[arg(long)]
+    json: bool,
+    /// Serve the bare framework (used by the bench itself)
+    #[arg(long, hide = true)]
+    bare: Option<usize>,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Which {
+    Sqlite,
+    Postgres,
+    Both,
+}
+
+fn main() {
+    let arguments = Arguments::parse();
+    if let Some(bytes) = arguments.bare {
+        return bare::serve(bytes);
+    }
+    let mut figures = Vec::new();
+    if arguments.engine != Which::Postgres {
+        figures.extend(measure(&arguments, Engine::Sqlite));
+    }
+    if arguments.engine != Which::Sqlite {
+        figures.extend(measure(&arguments, Engine::Postgres));
+    }
+    if arguments.json {
+        println!("{}", Value::Array(figures));
+    }
+}
+
+fn measure(arguments: &Arguments, engine: Engine) -> Vec<Value> {
+    println!("\n{engine:?}, {} items of about 400 bytes, {} tokens, {} connections", arguments.items, arguments.tokens, arguments.connections);
+    let program = Program::start(&arguments.program, engine);
+    program.fill(arguments.items);
+    let tokens = program.visitor_tokens(arguments.tokens);
+    let period = Duration::from_secs_f64(arguments.seconds);
+    let mut figures = Vec::new();
+    let mut figure = |name: &str, ours: f64, beside: &str, theirs: f64, goal: &str| {
+        let ratio = ours / theirs;
+        println!("  {name:<34} {ours:>10.0}/s   {beside:<34} {theirs:>10.0}/s   ratio {ratio:.2}   goal {goal}");
+        figures.push(json!({ "engine": format!("{engine:?}"), "figure": name, "ours": ours, "beside": beside, "theirs": theirs, "ratio": ratio }));
+    };
+
+    let reads = program.point_reads(&tokens, arguments.items);
+    let pages = program.pages(&tokens);
+    let length = load::answer_length(program.address(), &reads[0]);
+    let bare = bare::Bare::start(length);
+    let raw = raw::Raw::make(engine, program.database_url(), arguments.items);
+
+    // In turns, so that a slow moment of the machine falls on all alike.
+    let (mut read, mut plain, mut page, mut raw_read, mut raw_page, mut bulk, mut raw_bulk) =
+        (vec![], vec![], vec![], vec![], vec![], vec![], vec![]);
+    for _ in 0..arguments.rounds {
+        plain.push(load::rate(bare.address(), &reads, arguments.connections, period));
+        read.push(load::rate(program.address(), &reads, arguments.connections, period));
+        raw_read.push(raw.point_reads(arguments.connections, period));
+        page.push(load::rate(program.address(), &pages, arguments.connections, period));
+        raw_page.push(raw.pages(arguments.connections, period));
+        bulk.push(program.bulk_inserts(period));
+        raw_bulk.push(raw.bulk_inserts(period));
+    }
+    let raw_name = if engine == Engine::Sqlite { "raw SQLite, in process" } else { "pgbench -M prepared" };
+    if engine == Engine::Sqlite {
+        figure("point read, HTTP", median(&mut read), "bare framework, same bytes", median(&mut plain), ">= 0.45");
+        figure("point read, HTTP", median(&mut read), raw_name, median(&mut raw_read), "");
+        figure("page of 50, HTTP", median(&mut page), "bare framework", median(&mut plain), "");
+    } else {
+        figure("point read, HTTP", median(&mut read), raw_name, median(&mut raw_read), ">= 0.50");
+    }
+    figure("indexed page of 50, HTTP", median(&mut page), raw_name, median(&mut raw_page), "");
+    let goal = if engine == Engine::Sqlite { ">= 0.40" } else { "" };
+    figure("bulk insert of 1,000, HTTP, items", median(&mut bulk), "raw engine, same indexes, items", median(&mut raw_bulk), goal);
+    if arguments.import > 0 {
+        let (ours, theirs) = import::compare(&program, &raw, arguments.import);
+        println!("  import of {} items: {:.2} s, by hand on the raw engine {:.2} s, {:.2} times as long   goal <= 2.5", arguments.import, ours, theirs, ours / theirs);
+        figures.push(json!({ "engine": format!("{engine:?}"), "figure": "import", "oursSeconds": ours, "theirsSeconds": theirs, "ratio": ours / theirs }));
+    }
+    println!("  resident memory of the program at the end: {} MB", program.resident_megabytes());
+    figures
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}

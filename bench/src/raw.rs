@@ -1,0 +1,227 @@
+//! The other limit: the same statements by hand on the raw engine, with the same table and indexes.
+
+use crate::program::{Engine, Random, item, item_id};
+use rusqlite::Connection;
+use std::{
+    path::PathBuf,
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+use stoa_sql::{Dialect, Table};
+
+const TABLE: Table = Table { site: 9_999_999, number: 1 };
+
+pub enum Raw {
+    Sqlite { directory: tempfile::TempDir, items: usize },
+    Postgres { url: String, items: usize },
+}
+
+impl Raw {
+    pub fn make(engine: Engine, url: Option<&str>, items: usize) -> Self {
+        let raw = match engine {
+            Engine::Sqlite => Self::Sqlite { directory: tempfile::tempdir().unwrap(), items },
+            Engine::Postgres => Self::Postgres { url: url.unwrap().to_owned(), items },
+        };
+        match &raw {
+            Self::Sqlite { .. } => {
+                let conn = raw.open();
+                for sql in stoa_sql::Sqlite.create_items_table(TABLE) {
+                    conn.execute_batch(&sql.replace("stoa.", "")).unwrap();
+                }
+            }
+            Self::Postgres { .. } => raw.on_postgres(|client| Box::pin(async move {
+                for sql in stoa_sql::Postgres.create_items_table(TABLE) {
+                    client.batch_execute(&sql).await.unwrap();
+                }
+            })),
+        }
+        let texts: Vec<_> = (0..items).map(|n| (item_id(n), item(n).to_string())).collect();
+        for chunk in texts.chunks(1000) {
+            raw.insert(chunk);
+        }
+        raw
+    }
+
+    fn path(&self) -> PathBuf {
+        match self {
+            Self::Sqlite { directory, .. } => directory.path().join("raw.db"),
+            Self::Postgres { .. } => PathBuf::new(),
+        }
+    }
+
+    fn open(&self) -> Connection {
+        let conn = Connection::open(self.path()).unwrap();
+        conn.execute_batch("pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -65536; pragma mmap_size = 1073741824; pragma busy_timeout = 10000").unwrap();
+        conn
+    }
+
+    /// One batch in one transaction.
+    pub fn insert(&self, batch: &[(String, String)]) {
+        match self {
+            Self::Sqlite { .. } => insert_sqlite(&mut self.open(), batch),
+            Self::Postgres { .. } => self.insert_postgres(&[batch.to_vec()]),
+        }
+    }
+
+    /// Many batches over one connection.
+    pub fn insert_all(&self, batches: &[Vec<(String, String)>]) {
+        match self {
+            Self::Sqlite { .. } => {
+                let mut conn = self.open();
+                batches.iter().for_each(|it| insert_sqlite(&mut conn, it));
+            }
+            Self::Postgres { .. } => self.insert_postgres(batches),
+        }
+    }
+
+    fn insert_postgres(&self, batches: &[Vec<(String, String)>]) {
+        let batches = batches.to_vec();
+        self.on_postgres(move |client| Box::pin(async move {
+            let sql = format!(
+                "insert into {} (id, created, updated, doc) select u.a, 1, 1, u.b from unnest($1::text[], $2::text[]) as u(a, b)",
+                stoa_sql::Postgres.table(TABLE)
+            );
+            let statement = client.prepare(&sql).await.unwrap();
+            for batch in &batches {
+                let (ids, docs): (Vec<&str>, Vec<&str>) = batch.iter().map(|(id, doc)| (id.as_str(), doc.as_str())).unzip();
+                client.execute(&statement, &[&ids, &docs]).await.unwrap();
+            }
+        }));
+    }
+
+    /// SQLite: as many threads as cores, each with a connection. PostgreSQL: pgbench with prepared statements.
+    pub fn point_reads(&self, connections: usize, period: Duration) -> f64 {
+        match self {
+            Self::Sqlite { items, .. } => {
+                let items = *items;
+                self.in_threads(period, move |conn, random| {
+                    let mut statement = conn.prepare_cached("select id, json(doc) from c1 where id = ?").unwrap();
+                    let length = statement.query_row([item_id(random.below(items))], |row| Ok(row.get_ref(1)?.as_str()?.len())).unwrap();
+                    assert!(length > 100);
+                })
+            }
+            Self::Postgres { .. } => self.pgbench(connections, period, &format!(
+                "\\set n random(0, 49)\nselect id, doc from {} where id = (array[{}])[:n + 1];\n",
+                stoa_sql::Postgres.table(TABLE), self.some_ids()
+            )),
+        }
+    }
+
+    pub fn pages(&self, connections: usize, period: Duration) -> f64 {
+        let sql = "select id, json(doc) from c1 order by created desc, id limit 51 offset ?";
+        match self {
+            Self::Sqlite { .. } => self.in_threads(period, move |conn, random| {
+                let mut statement = conn.prepare_cached(sql).unwrap();
+                let mut rows = statement.query([random.below(200) as i64]).unwrap();
+                let mut length = 0;
+                while let Some(row) = rows.next().unwrap() {
+                    length += row.get_ref(1).unwrap().as_str().unwrap().len();
+                }
+                assert!(length > 1000);
+            }),
+            Self::Postgres { .. } => self.pgbench(connections, period, &format!(
+                "\\set n random(0, 199)\nselect id, doc from {} order by created desc, id limit 51 offset :n;\n",
+                stoa_sql::Postgres.table(TABLE)
+            )),
+        }
+    }
+
+    /// Items a second, 1,000 a transaction, from two writers.
+    pub fn bulk_inserts(&self, period: Duration) -> f64 {
+        let start = Instant::now();
+        let made = AtomicUsize::new(u64::from_le_bytes(stoa_kernel::World::real().bytes::<8>()) as u32 as usize);
+        let done = AtomicUsize::new(0);
+        let docs: Vec<String> = (0..1000).map(|n| item(n).to_string()).collect();
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    let mut conn = matches!(self, Self::Sqlite { .. }).then(|| self.open());
+                    while start.elapsed() < period {
+                        let batch: Vec<_> = docs.iter().map(|doc| (format!("b{:x}", made.fetch_add(1, Ordering::Relaxed)), doc.clone())).collect();
+                        match &mut conn {
+                            Some(conn) => insert_sqlite(conn, &batch),
+                            None => self.insert(&batch),
+                        }
+                        done.fetch_add(1000, Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        done.load(Ordering::Relaxed) as f64 / start.elapsed().as_secs_f64()
+    }
+
+    fn in_threads(&self, period: Duration, once: impl Fn(&Connection, &mut Random) + Send + Sync + 'static) -> f64 {
+        let (once, stop, count) = (Arc::new(once), Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        let threads: Vec<_> = (0..2)
+            .map(|_| {
+                let (conn, once, stop, count) = (self.open(), once.clone(), stop.clone(), count.clone());
+                std::thread::spawn(move || {
+                    let mut random = Random::new();
+                    while !stop.load(Ordering::Relaxed) {
+                        once(&conn, &mut random);
+                        count.fetch_add(1, Ordering::Relaxed);
+                    }
+                })
+            })
+            .collect();
+        let start = Instant::now();
+        std::thread::sleep(period);
+        let rate = count.load(Ordering::Relaxed) as f64 / start.elapsed().as_secs_f64();
+        stop.store(true, Ordering::Relaxed);
+        threads.into_iter().for_each(|it| it.join().unwrap());
+        rate
+    }
+
+    fn some_ids(&self) -> String {
+        let Self::Postgres { items, .. } = self else { return String::new() };
+        let mut random = Random::new();
+        (0..50).map(|_| format!("'{}'", item_id(random.below(*items)))).collect::<Vec<_>>().join(",")
+    }
+
+    fn pgbench(&self, connections: usize, period: Duration, script: &str) -> f64 {
+        let Self::Postgres { url, .. } = self else { return 0.0 };
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), script).unwrap();
+        let seconds = period.as_secs().max(1).to_string();
+        let output = Command::new(pgbench())
+            .args(["-M", "prepared", "-n", "-c", &connections.to_string(), "-j", "1", "-T", &seconds, "-f"])
+            .arg(file.path()).arg(url).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        let tps = text.lines().find_map(|it| it.strip_prefix("tps = ")?.split(' ').next()?.parse().ok());
+        tps.unwrap_or_else(|| panic!("pgbench: {text} {}", String::from_utf8_lossy(&output.stderr)))
+    }
+
+    fn on_postgres(&self, work: impl for<'c> FnOnce(&'c tokio_postgres::Client) -> std::pin::Pin<Box<dyn Future<Output = ()> + 'c>>) {
+        let Self::Postgres { url, .. } = self else { return };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
+            let connection = tokio::spawn(connection);
+            work(&client).await;
+            drop(client);
+            let _ = connection.await;
+        });
+    }
+}
+
+fn insert_sqlite(conn: &mut Connection, batch: &[(String, String)]) {
+    let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
+    {
+        let mut statement = tx.prepare_cached("insert into c1 (id, created, updated, doc) values (?, 1, 1, jsonb(?))").unwrap();
+        for (id, doc) in batch {
+            statement.execute((id, doc)).unwrap();
+        }
+    }
+    tx.commit().unwrap();
+}
+
+/// pgbench of the newest installed PostgreSQL.
+fn pgbench() -> PathBuf {
+    let mut versions: Vec<_> = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten().map(|it| it.path().join("bin/pgbench")).filter(|it| it.exists()).collect();
+    versions.sort();
+    versions.pop().unwrap_or_else(|| PathBuf::from("pgbench"))
+}

@@ -1,0 +1,111 @@
+//! The built React apps, embedded in the program: `/account` and, for every other path, the website.
+//!
+//! In a debug build the files are read from disk at each request, so a rebuilt app shows at once.
+
+use axum::{
+    body::Body,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::Response,
+};
+use flate2::{Compression, write::GzEncoder};
+use rust_embed::{EmbeddedFile, RustEmbed};
+use std::io::Write;
+
+#[derive(RustEmbed)]
+#[folder = "$CARGO_MANIFEST_DIR/../../web/apps/account/dist"]
+#[allow_missing = true]
+struct Account;
+
+#[derive(RustEmbed)]
+#[folder = "$CARGO_MANIFEST_DIR/../../web/apps/atlas/dist"]
+#[allow_missing = true]
+struct Atlas;
+
+/// What pages may load and who may frame them. Inline styles are set by the component library.
+const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: https:; \
+    connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+/// Answers a file of an app, or the app's page for paths that only its router knows.
+pub fn serve(path: &str, headers: &HeaderMap, accepts_html: bool) -> Response {
+    let (get, file): (fn(&str) -> Option<EmbeddedFile>, &str) = match path.strip_prefix("/account") {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => (Account::get, rest.trim_start_matches('/')),
+        _ => (Atlas::get, path.trim_start_matches('/')),
+    };
+    let found = if file.is_empty() { None } else { get(file) };
+    match (found, accepts_html || file.is_empty()) {
+        (Some(found), _) => answer(file, found, headers),
+        (None, true) => match get("index.html") {
+            Some(page) => answer("index.html", page, headers),
+            None => plain(StatusCode::NOT_FOUND, "the web apps were not built into this program; run make build"),
+        },
+        (None, false) => plain(StatusCode::NOT_FOUND, "not found"),
+    }
+}
+
+fn answer(name: &str, file: EmbeddedFile, asked: &HeaderMap) -> Response {
+    let tag = format!("\"{}\"", hex(&file.metadata.sha256_hash()[..12]));
+    let mut response = Response::new(Body::empty());
+    let headers = response.headers_mut();
+    // Names in assets/ carry a hash of their content.
+    let caching = if name.starts_with("assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(caching));
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type(name)));
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        headers.insert(header::ETAG, tag);
+    }
+    if asked.get(header::IF_NONE_MATCH).is_some_and(|it| it.as_bytes() == tag.as_bytes()) {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        return response;
+    }
+    let takes_gzip = asked.get(header::ACCEPT_ENCODING).and_then(|it| it.to_str().ok()).is_some_and(|it| it.contains("gzip"));
+    let body = match takes_gzip && is_text(name) {
+        true => {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+            gzip(&file.data)
+        }
+        false => file.data.into_owned(),
+    };
+    *response.body_mut() = Body::from(body);
+    response
+}
+
+fn gzip(data: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(data.len() / 3), Compression::new(6));
+    // Writing into memory can't fail.
+    let _ = encoder.write_all(data);
+    encoder.finish().unwrap_or_default()
+}
+
+fn content_type(name: &str) -> &'static str {
+    match name.rsplit('.').next().unwrap_or_default() {
+        "html" => "text/html; charset=utf-8",
+        "js" | "mjs" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "json" | "map" => "application/json",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "ico" => "image/x-icon",
+        "woff2" => "font/woff2",
+        "webmanifest" => "application/manifest+json",
+        "txt" => "text/plain; charset=utf-8",
+        _ => "application/octet-stream",
+    }
+}
+
+fn is_text(name: &str) -> bool {
+    matches!(name.rsplit('.').next(), Some("html" | "js" | "mjs" | "css" | "json" | "svg" | "txt" | "webmanifest"))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|it| format!("{it:02x}")).collect()
+}
+
+fn plain(status: StatusCode, text: &'static str) -> Response {
+    let mut response = Response::new(Body::from(text));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response
+}

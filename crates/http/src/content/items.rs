@@ -1,0 +1,65 @@
+//! Single items: `/v2/items…`.
+
+use super::params;
+use crate::{App, Call, Problem, body};
+use axum::{extract::State, http::Uri, response::Response};
+use stoa_content::{GetRequest, Item, Request};
+
+const PREFIX: &str = "/v2/items/";
+
+/// `GET /v2/items/{*id}`.
+pub(crate) async fn get(State(app): State<App>, call: Call, uri: Uri) -> Result<Response, Problem> {
+    let mut members = params::members(&uri)?;
+    params::default_from_path(&mut members, "dataItemId", &uri, PREFIX);
+    let request = GetRequest::parse(&members)?;
+    Ok(answer(&app.content.item_get(&call.site, &call.caller, &request).await?))
+}
+
+/// `POST /v2/items`.
+pub(crate) async fn insert(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
+    let request = Request::parse(&body.0)?;
+    Ok(answer(&app.content.item_insert(&call.site, &call.caller, &request).await?))
+}
+
+/// `POST /v2/items/update` and `PUT /v2/items/{*id}`.
+pub(crate) async fn update(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
+    let request = Request::parse(&body.0)?;
+    Ok(answer(&app.content.item_update(&call.site, &call.caller, &request).await?))
+}
+
+/// `POST /v2/items/save`.
+pub(crate) async fn save(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
+    let request = Request::parse(&body.0)?;
+    let saved = app.content.item_save(&call.site, &call.caller, &request).await?;
+    let action = if saved.is_new { "INSERTED" } else { "UPDATED" };
+    let mut text = format!("{{\"action\":\"{action}\",\"dataItem\":");
+    saved.item.print(&mut text);
+    text.push('}');
+    Ok(body::ok_bytes(text))
+}
+
+/// `POST /v2/items/remove`.
+pub(crate) async fn remove(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
+    let request = Request::parse(&body.0)?;
+    remove_item(&app, &call, &request).await
+}
+
+/// `DELETE /v2/items/{*id}`.
+pub(crate) async fn delete(State(app): State<App>, call: Call, uri: Uri) -> Result<Response, Problem> {
+    let mut members = params::members(&uri)?;
+    params::default_from_path(&mut members, "dataItemId", &uri, PREFIX);
+    remove_item(&app, &call, &Request::of(members)).await
+}
+
+async fn remove_item(app: &App, call: &Call, request: &Request<'_>) -> Result<Response, Problem> {
+    let removed = app.content.item_remove(&call.site, &call.caller, request).await?;
+    Ok(removed.as_ref().map_or_else(|| body::ok_bytes("{}"), answer))
+}
+
+fn answer(item: &Item) -> Response {
+    let mut text = String::with_capacity(item.doc.len() + 160);
+    text.push_str("{\"dataItem\":");
+    item.print(&mut text);
+    text.push('}');
+    body::ok_bytes(text)
+}

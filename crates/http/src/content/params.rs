@@ -1,0 +1,189 @@
+//! What a GET or DELETE carries: its whole payload stands in the query string (protocol/content.md 1.4).
+//!
+//! Nested members are dotted (`paging.limit=5`), lists repeat their key, and a payload that doesn't fit
+//! this form is base64url JSON in the parameter `.r`. Ids in the path aren't encoded by clients, so the
+//! path is only looked at when the query string doesn't say the same.
+
+use axum::http::Uri;
+use base64::{Engine, alphabet, engine};
+use serde_json::{Map, Value, map::Entry};
+use stoa_kernel::{Code, Fault, Result};
+
+/// Levels of a dotted name.
+const DEPTH: usize = 8;
+
+/// base64url with or without padding, as different clients send it.
+const BASE64: engine::GeneralPurpose = engine::GeneralPurpose::new(
+    &alphabet::URL_SAFE,
+    engine::GeneralPurposeConfig::new().with_decode_padding_mode(engine::DecodePaddingMode::Indifferent),
+);
+
+/// The members of a request without a body.
+///
+/// # Errors
+/// WDE0080 when `.r` isn't base64url of a JSON object, or names contradict each other.
+pub(super) fn members(uri: &Uri) -> Result<Map<String, Value>> {
+    let mut members = Map::new();
+    for (name, value) in url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
+        if name == ".r" {
+            return decode(&value);
+        }
+        insert(&mut members, &name, value.into_owned())?;
+    }
+    Ok(members)
+}
+
+/// Gives `name` the rest of the path after `prefix`, if the query string doesn't have it.
+pub(super) fn default_from_path(members: &mut Map<String, Value>, name: &str, uri: &Uri, prefix: &str) {
+    if members.contains_key(name) {
+        return;
+    }
+    if let Some(rest) = uri.path().strip_prefix(prefix).filter(|it| !it.is_empty()) {
+        let decoded = percent_decode(rest);
+        members.insert(name.to_owned(), decoded.into());
+    }
+}
+
+/// A member that may be one text or a list of them.
+pub(super) fn texts(members: &Map<String, Value>, name: &str) -> Vec<String> {
+    match members.get(name) {
+        Some(Value::String(it)) => vec![it.clone()],
+        Some(Value::Array(list)) => list.iter().filter_map(|it| it.as_str().map(str::to_owned)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// A flag as a query string or JSON has it.
+pub(super) fn flag(members: &Map<String, Value>, name: &str) -> bool {
+    match members.get(name) {
+        Some(Value::Bool(it)) => *it,
+        Some(Value::String(it)) => it == "true",
+        _ => false,
+    }
+}
+
+/// A member as text.
+///
+/// # Errors
+/// `code` when it is missing or something else.
+pub(super) fn text<'m>(members: &'m Map<String, Value>, name: &str, code: Code) -> Result<&'m str> {
+    let wrong = || Fault::because(code, format!("{name} must be a string."));
+    members.get(name).and_then(Value::as_str).ok_or_else(wrong)
+}
+
+/// A whole number of 0 or more, as text or as a number.
+///
+/// # Errors
+/// WDE0152 when it is anything else.
+pub(super) fn whole(members: &Map<String, Value>, pointer: &str) -> Result<Option<usize>> {
+    let (outer, inner) = pointer.split_once('.').unwrap_or((pointer, ""));
+    let number = match members.get(outer).and_then(|it| it.get(inner)) {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::String(it)) => it.parse().ok(),
+        Some(it) => it.as_u64().and_then(|it| usize::try_from(it).ok()),
+    };
+    let wrong = || Fault::because(Code::PagingInvalid, format!("{pointer} must be a whole number of 0 or more."));
+    number.map(Some).ok_or_else(wrong)
+}
+
+fn decode(text: &str) -> Result<Map<String, Value>> {
+    let bad = |why: &str| Fault::because(Code::BadRequest, format!("The parameter .r {why}."));
+    let bytes = BASE64.decode(text).map_err(|_| bad("is not base64url"))?;
+    let json: Value = serde_json::from_slice(&bytes).map_err(|_| bad("is not JSON in UTF-8"))?;
+    match json {
+        Value::Object(it) => Ok(it),
+        _ => Err(bad("is not a JSON object")),
+    }
+}
+
+fn insert(members: &mut Map<String, Value>, name: &str, value: String) -> Result<()> {
+    let contradiction = || Fault::because(Code::BadRequest, format!("The parameter {name} contradicts another."));
+    let mut place = members;
+    let mut names = name.split('.').peekable();
+    let mut depth = 0;
+    while let Some(part) = names.next() {
+        depth += 1;
+        if depth > DEPTH {
+            return Err(Fault::because(Code::BadRequest, "A parameter is nested too deep."));
+        }
+        if names.peek().is_none() {
+            match place.entry(part.to_owned()) {
+                Entry::Vacant(it) => {
+                    it.insert(value.into());
+                }
+                Entry::Occupied(mut it) => match it.get_mut() {
+                    Value::Array(list) => list.push(value.into()),
+                    Value::Object(_) => return Err(contradiction()),
+                    one => *one = Value::Array(vec![one.take(), value.into()]),
+                },
+            }
+            return Ok(());
+        }
+        let inner = place.entry(part.to_owned()).or_insert_with(|| Value::Object(Map::new()));
+        place = inner.as_object_mut().ok_or_else(contradiction)?;
+    }
+    Ok(())
+}
+
+/// `%41` is `A`; a percent sign that begins nothing stands for itself, bytes that aren't text are replaced.
+fn percent_decode(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let hex = text.get(at + 1..at + 3).filter(|it| it.bytes().all(|it| it.is_ascii_hexdigit()));
+        match hex.filter(|_| byte == b'%').and_then(|it| u8::from_str_radix(it, 16).ok()) {
+            Some(decoded) => {
+                out.push(decoded);
+                at += 3;
+            }
+            None => {
+                out.push(byte);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(query: &str) -> Result<Value> {
+        members(&format!("/v2/items?{query}").parse().expect("a URI")).map(Value::Object)
+    }
+
+    #[test]
+    fn dotted_names_and_repeated_keys() {
+        assert_eq!(
+            read("paging.limit=5&fields=a&fields=b&fields=c&dataItemId=x%20y").expect("members"),
+            json!({ "paging": { "limit": "5" }, "fields": ["a", "b", "c"], "dataItemId": "x y" })
+        );
+        for bad in ["a=1&a.b=2", "a.b=2&a=1", "a.b.c.d.e.f.g.h.i.j=1"] {
+            assert_eq!(read(bad).expect_err(bad).code(), Code::BadRequest, "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_test_vector_of_the_protocol() {
+        let vector = ".r=eyJkYXRhQ29sbGVjdGlvbklkIjoiYyIsInF1ZXJ5Ijp7ImZpZWxkcyI6W10sImZpbHRlciI6e30sInNvcnQiOltdfSwiaW5jbHVkZVJlZmVyZW5jZXMiOltdfQ";
+        let query = json!({ "fields": [], "filter": {}, "sort": [] });
+        let wants = json!({ "dataCollectionId": "c", "query": query, "includeReferences": [] });
+        assert_eq!(read(vector).expect("members"), wants);
+        assert_eq!(read(&format!("{vector}==")).expect("padded"), wants);
+        for bad in [".r=", ".r=%%%", ".r=e30x", ".r=W10", ".r=_w"] {
+            assert_eq!(read(bad).expect_err(bad).code(), Code::BadRequest, "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_path_says_what_the_query_does_not() {
+        let uri: Uri = "/v2/items/a/b%20c%?dataCollectionId=x".parse().expect("a URI");
+        let mut found = members(&uri).expect("members");
+        default_from_path(&mut found, "dataItemId", &uri, "/v2/items/");
+        default_from_path(&mut found, "dataCollectionId", &uri, "/v2/");
+        assert_eq!(Value::Object(found), json!({ "dataCollectionId": "x", "dataItemId": "a/b c%" }));
+    }
+}

@@ -1,0 +1,43 @@
+//! Queries over items: `/v2/items/query`, `/count`, `/query-distinct-values`.
+
+use super::params;
+use crate::{App, Call, Problem, body};
+use axum::{extract::State, http::Uri, response::Response};
+use serde_json::json;
+use stoa_content::{Page, Request};
+
+/// `POST /v2/items/query`.
+pub(crate) async fn query(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
+    let request = Request::parse(&body.0)?;
+    let page = app.content.item_query(&call.site, &call.caller, &request.members).await?;
+    Ok(answer("dataItems", &page))
+}
+
+/// `GET /v2/items/query`: the same, sent in the query string when it is short (protocol/content.md 1.5).
+pub(crate) async fn query_get(State(app): State<App>, call: Call, uri: Uri) -> Result<Response, Problem> {
+    let members = params::members(&uri)?;
+    let page = app.content.item_query(&call.site, &call.caller, &members).await?;
+    Ok(answer("dataItems", &page))
+}
+
+/// `POST /v2/items/count`.
+pub(crate) async fn count(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
+    let request = Request::parse(&body.0)?;
+    let count = app.content.item_count(&call.site, &call.caller, &request.members).await?;
+    Ok(body::ok(&json!({ "totalCount": count })))
+}
+
+/// `POST /v2/items/query-distinct-values`.
+pub(crate) async fn distinct(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
+    let request = Request::parse(&body.0)?;
+    let page = app.content.item_distinct(&call.site, &call.caller, &request.members).await?;
+    Ok(answer("distinctValues", &page))
+}
+
+fn answer(name: &str, page: &Page) -> Response {
+    let mut text = String::with_capacity(page.elements.len() + 160);
+    text.extend(["{\"", name, "\":[", &page.elements, "],\"pagingMetadata\":{"]);
+    page.print_metadata(&mut text);
+    text.push_str("}}");
+    body::ok_bytes(text)
+}

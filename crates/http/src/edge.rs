@@ -1,0 +1,114 @@
+//! The outermost layer: what every request and every answer has in common.
+//!
+//! Preflights are answered here, aliases become canonical paths before routing, and every answer,
+//! errors included, carries its request id and CORS headers (protocol/identity.md 2.2, 2.3).
+
+use crate::{App, Problem, aliases, extract::text, router::router};
+use axum::{
+    BoxError,
+    body::{Body, Bytes, HttpBody},
+    extract::Request,
+    http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header},
+    response::{IntoResponse, Response},
+};
+use std::{convert::Infallible, sync::Arc};
+use stoa_kernel::{Fault, clock::Counter};
+use tower::{Service, ServiceExt};
+
+/// The whole HTTP surface as a service; requests carry `ConnectInfo<SocketAddr>` when there is a socket.
+pub fn service<B>(
+    app: App,
+) -> impl Service<Request<B>, Response = Response, Error = Infallible, Future: Send> + Clone + Send + Sync + 'static
+where
+    B: HttpBody<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    let ids = RequestIds::new(&app);
+    let router = router(app);
+    tower::service_fn(move |request: Request<B>| {
+        let mut request = request.map(Body::new);
+        let (router, id) = (router.clone(), ids.next());
+        async move {
+            if request.method() == Method::OPTIONS {
+                return Ok(preflight(request.headers(), &id));
+            }
+            if let Some(uri) = canonical(request.uri()) {
+                *request.uri_mut() = uri;
+            }
+            let consistent = request.headers().get("x-wix-consistent").cloned();
+            let mut response = match router.oneshot(request).await {
+                Ok(response) => response,
+                Err(never) => match never {},
+            };
+            finish(response.headers_mut(), &id, consistent);
+            Ok(response)
+        }
+    })
+}
+
+fn canonical(uri: &Uri) -> Option<Uri> {
+    let path = aliases::canonical(uri.path_and_query()?.as_str())?;
+    path.parse().ok()
+}
+
+fn preflight(asked: &HeaderMap, id: &HeaderValue) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    let headers = response.headers_mut();
+    let allowed = asked.get(header::ACCESS_CONTROL_REQUEST_HEADERS).cloned();
+    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, allowed.unwrap_or(HeaderValue::from_static("*")));
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET,POST,PUT,PATCH,DELETE,OPTIONS"));
+    headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
+    headers.insert(header::VARY, HeaderValue::from_static("access-control-request-headers"));
+    finish(headers, id, None);
+    response
+}
+
+fn finish(headers: &mut HeaderMap, id: &HeaderValue, consistent: Option<HeaderValue>) {
+    headers.insert("x-wix-request-id", id.clone());
+    headers.insert("x-request-id", id.clone());
+    // No credentials are ever accepted from other origins, so any origin may ask.
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    headers.insert(
+        header::ACCESS_CONTROL_EXPOSE_HEADERS,
+        HeaderValue::from_static("X-Wix-Request-Id, X-Wix-Consistent"),
+    );
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if let Some(it) = consistent {
+        headers.insert("x-wix-consistent", it);
+    }
+}
+
+/// Ids of requests: unique among processes by a random beginning, cheap by counting.
+#[derive(Clone)]
+struct RequestIds(Arc<(String, Counter)>);
+
+impl RequestIds {
+    fn new(app: &App) -> Self {
+        Self(Arc::new((app.world.token::<8>(), Counter::default())))
+    }
+
+    fn next(&self) -> HeaderValue {
+        let (process, counter) = &*self.0;
+        let id = format!("{process}-{:x}", counter.next());
+        HeaderValue::from_str(&id).unwrap_or(HeaderValue::from_static("0"))
+    }
+}
+
+/// What is asked for by a path that nothing answers: a page for browsers, an error for everyone else.
+pub(crate) async fn fallback(request: Request) -> Response {
+    let wants_page = request.method() == Method::GET || request.method() == Method::HEAD;
+    let accepts_html = text(request.headers(), "accept").is_some_and(|it| it.contains("text/html"));
+    let is_api = ["/v1/", "/v2/", "/_api/", "/oauth2/", "/members/"].iter().any(|it| request.uri().path().starts_with(it));
+    if wants_page && !is_api {
+        return crate::apps::serve(request.uri().path(), request.headers(), accepts_html);
+    }
+    Problem(Fault::because(stoa_kernel::Code::NotFound, format!("nothing answers {} {}", request.method(), request.uri().path())))
+        .into_response()
+}
+
+/// A path that exists, asked with a method that it does not take.
+pub(crate) async fn method_not_allowed(request: Request) -> Problem {
+    let text = format!("{} does not take {}", request.uri().path(), request.method());
+    Problem(Fault::because(stoa_kernel::Code::MethodNotAllowed, text))
+}

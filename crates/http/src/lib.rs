@@ -1,0 +1,21 @@
+//! HTTP: every route, every alias, and what turns a request into a `Caller` and a `Fault` into JSON.
+//!
+//! No rule of the product lives here. A handler extracts, calls one operation of `identity` or
+//! `content`, and answers. This is the only room that knows both of them.
+
+mod aliases;
+pub mod apps;
+pub mod body;
+pub mod content;
+mod edge;
+pub mod extract;
+pub mod identity;
+pub mod problem;
+mod router;
+mod settings;
+mod site;
+
+pub use edge::service;
+pub use extract::{Call, RequestInfo};
+pub use problem::Problem;
+pub use settings::{App, Settings};

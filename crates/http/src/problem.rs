@@ -1,0 +1,61 @@
+//! A [`Fault`] as the client reads it (protocol/identity.md 12.1, protocol/content.md 14.1).
+//!
+//! Malformed input has the same shape as everything else. The private half of a fault goes to the
+//! log, never into the answer.
+
+use axum::{
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use serde_json::{Value, json};
+use stoa_kernel::{Code, Fault};
+
+pub struct Problem(pub Fault);
+
+impl From<Fault> for Problem {
+    fn from(fault: Fault) -> Self {
+        Self(fault)
+    }
+}
+
+impl From<stoa_store::Error> for Problem {
+    fn from(error: stoa_store::Error) -> Self {
+        Self(error.into())
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let fault = self.0;
+        match fault.code().status() {
+            500.. => tracing::error!(code = fault.code().name(), log = fault.log(), "request failed: {fault}"),
+            _ => tracing::debug!(code = fault.code().name(), log = fault.log(), "request refused: {fault}"),
+        }
+        let status = StatusCode::from_u16(fault.code().status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
+        (status, headers, body(&fault).to_string()).into_response()
+    }
+}
+
+/// The error body. Content codes stand in the text as well, because callers search it for them.
+pub fn body(fault: &Fault) -> Value {
+    if fault.code() == Code::Validation {
+        return json!({
+            "message": fault.message(),
+            "details": { "validationError": { "fieldViolations": fault.violations() } },
+        });
+    }
+    let code = fault.code().name();
+    let text = match fault.code().is_content() {
+        true => format!("{code}: {}", fault.message()),
+        false => fault.message().to_owned(),
+    };
+    let mut data = fault.data().clone();
+    if !fault.violations().is_empty() {
+        data.insert("fieldViolations".to_owned(), json!(fault.violations()));
+    }
+    json!({
+        "message": text,
+        "details": { "applicationError": { "code": code, "description": text, "data": data } },
+    })
+}

@@ -1,0 +1,37 @@
+//! What every handler can reach, and how the server presents itself to the outside.
+
+use ipnet::IpNet;
+use std::{net::IpAddr, sync::Arc};
+use stoa_content::Content;
+use stoa_identity::Identity;
+use stoa_kernel::World;
+use stoa_store::Store;
+
+/// The state of the router; cheap to clone.
+#[derive(Clone)]
+pub struct App {
+    pub store: Arc<Store>,
+    pub world: World,
+    pub identity: Identity,
+    pub content: Content,
+    pub settings: Arc<Settings>,
+}
+
+/// How the server is reached.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// What links, issuer and cookies are made from, for example `https://www.example.org`, without
+    /// a final slash. Without it the Host header is believed, on loopback only.
+    pub public_url: Option<String>,
+    /// Proxies whose `X-Forwarded-For`, `-Proto` and `-Host` are believed.
+    pub trusted_proxies: Vec<IpNet>,
+    /// Whether this server itself speaks TLS.
+    pub tls: bool,
+}
+
+impl Settings {
+    pub fn trusts(&self, peer: IpAddr) -> bool {
+        let peer = peer.to_canonical();
+        self.trusted_proxies.iter().any(|it| it.contains(&peer))
+    }
+}

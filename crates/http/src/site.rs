@@ -1,0 +1,30 @@
+//! What anyone may know about the site and the server: health, readiness, public settings.
+
+use crate::{App, Problem, RequestInfo, body};
+use axum::{extract::State, response::Response};
+use serde_json::json;
+use stoa_kernel::{Code, Fault};
+
+/// `GET /healthz`: the process lives.
+pub(crate) async fn health() -> Response {
+    body::ok(&json!({ "status": "ok" }))
+}
+
+/// `GET /readyz`: the database answers, so requests can be served.
+pub(crate) async fn ready(State(app): State<App>) -> Result<Response, Problem> {
+    app.store.ping().await.map_err(|it| Fault::new(Code::Unavailable).logged(format!("{it:?}")))?;
+    Ok(body::ok(&json!({ "status": "ready" })))
+}
+
+/// `GET /_api/site/v1/public-settings`: what the website under this host name needs to start.
+pub(crate) async fn public_settings(State(app): State<App>, info: RequestInfo) -> Result<Response, Problem> {
+    let site = app.store.site_by_host(&info.host).await?;
+    let client = app.identity.client_list(&site.id).await?.into_iter().next();
+    Ok(body::ok(&json!({
+        "siteId": site.id,
+        "name": site.name,
+        "clientId": client.map(|it| it.id),
+        "language": "en",
+        "captcha": { "visibleSiteKey": null, "invisibleSiteKey": null },
+    })))
+}

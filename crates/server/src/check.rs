@@ -1,0 +1,110 @@
+//! `stoa check`: tells what is wrong with the configuration, and where, without starting anything.
+
+#![expect(clippy::print_stdout, reason = "this is what the command prints")]
+
+use crate::config::{Config, Tls};
+use serde_json::json;
+use std::{path::Path, process::ExitCode};
+
+struct Finding {
+    key: &'static str,
+    is_good: bool,
+    text: String,
+}
+
+/// Prints what was looked at; fails when anything is wrong.
+pub fn check(config: &Config, as_json: bool) -> ExitCode {
+    let mut findings = vec![data(&config.data), database(config)];
+    findings.extend(config.tls.as_ref().map(tls));
+    findings.push(listen(config));
+    findings.push(public_url(config));
+    print(&findings, as_json)
+}
+
+/// The configuration could not even be read.
+pub fn refused(error: &str, as_json: bool) -> ExitCode {
+    print(&[Finding { key: "configuration", is_good: false, text: error.to_owned() }], as_json)
+}
+
+fn print(findings: &[Finding], as_json: bool) -> ExitCode {
+    let is_good = findings.iter().all(|it| it.is_good);
+    if as_json {
+        let list: Vec<_> = findings.iter().map(|it| json!({ "key": it.key, "ok": it.is_good, "text": it.text })).collect();
+        println!("{}", json!({ "ok": is_good, "findings": list }));
+    } else {
+        for it in findings {
+            println!("{} {:<13} {}", if it.is_good { "ok   " } else { "wrong" }, it.key, it.text);
+        }
+    }
+    if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn data(path: &Path) -> Finding {
+    let (is_good, text) = match std::fs::metadata(path) {
+        Ok(it) if !it.is_dir() => (false, format!("{} is not a directory", path.display())),
+        Ok(it) if it.permissions().readonly() => (false, format!("{} can't be written", path.display())),
+        Ok(_) => (true, format!("{}", path.display())),
+        Err(_) => match path.parent().map(|it| if it.as_os_str().is_empty() { Path::new(".") } else { it }) {
+            Some(parent) if parent.is_dir() => (true, format!("{} will be made", path.display())),
+            _ => (false, format!("{}: the directory above it does not exist", path.display())),
+        },
+    };
+    Finding { key: "data", is_good, text }
+}
+
+fn database(config: &Config) -> Finding {
+    let key = "database_url";
+    let Some(url) = &config.database_url else {
+        return Finding { key, is_good: true, text: "not set: SQLite files in the data directory".to_owned() };
+    };
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return Finding { key, is_good: false, text: error.to_string() },
+    };
+    match runtime.block_on(stoa_store::Store::probe(url)) {
+        Ok(version) => Finding { key, is_good: true, text: format!("PostgreSQL {version} answers") },
+        Err(fault) => Finding { key, is_good: false, text: crate::command::sentence(fault) },
+    }
+}
+
+fn tls(tls: &Tls) -> Finding {
+    let key = "tls_cert";
+    for path in [&tls.cert, &tls.key] {
+        if let Err(error) = std::fs::read(path) {
+            return Finding { key, is_good: false, text: format!("{}: {error}", path.display()) };
+        }
+    }
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return Finding { key, is_good: false, text: error.to_string() },
+    };
+    let loaded = runtime.block_on(axum_server::tls_rustls::RustlsConfig::from_pem_file(&tls.cert, &tls.key));
+    match loaded {
+        Ok(_) => Finding { key, is_good: true, text: format!("{}", tls.cert.display()) },
+        Err(error) => Finding { key, is_good: false, text: format!("{} with {}: {error}", tls.cert.display(), tls.key.display()) },
+    }
+}
+
+fn listen(config: &Config) -> Finding {
+    let key = "port";
+    match std::net::TcpListener::bind((config.host, config.port)) {
+        Ok(_) => Finding { key, is_good: true, text: format!("{}:{} is free", config.host, config.port) },
+        Err(error) => Finding { key, is_good: false, text: format!("{}:{}: {error}", config.host, config.port) },
+    }
+}
+
+fn public_url(config: &Config) -> Finding {
+    let key = "public_url";
+    match &config.public_url {
+        Some(url) => Finding { key, is_good: true, text: url.clone() },
+        None if config.host.is_loopback() => {
+            Finding { key, is_good: true, text: "not set: the Host header is used, on loopback".to_owned() }
+        }
+        None => Finding {
+            key,
+            is_good: false,
+            text: format!("host is {}, which others can reach; set public_url so that links and cookies are right", config.host),
+        },
+    }
+}

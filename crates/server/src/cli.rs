@@ -1,0 +1,194 @@
+//! What can be typed. The meaning of each command is in [`crate::command`].
+
+use crate::config::Options;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Hosted identity and content for websites, in one program.
+///
+/// `stoa serve --demo` starts a server with the Atlas example on http://localhost:4400. Commands work
+/// while the server runs on the same data directory.
+#[derive(Debug, Parser)]
+#[command(name = "stoa", version, propagate_version = true, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Verb,
+    /// Configuration file [default: stoa.toml if it is there]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Print the result as one line of JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+    #[command(flatten)]
+    pub options: Options,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Answer requests until SIGTERM
+    Serve {
+        /// Make an example site on first start: the Atlas website with its cities and countries
+        #[arg(long)]
+        demo: bool,
+    },
+    /// Make and list sites
+    #[command(subcommand)]
+    Site(SiteVerb),
+    /// Make and list public clients (front ends) of a site
+    #[command(subcommand)]
+    Client(ClientVerb),
+    /// Make, list and revoke API keys
+    #[command(subcommand)]
+    Key(KeyVerb),
+    /// Invite the people who run a site
+    #[command(subcommand)]
+    Owner(OwnerVerb),
+    /// Read items from a file into a collection
+    Import(Import),
+    /// Write a collection's items to standard output
+    Export(Export),
+    /// Bring the data to the form this version needs, then stop
+    Migrate,
+    /// Tell what is wrong with the configuration, and where
+    Check,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SiteVerb {
+    /// Make an empty site
+    Create {
+        #[arg(long)]
+        name: String,
+        /// Host name that shows this site; may be given several times
+        #[arg(long)]
+        host: Vec<String>,
+    },
+    /// List all sites
+    List,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ClientVerb {
+    /// Make a client
+    Create {
+        #[arg(long)]
+        name: String,
+        /// Address that sign-in may return to; exact, only a loopback port may vary
+        #[arg(long, num_args = 1..)]
+        redirect_uri: Vec<String>,
+        /// Origin of the website, for example https://www.example.org
+        #[arg(long, num_args = 1..)]
+        origin: Vec<String>,
+        /// Also make a client secret (for servers, never for browsers); it is shown once
+        #[arg(long)]
+        secret: bool,
+        #[command(flatten)]
+        site: SiteChoice,
+    },
+    /// List the clients of a site
+    List {
+        #[command(flatten)]
+        site: SiteChoice,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum KeyVerb {
+    /// Make an API key with full rights on the site; it is shown once
+    Create {
+        #[arg(long)]
+        name: String,
+        #[command(flatten)]
+        site: SiteChoice,
+    },
+    /// List the API keys of a site
+    List {
+        #[command(flatten)]
+        site: SiteChoice,
+    },
+    /// Refuse a key from now on
+    Revoke {
+        /// Id of the key, from `stoa key list`
+        id: String,
+        #[command(flatten)]
+        site: SiteChoice,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum OwnerVerb {
+    /// Print a one-time link with which a person sets a password
+    Invite {
+        #[arg(long)]
+        email: String,
+        #[arg(long, value_enum, default_value_t = RoleName::Owner)]
+        role: RoleName,
+        #[command(flatten)]
+        site: SiteChoice,
+    },
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RoleName {
+    Owner,
+    Editor,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct SiteChoice {
+    /// Id of the site; not needed when there is only one
+    #[arg(long)]
+    pub site: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Import {
+    /// Collection to write into; it must exist
+    pub collection: String,
+    /// File to read, `-` for standard input
+    pub file: PathBuf,
+    /// Format [default: by the file's ending, else jsonl]
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
+    /// Import into a running server elsewhere
+    #[arg(long, requires = "api_key")]
+    pub url: Option<String>,
+    /// API key for --url
+    #[arg(long, env = "STOA_API_KEY", hide_env_values = true)]
+    pub api_key: Option<String>,
+    #[command(flatten)]
+    pub site: SiteChoice,
+}
+
+#[derive(Debug, Args)]
+pub struct Export {
+    /// Collection to read
+    pub collection: String,
+    #[arg(long, value_enum, default_value_t = Format::Jsonl)]
+    pub format: Format,
+    #[command(flatten)]
+    pub site: SiteChoice,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// One JSON object a line
+    Jsonl,
+    /// One JSON array of objects
+    Json,
+    /// Comma separated, first line names the fields
+    Csv,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        super::Cli::command().debug_assert();
+    }
+}

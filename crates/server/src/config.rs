@@ -1,0 +1,184 @@
+//! Every configuration key on one page.
+//!
+//! A key has one name in three places: `stoa.toml` (`public_url = "…"`), the environment
+//! (`STOA_PUBLIC_URL`) and a flag (`--public-url`). A flag beats the environment, which beats the
+//! file, which beats the default. What was written is [`Options`]; what it means is [`Config`].
+
+use clap::Args;
+use ipnet::IpNet;
+use serde::Deserialize;
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    path::{Path, PathBuf},
+};
+
+/// The keys as they were written; nothing is required.
+#[derive(Debug, Clone, Default, Args, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[command(next_help_heading = "Configuration (also in stoa.toml and as STOA_… variables)")]
+pub struct Options {
+    /// Directory of the data: SQLite files, lock, socket, outbox [default: ./data]
+    #[arg(long, env = "STOA_DATA", global = true, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Use PostgreSQL instead of SQLite files: postgres://user:password@host/database
+    #[arg(long, env = "STOA_DATABASE_URL", global = true, hide_env_values = true, value_name = "URL")]
+    pub database_url: Option<String>,
+    /// Connections to PostgreSQL [default: 16]
+    #[arg(long, env = "STOA_DATABASE_CONNECTIONS", global = true, value_name = "N")]
+    pub database_connections: Option<usize>,
+    /// Address to listen on [default: 127.0.0.1]
+    #[arg(long, env = "STOA_HOST", global = true, value_name = "ADDRESS")]
+    pub host: Option<IpAddr>,
+    /// Port to listen on, 0 for any free one [default: 4400]
+    #[arg(long, env = "STOA_PORT", global = true, value_name = "N")]
+    pub port: Option<u16>,
+    /// What links, cookies and the token issuer are made from; needed for names beyond loopback
+    #[arg(long, env = "STOA_PUBLIC_URL", global = true, value_name = "URL")]
+    pub public_url: Option<String>,
+    /// Proxies whose X-Forwarded-* headers are believed, as CIDR; may be given several times
+    #[arg(long, env = "STOA_TRUSTED_PROXY", global = true, value_delimiter = ',', num_args = 1.., value_name = "CIDR")]
+    pub trusted_proxy: Vec<IpNet>,
+    /// Certificate chain (PEM); together with --tls-key the server speaks HTTPS
+    #[arg(long, env = "STOA_TLS_CERT", global = true, value_name = "FILE")]
+    pub tls_cert: Option<PathBuf>,
+    /// Private key of the certificate (PEM)
+    #[arg(long, env = "STOA_TLS_KEY", global = true, value_name = "FILE")]
+    pub tls_key: Option<PathBuf>,
+    /// What to log, for example `info` or `warn,stoa_http=debug` [default: info]
+    #[arg(long, env = "STOA_LOG", global = true, value_name = "FILTER")]
+    pub log: Option<String>,
+    /// Log as JSON lines
+    #[arg(long, env = "STOA_LOG_JSON", global = true)]
+    pub log_json: bool,
+}
+
+/// The keys as they are meant.
+#[derive(Debug, Clone)]
+pub struct Config {
+    pub data: PathBuf,
+    pub database_url: Option<String>,
+    pub database_connections: usize,
+    pub host: IpAddr,
+    pub port: u16,
+    pub public_url: Option<String>,
+    pub trusted_proxies: Vec<IpNet>,
+    pub tls: Option<Tls>,
+    pub log: String,
+    pub log_json: bool,
+}
+
+#[derive(Debug, Clone)]
+pub struct Tls {
+    pub cert: PathBuf,
+    pub key: PathBuf,
+}
+
+impl Config {
+    /// Reads `file` (by default `stoa.toml`, if it is there) and puts `flags` over it.
+    ///
+    /// # Errors
+    /// A sentence that names the key, what is wrong with it and where it stands.
+    pub fn load(file: Option<&Path>, flags: Options) -> Result<Self, String> {
+        let written = match file {
+            Some(path) => read(path)?,
+            None if Path::new("stoa.toml").exists() => read(Path::new("stoa.toml"))?,
+            None => Options::default(),
+        };
+        Self::from_options(flags.over(written))
+    }
+
+    fn from_options(it: Options) -> Result<Self, String> {
+        let tls = match (it.tls_cert, it.tls_key) {
+            (Some(cert), Some(key)) => Some(Tls { cert, key }),
+            (None, None) => None,
+            (Some(_), None) => return Err("tls_cert is set without tls_key".to_owned()),
+            (None, Some(_)) => return Err("tls_key is set without tls_cert".to_owned()),
+        };
+        if let Some(url) = &it.database_url
+            && !(url.starts_with("postgres://") || url.starts_with("postgresql://"))
+        {
+            return Err("database_url must begin with postgres://".to_owned());
+        }
+        let database_connections = it.database_connections.unwrap_or(16);
+        if database_connections == 0 {
+            return Err("database_connections must be at least 1".to_owned());
+        }
+        Ok(Self {
+            data: it.data.unwrap_or_else(|| PathBuf::from("data")),
+            database_url: it.database_url,
+            database_connections,
+            host: it.host.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+            port: it.port.unwrap_or(4400),
+            public_url: it.public_url.map(|it| public_url(&it)).transpose()?,
+            trusted_proxies: it.trusted_proxy,
+            tls,
+            log: it.log.unwrap_or_else(|| "info".to_owned()),
+            log_json: it.log_json,
+        })
+    }
+}
+
+impl Options {
+    fn over(self, file: Self) -> Self {
+        Self {
+            data: self.data.or(file.data),
+            database_url: self.database_url.or(file.database_url),
+            database_connections: self.database_connections.or(file.database_connections),
+            host: self.host.or(file.host),
+            port: self.port.or(file.port),
+            public_url: self.public_url.or(file.public_url),
+            trusted_proxy: if self.trusted_proxy.is_empty() { file.trusted_proxy } else { self.trusted_proxy },
+            tls_cert: self.tls_cert.or(file.tls_cert),
+            tls_key: self.tls_key.or(file.tls_key),
+            log: self.log.or(file.log),
+            log_json: self.log_json || file.log_json,
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<Options, String> {
+    let text = std::fs::read_to_string(path).map_err(|it| format!("{}: {it}", path.display()))?;
+    // The parser's own message shows the line and points at the word.
+    toml::from_str(&text).map_err(|it| format!("{}: {it}", path.display()))
+}
+
+fn public_url(text: &str) -> Result<String, String> {
+    let url = url::Url::parse(text).map_err(|it| format!("public_url {text:?}: {it}"))?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+        return Err(format!("public_url {text:?} must begin with https:// or http:// and name a host"));
+    }
+    if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
+        return Err(format!("public_url {text:?} must have neither path nor query"));
+    }
+    Ok(text.trim_end_matches('/').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flag_beats_the_file() {
+        let file: Options = toml::from_str("port = 5000\nhost = \"0.0.0.0\"").unwrap();
+        let flags = Options { port: Some(6000), ..Options::default() };
+        let config = Config::from_options(flags.over(file)).unwrap();
+        assert_eq!((config.port, config.host.to_string().as_str()), (6000, "0.0.0.0"));
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let load = |text: &str| toml::from_str::<Options>(text).map_err(|it| it.to_string()).and_then(Config::from_options);
+        for (text, says) in [
+            ("prot = 1", "unknown field `prot`"),
+            ("port = \"x\"", "invalid type"),
+            ("port = 70000", "70000"),
+            ("tls_cert = \"a\"", "without tls_key"),
+            ("public_url = \"example.org\"", "public_url"),
+            ("public_url = \"https://example.org/x\"", "neither path"),
+            ("database_url = \"mysql://x\"", "postgres://"),
+        ] {
+            let error = load(text).unwrap_err();
+            assert!(error.contains(says), "{text}: {error}");
+        }
+    }
+}

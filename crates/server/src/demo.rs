@@ -1,0 +1,113 @@
+//! `stoa serve --demo`: the Atlas site with its collections, made once.
+//!
+//! The data are part of the program (made from npm packages when it is built). A marker in the data
+//! directory says how far the making got, so that one which was interrupted goes on where it stopped.
+
+use crate::{
+    command::{self, Output, Services, sentence},
+    report::Report,
+};
+use flate2::read::GzDecoder;
+use rust_embed::RustEmbed;
+use serde_json::Value;
+use std::{io::Cursor, path::PathBuf, sync::Arc};
+use stoa_identity::client::ClientDraft;
+use stoa_kernel::{Code, SiteId};
+use stoa_store::Site;
+
+#[derive(RustEmbed)]
+#[folder = "$CARGO_MANIFEST_DIR/../../web/apps/atlas/demo/out"]
+#[allow_missing = true]
+struct Data;
+
+/// Collections that come with items, and how many.
+const FILLED: &[(&str, u64)] = &[("countries", 250), ("cities", 135_233)];
+
+/// Makes the demo site unless the data directory is in use for something else or already has it.
+pub async fn make_if_empty(services: &Services, url: &str) -> Result<(), String> {
+    let marker = Marker::of(services);
+    let site = match marker.read() {
+        Some(State::Done) => return Ok(()),
+        Some(State::Making(id)) => services.store.site(&id).await.map_err(sentence)?,
+        None if services.store.sites().await.map_err(sentence)?.is_empty() => begin(services, url, &marker).await?,
+        None => return Ok(()),
+    };
+    collections(services, &site).await?;
+    let (services, runtime) = (services.clone(), tokio::runtime::Handle::current());
+    tokio::task::spawn_blocking(move || fill(&services, &runtime, &site)).await.map_err(|it| it.to_string())??;
+    marker.write(&State::Done)
+}
+
+async fn begin(services: &Services, url: &str, marker: &Marker) -> Result<Arc<Site>, String> {
+    let site = services.store.site_create("Atlas", &services.world).await.map_err(sentence)?;
+    marker.write(&State::Making(site.id.clone()))?;
+    let draft = ClientDraft {
+        name: "Atlas".to_owned(),
+        redirect_uris: vec![format!("{url}/signed-in"), "http://localhost/signed-in".to_owned(), "http://127.0.0.1/signed-in".to_owned()],
+        origins: vec![url.to_owned(), "http://localhost".to_owned(), "http://127.0.0.1".to_owned()],
+        with_secret: false,
+    };
+    services.identity.client_create(&site.id, draft).await.map_err(sentence)?;
+    Ok(site)
+}
+
+async fn collections(services: &Services, site: &Arc<Site>) -> Result<(), String> {
+    let file = Data::get("collections.json").ok_or("this program was built without the demo data; run make build")?;
+    let list: Vec<Value> = serde_json::from_slice(&file.data).map_err(|it| it.to_string())?;
+    for collection in &list {
+        match services.content.collection_create(site, &command::operator(), collection).await {
+            Ok(_) => {}
+            Err(fault) if fault.code() == Code::CollectionExists => {}
+            Err(fault) => return Err(sentence(fault)),
+        }
+    }
+    Ok(())
+}
+
+fn fill(services: &Services, runtime: &tokio::runtime::Handle, site: &Arc<Site>) -> Result<(), String> {
+    let mut report = Report::new(false);
+    for (collection, count) in FILLED {
+        let file = Data::get(&format!("{collection}.jsonl.gz")).ok_or_else(|| format!("the demo data lack {collection}"))?;
+        let items = Box::new(GzDecoder::new(Cursor::new(file.data.into_owned())));
+        report.begin(&format!("{collection:<9}"), Some(*count));
+        let output: &mut dyn Output = &mut report;
+        let result = command::import(services, runtime, site, collection, crate::cli::Format::Jsonl, items, output)?;
+        report.end();
+        if result["failed"] != 0 {
+            return Err(format!("the demo data could not be imported: {result}"));
+        }
+    }
+    Ok(())
+}
+
+enum State {
+    Making(SiteId),
+    Done,
+}
+
+/// The file that remembers the state of the demo.
+struct Marker(PathBuf);
+
+impl Marker {
+    fn of(services: &Services) -> Self {
+        Self(services.store.directory().path().join("demo"))
+    }
+
+    fn read(&self) -> Option<State> {
+        let text = std::fs::read_to_string(&self.0).ok()?;
+        match text.trim().split_once(' ') {
+            Some(("making", id)) => Some(State::Making(SiteId::from(id))),
+            _ => Some(State::Done),
+        }
+    }
+
+    fn write(&self, state: &State) -> Result<(), String> {
+        let text = match state {
+            State::Making(id) => format!("making {id}\n"),
+            State::Done => "done\n".to_owned(),
+        };
+        // Renamed into place: a half-written marker would be taken for a finished demo.
+        let draft = self.0.with_extension("new");
+        std::fs::write(&draft, text).and_then(|()| std::fs::rename(&draft, &self.0)).map_err(|it| it.to_string())
+    }
+}

@@ -1,0 +1,72 @@
+//! The contract for scripts (design: decisions taken), to the letter.
+
+use crate::process::{Place, all_things, make_things, post, write_items};
+use serde_json::{Value, json};
+use std::io::Write;
+use stoa_testkit::Engine;
+
+#[test]
+fn on_sqlite() {
+    contract(Engine::Sqlite);
+}
+
+#[test]
+fn on_postgres() {
+    contract(Engine::Postgres);
+}
+
+fn contract(engine: Engine) {
+    let place = Place::new(engine);
+    let site = text(&place.json(&["site", "create", "--name", "X"]), "siteId");
+    let uris = ["client", "create", "--name", "X", "--redirect-uri", "https://a.example/cb", "https://a.example/cb2"];
+    let client = place.json(&[&uris[..], &["--origin", "https://a.example"]].concat());
+    assert_eq!(text(&client, "siteId"), site);
+    assert!(!text(&client, "clientId").is_empty() && client.get("clientSecret").is_none());
+    let client = place.json(&["client", "create", "--name", "Y", "--redirect-uri", "https://a.example/cb", "--secret"]);
+    assert!(!text(&client, "clientSecret").is_empty());
+    let key = place.json(&["key", "create", "--name", "X"]);
+    assert_eq!(text(&key, "siteId"), site);
+    let key = text(&key, "apiKey");
+    assert!(text(&place.json(&["owner", "invite", "--email", "owner@example.org"]), "setupUrl").contains("/account/setup"));
+
+    // The same commands while the server holds the directory.
+    let server = place.serve(|_| {});
+    assert!(server.url.starts_with("http://127.0.0.1:"));
+    make_things(&server, &key);
+    let second = text(&place.json(&["key", "create", "--name", "Y"]), "apiKey");
+    let (status, _) = post(&format!("{}/v2/items/query", server.url), &second, &json!({ "dataCollectionId": "things" })).unwrap();
+    assert_eq!(status, 200, "a key made while the server runs works at once");
+    let file = place.file("things.jsonl");
+    write_items(&file, 2500);
+    let result = place.json(&["import", "things", file.to_str().unwrap()]);
+    assert_eq!(result, json!({ "inserted": 2500, "updated": 0, "failed": 0 }));
+    assert_eq!(place.json(&["import", "things", file.to_str().unwrap()])["updated"], json!(2500));
+    assert_eq!(all_things(&server, &key).len(), 2500);
+    let exported = place.stoa(&["export", "things", "--format", "jsonl"]).output().unwrap();
+    assert_eq!(exported.stdout.iter().filter(|it| **it == b'\n').count(), 2500);
+    for (path, wants) in [("/healthz", "ok"), ("/readyz", "ready")] {
+        let text = ureq::get(format!("{}{path}", server.url)).call().unwrap().body_mut().read_to_string().unwrap();
+        assert!(text.contains(wants), "{path}: {text}");
+    }
+
+    // Another server can't take the same directory, and says why.
+    let refused = place.stoa(&["serve", "--port", "0"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("in use by another process"));
+
+    // From elsewhere, with a key.
+    let url = server.url.clone();
+    let remote = ["import", "things", file.to_str().unwrap(), "--url", &url, "--api-key", &key];
+    assert_eq!(place.json(&remote)["updated"], json!(2500));
+    assert!(server.stop(), "SIGTERM ends it cleanly");
+
+    // And without a server again: a bad line is named and the good ones are kept.
+    std::fs::File::options().append(true).open(&file).unwrap().write_all(b"{\"_id\": 7}\nnot json\n").unwrap();
+    let output = place.stoa(&["import", "things", file.to_str().unwrap(), "--json"]).output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(format!("{out}{err}").contains("2501") && format!("{out}{err}").contains("2502"), "lines are named: {out} {err}");
+    assert!(!output.status.success(), "a script sees that something failed");
+}
+
+fn text(value: &Value, name: &str) -> String {
+    value[name].as_str().unwrap_or_else(|| panic!("{name} in {value}")).to_owned()
+}

@@ -1,0 +1,149 @@
+//! Starts the real program the way scripts do, and talks to it.
+
+use serde_json::{Value, json};
+use std::{
+    io::{BufRead, BufReader, Write},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdin, Command, Stdio},
+};
+use stoa_testkit::{Engine, TestDatabase};
+
+pub const STOA: &str = env!("CARGO_BIN_EXE_stoa");
+
+/// A data directory, and a database when the engine is PostgreSQL.
+pub struct Place {
+    directory: tempfile::TempDir,
+    database: Option<TestDatabase>,
+}
+
+impl Place {
+    pub fn new(engine: Engine) -> Self {
+        let database = (engine == Engine::Postgres).then(TestDatabase::blocking_create);
+        Self { directory: tempfile::tempdir().unwrap(), database }
+    }
+
+    pub fn data(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// `stoa ARGUMENTS --data …`, ready to be started.
+    pub fn stoa(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(STOA);
+        command.args(arguments).arg("--data").arg(self.data()).env_remove("STOA_DATABASE_URL").stdin(Stdio::null());
+        if let Some(database) = &self.database {
+            command.arg("--database-url").arg(database.url());
+        }
+        command
+    }
+
+    /// Runs a command to its end and parses the last line it prints.
+    pub fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.stoa(arguments).arg("--json").output().unwrap();
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "stoa {arguments:?} failed: {err}");
+        serde_json::from_str(out.lines().last().unwrap_or_default()).unwrap_or_else(|it| panic!("{it}: {out} {err}"))
+    }
+
+    /// Makes a site with a key and an open collection `things`; answers the key.
+    pub fn site_with_things(&self) -> String {
+        self.json(&["site", "create", "--name", "Test"]);
+        self.json(&["key", "create", "--name", "test"])["apiKey"].as_str().unwrap().to_owned()
+    }
+
+    pub fn serve(&self, setup: impl FnOnce(&mut Command)) -> Server {
+        let mut command = self.stoa(&["serve", "--port", "0"]);
+        setup(&mut command);
+        Server::start(command)
+    }
+}
+
+/// A running `stoa serve`; killed when dropped.
+pub struct Server {
+    pub child: Child,
+    pub url: String,
+    _input: Option<ChildStdin>,
+}
+
+impl Server {
+    fn start(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let url = lines.by_ref().find_map(|it| it.ok()?.strip_prefix("ready ").map(str::to_owned));
+        Self { child, url: url.expect("the server prints a line `ready URL`"), _input: None }
+    }
+
+    /// SIGKILL: no chance to tidy up.
+    pub fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// SIGTERM, and whether it ended well.
+    pub fn stop(mut self) -> bool {
+        let pid = self.child.id().to_string();
+        Command::new("kill").args(["-TERM", &pid]).status().unwrap();
+        self.child.wait().unwrap().success()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// POSTs JSON with a key; the status and the body, or nothing when the connection broke.
+pub fn post(url: &str, key: &str, body: &Value) -> Option<(u16, Value)> {
+    let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
+    let mut response = agent
+        .post(url)
+        .header("authorization", key)
+        .header("content-type", "application/json")
+        .send(body.to_string())
+        .ok()?;
+    let status = response.status().as_u16();
+    let text = response.body_mut().read_to_string().ok()?;
+    Some((status, serde_json::from_str(&text).ok()?))
+}
+
+/// Makes the collection that the tests write into.
+pub fn make_things(server: &Server, key: &str) {
+    let collection = json!({ "collection": {
+        "id": "things", "displayName": "Things",
+        "fields": [{ "key": "n", "type": "NUMBER" }],
+        "permissions": { "read": "ANYONE", "insert": "ADMIN", "update": "ADMIN", "remove": "ADMIN" },
+    }});
+    let (status, answer) = post(&format!("{}/v2/collections", server.url), key, &collection).unwrap();
+    assert_eq!(status, 200, "{answer}");
+}
+
+/// Ids and numbers of all things, read page by page.
+pub fn all_things(server: &Server, key: &str) -> Vec<(String, i64)> {
+    let mut found = Vec::new();
+    loop {
+        let query = json!({ "dataCollectionId": "things", "query": {
+            "sort": [{ "fieldName": "_id" }], "paging": { "limit": 1000, "offset": found.len() },
+        }});
+        let (status, answer) = post(&format!("{}/v2/items/query", server.url), key, &query).unwrap();
+        assert_eq!(status, 200, "{answer}");
+        let page = answer["dataItems"].as_array().unwrap();
+        found.extend(page.iter().map(|it| {
+            (it["data"]["_id"].as_str().unwrap().to_owned(), it["data"]["n"].as_i64().unwrap_or(-1))
+        }));
+        if answer["pagingMetadata"]["hasNext"] != json!(true) {
+            return found;
+        }
+    }
+}
+
+/// Writes lines of JSON, one item each.
+pub fn write_items(path: &Path, count: usize) {
+    let mut file = std::io::BufWriter::new(std::fs::File::create(path).unwrap());
+    for n in 0..count {
+        writeln!(file, "{}", json!({ "_id": format!("i{n:06}"), "n": n, "text": "x".repeat(300) })).unwrap();
+    }
+}

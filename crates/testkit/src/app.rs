@@ -1,0 +1,151 @@
+//! The whole HTTP surface in process, and callers of every kind who got their tokens as anyone would.
+
+use crate::{Engine, TestStore};
+use axum::{
+    body::{Body, Bytes},
+    http::{HeaderMap, Method, Request, StatusCode},
+};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use stoa_content::{Content, Limits};
+use stoa_http::{App, Settings};
+use stoa_identity::{
+    Config, Identity,
+    client::{Client, ClientDraft},
+};
+use stoa_outbound::Recorder;
+use stoa_store::Site;
+use tower::ServiceExt;
+
+/// A server with one site, one client and one API key.
+pub struct TestApp {
+    pub kit: TestStore,
+    pub app: App,
+    pub site: Arc<Site>,
+    pub client: Client,
+    pub mail: Arc<Recorder>,
+    api_key: String,
+}
+
+/// Somebody who asks: requests carry the token of this caller.
+#[derive(Clone)]
+pub struct Asker<'a> {
+    app: &'a TestApp,
+    pub token: String,
+}
+
+/// An answer, read whole.
+#[derive(Debug)]
+pub struct Reply {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: Bytes,
+}
+
+impl TestApp {
+    pub async fn new(engine: Engine) -> Self {
+        let kit = TestStore::new(engine).await;
+        let mail = Arc::new(Recorder::default());
+        let identity = Identity::open(kit.store.clone(), kit.world.clone(), mail.clone(), Config::default()).await.unwrap();
+        let content = Content::new(kit.world.clone(), Limits::default());
+        let site = kit.store.site_create("Test", &kit.world).await.unwrap();
+        let draft = ClientDraft {
+            name: "Test".to_owned(),
+            redirect_uris: vec!["http://localhost/callback".to_owned()],
+            origins: vec!["http://localhost".to_owned()],
+            with_secret: false,
+        };
+        let (client, _) = identity.client_create(&site.id, draft).await.unwrap();
+        let (_, secret) = identity.api_key_create(&site.id, "test").await.unwrap();
+        let app = App {
+            store: kit.store.clone(),
+            world: kit.world.clone(),
+            identity,
+            content,
+            settings: Arc::new(Settings::default()),
+        };
+        Self { kit, app, site, client, mail, api_key: secret.expose().to_owned() }
+    }
+
+    /// Nobody: no token at all.
+    pub fn nobody(&self) -> Asker<'_> {
+        self.with_token("")
+    }
+
+    pub fn with_token(&self, token: &str) -> Asker<'_> {
+        Asker { app: self, token: token.to_owned() }
+    }
+
+    /// The site's API key.
+    pub fn app(&self) -> Asker<'_> {
+        self.with_token(&self.api_key)
+    }
+
+    /// A new anonymous visitor.
+    pub async fn visitor(&self) -> Asker<'_> {
+        let grant = json!({ "clientId": self.client.id, "grantType": "anonymous" });
+        let reply = self.nobody().post("/oauth2/token", &grant).await;
+        self.with_token(reply.json()["access_token"].as_str().expect("an access token"))
+    }
+
+    /// A new member with this address, active at once.
+    pub async fn member(&self, email: &str) -> Asker<'_> {
+        let visitor = self.visitor().await;
+        let body = json!({ "loginId": { "email": email }, "password": "correct horse battery" });
+        let reply = visitor.post("/v2/register", &body).await.json();
+        let member = reply["identity"]["id"].as_str().unwrap_or_else(|| panic!("{reply}"));
+        let grant = json!({ "grant_type": "authorized_client", "scope": "offline_access", "member_id": member });
+        let both = self.with_token(&format!("{},{}", visitor.token, self.api_key));
+        let reply = both.post("/oauth2/token", &grant).await.json();
+        self.with_token(reply["access_token"].as_str().unwrap_or_else(|| panic!("{reply}")))
+    }
+}
+
+impl Asker<'_> {
+    pub async fn get(&self, path: &str) -> Reply {
+        self.send(Method::GET, path, None).await
+    }
+
+    pub async fn delete(&self, path: &str) -> Reply {
+        self.send(Method::DELETE, path, None).await
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> Reply {
+        self.send(Method::POST, path, Some(body.to_string().into())).await
+    }
+
+    /// Sends a body as it stands, however broken it is.
+    pub async fn send(&self, method: Method, path: &str, body: Option<Bytes>) -> Reply {
+        let mut request = Request::builder().method(method).uri(path).header("host", "localhost");
+        if !self.token.is_empty() {
+            request = request.header("authorization", &self.token);
+        }
+        if body.is_some() {
+            request = request.header("content-type", "application/json");
+        }
+        let request = request.body(body.map_or_else(Body::empty, Body::from)).unwrap();
+        let response = stoa_http::service(self.app.app.clone()).oneshot(request).await.unwrap();
+        let (status, headers) = (response.status(), response.headers().clone());
+        let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        Reply { status, headers, body }
+    }
+}
+
+impl Reply {
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|it| panic!("{it}: {} {}", self.status, String::from_utf8_lossy(&self.body)))
+    }
+
+    /// `200`, or the status and code of an error.
+    pub fn verdict(&self) -> String {
+        if self.status == StatusCode::OK {
+            return "200".to_owned();
+        }
+        let json = self.json();
+        let details = &json["details"];
+        let code = details["applicationError"]["code"].as_str();
+        let code = code.or(details.get("validationError").map(|_| "validationError"));
+        format!("{} {}", self.status.as_u16(), code.unwrap_or("without a code"))
+    }
+}

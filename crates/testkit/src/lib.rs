@@ -1,0 +1,35 @@
+//! Everything a test needs to run on real engines: never a mock of what can be run.
+//!
+//! [`on_both_engines!`] makes two tests out of one, and each gets a database of its own.
+
+#![allow(clippy::unwrap_used, reason = "a test that can't be set up has failed")]
+
+mod app;
+mod store;
+
+pub use app::{Asker, Reply, TestApp};
+pub use store::{Engine, Guards, TestDatabase, TestStore, postgres_url};
+
+/// Runs an async test once on SQLite and once on PostgreSQL.
+///
+/// ```ignore
+/// on_both_engines! {
+///     async fn an_item_comes_back(engine) { … }
+/// }
+/// ```
+#[macro_export]
+macro_rules! on_both_engines {
+    ($($(#[$meta:meta])* async fn $name:ident($engine:ident) $body:block)+) => {$(
+        mod $name {
+            use super::*;
+            $(#[$meta])*
+            async fn check($engine: $crate::Engine) $body
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn sqlite() { check($crate::Engine::Sqlite).await }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn postgres() { check($crate::Engine::Postgres).await }
+        }
+    )+};
+}

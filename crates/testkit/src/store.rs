@@ -1,0 +1,110 @@
+//! A store of its own for each test: a fresh directory, or a fresh database in the test cluster.
+
+use std::{path::PathBuf, sync::Arc};
+use stoa_kernel::{World, clock::FixedClock};
+use stoa_store::{Config, Store};
+use tokio_postgres::NoTls;
+
+/// Which engine a test runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    Sqlite,
+    Postgres,
+}
+
+/// An open store that disappears with the value.
+pub struct TestStore {
+    pub store: Arc<Store>,
+    pub world: World,
+    pub clock: Arc<FixedClock>,
+    pub config: Config,
+    guards: Guards,
+}
+
+/// What keeps the directory and the database of a test alive.
+pub struct Guards {
+    _directory: tempfile::TempDir,
+    _database: Option<TestDatabase>,
+}
+
+impl TestStore {
+    pub async fn new(engine: Engine) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let database = match engine {
+            Engine::Sqlite => None,
+            Engine::Postgres => Some(TestDatabase::create().await),
+        };
+        let config = Config {
+            data: directory.path().to_owned(),
+            database_url: database.as_ref().map(|it| it.url.clone()),
+            connections: 8,
+        };
+        let store = Arc::new(Store::open(&config).await.unwrap());
+        // 2026-01-01: any fixed day, so that printed times don't change.
+        let (world, clock) = World::fixed(1_767_225_600_000, 1);
+        Self { store, world, clock, config, guards: Guards { _directory: directory, _database: database } }
+    }
+
+    /// Closes the store, so that another can be opened on the same data while the guards live.
+    pub fn close(self) -> (Config, Guards) {
+        self.store.close();
+        (self.config, self.guards)
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.config.data.clone()
+    }
+}
+
+/// The cluster for tests. `make test` starts one; a test that needs it and has none fails.
+pub fn postgres_url() -> String {
+    #[expect(clippy::disallowed_methods, reason = "the one setting of the tests")]
+    let url = std::env::var("STOA_TEST_POSTGRES");
+    url.expect("set STOA_TEST_POSTGRES, or run the tests through scripts/with-postgres")
+}
+
+/// A database that is dropped with the value.
+pub struct TestDatabase {
+    name: String,
+    url: String,
+}
+
+impl TestDatabase {
+    /// Makes one from a test that has no runtime.
+    pub fn blocking_create() -> Self {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(Self::create())
+    }
+
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    async fn create() -> Self {
+        let name = format!("stoa_test_{}", World::real().token::<12>().replace('-', "_").to_lowercase());
+        run(&format!("create database {name} encoding 'UTF8' template template0")).await;
+        let base = postgres_url();
+        let (server, _) = base.rsplit_once('/').expect("STOA_TEST_POSTGRES ends with a database name");
+        Self { url: format!("{server}/{name}"), name }
+    }
+}
+
+impl Drop for TestDatabase {
+    fn drop(&mut self) {
+        let name = self.name.clone();
+        // The test's runtime is going away; a thread with its own waits for the server.
+        let dropping = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(run(&format!("drop database if exists {name} with (force)")));
+        });
+        let _ = dropping.join();
+    }
+}
+
+async fn run(sql: &str) {
+    let (client, connection) = tokio_postgres::connect(&postgres_url(), NoTls).await.expect("the test cluster answers");
+    let connection = tokio::spawn(connection);
+    client.batch_execute(sql).await.unwrap();
+    drop(client);
+    let _ = connection.await;
+}

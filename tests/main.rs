@@ -1,0 +1,7 @@
+//! The whole program from outside, on both engines: one module a subject.
+
+#![allow(clippy::unwrap_used, reason = "in a test a failed step is the failure")]
+
+mod identity;
+mod malformed;
+mod store;

@@ -1,0 +1,230 @@
+//! Whatever is sent, the answer is documented, has the documented shape, and is never a 500.
+
+use axum::http::Method;
+use serde_json::{Value, json};
+use stoa_testkit::{Reply, TestApp, on_both_engines};
+
+/// An error a client can read: status 4xx, text, code, and no word of the inside.
+fn documented(reply: &Reply, what: &str) {
+    assert!(reply.status.is_client_error() || reply.status == 428, "{what}: {} {:?}", reply.status, reply.body);
+    let json = reply.json();
+    let details = &json["details"];
+    let application = details["applicationError"]["code"].is_string() && details["applicationError"]["description"].is_string();
+    let validation = details["validationError"]["fieldViolations"].is_array();
+    let oauth = json["error"].is_string();
+    assert!(application || validation || oauth, "{what}: {json}");
+    assert!(reply.headers.contains_key("x-wix-request-id"), "{what}");
+    assert_eq!(reply.headers["content-type"], "application/json", "{what}");
+    let text = json.to_string();
+    for inside in ["SQLITE", "sqlite", "syntax error", "stoa.", "postgres", "panicked", "/src/"] {
+        assert!(!text.contains(inside), "{what} lets the inside show: {text}");
+    }
+}
+
+on_both_engines! {
+    async fn broken_bodies(engine) {
+        let app = TestApp::new(engine).await;
+        things(&app).await;
+        let deep = |open: &str, close: &str| format!("{}1{}", open.repeat(100), close.repeat(100));
+        let nested = [
+            "not json".to_owned(), "{".to_owned(), "[]".to_owned(), "\"x\"".to_owned(), "7".to_owned(), "null".to_owned(),
+            "{\"dataCollectionId\":".to_owned(), "{\"a\":1,}".to_owned(), "{'a':1}".to_owned(), "NaN".to_owned(),
+            deep("[", "]"), deep("{\"a\":", "}"),
+            format!("{{\"dataCollectionId\":\"things\",\"dataItem\":{{\"data\":{}}}}}", deep("{\"a\":", "}")),
+            format!("{{\"dataCollectionId\":\"things\",\"query\":{{\"filter\":{}}}}}", deep("{\"$not\":", "}")),
+            format!("{{\"dataCollectionId\":\"things\",\"filter\":{}}}", deep("{\"$and\":[", "]}")),
+            format!("{{\"grantType\":{}}}", deep("[", "]")),
+            format!("{{\"collection\":{}}}", deep("{\"id\":", "}")),
+        ];
+        let mut bodies: Vec<Vec<u8>> = nested.into_iter().map(String::into_bytes).collect();
+        bodies.push(vec![0xff, 0xfe, b'{', b'}']);
+        bodies.push(b"{\"dataCollectionId\":\"\xc3\x28\"}".to_vec());
+        bodies.push(b"{\"dataCollectionId\":\"things\",\"dataItem\":{\"data\":{\"a\":\"\\ud800\"}}}".to_vec());
+        bodies.push(b"{\"dataCollectionId\":\"things\",\"dataItem\":{\"data\":{\"a\":\"\\u0000\"}}}".to_vec());
+        bodies.push(vec![b' '; 5 << 20]);
+        bodies.push([&b"{\"a\":\""[..], &vec![b'x'; 10 << 20], b"\"}"].concat());
+        for path in POSTS {
+            for body in &bodies {
+                let reply = app.app().send(Method::POST, path, Some(body.clone().into())).await;
+                if reply.status == 200 {
+                    // A member that the call doesn't know may hold anything that is JSON.
+                    assert!(body.starts_with(b"{\"") && std::str::from_utf8(body).is_ok(), "{path} took {body:?}");
+                    continue;
+                }
+                documented(&reply, &format!("{path} {}", String::from_utf8_lossy(&body[..body.len().min(80)])));
+                assert!(body.len() < 5 << 20 || reply.status == 413, "{path}: a body too large is 413, not {}", reply.status);
+            }
+        }
+    }
+
+    async fn wrong_types_everywhere(engine) {
+        let app = TestApp::new(engine).await;
+        things(&app).await;
+        let wrong = [json!(null), json!(7), json!(-1), json!(1e300), json!("x"), json!(""), json!(true), json!([]), json!([null]), json!({}), json!({"$date": 1}), json!({"a": {"b": [1]}})];
+        for (path, body) in requests() {
+            for pointer in pointers(&body) {
+                for value in &wrong {
+                    let mut broken = body.clone();
+                    *broken.pointer_mut(&pointer).unwrap() = value.clone();
+                    let reply = app.app().post(path, &broken).await;
+                    if reply.status != 200 {
+                        documented(&reply, &format!("{path} {pointer} = {value}"));
+                    }
+                }
+            }
+        }
+    }
+
+    async fn tricks_in_names_and_ids(engine) {
+        let app = TestApp::new(engine).await;
+        things(&app).await;
+        let tricks = ["'; drop table member; --", "\" or 1=1 --", "../../etc/passwd", "..\\..", "%00", "a\u{0}b", "$where", "a.b.c'", "c1", "rid", "doc", "\u{202e}x", "x\"]}", "$.a", "*", "a'||'b"];
+        let before = total(&app).await;
+        for trick in tricks {
+            for filter in [json!({ trick: 1 }), json!({ trick: { "$gt": "a" } }), json!({ "n": { trick: 1 } }), json!({ "n": trick }), json!({ "n": { "$contains": trick } })] {
+                let query = json!({ "dataCollectionId": "things", "query": { "filter": filter, "sort": [{ "fieldName": trick }], "fields": [trick] } });
+                let reply = app.app().post("/v2/items/query", &query).await;
+                if reply.status != 200 {
+                    documented(&reply, &format!("filter {filter}"));
+                }
+            }
+            let reply = app.app().post("/v2/items/query", &json!({ "dataCollectionId": trick })).await;
+            documented(&reply, &format!("collection {trick:?}"));
+            let insert = json!({ "dataCollectionId": "things", "dataItem": { "data": { "_id": trick, trick: trick } } });
+            let reply = app.app().post("/v2/items", &insert).await;
+            match reply.status.as_u16() {
+                200 => {
+                    let stored = reply.json()["dataItem"]["data"].clone();
+                    assert_eq!((&stored["_id"], &stored[trick]), (&json!(trick), &json!(trick)), "stored as it was sent");
+                    let remove = json!({ "dataCollectionId": "things", "dataItemId": trick });
+                    assert_eq!(app.app().post("/v2/items/remove", &remove).await.status, 200, "{trick}");
+                }
+                _ => documented(&reply, &format!("id {trick:?}")),
+            }
+        }
+        assert_eq!(total(&app).await, before, "nothing else was touched");
+    }
+
+    async fn broken_addresses(engine) {
+        let app = TestApp::new(engine).await;
+        things(&app).await;
+        for path in [
+            "/v2/items/query?.r=%%%", "/v2/items/query?.r=e30", "/v2/items/query?.r=", "/v2/items/query?.r=AAAA", "/v2/items/query?.r=eyJhIjo",
+            "/v2/items/x", "/v2/items/?dataCollectionId=things&dataItemId=", "/v2/items/a/b?c", "/v2/items/x?dataCollectionId=%ff&dataItemId=x",
+            "/v2/items/query?.r=W10", "/v2/nothing", "/v2/items/x?dataCollectionId=nope&dataItemId=x", "/v2/collections/none?dataCollectionId=none",
+        ] {
+            documented(&app.app().get(path).await, path);
+        }
+        for (method, path) in [(Method::PUT, "/v2/items/query"), (Method::DELETE, "/oauth2/token"), (Method::POST, "/v2/unknown")] {
+            documented(&app.app().send(method, path, None).await, path);
+        }
+        for token in ["", "nonsense", "a.b.c", "Bearer", "Bearer x", ",", "x,y", "eyJhbGciOiJub25lIn0.e30."] {
+            let reply = app.with_token(token).post("/v2/items/query", &json!({ "dataCollectionId": "things" })).await;
+            documented(&reply, &format!("token {token:?}"));
+            assert_eq!(reply.status, 401, "{token:?}");
+        }
+    }
+
+    async fn documented_codes(engine) {
+        let app = TestApp::new(engine).await;
+        things(&app).await;
+        let query = |query: Value| json!({ "dataCollectionId": "things", "query": query });
+        let item = |data: Value| json!({ "dataCollectionId": "things", "dataItem": { "data": data } });
+        let many: Vec<_> = (0..1001).map(|n| json!({ "data": { "n": n } })).collect();
+        let mut deep = json!(1);
+        for _ in 0..40 {
+            deep = json!({ "a": deep });
+        }
+        for (path, body, wants) in [
+            ("/v2/items/query", json!({ "dataCollectionId": 7 }), "400 WDE0001"),
+            ("/v2/items/query", json!({ "dataCollectionId": "nope" }), "404 WDE0025"),
+            ("/v2/items/query", query(json!({ "filter": { "a": { "$regex": "x" } } })), "400 WDE0070"),
+            ("/v2/items/query", query(json!({ "filter": { "$or": [{ "a": { "$not": { "$regex": "x" } } }] } })), "400 WDE0070"),
+            ("/v2/items/query", query(json!({ "filter": { "a": { "$foo": 1 } } })), "400 WDE0093"),
+            ("/v2/items/query", query(json!({ "paging": { "limit": -1 } })), "400 WDE0033"),
+            ("/v2/items/query", query(json!({ "paging": { "offset": -1 } })), "400 WDE0034"),
+            ("/v2/items/query", query(json!({ "paging": { "limit": "x" } })), "400 WDE0032"),
+            ("/v2/items/query", query(json!({ "paging": { "limit": 1.5 } })), "400 WDE0035"),
+            ("/v2/items/query", query(json!({ "sort": [{ "fieldName": "a", "order": "up" }] })), "400 WDE0067"),
+            ("/v2/items", item(json!([])), "400 WDE0004"),
+            ("/v2/items", item(json!({ "_id": 7 })), "400 WDE0007"),
+            ("/v2/items", item(json!({ "_id": "one" })), "409 WDE0074"),
+            ("/v2/items", item(json!({ "$a": 1 })), "400 WDE0134"),
+            ("/v2/items", item(deep), "400 WDE0168"),
+            ("/v2/items", item(json!({ "a": "x".repeat(600_000) })), "400 WDE0009"),
+            ("/v2/items/update", item(json!({ "_id": "none" })), "404 WDE0073"),
+            ("/v2/items/remove", json!({ "dataCollectionId": "things", "dataItemId": "none" }), "404 WDE0073"),
+            ("/v2/bulk/items/insert", json!({ "dataCollectionId": "things", "dataItems": many }), "400 WDE0006"),
+            ("/v2/bulk/items/insert", json!({ "dataCollectionId": "things", "dataItems": 7 }), "400 WDE0005"),
+            ("/v2/items/aggregate", json!({ "dataCollectionId": "things" }), "428 WDE0119"),
+        ] {
+            let reply = app.app().post(path, &body).await;
+            assert_eq!(reply.verdict(), wants, "{path} {:?}", reply.body);
+        }
+    }
+}
+
+const POSTS: &[&str] = &[
+    "/v2/items", "/v2/items/query", "/v2/items/count", "/v2/items/query-distinct-values", "/v2/items/update", "/v2/items/save",
+    "/v2/items/remove", "/v2/bulk/items/insert", "/v2/bulk/items/update", "/v2/bulk/items/save", "/v2/bulk/items/remove",
+    "/v2/collections", "/oauth2/token", "/oauth2/token-info", "/v2/register", "/v2/login", "/v2/sign-on", "/v1/redirect-session",
+    "/v1/auth/verify", "/v1/auth/resend",
+];
+
+/// Requests that are right, to be broken one member at a time.
+fn requests() -> Vec<(&'static str, Value)> {
+    let item = json!({ "id": "one", "data": { "_id": "one", "n": 1, "when": { "$date": "2024-01-01T00:00:00.000Z" } } });
+    let filter = json!({ "$and": [{ "n": { "$gt": 0, "$in": [1] } }, { "$or": [{ "t": { "$startsWith": "x" } }, { "n": { "$not": { "$eq": 3 } } }] }, { "$not": [{ "n": null }] }] });
+    let query = json!({ "filter": filter, "sort": [{ "fieldName": "n", "order": "ASC" }], "fields": ["n"], "paging": { "limit": 5, "offset": 0 } });
+    let profile = json!({ "firstName": "A", "emails": ["a@b.co"], "addresses": [{ "address": { "city": "X" }, "tag": "HOME" }], "customFields": [{ "name": "x", "value": { "numValue": 1 } }] });
+    vec![
+        ("/v2/items/query", json!({ "dataCollectionId": "things", "query": query, "returnTotalCount": true, "includeReferences": [], "consistentRead": true, "language": "en" })),
+        ("/v2/items/count", json!({ "dataCollectionId": "things", "filter": filter })),
+        ("/v2/items/query-distinct-values", json!({ "dataCollectionId": "things", "fieldName": "n", "filter": filter, "order": "ASC", "paging": { "limit": 5, "offset": 0 } })),
+        ("/v2/items", json!({ "dataCollectionId": "things", "dataItem": { "data": { "n": 1, "o": { "p": [1] } } } })),
+        ("/v2/items/update", json!({ "dataCollectionId": "things", "dataItem": item, "condition": { "filter": { "n": 1 } } })),
+        ("/v2/items/save", json!({ "dataCollectionId": "things", "dataItem": item })),
+        ("/v2/bulk/items/insert", json!({ "dataCollectionId": "things", "dataItems": [{ "data": { "n": 1 } }, item] })),
+        ("/v2/bulk/items/save", json!({ "dataCollectionId": "things", "dataItems": [item] })),
+        ("/v2/bulk/items/remove", json!({ "dataCollectionId": "things", "dataItemIds": ["x", "y"] })),
+        ("/v2/collections", json!({ "collection": { "id": "more", "displayName": "M", "fields": [{ "key": "t", "type": "TEXT", "displayName": "T" }], "permissions": { "read": "ANYONE", "insert": "ADMIN", "update": "ADMIN", "remove": "ADMIN" } } })),
+        ("/oauth2/token", json!({ "clientId": "x", "grantType": "authorization_code", "code": "c", "codeVerifier": "v", "redirectUri": "r" })),
+        ("/oauth2/token", json!({ "refreshToken": "x", "grantType": "refresh_token" })),
+        ("/v2/register", json!({ "loginId": { "email": "a@b.co" }, "password": "correct horse", "profile": profile, "captchaTokens": [{ "Recaptcha": "x" }] })),
+        ("/v2/login", json!({ "loginId": { "email": "a@b.co" }, "password": "correct horse" })),
+    ]
+}
+
+/// Every place in a value, as JSON pointers.
+fn pointers(value: &Value) -> Vec<String> {
+    fn walk(value: &Value, at: &str, found: &mut Vec<String>) {
+        let mut visit = |key: String, child: &Value| {
+            let at = format!("{at}/{}", key.replace('~', "~0").replace('/', "~1"));
+            found.push(at.clone());
+            walk(child, &at, found);
+        };
+        match value {
+            Value::Object(members) => members.iter().for_each(|(key, child)| visit(key.clone(), child)),
+            Value::Array(elements) => elements.iter().enumerate().for_each(|(i, child)| visit(i.to_string(), child)),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    walk(value, "", &mut found);
+    found
+}
+
+async fn things(app: &TestApp) {
+    let collection = json!({ "collection": {
+        "id": "things", "displayName": "Things", "fields": [{ "key": "n", "type": "NUMBER" }],
+        "dataPermissions": { "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" },
+    }});
+    let reply = app.app().post("/v2/collections", &collection).await;
+    assert_eq!(reply.verdict(), "200", "{:?}", reply.body);
+    let item = json!({ "dataCollectionId": "things", "dataItem": { "data": { "_id": "one", "n": 1, "t": "xy" } } });
+    assert_eq!(app.app().post("/v2/items", &item).await.verdict(), "200");
+}
+
+async fn total(app: &TestApp) -> Value {
+    app.app().post("/v2/items/count", &json!({ "dataCollectionId": "things" })).await.json()["totalCount"].clone()
+}

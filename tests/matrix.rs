@@ -1,0 +1,149 @@
+//! The permission matrix: callers × operations × levels, as one text.
+//!
+//! Each cell says what a caller reads or is told. The collection holds one item of the member, one of
+//! another member and one of nobody; what a caller may not see must not show in any answer.
+
+use serde_json::{Value, json};
+use std::fmt::Write;
+use stoa_testkit::{Asker, Engine, TestApp, on_both_engines};
+
+const LEVELS: [&str; 5] = ["ANYONE", "SITE_MEMBER", "SITE_MEMBER_AUTHOR", "CMS_EDITOR", "PRIVILEGED"];
+
+on_both_engines! {
+    async fn permission_matrix(engine) {
+        let matrix = draw(engine).await;
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots/permission_matrix.txt");
+        #[expect(clippy::disallowed_methods, reason = "how a snapshot is renewed")]
+        if std::env::var("UPDATE_SNAPSHOTS").is_ok() {
+            std::fs::write(file, &matrix).unwrap();
+        }
+        let kept = std::fs::read_to_string(file).unwrap_or_default();
+        assert_eq!(matrix, kept, "the matrix changed; look at each line, then renew it with UPDATE_SNAPSHOTS=1");
+    }
+}
+
+async fn draw(engine: Engine) -> String {
+    let app = TestApp::new(engine).await;
+    let visitor = app.visitor().await;
+    let member = app.member("member@example.org").await;
+    let other = app.member("other@example.org").await;
+    let editor = app.editor().await;
+    let owner = app.owner().await;
+    let callers = [
+        ("nobody", app.nobody()),
+        ("visitor", visitor),
+        ("member", member.clone()),
+        ("editor", editor),
+        ("owner", owner),
+        ("app", app.app()),
+    ];
+    let mut out = String::from("# What each caller is answered, by the level that the operation asks for.\n");
+    out.push_str("# Items: `mine` is the member's, `hers` another member's, `none` nobody's; `-` sees no item.\n");
+    for level in LEVELS {
+        let collection = format!("c-{}", level.to_lowercase());
+        let _ = writeln!(out, "\n## {level}");
+        fill(&app, &member, &other, &collection, level).await;
+        for (name, caller) in &callers {
+            let _ = writeln!(out, "{name:<8} {}", row(&app, caller, &collection, (&member, &other)).await);
+        }
+    }
+    out
+}
+
+/// Makes the collection open, writes the three items, then closes it to the level.
+async fn fill(app: &TestApp, member: &Asker<'_>, other: &Asker<'_>, id: &str, level: &str) {
+    let levels = |level: &str| json!({ "itemRead": level, "itemInsert": level, "itemUpdate": level, "itemRemove": level });
+    let collection = |level: &str| json!({
+        "id": id, "displayName": id, "fields": [{ "key": "secret", "type": "NUMBER" }], "dataPermissions": levels(level),
+    });
+    let made = app.app().post("/v2/collections", &json!({ "collection": collection("ANYONE") })).await;
+    let revision = made.json()["collection"]["revision"].clone();
+    refill(app, member, other, id).await;
+    let mut closed = collection(level);
+    closed["revision"] = revision;
+    put(app, closed).await;
+}
+
+async fn refill(app: &TestApp, member: &Asker<'_>, other: &Asker<'_>, id: &str) {
+    for (asker, name, secret) in [(member.clone(), "mine", 1), (other.clone(), "hers", 2), (app.app(), "none", 3)] {
+        let body = json!({ "dataCollectionId": id, "dataItem": { "data": { "_id": name, "secret": secret } } });
+        let reply = asker.post("/v2/items", &body).await;
+        assert!(matches!(reply.verdict().as_str(), "200" | "409 WDE0074"), "{:?}", reply);
+    }
+}
+
+/// All operations of one caller, what they changed put back after each.
+async fn row(app: &TestApp, caller: &Asker<'_>, c: &str, (member, other): (&Asker<'_>, &Asker<'_>)) -> String {
+    let mut cells = Vec::new();
+    let query = |query: Value| json!({ "dataCollectionId": c, "query": query, "returnTotalCount": true });
+    for (name, body) in [
+        ("query", query(json!({}))),
+        ("filter", query(json!({ "filter": { "secret": { "$gt": 0 } } }))),
+        ("or", query(json!({ "filter": { "$or": [{}, { "_owner": { "$exists": true } }] } }))),
+        ("not", query(json!({ "filter": { "$not": [{ "secret": -1 }] } }))),
+        ("sort", query(json!({ "sort": [{ "fieldName": "secret", "order": "DESC" }], "paging": { "limit": 1 } }))),
+        ("fields", query(json!({ "fields": ["secret"], "filter": { "_id": { "$in": ["mine", "hers", "none"] } } }))),
+    ] {
+        let reply = caller.post("/v2/items/query", &body).await;
+        cells.push(format!("{name} {}", seen(&reply.verdict(), &reply)));
+    }
+    let count = json!({ "dataCollectionId": c, "filter": { "secret": { "$gte": 1 } } });
+    let reply = caller.post("/v2/items/count", &count).await;
+    cells.push(format!("count {}", if reply.status == 200 { reply.json()["totalCount"].to_string() } else { reply.verdict() }));
+    let distinct = json!({ "dataCollectionId": c, "fieldName": "secret" });
+    let reply = caller.post("/v2/items/query-distinct-values", &distinct).await;
+    cells.push(format!("distinct {}", if reply.status == 200 { reply.json()["distinctValues"].to_string() } else { reply.verdict() }));
+    for id in ["mine", "hers", "none"] {
+        let reply = caller.get(&format!("/v2/items/{id}?dataCollectionId={c}&dataItemId={id}")).await;
+        cells.push(format!("get {id} {}", reply.verdict()));
+    }
+    let insert = json!({ "dataCollectionId": c, "dataItem": { "data": { "_id": "new", "secret": 9 } } });
+    cells.push(format!("insert {}", caller.post("/v2/items", &insert).await.verdict()));
+    let _ = app.app().post("/v2/items/remove", &json!({ "dataCollectionId": c, "dataItemId": "new" })).await;
+    for id in ["mine", "hers", "none"] {
+        let update = json!({ "dataCollectionId": c, "dataItem": { "id": id, "data": { "_id": id, "secret": 5 } } });
+        cells.push(format!("update {id} {}", caller.post("/v2/items/update", &update).await.verdict()));
+    }
+    for id in ["mine", "hers", "none"] {
+        let remove = json!({ "dataCollectionId": c, "dataItemId": id });
+        cells.push(format!("remove {id} {}", caller.post("/v2/items/remove", &remove).await.verdict()));
+    }
+    restore(app, member, other, c).await;
+    cells.join(" | ")
+}
+
+/// Puts the three items back as they were, each written by its owner while the collection is open.
+async fn restore(app: &TestApp, member: &Asker<'_>, other: &Asker<'_>, c: &str) {
+    let got = app.app().get(&format!("/v2/collections/{c}?dataCollectionId={c}")).await.json();
+    let mut open = got["collection"].clone();
+    let levels = open["dataPermissions"].clone();
+    for id in ["mine", "hers", "none"] {
+        let _ = app.app().post("/v2/items/remove", &json!({ "dataCollectionId": c, "dataItemId": id })).await;
+    }
+    open["dataPermissions"] = json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" });
+    open.as_object_mut().unwrap().remove("permissions");
+    let mut opened = put(app, open).await["collection"].clone();
+    refill(app, member, other, c).await;
+    opened["dataPermissions"] = levels;
+    opened.as_object_mut().unwrap().remove("permissions");
+    put(app, opened).await;
+}
+
+async fn put(app: &TestApp, collection: Value) -> Value {
+    let body = json!({ "collection": collection }).to_string().into();
+    let reply = app.app().send(axum::http::Method::PUT, "/v2/collections", Some(body)).await;
+    assert_eq!(reply.verdict(), "200", "{:?}", reply.body);
+    reply.json()
+}
+
+/// Which items an answer shows, and the total it admits to.
+fn seen(verdict: &str, reply: &stoa_testkit::Reply) -> String {
+    if verdict != "200" {
+        return verdict.to_owned();
+    }
+    let json = reply.json();
+    let mut ids: Vec<&str> = json["dataItems"].as_array().into_iter().flatten().filter_map(|it| it["data"]["_id"].as_str()).collect();
+    ids.sort_unstable();
+    let ids = if ids.is_empty() { "-".to_owned() } else { ids.join("+") };
+    format!("{ids} of {}", json["pagingMetadata"]["total"])
+}

@@ -1,0 +1,279 @@
+//! What a transaction promises (hazards: Writers sharing a commit, Two kinds of transaction).
+
+use std::sync::Arc;
+use stoa_kernel::{Code, Fault};
+use stoa_sql::{Value, params};
+use stoa_store::{Database, InsertRows, Lane, Site, Store, boxed};
+use stoa_testkit::{TestStore, on_both_engines};
+
+/// A site with a little table to write into.
+async fn site(kit: &TestStore) -> Arc<Site> {
+    let site = kit.store.site_create("test", &kit.world).await.unwrap();
+    site.write(|tx| {
+        boxed!({
+            tx.batch("create table stoa.tally (name text primary key, count bigint not null)").await?;
+            tx.execute("insert into stoa.tally (name, count) values ($1, $2)", &params!["a", 0_i64]).await?;
+            Ok(())
+        })
+    })
+    .await
+    .unwrap();
+    site
+}
+
+async fn count(site: &Database, name: &'static str) -> Option<i64> {
+    site.read(Lane::Point, move |tx| {
+        boxed!(Ok(tx.row("select count from stoa.tally where name = $1", &params![name], |row| row.get(0)).await?))
+    })
+    .await
+    .unwrap()
+}
+
+async fn add(site: &Database, name: String) -> stoa_kernel::Result<()> {
+    site.append(move |tx| {
+        let name = name.clone();
+        boxed!({
+            tx.execute("insert into stoa.tally (name, count) values ($1, $2)", &params![name, 1_i64]).await?;
+            Ok(())
+        })
+    })
+    .await
+}
+
+on_both_engines! {
+    async fn no_increment_is_lost(engine) {
+        let kit = TestStore::new(engine).await;
+        let site = site(&kit).await;
+        let writers: Vec<_> = (0..40)
+            .map(|_| {
+                let site = site.clone();
+                tokio::spawn(async move {
+                    site.write(|tx| boxed!({
+                        let sql = "select count from stoa.tally where name = $1";
+                        let before: i64 = tx.row(sql, &params!["a"], |row| row.get(0)).await?.unwrap();
+                        let sql = "update stoa.tally set count = $1 where name = $2";
+                        tx.execute(sql, &params![before + 1, "a"]).await?;
+                        Ok(())
+                    }))
+                    .await
+                })
+            })
+            .collect();
+        let mut done = 0;
+        for writer in writers {
+            // On PostgreSQL a writer that lost too often is refused as busy; then nothing was counted.
+            done += i64::from(writer.await.unwrap().is_ok());
+        }
+        assert!(done > 0);
+        assert_eq!(count(&site, "a").await, Some(done));
+    }
+
+    async fn a_refusal_undoes_only_its_own_transaction(engine) {
+        let kit = TestStore::new(engine).await;
+        let site = site(&kit).await;
+        let writers: Vec<_> = (0..200_i64)
+            .map(|n| {
+                let site = site.clone();
+                tokio::spawn(async move {
+                    site.append(move |tx| boxed!({
+                        let sql = "insert into stoa.tally (name, count) values ($1, $2)";
+                        tx.execute(sql, &params![format!("n{n}"), n]).await?;
+                        if n % 3 == 0 { Err(Fault::new(Code::BadRequest)) } else { Ok(n) }
+                    }))
+                    .await
+                })
+            })
+            .collect();
+        let mut kept = 0;
+        for writer in writers {
+            kept += i64::from(writer.await.unwrap().is_ok());
+        }
+        assert_eq!(kept, (0..200).filter(|n| n % 3 != 0).count() as i64);
+        let rows = site
+            .read(Lane::Scan, |tx| boxed!(Ok(tx.row("select count(*) from stoa.tally", &[], |row| row.get::<i64>(0)).await?)))
+            .await
+            .unwrap();
+        assert_eq!(rows, Some(kept + 1));
+    }
+
+    async fn a_broken_constraint_fails_alone(engine) {
+        let kit = TestStore::new(engine).await;
+        let site = site(&kit).await;
+        let writers: Vec<_> = (0..100)
+            .map(|n| {
+                let site = site.clone();
+                tokio::spawn(async move { add(&site, format!("n{}", n / 2)).await })
+            })
+            .collect();
+        let mut kept = 0;
+        for writer in writers {
+            kept += i32::from(writer.await.unwrap().is_ok());
+        }
+        assert_eq!(kept, 50, "each name once");
+    }
+
+    async fn a_panic_harms_nobody_else(engine) {
+        let kit = TestStore::new(engine).await;
+        let site = site(&kit).await;
+        let panicking = {
+            let site = site.clone();
+            tokio::spawn(async move {
+                site.append(|tx| boxed!({
+                    tx.execute("delete from stoa.tally where name = $1", &params!["a"]).await?;
+                    if tx.dialect().name() != "" { panic!("on purpose") }
+                    Ok(())
+                }))
+                .await
+            })
+        };
+        let mates: Vec<_> = (0..20).map(|n| { let site = site.clone(); tokio::spawn(async move { add(&site, format!("m{n}")).await }) }).collect();
+        assert!(!matches!(panicking.await, Ok(Ok(()))));
+        for mate in mates {
+            mate.await.unwrap().unwrap();
+        }
+        assert_eq!(count(&site, "a").await, Some(0), "what the panicking body did is undone");
+    }
+
+    async fn a_dropped_request_leaves_no_transaction_open(engine) {
+        let kit = TestStore::new(engine).await;
+        let site = site(&kit).await;
+        for n in 0..30_u64 {
+            let writing = add(&site, format!("d{n}"));
+            let _ = tokio::time::timeout(std::time::Duration::from_micros(n * 40), writing).await;
+        }
+        // Everyone else still gets through, and each name is there wholly or not at all.
+        add(&site, "after".to_owned()).await.unwrap();
+        assert_eq!(count(&site, "after").await, Some(1));
+    }
+
+    async fn many_rows_tell_which_were_new(engine) {
+        let kit = TestStore::new(engine).await;
+        let site = site(&kit).await;
+        let inserted = site
+            .append(|tx| boxed!({
+                let rows = ["b", "a", "c"].map(|name| vec![Value::from(name), Value::Int(7)]).to_vec();
+                let values = ["$1".to_owned(), "$2".to_owned()];
+                let into = "insert into stoa.tally (name, count)";
+                Ok(tx.insert_rows(InsertRows { into, values: &values, key: "name", key_index: 0, replace: None, rows: &rows }).await?)
+            }))
+            .await
+            .unwrap();
+        assert_eq!(inserted, [true, false, true]);
+        assert_eq!((count(&site, "a").await, count(&site, "c").await), (Some(0), Some(7)));
+    }
+
+    async fn a_second_start_finds_everything(engine) {
+        let kit = TestStore::new(engine).await;
+        let site = site(&kit).await;
+        add(&site, "kept".to_owned()).await.unwrap();
+        let id = site.id.clone();
+        drop(site);
+        let (config, _guards) = kit.close();
+        let store = Store::open(&config).await.unwrap();
+        assert_eq!(count(&store.site(&id).await.unwrap(), "kept").await, Some(1));
+    }
+
+    async fn a_directory_has_one_owner(engine) {
+        let kit = TestStore::new(engine).await;
+        let refused = Store::open(&kit.config).await.err().expect("the lock is held");
+        assert!(refused.message().contains("in use by another process"));
+    }
+
+    async fn an_unknown_site_is_refused(engine) {
+        let kit = TestStore::new(engine).await;
+        let refused = kit.store.site(&"nobody".into()).await.err().unwrap();
+        assert_eq!(refused.code(), Code::SiteUnknown);
+    }
+
+    async fn folding_is_one_function(engine) {
+        let kit = TestStore::new(engine).await;
+        let site = site(&kit).await;
+        let different = site
+            .read(Lane::Scan, |tx| boxed!({
+                let function = if tx.dialect().name() == "sqlite" { "stoa_fold" } else { "stoa.fold" };
+                let mut different = Vec::new();
+                let all: Vec<char> = (1..=0x10_ffff_u32).filter_map(char::from_u32).collect();
+                for chunk in all.chunks(4096) {
+                    let text: String = chunk.iter().collect();
+                    let sql = format!("select {function}($1)");
+                    let folded: String = tx.row(&sql, &params![&text], |row| row.get(0)).await?.unwrap();
+                    if folded != stoa_kernel::fold::fold(&text) {
+                        different.push(chunk[0]);
+                    }
+                }
+                Ok(different)
+            }))
+            .await
+            .unwrap();
+        assert_eq!(different, Vec::<char>::new(), "blocks of code points that fold differently");
+    }
+}
+
+/// A full disk refuses clearly, loses nothing that was acknowledged, and is over when there is room.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_disk_is_survived() {
+    let kit = TestStore::new(stoa_testkit::Engine::Sqlite).await;
+    let site = site(&kit).await;
+    let limit = |pages: &'static str| {
+        let site = site.clone();
+        async move {
+            let done: stoa_kernel::Result<()> = site.write(move |tx| boxed!(Ok(tx.batch(pages).await?))).await;
+            done.unwrap();
+        }
+    };
+    limit("pragma stoa.max_page_count = 80").await;
+    let writers: Vec<_> = (0..200)
+        .map(|n| {
+            let site = site.clone();
+            tokio::spawn(async move { add(&site, format!("{n:0>4000}")).await.map(|()| format!("{n:0>4000}")) })
+        })
+        .collect();
+    let (mut kept, mut refused) = (Vec::new(), 0);
+    for writer in writers {
+        match writer.await.unwrap() {
+            Ok(name) => kept.push(name),
+            Err(fault) => {
+                assert_eq!(fault.code(), Code::StorageFull, "{fault:?}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(!kept.is_empty() && refused > 0, "{} kept, {refused} refused", kept.len());
+    let there: Vec<String> = site
+        .read(Lane::Scan, |tx| {
+            boxed!(Ok(tx.rows("select name from stoa.tally where name <> $1", &params!["a"], |row| row.get(0)).await?))
+        })
+        .await
+        .unwrap();
+    assert_eq!(there.len(), kept.len());
+    assert!(kept.iter().all(|it| there.contains(it)));
+    limit("pragma stoa.max_page_count = 1000000").await;
+    add(&site, "again".to_owned()).await.unwrap();
+}
+
+on_both_engines! {
+    async fn point_reads_go_on_beside_long_reads(engine) {
+        let kit = TestStore::new(engine).await;
+        let site = site(&kit).await;
+        let long = || {
+            let site = site.clone();
+            tokio::spawn(async move {
+                let endless = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000000000) select count(*) from n";
+                let read: stoa_kernel::Result<Option<i64>> = site
+                    .read(Lane::Scan, move |tx| boxed!(Ok(tx.row(endless, &[], |row| row.get(0)).await?)))
+                    .await;
+                read
+            })
+        };
+        let running: Vec<_> = (0..4).map(|_| long()).collect();
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        for _ in 0..50 {
+            assert_eq!(count(&site, "a").await, Some(0));
+        }
+        // Whoever asked goes away, so the work stops and the lane is free again.
+        running.iter().for_each(|it| it.abort());
+        let free = site.read(Lane::Scan, |tx| boxed!(Ok(tx.row("select count(*) from stoa.tally", &[], |row| row.get::<i64>(0)).await?)));
+        let free = tokio::time::timeout(std::time::Duration::from_secs(10), free).await;
+        assert_eq!(free.expect("the lane is free").unwrap(), Some(1));
+    }
+}
