@@ -1,0 +1,63 @@
+import { useEffect, useState } from 'react';
+import { LoadingState } from '@stoa/ui/States';
+import { routeOf } from './flow/route.ts';
+import { useFlow } from './flow/useFlow.ts';
+import { Boundary } from './page/Boundary.tsx';
+import { AddressPage, FailurePage } from './page/FailurePage.tsx';
+import { Shell } from './page/Shell.tsx';
+import { TextProvider } from './page/text.ts';
+import { StepPage, WaysOut } from './steps/StepPage.tsx';
+import type { Catalogue } from './text/catalogue.ts';
+import { loadCatalogue, pickLanguage, rememberLanguage } from './text/languages.ts';
+
+export interface AppProps {
+  /** Loaded before the first drawing, so that no page flickers from one language to another. */
+  language: string;
+  catalogue: Catalogue;
+  /** Nothing the person asked for: the site's own language may still win. */
+  languageIsGuess: boolean;
+}
+
+/** The account pages: one address, one flow, one step at a time. */
+export function App({ language: first, catalogue: firstCatalogue, languageIsGuess }: AppProps) {
+  const [route] = useState(() => routeOf(location));
+  const flow = useFlow(route);
+  const [{ language, text }, setLanguage] = useState({ language: first, text: firstCatalogue });
+  const [isGuess, setIsGuess] = useState(languageIsGuess);
+
+  const siteLanguage = flow.view?.site.language;
+  useEffect(() => {
+    const wish = isGuess ? pickLanguage([siteLanguage]) : null;
+    if (wish !== null) void loadCatalogue(wish).then((next) => { setLanguage({ language: wish, text: next }); });
+  }, [siteLanguage, isGuess]);
+
+  useEffect(() => {
+    document.documentElement.lang = language;
+    document.documentElement.dir = text.dir;
+  }, [language, text]);
+
+  const choose = (tag: string) => {
+    setIsGuess(false);
+    rememberLanguage(tag);
+    void loadCatalogue(tag).then((next) => { setLanguage({ language: tag, text: next }); });
+  };
+
+  const broken = { why: 'broken', code: '', message: '', requestId: null } as const;
+  return (
+    <TextProvider value={text}>
+      <Shell site={flow.view?.site ?? null} language={language} onLanguage={choose} ways={flow.view && <WaysOut view={flow.view} flow={flow} />}>
+        <Boundary fallback={<FailurePage failure={broken} kind={null} onRetry={() => { location.reload(); }} />}>
+          {page()}
+        </Boundary>
+      </Shell>
+    </TextProvider>
+  );
+
+  function page() {
+    if (route.to === 'noInvite') return <AddressPage title={text.inviteTitle}>{text.inviteText}</AddressPage>;
+    if (route.to === 'unknown') return <AddressPage title={text.unknownPageTitle}>{text.unknownPageText}</AddressPage>;
+    if (flow.view) return <StepPage view={flow.view} flow={flow} />;
+    if (flow.failure) return <FailurePage failure={flow.failure} kind={route.to === 'start' ? route.start.kind : null} onRetry={flow.refresh} />;
+    return <LoadingState level={1} label={text.loading} />;
+  }
+}

@@ -1,0 +1,78 @@
+/** The three requests of the account pages. Nothing here knows about React or about what is on the page. */
+import type { FlowInput, FlowKind, FlowView } from '@stoa/api';
+
+const ROOT = '/_api/account/v1/flows';
+const PATIENCE_MS = 30_000;
+
+/** What may be said when a flow is asked for. */
+export interface FlowStart {
+  kind: FlowKind;
+  clientId?: string;
+  returnUrl?: string;
+  invite?: string;
+}
+
+/** Why there is no view. `offline`: no answer; `expired`: the flow is gone; `refused`: the server said no; `broken`: its fault. */
+export interface Failure {
+  why: 'offline' | 'expired' | 'refused' | 'broken';
+  code: string;
+  message: string;
+  requestId: string | null;
+}
+
+export type Answer = { view: FlowView } | { failure: Failure };
+
+export const startFlow = (start: FlowStart): Promise<Answer> => send('POST', ROOT, start);
+export const readFlow = (token: string): Promise<Answer> => send('GET', flowPath(token));
+export const answerFlow = (token: string, input: FlowInput): Promise<Answer> => send('POST', flowPath(token), input);
+
+const flowPath = (token: string) => `${ROOT}/${encodeURIComponent(token)}`;
+
+async function send(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Answer> {
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(path, {
+      method,
+      credentials: 'same-origin',
+      cache: 'no-store',
+      headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
+    text = await response.text();
+  } catch {
+    return { failure: { why: 'offline', code: '', message: '', requestId: null } };
+  }
+  const json = parse(text);
+  if (response.ok && isView(json)) return { view: json };
+  return { failure: failureOf(response, json) };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+function isView(json: unknown): json is FlowView {
+  return isObject(json) && typeof json['token'] === 'string' && isObject(json['step']) && isObject(json['site']);
+}
+
+/** Codes that say that this flow will never go on. */
+const GONE = new Set(['INVALID_STATE_TOKEN', 'FLOW_EXPIRED', 'FLOW_NOT_FOUND']);
+
+function failureOf(response: Response, json: unknown): Failure {
+  const details = isObject(json) && isObject(json['details']) ? json['details'] : {};
+  const error = isObject(details['applicationError']) ? details['applicationError'] : {};
+  const code = typeof error['code'] === 'string' ? error['code'] : '';
+  const message = [error['description'], isObject(json) ? json['message'] : null].find((it): it is string => typeof it === 'string' && it !== '') ?? '';
+  const requestId = response.headers.get('x-wix-request-id');
+  const status = response.status;
+  const why = GONE.has(code) || status === 404 || status === 410 ? 'expired' : status >= 400 && status < 500 ? 'refused' : 'broken';
+  return { why, code, message, requestId };
+}

@@ -1,0 +1,87 @@
+/** A flow as a page holds it: the view the server gave last, and what is under way. The server decides what comes next. */
+import { useCallback, useEffect, useRef, useState } from 'react';
+import type { FlowInput, FlowView } from '@stoa/api';
+import { answerFlow, readFlow, startFlow, type Answer, type Failure } from './request.ts';
+import { flowUrl, type Route } from './route.ts';
+
+export interface FlowState {
+  view: FlowView | null;
+  /** Why the last request brought no view. With a view beside it, the page stays as it is. */
+  failure: Failure | null;
+  /** What was sent and not yet answered. */
+  sending: FlowInput['type'] | null;
+  /** What was answered last. */
+  answered: FlowInput['type'] | null;
+  /** Grows with every view. */
+  round: number;
+}
+
+export interface Flow extends FlowState {
+  /** Sends one input; while one is under way further ones are dropped, so that a double click sends once. */
+  send: (input: FlowInput) => void;
+  /** Asks for the view again without sending anything. */
+  refresh: () => void;
+  /** The same in the background: a failure leaves the page alone, and what the person sends meanwhile wins. */
+  look: () => Promise<void>;
+}
+
+const BEGIN: FlowState = { view: null, failure: null, sending: null, answered: null, round: 0 };
+
+export function useFlow(route: Route): Flow {
+  const [state, setState] = useState<FlowState>(BEGIN);
+  const token = useRef<string | null>(null);
+  const busy = useRef(false);
+  /** Grows with every input: the answer to an older quiet look is dropped. */
+  const turn = useRef(0);
+
+  const take = useCallback((answer: Answer, sent: FlowInput['type'] | null) => {
+    busy.current = false;
+    if ('view' in answer) {
+      const { view } = answer;
+      token.current = view.token;
+      if (location.pathname !== flowUrl(view.token) || location.hash !== '' || location.search !== '') history.replaceState(null, '', flowUrl(view.token));
+      setState((old) => ({ view, failure: null, sending: null, answered: sent, round: old.round + 1 }));
+    } else {
+      setState((old) => ({ ...old, failure: answer.failure, sending: null }));
+    }
+  }, []);
+
+  const load = useCallback(() => {
+    if (busy.current || (route.to !== 'flow' && route.to !== 'start')) return;
+    busy.current = true;
+    const known = token.current ?? (route.to === 'flow' ? route.token : null);
+    const asked = known !== null ? readFlow(known) : route.to === 'start' ? startFlow(route.start) : null;
+    void asked?.then((answer) => { take(answer, null); });
+  }, [route, take]);
+
+  useEffect(load, [load]);
+
+  // A page that the browser brings back from its memory may show a step that is over.
+  useEffect(() => {
+    const shown = (event: PageTransitionEvent) => { if (event.persisted) load(); };
+    addEventListener('pageshow', shown);
+    return () => { removeEventListener('pageshow', shown); };
+  }, [load]);
+
+  const send = useCallback((input: FlowInput) => {
+    if (busy.current || token.current === null) return;
+    busy.current = true;
+    turn.current += 1;
+    setState((old) => ({ ...old, failure: null, sending: input.type }));
+    void answerFlow(token.current, input).then((answer) => { take(answer, input.type); });
+  }, [take]);
+
+  const refresh = useCallback(() => {
+    setState((old) => (old.view ? old : { ...old, failure: null }));
+    load();
+  }, [load]);
+
+  const look = useCallback(async () => {
+    if (busy.current || token.current === null) return;
+    const at = turn.current;
+    const answer = await readFlow(token.current);
+    if (at === turn.current && !busy.current && 'view' in answer) take(answer, null);
+  }, [take]);
+
+  return { ...state, send, refresh, look };
+}

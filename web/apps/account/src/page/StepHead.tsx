@@ -1,0 +1,16 @@
+import { useEffect, type ReactNode } from 'react';
+
+export const TITLE_ID = 'step-title';
+
+/** The one question of a page, as its heading and as the window's title. */
+export function StepHead({ title, site, children }: { title: string; site: string; children?: ReactNode }) {
+  useEffect(() => {
+    document.title = title.includes(site) ? title : `${title} · ${site}`;
+  }, [title, site]);
+  return (
+    <div className="step-head">
+      <h1 id={TITLE_ID} tabIndex={-1}>{title}</h1>
+      {children != null && <p>{children}</p>}
+    </div>
+  );
+}

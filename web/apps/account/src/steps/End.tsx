@@ -1,0 +1,71 @@
+/** The ends of a flow: gone elsewhere, told the opener, done, or stopped. */
+import { useEffect, useRef, useState } from 'react';
+import { Callout } from '@stoa/ui/Callout';
+import { Link } from '@stoa/ui/Link';
+import { ErrorState, LoadingState } from '@stoa/ui/States';
+import { forgetEmail } from '../flow/draft.ts';
+import { isSafeUrl, postAnswer } from '../flow/leave.ts';
+import { startPath } from '../page/FailurePage.tsx';
+import { StepHead } from '../page/StepHead.tsx';
+import { useText } from '../page/text.ts';
+import { problemText } from '../text/problems.ts';
+import { siteName, type StepProps } from './step.ts';
+
+export function Redirect({ step }: Pick<StepProps<'REDIRECT'>, 'step'>) {
+  const text = useText();
+  const safe = isSafeUrl(step.url);
+  useEffect(() => {
+    forgetEmail();
+    if (safe) location.replace(step.url);
+  }, [step.url, safe]);
+  if (!safe) return <ErrorState level={1} title={text.failedTitle}><p>{text.redirectRefused}</p></ErrorState>;
+  return (
+    <>
+      <LoadingState level={1} label={text.redirecting} />
+      <p className="step-center"><Link href={step.url} variant="quiet">{text.redirectStuck}</Link></p>
+    </>
+  );
+}
+
+export function PostMessage({ view, step }: Pick<StepProps<'POST_MESSAGE'>, 'view' | 'step'>) {
+  const text = useText();
+  const told = useRef(false);
+  useEffect(() => {
+    if (told.current) return;
+    told.current = true;
+    forgetEmail();
+    postAnswer(step);
+  }, [step]);
+  return <StepHead title={text.messageSent} site={siteName(view, text)}>{text.messageSentText}</StepHead>;
+}
+
+export function Done({ view, step }: Pick<StepProps<'DONE'>, 'view' | 'step'>) {
+  const text = useText();
+  const site = siteName(view, text);
+  useEffect(forgetEmail, []);
+  const home = view.cancelUrl ?? '/';
+  return (
+    <>
+      <StepHead title={text.done[step.message]} site={site} />
+      <div className="step-stack">
+        <Callout tone="good">{text.doneText[step.message]}</Callout>
+        {step.message === 'OWNER_READY'
+          ? <Link href="/studio" variant="primary">{text.openStudio}</Link>
+          : step.message === 'PASSWORD_CHANGED'
+            ? <Link href="/account/sign-in" variant="primary">{text.signIn}</Link>
+            : isSafeUrl(home) && <Link href={home} variant="button">{text.goToSite(site)}</Link>}
+      </div>
+    </>
+  );
+}
+
+export function Failed({ view, step }: Pick<StepProps<'FAILED'>, 'view' | 'step'>) {
+  const text = useText();
+  const [restart] = useState(() => (step.restartUrl != null && isSafeUrl(step.restartUrl) ? step.restartUrl : startPath(view.kind)));
+  const expired = step.code === 'INVALID_STATE_TOKEN' || step.code === 'FLOW_EXPIRED';
+  return (
+    <ErrorState level={1} title={expired ? text.expiredTitle : text.failedTitle} action={<Link href={restart} variant="primary">{text.startAgain}</Link>}>
+      <p>{expired ? text.expiredText : problemText(text, step.code, step.message)}</p>
+    </ErrorState>
+  );
+}

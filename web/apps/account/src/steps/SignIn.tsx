@@ -1,0 +1,58 @@
+import { useState } from 'react';
+import { Button } from '@stoa/ui/Button';
+import { Link } from '@stoa/ui/Link';
+import { PasswordField } from '@stoa/ui/PasswordField';
+import { isSafeUrl } from '../flow/leave.ts';
+import { StepHead } from '../page/StepHead.tsx';
+import { useText } from '../page/text.ts';
+import { EmailField, useEmail } from './EmailField.tsx';
+import { missing, siteName, type StepProps } from './step.ts';
+import { StepForm } from './StepForm.tsx';
+
+export function SignIn({ view, step, flow }: StepProps<'SIGN_IN'>) {
+  const text = useText();
+  const site = siteName(view, text);
+  const owner = view.kind === 'OWNER_SIGN_IN';
+  const [email, setEmail] = useEmail(step.email);
+  const [password, setPassword] = useState('');
+  const providers = step.providers.filter((it) => isSafeUrl(it.url));
+  return (
+    <>
+      <StepHead title={owner ? text.ownerSignInTitle : text.signInTitle(site)} site={site}>{owner ? text.ownerSignInText(site) : null}</StepHead>
+      <StepForm
+        view={view} flow={flow} submit={text.signIn} fields={['email', 'password']}
+        check={() => missing({ email, password })}
+        onSubmit={() => { flow.send({ type: 'SIGN_IN', email: email.trim(), password, captcha: null }); }}
+      >
+        {(errorAt) => (
+          <>
+            <EmailField value={email} onChange={setEmail} error={errorAt('email')} />
+            <PasswordField
+              label={text.password} name="password" autoComplete="current-password" showLabel={text.showPassword} hideLabel={text.hidePassword} isRequired
+              value={password} onChange={setPassword} error={errorAt('password')}
+            />
+          </>
+        )}
+      </StepForm>
+      {step.canRecover && (
+        <div className="step-ways">
+          <Button variant="link" onPress={() => { flow.send({ type: 'SWITCH', to: 'RECOVER', email: email.trim() || null }); }}>{text.forgot}</Button>
+        </div>
+      )}
+      {providers.length > 0 && (
+        <>
+          <p className="step-or">{text.or}</p>
+          <div className="step-stack">
+            {providers.map((it) => <Link key={it.id} href={it.url} variant="button">{text.signInWith(it.name)}</Link>)}
+          </div>
+        </>
+      )}
+      {step.canSignUp && (
+        <p className="step-aside">
+          <span>{text.noAccount}</span>
+          <Button variant="link" onPress={() => { flow.send({ type: 'SWITCH', to: 'SIGN_UP', email: email.trim() || null }); }}>{text.createAccount}</Button>
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,157 @@
+import { Suspense, lazy, useEffect, useRef } from 'react';
+import type { FlowView, Step } from '@stoa/api';
+import { Button } from '@stoa/ui/Button';
+import { Callout } from '@stoa/ui/Callout';
+import { Link } from '@stoa/ui/Link';
+import { LoadingState } from '@stoa/ui/States';
+import { isSafeUrl } from '../flow/leave.ts';
+import type { Failure } from '../flow/request.ts';
+import type { Flow } from '../flow/useFlow.ts';
+import { startPath } from '../page/FailurePage.tsx';
+import { TITLE_ID } from '../page/StepHead.tsx';
+import { useText } from '../page/text.ts';
+import { problemText } from '../text/problems.ts';
+import { Done, Failed, PostMessage, Redirect } from './End.tsx';
+import { SignIn } from './SignIn.tsx';
+import { focusFirstProblem, siteName } from './step.ts';
+
+// Sign-in is what the first page usually shows; the rest comes once it stands, the steps that bring a library when needed.
+const later = () => import('./later.ts');
+const AwaitApproval = lazy(() => later().then((it) => ({ default: it.AwaitApproval })));
+const ChooseFactor = lazy(() => later().then((it) => ({ default: it.ChooseFactor })));
+const ConfirmSignOut = lazy(() => later().then((it) => ({ default: it.ConfirmSignOut })));
+const Consent = lazy(() => later().then((it) => ({ default: it.Consent })));
+const MissingFields = lazy(() => later().then((it) => ({ default: it.MissingFields })));
+const NewPassword = lazy(() => later().then((it) => ({ default: it.NewPassword })));
+const RecoverRequest = lazy(() => later().then((it) => ({ default: it.RecoverRequest })));
+const RecoverSent = lazy(() => later().then((it) => ({ default: it.RecoverSent })));
+const SignUp = lazy(() => later().then((it) => ({ default: it.SignUp })));
+const VerifyEmail = lazy(() => later().then((it) => ({ default: it.VerifyEmail })));
+const AnswerFactor = lazy(() => import('./AnswerFactor.tsx').then((it) => ({ default: it.AnswerFactor })));
+const EnrolFactor = lazy(() => import('./EnrolFactor.tsx').then((it) => ({ default: it.EnrolFactor })));
+const ShowRecoveryCodes = lazy(() => import('./ShowRecoveryCodes.tsx').then((it) => ({ default: it.ShowRecoveryCodes })));
+
+/** The page of one step. */
+export function StepPage({ view, flow }: { view: FlowView; flow: Flow }) {
+  const text = useText();
+  const key = stepKey(view.step);
+  useEffect(() => {
+    const timer = setTimeout(() => { later().catch(() => undefined); }, 500);
+    return () => { clearTimeout(timer); };
+  }, []);
+  return (
+    <>
+      <div className="step-callout">{flow.failure && <FailureNote failure={flow.failure} flow={flow} view={view} />}</div>
+      <Suspense fallback={<LoadingState level={1} label={text.loading} />}>
+        <div key={key}>{pageOf(view, flow)}</div>
+        <Arrival question={key} view={view} round={flow.round} />
+      </Suspense>
+    </>
+  );
+}
+
+/** Every step has its page. A step that is added to the union and not to this switch does not compile. */
+function pageOf(view: FlowView, flow: Flow) {
+  const { step } = view;
+  const all = { view, flow };
+  switch (step.type) {
+    case 'SIGN_IN': return <SignIn {...all} step={step} />;
+    case 'SIGN_UP': return <SignUp {...all} step={step} />;
+    case 'VERIFY_EMAIL': return <VerifyEmail {...all} step={step} />;
+    case 'AWAIT_APPROVAL': return <AwaitApproval {...all} step={step} />;
+    case 'MISSING_FIELDS': return <MissingFields {...all} step={step} />;
+    case 'RECOVER_REQUEST': return <RecoverRequest {...all} step={step} />;
+    case 'RECOVER_SENT': return <RecoverSent {...all} step={step} />;
+    case 'NEW_PASSWORD': return <NewPassword {...all} step={step} />;
+    case 'CHOOSE_FACTOR': return <ChooseFactor {...all} step={step} />;
+    case 'ANSWER_FACTOR': return <AnswerFactor {...all} step={step} />;
+    case 'ENROL_FACTOR': return <EnrolFactor {...all} step={step} />;
+    case 'SHOW_RECOVERY_CODES': return <ShowRecoveryCodes {...all} step={step} />;
+    case 'CONSENT': return <Consent {...all} step={step} />;
+    case 'CONFIRM_SIGN_OUT': return <ConfirmSignOut {...all} step={step} />;
+    case 'REDIRECT': return <Redirect step={step} />;
+    case 'POST_MESSAGE': return <PostMessage view={view} step={step} />;
+    case 'DONE': return <Done view={view} step={step} />;
+    case 'FAILED': return <Failed view={view} step={step} />;
+    default: return unreachable(step);
+  }
+}
+
+function unreachable(step: never): never {
+  throw new Error(`no page for ${JSON.stringify(step)}`);
+}
+
+/** A page keeps what was typed for as long as the question is the same. */
+function stepKey(step: Step): string {
+  switch (step.type) {
+    case 'ANSWER_FACTOR': return `${step.type} ${step.factor.id}`;
+    case 'ENROL_FACTOR': return `${step.type} ${step.factor} ${step.enrolment.type === 'PHONE' ? String(step.enrolment.hint) : ''}`;
+    default: return step.type;
+  }
+}
+
+/** Puts the focus where the person goes on: the wrong field, else the first field of a new page, else its heading. Stands
+ * beside the page, so that it acts when the page is there and not while its code is being fetched. */
+function Arrival({ question, view, round }: { question: string; view: FlowView; round: number }) {
+  const shown = useRef({ question: '', round: -1 });
+  useEffect(() => {
+    const before = shown.current;
+    shown.current = { question, round };
+    if (before.question === question) {
+      if (before.round !== round && view.problems.some((it) => it.field != null)) focusFirstProblem();
+      return;
+    }
+    const first = round <= 1;
+    if (first && (self !== top || !matchMedia('(hover: hover)').matches)) return;
+    const frame = requestAnimationFrame(focusQuestion);
+    return () => { cancelAnimationFrame(frame); };
+  }, [question, view, round]);
+  return null;
+}
+
+function focusQuestion() {
+  const inputs = [...document.querySelectorAll<HTMLInputElement>('main input:not([type="checkbox"])')];
+  (inputs.find((it) => it.value === '') ?? inputs[0] ?? document.getElementById(TITLE_ID))?.focus();
+}
+
+/** A request failed while a page was open: the page stays, with all that was typed, and says so above. */
+function FailureNote({ failure, flow, view }: { failure: Failure; flow: Flow; view: FlowView }) {
+  const text = useText();
+  switch (failure.why) {
+    case 'offline':
+      return <Callout tone="warn" announce="alert" title={text.offlineTitle}><p>{text.offlineText}</p></Callout>;
+    case 'expired':
+      return (
+        <Callout tone="warn" announce="alert" title={text.expiredTitle}>
+          <p>{text.expiredText}</p>
+          <p><Link href={startPath(view.kind)}>{text.startAgain}</Link></p>
+        </Callout>
+      );
+    case 'refused':
+      return <Callout tone="bad" announce="alert"><p>{problemText(text, failure.code, failure.message) || text.brokenText}</p></Callout>;
+    case 'broken':
+      return (
+        <Callout tone="bad" announce="alert" title={text.brokenTitle}>
+          <p>{text.brokenText}</p>
+          {failure.requestId !== null && <p className="step-reference">{text.requestId(failure.requestId)}</p>}
+          <p><Button variant="link" onPress={flow.refresh}>{text.tryAgain}</Button></p>
+        </Callout>
+      );
+  }
+}
+
+const ENDS: ReadonlySet<Step['type']> = new Set(['REDIRECT', 'POST_MESSAGE', 'DONE', 'FAILED', 'CONFIRM_SIGN_OUT']);
+
+/** Back and away, where the server allows them; stands below the card. */
+export function WaysOut({ view, flow }: { view: FlowView; flow: Flow }) {
+  const text = useText();
+  if (ENDS.has(view.step.type)) return null;
+  const cancel = view.cancelUrl != null && isSafeUrl(view.cancelUrl);
+  if (!view.canGoBack && !cancel) return null;
+  return (
+    <div className="account-ways">
+      {view.canGoBack && <Button variant="link" onPress={() => { flow.send({ type: 'BACK' }); }}>{text.back}</Button>}
+      {cancel && <Button variant="link" onPress={() => { flow.send({ type: 'CANCEL' }); }}>{text.returnTo(siteName(view, text))}</Button>}
+    </div>
+  );
+}

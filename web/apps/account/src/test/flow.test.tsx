@@ -1,0 +1,213 @@
+import { screen, waitFor, within } from '@testing-library/react';
+import { describe, expect, it, vi } from 'vitest';
+import { postAnswer } from '../flow/leave.ts';
+import { openPage } from './page.tsx';
+import { VIEWS, viewOf } from './views.ts';
+
+const signIn = VIEWS.SIGN_IN[0]?.view ?? viewOf({ type: 'DONE', message: 'SIGNED_IN' });
+const signUp = VIEWS.SIGN_UP[0]?.view ?? signIn;
+const FLOW = '/account/flow/aaaa.first';
+
+describe('addresses', () => {
+  it('reads a flow by its token and shows the new token in the address', async () => {
+    const { sent } = openPage(FLOW, signIn);
+    await screen.findByRole('heading');
+    expect(sent).toEqual([{ method: 'GET', path: '/_api/account/v1/flows/aaaa.first', body: null }]);
+    expect(location.pathname).toBe('/account/flow/aaaa.next');
+  });
+
+  it.each([
+    ['/account/sign-in?clientId=c1&returnUrl=https%3A%2F%2Fapp.example%2F', { kind: 'SIGN_IN', clientId: 'c1', returnUrl: 'https://app.example/' }],
+    ['/account/sign-up', { kind: 'SIGN_UP' }],
+    ['/account/sign-out', { kind: 'SIGN_OUT' }],
+    ['/account/owner', { kind: 'OWNER_SIGN_IN' }],
+    ['/account/setup#inv.1', { kind: 'OWNER_SETUP', invite: 'inv.1' }],
+    ['/account/setup?invite=inv.2', { kind: 'OWNER_SETUP', invite: 'inv.2' }],
+  ])('%s asks for a flow', async (address, body) => {
+    const { sent } = openPage(address, signIn);
+    await screen.findByRole('heading');
+    expect(sent).toEqual([{ method: 'POST', path: '/_api/account/v1/flows', body }]);
+    expect(location.pathname + location.search + location.hash).toBe('/account/flow/aaaa.next');
+  });
+
+  it('asks nobody when the invitation or the page is missing', async () => {
+    const { sent } = openPage('/account/setup', signIn);
+    await screen.findByRole('heading', { name: 'The invitation is missing' });
+    expect(sent).toEqual([]);
+  });
+});
+
+describe('sign-in', () => {
+  it('sends what was typed, once', async () => {
+    const { user, inputs } = openPage(FLOW, signIn, 'never');
+    await user.type(await screen.findByRole('textbox', { name: 'Email' }), ' mara@example.org ');
+    await user.type(screen.getByLabelText('Password'), 'a b c{Enter}{Enter}');
+    await waitFor(() => { expect(inputs()).toEqual([{ type: 'SIGN_IN', email: 'mara@example.org', password: 'a b c', captcha: null }]); });
+  });
+
+  it('says at the field what is missing and sends nothing', async () => {
+    const { user, inputs } = openPage(FLOW, signIn);
+    await user.click(await screen.findByRole('button', { name: 'Sign in' }));
+    const email = screen.getByRole('textbox', { name: 'Email' });
+    expect(email.getAttribute('aria-invalid')).toBe('true');
+    expect(document.getElementById((email.getAttribute('aria-describedby') ?? '').split(' ')[0] ?? '')?.textContent).toBe('Please fill this in.');
+    await waitFor(() => { expect(document.activeElement).toBe(email); });
+    expect(inputs()).toEqual([]);
+  });
+
+  it('keeps what was typed when the server refuses, and moves the focus to the reason', async () => {
+    const refused = { ...signIn, problems: [{ field: null, code: '-19976', message: 'wrong' }] };
+    const { user } = openPage(FLOW, signIn, refused);
+    await user.type(await screen.findByRole('textbox', { name: 'Email' }), 'mara@example.org');
+    await user.type(screen.getByLabelText('Password'), 'secret{Enter}');
+    const alert = await screen.findByRole('alert');
+    expect(within(alert).getByText('The email or password does not match.')).toBeTruthy();
+    await waitFor(() => { expect(document.activeElement).toBe(alert); });
+    expect(screen.getByRole<HTMLInputElement>('textbox', { name: 'Email' }).value).toBe('mara@example.org');
+    expect(screen.getByLabelText<HTMLInputElement>('Password').value).toBe('secret');
+  });
+
+  it('keeps what was typed when there is no answer, and sends again', async () => {
+    const { user, inputs } = openPage(FLOW, signIn, 'no answer', { ...signIn, step: { type: 'DONE', message: 'SIGNED_IN' } });
+    await user.type(await screen.findByRole('textbox', { name: 'Email' }), 'mara@example.org');
+    await user.type(screen.getByLabelText('Password'), 'secret{Enter}');
+    expect((await screen.findByRole('alert')).textContent).toContain('No connection');
+    await user.click(screen.getByRole('button', { name: 'Sign in' }));
+    await screen.findByRole('heading', { name: 'You are signed in' });
+    expect(inputs()).toHaveLength(2);
+  });
+
+  it('reveals and hides the password', async () => {
+    const { user } = openPage(FLOW, signIn);
+    const password = await screen.findByLabelText<HTMLInputElement>('Password');
+    await user.click(screen.getByRole('button', { name: 'Show password' }));
+    expect(password.type).toBe('text');
+    await user.click(screen.getByRole('button', { name: 'Hide password' }));
+    expect(password.type).toBe('password');
+  });
+
+  it('takes the address along to sign-up', async () => {
+    const { user, inputs } = openPage(FLOW, signIn, signUp);
+    await user.type(await screen.findByRole('textbox', { name: 'Email' }), 'mara@example.org');
+    await user.click(screen.getByRole('button', { name: 'Create an account' }));
+    await screen.findByRole('heading', { name: 'Create your account' });
+    expect(inputs()).toEqual([{ type: 'SWITCH', to: 'SIGN_UP', email: 'mara@example.org' }]);
+    expect(screen.getByRole<HTMLInputElement>('textbox', { name: 'Email' }).value).toBe('mara@example.org');
+  });
+});
+
+describe('the other steps send what the server expects', () => {
+  it('sign-up, with the problems at their fields', async () => {
+    const refused = { ...signUp, problems: [{ field: 'profile.firstName', code: 'ODD', message: 'The server says so.' }] };
+    const { user, inputs } = openPage(FLOW, signUp, refused);
+    await user.type(await screen.findByRole('textbox', { name: 'Email' }), 'mara@example.org');
+    await user.type(screen.getByRole('textbox', { name: 'First name' }), 'Mara');
+    await user.type(screen.getByLabelText('Password'), 'short');
+    await user.click(screen.getByRole('button', { name: 'Create account' }));
+    expect(screen.getByText('Please use at least 8 characters.')).toBeTruthy();
+    expect(inputs()).toEqual([]);
+    await user.type(screen.getByLabelText('Password'), ' but longer now{Enter}');
+    expect(await screen.findByText('The server says so.')).toBeTruthy();
+    await waitFor(() => { expect(document.activeElement).toBe(screen.getByRole('textbox', { name: 'First name' })); });
+    expect(inputs()).toEqual([{
+      type: 'SIGN_UP', email: 'mara@example.org', password: 'short but longer now', captcha: null,
+      profile: { firstName: 'Mara', lastName: null, nickname: null },
+    }]);
+  });
+
+  it('a pasted code, whatever stands around its digits', async () => {
+    const { user, inputs } = openPage(FLOW, viewOf({ type: 'VERIFY_EMAIL', emailHint: 'm', resendAfterSeconds: 0 }));
+    await user.click(await screen.findByRole('textbox', { name: '6-digit code' }));
+    await user.paste(' 123-٤٥6 ');
+    await waitFor(() => { expect(inputs()).toEqual([{ type: 'VERIFY_EMAIL', code: '123456' }]); });
+  });
+
+  it('a new code, and says that it was sent', async () => {
+    const { user, inputs } = openPage(FLOW, viewOf({ type: 'VERIFY_EMAIL', emailHint: 'm', resendAfterSeconds: 0 }));
+    await user.click(await screen.findByRole('button', { name: 'Send a new code' }));
+    await waitFor(() => { expect(screen.getByRole('status').textContent).toBe('A new code is on its way.'); });
+    expect(inputs()).toEqual([{ type: 'RESEND' }]);
+  });
+
+  it('consent and its refusal', async () => {
+    const { user, inputs } = openPage(FLOW, viewOf({ type: 'CONSENT', clientName: 'Trip Planner', scopes: ['openid', 'own.scope'] }));
+    await screen.findByText('own.scope');
+    await user.click(screen.getByRole('button', { name: 'Do not allow' }));
+    await waitFor(() => { expect(inputs()).toEqual([{ type: 'CONSENT', allowed: false }]); });
+  });
+
+  it('recovery codes go on only once they are said to be saved', async () => {
+    const { user, inputs } = openPage(FLOW, viewOf({ type: 'SHOW_RECOVERY_CODES', codes: ['AAAA-1111'] }));
+    const goOn = await screen.findByRole('button', { name: 'Continue' });
+    expect(goOn.getAttribute('aria-disabled')).toBe('true');
+    await user.click(goOn);
+    expect(inputs()).toEqual([]);
+    await user.click(screen.getByRole('checkbox'));
+    await user.click(screen.getByRole('button', { name: 'Continue' }));
+    await waitFor(() => { expect(inputs()).toEqual([{ type: 'ACKNOWLEDGE' }]); });
+  });
+
+  it('a factor is chosen by its id', async () => {
+    const { user, inputs } = openPage(FLOW, viewOf({ type: 'CHOOSE_FACTOR', factors: [{ id: 'f2', factor: 'SMS', hint: '42' }] }));
+    await user.click(await screen.findByRole('button', { name: /Text message/ }));
+    await waitFor(() => { expect(inputs()).toEqual([{ type: 'CHOOSE_FACTOR', factorId: 'f2' }]); });
+  });
+
+  it('sign-out takes a click', async () => {
+    const { user, inputs } = openPage(FLOW, viewOf({ type: 'CONFIRM_SIGN_OUT', displayName: null }, { kind: 'SIGN_OUT' }));
+    await user.click(await screen.findByRole('button', { name: 'Sign out' }));
+    await waitFor(() => { expect(inputs()).toEqual([{ type: 'CONFIRM_SIGN_OUT' }]); });
+  });
+
+  it('a popup tells its opener, at the top level and at the exact origin, and closes', async () => {
+    const told: unknown[] = [];
+    vi.stubGlobal('opener', { postMessage: (...args: unknown[]) => { told.push(args); } });
+    vi.stubGlobal('close', () => { told.push('closed'); });
+    openPage(FLOW, viewOf({ type: 'POST_MESSAGE', origin: 'https://app.example', code: null, state: 's1', error: 'login_required', errorDescription: 'Nobody is signed in.' }));
+    await screen.findByRole('heading', { name: 'All done' });
+    await waitFor(() => {
+      expect(told).toEqual([[{ error: 'login_required', error_description: 'Nobody is signed in.', state: 's1' }, 'https://app.example'], 'closed']);
+    });
+  });
+});
+
+it('a frame tells its parent and nobody else', () => {
+  const told: unknown[] = [];
+  const frame = { parent: { postMessage: (...args: unknown[]) => { told.push(args); } }, close: () => { told.push('closed'); } } as unknown as Window;
+  const step = { type: 'POST_MESSAGE', origin: 'https://app.example', code: 'c1', state: 's1', error: null, errorDescription: null } as const;
+  expect(postAnswer(step, frame)).toBe(true);
+  expect(told).toEqual([[{ code: 'c1', state: 's1' }, 'https://app.example']]);
+});
+
+describe('when there is no view', () => {
+  const refusal = (status: number, code: string) => ({ status, body: { message: 'm', details: { applicationError: { code, description: 'The server says no.', data: {} } } } });
+
+  it('an expired flow offers a new one', async () => {
+    openPage(FLOW, refusal(404, 'NOT_FOUND'));
+    await screen.findByRole('heading', { name: 'This page has expired' });
+    expect(screen.getByRole('link', { name: 'Start again' }).getAttribute('href')).toBe('/account/sign-in');
+  });
+
+  it('a refusal shows the server\'s sentence', async () => {
+    openPage('/account/sign-in', refusal(400, 'CLIENT_NOT_FOUND'));
+    expect(await screen.findByText('The server says no.')).toBeTruthy();
+  });
+
+  it('a broken server is named with the reference, and can be asked again', async () => {
+    const { user } = openPage(FLOW, { status: 500, body: '<html>' }, signIn);
+    expect(await screen.findByText('Reference: r-1')).toBeTruthy();
+    await user.click(screen.getByRole('button', { name: 'Try again' }));
+    await screen.findByRole('heading', { name: 'Sign in to Atlas' });
+  });
+});
+
+describe('languages', () => {
+  it('changes at once, keeps what was typed, and turns the page around', async () => {
+    const { user } = openPage(FLOW, signIn);
+    await user.type(await screen.findByRole('textbox', { name: 'Email' }), 'mara@example.org');
+    await user.selectOptions(screen.getByRole('combobox', { name: 'Language' }), 'he');
+    await screen.findByRole('heading', { name: 'כניסה אל Atlas' });
+    expect([document.documentElement.lang, document.documentElement.dir]).toEqual(['he', 'rtl']);
+    expect(document.querySelector<HTMLInputElement>('input[name=email]')?.value).toBe('mara@example.org');
+  });
+});

@@ -1,0 +1,207 @@
+import type { Catalogue } from './catalogue.ts';
+
+/** Arabic counts in six forms; these are the ones a length can take. */
+const characters = (n: number): string => {
+  switch (new Intl.PluralRules('ar').select(n)) {
+    case 'one': return 'حرف واحد';
+    case 'two': return 'حرفين';
+    case 'few': return `${n} أحرف`;
+    case 'many': return `${n} حرفًا`;
+    default: return `${n} حرف`;
+  }
+};
+
+const ar: Catalogue = {
+  dir: 'rtl',
+
+  loading: 'جارٍ التحميل',
+  language: 'اللغة',
+  back: 'رجوع',
+  goOn: 'متابعة',
+  tryAgain: 'حاول مرة أخرى',
+  startAgain: 'ابدأ من جديد',
+  optional: '(اختياري)',
+  showPassword: 'إظهار كلمة المرور',
+  hidePassword: 'إخفاء كلمة المرور',
+  problemsTitle: 'يرجى مراجعة ما يلي',
+  returnTo: (site) => `العودة إلى ${site}`,
+  thisSite: 'هذا الموقع',
+
+  email: 'البريد الإلكتروني',
+  password: 'كلمة المرور',
+  newPassword: 'كلمة المرور الجديدة',
+  choosePassword: 'كلمة المرور',
+  passwordLength: (n) => `${characters(n)} على الأقل. بضع كلمات لا رابط بينها خيار جيد.`,
+  firstName: 'الاسم الأول',
+  lastName: 'اسم العائلة',
+  nickname: 'اللقب',
+
+  signInTitle: (site) => `تسجيل الدخول إلى ${site}`,
+  signIn: 'تسجيل الدخول',
+  forgot: 'هل نسيت كلمة المرور؟',
+  noAccount: 'زائر جديد؟',
+  createAccount: 'إنشاء حساب',
+  or: 'أو',
+  signInWith: (provider) => `المتابعة عبر ${provider}`,
+
+  ownerSignInTitle: 'تسجيل الدخول إلى الاستوديو',
+  ownerSignInText: (site) => `لمن يديرون ${site}.`,
+
+  signUpTitle: 'إنشاء حسابك',
+  signUpText: (site) => `حساب واحد لكل ما في ${site}.`,
+  signUp: 'إنشاء الحساب',
+  haveAccount: 'لديك حساب؟',
+
+  verifyTitle: 'تحقق من بريدك',
+  codeSentTo: (where) => `أرسلنا رمزًا من 6 أرقام إلى \u2068${where}\u2069. اكتبه أو الصقه هنا.`,
+  codeDigits: (n) => `رمز من ${n} أرقام`,
+  verify: 'تحقق',
+  resend: 'إرسال رمز جديد',
+  resendIn: (time) => `يمكنك طلب رمز جديد بعد \u2068${time}\u2069`,
+  resent: 'رمز جديد في الطريق إليك.',
+  spamHint: 'لم يصل شيء؟ انظر في مجلد الرسائل غير المرغوب فيها أيضًا.',
+
+  approvalTitle: 'أوشكت على الانتهاء',
+  approvalText: (site) => `أُنشئ حسابك. يوافق القائمون على ${site} على كل عضو جديد، وبعدها يمكنك تسجيل الدخول.`,
+  approvalMail: (where) => `حسابك: \u2068${where}\u2069`,
+
+  missingTitle: 'بعض التفاصيل الإضافية',
+  missingText: (site) => `يحتاج ${site} إليها قبل المتابعة.`,
+  save: 'حفظ ومتابعة',
+
+  recoverTitle: 'إعادة تعيين كلمة المرور',
+  recoverText: 'أدخل عنوان حسابك، وسنرسل إليك رابطًا لاختيار كلمة مرور جديدة.',
+  recover: 'إرسال الرابط',
+  recoverSentTitle: 'تحقق من بريدك',
+  recoverSentText: (where) => `إن كان هناك حساب للعنوان \u2068${where}\u2069 فالرابط في الطريق. يعمل مرة واحدة ولوقت قصير.`,
+  backToSignIn: 'العودة إلى تسجيل الدخول',
+
+  newPasswordTitle: 'اختر كلمة مرور جديدة',
+  ownerSetupTitle: 'أهلًا بك. اختر كلمة مرورك',
+  ownerSetupText: (site) => `لقد دُعيت إلى إدارة ${site}. كلمة المرور هذه تفتح الاستوديو.`,
+  passwordFor: (account) => `للحساب \u2068${account}\u2069`,
+  savePassword: 'حفظ كلمة المرور',
+
+  chooseFactorTitle: 'أكّد أنك أنت',
+  chooseFactorText: 'اختر الطريقة.',
+  answerFactorTitle: 'أكّد أنك أنت',
+  rememberDevice: 'لا تسأل مرة أخرى على هذا الجهاز',
+  factor: {
+    PASSWORD: 'كلمة المرور',
+    SMS: 'رسالة نصية',
+    CALL: 'مكالمة هاتفية',
+    EMAIL: 'رمز بالبريد الإلكتروني',
+    TOTP: 'تطبيق المصادقة',
+    PUSH: 'الموافقة على هاتفك',
+    WEBAUTHN: 'مفتاح مرور أو مفتاح أمان',
+    RECOVERY_CODE: 'رمز استرداد',
+  },
+  factorAsk: {
+    PASSWORD: 'أدخل كلمة مرورك مرة أخرى.',
+    SMS: 'أدخل الرمز الذي أرسلناه في رسالة نصية.',
+    CALL: 'أدخل الرمز الذي سمعته في المكالمة.',
+    EMAIL: 'أدخل الرمز الذي أرسلناه بالبريد.',
+    TOTP: 'أدخل الرمز الذي يعرضه تطبيق المصادقة الآن.',
+    PUSH: 'افتح الإشعار على هاتفك ووافق على تسجيل الدخول.',
+    WEBAUTHN: 'سيطلب المتصفح مفتاح المرور أو بصمتك أو مفتاح الأمان.',
+    RECOVERY_CODE: 'أدخل أحد الرموز التي حفظتها. كل رمز يعمل مرة واحدة.',
+  },
+  sendCode: 'إرسال رمز',
+  pushApproved: 'لقد وافقت',
+  pushWaiting: 'في انتظار موافقتك',
+  usePasskey: 'استخدام مفتاح المرور',
+  passkeyStopped: 'لم يُستخدم مفتاح المرور. حاول مرة أخرى، أو ارجع واختر طريقة أخرى.',
+  passkeyMissing: 'هذا المتصفح لا يدعم مفاتيح المرور. ارجع واختر طريقة أخرى، أو استخدم متصفحًا آخر.',
+
+  enrolTitle: 'احمِ حسابك',
+  enrolTotpText: 'امسح هذا بتطبيق مصادقة، ثم أدخل الرمز الذي يعرضه.',
+  enrolTotpImage: 'رمز لتطبيق المصادقة',
+  enrolTotpByHand: 'لا تستطيع المسح؟ اكتب هذا المفتاح في التطبيق:',
+  enrolTotpOpen: 'فتح في التطبيق على هذا الجهاز',
+  enrolWebauthnText: 'احفظ مفتاح مرور على هذا الجهاز أو على مفتاح أمان. سيرشدك المتصفح.',
+  createPasskey: 'إنشاء مفتاح مرور',
+  enrolPhoneText: 'سنرسل الرموز إلى هذا الرقم عند تسجيل الدخول.',
+  enrolPhoneCodeText: (where) => `أدخل الرمز الذي أرسلناه إلى \u2068${where}\u2069.`,
+  phone: 'رقم الهاتف',
+  phoneHelp: 'مع رمز البلد، مثل \u2066+966 11 123 4567\u2069',
+
+  recoveryCodesTitle: 'احفظ رموز الاسترداد',
+  recoveryCodesText: 'إذا فقدت هاتفك فأحد هذه الرموز يُدخلك. كل رمز يعمل مرة واحدة، ولا تظهر الرموز إلا الآن.',
+  copy: 'نسخ',
+  copied: 'تم النسخ',
+  download: 'تنزيل',
+  print: 'طباعة',
+  savedCodes: 'حفظت هذه الرموز',
+  savedCodesFirst: 'ضع علامة في المربع بعد حفظ الرموز.',
+
+  consentTitle: (client) => `السماح لـ ${client}؟`,
+  consentText: (client, site) => `يطلب ${client} الوصول إلى حسابك في ${site}:`,
+  consentNone: 'معرفة أنك سجّلت الدخول فقط',
+  allow: 'السماح',
+  deny: 'عدم السماح',
+  scope: {
+    openid: 'معرفة من أنت',
+    profile: 'رؤية اسمك ولقبك',
+    email: 'رؤية بريدك الإلكتروني',
+    offline_access: 'إبقاؤك مسجّل الدخول في غيابك',
+  },
+
+  signOutTitle: (site) => `تسجيل الخروج من ${site}؟`,
+  signedInAs: (name) => `أنت مسجّل الدخول باسم ${name}.`,
+  signOutText: 'يمكنك تسجيل الدخول مجددًا في أي وقت.',
+  signOut: 'تسجيل الخروج',
+  stay: 'البقاء',
+
+  redirecting: 'جارٍ إعادتك',
+  redirectStuck: 'لا شيء يحدث؟ تابع يدويًا',
+  redirectRefused: 'لا يمكن فتح عنوان العودة بأمان.',
+  messageSent: 'تم',
+  messageSentText: 'يمكنك إغلاق هذه النافذة.',
+
+  done: {
+    SIGNED_IN: 'تم تسجيل الدخول',
+    SIGNED_OUT: 'تم تسجيل الخروج',
+    PASSWORD_CHANGED: 'تم تغيير كلمة المرور',
+    OWNER_READY: 'كل شيء جاهز',
+  },
+  doneText: {
+    SIGNED_IN: 'يمكنك إغلاق هذه الصفحة.',
+    SIGNED_OUT: 'يمكنك إغلاق هذه الصفحة.',
+    PASSWORD_CHANGED: 'استخدم كلمة المرور الجديدة من الآن. تم تسجيل خروجك من كل مكان آخر.',
+    OWNER_READY: 'حُفظت كلمة مرورك وتم تسجيل دخولك.',
+  },
+  openStudio: 'فتح الاستوديو',
+  goToSite: (site) => `الذهاب إلى ${site}`,
+
+  failedTitle: 'لا يمكن المتابعة',
+  expiredTitle: 'انتهت صلاحية هذه الصفحة',
+  expiredText: 'حفاظًا على أمانك، تعمل صفحات تسجيل الدخول لوقت قصير. ابدأ من جديد، فالأمر لا يستغرق طويلًا.',
+  inviteTitle: 'الدعوة غير موجودة',
+  inviteText: 'افتح رابط الدعوة مرة أخرى. إن كان قد استُخدم فسجّل الدخول مباشرة.',
+  offlineTitle: 'لا يوجد اتصال',
+  offlineText: 'لم يرد الخادم. لم يضِع شيء: تحقق من الاتصال وحاول مرة أخرى.',
+  brokenTitle: 'حدث خطأ ما',
+  brokenText: 'الخطأ من جانبنا. لم يضِع شيء؛ يرجى المحاولة بعد لحظات.',
+  requestId: (id) => `المرجع: \u2068${id}\u2069`,
+  unknownPageTitle: 'لا شيء هنا',
+  unknownPageText: 'هذا العنوان لا يقود إلى شيء. ربما أردت تسجيل الدخول.',
+
+  problem: {
+    required: 'يرجى ملء هذا الحقل.',
+    credentials: 'البريد الإلكتروني أو كلمة المرور غير صحيحة.',
+    email: 'لا يبدو هذا عنوان بريد إلكتروني.',
+    emailTaken: 'هناك حساب بهذا العنوان. سجّل الدخول أو أعد تعيين كلمة المرور.',
+    passwordShort: (n) => `استخدم ${characters(n)} على الأقل.`,
+    passwordLong: 'كلمة المرور هذه طويلة جدًا.',
+    passwordCommon: 'كلمة المرور هذه معروفة جدًا. اختر غيرها.',
+    passwordReset: 'يجب إعادة تعيين كلمة المرور أولًا.',
+    code: 'الرمز خاطئ أو انتهت صلاحيته.',
+    tooMany: 'محاولات كثيرة. انتظر قليلًا ثم حاول مرة أخرى.',
+    blocked: 'لا يمكن لهذا الحساب تسجيل الدخول. اسأل القائمين على الموقع.',
+    link: 'انتهت صلاحية هذا الرابط أو استُخدم من قبل.',
+    captcha: 'لم نتمكن من التحقق من أنك إنسان. حاول مرة أخرى.',
+    busy: 'الخدمة مشغولة. حاول مرة أخرى بعد لحظات.',
+  },
+};
+
+export default ar;

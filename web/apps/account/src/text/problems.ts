@@ -1,0 +1,37 @@
+/** From the server's stable codes to sentences of the catalogue. A code that is not here shows the server's own sentence. */
+import type { Catalogue } from './catalogue.ts';
+
+type ProblemKey = keyof Catalogue['problem'];
+
+const KEYS: Record<string, ProblemKey> = {
+  REQUIRED: 'required',
+  REQUIRED_FIELD: 'required',
+  INVALID_CREDENTIALS: 'credentials',
+  '-19976': 'credentials',
+  INVALID_EMAIL: 'email',
+  EMAIL_TAKEN: 'emailTaken',
+  '-19995': 'emailTaken',
+  PASSWORD_TOO_SHORT: 'passwordShort',
+  PASSWORD_TOO_LONG: 'passwordLong',
+  PASSWORD_TOO_COMMON: 'passwordCommon',
+  PASSWORD_COMMON: 'passwordCommon',
+  '-19973': 'passwordReset',
+  INVALID_CODE: 'code',
+  VERIFICATION_FAILED: 'code',
+  THROTTLED_FEATURE: 'tooMany',
+  TOO_MANY_ATTEMPTS: 'tooMany',
+  MEMBER_BLOCKED: 'blocked',
+  INVALID_LINK: 'link',
+  INVALID_INVITE: 'link',
+  '-19971': 'captcha',
+  '-19970': 'captcha',
+  UNAVAILABLE: 'busy',
+};
+
+/** The sentence to show. `passwordMinLength` fills the one text that needs a number. */
+export function problemText(text: Catalogue, code: string, message: string, passwordMinLength?: number): string {
+  const key = KEYS[code];
+  if (key === undefined) return message;
+  if (key === 'passwordShort') return passwordMinLength === undefined ? message : text.problem.passwordShort(passwordMinLength);
+  return text.problem[key];
+}

@@ -1,0 +1,32 @@
+/** What every page works with: the client of the site and the cache of its answers. */
+import { type Client, StoaError } from '@stoa/client';
+import { QueryClient } from '@tanstack/react-query';
+import { createContext, useContext } from 'react';
+
+import type { Settings } from '../api/settings.ts';
+
+export interface Site {
+  readonly stoa: Client;
+  readonly queries: QueryClient;
+  readonly settings: Settings;
+}
+
+export const SiteContext = createContext<Site | null>(null);
+
+export function useSite(): Site {
+  const site = useContext(SiteContext);
+  if (site === null) throw new Error('useSite stands outside of the site.');
+  return site;
+}
+
+export function createQueries(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: 5 * 60_000,
+        // Only what may pass by itself is asked again.
+        retry: (count, error) => count < 2 && error instanceof StoaError && (error.code === 'NETWORK' || error.status >= 502),
+      },
+    },
+  });
+}

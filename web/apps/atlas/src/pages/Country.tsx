@@ -1,0 +1,95 @@
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { Link, getRouteApi } from '@tanstack/react-router';
+
+import { largestQuery } from '../api/cities.ts';
+import { countriesQuery, countryName, countryQuery } from '../api/countries.ts';
+import { useSite } from '../app/site.ts';
+import { Facts } from '../parts/Facts.tsx';
+import { radiusOfArea } from '../parts/geo.ts';
+import { MapFrame } from '../parts/MapFrame.tsx';
+import { Page } from '../parts/Page.tsx';
+import { PlacesTable } from '../parts/PlacesTable.tsx';
+import { isRegion } from '../parts/regions.ts';
+import { fill } from '../text/index.ts';
+import { useText } from '../text/useText.ts';
+import './Country.css';
+
+const route = getRouteApi('/countries/$code');
+
+export function CountryPage() {
+  const { code } = route.useParams();
+  const search = route.useSearch();
+  const { t, language, number, plural, list, languageName, currencyName, compare } = useText();
+  const { stoa } = useSite();
+  const { data: country } = useSuspenseQuery(countryQuery(stoa, code));
+  const { data: countries } = useSuspenseQuery(countriesQuery(stoa, language));
+  const { data: dots = [] } = useQuery(largestQuery(stoa, code, 12));
+  if (country === null) return null; // the loader has answered "not found"
+
+  const name = countryName(country, language);
+  const neighbours = countries
+    .filter(({ _id }) => country.borders.includes(_id))
+    .sort((a, b) => compare(countryName(a, language), countryName(b, language)));
+  const region = isRegion(country.region) ? t.regions[country.region] : country.region;
+  const one = (count: number) => (count === 1 ? 1 : 2);
+  return (
+    <Page
+      title={name}
+      sign={<span className="flag" role="img" aria-label={fill(t.country.flag, { country: name })}>{country.flag}</span>}
+      lead={
+        <p>
+          <Link to="/countries" search={{ region: country.region }} className="text-link">{region}</Link>
+        </p>
+      }
+    >
+      <div className="split">
+        <Facts
+          facts={[
+            [t.country.official, country.officialName],
+            [plural(t.country.capital, one(country.capital.length)), country.capital.join(', ')],
+            [t.country.area, fill(t.country.km2, { n: number(country.area) })],
+            [
+              plural(t.country.languages, one(country.languages.length)),
+              list(country.languages.map((tongue, index) => languageName(country.languageCodes[index] ?? '', tongue))),
+            ],
+            [
+              plural(t.country.currencies, one(country.currencies.length)),
+              list(country.currencies.map((currency) => `${currencyName(currency)} (${currency})`)),
+            ],
+            [t.country.calling, country.callingCode],
+            [t.country.domain, country.domains.join(' ')],
+            [
+              t.country.borders,
+              neighbours.length === 0 ? (
+                t.country.island
+              ) : (
+                <ul className="borders">
+                  {neighbours.map((each) => (
+                    <li key={each._id}>
+                      <Link to="/countries/$code" params={{ code: each._id }} className="border-link">
+                        <span className="flag" aria-hidden="true">{each.flag}</span>
+                        {countryName(each, language)}
+                      </Link>
+                    </li>
+                  ))}
+                </ul>
+              ),
+            ],
+          ]}
+        />
+        <MapFrame
+          label={fill(t.country.map, { country: name })}
+          shape="region"
+          center={country}
+          radius={Math.min(60, Math.max(1.5, radiusOfArea(country.area) * 1.9))}
+          country={country._id}
+          dots={dots.map((city) => ({ ...city, id: city._id, main: city.featureCode === 'PPLC' }))}
+        />
+      </div>
+      <section aria-labelledby="places" className="country-places">
+        <h2 id="places">{t.country.places}</h2>
+        <PlacesTable key={code} search={search} country={country} countries={countries} />
+      </section>
+    </Page>
+  );
+}

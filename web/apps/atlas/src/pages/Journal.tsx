@@ -1,0 +1,188 @@
+/** The member's own visits; for visitors, what a journal would be. */
+import { Button, Callout, EmptyState, LoadingState } from '@stoa/ui';
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { Link, getRouteApi } from '@tanstack/react-router';
+
+import { type City, citiesByIdQuery } from '../api/cities.ts';
+import { type CountryEntry, countriesQuery, countryName } from '../api/countries.ts';
+import { type Visit, journalQuery } from '../api/journal.ts';
+import { signIn, useLoggedIn } from '../api/member.ts';
+import { useSite } from '../app/site.ts';
+import { useLeaving } from '../parts/Account.tsx';
+import { FailureState } from '../parts/Failure.tsx';
+import { Page } from '../parts/Page.tsx';
+import { Rating } from '../parts/RatingField.tsx';
+import { useRemoval } from '../parts/useRemoval.ts';
+import { VisitDialog } from '../parts/VisitDialog.tsx';
+import { fill } from '../text/index.ts';
+import { useText } from '../text/useText.ts';
+import './Journal.css';
+
+const route = getRouteApi('/journal');
+
+export function Journal() {
+  const { stoa } = useSite();
+  return useLoggedIn(stoa) ? <MemberJournal /> : <VisitorJournal />;
+}
+
+function VisitorJournal() {
+  const { t } = useText();
+  const { stoa } = useSite();
+  const leave = useLeaving();
+  return (
+    <Page title={t.journal.title}>
+      <EmptyState
+        title={t.journal.visitorTitle}
+        action={
+          <Button variant="primary" pending={leave.pending} onPress={() => leave.by(() => signIn(stoa, '/journal'))}>
+            {t.journal.signIn}
+          </Button>
+        }
+      >
+        {t.journal.visitorText}
+        {leave.failure !== null && <p role="alert">{leave.failure}</p>}
+      </EmptyState>
+    </Page>
+  );
+}
+
+function MemberJournal() {
+  const { t, plural } = useText();
+  const { stoa } = useSite();
+  const { data: visits, error, refetch } = useQuery(journalQuery(stoa));
+  const ids = [...new Set(visits?.map(({ city }) => city))].sort();
+  const places = useQuery(citiesByIdQuery(stoa, ids));
+  if (error !== null) {
+    return <Page title={t.journal.title}><FailureState error={error} onRetry={() => void refetch()} /></Page>;
+  }
+  if (visits === undefined || (ids.length > 0 && places.isPending)) {
+    return <Page title={t.journal.title}><LoadingState label={t.states.loading} /></Page>;
+  }
+  return (
+    <Page
+      title={t.journal.title}
+      lead={visits.length > 0 ? <p>{plural(t.journal.lead, visits.length)}</p> : undefined}
+      actions={visits.length > 0 ? <Link to="/places" className="button-link">{t.journal.find}</Link> : undefined}
+    >
+      <Visits visits={visits} cities={places.data ?? new Map()} />
+    </Page>
+  );
+}
+
+interface VisitsProps {
+  readonly visits: readonly Visit[];
+  readonly cities: ReadonlyMap<string, City>;
+}
+
+function Visits({ visits, cities }: VisitsProps) {
+  const { t, language } = useText();
+  const { stoa } = useSite();
+  const { edit } = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data: countries } = useSuspenseQuery(countriesQuery(stoa, language));
+  const removal = useRemoval((visit) => cities.get(visit.city)?.name ?? t.journal.unknownPlace);
+  const close = () => void navigate({ search: {}, replace: true, resetScroll: false });
+  const edited = edit === undefined ? undefined : visits.find(({ _id }) => _id === edit);
+  return (
+    <>
+      {removal.notice !== null && (
+        <div className="journal-notice">
+          <Callout tone={removal.notice.tone}>
+            <span>{removal.notice.text}</span>
+            {removal.notice.undo !== null && (
+              <Button size="small" variant="quiet" onPress={removal.notice.undo}>{t.journal.undo}</Button>
+            )}
+            <Button size="small" variant="quiet" onPress={removal.dismiss}>{t.journal.dismiss}</Button>
+          </Callout>
+        </div>
+      )}
+      {edit !== undefined && edited === undefined && (
+        <Callout tone="warn" title={t.journal.goneTitle}>
+          {t.journal.goneText} <Link to="/journal" search={{}} className="text-link">{t.journal.back}</Link>
+        </Callout>
+      )}
+      {visits.length === 0 ? (
+        <EmptyState title={t.journal.emptyTitle} action={<Link to="/places" className="button-link" data-variant="primary">{t.journal.find}</Link>}>
+          {t.journal.emptyText}
+        </EmptyState>
+      ) : (
+        byYear(visits).map(([year, members]) => (
+          <section key={year} className="journal-year" aria-labelledby={`year-${year}`}>
+            <h2 id={`year-${year}`}>{year}</h2>
+            <ol className="journal-list">
+              {members.map((visit) => (
+                <Entry
+                  key={visit._id}
+                  visit={visit}
+                  city={cities.get(visit.city)}
+                  country={countries.find(({ _id }) => _id === visit.country)}
+                  onRemove={() => removal.remove(visit)}
+                />
+              ))}
+            </ol>
+          </section>
+        ))
+      )}
+      {edited !== undefined && (
+        <VisitDialog
+          key={edited._id}
+          visit={edited}
+          city={cities.get(edited.city) ?? { _id: edited.city, name: t.journal.unknownPlace, country: edited.country }}
+          onClose={close}
+        />
+      )}
+    </>
+  );
+}
+
+/** The visits come latest first, so each year's stand together. */
+function byYear(visits: readonly Visit[]): [string, Visit[]][] {
+  const years = new Map<string, Visit[]>();
+  for (const visit of visits) {
+    const year = visit.visitedOn.slice(0, 4);
+    years.set(year, [...(years.get(year) ?? []), visit]);
+  }
+  return [...years];
+}
+
+interface EntryProps {
+  readonly visit: Visit;
+  readonly city: City | undefined;
+  readonly country: CountryEntry | undefined;
+  readonly onRemove: () => void;
+}
+
+function Entry({ visit, city, country, onRemove }: EntryProps) {
+  const { t, day, language } = useText();
+  const navigate = route.useNavigate();
+  const place = city?.name ?? t.journal.unknownPlace;
+  return (
+    <li className="entry">
+      <time dateTime={visit.visitedOn} title={day(visit.visitedOn, 'full')} className="entry-day">{day(visit.visitedOn)}</time>
+      <div className="entry-body">
+        <h3 className="entry-place">
+          {city === undefined ? place : <Link to="/places/$id" params={{ id: city._id }} className="name-link">{place}</Link>}
+          {country !== undefined && (
+            <span className="entry-country">
+              <span className="flag" aria-hidden="true">{country.flag}</span>
+              {countryName(country, language)}
+            </span>
+          )}
+        </h3>
+        {visit.rating !== undefined && <Rating value={visit.rating} />}
+        {visit.note !== undefined && <p className="entry-note">{visit.note}</p>}
+      </div>
+      <div className="entry-tools">
+        <Button
+          size="small" variant="quiet" aria-label={fill(t.journal.editOf, { place })}
+          onPress={() => void navigate({ search: { edit: visit._id }, resetScroll: false })}
+        >
+          {t.journal.edit}
+        </Button>
+        <Button size="small" variant="quiet" aria-label={fill(t.journal.removeOf, { place })} onPress={onRemove}>
+          {t.journal.remove}
+        </Button>
+      </div>
+    </li>
+  );
+}

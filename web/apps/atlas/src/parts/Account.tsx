@@ -1,0 +1,61 @@
+import { Button } from '@stoa/ui';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { memberQuery, signIn, signOut, useLoggedIn } from '../api/member.ts';
+import { useSite } from '../app/site.ts';
+import { fill } from '../text/index.ts';
+import { useText } from '../text/useText.ts';
+import { useAnnounce } from './Announcer.tsx';
+import { sentence } from './Failure.tsx';
+
+/** Who is signed in, and the way in or out. */
+export function Account() {
+  const { stoa } = useSite();
+  const loggedIn = useLoggedIn(stoa);
+  const { data: member } = useQuery({ ...memberQuery(stoa), enabled: loggedIn });
+  const { t } = useText();
+  const leave = useLeaving();
+  if (!loggedIn) {
+    return (
+      <div className="account">
+        <Button size="small" pending={leave.pending} onPress={() => leave.by(() => signIn(stoa, location.pathname + location.search))}>
+          {t.account.signIn}
+        </Button>
+      </div>
+    );
+  }
+  const name = member?.name ?? member?.email;
+  return (
+    <div className="account">
+      {name !== undefined && (
+        <span className="account-name" title={fill(t.account.signedInAs, { name })}>
+          {name}
+        </span>
+      )}
+      <Button size="small" variant="quiet" pending={leave.pending} onPress={() => leave.by(() => signOut(stoa))}>
+        {t.account.signOut}
+      </Button>
+    </div>
+  );
+}
+
+/** Leaving for another page of the server: waits while the address is asked for, and says so when it does not come. */
+export function useLeaving() {
+  const [pending, setPending] = useState(false);
+  const spoken = useText();
+  const announce = useAnnounce();
+  const [failure, setFailure] = useState<string | null>(null);
+  const by = (go: () => Promise<void>) => {
+    setPending(true);
+    setFailure(null);
+    announce(spoken.t.account.leaving);
+    go().catch((error: unknown) => {
+      setPending(false);
+      const said = sentence(error, spoken);
+      setFailure(said);
+      announce(said);
+    });
+  };
+  return { pending, failure, by };
+}

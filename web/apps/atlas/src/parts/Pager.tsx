@@ -1,0 +1,58 @@
+import { Link, type LinkProps } from '@tanstack/react-router';
+
+import { fill } from '../text/index.ts';
+import { useText } from '../text/useText.ts';
+import './Pager.css';
+
+export interface PagerProps {
+  /** From 1. */
+  readonly page: number;
+  readonly pageSize: number;
+  readonly total: number;
+  /** The address of another page. */
+  readonly to: (page: number) => Pick<LinkProps, 'to' | 'params' | 'search'>;
+}
+
+/** Where the table stands among all rows, and links to the pages around it. */
+export function Pager({ page, pageSize, total, to }: PagerProps) {
+  const { t, number } = useText();
+  const last = Math.max(1, Math.ceil(total / pageSize));
+  if (last === 1) return null;
+  const from = (page - 1) * pageSize + 1;
+  return (
+    <nav className="pager" aria-label={t.paging.label}>
+      <p className="quiet">
+        {fill(t.paging.range, { from: number(Math.min(from, total)), to: number(Math.min(page * pageSize, total)), total: number(total) })}
+      </p>
+      <div className="pager-steps">
+        <Step to={page > 1 ? to(page - 1) : null} reason={t.paging.noPrevious}>
+          {t.paging.previous}
+        </Step>
+        <Step to={page < last ? to(page + 1) : null} reason={t.paging.noNext}>
+          {t.paging.next}
+        </Step>
+      </div>
+    </nav>
+  );
+}
+
+interface StepProps {
+  readonly to: Pick<LinkProps, 'to' | 'params' | 'search'> | null;
+  readonly reason: string;
+  readonly children: string;
+}
+
+function Step({ to, reason, children }: StepProps) {
+  if (to === null) {
+    return (
+      <a className="pager-step" role="link" aria-disabled="true" title={reason}>
+        {children}
+      </a>
+    );
+  }
+  return (
+    <Link {...to} className="pager-step" resetScroll={false}>
+      {children}
+    </Link>
+  );
+}

@@ -1,0 +1,183 @@
+/** A query on a collection: conditions, order, projection and window, built step by step and never changed. */
+import { checkCollection, checkCount, checkOptions } from './check.ts';
+import { invalid } from './error.ts';
+import { Conditions, type FieldName, type WireFilter } from './filter.ts';
+import { Page, type TurnOptions, type WirePage } from './page.ts';
+
+/** Options of a call that reads. */
+export interface ReadOptions {
+  /** Read what is written now, never a copy that may lag behind. */
+  readonly consistentRead?: boolean;
+  /** Translate translatable fields: a language tag. */
+  readonly language?: string;
+  /** Also give drafts; editors, owners and apps only. */
+  readonly showDrafts?: boolean;
+  /** Skip permissions; owners and apps only, without effect for anybody else. */
+  readonly suppressAuth?: boolean;
+  /** Skip hooks; editors, owners and apps only. */
+  readonly suppressHooks?: boolean;
+  /** Cancels the call. */
+  readonly signal?: AbortSignal;
+}
+
+/** Options of {@link Query.find}. */
+export interface FindOptions extends ReadOptions {
+  /** Also count all items that match; `totalCount` of the result. */
+  readonly returnTotalCount?: boolean;
+}
+
+export const readOptionNames = [
+  'consistentRead',
+  'language',
+  'showDrafts',
+  'suppressAuth',
+  'suppressHooks',
+  'signal',
+] as const;
+
+/** The order of one field. */
+export interface WireSort {
+  readonly fieldName: string;
+  readonly order: 'ASC' | 'DESC';
+}
+
+/** The body of `POST /v2/items/query` (protocol, content 3.8), but for the options of `find`. */
+export interface WireQuery {
+  readonly dataCollectionId: string;
+  readonly query: {
+    readonly fields: readonly string[];
+    readonly filter: WireFilter;
+    readonly sort: readonly WireSort[];
+    readonly paging?: { readonly limit?: number; readonly offset: number };
+  };
+}
+
+interface Parts {
+  readonly collection: string;
+  readonly filter: WireFilter;
+  readonly sort: readonly WireSort[];
+  readonly fields: readonly string[];
+  readonly limit: number | null;
+  readonly skip: number;
+}
+
+/** @internal Asks the server. */
+export interface Ask {
+  find(request: WireQuery, options: FindOptions): Promise<WirePage>;
+  countMatching(collection: string, wire: WireFilter, options: ReadOptions): Promise<number>;
+}
+
+/**
+ * ```ts
+ * const page = await stoa.items.query<City>('cities')
+ *   .eq('country', 'FR')
+ *   .ge('population', 100_000)
+ *   .descending('population')
+ *   .limit(20)
+ *   .find({ returnTotalCount: true });
+ * ```
+ * A query is also an async iterable over all its items, page by page.
+ */
+export class Query<Item extends object = Record<string, unknown>> extends Conditions<Item, Query<Item>> {
+  readonly #ask: Ask;
+  readonly #parts: Parts;
+
+  /** @internal Use `items.query`. */
+  constructor(ask: Ask, parts: Parts) {
+    super(parts.filter);
+    this.#ask = ask;
+    this.#parts = parts;
+  }
+
+  /** @internal */
+  static of<Item extends object>(ask: Ask, collection: string): Query<Item> {
+    checkCollection(collection);
+    return new Query<Item>(ask, { collection, filter: {}, sort: [], fields: [], limit: null, skip: 0 });
+  }
+
+  /** @internal */
+  protected override with(filter: WireFilter): Query<Item> {
+    return this.#but({ filter });
+  }
+
+  /** Order by these fields, smallest first; missing values come first. Adds to the order given so far. */
+  ascending(...fields: FieldName<Item>[]): Query<Item> {
+    return this.#order(fields, 'ASC');
+  }
+
+  /** Order by these fields, largest first; missing values come last. */
+  descending(...fields: FieldName<Item>[]): Query<Item> {
+    return this.#order(fields, 'DESC');
+  }
+
+  /** At most this many items on a page; the server's default is 50, its maximum 1,000. */
+  limit(limit: number): Query<Item> {
+    checkCount('limit', limit);
+    return this.#but({ limit });
+  }
+
+  /** Leave out this many items at the beginning. */
+  skip(skip: number): Query<Item> {
+    checkCount('skip', skip);
+    return this.#but({ skip });
+  }
+
+  /** Give only these fields and `_id`; dotted names reach into objects. */
+  fields(...fields: FieldName<Item>[]): Query<Item> {
+    checkNames('fields', fields);
+    return this.#but({ fields });
+  }
+
+  /** Asks the server for the page. */
+  async find(options: FindOptions = {}): Promise<Page<Item>> {
+    checkOptions(options, [...readOptionNames, 'returnTotalCount']);
+    const answer = await this.#ask.find(this.toJSON(), options);
+    const { limit, skip } = this.#parts;
+    return Page.first<Item>(answer, { limit, skip }, async (offset, size, later) => {
+      const next = this.#but({ skip: offset, limit: size });
+      return this.#ask.find(next.toJSON(), laterOptions(options, later));
+    });
+  }
+
+  /** How many items match, whatever limit and skip say. */
+  async count(options: ReadOptions = {}): Promise<number> {
+    checkOptions(options, readOptionNames);
+    return this.#ask.countMatching(this.#parts.collection, this.wire, options);
+  }
+
+  /** Every item that matches, from `skip` on; further pages are asked for as they are needed. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
+    yield* await this.find();
+  }
+
+  /** The request as the server reads it. */
+  toJSON(): WireQuery {
+    const { collection, filter, sort, fields, limit, skip } = this.#parts;
+    const paging = limit !== null ? { limit, offset: skip } : skip > 0 ? { offset: skip } : null;
+    return {
+      dataCollectionId: collection,
+      query: { fields, filter, sort, ...(paging === null ? {} : { paging }) },
+    };
+  }
+
+  #order(fields: readonly string[], order: WireSort['order']): Query<Item> {
+    checkNames(order === 'ASC' ? 'ascending' : 'descending', fields);
+    return this.#but({ sort: [...this.#parts.sort, ...fields.map((fieldName) => ({ fieldName, order }))] });
+  }
+
+  #but(change: Partial<Parts>): Query<Item> {
+    return new Query(this.#ask, { ...this.#parts, ...change });
+  }
+}
+
+/** Options of the pages after the first: the count is asked for once and carried along, a signal is for one call. */
+function laterOptions(first: FindOptions, turn: TurnOptions): FindOptions {
+  const kept = Object.entries(first).filter(([name]) => name !== 'returnTotalCount' && name !== 'signal');
+  return { ...(Object.fromEntries(kept) as FindOptions), ...turn };
+}
+
+function checkNames(method: string, names: readonly unknown[]): void {
+  if (names.length === 0 || !names.every((name) => typeof name === 'string' && name !== '')) {
+    throw invalid('WDE0051', `${method} takes the names of fields.`);
+  }
+}
