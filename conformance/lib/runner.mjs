@@ -1,0 +1,94 @@
+// @ts-check
+// Runs rows one after another and names each outcome. A row is one check of one client method.
+
+/**
+ * @typedef {object} Row
+ * @property {string} method    name as in the catalogue, for example `items.query`
+ * @property {string} check     what is expected, in a few words
+ * @property {boolean} [required]  must work now; otherwise the row is only listed
+ * @property {boolean} [compare]   the value `run` gives must be equal on both engines
+ * @property {(world: any) => unknown} run
+ *
+ * @typedef {'works' | 'fails' | 'not built yet'} Outcome
+ * @typedef {object} Result
+ * @property {string} method
+ * @property {string} check
+ * @property {boolean} required
+ * @property {Outcome} outcome
+ * @property {string} [reason]
+ * @property {unknown} [value]
+ * @property {import('./recorder.mjs').Exchange[]} [exchanges]
+ * @property {number} ms
+ */
+
+const ROW_LIMIT_MS = 45_000;
+
+/** Thrown by a row that knows that the server does not offer the thing at all. */
+export class NotBuilt extends Error {}
+
+/**
+ * @param {Row[]} rows
+ * @param {any} world
+ * @returns {Promise<Result[]>}
+ */
+export async function rowsRun(rows, world) {
+  const results = [];
+  for (const row of rows) {
+    const started = Date.now();
+    world.recorder.clear();
+    /** @type {Result} */
+    const result = { method: row.method, check: row.check, required: row.required === true, outcome: 'works', ms: 0 };
+    try {
+      const value = await withLimit(Promise.resolve(row.run(world)));
+      if (row.compare) result.value = plain(value);
+    } catch (error) {
+      const exchanges = world.recorder.since(0);
+      result.outcome = !row.required && isUnbuilt(error, exchanges.at(-1)) ? 'not built yet' : 'fails';
+      result.reason = describe(error);
+      result.exchanges = exchanges.slice(-3);
+    }
+    result.ms = Date.now() - started;
+    results.push(result);
+    if (process.env.CONFORMANCE_VERBOSE) console.error(`${result.outcome.padEnd(14)}${row.method}: ${row.check} (${result.ms} ms)`);
+  }
+  return results;
+}
+
+/** @param {Promise<unknown>} promise */
+async function withLimit(promise) {
+  let timer;
+  const limit = new Promise((_, fail) => {
+    timer = setTimeout(() => fail(new Error(`no result within ${ROW_LIMIT_MS} ms`)), ROW_LIMIT_MS);
+  });
+  try {
+    return await Promise.race([promise, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Tells an answer of "there is no such thing here" from a wrong answer.
+ * @param {any} error
+ * @param {import('./recorder.mjs').Exchange | undefined} last
+ */
+function isUnbuilt(error, last) {
+  if (error instanceof NotBuilt) return true;
+  const code = String(error?.details?.applicationError?.code ?? '');
+  const status = error?.status ?? last?.status;
+  if (code === 'WDE0119' || status === 428 || status === 501 || status === 405) return true;
+  return status === 404 && !code.startsWith('WDE');
+}
+
+/** @param {any} error */
+function describe(error) {
+  const text = error?.message || String(error);
+  const code = error?.details?.applicationError?.code;
+  const lines = text.split('\n').slice(0, 30).join('\n');
+  return code && !text.includes(String(code)) ? `${lines} [${code}]` : lines;
+}
+
+/** @param {unknown} value */
+function plain(value) {
+  return value === undefined ? null : JSON.parse(JSON.stringify(value));
+}

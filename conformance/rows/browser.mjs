@@ -1,0 +1,272 @@
+// @ts-check
+// What only a browser can show: the bundled packages under CORS, the hidden frame, the hosted pages,
+// the session cookie and its end.
+import { assert, failure, isTokens } from '../lib/expect.mjs';
+
+/** @type {(method: string, check: string, work: (world: any, site: any) => Promise<unknown>, required?: boolean) => import('../lib/runner.mjs').Row} */
+const inBrowser = (method, check, work, required = true) => ({
+  method,
+  check: `${check}, in Chromium`,
+  required,
+  run: async (world) => (await world.browser()).visit((/** @type {any} */ site) => work(world, site)),
+});
+
+/** Signs a new person up through the hosted page; the tab ends signed in. @param {any} world @param {any} site */
+async function signUpAtPage(world, site) {
+  const person = { email: world.email(), password: world.password() };
+  await site.open();
+  await site.page.goto(await site.authUrl({}));
+  await site.signUp(person);
+  const tokens = await site.exchange(await site.returned('fragment'));
+  return { person, tokens };
+}
+
+/** Who the tab's client is, asked with a visitor-free module call. @param {any} site */
+const userInfo = (site) => site.page.evaluate(() => /** @type {any} */ (window).site.oauth.userInfo());
+
+/** @type {import('../lib/runner.mjs').Row[]} */
+export const rows = [
+  inBrowser('OAuthStrategy.generateVisitorTokens', 'with preflight and exposed headers', async (world, site) => {
+    await site.open();
+    const result = await site.page.evaluate(async () => {
+      const { site } = /** @type {any} */ (window);
+      const tokens = await site.auth.generateVisitorTokens();
+      site.auth.setTokens(tokens);
+      const error = await site.items.get('no-such-collection', 'x').then(() => undefined, (/** @type {any} */ e) => e);
+      const refused = await site.oauth.userInfo().then(() => undefined, (/** @type {any} */ e) => ({ status: e.status, requestId: e.requestId }));
+      return { tokens, code: error?.details?.applicationError?.code, refused };
+    });
+    isTokens(result.tokens, 'visitor');
+    assert.equal(result.code, 'WDE0025', 'an error answer must be readable across origins');
+    assert.ok(result.refused?.requestId, `no request id across origins: ${JSON.stringify(result.refused)}`);
+  }),
+  inBrowser('OAuthStrategy.getMemberTokensForDirectLogin', 'register, then the hidden frame', async (world, site) => {
+    const person = { email: world.email(), password: world.password() };
+    await site.open();
+    const answer = await site.page.evaluate((/** @type {any} */ person) => /** @type {any} */ (window).site.auth.register(person), person);
+    assert.equal(answer.loginState, 'SUCCESS', JSON.stringify(answer));
+    const tokens = await directLogin(site, answer.data.sessionToken);
+    isTokens(tokens, 'member');
+    const info = await userInfo(site);
+    assert.equal(info.email, person.email);
+    assert.equal(await site.page.locator('iframe').count(), 0);
+  }),
+  inBrowser('OAuthStrategy.getMemberTokensForDirectLogin', 'login, then the hidden frame', async (world, site) => {
+    const { email, password, id } = await world.member('direct');
+    await site.open();
+    const answer = await site.page.evaluate((/** @type {any} */ person) => /** @type {any} */ (window).site.auth.login(person), { email, password });
+    isTokens(await directLogin(site, answer.data.sessionToken), 'member');
+    assert.equal((await userInfo(site)).sub, id);
+  }),
+  inBrowser('OAuthStrategy.getMemberTokensForDirectLogin', 'a wrong session token ends at once, not after two minutes', async (world, site) => {
+    await site.open();
+    const started = Date.now();
+    const message = await site.page.evaluate(() => /** @type {any} */ (window).site.auth
+      .getMemberTokensForDirectLogin('no-such-session').then(() => 'signed in', (/** @type {any} */ e) => e.message));
+    assert.notEqual(message, 'signed in');
+    assert.ok(Date.now() - started < 15_000, `took ${Date.now() - started} ms`);
+  }),
+  inBrowser('OAuthStrategy.getAuthUrl', 'sign-up at the hosted page, back in the fragment', async (world, site) => {
+    const { person, tokens } = await signUpAtPage(world, site);
+    isTokens(tokens, 'member');
+    assert.equal((await userInfo(site)).email, person.email);
+  }),
+  inBrowser('OAuthStrategy.getAuthUrl', 'sign-in at the hosted page, back in the query', async (world, site) => {
+    const { email, password, id } = await world.member('hosted');
+    await site.open();
+    await site.page.goto(await site.authUrl({ responseMode: 'query' }));
+    await site.signIn({ email, password });
+    const result = await site.returned('query');
+    isTokens(await site.exchange(result), 'member');
+    assert.equal((await userInfo(site)).sub, id);
+  }),
+  inBrowser('OAuthStrategy.getAuthUrl', 'a wrong password is said at the hosted page, and the address stays', async (world, site) => {
+    const { email, password } = await world.member('hosted');
+    await site.open();
+    await site.page.goto(await site.authUrl({}));
+    await site.signIn({ email, password: 'not it at all' });
+    await site.page.getByText('The email or password does not match').first().waitFor();
+    assert.equal(await site.page.getByLabel('Email', { exact: true }).inputValue(), email);
+    await site.signIn({ email, password });
+    await site.returned('fragment');
+  }),
+  inBrowser('OAuthStrategy.getAuthUrl', 'prompt none with the session cookie comes straight back', async (world, site) => {
+    const { tokens } = await signUpAtPage(world, site);
+    await site.open();
+    await site.page.goto(await site.authUrl({ prompt: 'none' }));
+    const again = await site.exchange(await site.returned('fragment'));
+    isTokens(again, 'member');
+    assert.notEqual(again.refreshToken.value, tokens.refreshToken.value);
+  }),
+  inBrowser('OAuthStrategy.getAuthUrl', 'prompt none without a session: login_required', async (world, site) => {
+    await site.open();
+    await site.page.goto(await site.authUrl({ prompt: 'none' }));
+    const result = await site.returned('fragment');
+    assert.equal(result.error, 'login_required', JSON.stringify(result));
+    assert.equal(result.code, null);
+    assert.ok(result.state);
+  }),
+  inBrowser('OAuthStrategy.getAuthUrl', 'prompt login asks even with a session', async (world, site) => {
+    await signUpAtPage(world, site);
+    await site.open();
+    await site.page.goto(await site.authUrl({ prompt: 'login' }));
+    await site.page.getByLabel('Password', { exact: true }).waitFor();
+    assert.match(site.page.url(), /^https:\/\/www\.wixapis\.com\//);
+  }),
+  inBrowser('OAuthStrategy.parseFromUrl', 'reads what the hosted page sent', async (world, site) => {
+    await site.open();
+    await site.page.goto(await site.authUrl({ prompt: 'none', responseMode: 'query' }));
+    const result = await site.returned('query');
+    assert.equal(result.error, 'login_required', JSON.stringify(result));
+    assert.ok(result.state);
+  }),
+  inBrowser('OAuthStrategy.getMemberTokens', 'a code works once, and only with its verifier', async (world, site) => {
+    const { email, password } = await world.member('hosted');
+    await site.open();
+    await site.page.goto(await site.authUrl({}));
+    await site.signIn({ email, password });
+    const result = await site.returned('fragment');
+    const outcome = await site.page.evaluate(async (/** @type {any} */ { code, state }) => {
+      const { site } = /** @type {any} */ (window);
+      const data = JSON.parse(sessionStorage.getItem('oauthData') ?? '');
+      const attempt = (/** @type {object} */ change) => site.auth.getMemberTokens(code, state, { ...data, ...change })
+        .then(() => 'tokens', (/** @type {any} */ e) => e.message);
+      return [await attempt({ codeVerifier: 'A'.repeat(43) }), await attempt({}), await attempt({})];
+    }, result);
+    assert.match(outcome[0], /^Failed to fetch tokens/, 'a wrong verifier');
+    assert.match(outcome[2], /^Failed to fetch tokens/, 'a second use');
+  }),
+  inBrowser('OAuthStrategy.getMemberTokens', 'a wrong redirect URI is refused', async (world, site) => {
+    const { email, password } = await world.member('hosted');
+    await site.open();
+    await site.page.goto(await site.authUrl({}));
+    await site.signIn({ email, password });
+    const result = await site.returned('fragment');
+    const message = await site.page.evaluate(async (/** @type {any} */ { code, state }) => {
+      const data = JSON.parse(sessionStorage.getItem('oauthData') ?? '');
+      return /** @type {any} */ (window).site.auth.getMemberTokens(code, state, { ...data, redirectUri: `${data.redirectUri}/other` })
+        .then(() => 'tokens', (/** @type {any} */ e) => e.message);
+    }, result);
+    assert.match(message, /^Failed to fetch tokens/);
+  }),
+  inBrowser('OAuthStrategy.logout', 'goes away, comes back, and the session is gone', async (world, site) => {
+    const { tokens } = await signUpAtPage(world, site);
+    const logoutUrl = await site.page.evaluate(async (/** @type {string} */ back) => (await /** @type {any} */ (window).site.auth.logout(back)).logoutUrl, `${world.run.origin}/goodbye`);
+    await site.page.goto(logoutUrl);
+    await site.page.waitForURL(`${world.run.origin}/goodbye**`);
+    await site.ready();
+    await site.page.goto(await site.authUrl({ prompt: 'none' }));
+    const result = await site.returned('fragment');
+    assert.equal(result.error, 'login_required', JSON.stringify(result));
+    const renewed = await site.page.evaluate((/** @type {any} */ refreshToken) => /** @type {any} */ (window).site.auth
+      .renewToken(refreshToken).then(() => 'renewed', (/** @type {any} */ e) => e.message), tokens.refreshToken);
+    assert.match(renewed, /^Failed to fetch tokens/, 'the refresh token of the ended session');
+  }),
+  inBrowser('OAuthStrategy.sessions.syncToWixPages', 'the frame loads and the time is kept', async (world, site) => {
+    await site.open();
+    const kept = await site.page.evaluate(async () => {
+      const { site } = /** @type {any} */ (window);
+      site.enableContext('global');
+      await site.auth.sessions.syncToWixPages({ force: true });
+      return localStorage.getItem('wixRedirectSessionLastPreWarm');
+    });
+    assert.match(String(kept), /^\d{13}$/);
+  }),
+  inBrowser('OAuthStrategy.sessions.isSessionSynced', 'false before, true after', async (world, site) => {
+    await site.open();
+    const [before, after] = await site.page.evaluate(async () => {
+      const { site } = /** @type {any} */ (window);
+      site.enableContext('global');
+      const before = await site.auth.sessions.isSessionSynced();
+      await site.auth.sessions.syncToWixPages({ force: true });
+      return [before, await site.auth.sessions.isSessionSynced()];
+    });
+    assert.deepEqual([before, after], [false, true]);
+  }),
+  ...['syncToWixPages', 'isSessionSynced'].map((name) => inBrowser(`SiteSessionAuth.${name}`, 'like the other strategy', async (world, site) => {
+    await site.open();
+    const synced = await site.page.evaluate(async (/** @type {string} */ clientId) => {
+      const { conformance } = /** @type {any} */ (window);
+      const client = conformance.sdk.createClient({ modules: conformance.modules, auth: conformance.SiteSessionAuth({ clientId }) });
+      client.enableContext('global');
+      await client.auth.syncToWixPages({ force: true });
+      return client.auth.isSessionSynced();
+    }, world.run.clientId);
+    assert.equal(synced, true);
+  })),
+  inBrowser('items.insert', 'as a signed-in member', async (world, site) => {
+    const collection = await world.collectionCreate({
+      dataPermissions: { itemRead: 'SITE_MEMBER_AUTHOR', itemInsert: 'SITE_MEMBER', itemUpdate: 'SITE_MEMBER_AUTHOR', itemRemove: 'SITE_MEMBER_AUTHOR' },
+      permissions: { read: 'SITE_MEMBER_AUTHOR', insert: 'SITE_MEMBER', update: 'SITE_MEMBER_AUTHOR', remove: 'SITE_MEMBER_AUTHOR' },
+    });
+    await signUpAtPage(world, site);
+    const titles = await site.page.evaluate(async (/** @type {string} */ id) => {
+      const { items } = /** @type {any} */ (window).site;
+      await items.insert(id, { title: 'from the browser', when: new Date(0) });
+      return (await items.query(id).find()).items.map((/** @type {any} */ item) => [item.title, item.when instanceof Date]);
+    }, collection);
+    assert.deepEqual(titles, [['from the browser', true]]);
+  }),
+  {
+    method: 'redirects.createRedirectSession', check: 'a foreign redirect URI or client is refused', required: true,
+    async run(world) {
+      const client = world.visitor();
+      const data = client.auth.generateOAuthData('https://elsewhere.example/callback');
+      await failure(client.auth.getAuthUrl(data));
+      const { status } = world.recorder.last();
+      assert.ok(status >= 400 && status < 500, `answered ${status}`);
+      await failure(client.redirects.createRedirectSession({ logout: { clientId: world.id() }, callbacks: { postFlowUrl: world.run.origin } }));
+      await failure(client.redirects.createRedirectSession({ logout: { clientId: world.run.clientId }, callbacks: { postFlowUrl: 'https://elsewhere.example/' } }));
+    },
+  },
+  {
+    method: 'redirects.createRedirectSession', check: 'gives every member the client reads', required: true,
+    async run(world) {
+      const client = world.visitor();
+      const { clientId, redirectUri } = world.run;
+      const data = client.auth.generateOAuthData(redirectUri);
+      const { redirectSession } = await client.redirects.createRedirectSession({
+        auth: {
+          authRequest: {
+            clientId, redirectUri, responseType: 'code', scope: 'offline_access', responseMode: 'fragment',
+            state: data.state, codeChallenge: data.codeChallenge, codeChallengeMethod: 'S256',
+          },
+          prompt: 'login',
+        },
+      });
+      assert.ok(redirectSession._id);
+      assert.ok(redirectSession.fullUrl.startsWith(`${redirectSession.urlDetails.endpoint}?`));
+      assert.equal(typeof redirectSession.urlDetails.searchParams, 'object');
+      const login = await client.redirects.createRedirectSession({ login: {} });
+      assert.ok(login.redirectSession.fullUrl);
+      const logout = await client.redirects.createRedirectSession({ logout: { clientId }, callbacks: { postFlowUrl: `${world.run.origin}/x` } });
+      assert.ok(logout.redirectSession.fullUrl);
+    },
+  },
+  {
+    method: 'redirects.createRedirectSession', check: 'no intent, or two, is refused', required: true,
+    async run(world) {
+      const client = world.visitor();
+      await failure(client.redirects.createRedirectSession());
+      assert.equal(world.recorder.last().status, 400);
+      await failure(client.redirects.createRedirectSession({ login: {}, logout: { clientId: world.run.clientId } }));
+      assert.equal(world.recorder.last().status, 400);
+    },
+  },
+  {
+    method: 'redirects.createRedirectSession', check: 'for a page of the shop',
+    async run(world) {
+      await world.visitor().redirects.createRedirectSession({ ecomCheckout: { checkoutId: world.id() }, callbacks: { postFlowUrl: world.run.origin } });
+    },
+  },
+];
+
+/** @param {any} site @param {string} sessionToken */
+function directLogin(site, sessionToken) {
+  return site.page.evaluate(async (/** @type {string} */ token) => {
+    const { site } = /** @type {any} */ (window);
+    const tokens = await site.auth.getMemberTokensForDirectLogin(token);
+    site.auth.setTokens(tokens);
+    return tokens;
+  }, sessionToken);
+}

@@ -1,0 +1,212 @@
+// @ts-check
+// Collections: create, get, list, update, delete, and the field and plugin calls that come later.
+import { assert, failure, failsWith } from '../lib/expect.mjs';
+
+const OPEN = { insert: 'ANYONE', update: 'ANYONE', remove: 'ANYONE', read: 'ANYONE' };
+const SYSTEM_FIELDS = ['_createdDate', '_id', '_owner', '_updatedDate'];
+
+/** @param {any} collection */
+const fieldsOf = (collection) => collection.fields.map((/** @type {any} */ field) => [field.key, field.type, field.systemField === true]).sort();
+
+/** @type {import('../lib/runner.mjs').Row[]} */
+export const rows = [
+  {
+    method: 'collections.createDataCollection', check: 'gives back the definition', required: true, compare: true,
+    async run(world) {
+      const _id = `cars-${world.id().slice(0, 8)}`;
+      const made = await world.app.collections.createDataCollection({
+        _id,
+        displayName: 'Cars',
+        fields: [
+          { key: 'title', displayName: 'Title', type: 'TEXT' },
+          { key: 'n', displayName: 'Number', type: 'NUMBER', numberRange: { min: 1, max: Infinity } },
+          { key: 'o', displayName: 'Object', type: 'OBJECT', typeMetadata: { object: { fields: [{ key: 'id', type: 'TEXT' }] } } },
+          { key: 'when', displayName: 'When', type: 'DATETIME' },
+          { key: 'tags', displayName: 'Tags', type: 'ARRAY_STRING' },
+        ],
+        permissions: OPEN,
+      });
+      assert.equal(made._id, _id);
+      assert.ok(made._createdDate instanceof Date && made._updatedDate instanceof Date, 'dates');
+      assert.equal(made.collectionType, 'NATIVE');
+      assert.equal(String(made.revision), '1');
+      const keys = fieldsOf(made).filter((/** @type {any} */ field) => field[2]).map((/** @type {any} */ field) => field[0]);
+      assert.deepEqual(keys, SYSTEM_FIELDS);
+      assert.deepEqual(made.permissions, OPEN);
+      assert.deepEqual(made.dataPermissions, { itemRead: 'ANYONE', itemInsert: 'ANYONE', itemUpdate: 'ANYONE', itemRemove: 'ANYONE' });
+      return { ...made, _id: 'x', _createdDate: 0, _updatedDate: 0 };
+    },
+  },
+  {
+    method: 'collections.createDataCollection', check: 'refuses what is taken, unnamed or has no fields', required: true,
+    async run(world) {
+      const _id = await world.collectionCreate();
+      const create = (/** @type {object} */ change) => world.app.collections.createDataCollection({ _id: world.id(), fields: [{ key: 'a', type: 'TEXT' }], permissions: OPEN, ...change });
+      const taken = await failsWith(create({ _id }), 'WDE0104');
+      assert.ok([400, 409].includes(taken.status), `answered ${taken.status}`);
+      for (const change of [{ _id: '' }, { fields: [] }, { permissions: undefined }, { fields: [{ key: 'a', type: 'NO_SUCH' }] }, { _id: 'x'.repeat(257) }]) {
+        const error = await failure(create(change));
+        assert.equal(error.status, 400, JSON.stringify(change));
+      }
+    },
+  },
+  {
+    method: 'collections.createDataCollection', check: 'is not for visitors and members', required: true,
+    async run(world) {
+      const { client } = await world.member('collecting');
+      for (const caller of [world.visitor(), client]) {
+        const error = await failure(caller.collections.createDataCollection({ _id: world.id(), fields: [{ key: 'a', type: 'TEXT' }], permissions: OPEN }));
+        assert.ok([401, 403].includes(error.status), `answered ${error.status}`);
+      }
+    },
+  },
+  {
+    method: 'collections.getDataCollection', check: 'whole for the application, reduced for a visitor', required: true,
+    async run(world) {
+      const _id = await world.collectionCreate();
+      const whole = await world.app.collections.getDataCollection(_id);
+      assert.equal(whole._id, _id);
+      assert.ok(whole.permissions && whole.revision);
+      const seen = await world.visitor().collections.getDataCollection(_id);
+      assert.equal(seen._id, _id);
+      assert.ok(seen.fields.some((/** @type {any} */ field) => field.key === 'title'));
+    },
+  },
+  {
+    method: 'collections.getDataCollection', check: 'an unknown one is WDE0025', required: true,
+    async run(world) {
+      for (const caller of [world.app, world.visitor()]) {
+        for (const name of ['no-such-collection', "x'; DROP TABLE items; --", '../../etc/passwd', 'Ns/no-such']) {
+          const error = await failsWith(caller.collections.getDataCollection(name), 'WDE0025');
+          assert.equal(error.status, 404);
+        }
+      }
+    },
+  },
+  {
+    method: 'collections.listDataCollections', check: 'pages and counts', required: true,
+    async run(world) {
+      const ids = await Promise.all([1, 2, 3].map(() => world.collectionCreate()));
+      const all = await world.app.collections.listDataCollections({ paging: { limit: 1000 } });
+      const listed = all.collections.map((/** @type {any} */ collection) => collection._id);
+      for (const id of ids) assert.ok(listed.includes(id));
+      assert.equal(all.pagingMetadata.total, listed.length);
+      const [first, second] = await Promise.all([0, 2].map((offset) =>
+        world.app.collections.listDataCollections({ paging: { limit: 2, offset }, sort: { fieldName: '_id', order: 'ASC' } })));
+      assert.deepEqual([first.collections.length, first.pagingMetadata.count, second.pagingMetadata.offset], [2, 2, 2]);
+      const sorted = [...first.collections, ...second.collections].map((/** @type {any} */ collection) => collection._id);
+      assert.deepEqual(sorted, [...listed].sort().slice(0, sorted.length));
+    },
+  },
+  {
+    method: 'collections.updateDataCollection', check: 'sent back whole, with a new field', required: true, compare: true,
+    async run(world) {
+      const _id = await world.collectionCreate();
+      const before = await world.app.collections.getDataCollection(_id);
+      const after = await world.app.collections.updateDataCollection({
+        ...before,
+        displayName: 'Changed',
+        fields: [...before.fields, { key: 'extra', displayName: 'Extra', type: 'BOOLEAN' }],
+      });
+      assert.equal(String(after.revision), String(Number(before.revision) + 1));
+      assert.equal(after.displayName, 'Changed');
+      return fieldsOf(after);
+    },
+  },
+  {
+    method: 'collections.updateDataCollection', check: 'an old revision is refused', required: true,
+    async run(world) {
+      const _id = await world.collectionCreate();
+      const before = await world.app.collections.getDataCollection(_id);
+      await world.app.collections.updateDataCollection({ ...before, displayName: 'First' });
+      await failsWith(world.app.collections.updateDataCollection({ ...before, displayName: 'Second' }), 'WDE0178');
+      assert.equal((await world.app.collections.getDataCollection(_id)).displayName, 'First');
+    },
+  },
+  {
+    method: 'collections.updateDataCollection', check: 'an unknown one is WDE0025', required: true,
+    async run(world) {
+      const before = await world.app.collections.getDataCollection(await world.collectionCreate());
+      await failsWith(world.app.collections.updateDataCollection({ ...before, _id: 'no-such-collection' }), 'WDE0025');
+    },
+  },
+  {
+    method: 'collections.deleteDataCollection', check: 'it is gone, and its items', required: true,
+    async run(world) {
+      const _id = await world.collectionCreate();
+      await world.app.items.insert(_id, { title: 'x' });
+      const error = await failure(world.visitor().collections.deleteDataCollection(_id));
+      assert.ok([401, 403].includes(error.status), `answered ${error.status}`);
+      await world.app.collections.deleteDataCollection(_id);
+      await failsWith(world.app.collections.getDataCollection(_id), 'WDE0025');
+      await failsWith(world.app.items.query(_id).find(), 'WDE0025');
+      await failsWith(world.app.collections.deleteDataCollection(_id), 'WDE0025');
+    },
+  },
+  ...laterRows(),
+];
+
+/** @returns {import('../lib/runner.mjs').Row[]} */
+function laterRows() {
+  const later = (/** @type {string} */ name, /** @type {string} */ check, /** @type {(world: any, id: string) => unknown} */ run) =>
+    ({ method: `collections.${name}`, check, run: async (/** @type {any} */ world) => run(world, await world.collectionCreate()) });
+  const keys = (/** @type {any} */ collection) => collection.fields.map((/** @type {any} */ field) => field.key);
+  const inner = (/** @type {any} */ answer) => answer.dataCollection ?? answer;
+  const plugins = (/** @type {any} */ collection) => (collection.plugins ?? []).map((/** @type {any} */ plugin) => plugin.type);
+  const PLUGINS = {
+    Publish: ['PUBLISH', { publishOptions: { defaultStatus: 'DRAFT' } }],
+    Urlized: ['URLIZED', { urlizedOptions: { format: 'PLAIN' } }],
+    Multilingual: ['MULTILINGUAL', { multilingualOptions: { translatableFieldKeys: ['title'] } }],
+    Cms: ['CMS', { cmsOptions: { siteSort: { sort: [{ fieldKey: 'title', direction: 'ASC' }] } } }],
+    Catalog: ['CATALOG', { catalogOptions: { nameFieldKey: 'title' } }],
+    DraftItems: ['DRAFT_ITEMS', { draftItemsOptions: {} }],
+  };
+  return [
+    later('patchDataCollection', 'only what is named', async (world, id) => {
+      const answer = inner(await world.app.collections.patchDataCollection(id, { displayName: 'Patched' }));
+      assert.equal(answer.displayName, 'Patched');
+      assert.ok(keys(answer).includes('title'));
+    }),
+    later('createDataCollectionField', 'adds one', async (world, id) => {
+      const answer = inner(await world.app.collections.createDataCollectionField(id, { field: { key: 'n', type: 'NUMBER' } }));
+      assert.ok(keys(answer).includes('n'));
+    }),
+    later('updateDataCollectionField', 'changes one', async (world, id) => {
+      const answer = inner(await world.app.collections.updateDataCollectionField(id, { field: { key: 'title', type: 'TEXT', displayName: 'Other' } }));
+      assert.equal(answer.fields.find((/** @type {any} */ field) => field.key === 'title').displayName, 'Other');
+    }),
+    later('patchDataCollectionField', 'changes a part of one', async (world, id) => {
+      const answer = inner(await world.app.collections.patchDataCollectionField(id, { key: 'title', displayName: 'Other' }));
+      assert.equal(answer.fields.find((/** @type {any} */ field) => field.key === 'title').type, 'TEXT');
+    }),
+    later('deleteDataCollectionField', 'takes one away with its values', async (world, id) => {
+      await world.app.items.insert(id, { _id: 'a', title: 'x' });
+      const answer = inner(await world.app.collections.deleteDataCollectionField(id, { fieldKey: 'title' }));
+      assert.ok(!keys(answer).includes('title'));
+    }),
+    later('addDataCollectionPlugin', 'single item', async (world, id) => {
+      const answer = inner(await world.app.collections.addDataCollectionPlugin(id, { plugin: { type: 'SINGLE_ITEM', singleItemOptions: { singleItemId: 'one' } } }));
+      assert.ok(plugins(answer).includes('SINGLE_ITEM'));
+    }),
+    later('deleteDataCollectionPlugin', 'cms', async (world, id) => {
+      await world.app.collections.addDataCollectionPlugin(id, { plugin: { type: 'CMS', cmsOptions: {} } });
+      const answer = inner(await world.app.collections.deleteDataCollectionPlugin(id, { pluginType: 'CMS' }));
+      assert.ok(!plugins(answer).includes('CMS'));
+    }),
+    later('restoreDataCollection', 'after a delete', async (world, id) => {
+      await world.app.collections.deleteDataCollection(id);
+      await world.app.collections.restoreDataCollection(id);
+      await world.app.collections.getDataCollection(id);
+    }),
+    ...Object.entries(PLUGINS).flatMap(([name, [type, options]]) => [
+      later(`add${name}Plugin`, 'is on afterwards', async (world, id) => {
+        assert.ok(plugins(inner(await world.app.collections[`add${name}Plugin`](id, options))).includes(type));
+      }),
+      later(`delete${name}Plugin`, 'is off afterwards', async (world, id) => {
+        await world.app.collections[`add${name}Plugin`](id, options);
+        const removal = name === 'DraftItems' ? { draftItemsRemovalAction: 'DISCARD_EXISTING_DRAFT_ITEMS' } : undefined;
+        assert.ok(!plugins(inner(await world.app.collections[`delete${name}Plugin`](id, removal))).includes(type));
+      }),
+    ]),
+  ];
+}

@@ -1,0 +1,104 @@
+// @ts-check
+// The other data modules, none of them required yet: indexes, permissions, tasks, backups, movement
+// jobs, sharing, external connections, scheduled workflows. A row is the call with plausible
+// arguments; where the answer is known, it is looked at.
+import { assert } from '../lib/expect.mjs';
+
+/** @type {(method: string, run: (world: any, id: string) => unknown, check?: string) => import('../lib/runner.mjs').Row} */
+const later = (method, run, check = 'answers') => ({
+  method, check, run: async (world) => run(world, await world.collectionCreate()),
+});
+
+const LEVELS = { itemRead: 'ANYONE', itemInsert: 'SITE_MEMBER', itemUpdate: 'SITE_MEMBER_AUTHOR', itemRemove: 'CMS_EDITOR' };
+const SPECIAL = { userId: 'user-1', itemRead: 'ALLOWED', itemInsert: 'UNSPECIFIED', itemUpdate: 'UNSPECIFIED', itemRemove: 'UNSPECIFIED' };
+
+/** @param {any} world @param {string} id */
+const task = (world, id) => world.app.tasks.createTask({ type: 'DELETE_BY_QUERY', deleteByQueryOptions: { dataCollectionId: id, environment: 'LIVE', filter: {} } });
+
+/** @param {any} world @param {string} id */
+const job = (world, id) => world.app.movementJobs.submitJob(
+  { wixDataCollection: { collectionId: id } },
+  { file: { format: 'CSV' } },
+  { name: 'run' },
+);
+
+/** @param {any} world @param {string} id */
+const policy = (world, id) => world.app.sharing.createDataSharingPolicy({ dataSharingPolicy: { dataCollectionId: id } });
+
+const CONNECTION = { name: 'connection', endpoint: 'https://elsewhere.example/', configuration: {} };
+const WORKFLOW = { _id: 'workflow', workflow: { steps: [] } };
+
+/** @type {import('../lib/runner.mjs').Row[]} */
+export const rows = [
+  later('indexes.createIndex', async (world, id) => {
+    const index = await world.app.indexes.createIndex(id, { name: 'by-title', fields: [{ path: 'title', order: 'ASC' }] });
+    assert.equal((index.index ?? index).name, 'by-title');
+  }, 'gives back the index'),
+  later('indexes.listIndexes', async (world, id) => assert.ok(Array.isArray((await world.app.indexes.listIndexes(id)).indexes)), 'a list'),
+  later('indexes.listAvailableIndexes', (world, id) => world.app.indexes.listAvailableIndexes(id)),
+  later('indexes.dropIndex', async (world, id) => {
+    await world.app.indexes.createIndex(id, { name: 'by-title', fields: [{ path: 'title' }] });
+    await world.app.indexes.dropIndex(id, 'by-title');
+  }),
+  later('permissions.getPermissions', async (world, id) => {
+    const answer = await world.app.permissions.getPermissions(id);
+    assert.equal((answer.dataPermissions ?? answer).itemRead, 'ANYONE');
+  }, 'the levels of the collection'),
+  later('permissions.updatePermissions', async (world, id) => {
+    await world.app.permissions.updatePermissions({ _id: id, ...LEVELS });
+    assert.equal((await world.app.collections.getDataCollection(id)).dataPermissions.itemInsert, 'SITE_MEMBER');
+  }, 'changes the levels'),
+  later('permissions.getMyPermissions', async (world, id) => {
+    assert.equal((await world.visitor().permissions.getMyPermissions(id)).itemRead, true);
+  }, 'of a visitor'),
+  later('permissions.addSpecialPermissions', (world, id) => world.app.permissions.addSpecialPermissions(id, SPECIAL)),
+  later('permissions.updateSpecialPermissions', async (world, id) => {
+    const added = await world.app.permissions.addSpecialPermissions(id, SPECIAL);
+    await world.app.permissions.updateSpecialPermissions((added.specialPermissions ?? added)._id, { ...SPECIAL, itemInsert: 'ALLOWED' });
+  }),
+  later('permissions.removeSpecialPermissions', async (world, id) => {
+    const added = await world.app.permissions.addSpecialPermissions(id, SPECIAL);
+    await world.app.permissions.removeSpecialPermissions((added.specialPermissions ?? added)._id);
+  }),
+  later('tasks.createTask', task),
+  later('tasks.listTasks', async (world) => assert.ok(Array.isArray((await world.app.tasks.listTasks()).tasks)), 'a list'),
+  later('tasks.getTask', async (world, id) => { const made = await task(world, id); await world.app.tasks.getTask((made.task ?? made)._id); }),
+  later('tasks.cancelTask', async (world, id) => { const made = await task(world, id); await world.app.tasks.cancelTask((made.task ?? made)._id); }),
+  later('backups.createBackup', (world) => world.app.backups.createBackup()),
+  later('backups.listBackups', async (world) => assert.ok(Array.isArray((await world.app.backups.listBackups()).backups)), 'a list'),
+  later('backups.listRestorations', async (world) => assert.ok(Array.isArray((await world.app.backups.listRestorations()).restorations)), 'a list'),
+  later('backups.restoreBackup', async (world) => { const made = await world.app.backups.createBackup(); await world.app.backups.restoreBackup((made.backup ?? made)._id); }),
+  later('backups.restorePartialBackup', async (world, id) => {
+    const made = await world.app.backups.createBackup();
+    await world.app.backups.restorePartialBackup((made.backup ?? made)._id, [{ dataCollectionId: id }]);
+  }),
+  later('backups.deleteBackup', async (world) => { const made = await world.app.backups.createBackup(); await world.app.backups.deleteBackup((made.backup ?? made)._id); }),
+  later('movementJobs.submitJob', job),
+  later('movementJobs.createFileUploadUrl', async (world) => assert.ok((await world.app.movementJobs.createFileUploadUrl({ fileName: 'a.csv' })).uploadUrl), 'gives an address'),
+  later('movementJobs.getJob', async (world, id) => { const made = await job(world, id); await world.app.movementJobs.getJob((made.job ?? made)._id); }),
+  later('movementJobs.listJobs', async (world) => assert.ok(Array.isArray((await world.app.movementJobs.listJobs()).jobs)), 'a list'),
+  later('movementJobs.queryJobs', (world) => world.app.movementJobs.queryJobs().find()),
+  later('movementJobs.terminateJob', async (world, id) => { const made = await job(world, id); await world.app.movementJobs.terminateJob((made.job ?? made)._id); }),
+  later('movementJobs.listMovementLogs', async (world, id) => { const made = await job(world, id); await world.app.movementJobs.listMovementLogs((made.job ?? made)._id); }),
+  later('sharing.createDataSharingPolicy', policy),
+  later('sharing.updateDataSharingPolicy', async (world, id) => { const made = await policy(world, id); await world.app.sharing.updateDataSharingPolicy((made.dataSharingPolicy ?? made)._id, {}); }),
+  later('sharing.deleteDataSharingPolicy', async (world, id) => { const made = await policy(world, id); await world.app.sharing.deleteDataSharingPolicy((made.dataSharingPolicy ?? made)._id); }),
+  later('sharing.getDataSharingPolicy', async (world, id) => { const made = await policy(world, id); await world.app.sharing.getDataSharingPolicy((made.dataSharingPolicy ?? made)._id); }),
+  later('sharing.listDataSharingPolicies', (world) => world.app.sharing.listDataSharingPolicies()),
+  later('sharing.listSharedDataCollections', (world) => world.app.sharing.listSharedDataCollections()),
+  later('sharing.bulkGetSharedCollectionStats', (world, id) => world.app.sharing.bulkGetSharedCollectionStats({ dataCollectionIds: [id] })),
+  later('sharing.connectToSharedCollection', (world) => world.app.sharing.connectToSharedCollection('namespace', { dataSharingPolicyId: world.id() })),
+  later('sharing.disconnectFromSharedCollection', (world, id) => world.app.sharing.disconnectFromSharedCollection({ dataCollectionId: id })),
+  later('externalDatabaseConnections.listExternalDatabaseConnections', (world) => world.app.externalDatabaseConnections.listExternalDatabaseConnections()),
+  later('externalDatabaseConnections.createExternalDatabaseConnection', (world) => world.app.externalDatabaseConnections.createExternalDatabaseConnection(CONNECTION, 'STANDALONE')),
+  later('externalDatabaseConnections.getExternalDatabaseConnection', (world) => world.app.externalDatabaseConnections.getExternalDatabaseConnection('connection')),
+  later('externalDatabaseConnections.updateExternalDatabaseConnection', (world) => world.app.externalDatabaseConnections.updateExternalDatabaseConnection('connection', CONNECTION)),
+  later('externalDatabaseConnections.deleteExternalDatabaseConnection', (world) => world.app.externalDatabaseConnections.deleteExternalDatabaseConnection('connection')),
+  later('scheduledWorkflows.createScheduledDataWorkflow', (world) => world.app.scheduledWorkflows.createScheduledDataWorkflow(WORKFLOW)),
+  later('scheduledWorkflows.listScheduledDataWorkflows', (world) => world.app.scheduledWorkflows.listScheduledDataWorkflows()),
+  later('scheduledWorkflows.getScheduledDataWorkflow', (world) => world.app.scheduledWorkflows.getScheduledDataWorkflow('workflow')),
+  later('scheduledWorkflows.updateScheduledDataWorkflow', (world) => world.app.scheduledWorkflows.updateScheduledDataWorkflow(WORKFLOW)),
+  later('scheduledWorkflows.rescheduleScheduledDataWorkflow', (world) => world.app.scheduledWorkflows.rescheduleScheduledDataWorkflow('workflow', {})),
+  later('scheduledWorkflows.triggerScheduledDataWorkflowNow', (world) => world.app.scheduledWorkflows.triggerScheduledDataWorkflowNow('workflow')),
+  later('scheduledWorkflows.deleteScheduledDataWorkflow', (world) => world.app.scheduledWorkflows.deleteScheduledDataWorkflow('workflow')),
+];

@@ -1,0 +1,266 @@
+// @ts-check
+// The identity modules besides sign-in: token endpoint as a module, keys, logout, recovery, and what
+// only version 1.0.164 still publishes.
+import { createPublicKey, verify } from 'node:crypto';
+import { assert, failure, failsWithStatus } from '../lib/expect.mjs';
+
+/** The envelope that the module calls take. @param {object} value */
+const body = (value) => new TextEncoder().encode(JSON.stringify(value));
+
+/** @param {any} answer plain tokens, or an envelope with them */
+function tokensOf(answer) {
+  return answer.body ? JSON.parse(new TextDecoder().decode(answer.body)) : answer;
+}
+
+/** @type {import('../lib/runner.mjs').Row[]} */
+export const rows = [
+  {
+    method: 'oauth.token', check: 'anonymous, camel case', required: true,
+    async run(world) {
+      const tokens = tokensOf(await world.visitor().oauth.token({ body: body({ grantType: 'anonymous', clientId: world.run.clientId }) }));
+      assert.ok(tokens.access_token && tokens.refresh_token && Number(tokens.expires_in) > 0);
+    },
+  },
+  {
+    method: 'oauth.token', check: 'refresh_token, snake case', required: true,
+    async run(world) {
+      const client = world.visitor();
+      const { refreshToken } = await client.auth.generateVisitorTokens();
+      const tokens = tokensOf(await client.oauth.token({
+        body: body({ grant_type: 'refresh_token', client_id: world.run.clientId, refresh_token: refreshToken.value }),
+      }));
+      assert.ok(tokens.access_token);
+    },
+  },
+  {
+    method: 'oauth.token', check: 'an unknown grant is refused', required: true,
+    async run(world) {
+      const client = world.visitor();
+      for (const grant of ['password', '', 7]) {
+        await failsWithStatus(client.oauth.token({ body: body({ grant_type: grant, client_id: world.run.clientId }) }), 400, 401);
+      }
+      await failsWithStatus(client.oauth.token({ body: new TextEncoder().encode('not json') }), 400, 401);
+    },
+  },
+  {
+    method: 'oauth.tokenInfo', check: 'of a member', required: true,
+    async run(world) {
+      const { id, client } = await world.member('asking');
+      const info = tokensOf(await client.oauth.tokenInfo({ body: body({ token: client.auth.getTokens().accessToken.value }) }));
+      assert.deepEqual(
+        [info.active, info.subjectType, info.subjectId, info.clientId, info.siteId],
+        [true, 'MEMBER', id, world.run.clientId, world.run.siteId],
+      );
+    },
+  },
+  {
+    method: 'oauth.tokenInfo', check: 'of no token of ours: not active', required: true,
+    async run(world) {
+      const { client } = await world.member('asking');
+      const info = tokensOf(await client.oauth.tokenInfo({ body: body({ token: 'no-such-token' }) }));
+      assert.equal(info.active ?? false, false);
+    },
+  },
+  {
+    method: 'oauth.jwks', check: 'an access token is signed by a published key', required: true,
+    async run(world) {
+      const { client } = await world.member('asking');
+      const answer = await client.oauth.jwks();
+      const { keys } = tokensOf(answer);
+      assert.ok(keys.length > 0);
+      for (const key of keys) assert.equal(key.d, undefined, 'a private key is published');
+      const token = client.auth.getTokens().accessToken.value;
+      const [header, payload, signature] = token.split('.');
+      if (!signature) return;
+      const { kid, alg } = JSON.parse(Buffer.from(header, 'base64url').toString());
+      assert.equal(alg, 'EdDSA');
+      // The client renames any `id`, never `kid`.
+      const key = keys.find((/** @type {any} */ candidate) => candidate.kid === kid);
+      assert.ok(key, `no key ${kid}`);
+      const good = verify(null, Buffer.from(`${header}.${payload}`), createPublicKey({ key, format: 'jwk' }), Buffer.from(signature, 'base64url'));
+      assert.ok(good, 'the signature does not fit');
+    },
+  },
+  {
+    method: 'oauth.userInfo', check: 'of a member', required: true,
+    async run(world) {
+      const { id, email, client } = await world.member('asking');
+      const info = await client.oauth.userInfo();
+      assert.deepEqual([info.sub, info.email, info.emailVerified], [id, email, false]);
+    },
+  },
+  {
+    method: 'oauth.userInfo', check: 'a visitor has none', required: true,
+    async run(world) {
+      await failsWithStatus(world.visitor().oauth.userInfo(), 401, 403);
+    },
+  },
+  {
+    method: 'authentication.logout', check: 'answers in JSON and ends the session', required: true,
+    async run(world) {
+      const { client } = await world.memberCreate();
+      const { refreshToken } = client.auth.getTokens();
+      await client.authentication.logout({ postLogoutRedirectUri: world.run.origin, clientId: world.run.clientId });
+      await failure(client.auth.renewToken(refreshToken));
+      const { status } = world.recorder.last();
+      assert.ok(status >= 400 && status < 500, `the refresh token of the ended session answered ${status}`);
+    },
+  },
+  {
+    method: 'authentication.logout', check: 'the access token of the ended session is refused at once', required: true,
+    async run(world) {
+      const { client } = await world.memberCreate();
+      const tokens = client.auth.getTokens();
+      await client.authentication.logout({});
+      client.auth.setTokens(tokens);
+      await failsWithStatus(client.oauth.userInfo(), 401, 403);
+    },
+  },
+  {
+    method: 'authentication.signOn', check: 'makes a member without a password',
+    async run(world) {
+      const email = world.email();
+      const answer = await world.app.authentication.signOn({ email }, { profile: { firstName: 'First' } });
+      assert.ok(answer.sessionToken);
+      assert.equal(answer.identity.email.address, email);
+    },
+  },
+  {
+    method: 'authentication.changePassword', check: 'the new one signs in',
+    async run(world) {
+      const { email, client } = await world.memberCreate();
+      const password = world.password();
+      await client.authentication.changePassword(password);
+      assert.equal((await world.visitor().auth.login({ email, password })).loginState, 'SUCCESS');
+    },
+  },
+  {
+    method: 'authentication.validateEmail', check: 'well-formed and malformed',
+    async run(world) {
+      assert.equal((await world.app.authentication.validateEmail(world.email())).valid, true);
+      assert.equal((await world.app.authentication.validateEmail('no-at-sign')).valid ?? false, false);
+    },
+  },
+  {
+    method: 'recovery.sendRecoveryEmail', check: 'known and unknown addresses answer alike',
+    async run(world) {
+      const { email } = await world.member('recovering');
+      await world.app.recovery.sendRecoveryEmail(email, { redirect: { url: world.run.redirectUri, clientId: world.run.clientId } });
+      await world.app.recovery.sendRecoveryEmail(world.email(), { redirect: { url: world.run.redirectUri, clientId: world.run.clientId } });
+    },
+  },
+  {
+    method: 'recovery.sendActivationEmail', check: 'sends a link',
+    async run(world) {
+      const { id } = await world.member('recovering');
+      await world.app.recovery.sendActivationEmail(id, {});
+    },
+  },
+  {
+    method: 'recovery.recover', check: 'a wrong token is refused by application code',
+    async run(world) {
+      const error = await failure(world.visitor().recovery.recover('no-such-token', { password: world.password() }));
+      assert.equal(typeof error.details?.applicationError?.code, 'string', error.message);
+      if (error.status === 404 || error.status === 428) throw error;
+    },
+  },
+  {
+    method: 'verification.start', check: 'sends a code',
+    async run(world) {
+      const { id, email } = await world.member('recovering');
+      const { verificationId } = await world.app.verification.start({ identityId: id, target: 'EMAIL' });
+      assert.ok(verificationId);
+      await world.mail(email);
+    },
+  },
+  {
+    method: 'verification.verifyDuringAuthentication', check: 'leads from the code to a session', required: true,
+    run: (world) => world.withPolicy({ requireEmailVerification: true }, () => verified(world, world.visitor())),
+  },
+  ...oldRows(),
+];
+
+/** Registers and verifies with the modules of one version. @param {any} world @param {any} client */
+async function verified(world, client) {
+  const email = world.email();
+  const started = await client.authentication.registerV2({ email }, { password: world.password() });
+  assert.equal(started.state, 'REQUIRE_EMAIL_VERIFICATION');
+  assert.equal(started.identity.status.name, 'PENDING');
+  const { code } = await world.mail(email);
+  const done = await client.verification.verifyDuringAuthentication(String(code), { stateToken: started.stateToken });
+  assert.equal(done.state, 'SUCCESS');
+  assert.ok(done.sessionToken);
+  assert.deepEqual([done.identity.email.isVerified, done.identity.status.name], [true, 'ACTIVE']);
+}
+
+/** @returns {import('../lib/runner.mjs').Row[]} */
+function oldRows() {
+  const row = (/** @type {string} */ name, /** @type {string} */ check, /** @type {boolean} */ required, /** @type {(world: any) => unknown} */ run) =>
+    ({ method: `identity@1.0.164 ${name}`, check, required, run });
+  return [
+    row('authentication.registerV2', 'a new member', true, async (world) => {
+      const answer = await world.oldVisitor().authentication.registerV2({ email: world.email() }, { password: world.password() });
+      assert.equal(answer.state, 'SUCCESS');
+    }),
+    row('authentication.loginV2', 'the right password', true, async (world) => {
+      const { email, password } = await world.member('asking');
+      const answer = await world.oldVisitor().authentication.loginV2({ email }, { password });
+      assert.equal(answer.state, 'SUCCESS');
+    }),
+    row('authentication.logout', 'answers in JSON', true, (world) => world.oldVisitor().authentication.logout({ clientId: world.run.clientId })),
+    row('authentication.changePassword', 'refused for a visitor', false, async (world) => {
+      const error = await failure(world.oldVisitor().authentication.changePassword(world.password()));
+      if (![401, 403].includes(error.status)) throw error;
+    }),
+    row('authentication.signOn', 'makes a member without a password', false, async (world) => {
+      assert.ok((await world.oldApp.authentication.signOn({ email: world.email() })).sessionToken);
+    }),
+    row('authentication.verify', 'a wrong state is refused by application code', false, async (world) => {
+      const error = await failure(world.oldVisitor().authentication.verify('TOTP', { stateToken: 'no-such-state', totpData: { code: '000000' } }));
+      if (typeof error.details?.applicationError?.code !== 'string' || [404, 428].includes(error.status)) throw error;
+    }),
+    row('oauth.token', 'anonymous', true, async (world) => {
+      const client = world.oldVisitor();
+      const answer = await client.oauth.token({ body: body({ grantType: 'anonymous', clientId: world.run.clientId }) });
+      // This version leaves the bytes of an answer as text.
+      const tokens = answer.body ? JSON.parse(Buffer.from(answer.body, 'base64').toString()) : answer;
+      assert.ok(tokens.access_token);
+    }),
+    row('oauth.tokenInfo', 'of a visitor', true, async (world) => {
+      const client = world.oldVisitor();
+      const token = (await client.auth.getAuthHeaders()).headers.Authorization;
+      const info = await client.oauth.tokenInfo({ body: body({ token }) });
+      assert.equal(info.subjectType, 'VISITOR');
+    }),
+    row('recovery.sendRecoveryEmail', 'answers', false, async (world) => {
+      const { email } = await world.member('recovering');
+      await world.oldApp.recovery.sendRecoveryEmail(email, { redirect: { url: world.run.redirectUri, clientId: world.run.clientId } });
+    }),
+    row('recovery.sendActivationEmail', 'answers', false, async (world) => {
+      const { id } = await world.member('recovering');
+      await world.oldApp.recovery.sendActivationEmail(id, {});
+    }),
+    row('recovery.recover', 'a wrong token is refused', false, async (world) => {
+      const error = await failure(world.oldVisitor().recovery.recover('no-such-token', { password: world.password() }));
+      if ([404, 428].includes(error.status)) throw error;
+    }),
+    row('verification.start', 'at the old spelling /v1/Start', false, async (world) => {
+      const { id } = await world.member('recovering');
+      assert.ok((await world.oldApp.verification.start({ identityId: id, target: 'EMAIL' })).verificationId);
+    }),
+    row('verification.verifyDuringAuthentication', 'leads from the code to a session', true, (world) =>
+      world.withPolicy({ requireEmailVerification: true }, () => verified(world, world.oldVisitor()))),
+    row('verification.resendDuringAuthentication', 'a second code comes and works', false, (world) =>
+      world.withPolicy({ requireEmailVerification: true }, async () => {
+        const client = world.oldVisitor();
+        const email = world.email();
+        const started = await client.authentication.registerV2({ email }, { password: world.password() });
+        await world.mail(email);
+        const resent = await client.verification.resendDuringAuthentication(started.stateToken);
+        assert.equal(resent.state, 'REQUIRE_EMAIL_VERIFICATION');
+        const { code } = await world.mail(email, 2);
+        const done = await client.verification.verifyDuringAuthentication(String(code), { stateToken: resent.stateToken });
+        assert.equal(done.state, 'SUCCESS');
+      })),
+  ];
+}

@@ -1,0 +1,20 @@
+// @ts-check
+// Every row of the table, in the order in which they run.
+import { rows as tokens } from './tokens.mjs';
+import { rows as signIn } from './sign-in.mjs';
+import { rows as identity } from './identity.mjs';
+import { rows as browser } from './browser.mjs';
+import { rows as collections } from './collections.mjs';
+import { rows as items } from './items.mjs';
+import { rows as operators } from './operators.mjs';
+import { rows as errors } from './errors.mjs';
+import { rows as permissions } from './permissions.mjs';
+import { rows as itemsLater } from './items-later.mjs';
+import { rows as dataLater } from './data-later.mjs';
+import { rows as members } from './members.mjs';
+import { rows as others } from './others.mjs';
+
+export const rowsAll = [
+  ...tokens, ...signIn, ...identity, ...browser, ...collections, ...items, ...operators, ...errors,
+  ...permissions, ...itemsLater, ...dataLater, ...members, ...others,
+];

@@ -1,0 +1,197 @@
+// @ts-check
+// Item calls that are not required yet. Each does its work once and looks at the result, so that it
+// says `works` on the day it does.
+import * as data from '@wix/data';
+import { assert, failure } from '../lib/expect.mjs';
+import { shelf } from './shelf.mjs';
+
+const { items: api } = /** @type {any} */ (data);
+
+/** @type {(method: string, check: string, run: (world: any) => any) => import('../lib/runner.mjs').Row} */
+const later = (method, check, run) => ({ method: `items.${method}`, check, compare: true, run });
+
+/** Three items, fresh. @param {any} world */
+async function three(world) {
+  const id = await world.collectionCreate({ fields: [{ key: 'title', type: 'TEXT' }, { key: 'n', type: 'NUMBER' }] });
+  await world.app.items.bulkInsert(id, [{ _id: 'a', n: 1, kind: 'x' }, { _id: 'b', n: 2, kind: 'x' }, { _id: 'c', n: 3, kind: 'y' }]);
+  return id;
+}
+
+/** Two collections, the first with a multi-reference to the second. @param {any} world */
+async function linked(world) {
+  const actors = await world.collectionCreate();
+  await world.app.items.bulkInsert(actors, [{ _id: 'p', title: 'P' }, { _id: 'q', title: 'Q' }]);
+  const movies = await world.collectionCreate({
+    fields: [
+      { key: 'title', type: 'TEXT' },
+      { key: 'actors', type: 'MULTI_REFERENCE', typeMetadata: { multiReference: { referencedCollectionId: actors, referencingFieldKey: 'movies', referencingDisplayName: 'Movies' } } },
+      { key: 'lead', type: 'REFERENCE', typeMetadata: { reference: { referencedCollectionId: actors } } },
+    ],
+  });
+  await world.app.items.insert(movies, { _id: 'm', title: 'M', lead: 'p' });
+  return { actors, movies };
+}
+
+/** Waits until a job has ended. @param {any} world @param {string} jobId */
+async function jobDone(world, jobId) {
+  for (let i = 0; i < 100; i += 1) {
+    const { status } = await world.app.items.getAsyncJobStatus(jobId);
+    if (status === 'SUCCEEDED') return;
+    assert.notEqual(status, 'FAILED');
+    await new Promise((done) => setTimeout(done, 100));
+  }
+  throw new Error('the job did not end');
+}
+
+/** A collection with drafts. @param {any} world */
+async function drafted(world) {
+  const id = await three(world);
+  await world.app.collections.addDraftItemsPlugin(id, { draftItemsOptions: {} });
+  return id;
+}
+
+/** @type {import('../lib/runner.mjs').Row[]} */
+export const rows = [
+  later('patch', 'set, increment, remove, append', async (world) => {
+    const id = await three(world);
+    const made = await world.app.items.patch(id, 'a').setField('title', 't').incrementField('n', 4).removeField('kind').setField('list', [1]).appendToArray('list', 2).run();
+    assert.deepEqual([made.title, made.n, made.kind, made.list], ['t', 5, undefined, [1, 2]]);
+  }),
+  later('bulkUpdate', 'replaces two, skips an unknown one', async (world) => {
+    const id = await three(world);
+    const result = await world.app.items.bulkUpdate(id, [{ _id: 'a', n: 9 }, { _id: 'b', n: 9 }, { _id: 'z', n: 9 }]);
+    assert.deepEqual([result.updated, result.skipped, result.errors.length], [2, 1, 0]);
+    assert.equal((await world.app.items.get(id, 'a')).kind, undefined);
+  }),
+  later('bulkSave', 'inserts and updates', async (world) => {
+    const id = await three(world);
+    const result = await world.app.items.bulkSave(id, [{ _id: 'a', n: 9 }, { _id: 'new' }, { n: 4 }]);
+    assert.deepEqual([result.inserted, result.updated, result.errors.length], [2, 1, 0]);
+  }),
+  later('bulkRemove', 'removes two, skips an unknown one', async (world) => {
+    const id = await three(world);
+    const result = await world.app.items.bulkRemove(id, ['a', 'b', 'z']);
+    assert.deepEqual([result.removed, result.skipped], [2, 1]);
+    assert.equal(await world.app.items.count(id), 1);
+  }),
+  later('bulkPatch', 'changes two', async (world) => {
+    const id = await three(world);
+    const result = await world.app.items.bulkPatch(id, ['a', 'b']).incrementField('n', 10).run();
+    assert.equal(result.updated, 2);
+    assert.equal((await world.app.items.get(id, 'b')).n, 12);
+  }),
+  later('truncate', 'empties', async (world) => {
+    const id = await three(world);
+    await world.app.items.truncate(id);
+    assert.equal(await world.app.items.count(id), 0);
+  }),
+  later('distinct', 'the values of a field', async (world) => {
+    const result = await world.app.items.distinct(await three(world), 'kind');
+    assert.deepEqual([...result.items].sort(), ['x', 'y']);
+  }),
+  later('query', 'distinct by the builder, in order', async (world) => {
+    const result = await world.app.items.query(await three(world)).descending('kind').distinct('kind');
+    assert.deepEqual(result.items, ['y', 'x']);
+  }),
+  later('query', 'random order by seed is the same twice', async (world) => {
+    const query = () => world.app.items.query(shelfId).randomSort({ seed: 7 }).find();
+    const shelfId = await shelf(world);
+    const [first, second] = [await query(), await query()];
+    const ids = (/** @type {any} */ result) => result.items.map((/** @type {any} */ item) => item._id).join('');
+    assert.equal(ids(first), ids(second));
+    assert.notEqual(ids(first), 'abcdefghijkl');
+  }),
+  later('aggregate', 'groups, sums and counts', async (world) => {
+    const result = await world.app.items.aggregate(await three(world)).group('kind').sum('n', 'total').count().ascending('total').run();
+    assert.deepEqual(result.items.map((/** @type {any} */ group) => [group._id, group.total, group.count]), [['x', 3, 2], ['y', 3, 1]]);
+  }),
+  later('aggregatePipeline', 'filter, group, sort', async (world) => {
+    const { expressions, stages } = api;
+    const pipeline = {
+      stages: [
+        { filter: { n: { $gt: 0 } } },
+        { group: { groupIds: [{ key: 'kind', expression: { fieldPath: 'kind' } }], accumulators: [{ resultFieldName: 'total', sum: { expression: { fieldPath: 'n' } } }] } },
+        { sort: { values: [{ fieldName: '_id.kind', order: 'DESC' }] } },
+      ],
+    };
+    assert.ok(expressions && stages);
+    const { results } = await world.app.items.aggregatePipeline(await three(world), pipeline);
+    assert.deepEqual(results.map((/** @type {any} */ group) => group.total), [3, 3]);
+  }),
+  later('search', 'finds words', async (world) => {
+    const id = await world.collectionCreate();
+    await world.app.items.bulkInsert(id, [{ _id: 'a', title: 'a red car' }, { _id: 'b', title: 'a blue boat' }]);
+    await new Promise((done) => setTimeout(done, 1500));
+    const result = await world.app.items.search(id).expression('red').run();
+    assert.deepEqual(result.items.map((/** @type {any} */ item) => item._id), ['a']);
+  }),
+  later('asyncPatchByFilter', 'a job changes what fits', async (world) => {
+    const id = await three(world);
+    const { jobId } = await world.app.items.asyncPatchByFilter(id, { kind: 'x' }, [{ action: 'SET_FIELD', fieldPath: 'n', setFieldOptions: { value: 0 } }]);
+    await jobDone(world, jobId);
+    assert.equal((await world.app.items.get(id, 'b')).n, 0);
+  }),
+  later('asyncRemoveByFilter', 'a job removes what fits', async (world) => {
+    const id = await three(world);
+    await jobDone(world, (await world.app.items.asyncRemoveByFilter(id, { kind: 'x' })).jobId);
+    assert.equal(await world.app.items.count(id), 1);
+  }),
+  later('getAsyncJobStatus', 'of a job', async (world) => {
+    const { jobId } = await world.app.items.asyncRemoveByFilter(await three(world), { kind: 'x' });
+    assert.match((await world.app.items.getAsyncJobStatus(jobId)).status, /INITIALIZED|PROCESSING|SUCCEEDED/);
+  }),
+  later('insertReference', 'links, and isReferenced says so', async (world) => {
+    const { movies } = await linked(world);
+    await world.app.items.insertReference(movies, 'actors', 'm', ['p', 'q']);
+    assert.equal(await world.app.items.isReferenced(movies, 'actors', 'm', 'q'), true);
+  }),
+  later('removeReference', 'unlinks', async (world) => {
+    const { movies } = await linked(world);
+    await world.app.items.insertReference(movies, 'actors', 'm', ['p', 'q']);
+    await world.app.items.removeReference(movies, 'actors', 'm', 'p');
+    assert.equal(await world.app.items.isReferenced(movies, 'actors', 'm', 'p'), false);
+  }),
+  later('replaceReferences', 'sets the links', async (world) => {
+    const { movies } = await linked(world);
+    await world.app.items.replaceReferences(movies, 'actors', 'm', ['q']);
+    assert.equal(await world.app.items.isReferenced(movies, 'actors', 'm', 'q'), true);
+  }),
+  later('isReferenced', 'false without a link', async (world) => {
+    const { movies } = await linked(world);
+    assert.equal(await world.app.items.isReferenced(movies, 'actors', 'm', 'q'), false);
+  }),
+  later('queryReferenced', 'the linked items', async (world) => {
+    const { movies } = await linked(world);
+    await world.app.items.replaceReferences(movies, 'actors', 'm', ['p', 'q']);
+    const result = await world.app.items.queryReferenced(movies, 'm', 'actors');
+    assert.deepEqual(result.items.map((/** @type {any} */ item) => item._id).sort(), ['p', 'q']);
+  }),
+  later('queryReferencedItems', 'the linked items', async (world) => {
+    const { movies } = await linked(world);
+    await world.app.items.replaceReferences(movies, 'actors', 'm', ['p', 'q']);
+    const result = await world.app.items.queryReferencedItems(movies, ['m'], 'actors');
+    assert.equal((result.items ?? result.results).length, 2);
+  }),
+  later('query', 'include gives the referenced item', async (world) => {
+    const { movies } = await linked(world);
+    const result = await world.app.items.query(movies).include('lead').find();
+    assert.equal(result.items[0].lead.title, 'P');
+  }),
+  later('withEnvironment', 'SANDBOX is not for visitors', async (world) => {
+    const error = await failure(world.visitor().items.withEnvironment('SANDBOX').query(await shelf(world)).find());
+    assert.equal(error.details?.applicationError?.code, 'WDE0027', error.message);
+  }),
+  later('createDataItemDraft', 'copies', async (world) => {
+    assert.equal((await world.app.items.createDataItemDraft(await drafted(world), 'a'))._id, 'a');
+  }),
+  later('publishDataItemDraft', 'takes the place of the published item', async (world) => {
+    const id = await drafted(world);
+    await world.app.items.createDataItemDraft(id, 'a');
+    assert.equal((await world.app.items.publishDataItemDraft(id, 'a'))._id, 'a');
+  }),
+  later('unpublishDataItem', 'leaves a draft', async (world) => {
+    const id = await drafted(world);
+    await world.app.items.unpublishDataItem(id, 'a', { copyToDraft: true });
+    assert.equal(await world.visitor().items.get(id, 'a'), null);
+  }),
+];

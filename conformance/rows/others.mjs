@@ -1,0 +1,73 @@
+// @ts-check
+// Helpers of the client object, the content pages of the companion package, and every event handler.
+import * as headlessCms from '@wix/headless-cms/services';
+import { methodsPublished } from '../lib/catalogue.mjs';
+import { assert } from '../lib/expect.mjs';
+import { NotBuilt } from '../lib/runner.mjs';
+import { items as stored, shelf } from './shelf.mjs';
+
+/** @type {import('../lib/runner.mjs').Row[]} */
+export const rows = [
+  {
+    method: 'client.fetch', check: 'signs a raw call of an alias path', required: true,
+    async run(world) {
+      const body = JSON.stringify({ dataCollectionId: await shelf(world) });
+      for (const path of ['/wix-data/v2', '/data/v2', '/wix-data/v1', '/_api/cloud-data/v2']) {
+        const response = await world.visitor().fetch(`${path}/items/count`, { method: 'POST', body });
+        assert.equal(response.status, 200, path);
+        assert.deepEqual(await response.json(), { totalCount: stored.length }, path);
+      }
+    },
+  },
+  {
+    method: 'client.fetchWithAuth', check: 'signs an absolute address', required: true,
+    async run(world) {
+      const { id, client } = await world.member('fetching');
+      const response = await client.fetchWithAuth('https://www.wixapis.com/oauth2/user-info');
+      assert.equal((await response.json()).sub, id);
+      const alias = await client.fetchWithAuth('https://www.wixapis.com/_api/oauth2/user-info');
+      assert.equal((await alias.json()).sub, id);
+    },
+  },
+  {
+    method: 'client.graphql', check: 'answers a query',
+    run: (world) => world.visitor().graphql('query { __typename }'),
+  },
+  ...headlessRows(),
+  // A handler is called by a webhook that the server sends; nothing can be asked for.
+  ...methodsPublished().filter((name) => /(^|[. ])on[A-Z]\w*$/.test(name)).map((method) => ({
+    method,
+    check: 'an event is delivered',
+    run() {
+      throw new NotBuilt('no webhooks are delivered');
+    },
+  })),
+];
+
+/** @returns {import('../lib/runner.mjs').Row[]} */
+function headlessRows() {
+  /** Its loaders read through the global client of the page. @param {any} world */
+  const inContext = (world) => world.visitor().enableContext('global');
+  return [
+    {
+      method: 'headless-cms loadCmsCollectionServiceInitialData', check: 'a visitor reads a collection',
+      async run(world) {
+        const id = await shelf(world);
+        inContext(world);
+        const config = await headlessCms.loadCmsCollectionServiceInitialData(id);
+        const { queryResult } = /** @type {any} */ (Object.values(config)[0]);
+        assert.equal(queryResult.items.length, stored.length);
+      },
+    },
+    {
+      method: 'headless-cms loadCmsItemServiceInitialData', check: 'a visitor reads an item',
+      async run(world) {
+        const id = await shelf(world);
+        inContext(world);
+        const config = await headlessCms.loadCmsItemServiceInitialData(id, 'a');
+        const { item } = /** @type {any} */ (Object.values(config)[0]);
+        assert.equal(item.title, 'Alpha');
+      },
+    },
+  ];
+}

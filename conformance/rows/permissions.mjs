@@ -1,0 +1,141 @@
+// @ts-check
+// The five permission levels, as each kind of caller meets them. A cell is what the client gets:
+// `all`, `own`, `none` for reads; `yes`, `no` (WDE0027), `unseen` (WDE0073 or null) for writes.
+import { assert } from '../lib/expect.mjs';
+
+const LEVELS = ['ANYONE', 'SITE_MEMBER', 'SITE_MEMBER_AUTHOR', 'CMS_EDITOR', 'PRIVILEGED'];
+
+/** One word for what came of a call. @param {Promise<any>} promise @param {(value: any) => string} word */
+async function outcome(promise, word) {
+  try {
+    return word(await promise);
+  } catch (/** @type {any} */ error) {
+    const code = error.details?.applicationError?.code;
+    return code === 'WDE0027' ? 'no' : code === 'WDE0073' ? 'unseen' : `${error.message}`;
+  }
+}
+
+const written = (/** @type {any} */ value) => (value === null ? 'unseen' : 'yes');
+
+/** What a caller sees of a collection with one item of a member and one of the application. @param {number} count */
+const seen = (count) => ({ 0: 'none', 1: 'own', 2: 'all' })[count] ?? String(count);
+
+/** @param {any} world @param {string} level */
+async function collectionAt(world, level) {
+  const id = await world.collectionCreate({
+    permissions: undefined,
+    dataPermissions: { itemRead: level, itemInsert: level, itemUpdate: level, itemRemove: level },
+  });
+  const { id: author } = await world.member('author');
+  return { id, author };
+}
+
+/** Fills a collection again, whatever the rights, so that each caller meets the same. @param {any} world @param {string} id */
+async function refill(world, id) {
+  const { client } = await world.member('author');
+  for (const _id of ['mine', 'theirs', 'new']) await world.app.items.remove(id, _id);
+  await world.app.items.insert(id, { _id: 'theirs', secret: 2 });
+  const { id: author } = await world.member('author');
+  // The application may name the owner; a member may not insert under every level.
+  const made = await world.app.items.insert(id, { _id: 'mine', secret: 1, _owner: author });
+  assert.equal(made._owner, author, 'an application may set _owner');
+  return client;
+}
+
+/** The callers of the matrix. @param {any} world @returns {Promise<[string, any][]>} */
+async function callers(world) {
+  return [
+    ['visitor', world.visitor()],
+    ['author', (await world.member('author')).client],
+    ['other member', (await world.member('other')).client],
+    ['owner', await world.owner()],
+    ['api key', world.app],
+  ];
+}
+
+// caller → level → [read, insert, update mine, update theirs, remove mine]
+const NO = ['no', 'no', 'no', 'no', 'no'];
+const YES = ['all', 'yes', 'yes', 'yes', 'yes'];
+const EXPECTED = /** @type {Record<string, Record<string, (string | RegExp)[]>>} */ ({
+  visitor: {
+    ANYONE: YES, SITE_MEMBER: NO, CMS_EDITOR: NO, PRIVILEGED: NO,
+    SITE_MEMBER_AUTHOR: ['none', 'no', /^(no|unseen)$/, /^(no|unseen)$/, /^(no|unseen)$/],
+  },
+  author: { ANYONE: YES, SITE_MEMBER: YES, CMS_EDITOR: NO, PRIVILEGED: NO, SITE_MEMBER_AUTHOR: ['own', 'yes', 'yes', 'unseen', 'yes'] },
+  'other member': { ANYONE: YES, SITE_MEMBER: YES, CMS_EDITOR: NO, PRIVILEGED: NO, SITE_MEMBER_AUTHOR: ['none', 'yes', 'unseen', 'unseen', 'unseen'] },
+  owner: { ANYONE: YES, SITE_MEMBER: YES, SITE_MEMBER_AUTHOR: YES, CMS_EDITOR: YES, PRIVILEGED: YES },
+  'api key': { ANYONE: YES, SITE_MEMBER: YES, SITE_MEMBER_AUTHOR: YES, CMS_EDITOR: YES, PRIVILEGED: YES },
+});
+
+/** @type {import('../lib/runner.mjs').Row[]} */
+export const rows = [
+  ...LEVELS.flatMap((level) => Object.keys(EXPECTED).map((who) => ({
+    method: 'items.query', check: `permission ${level} for ${who}`, required: true, compare: true,
+    async run(/** @type {any} */ world) {
+      const { id } = await world.once(`level ${level}`, () => collectionAt(world, level));
+      await refill(world, id);
+      const { items } = /** @type {any} */ ((await callers(world)).find(([name]) => name === who))[1];
+      const cells = [
+        await outcome(items.query(id).find(), (page) => seen(page.items.length)),
+        await outcome(items.insert(id, { _id: 'new' }), written),
+        await outcome(items.update(id, { _id: 'mine', secret: 3 }), written),
+        await outcome(items.update(id, { _id: 'theirs', secret: 3 }), written),
+        await outcome(items.remove(id, 'mine'), written),
+      ];
+      const expected = EXPECTED[who][level];
+      cells.forEach((cell, i) => {
+        const wanted = expected[i];
+        const fits = wanted instanceof RegExp ? wanted.test(cell) : wanted === cell;
+        assert.ok(fits, `[read, insert, update mine, update theirs, remove mine]: expected ${expected}, got ${cells}`);
+      });
+      return cells;
+    },
+  }))),
+  {
+    method: 'items.query', check: 'permission: filter, sort, projection, count and get show no more than a read', required: true, compare: true,
+    async run(world) {
+      const { id } = await world.once('level SITE_MEMBER_AUTHOR', () => collectionAt(world, 'SITE_MEMBER_AUTHOR'));
+      const { items } = await refill(world, id);
+      const visitor = world.visitor().items;
+      const cells = [
+        (await items.query(id).eq('secret', 2).find()).items.length,
+        (await items.query(id).or(items.filter().eq('secret', 2)).find()).items.length,
+        (await items.query(id).not(items.filter().eq('secret', 1)).find()).items.length,
+        (await items.query(id).descending('secret').fields('secret').find()).items.length,
+        (await items.query(id).find({ returnTotalCount: true })).totalCount,
+        await items.query(id).gt('secret', 0).count(),
+        await items.get(id, 'theirs'),
+        (await items.query(id, { filter: { $or: [{}, { _owner: { $exists: true } }] } })).items.length,
+        await visitor.query(id).count(),
+        await visitor.get(id, 'mine'),
+      ];
+      assert.deepEqual(cells, [0, 1, 0, 1, 1, 1, null, 1, 0, null]);
+      return cells;
+    },
+  },
+  {
+    method: 'items.get', check: 'permission: a level without the right is WDE0027 for get, count and total alike', required: true, compare: true,
+    async run(world) {
+      const cells = [];
+      for (const level of ['SITE_MEMBER', 'CMS_EDITOR', 'PRIVILEGED']) {
+        const { id } = await world.once(`level ${level}`, () => collectionAt(world, level));
+        await refill(world, id);
+        const { items } = world.visitor();
+        cells.push(await outcome(items.get(id, 'mine'), written));
+        cells.push(await outcome(items.get(id, 'no-such-item'), written));
+        cells.push(await outcome(items.query(id).count(), String));
+        cells.push(await outcome(items.query(id).eq('_id', 'no-such-item').find({ returnTotalCount: true }), String));
+      }
+      assert.ok(cells.every((cell) => cell === 'no'), String(cells));
+      return cells;
+    },
+  },
+  {
+    method: 'items.bulkInsert', check: 'permission: suppressAuth changes nothing for a visitor', required: true,
+    async run(world) {
+      const { id } = await world.once('level SITE_MEMBER', () => collectionAt(world, 'SITE_MEMBER'));
+      const word = await outcome(world.visitor().items.bulkInsert(id, [{ a: 1 }], { suppressAuth: true }), (result) => `inserted ${result.inserted}`);
+      assert.ok(['no', 'inserted 0'].includes(word), word);
+    },
+  },
+];

@@ -1,0 +1,131 @@
+// @ts-check
+// The public client packages, unmodified, against a real `stoa serve`: prints one row a client method.
+//   node run.mjs [--engine sqlite|postgres] [--only TEXT] [--json FILE] [--keep]
+// STOA_BIN names the program, STOA_TEST_POSTGRES a cluster, CHROMIUM the browser.
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { certificatesCreate } from './lib/certificates.mjs';
+import { databaseCreate } from './lib/postgres.mjs';
+import { report } from './lib/report.mjs';
+import { pageBundle, siteServe } from './lib/site-server.mjs';
+import { stoaAt, stoaPath } from './lib/stoa.mjs';
+
+const OWNER_EMAIL = 'owner@example.com';
+
+const { values: options } = parseArgs({
+  options: {
+    engine: { type: 'string', multiple: true },
+    only: { type: 'string' },
+    json: { type: 'string' },
+    keep: { type: 'boolean' },
+  },
+});
+
+const engines = options.engine ?? ['sqlite', 'postgres'];
+const cluster = process.env.STOA_TEST_POSTGRES;
+for (const engine of engines) {
+  if (!['sqlite', 'postgres'].includes(engine)) stop(`unknown engine ${engine}: sqlite or postgres`);
+}
+if (engines.includes('postgres') && !cluster) {
+  stop('set STOA_TEST_POSTGRES=postgres://user@host/postgres, or ask for --engine sqlite only');
+}
+
+/** @type {Map<string, import('./lib/runner.mjs').Result[]>} */
+const byEngine = new Map();
+let missing = [];
+try {
+  stoaPath();
+  const script = await pageBundle();
+  for (const engine of engines) {
+    const outcome = await engineRun(engine, script);
+    byEngine.set(engine, outcome.results);
+    missing = outcome.missing;
+  }
+} catch (/** @type {any} */ error) {
+  stop(error.message);
+}
+
+const { text, passed, failed } = report(byEngine);
+console.log(text);
+for (const name of missing) console.log(`no row for the published method ${name}`);
+if (options.json) writeFileSync(options.json, `${JSON.stringify(Object.fromEntries(byEngine), null, 2)}\n`);
+console.log(`${passed} passed, ${failed + missing.length} failed`);
+process.exitCode = failed + missing.length > 0 ? 1 : 0;
+
+/**
+ * @param {string} engine
+ * @param {string} script the page's bundle
+ */
+async function engineRun(engine, script) {
+  const folder = mkdtempSync(join(tmpdir(), 'stoa-conformance-'));
+  const certificates = certificatesCreate(folder);
+  const site = await siteServe(certificates, script);
+  const database = engine === 'postgres' ? await databaseCreate(pg.Client, /** @type {string} */ (cluster)) : undefined;
+  const dataDir = join(folder, 'data');
+  mkdirSync(dataDir);
+  const stoa = stoaAt({ data: dataDir, databaseUrl: database?.url });
+  let server;
+  try {
+    const origin = `https://atlas.test:${site.port}`;
+    const redirectUri = `${origin}/callback`;
+    const { siteId } = await stoa.command('site', 'create', '--name', 'Conformance');
+    const where = ['--redirect-uri', redirectUri, '--origin', origin];
+    const { clientId } = await stoa.command('client', 'create', '--name', 'Website', ...where);
+    const secretClient = await stoa.command('client', 'create', '--name', 'Application', ...where, '--secret');
+    const { apiKey } = await stoa.command('key', 'create', '--name', 'Conformance');
+    server = await stoa.serve(
+      '--port', '0', '--tls-cert', certificates.cert, '--tls-key', certificates.key,
+      // Links must carry a name that both Node and the browser of the run can reach.
+      '--public-url', 'https://www.wixapis.com',
+    );
+    // Asked of the running server, so that the link carries its public address.
+    const { setupUrl } = await stoa.command('owner', 'invite', '--email', OWNER_EMAIL);
+    return await childRun(folder, {
+      engine, siteId, clientId, apiKey, origin, redirectUri, dataDir,
+      secretClientId: secretClient.clientId,
+      clientSecret: secretClient.clientSecret,
+      ownerEmail: OWNER_EMAIL,
+      ownerSetupUrl: setupUrl,
+      apiPort: server.port,
+      spki: certificates.spki,
+      only: options.only,
+    }, certificates.ca);
+  } finally {
+    const code = await server?.stop();
+    if (code) console.error(`stoa serve ended with ${code} on SIGTERM`);
+    await site.stop();
+    await database?.drop();
+    if (options.keep) console.error(`kept ${folder}`);
+    else rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * @param {string} folder
+ * @param {{ apiPort: number, [key: string]: unknown }} task
+ * @param {string} ca
+ */
+async function childRun(folder, task, ca) {
+  const taskFile = join(folder, 'task.json');
+  const results = join(folder, 'results.json');
+  writeFileSync(taskFile, JSON.stringify({ ...task, results }));
+  const here = import.meta.dirname;
+  const child = spawn(process.execPath, ['--require', join(here, 'hosts-preload.cjs'), join(here, 'client.mjs')], {
+    stdio: 'inherit',
+    env: { ...process.env, NODE_EXTRA_CA_CERTS: ca, CONFORMANCE_TLS_PORT: String(task.apiPort), CONFORMANCE_TASK: taskFile },
+  });
+  const code = await new Promise((done) => child.once('exit', done));
+  if (code !== 0 || !existsSync(results)) throw new Error(`the client process ended with ${code} and no results`);
+  return JSON.parse(readFileSync(results, 'utf8'));
+}
+
+/** @param {string} message */
+function stop(message) {
+  console.error(message);
+  console.log('0 passed, 1 failed');
+  process.exit(1);
+}

@@ -1,0 +1,63 @@
+// @ts-check
+// One Chromium for the run, and a person with cookies of their own in it.
+import { existsSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+
+const FLAGS = [
+  '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+  '--disable-background-networking', '--disable-component-update', '--disable-sync',
+  // Nothing on a page may come from the network outside.
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
+];
+const STEP_LIMIT_MS = 15_000;
+
+export async function browserLaunch() {
+  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+  if (!existsSync(executablePath)) throw new Error(`no browser at ${executablePath}: install the package chromium, or set CHROMIUM`);
+  const browser = await chromium.launch({ executablePath, args: FLAGS });
+  return {
+    close: () => browser.close(),
+
+    /**
+     * Runs `work` with a fresh person's page. A script error or a failed request on the page fails it.
+     * @template T
+     * @param {{ width?: number, height?: number, dark?: boolean, reducedMotion?: boolean, mayFail?: RegExp }} look
+     *   `mayFail`: addresses whose refusal is part of the story
+     * @param {(page: import('playwright-core').Page) => Promise<T>} work
+     */
+    async person({ width = 1280, height = 800, dark = false, mayFail }, work) {
+      const context = await browser.newContext({
+        viewport: { width, height },
+        colorScheme: dark ? 'dark' : 'light',
+        reducedMotion: 'reduce',
+        locale: 'en-GB',
+      });
+      context.setDefaultTimeout(STEP_LIMIT_MS);
+      const page = await context.newPage();
+      /** @type {string[]} */
+      const problems = [];
+      page.on('pageerror', (error) => problems.push(`script error: ${error}`));
+      page.on('console', (message) => {
+        const isRefusal = /Failed to load resource/.test(message.text());
+        if (message.type() === 'error' && !isRefusal) problems.push(`console: ${message.text()}`);
+      });
+      page.on('response', (response) => {
+        if (response.status() >= 400 && !mayFail?.test(response.url())) {
+          problems.push(`${response.status()} for ${response.request().method()} ${response.url()}`);
+        }
+      });
+      try {
+        const result = await work(page);
+        if (problems.length > 0) throw new Error('the page had problems');
+        return result;
+      } catch (error) {
+        const seen = await page.locator('body').innerText({ timeout: 1000 }).catch(() => '');
+        /** @type {any} */ (error).message += `\nat ${page.url()}\nshows: ${seen.slice(0, 500).replaceAll('\n', ' | ')}`
+          + (problems.length ? `\n${problems.slice(0, 6).join('\n')}` : '');
+        throw error;
+      } finally {
+        await context.close();
+      }
+    },
+  };
+}

@@ -1,0 +1,91 @@
+// @ts-check
+// What a person does on Atlas and on the account pages, by role and label, in English.
+import { randomBytes } from 'node:crypto';
+import assert from 'node:assert/strict';
+
+/** @typedef {import('playwright-core').Page} Page */
+
+/** @returns {{ email: string, password: string }} */
+export const personNew = () => ({
+  email: `person-${randomBytes(5).toString('hex')}@example.com`,
+  password: `pass-${randomBytes(9).toString('base64url')}`,
+});
+
+/** @param {Page} page */
+export const searchBox = (page) => page.getByRole('combobox', { name: 'Search countries and places' });
+
+/** The page's own heading. @param {Page} page @param {string | RegExp} name */
+export const title = (page, name) => page.getByRole('heading', { level: 1, name });
+
+/** Types into the search and chooses the suggestion. @param {Page} page @param {string} typed @param {RegExp} option */
+export async function searchFor(page, typed, option) {
+  await searchBox(page).fill(typed);
+  await page.getByRole('option', { name: option }).first().click();
+}
+
+/** From Atlas to the account pages. @param {Page} page */
+export async function signInOpen(page) {
+  await page.getByRole('banner').getByRole('button', { name: 'Sign in' }).click();
+  await page.getByLabel('Password', { exact: true }).waitFor();
+}
+
+/** From the sign-in page to the sign-up page. @param {Page} page */
+export async function signUpOpen(page) {
+  const name = 'Create an account';
+  await page.getByRole('link', { name }).or(page.getByRole('button', { name })).click();
+  await title(page, 'Create your account').waitFor();
+}
+
+/** @param {Page} page @param {{ email: string, password: string }} person @param {string} button */
+export async function credentialsSend(page, { email, password }, button) {
+  await page.getByLabel('Email', { exact: true }).fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: button, exact: true }).click();
+}
+
+/** Atlas, with somebody signed in. @param {Page} page */
+export const signedIn = (page) => page.getByRole('banner').getByRole('button', { name: 'Sign out' }).waitFor();
+
+/** Makes an account from Atlas and comes back to it. @param {Page} page @param {string} url of Atlas */
+export async function signUp(page, url) {
+  const person = personNew();
+  await page.goto(url);
+  await signInOpen(page);
+  await signUpOpen(page);
+  await credentialsSend(page, person, 'Create account');
+  await signedIn(page);
+  return person;
+}
+
+/** Leaves, wherever the account pages lead through. @param {Page} page */
+export async function signOut(page) {
+  await page.getByRole('banner').getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('banner').getByRole('button', { name: 'Sign in' }).waitFor();
+}
+
+/** Writes a visit on the page of a place. @param {Page} page @param {{ note: string, day: string }} visit `day` as YYYY-MM-DD */
+export async function visitWrite(page, { note, day }) {
+  const add = 'Add to my journal';
+  await page.getByRole('link', { name: add }).or(page.getByRole('button', { name: add })).click();
+  await page.getByLabel('When were you there?').fill(day);
+  await page.getByLabel(/^What do you want to remember\?/).fill(note);
+  await page.getByRole('button', { name: 'Save visit' }).click();
+  await page.getByText(/^You wrote about/).waitFor();
+}
+
+/** Presses Tab until `reached` holds the focus. @param {Page} page @param {import('playwright-core').Locator} reached @param {string} what */
+export async function tabTo(page, reached, what) {
+  for (let i = 0; i < 80; i += 1) {
+    if (await reached.evaluate((element) => element === document.activeElement).catch(() => false)) {
+      const visible = await reached.evaluate((element) => {
+        const style = getComputedStyle(element);
+        return element.matches(':focus-visible') && (style.outlineStyle !== 'none' || style.boxShadow !== 'none'
+          || getComputedStyle(element.parentElement ?? element).outlineStyle !== 'none');
+      });
+      assert.ok(visible, `the focus on ${what} cannot be seen`);
+      return;
+    }
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`Tab does not reach ${what}`);
+}

@@ -1,0 +1,81 @@
+// @ts-check
+// A real browser on a real `stoa serve --demo`: the website Atlas and the account pages.
+//   node run.mjs [--engine sqlite|postgres] [--only TEXT] [--keep]
+// STOA_BIN names the program, STOA_TEST_POSTGRES a cluster, CHROMIUM the browser, STOA_SCREENSHOTS a folder.
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { databaseCreate } from '../conformance/lib/postgres.mjs';
+import { stoaAt, stoaPath } from '../conformance/lib/stoa.mjs';
+import { browserLaunch } from './lib/browser.mjs';
+import { testsRun } from './lib/run-tests.mjs';
+import { tests as stories } from './tests/stories.mjs';
+import { tests as access } from './tests/access.mjs';
+import { tests as looks } from './tests/looks.mjs';
+
+const { values: options } = parseArgs({
+  options: { engine: { type: 'string', multiple: true }, only: { type: 'string' }, keep: { type: 'boolean' } },
+});
+const cluster = process.env.STOA_TEST_POSTGRES;
+const engines = options.engine ?? ['sqlite', 'postgres'];
+for (const engine of engines) {
+  if (!['sqlite', 'postgres'].includes(engine)) stop(`unknown engine ${engine}: sqlite or postgres`);
+}
+if (engines.includes('postgres') && !cluster) {
+  stop('set STOA_TEST_POSTGRES=postgres://user@host/postgres, or ask for --engine sqlite only');
+}
+
+let passed = 0;
+let failed = 0;
+const shots = process.env.STOA_SCREENSHOTS ? resolve(process.env.STOA_SCREENSHOTS) : mkdtempSync(join(tmpdir(), 'stoa-screenshots-'));
+mkdirSync(shots, { recursive: true });
+try {
+  stoaPath();
+  const browser = await browserLaunch();
+  try {
+    for (const engine of engines) {
+      const counts = await engineRun(engine, browser);
+      passed += counts.passed;
+      failed += counts.failed;
+    }
+  } finally {
+    await browser.close();
+  }
+} catch (error) {
+  stop(/** @type {any} */ (error).message);
+}
+console.log(`screenshots in ${shots}`);
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed > 0 ? 1 : 0;
+
+/** @param {string} engine @param {Awaited<ReturnType<typeof browserLaunch>>} browser */
+async function engineRun(engine, browser) {
+  const folder = mkdtempSync(join(tmpdir(), 'stoa-e2e-'));
+  const database = engine === 'postgres'
+    ? await databaseCreate(pg.Client, /** @type {string} */ (cluster))
+    : undefined;
+  let server;
+  try {
+    const stoa = stoaAt({ data: join(folder, 'data'), databaseUrl: database?.url });
+    server = await stoa.serve('--port', '0', '--demo');
+    const world = { browser, stoa, url: server.url, shots, engine };
+    // The look does not depend on the engine: pictures are taken once.
+    const all = engine === engines[0] ? [...stories, ...access, ...looks] : stories;
+    return await testsRun(all.filter(({ name }) => name.includes(options.only ?? '')), world, engine);
+  } finally {
+    const code = await server?.stop();
+    if (code) console.error(`stoa serve ended with ${code} on SIGTERM`);
+    await database?.drop();
+    if (options.keep) console.error(`kept ${folder}`);
+    else rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** @param {string} message */
+function stop(message) {
+  console.error(message);
+  console.log('0 passed, 1 failed');
+  process.exit(1);
+}
