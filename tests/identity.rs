@@ -184,6 +184,19 @@ on_both_engines! {
         assert_eq!(visitor.post("/members/v1/members/query", &query).await.verdict(), "403 PERMISSION_DENIED");
         let found = key.post("/members/v1/members/query", &query).await.json();
         assert_eq!((&found["members"][0]["id"], &found["metadata"]["total"]), (&json!(id), &json!(1)));
+        for (filter, count) in [
+            (json!({ "loginEmail": "BOB@example.org", "status": { "$eq": "PENDING" } }), 1),
+            (json!({ "id": id }), 1),
+            (json!({ "id": "\u{0}" }), 0),
+            (json!({}), 2),
+        ] {
+            let found = key.post("/members/v1/members/query", &json!({ "query": { "filter": filter } })).await.json();
+            assert_eq!(found["metadata"]["total"], count, "{filter}");
+        }
+        for (filter, verdict) in [(json!({ "status": "x" }), "400 validationError"), (json!({ "x": "y" }), "428 WDE0119")] {
+            let query = json!({ "query": { "filter": filter } });
+            assert_eq!(key.post("/members/v1/members/query", &query).await.verdict(), verdict);
+        }
         assert_eq!(visitor.post(&format!("{one}/approve"), &json!({})).await.verdict(), "403 PERMISSION_DENIED");
         assert_eq!(key.post(&format!("{one}/approve"), &json!({})).await.json()["member"]["status"], "APPROVED");
         assert_eq!(visitor.post("/v2/login", &body).await.json()["state"], "SUCCESS");

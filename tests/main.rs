@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test a failed step is the failure")]
 
+mod account;
 mod identity;
 mod malformed;
+mod matrix;
 mod store;

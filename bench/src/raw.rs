@@ -39,7 +39,9 @@ impl Raw {
                 }
             })),
         }
-        let texts: Vec<_> = (0..items).map(|n| (item_id(n), item(n).to_string())).collect();
+        // pgbench can only make numbers, so there the ids are numbers.
+        let id = |n: usize| if engine == Engine::Sqlite { item_id(n) } else { n.to_string() };
+        let texts: Vec<_> = (0..items).map(|n| (id(n), item(n).to_string())).collect();
         for chunk in texts.chunks(1000) {
             raw.insert(chunk);
         }
@@ -104,9 +106,10 @@ impl Raw {
                     assert!(length > 100);
                 })
             }
-            Self::Postgres { .. } => self.pgbench(connections, period, &format!(
-                "\\set n random(0, 49)\nselect id, doc from {} where id = (array[{}])[:n + 1];\n",
-                stoa_sql::Postgres.table(TABLE), self.some_ids()
+            Self::Postgres { items, .. } => self.pgbench(connections, period, &format!(
+                "\\set n random(0, {})\nselect id, doc from {} where id = :n;\n",
+                items - 1,
+                stoa_sql::Postgres.table(TABLE)
             )),
         }
     }
@@ -174,12 +177,6 @@ impl Raw {
         stop.store(true, Ordering::Relaxed);
         threads.into_iter().for_each(|it| it.join().unwrap());
         rate
-    }
-
-    fn some_ids(&self) -> String {
-        let Self::Postgres { items, .. } = self else { return String::new() };
-        let mut random = Random::new();
-        (0..50).map(|_| format!("'{}'", item_id(random.below(*items)))).collect::<Vec<_>>().join(",")
     }
 
     fn pgbench(&self, connections: usize, period: Duration, script: &str) -> f64 {

@@ -52,7 +52,8 @@ function readable(url) {
   return encoded ? `${path}.r=${shorten(Buffer.from(encoded, 'base64url').toString())}` : shorten(url);
 }
 
-/** @param {string} text */
-function shorten(text) {
+/** Tokens are cut: a report may be kept. @param {string} long */
+function shorten(long) {
+  const text = long.replaceAll(/\b(eyJ[\w-]{6})[\w.-]{20,}/g, '$1…');
   return text.length > BODY_LIMIT ? `${text.slice(0, BODY_LIMIT)}… (${text.length} characters)` : text;
 }

@@ -82,20 +82,21 @@ export const rows = [
     }
     assert.equal(await world.app.items.count(id), 0);
   }),
-  row('bulkInsert', 'more than 4 MB is WDE0109', async (world) => {
+  row('bulkInsert', 'more than 4 MB is WDE0109, and the answer arrives while the client still sends', async (world) => {
     const id = await world.collectionCreate();
-    const big = Array.from({ length: 12 }, () => ({ title: 'x'.repeat(450_000) }));
-    const error = await failure(world.app.items.bulkInsert(id, big));
-    assert.equal(error.code, 'WDE0109');
-    assert.equal(world.recorder.last().status, 413);
+    for (const count of [12, 24, 24, 24, 60]) {
+      const error = await failure(world.app.items.bulkInsert(id, Array.from({ length: count }, () => ({ title: 'x'.repeat(450_000) }))));
+      assert.equal(error.code, 'WDE0109', `${count} items of 450 kB: ${error.message} ${error.cause ?? ''}`);
+      assert.equal(world.recorder.last().status, 413);
+    }
     assert.equal(await world.app.items.count(id), 0);
   }),
   row('query', 'what is wrong with the request is said by field or code', async (world) => {
     const id = await shelf(world);
     /** @type {object[]} */
     const requests = [
-      { paging: { limit: -1 } }, { paging: { limit: 'ten' } }, { paging: { offset: -5 } }, { filter: 'text' }, { filter: [] },
-      { sort: [{ fieldName: 7 }] }, { sort: [{ fieldName: 'n', order: 'UP' }] }, { fields: 'title' },
+      { paging: { limit: -1 } }, { paging: { limit: 'ten' } }, { paging: { limit: 5, offset: -5 } },
+      { fields: 'title' },
       { filter: { n: { $in: 3 } } }, { filter: { title: { $startsWith: 3 } } }, { filter: { $and: {} } },
     ];
     for (const request of requests) {

@@ -66,6 +66,18 @@ export const rows = [
     assert.equal(first._owner, second._owner);
     assert.notEqual(first._owner, memberId);
   }, {}),
+  row('insert', 'what a visitor wrote passes to the member that the visitor becomes', async (world) => {
+    const id = await world.collectionCreate({
+      permissions: undefined,
+      dataPermissions: { itemRead: 'SITE_MEMBER_AUTHOR', itemInsert: 'ANYONE', itemUpdate: 'SITE_MEMBER_AUTHOR', itemRemove: 'SITE_MEMBER_AUTHOR' },
+    });
+    const client = world.visitor();
+    const made = await client.items.insert(id, { title: 'before' });
+    const { identity } = await client.authentication.registerV2({ email: world.email() }, { password: world.password() });
+    client.auth.setTokens(await client.auth.getMemberTokensForExternalLogin(identity._id, world.run.apiKey));
+    const found = await client.items.query(id).find();
+    assert.deepEqual(found.items.map((/** @type {any} */ item) => [item._id, item._owner]), [[made._id, identity._id]]);
+  }, {}),
   row('get', 'a missing item is null', async (world) => {
     const id = await shelf(world);
     for (const missing of ['no-such-item', "x' OR '1'='1", '../a', '%00', 'a%20b', 'é']) {
@@ -101,8 +113,8 @@ export const rows = [
   row('update', 'only when the condition holds', async (world) => {
     const id = await world.collectionCreate();
     await world.app.items.insert(id, { _id: 'a', title: 'x' });
-    await failsWith(world.app.items.update(id, { _id: 'a', title: 'y' }, { condition: { filter: { title: 'z' } } }), 'WDE0073');
-    const changed = await world.app.items.update(id, { _id: 'a', title: 'y' }, { condition: { filter: { title: 'x' } } });
+    await failsWith(world.app.items.update(id, { _id: 'a', title: 'y' }, { condition: { title: 'z' } }), 'WDE0073');
+    const changed = await world.app.items.update(id, { _id: 'a', title: 'y' }, { condition: { title: 'x' } });
     return own(changed);
   }, { required: false, compare: true }),
   row('save', 'inserts without an id and with an unknown one, updates a known one', async (world) => {

@@ -138,7 +138,7 @@ const REFUSED = [
   ['an unknown operator', { n: { $near: 1 } }, 'WDE0093'],
   ['an unknown logical operator', { $nor: [{ n: 1 }] }, 'WDE0093'],
   ['17 levels', deep(17), 'WDE0169'],
-  ['200 levels', deep(200), 'WDE0169'],
+  ['100 levels', deep(100), 'WDE0169'],
 ];
 
 /** @param {number} levels */

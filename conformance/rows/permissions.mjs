@@ -42,16 +42,14 @@ async function refill(world, id) {
   return client;
 }
 
-/** The callers of the matrix. @param {any} world @returns {Promise<[string, any][]>} */
-async function callers(world) {
-  return [
-    ['visitor', world.visitor()],
-    ['author', (await world.member('author')).client],
-    ['other member', (await world.member('other')).client],
-    ['owner', await world.owner()],
-    ['api key', world.app],
-  ];
-}
+/** The callers of the matrix; each is made when it is first asked for. @type {Record<string, (world: any) => any>} */
+const CALLERS = {
+  visitor: (world) => world.visitor(),
+  author: async (world) => (await world.member('author')).client,
+  'other member': async (world) => (await world.member('other')).client,
+  owner: (world) => world.owner(),
+  'api key': (world) => world.app,
+};
 
 // caller → level → [read, insert, update mine, update theirs, remove mine]
 const NO = ['no', 'no', 'no', 'no', 'no'];
@@ -74,7 +72,7 @@ export const rows = [
     async run(/** @type {any} */ world) {
       const { id } = await world.once(`level ${level}`, () => collectionAt(world, level));
       await refill(world, id);
-      const { items } = /** @type {any} */ ((await callers(world)).find(([name]) => name === who))[1];
+      const { items } = await CALLERS[who](world);
       const cells = [
         await outcome(items.query(id).find(), (page) => seen(page.items.length)),
         await outcome(items.insert(id, { _id: 'new' }), written),

@@ -143,6 +143,15 @@ export const rows = [
     }),
   },
   {
+    method: 'members members.approveMember', check: 'a waiting member signs in afterwards', required: true,
+    run: (world) => world.withPolicy({ requireOwnerApproval: true }, async () => {
+      const person = { email: world.email(), password: world.password() };
+      const { identity } = await world.visitor().authentication.registerV2({ email: person.email }, { password: person.password });
+      await world.membersApp.members.approveMember(identity._id);
+      assert.equal((await world.visitor().auth.login(person)).loginState, 'SUCCESS');
+    }),
+  },
+  {
     method: 'OAuthStrategy.register', check: 'verification comes before approval', required: true,
     run: (world) => world.withPolicy({ requireOwnerApproval: true, requireEmailVerification: true }, async () => {
       const person = { email: world.email(), password: world.password() };

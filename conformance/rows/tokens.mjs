@@ -261,6 +261,13 @@ export const rows = [
     },
   },
   {
+    method: 'AppStrategy.getTokenInfo', check: 'of a person who runs the site', required: true,
+    async run(world) {
+      const info = await whoIs(world, await world.owner());
+      assert.deepEqual([info.active, info.subjectType, info.siteId], [true, 'USER', world.run.siteId]);
+    },
+  },
+  {
     method: 'AppStrategy.getTokenInfo', check: 'of an instance token', required: true,
     async run(world) {
       const client = world.client(appStrategy(world));
@@ -270,11 +277,11 @@ export const rows = [
     },
   },
   {
-    method: 'AppStrategy.elevated', check: 'from a member\'s token to the application',
+    method: 'AppStrategy.elevated', check: 'from a visitor\'s token to the application',
     async run(world) {
-      const { client } = await world.member('external');
-      const auth = /** @type {any} */ (appStrategy(world, { accessToken: client.auth.getTokens().accessToken.value }));
-      await auth.elevated();
+      const { accessToken } = await sdk.OAuthStrategy({ clientId: world.run.secretClientId }).generateVisitorTokens();
+      const auth = await /** @type {any} */ (appStrategy(world, { accessToken: accessToken.value })).elevated();
+      assert.equal((await whoIs(world, world.client(auth))).subjectType, 'APP');
     },
   },
   {

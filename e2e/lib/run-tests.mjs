@@ -19,7 +19,7 @@ export async function testsRun(tests, world, engine) {
       console.log(`ok      ${test.name} [${engine}] (${Date.now() - started} ms)`);
     } catch (error) {
       failed += 1;
-      console.log(`failed  ${test.name} [${engine}]\n${indent(/** @type {any} */ (error).stack?.split('\n    at ')[0] ?? String(error))}`);
+      console.log(`failed  ${test.name} [${engine}]\n${indent(/** @type {any} */ (error).message ?? String(error))}`);
     }
   }
   return { passed, failed };

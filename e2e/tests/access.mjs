@@ -9,7 +9,7 @@ import {
 
 /** @type {[string, (page: Page, url: string) => Promise<unknown>][]} */
 const PAGES = [
-  ['home', async (page, url) => { await page.goto(url); await page.getByRole('link', { name: 'Tokyo' }).first().waitFor(); }],
+  ['home', async (page, url) => { await page.goto(url); await page.getByRole('link', { name: 'Shanghai' }).first().waitFor(); }],
   ['home with suggestions', async (page, url) => { await page.goto(url); await searchBox(page).fill('lis'); await page.getByRole('option').first().waitFor(); }],
   ['countries', async (page, url) => { await page.goto(`${url}/countries`); await page.getByRole('table').waitFor(); }],
   ['country', async (page, url) => { await page.goto(`${url}/countries/PT`); await page.getByRole('table').waitFor(); }],

@@ -7,11 +7,11 @@ import { searchBox, searchFor, signInOpen, signUp, signUpOpen, title, visitWrite
 
 /** @type {[string, (page: Page, url: string) => Promise<unknown>][]} */
 const PAGES = [
-  ['atlas-home', async (page, url) => { await page.goto(url); await page.getByRole('link', { name: 'Tokyo' }).first().waitFor(); }],
+  ['atlas-home', async (page, url) => { await page.goto(url); await page.getByRole('link', { name: 'Shanghai' }).first().waitFor(); }],
   ['atlas-search', async (page) => { await searchBox(page).fill('san'); await page.getByRole('option').nth(6).waitFor(); }],
   ['atlas-countries', async (page, url) => { await page.goto(`${url}/countries`); await page.getByRole('table').waitFor(); }],
   ['atlas-country', async (page, url) => { await page.goto(`${url}/countries/PT`); await page.getByRole('table').waitFor(); }],
-  ['atlas-city', async (page, url) => { await page.goto(url); await searchFor(page, 'lisb', /Lisbon/); await title(page, /Lisbon/).waitFor(); }],
+  ['atlas-city', async (page, url) => { await page.goto(url); await searchFor(page, 'lisb', /Lisbon/); await title(page, /Lisbon/).waitFor(); await page.getByRole('link', { name: /Amadora/ }).waitFor(); }],
   ['atlas-journal-visitor', async (page, url) => { await page.goto(`${url}/journal`); await page.getByText('Keep a journal of your travels').waitFor(); }],
   ['account-sign-in', async (page, url) => { await page.goto(url); await signInOpen(page); }],
   ['account-sign-up', async (page) => { await signUpOpen(page); }],

@@ -3,8 +3,8 @@
 use crate::{
     Collection, Content, Item, Operation, Request,
     item::{may_save, readable},
-    request::Sent,
     rule,
+    sent::Sent,
     write::{self, Incoming, Mode, Target, exists, missing},
 };
 use std::{collections::HashSet, sync::Arc};
@@ -71,7 +71,7 @@ impl Content {
     /// # Errors
     /// WDE0005, WDE0006, WDE0025, WDE0027: nothing is written.
     pub async fn item_bulk_insert(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
-        let collection = self.collection(site, caller, request.collection()?).await?;
+        let collection = self.collection(site, request.collection(caller)?).await?;
         rule::may_insert(caller, &collection)?;
         let (items, shows_items) = (request.items(self.limits())?, request.wants_items()?);
         let target = Target::new(self, site, collection.clone(), caller);
@@ -119,7 +119,7 @@ impl Content {
     /// # Errors
     /// As for insert.
     pub async fn item_bulk_update(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
-        let collection = self.collection(site, caller, request.collection()?).await?;
+        let collection = self.collection(site, request.collection(caller)?).await?;
         rule::scope(caller, Operation::Update, &collection)?;
         let condition = self.condition(request, caller, &collection)?;
         self.change_many(site, caller, collection, Mode::Update, request, condition).await
@@ -130,7 +130,7 @@ impl Content {
     /// # Errors
     /// As for insert.
     pub async fn item_bulk_save(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
-        let collection = self.collection(site, caller, request.collection()?).await?;
+        let collection = self.collection(site, request.collection(caller)?).await?;
         may_save(caller, &collection)?;
         self.change_many(site, caller, collection, Mode::Save, request, None).await
     }
@@ -140,17 +140,18 @@ impl Content {
     /// # Errors
     /// WDE0068, WDE0069, WDE0025, WDE0027: nothing is removed.
     pub async fn item_bulk_remove(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
-        let collection = self.collection(site, caller, request.collection()?).await?;
+        let collection = self.collection(site, request.collection(caller)?).await?;
         rule::scope(caller, Operation::Remove, &collection)?;
         let condition = self.condition(request, caller, &collection)?;
         let (ids, shows_items) = (request.item_ids(self.limits())?, request.wants_items()?);
         let known = ids.iter().filter(|it| !it.contains('\0')).map(|it| (*it).to_owned()).collect();
         let target = Target::new(self, site, collection.clone(), caller);
-        let mut answers = write::remove(site, &target, known, condition).await?.into_iter();
+        let mut answers = write::remove(site, &target, known, condition, shows_items).await?.into_iter();
         let outcome = |id: &str| {
             let answer = if id.contains('\0') { None } else { answers.next() };
             let (fault, item) = match answer.unwrap_or_else(|| Err(missing(&collection, id))) {
-                Ok(doc) => (None, readable(&collection, caller, doc).filter(|_| shows_items)),
+                Ok(doc) if shows_items => (None, readable(&collection, caller, doc)),
+                Ok(_) => (None, None),
                 Err(fault) => (Some(fault), None),
             };
             Outcome { action: Action::Delete, id: Some(id.to_owned()), fault, item }

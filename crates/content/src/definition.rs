@@ -42,12 +42,8 @@ static COLLECTION: Shape = Shape::Object(&[
 ]);
 
 const OLDER_LEVEL: Shape = Shape::OneOf(&["ADMIN", "SITE_MEMBER_AUTHOR", "SITE_MEMBER", "ANYONE"]);
-const OLDER_LEVELS: Shape = Shape::Object(&[
-    ("read", OLDER_LEVEL),
-    ("insert", OLDER_LEVEL),
-    ("update", OLDER_LEVEL),
-    ("remove", OLDER_LEVEL),
-]);
+const OLDER_LEVELS: Shape =
+    Shape::Object(&[("read", OLDER_LEVEL), ("insert", OLDER_LEVEL), ("update", OLDER_LEVEL), ("remove", OLDER_LEVEL)]);
 
 const LEVEL: Shape = Shape::OneOf(&["ANYONE", "SITE_MEMBER", "SITE_MEMBER_AUTHOR", "CMS_EDITOR", "PRIVILEGED"]);
 const LEVELS: Shape =
@@ -57,8 +53,17 @@ static PLUGIN: Shape = Shape::Object(&[
     (
         "type",
         Shape::OneOf(&[
-            "PUBLISH", "SINGLE_ITEM", "URLIZED", "GRIDAPPLESS", "MULTILINGUAL", "SHARED", "EDITABLE_PAGE_LINK", "CMS",
-            "CATALOG", "CATEGORIES", "DRAFT_ITEMS",
+            "PUBLISH",
+            "SINGLE_ITEM",
+            "URLIZED",
+            "GRIDAPPLESS",
+            "MULTILINGUAL",
+            "SHARED",
+            "EDITABLE_PAGE_LINK",
+            "CMS",
+            "CATALOG",
+            "CATEGORIES",
+            "DRAFT_ITEMS",
         ]),
     ),
     ("publishOptions", Shape::Object(&[("defaultStatus", Shape::OneOf(&["PUBLISHED", "DRAFT"]))])),
@@ -212,7 +217,17 @@ fn parse_levels(collection: &Value, before: Option<Levels>) -> Result<Levels> {
 
 /// The operations on items that this server has; the list grows with it.
 const DATA_OPERATIONS: &[&str] = &[
-    "FIND", "GET", "COUNT", "DISTINCT", "INSERT", "UPDATE", "SAVE", "REMOVE", "BULK_INSERT", "BULK_UPDATE", "BULK_SAVE",
+    "FIND",
+    "GET",
+    "COUNT",
+    "DISTINCT",
+    "INSERT",
+    "UPDATE",
+    "SAVE",
+    "REMOVE",
+    "BULK_INSERT",
+    "BULK_UPDATE",
+    "BULK_SAVE",
     "BULK_REMOVE",
 ];
 
@@ -255,10 +270,7 @@ pub(crate) fn view(collection: &Collection, caller: &Caller, with_allowed: bool)
             "remove": levels.item_remove.older_name(), "read": levels.item_read.older_name(),
         }),
     );
-    set(
-        "capabilities",
-        json!({ "dataOperations": DATA_OPERATIONS, "collectionOperations": ["UPDATE", "REMOVE"] }),
-    );
+    set("capabilities", json!({ "dataOperations": DATA_OPERATIONS, "collectionOperations": ["UPDATE", "REMOVE"] }));
     view
 }
 
@@ -273,9 +285,10 @@ pub(crate) fn allowed(levels: &Levels, caller: &Caller) -> Value {
 
 /// The field that stands for an item in lists: the maker's choice, or the first text.
 fn display_field(definition: &Definition) -> Option<&str> {
-    definition.display_field.as_deref().or_else(|| {
-        definition.fields.iter().find(|it| field::kind(it) == "TEXT").map(field::key)
-    })
+    definition
+        .display_field
+        .as_deref()
+        .or_else(|| definition.fields.iter().find(|it| field::kind(it) == "TEXT").map(field::key))
 }
 
 #[cfg(test)]
@@ -289,11 +302,15 @@ mod tests {
 
     #[test]
     fn either_model_of_permissions_is_read() {
-        let older = json!({ "permissions": { "read": "ANYONE", "insert": "ADMIN", "update": "ADMIN", "remove": "ADMIN" } });
+        let older =
+            json!({ "permissions": { "read": "ANYONE", "insert": "ADMIN", "update": "ADMIN", "remove": "ADMIN" } });
         assert_eq!(parse_levels(&older, None).expect("levels"), levels(Anyone, CmsEditor));
         let newer = json!({ "dataPermissions": { "itemRead": "PRIVILEGED" } });
         assert_eq!(parse_levels(&newer, None).expect("levels"), levels(Privileged, CmsEditor));
-        assert_eq!(parse_levels(&json!({ "permissions": {} }), None).expect("levels"), levels(SiteMemberAuthor, CmsEditor));
+        assert_eq!(
+            parse_levels(&json!({ "permissions": {} }), None).expect("levels"),
+            levels(SiteMemberAuthor, CmsEditor)
+        );
         assert!(parse_levels(&json!({}), None).is_err());
     }
 

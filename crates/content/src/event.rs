@@ -39,30 +39,37 @@ impl Author {
         Self { site: site.clone(), head, now }
     }
 
-    pub(crate) async fn created<'d>(&self, tx: &mut Tx<'_>, docs: impl Iterator<Item = &'d str>) -> Result<()> {
-        self.write(tx, "data_item_created", &[("items", &list(docs))]).await
+    pub(crate) async fn created<'d>(&self, tx: &mut Tx<'_>, docs: impl Iterator<Item = &'d str> + Clone) -> Result<()> {
+        let mut payload = self.begin(docs.clone().map(|it| it.len() + 1).sum());
+        list("items", docs, &mut payload);
+        self.write(tx, "data_item_created", payload).await
     }
 
+    /// The documents, each with the names, as JSON strings, of the fields that differ.
     pub(crate) async fn updated(&self, tx: &mut Tx<'_>, items: &[(String, Vec<String>)]) -> Result<()> {
-        let modified: Vec<String> = items.iter().map(|(_, it)| list(it.iter().map(String::as_str))).collect();
-        let modified = list(modified.iter().map(String::as_str));
-        let items = list(items.iter().map(|(doc, _)| doc.as_str()));
-        self.write(tx, "data_item_updated", &[("items", &items), ("modified", &modified)]).await
+        let mut payload = self.begin(items.iter().map(|it| it.0.len() + 20).sum());
+        list("items", items.iter().map(|it| it.0.as_str()), &mut payload);
+        let modified: Vec<String> = items.iter().map(|it| format!("[{}]", it.1.join(","))).collect();
+        list("modified", modified.iter().map(String::as_str), &mut payload);
+        self.write(tx, "data_item_updated", payload).await
     }
 
     pub(crate) async fn deleted(&self, tx: &mut Tx<'_>, ids: &[String]) -> Result<()> {
         let ids: Vec<String> = ids.iter().map(|it| quoted(it)).collect();
-        self.write(tx, "data_item_deleted", &[("ids", &list(ids.iter().map(String::as_str)))]).await
+        let mut payload = self.begin(ids.iter().map(|it| it.len() + 1).sum());
+        list("ids", ids.iter().map(String::as_str), &mut payload);
+        self.write(tx, "data_item_deleted", payload).await
     }
 
-    async fn write(&self, tx: &mut Tx<'_>, kind: &str, parts: &[(&str, &str)]) -> Result<()> {
-        let size = parts.iter().map(|it| it.1.len() + 20).sum::<usize>() + self.head.len();
-        let mut payload = String::with_capacity(size);
+    /// A payload of about this size: a call may bring a thousand items, so it is made in one piece.
+    fn begin(&self, size: usize) -> String {
+        let mut payload = String::with_capacity(self.head.len() + size + 40);
         payload.push('{');
         payload.push_str(&self.head);
-        for (name, text) in parts {
-            payload.extend([",\"", name, "\":", text]);
-        }
+        payload
+    }
+
+    async fn write(&self, tx: &mut Tx<'_>, kind: &str, mut payload: String) -> Result<()> {
         payload.push('}');
         let sql = "insert into stoa.outbox (site, kind, payload, created) values ($1, $2, $3, $4)";
         tx.execute(sql, &params![&self.site, kind, payload, self.now]).await?;
@@ -70,16 +77,13 @@ impl Author {
     }
 }
 
-fn list<'t>(texts: impl Iterator<Item = &'t str>) -> String {
-    let mut list = String::from("[");
-    for it in texts {
-        if list.len() > 1 {
-            list.push(',');
-        }
-        list.push_str(it);
+/// Appends `,"name":[…]`.
+fn list<'t>(name: &str, texts: impl Iterator<Item = &'t str>, out: &mut String) {
+    out.extend([",\"", name, "\":["]);
+    for (n, it) in texts.enumerate() {
+        out.extend([if n > 0 { "," } else { "" }, it]);
     }
-    list.push(']');
-    list
+    out.push(']');
 }
 
 /// The names, as JSON strings, of the fields in which two documents differ, dates of writing apart.

@@ -20,11 +20,42 @@ pub const SYSTEM: [(&str, &str, &str); 4] = [
 
 /// Names of field types.
 pub const TYPES: &[&str] = &[
-    "TEXT", "NUMBER", "DATE", "DATETIME", "IMAGE", "BOOLEAN", "DOCUMENT", "URL", "RICH_TEXT", "VIDEO", "ANY",
-    "ARRAY_STRING", "ARRAY_DOCUMENT", "AUDIO", "TIME", "LANGUAGE", "RICH_CONTENT", "MEDIA_GALLERY", "ADDRESS",
-    "PAGE_LINK", "REFERENCE", "MULTI_REFERENCE", "OBJECT", "ARRAY", "SLUG", "EMAIL", "SECURED_MEDIA", "MEDIA_IMAGE",
-    "MEDIA_VECTOR_ART", "LEGACY_TIME", "LEGACY_BOOK", "LEGACY_EXTERNAL_URL", "LEGACY_BROKEN_REFERENCE",
-    "LEGACY_IMAGE", "LEGACY_COLOR", "LEGACY_EXTERNAL_VIDEO",
+    "TEXT",
+    "NUMBER",
+    "DATE",
+    "DATETIME",
+    "IMAGE",
+    "BOOLEAN",
+    "DOCUMENT",
+    "URL",
+    "RICH_TEXT",
+    "VIDEO",
+    "ANY",
+    "ARRAY_STRING",
+    "ARRAY_DOCUMENT",
+    "AUDIO",
+    "TIME",
+    "LANGUAGE",
+    "RICH_CONTENT",
+    "MEDIA_GALLERY",
+    "ADDRESS",
+    "PAGE_LINK",
+    "REFERENCE",
+    "MULTI_REFERENCE",
+    "OBJECT",
+    "ARRAY",
+    "SLUG",
+    "EMAIL",
+    "SECURED_MEDIA",
+    "MEDIA_IMAGE",
+    "MEDIA_VECTOR_ART",
+    "LEGACY_TIME",
+    "LEGACY_BOOK",
+    "LEGACY_EXTERNAL_URL",
+    "LEGACY_BROKEN_REFERENCE",
+    "LEGACY_IMAGE",
+    "LEGACY_COLOR",
+    "LEGACY_EXTERNAL_VIDEO",
 ];
 
 /// Members that only the server sets; they come back on a round trip and are ignored.
@@ -134,10 +165,7 @@ static TYPE_METADATA: Shape = Shape::Union(&[
             ("maxDateOffsetFromNowInSeconds", Shape::Whole),
         ]),
     ),
-    (
-        "url",
-        Shape::Object(&[("defaultValue", Shape::Text(1, 2048)), ("textValidation", Shape::Of(&TEXT_VALIDATION))]),
-    ),
+    ("url", Shape::Object(&[("defaultValue", Shape::Text(1, 2048)), ("textValidation", Shape::Of(&TEXT_VALIDATION))])),
     (
         "richText",
         Shape::Object(&[("defaultValue", Shape::Any), ("minLength", Shape::Count), ("maxLength", Shape::Count)]),
@@ -174,11 +202,8 @@ static TYPE_METADATA: Shape = Shape::Union(&[
 
 const DEFAULT_ONLY: Shape = Shape::Object(&[("defaultValue", Shape::Any)]);
 
-static TEXT_VALIDATION: Shape = Shape::Object(&[
-    ("minLength", Shape::Count),
-    ("maxLength", Shape::Count),
-    ("pattern", Shape::Text(0, 1000)),
-]);
+static TEXT_VALIDATION: Shape =
+    Shape::Object(&[("minLength", Shape::Count), ("maxLength", Shape::Count), ("pattern", Shape::Text(0, 1000))]);
 
 pub fn is_system(key: &str) -> bool {
     SYSTEM.iter().any(|it| it.0 == key)
@@ -224,7 +249,10 @@ pub(crate) fn parse(value: &Value, path: &str) -> Result<Field> {
         return Err(Fault::because(Code::FieldNameDollar, format!("{key_path} must not begin with $.")));
     }
     if key.contains('.') || key.chars().any(char::is_control) {
-        return Err(Fault::because(Code::FieldInvalid, format!("{key_path} must not contain dots or control characters.")));
+        return Err(Fault::because(
+            Code::FieldInvalid,
+            format!("{key_path} must not contain dots or control characters."),
+        ));
     }
     let Some(kind) = field.get("type").and_then(Value::as_str) else {
         return Err(unfit(&format!("{path}.type"), "is missing"));
@@ -290,8 +318,19 @@ fn capabilities(kind: &str) -> Value {
         | "AUDIO" | "DATE" | "TIME" => (
             true,
             &[
-                "EQ", "NE", "LT", "LTE", "GT", "GTE", "STARTS_WITH", "ENDS_WITH", "CONTAINS", "HAS_SOME", "HAS_ALL",
-                "EXISTS", "URLIZED",
+                "EQ",
+                "NE",
+                "LT",
+                "LTE",
+                "GT",
+                "GTE",
+                "STARTS_WITH",
+                "ENDS_WITH",
+                "CONTAINS",
+                "HAS_SOME",
+                "HAS_ALL",
+                "EXISTS",
+                "URLIZED",
             ],
         ),
         "NUMBER" | "DATETIME" => (true, &["EQ", "NE", "LT", "LTE", "GT", "GTE", "HAS_SOME", "HAS_ALL", "EXISTS"]),

@@ -3,9 +3,8 @@
 //! A document is the stored text; it is read and answered without being parsed.
 
 use crate::{
-    Collection, Content, GetRequest, Operation, Request,
-    request::Sent,
-    rule,
+    Collection, Content, GetRequest, Operation, Request, rule,
+    sent::Sent,
     write::{self, Incoming, Mode, Target, covers, exists, missing},
 };
 use std::sync::Arc;
@@ -64,7 +63,7 @@ impl Content {
     /// WDE0025 for the collection, WDE0027 without the right to read, WDE0073 when the item isn't there or
     /// isn't among those that the caller may read.
     pub async fn item_get(&self, site: &Site, caller: &Caller, request: &GetRequest) -> Result<Item> {
-        let collection = self.collection(site, caller, &request.collection).await?;
+        let collection = self.collection(site, request.collection(caller)?).await?;
         let scope = rule::scope(caller, Operation::Read, &collection)?;
         let id = &request.id;
         if scope == Scope::Nothing || id.is_empty() || id.contains('\0') {
@@ -100,7 +99,7 @@ impl Content {
     /// # Errors
     /// WDE0025, WDE0027, WDE0074 when the id is taken, and what makes an item invalid.
     pub async fn item_insert(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Item> {
-        let collection = self.collection(site, caller, request.collection()?).await?;
+        let collection = self.collection(site, request.collection(caller)?).await?;
         rule::may_insert(caller, &collection)?;
         let (id, item) = sent(request)?.canonical(self.limits())?;
         let target = Target::new(self, site, collection.clone(), caller);
@@ -119,7 +118,7 @@ impl Content {
     /// WDE0007 without an id; WDE0073 when the item isn't there, isn't the caller's to change, or doesn't
     /// meet the condition; otherwise as for insert.
     pub async fn item_update(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Item> {
-        let collection = self.collection(site, caller, request.collection()?).await?;
+        let collection = self.collection(site, request.collection(caller)?).await?;
         rule::scope(caller, Operation::Update, &collection)?;
         let condition = self.condition(request, caller, &collection)?;
         let (id, item) = sent(request)?.canonical(self.limits())?;
@@ -134,7 +133,7 @@ impl Content {
     /// # Errors
     /// As for update and insert, whichever it comes to.
     pub async fn item_save(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Saved> {
-        let collection = self.collection(site, caller, request.collection()?).await?;
+        let collection = self.collection(site, request.collection(caller)?).await?;
         may_save(caller, &collection)?;
         let (id, item) = sent(request)?.canonical(self.limits())?;
         let id = id.unwrap_or_else(|| self.world().uuid());
@@ -148,7 +147,7 @@ impl Content {
     /// # Errors
     /// WDE0002, WDE0025, WDE0027, WDE0073.
     pub async fn item_remove(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Option<Item>> {
-        let collection = self.collection(site, caller, request.collection()?).await?;
+        let collection = self.collection(site, request.collection(caller)?).await?;
         rule::scope(caller, Operation::Remove, &collection)?;
         let condition = self.condition(request, caller, &collection)?;
         let id = request.item_id()?;
@@ -156,7 +155,7 @@ impl Content {
             return Err(missing(&collection, id));
         }
         let target = Target::new(self, site, collection.clone(), caller);
-        let doc = only(write::remove(site, &target, vec![id.to_owned()], condition).await?)?;
+        let doc = only(write::remove(site, &target, vec![id.to_owned()], condition, true).await?)?;
         Ok(readable(&collection, caller, doc))
     }
 

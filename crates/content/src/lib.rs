@@ -8,6 +8,7 @@
 mod bulk;
 mod cache;
 mod collection;
+mod collection_change;
 mod definition;
 mod event;
 pub mod field;
@@ -16,6 +17,7 @@ mod limits;
 mod read;
 mod request;
 mod rule;
+mod sent;
 mod shape;
 mod texts;
 pub mod transfer;

@@ -9,10 +9,12 @@ pub struct Limits {
     pub collections: usize,
     /// Characters of an item's id.
     pub id: usize,
+    /// Bytes of the items of one page (WDE0109): a thousand of the largest would be half a gigabyte.
+    pub page_bytes: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { bulk: 1000, collections: 1000, id: 128 }
+        Self { bulk: 1000, collections: 1000, id: 128, page_bytes: 32 * 1024 * 1024 }
     }
 }

@@ -6,7 +6,7 @@
 use crate::{Collection, Content, Operation, item, request, rule};
 use serde_json::{Map, Value as Json};
 use std::sync::Arc;
-use stoa_kernel::{Caller, Result};
+use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::{
     Context, Filter, Projection, Scope, compile,
     plan::{Field, Find, Order, Start, Test},
@@ -52,7 +52,7 @@ impl Content {
     /// # Errors
     /// WDE0001, WDE0025, WDE0027, and what makes a query invalid.
     pub async fn item_query(&self, site: &Site, caller: &Caller, members: &Map<String, Json>) -> Result<Page> {
-        let collection = self.collection(site, caller, request::collection(members)?).await?;
+        let collection = self.collection(site, request::collection(members, caller)?).await?;
         let query = wire::Query::parse(members)?;
         let seed = match query.sort {
             // Within the integers that clients count with.
@@ -64,7 +64,8 @@ impl Content {
             return Err(request::not_resolved());
         }
         let lane = if is_bounded(&plan) { Lane::Point } else { Lane::Scan };
-        let found = site.read(lane, move |tx| boxed!(find(tx, &collection, &plan).await));
+        let most = self.limits().page_bytes;
+        let found = site.read(lane, move |tx| boxed!(find(tx, &collection, &plan, most).await));
         found.await
     }
 
@@ -73,7 +74,7 @@ impl Content {
     /// # Errors
     /// As for a query.
     pub async fn item_count(&self, site: &Site, caller: &Caller, members: &Map<String, Json>) -> Result<i64> {
-        let collection = self.collection(site, caller, request::collection(members)?).await?;
+        let collection = self.collection(site, request::collection(members, caller)?).await?;
         let filter = wire::Filter::parse_member(members)?;
         let plan = resolve::count(&filter, context(caller, &collection, 0)?)?;
         let count = site.read(Lane::Scan, move |tx| {
@@ -90,7 +91,7 @@ impl Content {
     /// # Errors
     /// As for a query, and WDE0003 for the field's name.
     pub async fn item_distinct(&self, site: &Site, caller: &Caller, members: &Map<String, Json>) -> Result<Page> {
-        let collection = self.collection(site, caller, request::collection(members)?).await?;
+        let collection = self.collection(site, request::collection(members, caller)?).await?;
         let distinct = wire::Distinct::parse(members)?;
         let plan = resolve::distinct(&distinct, context(caller, &collection, 0)?)?;
         let found = site.read(Lane::Scan, move |tx| {
@@ -131,14 +132,14 @@ fn print_value(key: &str, out: &mut String) {
     }
 }
 
-async fn find(tx: &mut Tx<'_>, collection: &Arc<Collection>, plan: &Find) -> Result<Page> {
+async fn find(tx: &mut Tx<'_>, collection: &Arc<Collection>, plan: &Find, most: usize) -> Result<Page> {
     let mut page = Page::new(plan.window.start);
     let limit = plan.window.limit as usize;
     let (sql, params) = compile::find(tx.dialect(), collection.table, plan);
     let (elements, mut count) = (&mut page.elements, 0);
     tx.rows(&sql, &params, |row| {
         count += 1;
-        if count > limit {
+        if count > limit || elements.len() > most {
             return Ok(());
         }
         if count > 1 {
@@ -151,6 +152,10 @@ async fn find(tx: &mut Tx<'_>, collection: &Arc<Collection>, plan: &Find) -> Res
         Ok(())
     })
     .await?;
+    if page.elements.len() > most {
+        let text = format!("The items of the page are larger than {most} bytes; ask for fewer.");
+        return Err(Fault::because(Code::PayloadTooLarge, text));
+    }
     page.has_next = count > limit;
     page.count = count.min(limit);
     if plan.total {
@@ -178,7 +183,9 @@ fn is_bounded(plan: &Find) -> bool {
     };
     by_id || plan.scope == Scope::Nothing || {
         let is_default = match &plan.order {
-            Order::Keys(keys) => keys.iter().all(|it| it.field == Field::Created && it.direction == Direction::Descending),
+            Order::Keys(keys) => {
+                keys.iter().all(|it| it.field == Field::Created && it.direction == Direction::Descending)
+            }
             Order::Random { .. } => false,
         };
         plan.filter == Filter::True && is_default && offset + u64::from(plan.window.limit) <= POINT_ROWS

@@ -1,14 +1,16 @@
-//! Bodies of item calls, read in one pass: items stay the text that was sent, everything else is parsed.
+//! Requests of item calls. Whatever arrives gets a documented code.
 //!
-//! Whatever arrives gets a documented code. Types are checked where a member is used, so that a call
-//! isn't refused for a member that it doesn't know.
+//! Types are checked where a member is used, so that a call isn't refused for a member that it doesn't
+//! know. How a body is read is in [`crate::sent`].
 
-use crate::Limits;
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Value, value::RawValue};
+use crate::{
+    Limits,
+    sent::{Items, Sent, Top},
+};
+use serde_json::{Map, Value};
 use std::fmt;
-use stoa_kernel::{Code, Fault, Result};
-use stoa_query::{CanonicalItem, SentId, wire};
+use stoa_kernel::{Caller, Code, Fault, Result};
+use stoa_query::wire;
 
 /// A request with its items still in the text.
 #[derive(Debug, Default)]
@@ -26,20 +28,7 @@ pub struct GetRequest {
     pub id: String,
     /// Dotted names; empty for all fields.
     pub fields: Vec<String>,
-}
-
-/// What stands in the place of an item.
-#[derive(Debug)]
-pub(crate) enum Sent<'a> {
-    Item { id: Option<Value>, data: Option<&'a RawValue> },
-    NotObject,
-    Null,
-}
-
-#[derive(Debug)]
-pub(crate) enum Items<'a> {
-    List(Vec<Sent<'a>>),
-    NotList,
+    pub is_sandbox: bool,
 }
 
 impl<'a> Request<'a> {
@@ -69,9 +58,10 @@ impl<'a> Request<'a> {
     /// The collection's id.
     ///
     /// # Errors
-    /// WDE0001 when it is missing or not text; WDE0179 and WDE0018 for an environment that isn't there.
-    pub fn collection(&self) -> Result<&str> {
-        collection(&self.members)
+    /// WDE0001 when it is missing or not text; WDE0027, WDE0179 and WDE0018 for an environment that
+    /// isn't there.
+    pub fn collection(&self, caller: &Caller) -> Result<&str> {
+        collection(&self.members, caller)
     }
 
     /// The filter of `condition`, if there is one (protocol/content.md 3.0).
@@ -135,7 +125,13 @@ impl GetRequest {
         if present(members, "includeReferences").is_some_and(|it| !is_empty(it)) {
             return Err(not_resolved());
         }
-        Ok(Self { collection: collection(members)?.to_owned(), id: item_id(members)?.to_owned(), fields })
+        let (collection, id) = (collection_id(members)?.to_owned(), item_id(members)?.to_owned());
+        Ok(Self { collection, id, fields, is_sandbox: is_sandbox(members)? })
+    }
+
+    pub(crate) fn collection(&self, caller: &Caller) -> Result<&str> {
+        refuse_sandbox(self.is_sandbox, caller)?;
+        Ok(&self.collection)
     }
 }
 
@@ -149,19 +145,40 @@ fn field_name(value: &Value) -> Result<String> {
     value.as_str().map(str::to_owned).ok_or_else(wrong)
 }
 
-/// `dataCollectionId`, and whether the environment is one that there is.
-pub(crate) fn collection(members: &Map<String, Value>) -> Result<&str> {
-    match present(members, "environment").map(Value::as_str) {
-        None | Some(Some("LIVE" | "SANDBOX_PREFERRED" | "UNKNOWN_ENVIRONMENT")) => {}
-        Some(Some("SANDBOX")) => return Err(Fault::new(Code::SandboxDisabled)),
-        Some(_) => {
-            let text = "environment must be LIVE, SANDBOX or SANDBOX_PREFERRED.";
-            return Err(Fault::because(Code::OptionsInvalid, text));
-        }
-    }
+/// `dataCollectionId`, for a caller who may use the environment that is asked for.
+pub(crate) fn collection<'m>(members: &'m Map<String, Value>, caller: &Caller) -> Result<&'m str> {
+    let id = collection_id(members)?;
+    refuse_sandbox(is_sandbox(members)?, caller)?;
+    Ok(id)
+}
+
+fn collection_id(members: &Map<String, Value>) -> Result<&str> {
     match members.get("dataCollectionId") {
         Some(Value::String(it)) => Ok(it),
         _ => Err(Fault::new(Code::CollectionNotText)),
+    }
+}
+
+/// Whether a request insists on SANDBOX. No collection has one yet, so SANDBOX_PREFERRED is LIVE.
+fn is_sandbox(members: &Map<String, Value>) -> Result<bool> {
+    match present(members, "environment").map(Value::as_str) {
+        None | Some(Some("LIVE" | "SANDBOX_PREFERRED" | "UNKNOWN_ENVIRONMENT")) => Ok(false),
+        Some(Some("SANDBOX")) => Ok(true),
+        Some(_) => {
+            let text = "environment must be LIVE, SANDBOX or SANDBOX_PREFERRED.";
+            Err(Fault::because(Code::OptionsInvalid, text))
+        }
+    }
+}
+
+fn refuse_sandbox(is_asked_for: bool, caller: &Caller) -> Result<()> {
+    match (is_asked_for, caller.is_editor()) {
+        (false, _) => Ok(()),
+        (true, true) => Err(Fault::new(Code::SandboxDisabled)),
+        (true, false) => Err(Fault::because(
+            Code::PermissionDenied,
+            "The current user does not have permissions to use the sandbox.",
+        )),
     }
 }
 
@@ -182,185 +199,4 @@ fn flag(members: &Map<String, Value>, name: &str) -> Result<bool> {
 
 fn present<'m>(members: &'m Map<String, Value>, name: &str) -> Option<&'m Value> {
     members.get(name).filter(|it| !it.is_null())
-}
-
-impl Sent<'_> {
-    /// The id beside the data, as far as it is text: what a refusal is shown with.
-    pub(crate) fn id(&self) -> Option<&str> {
-        match self {
-            Self::Item { id, .. } => id.as_ref().and_then(Value::as_str),
-            _ => None,
-        }
-    }
-
-    /// The item's canonical form and the id it was sent with.
-    ///
-    /// # Errors
-    /// WDE0004 when it isn't an object; WDE0007 and WDE0079 for its id, WDE0080 when the id beside the data
-    /// is another than the one in it; and what [`stoa_query::canonical`] refuses.
-    pub(crate) fn canonical(&self, limits: &Limits) -> Result<(Option<String>, CanonicalItem)> {
-        let Self::Item { id: beside, data: Some(data) } = self else {
-            return Err(Fault::because(Code::ItemNotObject, "The item and its data must be objects."));
-        };
-        let mut item = stoa_query::canonical(data.get())?;
-        let id = match (std::mem::replace(&mut item.id, SentId::Absent), beside) {
-            (SentId::Text(id), None | Some(Value::Null)) => Some(id),
-            (SentId::Text(id), Some(beside)) if beside.as_str() == Some(&id) => Some(id),
-            (SentId::Text(_), Some(_)) => {
-                return Err(Fault::because(Code::BadRequest, "dataItem.id and data._id differ."));
-            }
-            (SentId::Absent, None | Some(Value::Null)) => None,
-            (SentId::Absent, Some(Value::String(id))) => Some(id.clone()),
-            (SentId::Absent | SentId::Null | SentId::Other, _) => return Err(Fault::new(Code::ItemIdInvalid)),
-        };
-        if let Some(id) = &id {
-            check_id(id, limits)?;
-        }
-        Ok((id, item))
-    }
-}
-
-/// Ids that a request can carry in its path (protocol/content.md 1.4).
-pub(crate) fn check_id(id: &str, limits: &Limits) -> Result<()> {
-    let is_short = id.len() <= limits.id || id.chars().count() <= limits.id;
-    let is_plain = || id.bytes().all(|it| it >= b' ' && it != 0x7f && it != b'?' && it != b'#');
-    if id.is_empty() || !is_short || !is_plain() {
-        let text = format!("An item id has 1 to {} characters, without ?, # and control characters.", limits.id);
-        return Err(Fault::because(Code::ItemIdRefused, text));
-    }
-    Ok(())
-}
-
-enum Top<'a> {
-    Request(Request<'a>),
-    Other,
-}
-
-/// Visits any JSON value, of which all but a few kinds are the same to us.
-macro_rules! visitor {
-    ($name:ident => $value:ty, other $other:expr, null $null:expr, { $($body:tt)* }) => {
-        struct $name;
-        impl<'de> Visitor<'de> for $name {
-            type Value = $value;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("any value")
-            }
-            fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-                Ok($other)
-            }
-            fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-                Ok($other)
-            }
-            fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-                Ok($other)
-            }
-            fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-                Ok($other)
-            }
-            fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
-                Ok($other)
-            }
-            fn visit_unit<E>(self) -> Result<Self::Value, E> {
-                Ok($null)
-            }
-            $($body)*
-        }
-        impl<'de> Deserialize<'de> for $value {
-            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                from.deserialize_any($name)
-            }
-        }
-    };
-}
-
-fn skip_list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<(), A::Error> {
-    while list.next_element::<IgnoredAny>()?.is_some() {}
-    Ok(())
-}
-
-visitor!(TopVisitor => Top<'de>, other Top::Other, null Top::Other, {
-    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
-        skip_list(list)?;
-        Ok(Top::Other)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
-        let mut request = Request::default();
-        while let Some(name) = members.next_key::<String>()? {
-            match name.as_str() {
-                "dataItem" => request.item = Some(members.next_value()?),
-                "dataItems" => request.items = members.next_value::<OptionalItems<'_>>()?.0,
-                _ => {
-                    let value = members.next_value()?;
-                    request.members.insert(name, value);
-                }
-            }
-        }
-        Ok(Top::Request(request))
-    }
-});
-
-struct OptionalItems<'a>(Option<Items<'a>>);
-
-visitor!(ItemsVisitor => OptionalItems<'de>, other OptionalItems(Some(Items::NotList)), null OptionalItems(None), {
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let mut items = Vec::new();
-        while let Some(it) = list.next_element()? {
-            items.push(it);
-        }
-        Ok(OptionalItems(Some(Items::List(items))))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
-        while members.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(OptionalItems(Some(Items::NotList)))
-    }
-});
-
-visitor!(SentVisitor => Sent<'de>, other Sent::NotObject, null Sent::Null, {
-    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
-        skip_list(list)?;
-        Ok(Sent::NotObject)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
-        let (mut id, mut data) = (None, None);
-        while let Some(name) = members.next_key::<Name>()? {
-            match name {
-                Name::Id => id = Some(members.next_value()?),
-                Name::Data => data = Some(members.next_value()?),
-                Name::Other => {
-                    members.next_value::<IgnoredAny>()?;
-                }
-            }
-        }
-        Ok(Sent::Item { id, data })
-    }
-});
-
-/// The names of an item's wrapper.
-enum Name {
-    Id,
-    Data,
-    Other,
-}
-
-impl<'de> Deserialize<'de> for Name {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct NameVisitor;
-        impl Visitor<'_> for NameVisitor {
-            type Value = Name;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a name")
-            }
-            fn visit_str<E>(self, name: &str) -> Result<Name, E> {
-                Ok(match name {
-                    "id" => Name::Id,
-                    "data" => Name::Data,
-                    _ => Name::Other,
-                })
-            }
-        }
-        from.deserialize_identifier(NameVisitor)
-    }
 }

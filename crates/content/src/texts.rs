@@ -16,6 +16,8 @@ pub(crate) struct Texts {
     pub values: Vec<String>,
     /// `$1` a list of ids; rows are id, created, owner, document.
     pub some: String,
+    /// The same with an empty document, for those who don't need it.
+    pub some_briefly: String,
     /// `$1` a list of ids.
     pub delete: String,
 }
@@ -35,6 +37,7 @@ impl Texts {
             insert: format!("insert into {name} (id, created, updated, owner, doc)"),
             values: values.into(),
             some: format!("select id, created, owner, {doc} from {name} where {some}"),
+            some_briefly: format!("select id, created, owner, '' from {name} where {some}"),
             delete: format!("delete from {name} where {some}"),
             name,
         }

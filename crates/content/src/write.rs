@@ -194,7 +194,7 @@ impl Change {
     /// Looks at what is there and writes what follows from it.
     async fn replace(&self, tx: &mut Tx<'_>, items: &[&Incoming]) -> Result<Vec<Result<Written>>> {
         let ids: Vec<String> = items.iter().map(|it| it.id.clone()).collect();
-        let mut there = existing(tx, &self.target.collection, &ids).await?;
+        let mut there = existing(tx, &self.target.collection.texts.some, &ids).await?;
         let fitting = fitting(tx, &self.target, &ids, self.condition.as_ref()).await?;
         let mut batch = Batch::default();
         for it in items {
@@ -204,11 +204,11 @@ impl Change {
     }
 }
 
-async fn existing(tx: &mut Tx<'_>, collection: &Collection, ids: &[String]) -> Result<HashMap<String, Existing>> {
+async fn existing(tx: &mut Tx<'_>, sql: &str, ids: &[String]) -> Result<HashMap<String, Existing>> {
     let read = |row: &stoa_store::Row<'_>| {
         Ok((row.get::<String>(0)?, Existing { created: row.get(1)?, owner: row.get(2)?, doc: row.get(3)? }))
     };
-    let rows = tx.rows(&collection.texts.some, &params![ids.to_vec()], read).await?;
+    let rows = tx.rows(sql, &params![ids.to_vec()], read).await?;
     Ok(rows.into_iter().collect())
 }
 
@@ -321,12 +321,14 @@ impl Batch {
     }
 }
 
-/// Removes items and answers, for each id, the document that was there.
+/// Removes items and answers, for each id, the document that was there, or nothing of it if `shows` is
+/// off: a thousand documents need not be read to be removed.
 pub(crate) async fn remove(
     site: &Site,
     target: &Target,
     ids: Vec<String>,
     condition: Option<Filter>,
+    shows: bool,
 ) -> Result<Vec<Result<String>>> {
     let (target, ids, condition) = (target.clone(), Arc::new(ids), condition.map(Arc::new));
     site.write(move |tx| {
@@ -334,7 +336,8 @@ pub(crate) async fn remove(
         boxed!({
             let collection = &target.collection;
             let scope = rule::scope(&target.caller, Operation::Remove, collection)?;
-            let mut there = existing(tx, collection, &ids).await?;
+            let texts = &collection.texts;
+            let mut there = existing(tx, if shows { &texts.some } else { &texts.some_briefly }, &ids).await?;
             let fitting = fitting(tx, &target, &ids, condition.as_deref()).await?;
             there.retain(|id, it| {
                 covers(&scope, it.owner.as_deref()) && fitting.as_ref().is_none_or(|fitting| fitting.contains(id))

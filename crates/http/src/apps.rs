@@ -12,12 +12,12 @@ use rust_embed::{EmbeddedFile, RustEmbed};
 use std::io::Write;
 
 #[derive(RustEmbed)]
-#[folder = "$CARGO_MANIFEST_DIR/../../web/apps/account/dist"]
+#[folder = "../../web/apps/account/dist"]
 #[allow_missing = true]
 struct Account;
 
 #[derive(RustEmbed)]
-#[folder = "$CARGO_MANIFEST_DIR/../../web/apps/atlas/dist"]
+#[folder = "../../web/apps/atlas/dist"]
 #[allow_missing = true]
 struct Atlas;
 

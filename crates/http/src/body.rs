@@ -2,12 +2,15 @@
 
 use crate::Problem;
 use axum::{
-    body::{Body, Bytes},
+    body::{Body, BodyDataStream, Bytes},
     extract::{FromRequest, Request},
     http::header,
     response::{IntoResponse, Response},
 };
+use bytes::BytesMut;
+use futures_util::StreamExt;
 use serde_json::Value;
+use std::time::Duration;
 use stoa_kernel::{Code, Fault};
 
 /// The largest body that is read (protocol/content.md 19: bulk payload).
@@ -16,21 +19,35 @@ pub const LIMIT: usize = 4 * 1024 * 1024;
 /// The raw body, at most [`LIMIT`] bytes; more is refused with 413 and WDE0109.
 pub struct Raw(pub Bytes);
 
+/// How much of a body that is too large is read and thrown away, so that the client, which is still
+/// sending, gets to read the answer instead of a broken connection.
+const DRAINED: usize = 64 * 1024 * 1024;
+const DRAINED_FOR: Duration = Duration::from_secs(5);
+
 impl<S: Send + Sync> FromRequest<S> for Raw {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
-        let announced = request.headers().get(header::CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
-        if announced.is_some_and(|it: usize| it > LIMIT) {
-            return Err(Fault::new(Code::PayloadTooLarge).into());
-        }
-        match axum::body::to_bytes(request.into_body(), LIMIT).await {
-            Ok(bytes) => Ok(Self(bytes)),
-            Err(error) => Err(match std::error::Error::source(&error).is_some_and(|it| it.to_string().contains("limit")) {
-                true => Fault::new(Code::PayloadTooLarge),
-                false => Fault::because(Code::MalformedJson, "the request body ended early").logged(error),
+        let mut chunks = request.into_body().into_data_stream();
+        let mut body = BytesMut::new();
+        while let Some(chunk) = chunks.next().await {
+            let chunk = chunk.map_err(|it| Fault::because(Code::MalformedJson, "the request body ended early").logged(it))?;
+            if body.len() + chunk.len() > LIMIT {
+                let _ = tokio::time::timeout(DRAINED_FOR, drain(chunks)).await;
+                return Err(Fault::new(Code::PayloadTooLarge).into());
             }
-            .into()),
+            body.extend_from_slice(&chunk);
+        }
+        Ok(Self(body.freeze()))
+    }
+}
+
+async fn drain(mut chunks: BodyDataStream) {
+    let mut left = DRAINED;
+    while let Some(Ok(chunk)) = chunks.next().await {
+        match left.checked_sub(chunk.len()) {
+            Some(rest) => left = rest,
+            None => return,
         }
     }
 }

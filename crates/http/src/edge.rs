@@ -7,7 +7,7 @@ use crate::{App, Problem, aliases, extract::text, router::router};
 use axum::{
     BoxError,
     body::{Body, Bytes, HttpBody},
-    extract::Request,
+    extract::{Request, State},
     http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header},
     response::{IntoResponse, Response},
 };
@@ -96,7 +96,10 @@ impl RequestIds {
 }
 
 /// What is asked for by a path that nothing answers: a page for browsers, an error for everyone else.
-pub(crate) async fn fallback(request: Request) -> Response {
+pub(crate) async fn fallback(State(app): State<App>, request: Request) -> Response {
+    if crate::content::is_lost(request.method(), request.uri()) {
+        return crate::content::lost(app, request).await;
+    }
     let wants_page = request.method() == Method::GET || request.method() == Method::HEAD;
     let accepts_html = text(request.headers(), "accept").is_some_and(|it| it.contains("text/html"));
     let is_api = ["/v1/", "/v2/", "/_api/", "/oauth2/", "/members/"].iter().any(|it| request.uri().path().starts_with(it));

@@ -4,7 +4,7 @@
 //! repairs without a word (backslashes, white space, user names, missing slashes) is refused here
 //! before the comparison, and the text that was compared is the text that is used.
 
-use url::{Host, Url};
+use url::Url;
 
 /// An `http` or `https` address without tricks.
 ///
@@ -38,20 +38,6 @@ impl Address {
         self.0.origin().ascii_serialization()
     }
 
-    /// Whether the host is this machine: there `http` is as safe as `https` (RFC 8252 section 7.3).
-    pub fn is_loopback(&self) -> bool {
-        match self.0.host() {
-            Some(Host::Ipv4(ip)) => ip.is_loopback(),
-            Some(Host::Ipv6(ip)) => ip.is_loopback(),
-            Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-            None => false,
-        }
-    }
-
-    pub fn is_https(&self) -> bool {
-        self.0.scheme() == "https"
-    }
-
     /// The address with parameters added to its query.
     pub fn with_query<'a>(&self, pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
         let mut url = self.0.clone();
@@ -64,10 +50,6 @@ impl Address {
         let mut url = self.0.clone();
         url.set_fragment(Some(&form(pairs)));
         url.into()
-    }
-
-    pub fn as_str(&self) -> &str {
-        self.0.as_str()
     }
 }
 
@@ -158,7 +140,5 @@ mod tests {
         let address = Address::parse("https://a.example/cb?x=1#old").expect("good");
         assert_eq!(address.with_query([("code", "a&b")]), "https://a.example/cb?x=1&code=a%26b#old");
         assert_eq!(address.with_fragment([("state", "1 2")]), "https://a.example/cb?x=1#state=1+2");
-        assert!(Address::parse("http://localhost:1/").expect("good").is_loopback());
-        assert!(!Address::parse("http://localhost.evil.test/").expect("good").is_loopback());
     }
 }

@@ -165,7 +165,8 @@ impl Identity {
         Ok(Authenticated { client: visitor.client, visitor: visitor.visitor, ..app })
     }
 
-    async fn check(&self, token: &str) -> Result<Authenticated> {
+    /// One token or key alone.
+    pub(crate) async fn check(&self, token: &str) -> Result<Authenticated> {
         let now = self.now();
         let cached = self.core.verified.0.get(&TokenText(token));
         let verified = match cached {

@@ -52,7 +52,11 @@ impl Identity {
     /// # Errors
     /// [`Code::LinkInvalid`] when it is unknown, used or expired.
     pub async fn invite_get(&self, token: &str) -> Result<Invite> {
-        let (hash, now) = (TokenHash::of(token), self.now());
+        self.invite_get_hash(&TokenHash::of(token).to_vec()).await
+    }
+
+    async fn invite_get_hash(&self, hash: &[u8]) -> Result<Invite> {
+        let (hash, now) = (hash.to_vec(), self.now());
         let found = self.store().catalog().read(Lane::Point, move |tx| boxed!(find(tx, &hash, now).await)).await?;
         found.ok_or_else(|| Fault::new(Code::LinkInvalid))
     }
@@ -67,10 +71,19 @@ impl Identity {
     /// [`Code::LinkInvalid`], [`Code::EmailInvalid`], [`Code::PasswordWrong`], and what makes a
     /// password unfit.
     pub async fn invite_accept(&self, token: &str, email: Option<&Email>, secret: &Secret) -> Result<(Person, Role)> {
+        self.invite_accept_hash(&TokenHash::of(token).to_vec(), email, secret).await
+    }
+
+    pub(crate) async fn invite_accept_hash(
+        &self,
+        link: &[u8],
+        email: Option<&Email>,
+        secret: &Secret,
+    ) -> Result<(Person, Role)> {
         if let Some(violation) = password::violation(secret, "password") {
             return Err(Fault::invalid(vec![violation]));
         }
-        let invite = self.invite_get(token).await?;
+        let invite = self.invite_get_hash(link).await?;
         let email = invite.email.clone().or_else(|| email.cloned()).ok_or_else(|| Fault::new(Code::EmailInvalid))?;
         let known = self.person_by_email(&email).await?;
         let hash = match known.as_ref().and_then(|it| it.password_hash.as_deref()) {
@@ -81,7 +94,7 @@ impl Identity {
             None => self.password_hash(secret).await?,
         };
         let fresh = UserId::from(self.world().uuid());
-        let (token, now, role) = (TokenHash::of(token), self.now(), invite.role);
+        let (token, now, role) = (link.to_vec(), self.now(), invite.role);
         let person = self
             .store()
             .catalog()
@@ -89,13 +102,22 @@ impl Identity {
                 let (token, email, hash, fresh) = (token.clone(), email.clone(), hash.clone(), fresh.clone());
                 boxed!({
                     let Some(invite) = find(tx, &token, now).await? else { return Err(Fault::new(Code::LinkInvalid)) };
-                    tx.execute("update stoa.invite set used = $1 where hash = $2", &params![now, &token]).await?;
+                    tx.execute("update stoa.invite set used = $1 where hash = $2", &params![now, token]).await?;
+                    let sql = "select password_hash from stoa.person where email_folded = $1";
+                    let stored: Option<Option<String>> =
+                        tx.row(sql, &params![email.folded()], |row| row.get(0)).await?;
+                    if stored.flatten().is_some_and(|it| it != hash) {
+                        // Set meanwhile by another invitation: this password was not compared with it.
+                        return Err(Fault::new(Code::PasswordWrong));
+                    }
                     let sql = "insert into stoa.person (id, email, email_folded, password_hash, created) \
                                values ($1, $2, $3, $4, $5) on conflict (email_folded) do update \
                                set password_hash = coalesce(stoa.person.password_hash, excluded.password_hash) \
                                returning id, email";
                     let values = params![&fresh, email.as_str(), email.folded(), hash, now];
-                    let person = tx.row(sql, &values, |row| Ok(Person { id: UserId::from(row.text(0)?), email: row.get(1)? })).await?;
+                    let person = tx
+                        .row(sql, &values, |row| Ok(Person { id: UserId::from(row.text(0)?), email: row.get(1)? }))
+                        .await?;
                     let person = person.ok_or_else(|| Fault::internal("an upsert answered no row"))?;
                     let sql = "insert into stoa.person_role (person, site, role) values ($1, $2, $3) \
                                on conflict (person, site) do update set role = excluded.role";
@@ -108,15 +130,19 @@ impl Identity {
     }
 }
 
-async fn find(tx: &mut Tx<'_>, hash: &TokenHash, now: Millis) -> Result<Option<Invite>> {
+async fn find(tx: &mut Tx<'_>, hash: &[u8], now: Millis) -> Result<Option<Invite>> {
     let sql = "select site, email, role from stoa.invite where hash = $1 and used is null and expires > $2";
     let found = tx
-        .row(sql, &params![hash, now], |row| {
+        .row(sql, &params![hash.to_vec(), now], |row| {
             let (email, role): (Option<String>, String) = (row.get(1)?, row.get(2)?);
             Ok((SiteId::from(row.text(0)?), email, role))
         })
         .await?;
-    Ok(found.map(|(site, email, role)| Invite { site, email: email.and_then(|it| Email::parse(&it)), role: role_of(&role) }))
+    Ok(found.map(|(site, email, role)| Invite {
+        site,
+        email: email.and_then(|it| Email::parse(&it)),
+        role: role_of(&role),
+    }))
 }
 
 pub(crate) fn role_name(role: Role) -> &'static str {
@@ -129,4 +155,15 @@ pub(crate) fn role_name(role: Role) -> &'static str {
 /// An unknown name counts as the lesser role.
 pub(crate) fn role_of(name: &str) -> Role {
     if name == "OWNER" { Role::Owner } else { Role::Editor }
+}
+
+/// A hash as text, for the stored context of a flow.
+pub(crate) fn hex(hash: &TokenHash) -> String {
+    hash.to_vec().iter().map(|it| format!("{it:02x}")).collect()
+}
+
+/// The bytes of [`hex`]; what is not such a text names nothing.
+pub(crate) fn bytes(text: &str) -> Vec<u8> {
+    let pair = |at: usize| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
+    (0..text.len()).step_by(2).map_while(pair).collect()
 }

@@ -73,7 +73,12 @@ impl Identity {
     }
 
     /// Opens the session that [`Identity::person_sign_in`] or an invitation allowed; the secret is the cookie.
-    pub async fn person_session_create(&self, site: &SiteId, person: &Person, role: Role) -> Result<(PersonSession, Secret)> {
+    pub async fn person_session_create(
+        &self,
+        site: &SiteId,
+        person: &Person,
+        role: Role,
+    ) -> Result<(PersonSession, Secret)> {
         let site = self.store().site(site).await?;
         let secret = token::opaque(self.world(), Kind::Person, site.number);
         let id = SessionId::from(self.world().uuid());

@@ -168,6 +168,8 @@ impl Identity {
                 })
             })
             .await?;
+        // Revoked comes before ended, and a crash may lie between them.
+        let found = found.filter(|it| !self.core.revocations.refuses(&[it.id.as_str()]));
         if let Some(session) = &found
             && now - session.used > USE_STEP
         {
@@ -290,6 +292,11 @@ impl Which {
         for id in &ids {
             let sql = "update stoa.session set ended = $1 where site = $2 and id = $3";
             tx.execute(sql, &params![now, site, id]).await?;
+        }
+        // A sign-in that is not a session yet must not become one.
+        if let Self::Member(member) | Self::MemberExcept(member, _) = self {
+            let sql = "delete from stoa.session_token where site = $1 and member = $2";
+            tx.execute(sql, &params![site, member]).await?;
         }
         Ok(ids)
     }

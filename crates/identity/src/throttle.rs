@@ -26,13 +26,26 @@ pub struct Rate {
 pub struct Limits {
     /// Tries at one account of a site from one address.
     pub account: Rate,
-    /// Tries at all accounts of a site from one address.
+    /// Sign-ins at all accounts of a site from one address; those that succeed don't count.
     pub address: Rate,
+    /// Registrations at a site from one address: each may send a message to a stranger.
+    pub registration: Rate,
+}
+
+/// What is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Tried {
+    SignIn,
+    Registration,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { account: Rate { burst: 20.0, per_second: 1.0 / 15.0 }, address: Rate { burst: 300.0, per_second: 2.0 } }
+        Self {
+            account: Rate { burst: 20.0, per_second: 1.0 / 15.0 },
+            address: Rate { burst: 300.0, per_second: 2.0 },
+            registration: Rate { burst: 100.0, per_second: 0.2 },
+        }
     }
 }
 
@@ -67,11 +80,23 @@ impl Throttle {
     }
 
     /// Takes from both buckets, or from none and refuses with [`Code::Throttled`].
-    pub(crate) fn attempt(&self, now: Millis, site: &SiteId, address: IpAddr, account: &str) -> Result<Try> {
+    pub(crate) fn attempt(
+        &self,
+        tried: Tried,
+        now: Millis,
+        site: &SiteId,
+        address: IpAddr,
+        account: &str,
+    ) -> Result<Try> {
         let network = network(address);
-        let keys =
-            [self.hasher.hash_one((site.as_str(), network, account)), self.hasher.hash_one((site.as_str(), network))];
-        let rates = [self.limits.account, self.limits.address];
+        let keys = [
+            self.hasher.hash_one((site.as_str(), network, account)),
+            self.hasher.hash_one((site.as_str(), network, tried)),
+        ];
+        let rates = match tried {
+            Tried::SignIn => [self.limits.account, self.limits.address],
+            Tried::Registration => [self.limits.account, self.limits.registration],
+        };
         let mut buckets = self.buckets.lock();
         if buckets.len() + 2 > BUCKETS {
             make_room(&mut buckets, now);
@@ -135,15 +160,18 @@ mod tests {
         let throttle = Throttle::new(Limits {
             account: Rate { burst: 2.0, per_second: 0.5 },
             address: Rate { burst: 3.0, per_second: 1.0 },
+            registration: Rate { burst: 1.0, per_second: 1.0 },
         });
         let (site, here) = (SiteId::from("s"), IpAddr::V4(Ipv4Addr::LOCALHOST));
         let elsewhere = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
-        let attempt = |now, from, who| throttle.attempt(now, &site, from, who);
+        let attempt = |now, from, who| throttle.attempt(Tried::SignIn, now, &site, from, who);
         assert!(attempt(0, here, "a").is_ok() && attempt(0, here, "a").is_ok());
         assert_eq!(attempt(0, here, "a").err().map(|it| it.code()), Some(Code::Throttled));
         assert!(attempt(0, elsewhere, "a").is_ok(), "another address is not locked out");
         assert!(attempt(0, here, "b").is_ok());
         assert!(attempt(0, here, "c").is_err(), "the address has used up its tries");
+        assert!(throttle.attempt(Tried::Registration, 0, &site, here, "c").is_ok(), "counted apart");
+        assert!(throttle.attempt(Tried::Registration, 0, &site, here, "d").is_err());
         assert!(attempt(2_000, here, "a").is_ok());
         let done = attempt(4_000, here, "a");
         done.into_iter().for_each(|it| throttle.refund(it));

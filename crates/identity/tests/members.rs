@@ -8,10 +8,12 @@ use common::*;
 use serde_json::json;
 use stoa_identity::{
     Config, SignIn,
-    member::{Attempt, Registration, SignOn, Status},
+    member::{Attempt, MemberFilter, Registration, SignOn, Status},
     password::Cost,
     policy::{PolicyChange, SignOnPolicy},
+    session::NewSession,
     throttle::{Limits, Rate},
+    token::Kind,
 };
 use stoa_kernel::{Caller, Code, Result, Secret};
 use stoa_testkit::on_both_engines;
@@ -26,7 +28,7 @@ fn app() -> Caller {
 
 fn roomy() -> Config {
     let rate = Rate { burst: 10_000.0, per_second: 10_000.0 };
-    Config { throttle: Limits { account: rate, address: rate }, ..config() }
+    Config { throttle: Limits { account: rate, address: rate, registration: rate }, ..config() }
 }
 
 on_both_engines! {
@@ -100,7 +102,7 @@ on_both_engines! {
             }
         }
         assert_eq!(good, 1);
-        assert_eq!(kit.identity.member_list(&kit.site, None, 10, 0).await.unwrap().1, 1);
+        assert_eq!(kit.identity.member_list(&kit.site, &MemberFilter::default(), 10, 0).await.unwrap().1, 1);
     }
 
     async fn approval_comes_before_the_first_sign_in(engine) {
@@ -170,13 +172,13 @@ on_both_engines! {
         assert_eq!(code_of(kit.login("ada@example.org", PASSWORD).await), Code::MemberBlocked);
         assert_eq!(code_of(kit.login("ada@example.org", "wrong password").await), Code::PasswordWrong);
         assert_eq!(code_of(kit.register("ada@example.org").await), Code::EmailTaken);
-        let (me, site) = (kit.identity.clone(), kit.site.clone());
+        assert!(kit.browser_session(&pending).await.is_none());
+        let (me, site, member) = (kit.identity.clone(), kit.site.clone(), id.clone());
         let created = kit.site.write(move |tx| {
-            let (me, site, token) = (me.clone(), site.clone(), pending.clone());
+            let (me, site, member) = (me.clone(), site.clone(), member.clone());
             stoa_store::boxed!({
-                let (member, visitor) = me.session_token_redeem(tx, &site, &token).await?.unwrap();
-                let new = stoa_identity::session::NewSession { member, client: None, root: None, visitor };
-                me.session_create(tx, &site, stoa_identity::token::Kind::Cookie, &new).await
+                let new = NewSession { member, client: None, root: None, visitor: None };
+                me.session_create(tx, &site, Kind::Cookie, &new).await
             })
         });
         assert_eq!(code_of(created.await), Code::MemberBlocked);
@@ -215,7 +217,9 @@ on_both_engines! {
         let caller = kit.caller(&tokens.access_token).await.unwrap();
         let change = async |text: &str| kit.identity.password_change(&kit.site, &caller, &Secret::new(text)).await;
         assert_eq!(code_of(change("short").await), Code::Validation);
+        let begun_elsewhere = success(kit.login("ada@example.org", PASSWORD).await.unwrap());
         change("quite another phrase").await.unwrap();
+        assert!(kit.browser_session(&begun_elsewhere).await.is_none());
         for token in [&tokens.access_token, &sibling.access_token] {
             assert!(kit.caller(token).await.is_ok(), "the calling family stays");
         }

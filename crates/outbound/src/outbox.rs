@@ -26,21 +26,11 @@ impl OutboxFile {
         let path = folder.join("mail.jsonl");
         let open = || -> std::io::Result<File> {
             use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-            fs::DirBuilder::new()
-                .recursive(true)
-                .mode(0o700)
-                .create(&folder)?;
-            File::options()
-                .create(true)
-                .append(true)
-                .mode(0o600)
-                .open(&path)
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+            File::options().create(true).append(true).mode(0o600).open(&path)
         };
         match open() {
-            Ok(file) => Ok(Self {
-                path,
-                file: Mutex::new(file),
-            }),
+            Ok(file) => Ok(Self { path, file: Mutex::new(file) }),
             Err(error) => Err(Fault::because(
                 Code::Unavailable,
                 format!("the outbox {} can not be opened: {error}", path.display()),
@@ -57,14 +47,9 @@ impl OutboxFile {
         line.push(b'\n');
         // One call under a lock, so that a reader never sees lines mixed.
         let mut file = self.file.lock().unwrap_or_else(|it| it.into_inner());
-        file.write_all(&line)
-            .map_err(|it| Fault::new(Code::Unavailable).logged(format!("outbox: {it}")))?;
+        file.write_all(&line).map_err(|it| Fault::new(Code::Unavailable).logged(format!("outbox: {it}")))?;
         drop(file);
-        let way = mail
-            .links
-            .first()
-            .or(mail.code.as_ref())
-            .map_or("", String::as_str);
+        let way = mail.links.first().or(mail.code.as_ref()).map_or("", String::as_str);
         tracing::info!(to = %mail.to, subject = %mail.subject, "mail kept in the development outbox: {way}");
         Ok(())
     }
@@ -93,26 +78,13 @@ mod tests {
             code: None,
         };
         outbox.send(&mail).await.expect("kept");
-        outbox
-            .send(&Mail {
-                code: Some("012345".into()),
-                ..mail
-            })
-            .await
-            .expect("kept");
+        outbox.send(&Mail { code: Some("012345".into()), ..mail }).await.expect("kept");
         let text = fs::read_to_string(outbox.path()).expect("readable");
         fs::remove_dir_all(&folder).expect("removed");
-        let lines: Vec<serde_json::Value> = text
-            .lines()
-            .map(|it| serde_json::from_str(it).expect("each line is JSON"))
-            .collect();
+        let lines: Vec<serde_json::Value> =
+            text.lines().map(|it| serde_json::from_str(it).expect("each line is JSON")).collect();
         assert_eq!(lines.len(), 2);
-        let keys: Vec<_> = lines[0]
-            .as_object()
-            .expect("object")
-            .keys()
-            .cloned()
-            .collect();
+        let keys: Vec<_> = lines[0].as_object().expect("object").keys().cloned().collect();
         assert_eq!(keys, ["to", "subject", "text", "html", "links", "code"]);
         assert!(lines[0]["code"].is_null());
         assert_eq!(lines[1]["code"], "012345");

@@ -22,10 +22,7 @@ impl Recorder {
 
 impl Mailer for Recorder {
     fn send<'a>(&'a self, mail: &'a Mail) -> Sending<'a> {
-        self.0
-            .lock()
-            .unwrap_or_else(|it| it.into_inner())
-            .push(mail.clone());
+        self.0.lock().unwrap_or_else(|it| it.into_inner()).push(mail.clone());
         Box::pin(async { Ok(()) })
     }
 }

@@ -31,7 +31,7 @@ pub fn count(dialect: &dyn Dialect, table: Table, plan: &Count) -> Statement {
     sql.finish()
 }
 
-/// Rows of one sort key for each different value ([`stoa_sql::key::value`] gives the value back), at
+/// Rows of one sort key for each different value ([`crate::order::value`] gives the value back), at
 /// most one more than the page holds.
 pub fn distinct(dialect: &dyn Dialect, table: Table, plan: &Distinct) -> Statement {
     let (mut sql, rows) = (Writer::new(dialect), Values::of(dialect, &plan.field));

@@ -22,6 +22,12 @@ pub fn values(field: &Field, document: &Json) -> Vec<String> {
     leaves(document, field).into_iter().flat_map(itself_or_elements).map(key::own_of).collect()
 }
 
+/// The value behind a row of [`crate::compile::distinct`], as items hold it.
+pub fn value(key: &str) -> Json {
+    let value = key::value(key);
+    crate::item::value(&value).unwrap_or(value)
+}
+
 fn by_key(key: &Key, a: &Json, b: &Json) -> Ordering {
     let of = |document| {
         let keys = leaves(document, &key.field).into_iter();

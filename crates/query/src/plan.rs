@@ -4,6 +4,7 @@
 //! permission can't be written.
 
 use serde_json::Value as Json;
+use std::collections::{BTreeMap, btree_map::Entry};
 use stoa_kernel::Millis;
 use stoa_sql::{Direction, pattern::Part};
 
@@ -154,7 +155,7 @@ pub enum Projection {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Mask {
     /// Names as they stand in canonical text, quotes and escapes included.
-    members: Vec<(String, Mask)>,
+    members: BTreeMap<String, Mask>,
 }
 
 impl Find {
@@ -272,22 +273,17 @@ impl Projection {
 impl Mask {
     fn add(&mut self, path: &[String]) {
         let Some((name, rest)) = path.split_first() else { return };
-        let name = stoa_sql::json::quoted(name);
-        match self.members.iter_mut().find(|(it, _)| *it == name) {
+        match self.members.entry(stoa_sql::json::quoted(name)) {
+            Entry::Vacant(it) => it.insert(Self::default()).add(rest),
             // What is wanted whole stays whole.
-            Some((_, mask)) if mask.is_whole() => {}
-            Some((_, mask)) if rest.is_empty() => mask.members.clear(),
-            Some((_, mask)) => mask.add(rest),
-            None => {
-                let mut mask = Self::default();
-                mask.add(rest);
-                self.members.push((name, mask));
-            }
+            Entry::Occupied(it) if it.get().is_whole() => {}
+            Entry::Occupied(mut it) if rest.is_empty() => it.get_mut().members.clear(),
+            Entry::Occupied(it) => it.into_mut().add(rest),
         }
     }
 
     pub(crate) fn get(&self, quoted: &str) -> Option<&Self> {
-        self.members.iter().find(|(it, _)| it == quoted).map(|(_, mask)| mask)
+        self.members.get(quoted)
     }
 
     pub(crate) fn is_whole(&self) -> bool {

@@ -83,6 +83,9 @@ impl Distinct {
     }
 }
 
+/// The most names in a list: as many as a collection has fields (protocol/content.md section 19).
+const MAX_NAMES: usize = 1000;
+
 /// A member that is there; null counts as absent everywhere in a request.
 fn present<'a>(object: &'a Map<String, Json>, name: &str) -> Option<&'a Json> {
     object.get(name).filter(|it| !it.is_null())
@@ -100,6 +103,10 @@ fn texts(object: &Map<String, Json>, name: &str, code: Code) -> Result<Vec<Strin
     let wrong = || Fault::because(code, format!("{name} must be a list of strings"));
     match present(object, name) {
         None => Ok(Vec::new()),
+        Some(Json::Array(list)) if list.len() > MAX_NAMES => {
+            let text = format!("{name} has more than {MAX_NAMES} elements");
+            Err(Fault::because(Code::BadRequest, text))
+        }
         Some(Json::Array(list)) => list.iter().map(|it| page::name(it.as_str().ok_or_else(wrong)?)).collect(),
         Some(_) => Err(wrong()),
     }

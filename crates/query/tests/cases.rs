@@ -105,7 +105,7 @@ impl<'a> Case<'a> {
             let found = answer([&texts[0], &texts[1]]);
             print(&mut out, &texts);
             for it in found {
-                let _ = writeln!(out, "{}", stoa_sql::key::value(it[0].as_deref().unwrap_or_default()));
+                let _ = writeln!(out, "{}", order::value(it[0].as_deref().unwrap_or_default()));
             }
             return Ok(out);
         }

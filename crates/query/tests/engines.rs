@@ -5,7 +5,7 @@ mod support;
 use serde_json::json;
 use stoa_kernel::fold::{fold, fold_char};
 use stoa_query::{Context, Schema, Scope, compile, resolve, wire};
-use stoa_sql::{Dialect, Place, Postgres, Sqlite, Table, Value, key};
+use stoa_sql::{Dialect, Place, Postgres, Sqlite, Table, Value, Writer, key};
 use support::values::{self, Random};
 use support::{OnPostgres, OnSqlite, Row};
 
@@ -137,14 +137,14 @@ fn the_largest_filters_fit() {
     sqlite.create(table, &many(10));
     postgres.create(table, &many(10));
     let all_types = || json!({ "$in": ["x", "y", 1, 2, { "$date": 1 }, { "$date": 2 }] });
-    let repeated = |name: &str, test: &serde_json::Value, count: usize| {
-        json!({ "$or": vec![json!({ name: test }); count] })
-    };
+    let repeated =
+        |name: &str, test: &serde_json::Value, count: usize| json!({ "$or": vec![json!({ name: test }); count] });
     let deep = vec!["n"; 32].join(".");
     let long = "n".repeat(1000);
     let long_and_deep = vec!["n".repeat(30); 32].join(".");
-    for name in ["a", "a.b", "a.b.c", deep.as_str(), long.as_str(), long_and_deep.as_str()] {
-        for test in [all_types(), json!({ "$eq": null }), json!({ "$not": { "$hasAll": [1, 2, 3] } })] {
+    let quotes = "'\"\\\u{1}".repeat(100);
+    for name in ["a", "a.b", "a.b.c", &deep, &long, &long_and_deep, &quotes] {
+        for test in [all_types(), json!({ "$eq": null }), json!({ "$not": { "$hasAll": ["1", 2, 3] } })] {
             let fits = |count: usize| wire::Filter::parse(&repeated(name, &test, count)).is_ok();
             let largest = (1..=500).rev().find(|&it| fits(it)).expect("one condition fits");
             let wire = wire::Filter::parse(&repeated(name, &test, largest)).expect("a filter");
@@ -153,9 +153,61 @@ fn the_largest_filters_fit() {
             let (on_sqlite, on_postgres) =
                 (compile::count(&Sqlite, table, &plan), compile::count(&Postgres, table, &plan));
             let length = on_sqlite.0.len();
-            println!("{largest} {} {length} {} {}", name.len(), on_postgres.0.len(), &test.to_string()[..8]);
-            assert!(length < 1_000_000, "{largest} conditions on {name}: {length}");
-            assert_eq!(sqlite.rows(&on_sqlite), postgres.rows(&on_postgres));
+            assert!(length < 500_000, "{largest} conditions on {name}: {length}");
+            let counted = sqlite.rows(&on_sqlite);
+            // Planning this on PostgreSQL takes its time, and its limits are further off.
+            if name.len() < 4 {
+                assert_eq!(counted, postgres.rows(&on_postgres));
+            }
         }
     }
+}
+
+#[test]
+fn a_condition_guards_a_write() {
+    let (sqlite, postgres) = (OnSqlite::open(), OnPostgres::open());
+    let table = Table { site: postgres.site, number: 3 };
+    let rows = many(10);
+    sqlite.create(table, &rows);
+    postgres.create(table, &rows);
+    let removed = |dialect: &dyn Dialect, id: &str, condition: &serde_json::Value| {
+        let wire = wire::Filter::parse(condition).expect("a filter");
+        let filter = resolve::filter(&wire, &Schema::default()).expect("a filter");
+        let mut sql = Writer::new(dialect);
+        sql.push("delete from ").push(&dialect.table(table)).push(" where id = ").bind(id).push(" and ");
+        compile::condition(&mut sql, &filter);
+        sql.push(" returning id");
+        sql.finish()
+    };
+    for (id, condition, happens) in [
+        ("i00001", json!({ "price": { "$gt": 1 } }), false),
+        ("i00001", json!({ "price": 1, "$or": [{ "name": "x" }, { "tags": 1 }] }), true),
+        ("i00001", json!({}), false),
+        ("i00002", json!({ "$not": {} }), false),
+        ("i00002", json!({ "$or": [{ "missing": { "$lt": 5 } }, { "_owner": { "$ne": "m1" } }] }), true),
+    ] {
+        let expected: &[&[Option<String>]] = if happens { &[&[Some(id.to_owned())]] } else { &[] };
+        assert_eq!(sqlite.rows(&removed(&Sqlite, id, &condition)), expected, "{condition}");
+        assert_eq!(postgres.rows(&removed(&Postgres, id, &condition)), expected, "{condition}");
+    }
+}
+
+#[test]
+fn the_longest_patterns_fit() {
+    let (sqlite, postgres) = (OnSqlite::open(), OnPostgres::open());
+    let table = Table { site: postgres.site, number: 4 };
+    let text: String = "a \u{10400}-".repeat(50);
+    let row = Row::stamped(&json!({ "t": text }).to_string(), "x", None, 0, 0);
+    sqlite.create(table, std::slice::from_ref(&row));
+    postgres.create(table, &[row]);
+    let literal = |it: &str| json!({ "type": "literal", "value": it });
+    let run = json!({ "type": "anyOf", "value": " -_.,;:!?[]^\\" });
+    let parts: Vec<_> = (0..50).flat_map(|_| [literal("A"), run.clone(), literal("\u{10428}"), run.clone()]).collect();
+    let filter = json!({ "t": { "$matches": { "ignoreCase": true, "spec": parts } } });
+    let wire = wire::Filter::parse(&filter).expect("a filter");
+    let context = Context { schema: &Schema::default(), scope: Scope::Everything, seed: 0 };
+    let plan = resolve::count(&wire, context).expect("a plan");
+    let found = [[Some("1".to_owned())]];
+    assert_eq!(sqlite.rows(&compile::count(&Sqlite, table, &plan)), found);
+    assert_eq!(postgres.rows(&compile::count(&Postgres, table, &plan)), found);
 }

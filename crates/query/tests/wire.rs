@@ -72,6 +72,9 @@ fn refused_filters() {
         (json!({ "x".repeat(1001): 1 }), Code::BadRequest),
         (nested(17), Code::FilterTooDeep),
         (json!({ "$and": (0..501).map(|n| json!({ "a": n })).collect::<Vec<_>>() }), Code::FilterInvalid),
+        (json!({ "a": { "$hasAll": vec!["x"; 501] } }), Code::FilterInvalid),
+        (json!({ "a": { "$in": vec!["x"; 10_001] } }), Code::FilterInvalid),
+        (json!({ "$and": vec![json!({ "a.b.c": 1 }); 400] }), Code::FilterInvalid),
     ] {
         let fault = filter(written.clone()).expect_err(&written.to_string());
         assert_eq!(fault.code(), code, "{written}: {fault:?}");

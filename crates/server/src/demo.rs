@@ -16,7 +16,7 @@ use stoa_kernel::{Code, SiteId};
 use stoa_store::Site;
 
 #[derive(RustEmbed)]
-#[folder = "$CARGO_MANIFEST_DIR/../../web/apps/atlas/demo/out"]
+#[folder = "../../web/apps/atlas/demo/out"]
 #[allow_missing = true]
 struct Data;
 

@@ -17,6 +17,10 @@ use cli::{Cli, Verb};
 use config::Config;
 use std::process::ExitCode;
 
+/// Requests are many small allocations on several threads, which this allocator is made for.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let config = match Config::load(cli.config.as_deref(), cli.options.clone()) {

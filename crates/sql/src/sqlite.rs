@@ -91,9 +91,12 @@ impl Dialect for Sqlite {
     }
 
     fn elements(&self, place: &Place, alias: usize) -> String {
-        match path(&place.names) {
-            None => format!("json_each({}) e{alias}", container(place.root)),
-            Some(path) => format!("json_each({}, {path}) e{alias}", container(place.root)),
+        match (path(&place.names), place.root) {
+            (Some(path), root) => format!("json_each({}, {path}) e{alias}", container(root)),
+            (None, Root::Document) => format!("json_each(doc) e{alias}"),
+            (None, Root::Element(n)) => {
+                format!("json_each(case e{n}.type when 'array' then e{n}.value end) e{alias}")
+            }
         }
     }
 
@@ -190,11 +193,11 @@ fn json(place: &Place) -> String {
     }
 }
 
-/// What paths are applied to. An element that isn't an object is no JSON text: reading into it would fail.
+/// What paths are applied to. An element that isn't an object may be no JSON text: reading into it would fail.
 fn container(root: Root) -> String {
     match root {
         Root::Document => "doc".to_owned(),
-        Root::Element(n) => format!("case when e{n}.type in ('object', 'array') then e{n}.value end"),
+        Root::Element(n) => format!("case e{n}.type when 'object' then e{n}.value end"),
     }
 }
 

@@ -40,6 +40,7 @@ const SITE: &[Migration] = migrations![
     1 "site/0001_site",
     2 "site/0002_identity",
     3 "site/0003_content",
+    4 "site/0004_flow",
 ];
 
 impl Scope {

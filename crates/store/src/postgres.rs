@@ -5,7 +5,7 @@
 
 use crate::{Error, InsertRows, Row, Tx, TxFuture, tx::EngineTx};
 use bytes::BytesMut;
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod};
+use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod};
 use futures_util::{TryStreamExt, pin_mut};
 use parking_lot::RwLock;
 use std::{collections::HashSet, sync::Arc, time::Duration};
@@ -23,6 +23,9 @@ const RUNS: u32 = 12;
 const SCANS: usize = 8;
 /// A long read is ended after this long (protocol/content.md: WDE0028).
 const SCAN_LIMIT: Duration = Duration::from_secs(30);
+
+/// Statements kept prepared on one connection; query texts vary with the names of fields.
+const PREPARED: usize = 1000;
 
 /// Connections that bounded reads share. Each carries many statements at once, one behind the other,
 /// which saves a round trip's waiting and most of the system calls.
@@ -51,6 +54,10 @@ impl Postgres {
         let pool = Pool::builder(manager)
             .max_size(connections + SHARED)
             .runtime(deadpool_postgres::Runtime::Tokio1)
+            // Compiling a long filter took a minute where running it took milliseconds.
+            .post_create(Hook::async_fn(|client, _| {
+                Box::pin(async move { client.batch_execute("set jit = off").await.map_err(HookError::Backend) })
+            }))
             .wait_timeout(Some(Duration::from_secs(10)))
             .create_timeout(Some(Duration::from_secs(10)))
             .build()
@@ -216,6 +223,9 @@ impl PgTx<'_> {
     }
 
     async fn prepare(&self, sql: &str) -> Result<tokio_postgres::Statement, Error> {
+        if self.client.statement_cache.size() >= PREPARED {
+            self.client.statement_cache.clear();
+        }
         self.client.prepare_cached(sql).await.map_err(|it| match Error::from_postgres(&it) {
             Error::Other(text) => Error::Other(format!("{text} in: {sql}")),
             error => error,

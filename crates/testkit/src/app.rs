@@ -6,13 +6,14 @@ use axum::{
     http::{HeaderMap, Method, Request, StatusCode},
 };
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 use stoa_content::{Content, Limits};
 use stoa_http::{App, Settings};
 use stoa_identity::{
     Config, Identity,
     client::{Client, ClientDraft},
 };
+use stoa_kernel::{Email, Role, Secret};
 use stoa_outbound::Recorder;
 use stoa_store::Site;
 use tower::ServiceExt;
@@ -86,6 +87,28 @@ impl TestApp {
         let grant = json!({ "clientId": self.client.id, "grantType": "anonymous" });
         let reply = self.nobody().post("/oauth2/token", &grant).await;
         self.with_token(reply.json()["access_token"].as_str().expect("an access token"))
+    }
+
+    /// The site's owner.
+    pub async fn owner(&self) -> Asker<'_> {
+        self.person("owner@example.org", Role::Owner).await
+    }
+
+    /// Somebody who works on the site's content.
+    pub async fn editor(&self) -> Asker<'_> {
+        self.person("editor@example.org", Role::Editor).await
+    }
+
+    /// Invites a person, accepts the invitation and signs in.
+    async fn person(&self, email: &str, role: Role) -> Asker<'_> {
+        let (identity, email) = (&self.app.identity, Email::parse(email).unwrap());
+        let life = Duration::from_secs(60);
+        let link = identity.invite_create(&self.site.id, Some(&email), role, life, "http://localhost").await.unwrap();
+        let (_, token) = link.split_once("invite=").unwrap();
+        let password = Secret::new("correct horse battery");
+        let (person, role) = identity.invite_accept(token, None, &password).await.unwrap();
+        let (session, _) = identity.person_session_create(&self.site.id, &person, role).await.unwrap();
+        self.with_token(&identity.person_access(&session).unwrap().token)
     }
 
     /// A new member with this address, active at once.

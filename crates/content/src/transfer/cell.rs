@@ -11,15 +11,13 @@ use stoa_query::item::{date, number};
 ///
 /// # Errors
 /// WDE0080 naming the column whose cell doesn't fit its field.
-pub(super) fn read_row<'c>(
-    names: &[(String, Option<String>)],
-    cells: impl Iterator<Item = &'c str>,
-) -> Result<String> {
+pub(super) fn read_row<'c>(names: &[(String, Option<String>)], cells: impl Iterator<Item = &'c str>) -> Result<String> {
     let mut item = Map::new();
     for ((name, kind), cell) in names.iter().zip(cells) {
         if !cell.is_empty() {
             let value = read(name, kind.as_deref(), cell).map_err(|what| {
-                Fault::because(Code::BadRequest, format!("The cell of {name} is not {what}.")).with("propertyName", name.as_str())
+                Fault::because(Code::BadRequest, format!("The cell of {name} is not {what}."))
+                    .with("propertyName", name.as_str())
             })?;
             item.insert(name.clone(), value);
         }

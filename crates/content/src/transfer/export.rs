@@ -105,9 +105,7 @@ impl<'w> Sink<'w> {
                 let before = if *count == 1 { "[\n" } else { ",\n" };
                 out.write_all(before.as_bytes()).and_then(|()| out.write_all(doc.as_bytes())).map_err(unwritten)
             }
-            Self::Lines(out) => {
-                out.write_all(doc.as_bytes()).and_then(|()| out.write_all(b"\n")).map_err(unwritten)
-            }
+            Self::Lines(out) => out.write_all(doc.as_bytes()).and_then(|()| out.write_all(b"\n")).map_err(unwritten),
             Self::Csv(writer, columns) => {
                 let item = members(doc)?;
                 writer.write_record(columns.iter().map(|it| cell::write(item.get(it)))).map_err(unwritten)

@@ -15,7 +15,7 @@ pub use records::{Record, Records};
 
 use crate::{
     Collection, Content,
-    request::check_id,
+    sent::check_id,
     write::{self, Incoming, Mode, Target},
 };
 use std::{io::Read, path::Path, sync::Arc};
@@ -182,6 +182,6 @@ impl Content {
         if !caller.is_privileged() {
             return Err(Fault::new(Code::PermissionDenied));
         }
-        self.collection(site, caller, id).await
+        self.collection(site, id).await
     }
 }

@@ -57,7 +57,7 @@ impl World {
     }
 
     pub async fn get(&self, caller: &Caller, id: &str) -> Result<Value> {
-        let request = GetRequest { collection: "c".to_owned(), id: id.to_owned(), fields: Vec::new() };
+        let request = GetRequest { collection: "c".to_owned(), id: id.to_owned(), ..GetRequest::default() };
         let item = self.content.item_get(&self.site, caller, &request).await?;
         Ok(serde_json::from_str(&item.doc).unwrap())
     }

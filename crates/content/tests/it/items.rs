@@ -48,7 +48,7 @@ on_both_engines! {
         let stamp = r#"{"$date":"2026-01-01T00:00:00.000Z"}"#;
         let wants = format!(r#"{{"_id":"x","_createdDate":{stamp},"_updatedDate":{stamp},"b":2,"a":100,"e":"é/"}}"#);
         assert_eq!(made.doc, wants);
-        let request = GetRequest { collection: "c".to_owned(), id: "x".to_owned(), fields: Vec::new() };
+        let request = GetRequest { collection: "c".to_owned(), id: "x".to_owned(), ..GetRequest::default() };
         assert_eq!(world.content.item_get(&world.site, &app(), &request).await.unwrap().doc, wants);
         let request = GetRequest { fields: vec!["a".to_owned(), "none".to_owned()], ..request };
         let some = world.content.item_get(&world.site, &app(), &request).await.unwrap();

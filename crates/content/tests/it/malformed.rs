@@ -6,7 +6,8 @@ use stoa_content::{GetRequest, Request};
 use stoa_kernel::Result;
 use stoa_testkit::on_both_engines;
 
-const CALLS: [&str; 8] = ["insert", "update", "save", "remove", "bulk insert", "bulk update", "bulk save", "bulk remove"];
+const CALLS: [&str; 8] =
+    ["insert", "update", "save", "remove", "bulk insert", "bulk update", "bulk save", "bulk remove"];
 
 async fn call(world: &World, name: &str, body: &[u8]) -> Result<()> {
     let (request, content, site) = (Request::parse(body)?, &world.content, &world.site);

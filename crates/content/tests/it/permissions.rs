@@ -32,7 +32,8 @@ async fn line(world: &World, caller: &Caller) -> String {
         save.push(code(world.save(caller, json!({ "_id": id, "title": "y" })).await));
     }
     let by_id = json!({ "sort": [{ "fieldName": "_id" }] });
-    let query = world.ids(caller, by_id).await.map_or_else(|it| it.code().name().to_owned(), |it| format!("[{}]", it.join("")));
+    let query =
+        world.ids(caller, by_id).await.map_or_else(|it| it.code().name().to_owned(), |it| format!("[{}]", it.join("")));
     let count = world.count(caller, json!({})).await.map_or_else(|it| it.code().name().to_owned(), |it| it.to_string());
     let insert = code(world.insert(caller, json!({ "_id": "new" })).await);
     seed(world).await;
@@ -43,11 +44,16 @@ async fn line(world: &World, caller: &Caller) -> String {
     let short = |list: Vec<&str>| list.iter().map(|it| it.trim_start_matches("WDE00")).collect::<Vec<_>>().join(",");
     format!(
         "get {} query {query} count {count} insert {} update {} save {} remove {}",
-        short(get), short(vec![insert]), short(update), short(save), short(remove)
+        short(get),
+        short(vec![insert]),
+        short(update),
+        short(save),
+        short(remove)
     )
 }
 
-const ALL: &str = "get ok,ok,ok,ok query [abnv] count 4 insert ok update ok,ok,ok,ok save ok,ok,ok,ok remove ok,ok,ok,ok";
+const ALL: &str =
+    "get ok,ok,ok,ok query [abnv] count 4 insert ok update ok,ok,ok,ok save ok,ok,ok,ok remove ok,ok,ok,ok";
 const NONE: &str =
     "get 27,27,27,27 query WDE0027 count WDE0027 insert 27 update 27,27,27,27 save 27,27,27,27 remove 27,27,27,27";
 /// A member under SITE_MEMBER_AUTHOR, by name.
@@ -94,6 +100,15 @@ on_both_engines! {
                 code(world.remove(&caller, "a", None).await),
             ];
             assert_eq!(found, wants, "{caller:?}");
+        }
+    }
+
+    async fn the_sandbox_is_for_editors_and_is_not_there_yet(engine) {
+        let world = World::open(engine).await;
+        let asked = |environment: &str| json!({ "dataCollectionId": "c", "query": {}, "environment": environment });
+        for (caller, wants) in [(visitor("v"), "WDE0027"), (member("m"), "WDE0027"), (editor(), "WDE0179"), (app(), "WDE0179")] {
+            assert_eq!(code(world.page(&caller, asked("SANDBOX")).await), wants, "{caller:?}");
+            assert_eq!(code(world.page(&caller, asked("SANDBOX_PREFERRED")).await), "ok", "{caller:?}");
         }
     }
 

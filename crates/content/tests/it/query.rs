@@ -89,6 +89,18 @@ on_both_engines! {
         assert_eq!((beyond.count, beyond.has_next), (0, false));
     }
 
+    async fn a_page_has_a_size(engine) {
+        let world = filled(engine).await;
+        let small = stoa_content::Limits { page_bytes: 200, ..stoa_content::Limits::default() };
+        let content = stoa_content::Content::new(world.test.world.clone(), small);
+        let ask = |limit: u32| {
+            let request = members(json!({ "dataCollectionId": "c", "query": { "paging": { "limit": limit } } }));
+            let (content, site) = (&content, &world.site);
+            async move { code(content.item_query(site, &app(), &request).await) }
+        };
+        assert_eq!((ask(1).await, ask(5).await), ("ok", "WDE0109"));
+    }
+
     async fn a_seed_gives_one_order(engine) {
         let world = filled(engine).await;
         let request = |seed: Value| json!({ "dataCollectionId": "c", "query": {}, "sortMode": "RANDOM", "randomOptions": seed });

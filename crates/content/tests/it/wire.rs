@@ -7,7 +7,8 @@ use stoa_testkit::{Asker, TestApp, on_both_engines};
 async fn with_cars(app: &TestApp) -> Asker<'_> {
     let key = app.app();
     let fields = json!([{ "key": "title", "type": "TEXT" }, { "key": "n", "type": "NUMBER" }]);
-    let permissions = json!({ "read": "ANYONE", "insert": "SITE_MEMBER", "update": "SITE_MEMBER_AUTHOR", "remove": "ADMIN" });
+    let permissions =
+        json!({ "read": "ANYONE", "insert": "SITE_MEMBER", "update": "SITE_MEMBER_AUTHOR", "remove": "ADMIN" });
     let collection = json!({ "collection": { "id": "Shop/cars", "fields": fields, "permissions": permissions } });
     let reply = key.post("/wix-data/v2/collections", &collection).await;
     assert_eq!(reply.json()["collection"]["id"], "Shop/cars");
@@ -40,6 +41,11 @@ on_both_engines! {
         assert_eq!(some.json()["dataItem"]["data"], json!({ "_id": "a/b c", "title": "x \"y\"" }));
         let none = visitor.get("/v2/items/?dataCollectionId=Shop%2Fcars&dataItemId=").await;
         assert_eq!(none.verdict(), "404 WDE0073");
+        // An id with `..` in it has become another path on its way.
+        let lost = visitor.get("/wix-data/v2/x?dataItemId=..%2Fx&dataCollectionId=Shop%2Fcars").await;
+        assert_eq!(lost.verdict(), "404 WDE0073");
+        let lost = visitor.get("/wix-data/etc/passwd?dataCollectionId=..%2F..%2Fetc%2Fpasswd").await;
+        assert_eq!(lost.verdict(), "404 WDE0025");
         assert!(none.json()["details"]["applicationError"]["description"].as_str().unwrap().starts_with("WDE0073: "));
 
         let update = item(json!({ "_id": "a/b c", "n": 1 }));
@@ -121,7 +127,7 @@ on_both_engines! {
             assert_eq!(key.get(&format!("/v2/collections?{query}")).await.verdict(), wants, "{query}");
         }
         assert_eq!(key.delete(path).await.json(), json!({}));
-        assert_eq!(key.get(path).await.verdict(), "404 WDE0026");
+        assert_eq!(key.get(path).await.verdict(), "404 WDE0025");
         let restored = key.post("/v2/collections/restore/Shop/cars", &json!({ "dataCollectionId": "Shop/cars" })).await.json();
         assert_eq!(restored["dataCollection"]["id"], "Shop/cars");
         assert_eq!(key.post("/v2/items/search", &json!({})).await.verdict(), "428 WDE0119");

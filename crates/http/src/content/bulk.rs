@@ -48,5 +48,8 @@ fn answer(outcomes: &[Outcome]) -> Response {
 
 /// `{"code","description","data"}` of one item.
 fn error(fault: &Fault) -> String {
-    problem::body(fault).pointer("/details/applicationError").map(ToString::to_string).unwrap_or_else(|| "{}".to_owned())
+    problem::body(fault)
+        .pointer("/details/applicationError")
+        .map(ToString::to_string)
+        .unwrap_or_else(|| "{}".to_owned())
 }

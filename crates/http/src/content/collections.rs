@@ -61,7 +61,12 @@ pub(crate) async fn delete(State(app): State<App>, call: Call, uri: Uri) -> Resu
 }
 
 /// `POST /v2/collections/restore/{*id}`.
-pub(crate) async fn restore(State(app): State<App>, call: Call, uri: Uri, body: body::Json) -> Result<Response, Problem> {
+pub(crate) async fn restore(
+    State(app): State<App>,
+    call: Call,
+    uri: Uri,
+    body: body::Json,
+) -> Result<Response, Problem> {
     let mut members = body.0.as_object().cloned().unwrap_or_default();
     params::default_from_path(&mut members, "dataCollectionId", &uri, "/v2/collections/restore/");
     let id = text(&members, "dataCollectionId", Code::CollectionNotText)?;

@@ -1,1 +1,126 @@
-//! Filled by the identity flow slice.
+//! The authorize address, and how an authorization travels back (identity.md 5.3).
+//!
+//! `GET /oauth2/authorize` (alias `/_api/oauth2/authorize`): [`authorize`].
+
+use super::browser::{Visit, page_headers};
+use crate::{App, Problem};
+use axum::{
+    body::Body,
+    extract::{RawQuery, State},
+    http::{HeaderValue, StatusCode, header},
+    response::Response,
+};
+use serde_json::json;
+use stoa_identity::{
+    authorize::{Answer, Authorized, Delivery, standard::Parameters},
+    flow::{Change, Cookies},
+    token::Kind,
+};
+use stoa_kernel::{Code, Fault};
+
+/// `GET /oauth2/authorize`: `?session=…` of a redirect session, or a standard authorization request.
+pub(crate) async fn authorize(
+    State(app): State<App>,
+    visit: Visit,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Problem> {
+    let query = Parameters::parse(&query.unwrap_or_default());
+    let authorized = match query.get("session") {
+        Some(token) => {
+            let site = app.identity.site_of(Kind::Redirect, token).await;
+            let site = site.map_err(|_| Fault::new(Code::LinkInvalid))?;
+            app.identity.redirect_session_open(&site, token, &visit.browser, &visit.navigation).await?
+        }
+        None => app.identity.authorize_standard(&query, &visit.browser, &visit.navigation).await?,
+    };
+    Ok(answer(&app, &visit, authorized))
+}
+
+/// An [`Authorized`] as a browser reads it: 303, or a page that needs nothing else.
+pub(crate) fn answer(app: &App, visit: &Visit, authorized: Authorized) -> Response {
+    let mut cookies = Cookies { session: authorized.session.map_or(Change::Keep, Change::Set), ..Cookies::default() };
+    let mut response = match authorized.answer {
+        Answer::Deliver(Delivery::Redirect(url)) => see_other(&url),
+        Answer::Deliver(Delivery::Message { origin, code, state, error }) => {
+            let message = match (code, error) {
+                (Some(code), _) => json!({ "code": code, "state": state }),
+                (None, error) => {
+                    let (name, description) = error.unwrap_or_default();
+                    json!({ "error": name, "error_description": description, "state": state })
+                }
+            };
+            message_page(&app.world.token::<16>(), &origin, &message)
+        }
+        Answer::Flow(begun) => {
+            cookies = begun.cookies;
+            see_other(&format!("/account/flow/{}", begun.token.expose()))
+        }
+        Answer::Blank { origins } => {
+            page("<!doctype html><meta charset=\"utf-8\"><title>Ready</title>", "'none'", &origins)
+        }
+        Answer::SignedOut { url } => {
+            cookies.session = Change::Clear;
+            see_other(&url)
+        }
+    };
+    visit.write(&cookies, response.headers_mut());
+    response
+}
+
+/// 303: the browser goes there with GET, whatever it came with.
+pub(crate) fn see_other(url: &str) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    for (name, value) in page_headers("'none'", &[]) {
+        response.headers_mut().insert(name, value);
+    }
+    match HeaderValue::from_str(url) {
+        Ok(url) => {
+            response.headers_mut().insert(header::LOCATION, url);
+        }
+        Err(_) => *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR,
+    }
+    response
+}
+
+/// A page that hands a message to the window that waits for it, and to no other origin.
+fn message_page(nonce: &str, origin: &str, message: &serde_json::Value) -> Response {
+    let (message, target) = (script_json(message), script_json(&json!(origin)));
+    let html = format!(
+        "<!doctype html><meta charset=\"utf-8\"><title>Signing in</title><script nonce=\"{nonce}\">\
+         (function(){{var w=window.parent!==window?window.parent:window.opener;\
+         if(w)w.postMessage({message},{target})}})()</script>"
+    );
+    page(&html, &format!("'nonce-{nonce}'"), &[origin.to_owned()])
+}
+
+fn page(html: &str, script: &str, frames: &[String]) -> Response {
+    let mut response = Response::new(Body::from(html.to_owned()));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    for (name, value) in page_headers(script, frames) {
+        headers.insert(name, value);
+    }
+    response
+}
+
+/// JSON that can stand inside a script element.
+fn script_json(value: &serde_json::Value) -> String {
+    let text = value.to_string();
+    text.replace('<', "\\u003c").replace('>', "\\u003e").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_can_not_leave_its_script() {
+        let text = script_json(&json!({ "state": "</script><script>alert(1)//\u{2028}" }));
+        assert!(!text.contains('<') && !text.contains('>') && !text.contains('\u{2028}'));
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&text).expect("still JSON")["state"],
+            "</script><script>alert(1)//\u{2028}"
+        );
+    }
+}

@@ -1,1 +1,107 @@
-//! Filled by the identity flow slice.
+//! The flows of the account pages, and the token of a person who runs the site.
+//!
+//! `POST /_api/account/v1/flows`: [`start`]. `GET` and `POST /_api/account/v1/flows/{token}`: [`show`],
+//! [`answer`]. `POST /_api/account/v1/token`: [`token`].
+
+use super::browser::Visit;
+use crate::{App, Problem, body, body::Raw, extract::text};
+use axum::{
+    extract::{Path, State},
+    http::{HeaderMap, HeaderValue, header},
+    response::Response,
+};
+use serde::de::DeserializeOwned;
+use serde_json::json;
+use std::sync::Arc;
+use stoa_identity::{
+    flow::{FlowInput, FlowStart, Shown},
+    token::Kind,
+};
+use stoa_kernel::{ClientId, Code, Fault, Result};
+use stoa_store::Site;
+
+/// `POST /_api/account/v1/flows` `{kind, clientId?, returnUrl?, invite?}`.
+pub(crate) async fn start(
+    State(app): State<App>,
+    visit: Visit,
+    headers: HeaderMap,
+    raw: Raw,
+) -> Result<Response, Problem> {
+    visit.require_same_origin()?;
+    let start: FlowStart = read(&headers, &raw)?;
+    let site = match (&start.invite, &start.client_id) {
+        (Some(invite), _) => {
+            let site = app.identity.site_of(Kind::Invite, invite).await;
+            site.map_err(|_| Fault::new(Code::LinkInvalid))?
+        }
+        (None, Some(client)) => {
+            let client = app.identity.client_get(&ClientId::from(client.as_str())).await?;
+            app.store.site(&client.site).await?
+        }
+        (None, None) => app.store.site_by_host(&visit.info.host).await?,
+    };
+    Ok(shown(&visit, app.identity.flow_start(&site, &start, &visit.browser).await?))
+}
+
+/// `GET /_api/account/v1/flows/{token}`: where the flow stands.
+pub(crate) async fn show(State(app): State<App>, visit: Visit, Path(token): Path<String>) -> Result<Response, Problem> {
+    visit.require_same_origin()?;
+    let site = site_of(&app, &token).await?;
+    Ok(shown(&visit, app.identity.flow_show(&site, &token, &visit.browser).await?))
+}
+
+/// `POST /_api/account/v1/flows/{token}`: what the person sent.
+pub(crate) async fn answer(
+    State(app): State<App>,
+    visit: Visit,
+    Path(token): Path<String>,
+    headers: HeaderMap,
+    raw: Raw,
+) -> Result<Response, Problem> {
+    visit.require_same_origin()?;
+    let input: FlowInput = read(&headers, &raw)?;
+    let site = site_of(&app, &token).await?;
+    Ok(shown(&visit, app.identity.flow_answer(&site, &token, input, &visit.browser).await?))
+}
+
+/// `POST /_api/account/v1/token`: an access token for the person whose browser asks; for our own pages.
+pub(crate) async fn token(State(app): State<App>, visit: Visit) -> Result<Response, Problem> {
+    visit.require_same_origin()?;
+    let session = match &visit.browser.person {
+        Some(cookie) => app.identity.person_session_by_cookie(cookie).await?,
+        None => None,
+    };
+    let session = session.ok_or_else(|| Fault::new(Code::Unauthenticated))?;
+    let access = app.identity.person_access(&session)?;
+    let mut response = body::ok(&json!({ "access_token": access.token, "expires_in": access.expires_in }));
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(response)
+}
+
+async fn site_of(app: &App, token: &str) -> Result<Arc<Site>> {
+    app.identity.site_of(Kind::Flow, token).await.map_err(|it| match it.code() {
+        Code::SiteUnknown => Fault::new(Code::StateTokenInvalid),
+        _ => it,
+    })
+}
+
+/// A JSON body that says it is one: a form of another page can't send this type without being asked.
+fn read<T: DeserializeOwned>(headers: &HeaderMap, Raw(bytes): &Raw) -> Result<T> {
+    let kind = text(headers, "content-type").unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    if !kind.eq_ignore_ascii_case("application/json") {
+        return Err(Fault::because(Code::MalformedJson, "the request must have the content type application/json"));
+    }
+    body::parse(bytes)?;
+    serde_json::from_slice(bytes)
+        .map_err(|it| Fault::because(Code::MalformedJson, "the request does not have the expected members").logged(it))
+}
+
+fn shown(visit: &Visit, shown: Shown) -> Response {
+    let mut response = body::ok(&shown.view);
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    visit.write(&shown.cookies, headers);
+    response
+}

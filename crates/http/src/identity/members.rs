@@ -6,8 +6,8 @@ use axum::{
     response::Response,
 };
 use serde_json::{Value, json};
-use stoa_identity::member::{Member, Status};
-use stoa_kernel::{Caller, Code, Fault, MemberId, Violation, clock::iso_from_millis};
+use stoa_identity::member::{Member, MemberFilter, Status};
+use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Violation, clock::iso_from_millis};
 
 /// Members on a page, at most.
 const LIMIT: u32 = 100;
@@ -55,15 +55,8 @@ pub(crate) async fn query(State(app): State<App>, call: Call, Json(body): Json) 
         }),
     };
     let (limit, offset) = (number("limit", 50)?.min(LIMIT), number("offset", 0)?);
-    let status = match &body["query"]["filter"] {
-        Value::Null => None,
-        Value::Object(filter) if filter.is_empty() => None,
-        Value::Object(filter) if filter.len() == 1 && filter.contains_key("status") => {
-            Some(status_of(&filter["status"])?)
-        }
-        _ => return Err(Fault::because(Code::NotSupported, "members can be filtered by status only").into()),
-    };
-    let (members, total) = app.identity.member_list(&call.site, status, limit, offset).await?;
+    let filter = filter(&body["query"]["filter"])?;
+    let (members, total) = app.identity.member_list(&call.site, &filter, limit, offset).await?;
     let asked = body["fieldsets"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let fieldset = Fieldset::largest(asked);
     let count = members.len();
@@ -137,16 +130,44 @@ fn status_name(status: Status) -> &'static str {
     }
 }
 
-fn status_of(value: &Value) -> Result<Status, Fault> {
-    match value.as_str() {
-        Some("PENDING") => Ok(Status::Pending),
-        Some("APPROVED") => Ok(Status::Active),
-        Some("BLOCKED") => Ok(Status::Blocked),
-        Some("OFFLINE") => Ok(Status::Offline),
-        _ => {
-            let why = "PENDING, APPROVED, BLOCKED or OFFLINE is expected";
-            Err(Fault::invalid(vec![Violation::new("query.filter.status", "INVALID_ENUM_VALUE", why)]))
+/// Reads `{status, loginEmail, id}`, each a value or `{"$eq": value}`.
+fn filter(sent: &Value) -> Result<MemberFilter, Fault> {
+    let mut filter = MemberFilter::default();
+    let wrong = |name: &str, rule, why| {
+        let field = format!("query.filter.{name}");
+        Fault::invalid(vec![Violation::new(field, rule, why)])
+    };
+    let members = match sent {
+        Value::Null => return Ok(filter),
+        Value::Object(members) => members,
+        _ => return Err(Fault::invalid(vec![Violation::new("query.filter", "FORMAT", "an object is expected")])),
+    };
+    for (name, sent) in members {
+        let value = sent.get("$eq").unwrap_or(sent).as_str();
+        let value = value.ok_or_else(|| wrong(name, "FORMAT", "text or {$eq: text} is expected"))?;
+        match name.as_str() {
+            "status" => {
+                let names = "PENDING, APPROVED, BLOCKED or OFFLINE is expected";
+                filter.status = Some(status_of(value).ok_or_else(|| wrong(name, "INVALID_ENUM_VALUE", names))?);
+            }
+            "loginEmail" => {
+                let why = "the email address is not valid";
+                filter.email = Some(Email::parse(value).ok_or_else(|| wrong(name, "FORMAT", why))?);
+            }
+            "id" | "_id" => filter.id = Some(MemberId::from(value)),
+            _ => return Err(Fault::because(Code::NotSupported, format!("members can't be filtered by {name}"))),
         }
+    }
+    Ok(filter)
+}
+
+fn status_of(name: &str) -> Option<Status> {
+    match name {
+        "PENDING" => Some(Status::Pending),
+        "APPROVED" => Some(Status::Active),
+        "BLOCKED" => Some(Status::Blocked),
+        "OFFLINE" => Some(Status::Offline),
+        _ => None,
     }
 }
 

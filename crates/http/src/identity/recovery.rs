@@ -1,1 +1,72 @@
-//! Filled by the identity flow slice.
+//! Recovery of an account (identity.md 8).
+//!
+//! `POST /v1/send-email`: [`send_email`]. `POST /v1/activation-email`: [`activation_email`].
+//! `POST /v1/recover`: [`recover`]. `GET /_api/account/v1/recover`: [`open`].
+
+use super::{authorize::see_other, browser::Visit};
+use crate::{App, Call, Problem, RequestInfo, body, body::Json};
+use axum::{
+    extract::{RawQuery, State},
+    response::Response,
+};
+use serde_json::json;
+use stoa_identity::{authorize::standard::Parameters, token::Kind};
+use stoa_kernel::{Code, Fault, Secret, Violation};
+
+/// `POST /v1/send-email`: answers alike whether or not the address is known.
+pub(crate) async fn send_email(
+    State(app): State<App>,
+    call: Call,
+    info: RequestInfo,
+    Json(body): Json,
+) -> Result<Response, Problem> {
+    app.identity.recovery_send(&call.site, &call.caller, &body, &info.base_url).await?;
+    Ok(body::ok(&json!({})))
+}
+
+/// `POST /v1/activation-email`: apps and owners only.
+pub(crate) async fn activation_email(
+    State(app): State<App>,
+    call: Call,
+    info: RequestInfo,
+    Json(body): Json,
+) -> Result<Response, Problem> {
+    app.identity.activation_send(&call.site, &call.caller, &body, &info.base_url).await?;
+    Ok(body::ok(&json!({})))
+}
+
+/// `POST /v1/recover`.
+pub(crate) async fn recover(State(app): State<App>, call: Call, Json(body): Json) -> Result<Response, Problem> {
+    let given = |name: &str| body[name].as_str().filter(|it| !it.is_empty());
+    let (Some(link), Some(password)) = (given("recoveryToken"), given("password")) else {
+        let missing = ["recoveryToken", "password"].into_iter().filter(|it| given(it).is_none());
+        let violations = missing.map(|it| Violation::new(it, "REQUIRED_FIELD", "is required")).collect();
+        return Err(Fault::invalid(violations).into());
+    };
+    let password = Secret::new(password);
+    let outcome = app.identity.recovery_finish(&call.site, link, &password).await?;
+    Ok(body::ok(&outcome.to_json()))
+}
+
+/// `GET /_api/account/v1/recover?token=…`: the link of the message. It opens the page on which the new
+/// password is chosen and uses nothing up, so that a mail program may look at it first.
+pub(crate) async fn open(State(app): State<App>, visit: Visit, RawQuery(query): RawQuery) -> Result<Response, Problem> {
+    let query = Parameters::parse(&query.unwrap_or_default());
+    let token = query.get("token").unwrap_or_default();
+    let begun = async {
+        let site = app.identity.site_of(Kind::Link, token).await?;
+        app.identity.recovery_open(&site, token, &visit.browser).await
+    };
+    match begun.await {
+        Ok(begun) => {
+            let mut response = see_other(&format!("/account/flow/{}", begun.token.expose()));
+            visit.write(&begun.cookies, response.headers_mut());
+            Ok(response)
+        }
+        // The page says that the link is over and how to ask for another.
+        Err(fault) if matches!(fault.code(), Code::LinkInvalid | Code::SiteUnknown) => {
+            Ok(see_other("/account/flow/expired"))
+        }
+        Err(fault) => Err(fault.into()),
+    }
+}

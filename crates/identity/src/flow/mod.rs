@@ -1,3 +1,86 @@
-//! Sign-in, sign-up and recovery in progress.
+//! Sign-in, sign-up, recovery and signing out on the account pages.
+//!
+//! A flow is a stored [`state::State`] and a pure [`step::step`]; the server conducts it (`conduct`) and
+//! the page draws one step at a time (`wire`). The pages never decide what comes next.
 
+mod conduct;
+mod effects;
+mod open;
+mod problem;
+mod record;
+pub mod state;
+pub mod step;
+#[cfg(test)]
+mod typescript;
+mod view;
+#[cfg(test)]
+mod walk;
 pub mod wire;
+
+pub use wire::{FlowInput, FlowKind, FlowStart, FlowView};
+
+use crate::{Identity, person::PersonSession, session::Session};
+use std::net::IpAddr;
+use stoa_kernel::{Result, Secret};
+use stoa_store::Site;
+
+/// What a browser brings along with a request to the account pages.
+#[derive(Debug, Clone)]
+pub struct Browser {
+    /// Cookie of a member's session.
+    pub session: Option<String>,
+    /// Cookie of a person who runs sites.
+    pub person: Option<String>,
+    /// Cookie that binds flows to this browser.
+    pub flow: Option<String>,
+    pub address: IpAddr,
+    /// This server's own address, without final slash: issuer and links are made from it.
+    pub base_url: String,
+}
+
+/// What becomes of a cookie.
+#[derive(Debug, Default)]
+pub enum Change {
+    #[default]
+    Keep,
+    Set(Secret),
+    Clear,
+}
+
+/// The cookies that an answer changes.
+#[derive(Debug, Default)]
+pub struct Cookies {
+    pub session: Change,
+    pub person: Change,
+    pub flow: Change,
+}
+
+/// A flow that has begun: its token is shown in the address of its page, `/account/flow/{token}`.
+#[derive(Debug)]
+pub struct Beginning {
+    pub token: Secret,
+    pub cookies: Cookies,
+}
+
+/// The next step, and what else the answer carries.
+#[derive(Debug)]
+pub struct Shown {
+    pub view: FlowView,
+    pub cookies: Cookies,
+}
+
+impl Browser {
+    /// The member's session in this browser, when there is one at this site.
+    pub async fn session(&self, identity: &Identity, site: &Site) -> Result<Option<Session>> {
+        match &self.session {
+            Some(cookie) => identity.session_by_cookie(site, cookie).await,
+            None => Ok(None),
+        }
+    }
+
+    /// The session of a person who runs this site.
+    pub async fn person(&self, identity: &Identity, site: &Site) -> Result<Option<PersonSession>> {
+        let Some(cookie) = &self.person else { return Ok(None) };
+        Ok(identity.person_session_by_cookie(cookie).await?.filter(|it| it.site == site.id))
+    }
+}

@@ -30,6 +30,7 @@ pub fn of(fault: Fault) -> Result<Problem, Fault> {
     if let Some(it) = fault.violations().first() {
         let field = it.field.rsplit('.').next().unwrap_or(&it.field);
         let code = match (it.rule_name, it.violated_rule) {
+            (Some("COMMON_PASSWORD"), _) => "PASSWORD_COMMON",
             (Some(name), _) => name,
             (None, "REQUIRED_FIELD") => "REQUIRED",
             (None, rule) => match (field, rule) {

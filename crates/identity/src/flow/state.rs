@@ -9,16 +9,37 @@ use stoa_kernel::{Email, MemberId, Secret};
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(tag = "at", rename_all = "snake_case")]
 pub enum State {
-    SignIn { email: Option<String> },
-    SignUp { email: Option<String> },
+    SignIn {
+        email: Option<String>,
+    },
+    SignUp {
+        email: Option<String>,
+    },
     /// The password was right, or the account is new; the address is not proven yet.
-    VerifyEmail { member: MemberId, email: String },
+    VerifyEmail {
+        member: MemberId,
+        email: String,
+    },
     /// All that the person can do is done; the owner decides.
-    AwaitApproval { member: MemberId, email: String },
-    RecoverRequest { email: Option<String> },
-    RecoverSent { email: String },
-    NewPassword { email: Option<String>, reason: PasswordReason },
-    ConfirmSignOut { name: Option<String> },
+    AwaitApproval {
+        member: MemberId,
+        email: String,
+    },
+    RecoverRequest {
+        email: Option<String>,
+    },
+    RecoverSent {
+        email: String,
+    },
+    NewPassword {
+        email: Option<String>,
+        reason: PasswordReason,
+    },
+    ConfirmSignOut {
+        name: Option<String>,
+    },
+    /// Signed out with nowhere to go: the page says so for as long as it is open.
+    SignedOut,
     /// Over. What it led to was told once and is not kept, because it may hold a code.
     Ended,
 }
@@ -49,8 +70,14 @@ pub enum Event {
 pub enum Outcome {
     /// The person is who they say and may have a session.
     Granted,
-    MustVerify { member: MemberId, email: String },
-    MustWait { member: MemberId, email: String },
+    MustVerify {
+        member: MemberId,
+        email: String,
+    },
+    MustWait {
+        member: MemberId,
+        email: String,
+    },
     /// A message is on its way, or would be if the address were known.
     Sent,
     /// The session is over.
@@ -63,13 +90,32 @@ pub enum Outcome {
 /// What the conductor is to do. Those of the first group answer with an [`Outcome`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
-    CheckPassword { email: Email, password: Secret },
-    Register { email: Email, password: Secret, profile: ProfileInput },
-    CheckCode { member: MemberId, code: String },
-    SendCode { member: MemberId },
-    CheckApproval { member: MemberId },
-    SendRecovery { email: Email },
-    SetPassword { reason: PasswordReason, password: Secret },
+    CheckPassword {
+        email: Email,
+        password: Secret,
+    },
+    Register {
+        email: Email,
+        password: Secret,
+        profile: ProfileInput,
+    },
+    CheckCode {
+        member: MemberId,
+        code: String,
+    },
+    SendCode {
+        member: MemberId,
+    },
+    CheckApproval {
+        member: MemberId,
+    },
+    SendRecovery {
+        email: Email,
+    },
+    SetPassword {
+        reason: PasswordReason,
+        password: Secret,
+    },
     EndSession,
 
     /// Gives the browser a session of whoever was granted one.
@@ -119,6 +165,7 @@ impl State {
             Self::RecoverSent { .. } => "RecoverSent",
             Self::NewPassword { .. } => "NewPassword",
             Self::ConfirmSignOut { .. } => "ConfirmSignOut",
+            Self::SignedOut => "SignedOut",
             Self::Ended => "Ended",
         }
     }

@@ -22,7 +22,7 @@ pub fn begin(kind: FlowKind, email: Option<String>, name: Option<String>) -> Opt
 /// What comes next. An event that means nothing where the flow stands changes nothing.
 pub fn step(state: State, event: Event, facts: &Facts) -> Turn {
     match event {
-        Event::Person(FlowInput::Cancel) if facts.can_cancel && state != State::Ended => finish(Finish::Cancelled),
+        Event::Person(FlowInput::Cancel) if facts.can_cancel && !is_over(&state) => finish(Finish::Cancelled),
         Event::Person(input) => person(state, input, facts),
         Event::Look => match &state {
             State::AwaitApproval { member, .. } => {
@@ -31,14 +31,14 @@ pub fn step(state: State, event: Event, facts: &Facts) -> Turn {
             }
             _ => stay(state),
         },
-        Event::Outcome(outcome) => after(state, outcome),
+        Event::Outcome(outcome) => after(state, outcome, facts),
     }
 }
 
 /// Where `Back` leads, if anywhere: a way back ends at the first page of the kind.
 pub fn back(state: &State, facts: &Facts) -> Option<State> {
     let email = match state {
-        State::SignUp { email } if facts.kind != FlowKind::SignUp => email.clone(),
+        State::SignUp { email } if matches!(facts.kind, FlowKind::SignIn | FlowKind::Recover) => email.clone(),
         State::RecoverRequest { email } if facts.kind != FlowKind::Recover => email.clone(),
         State::VerifyEmail { email, .. } | State::AwaitApproval { email, .. } | State::RecoverSent { email } => {
             Some(email.clone())
@@ -105,10 +105,9 @@ fn person(state: State, input: FlowInput, facts: &Facts) -> Turn {
                 Turn { state: State::RecoverRequest { email: keep(email) }, effects: Vec::new(), problems }
             }
         },
-        (
-            State::RecoverRequest { email: kept },
-            FlowInput::Switch { to: FlowKind::SignIn, email },
-        ) => stay(State::SignIn { email: email.and_then(keep).or(kept) }),
+        (State::RecoverRequest { email: kept }, FlowInput::Switch { to: FlowKind::SignIn, email }) => {
+            stay(State::SignIn { email: email.and_then(keep).or(kept) })
+        }
         (State::RecoverSent { email }, FlowInput::Resend) => match Email::parse(&email) {
             Some(address) => Turn {
                 state: State::RecoverSent { email },
@@ -117,10 +116,9 @@ fn person(state: State, input: FlowInput, facts: &Facts) -> Turn {
             },
             None => unexpected(State::RecoverSent { email }),
         },
-        (
-            State::RecoverSent { email },
-            FlowInput::Acknowledge | FlowInput::Switch { to: FlowKind::SignIn, .. },
-        ) => stay(State::SignIn { email: Some(email) }),
+        (State::RecoverSent { email }, FlowInput::Acknowledge | FlowInput::Switch { to: FlowKind::SignIn, .. }) => {
+            stay(State::SignIn { email: Some(email) })
+        }
 
         (State::NewPassword { email, reason }, FlowInput::NewPassword { password }) => {
             let state = State::NewPassword { email, reason };
@@ -157,9 +155,9 @@ fn verify(state: State, input: FlowInput) -> Turn {
 }
 
 /// What an outcome leads to. One that the state did not ask for changes nothing.
-fn after(state: State, outcome: Outcome) -> Turn {
+fn after(state: State, outcome: Outcome, facts: &Facts) -> Turn {
     match (state, outcome) {
-        (State::Ended, _) => stay(State::Ended),
+        (state, _) if is_over(&state) => stay(state),
         (state, Outcome::Unchanged) => stay(state),
         (state, Outcome::Refused(it)) => Turn { state, effects: Vec::new(), problems: vec![it] },
 
@@ -170,6 +168,7 @@ fn after(state: State, outcome: Outcome) -> Turn {
             };
             granted(end)
         }
+        (State::SignUp { .. }, Outcome::Granted) if facts.kind == FlowKind::OwnerSetup => granted(Finish::OwnerReady),
         (
             State::SignIn { .. } | State::SignUp { .. } | State::VerifyEmail { .. } | State::AwaitApproval { .. },
             Outcome::Granted,
@@ -190,6 +189,10 @@ fn after(state: State, outcome: Outcome) -> Turn {
 
         (state, _) => stay(state),
     }
+}
+
+fn is_over(state: &State) -> bool {
+    matches!(state, State::Ended | State::SignedOut)
 }
 
 fn stay(state: State) -> Turn {

@@ -87,7 +87,13 @@ pub enum Step {
     /// Go there; the flow is over.
     Redirect { url: String },
     /// Hand this to the opener window; the flow is over.
-    PostMessage { origin: String, code: Option<String>, state: String, error: Option<String>, error_description: Option<String> },
+    PostMessage {
+        origin: String,
+        code: Option<String>,
+        state: String,
+        error: Option<String>,
+        error_description: Option<String>,
+    },
     /// Nothing more to do and nowhere to go (signed in or out without a return address).
     Done { message: DoneMessage },
     /// The flow can't go on (expired, used, blocked account).
@@ -107,20 +113,51 @@ pub enum DoneMessage {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
 pub enum FlowInput {
-    SignIn { email: String, password: String, captcha: Option<String> },
-    SignUp { email: String, password: String, profile: ProfileInput, captcha: Option<String> },
+    SignIn {
+        email: String,
+        password: String,
+        captcha: Option<String>,
+    },
+    SignUp {
+        email: String,
+        password: String,
+        profile: ProfileInput,
+        captcha: Option<String>,
+    },
     /// Change from sign-in to sign-up and back, or to recovery, keeping the typed address.
-    Switch { to: FlowKind, email: Option<String> },
-    VerifyEmail { code: String },
+    Switch {
+        to: FlowKind,
+        email: Option<String>,
+    },
+    VerifyEmail {
+        code: String,
+    },
     Resend,
-    MissingFields { profile: ProfileInput },
-    RecoverRequest { email: String },
-    NewPassword { password: String },
-    ChooseFactor { factor_id: String },
-    AnswerFactor { code: Option<String>, credential: Option<String>, remember_device: bool },
-    EnrolFactor { code: Option<String>, credential: Option<String> },
+    MissingFields {
+        profile: ProfileInput,
+    },
+    RecoverRequest {
+        email: String,
+    },
+    NewPassword {
+        password: String,
+    },
+    ChooseFactor {
+        factor_id: String,
+    },
+    AnswerFactor {
+        code: Option<String>,
+        credential: Option<String>,
+        remember_device: bool,
+    },
+    EnrolFactor {
+        code: Option<String>,
+        credential: Option<String>,
+    },
     Acknowledge,
-    Consent { allowed: bool },
+    Consent {
+        allowed: bool,
+    },
     ConfirmSignOut,
     Back,
     Cancel,
@@ -198,4 +235,22 @@ pub struct Problem {
     /// Stable name for translation, for example `INVALID_CREDENTIALS`.
     pub code: String,
     pub message: String,
+}
+
+/// What the account pages send to begin a flow.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct FlowStart {
+    pub kind: FlowKind,
+    #[serde(default)]
+    #[ts(optional)]
+    pub client_id: Option<String>,
+    /// Where to go at the end: an address of the client or of this server.
+    #[serde(default)]
+    #[ts(optional)]
+    pub return_url: Option<String>,
+    /// The token of the invitation, for OWNER_SETUP.
+    #[serde(default)]
+    #[ts(optional)]
+    pub invite: Option<String>,
 }

@@ -56,6 +56,14 @@ impl Status {
     }
 }
 
+/// Which members a list shows: those that fit everything that is given.
+#[derive(Debug, Clone, Default)]
+pub struct MemberFilter {
+    pub status: Option<Status>,
+    pub id: Option<MemberId>,
+    pub email: Option<Email>,
+}
+
 impl Member {
     /// The Identity of identity.md 10.2.
     pub fn to_json(&self) -> Value {
@@ -106,19 +114,27 @@ impl Identity {
     pub async fn member_list(
         &self,
         site: &Site,
-        status: Option<Status>,
+        filter: &MemberFilter,
         limit: u32,
         offset: u32,
     ) -> Result<(Vec<Member>, i64)> {
-        let (site_id, status) = (site.id.clone(), status.map_or("", Status::name));
+        let status = filter.status.map_or("", Status::name);
+        let id = filter.id.as_ref().map_or("", |it| it.as_str()).to_owned();
+        let email = filter.email.as_ref().map_or("", |it| it.folded()).to_owned();
+        if id.contains('\0') {
+            return Ok((Vec::new(), 0));
+        }
+        let site_id = site.id.clone();
         site.read(Lane::Scan, move |tx| {
             boxed!({
-                let condition = "where site = $1 and status <> 'DELETED' and ($2 = '' or status = $2)";
+                let condition = "where site = $1 and status <> 'DELETED' and ($2 = '' or status = $2) \
+                                 and ($3 = '' or id = $3) and ($4 = '' or email_folded = $4)";
                 let sql = format!("select count(*) from stoa.member {condition}");
-                let total: i64 = tx.row(&sql, &params![&site_id, status], |row| row.get(0)).await?.unwrap_or(0);
-                let sql = format!("{} {condition} order by created desc, id desc limit $3 offset $4", row::SELECT);
-                let members = tx.rows(&sql, &params![&site_id, status, limit, offset], row::from_row).await?;
-                Ok((members, total))
+                let total = tx.row(&sql, &params![&site_id, status, &id, &email], |row| row.get(0)).await?;
+                let sql = format!("{} {condition} order by created desc, id desc limit $5 offset $6", row::SELECT);
+                let values = params![&site_id, status, id, email, limit, offset];
+                let members = tx.rows(&sql, &values, row::from_row).await?;
+                Ok((members, total.unwrap_or(0)))
             })
         })
         .await
@@ -129,7 +145,8 @@ impl Identity {
     /// # Errors
     /// [`Code::Forbidden`] for callers who are neither app nor owner; [`Code::NotFound`].
     pub async fn member_approve(&self, site: &Site, caller: &Caller, id: &MemberId) -> Result<Member> {
-        self.member_change(site, caller, id, |member| {
+        allow(caller)?;
+        self.member_change(site, id, |member| {
             member.pending_approval = false;
             if member.status == Status::Pending && !member.pending_email {
                 member.status = Status::Active;
@@ -143,7 +160,8 @@ impl Identity {
     /// # Errors
     /// [`Code::Forbidden`] for callers who are neither app nor owner; [`Code::NotFound`].
     pub async fn member_block(&self, site: &Site, caller: &Caller, id: &MemberId) -> Result<Member> {
-        self.member_change(site, caller, id, |it| it.status = Status::Blocked).await
+        allow(caller)?;
+        self.member_change(site, id, |it| it.status = Status::Blocked).await
     }
 
     /// Lets a blocked member sign in again; the ended sessions stay ended.
@@ -151,7 +169,8 @@ impl Identity {
     /// # Errors
     /// [`Code::Forbidden`] for callers who are neither app nor owner; [`Code::NotFound`].
     pub async fn member_unblock(&self, site: &Site, caller: &Caller, id: &MemberId) -> Result<Member> {
-        self.member_change(site, caller, id, |member| {
+        allow(caller)?;
+        self.member_change(site, id, |member| {
             if member.status == Status::Blocked {
                 let is_pending = member.pending_email || member.pending_approval;
                 member.status = if is_pending { Status::Pending } else { Status::Active };
@@ -165,10 +184,10 @@ impl Identity {
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is an app, an owner or the member; [`Code::NotFound`].
     pub async fn member_delete(&self, site: &Site, caller: &Caller, id: &MemberId) -> Result<()> {
-        let is_self = matches!(caller, Caller::Member { id: it, .. } if it == id);
-        let app = Caller::App { id: "".into() };
-        let caller = if is_self { &app } else { caller };
-        self.member_change(site, caller, id, |member| {
+        if !matches!(caller, Caller::Member { id: it, .. } if it == id) {
+            allow(caller)?;
+        }
+        self.member_change(site, id, |member| {
             member.status = Status::Deleted;
             member.email = String::new();
             member.email_verified = false;
@@ -180,16 +199,7 @@ impl Identity {
     }
 
     /// Changes an account; when it can't sign in afterwards its sessions end first.
-    async fn member_change(
-        &self,
-        site: &Site,
-        caller: &Caller,
-        id: &MemberId,
-        change: fn(&mut Member),
-    ) -> Result<Member> {
-        if !caller.is_privileged() {
-            return Err(Fault::new(Code::Forbidden));
-        }
+    async fn member_change(&self, site: &Site, id: &MemberId, change: fn(&mut Member)) -> Result<Member> {
         let missing = || Fault::new(Code::NotFound);
         let mut after = self.member_get(site, id).await?.filter(is_there).ok_or_else(missing)?;
         change(&mut after);
@@ -216,6 +226,11 @@ impl Identity {
         self.revoke(&ended).await?;
         Ok(member)
     }
+}
+
+/// Accounts are for apps and owners to decide about.
+fn allow(caller: &Caller) -> Result<()> {
+    if caller.is_privileged() { Ok(()) } else { Err(Fault::new(Code::Forbidden)) }
 }
 
 fn is_there(member: &Member) -> bool {

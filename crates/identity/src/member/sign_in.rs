@@ -7,6 +7,7 @@ use crate::{
     policy,
     profile::Profile,
     session::Which,
+    throttle::Tried,
 };
 use serde_json::Value;
 use std::{net::IpAddr, sync::Arc};
@@ -52,7 +53,8 @@ impl Identity {
     ) -> Result<SignIn> {
         let (email, profile) = check_registration(registration)?;
         let throttle = &self.core.throttle;
-        let _tried = throttle.attempt(self.now(), &site.id, attempt.address, email.folded())?;
+        let kind = Tried::Registration;
+        let _tried = throttle.attempt(kind, self.now(), &site.id, attempt.address, email.folded())?;
         if self.member_by_email(site, &email).await?.is_some() {
             return Err(Fault::new(Code::EmailTaken));
         }
@@ -96,7 +98,7 @@ impl Identity {
     ) -> Result<SignIn> {
         let email = Email::parse(email).ok_or_else(|| Fault::new(Code::EmailInvalid))?;
         let throttle = &self.core.throttle;
-        let tried = throttle.attempt(self.now(), &site.id, attempt.address, email.folded())?;
+        let tried = throttle.attempt(Tried::SignIn, self.now(), &site.id, attempt.address, email.folded())?;
         let found = self.member_by_email(site, &email).await?;
         let stored = found.as_ref().and_then(|it| it.password_hash.clone());
         let matched = self.password_check(password, stored.as_deref()).await?;
@@ -126,7 +128,10 @@ impl Identity {
                 })
             })
             .await?;
-        throttle.refund(tried);
+        // Whoever still waits for a code was sent a message, so that try counts.
+        if matches!(advanced.0, SignIn::Success { .. }) {
+            throttle.refund(tried);
+        }
         Ok(self.send_after(advanced).await)
     }
 

@@ -11,7 +11,7 @@ impl Identity {
     /// # Errors
     /// Only what the database answers.
     pub async fn token_info(&self, token: &str) -> Result<Value> {
-        let known = match self.authenticate(Some(token), None).await {
+        let known = match self.check(token).await {
             Ok(known) => known,
             Err(fault) if fault.code() == Code::Unauthenticated => return Ok(json!({ "active": false })),
             Err(fault) => return Err(fault),

@@ -12,7 +12,9 @@ pub enum Intent {
     Auth(AuthRequest),
     /// The sign-in page, whoever is signed in already; also asked for by the client's pre-warm.
     Login,
-    Logout { client: ClientId },
+    Logout {
+        client: ClientId,
+    },
     /// A page of a business application this server does not have; the name of the intent.
     Elsewhere(&'static str),
 }
@@ -77,8 +79,17 @@ pub struct RedirectRequest {
 }
 
 const INTENTS: [&str; 11] = [
-    "auth", "login", "logout", "bookingsCheckout", "ecomCheckout", "eventsCheckout", "paidPlansCheckout",
-    "storesProduct", "bookingsBook", "ecomOrderPaymentRequest", "memberAccountPage",
+    "auth",
+    "login",
+    "logout",
+    "bookingsCheckout",
+    "ecomCheckout",
+    "eventsCheckout",
+    "paidPlansCheckout",
+    "storesProduct",
+    "bookingsBook",
+    "ecomOrderPaymentRequest",
+    "memberAccountPage",
 ];
 
 impl RedirectRequest {

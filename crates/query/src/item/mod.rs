@@ -15,6 +15,7 @@
 //! taken out on the way and written in front by [`CanonicalItem::document`].
 
 pub mod date;
+mod lex;
 pub mod number;
 mod project;
 mod scan;
@@ -75,7 +76,7 @@ impl CanonicalItem {
     pub fn document(&self, stamp: Stamp<'_>) -> Result<String> {
         let mut text = String::with_capacity(self.members.len() + 200);
         text.push_str("{\"_id\":");
-        scan::quote(stamp.id, &mut text);
+        lex::quote(stamp.id, &mut text);
         for (name, millis) in [("_createdDate", stamp.created), ("_updatedDate", stamp.updated)] {
             let iso = date::print(millis)
                 .ok_or_else(|| Fault::because(Code::BadRequest, format!("{name} is out of range")))?;
@@ -83,7 +84,7 @@ impl CanonicalItem {
         }
         if let Some(owner) = stamp.owner {
             text.push_str(",\"_owner\":");
-            scan::quote(owner, &mut text);
+            lex::quote(owner, &mut text);
         }
         if !self.members.is_empty() {
             text.extend([",", &self.members]);

@@ -1,6 +1,6 @@
 //! One pass from any JSON text to canonical text; no tree is built.
 
-use super::{CanonicalItem, MAX_BYTES, MAX_DEPTH, SentId, date, number, too_large};
+use super::{CanonicalItem, MAX_BYTES, MAX_DEPTH, SentId, date, too_large};
 use serde_json::Value as Json;
 use std::{collections::HashMap, ops::Range};
 use stoa_kernel::{Code, Fault, Millis, Result};
@@ -30,17 +30,11 @@ pub fn value(json: &Json) -> Result<Json> {
     serde_json::from_str(&scan.out).map_err(Fault::internal)
 }
 
-/// Appends a text as JSON, with the escapes of `JSON.stringify`.
-pub(super) fn quote(text: &str, out: &mut String) {
-    out.push('"');
-    text.chars().for_each(|it| escape(it, out));
-    out.push('"');
-}
-
-struct Scan<'a> {
-    text: &'a str,
-    at: usize,
-    out: String,
+/// What is left to read, and what has been written.
+pub(super) struct Scan<'a> {
+    pub(super) text: &'a str,
+    pub(super) at: usize,
+    pub(super) out: String,
     /// Members of the objects that are open, the innermost last.
     members: Vec<Member>,
     /// The server's own members, wanted only on the outermost level of an item.
@@ -61,13 +55,13 @@ struct System {
 }
 
 /// Why the text was refused, and the names that lead to the place, the innermost first.
-struct Refusal {
+pub(super) struct Refusal {
     code: Code,
     problem: &'static str,
     path: Vec<String>,
 }
 
-type Scanned<T = ()> = Result<T, Box<Refusal>>;
+pub(super) type Scanned<T = ()> = Result<T, Box<Refusal>>;
 
 impl From<Box<Refusal>> for Fault {
     fn from(refusal: Box<Refusal>) -> Self {
@@ -80,11 +74,11 @@ impl From<Box<Refusal>> for Fault {
     }
 }
 
-fn refuse<T>(code: Code, problem: &'static str) -> Scanned<T> {
+pub(super) fn refuse<T>(code: Code, problem: &'static str) -> Scanned<T> {
     Err(Box::new(Refusal { code, problem, path: Vec::new() }))
 }
 
-fn malformed<T>() -> Scanned<T> {
+pub(super) fn malformed<T>() -> Scanned<T> {
     refuse(Code::MalformedJson, "the item is not valid JSON")
 }
 
@@ -264,119 +258,6 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    fn string(&mut self) -> Scanned {
-        self.at += 1;
-        self.out.push('"');
-        loop {
-            let rest = &self.text[self.at..];
-            let plain = rest.bytes().position(|it| it == b'"' || it == b'\\' || it < b' ');
-            let Some(plain) = plain else { return malformed() };
-            self.out.push_str(&rest[..plain]);
-            self.at += plain + 1;
-            match rest.as_bytes()[plain] {
-                b'"' => {
-                    self.out.push('"');
-                    return Ok(());
-                }
-                b'\\' => {
-                    let c = self.escaped()?;
-                    escape(c, &mut self.out);
-                }
-                _ => return malformed(),
-            }
-        }
-    }
-
-    /// The character after a backslash.
-    fn escaped(&mut self) -> Scanned<char> {
-        let kind = self.peek();
-        self.at += 1;
-        Ok(match kind {
-            Some(b'"') => '"',
-            Some(b'\\') => '\\',
-            Some(b'/') => '/',
-            Some(b'b') => '\u{8}',
-            Some(b'f') => '\u{c}',
-            Some(b'n') => '\n',
-            Some(b'r') => '\r',
-            Some(b't') => '\t',
-            Some(b'u') => {
-                let unit = self.hex()?;
-                let c = match unit {
-                    0 => return refuse(Code::BadRequest, "a text contains the character NUL"),
-                    0xd800..=0xdbff if self.text[self.at..].starts_with("\\u") => {
-                        self.at += 2;
-                        let low = self.hex()?;
-                        let is_low = (0xdc00..=0xdfff).contains(&low);
-                        is_low.then(|| 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00)).and_then(char::from_u32)
-                    }
-                    _ => char::from_u32(unit),
-                };
-                match c {
-                    Some(c) => c,
-                    None => return refuse(Code::BadRequest, "a text contains half of a surrogate pair"),
-                }
-            }
-            _ => return malformed(),
-        })
-    }
-
-    fn hex(&mut self) -> Scanned<u32> {
-        let digits = self.text.as_bytes().get(self.at..self.at + 4);
-        self.at += 4;
-        let number = digits
-            .unwrap_or_default()
-            .iter()
-            .try_fold(0, |sum, &it| char::from(it).to_digit(16).map(|digit| sum * 16 + digit));
-        match number {
-            Some(number) if digits.is_some() => Ok(number),
-            _ => malformed(),
-        }
-    }
-
-    fn number(&mut self) -> Scanned {
-        let start = self.at;
-        self.skip(b'-');
-        if !self.skip(b'0') && !self.digits() {
-            return malformed();
-        }
-        if self.skip(b'.') && !self.digits() {
-            return malformed();
-        }
-        if self.skip(b'e') || self.skip(b'E') {
-            let _ = self.skip(b'+') || self.skip(b'-');
-            if !self.digits() {
-                return malformed();
-            }
-        }
-        let text = &self.text[start..self.at];
-        if number::is_canonical(text) {
-            self.out.push_str(text);
-            return Ok(());
-        }
-        match text.parse::<f64>() {
-            Ok(it) if it.is_finite() => number::print(it, &mut self.out),
-            _ => return refuse(Code::BadRequest, "a number is too large for a double"),
-        }
-        Ok(())
-    }
-
-    /// Skips digits; whether there was one.
-    fn digits(&mut self) -> bool {
-        let count = self.text.as_bytes()[self.at..].iter().take_while(|it| it.is_ascii_digit()).count();
-        self.at += count;
-        count > 0
-    }
-
-    fn word(&mut self, word: &str) -> Scanned {
-        if !self.text[self.at..].starts_with(word) {
-            return malformed();
-        }
-        self.at += word.len();
-        self.out.push_str(word);
-        Ok(())
-    }
-
     /// Nothing but white space may follow.
     fn end(&mut self) -> Scanned {
         self.space();
@@ -392,26 +273,6 @@ impl<'a> Scan<'a> {
 
     fn bare(&self, name: &Range<usize>) -> String {
         self.out[name.clone()].trim_matches('"').to_owned()
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
-
-    fn skip(&mut self, byte: u8) -> bool {
-        let is_next = self.peek() == Some(byte);
-        self.at += usize::from(is_next);
-        is_next
-    }
-
-    fn expect(&mut self, byte: u8) -> Scanned {
-        if self.skip(byte) { Ok(()) } else { malformed() }
-    }
-
-    fn space(&mut self) {
-        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {
-            self.at += 1;
-        }
     }
 }
 
@@ -442,21 +303,4 @@ impl System {
 fn inside(mut refusal: Box<Refusal>, name: impl FnOnce() -> String) -> Box<Refusal> {
     refusal.path.push(name());
     refusal
-}
-
-fn escape(c: char, out: &mut String) {
-    use std::fmt::Write;
-    match c {
-        '"' => out.push_str("\\\""),
-        '\\' => out.push_str("\\\\"),
-        '\u{8}' => out.push_str("\\b"),
-        '\u{c}' => out.push_str("\\f"),
-        '\n' => out.push_str("\\n"),
-        '\r' => out.push_str("\\r"),
-        '\t' => out.push_str("\\t"),
-        c if c < ' ' => {
-            let _ = write!(out, "\\u{:04x}", u32::from(c));
-        }
-        c => out.push(c),
-    }
 }

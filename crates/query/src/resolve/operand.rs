@@ -9,6 +9,11 @@ use serde_json::Value as Json;
 use stoa_kernel::{Code, Fault, Result};
 use stoa_sql::pattern::Part;
 
+/// The longest pattern of `$matches`: its parts, and its JSON text in bytes. PostgreSQL refuses regular
+/// expressions that grow too large.
+const MAX_PARTS: usize = 200;
+const MAX_PATTERN: usize = 10_000;
+
 /// `$eq`: any value; null asks for missing or null.
 pub(super) fn equal(condition: &Condition) -> Result<Test> {
     let value = value(&condition.operand)?;
@@ -86,6 +91,9 @@ pub(super) fn matches(condition: &Condition) -> Result<Test> {
         }
     };
     let parts = operand.get("spec").and_then(Json::as_array).ok_or_else(wrong)?;
+    if parts.len() > MAX_PARTS || operand.to_string().len() > MAX_PATTERN {
+        return Err(self::wrong(condition, Code::FilterInvalid, "takes no pattern as long as this"));
+    }
     Ok(Test::Matches(parts.iter().map(part).collect::<Result<_>>()?, ignore_case))
 }
 

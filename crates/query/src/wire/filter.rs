@@ -59,8 +59,13 @@ operators! {
 
 /// The deepest nesting of `$and`, `$or` and `$not` (WDE0169).
 const MAX_DEPTH: usize = 16;
-/// The most conditions in one filter: the engines limit how large an expression may grow.
+/// The most conditions in one filter, each value of a `$hasAll` being one: SQLite takes expressions of at
+/// most a thousand levels.
 const MAX_CONDITIONS: usize = 500;
+/// The most values in the lists of one filter.
+const MAX_LISTED: usize = 10_000;
+/// The most SQL that the conditions of one filter may become: SQLite takes a million bytes in all.
+const MAX_BYTES: usize = 500_000;
 
 impl Filter {
     /// The filter that holds always.
@@ -77,7 +82,7 @@ impl Filter {
             return Err(Fault::because(Code::FilterNotObject, "the filter must be an object"));
         };
         let object = wrapped(object).unwrap_or(object);
-        let mut reader = Reader { conditions: 0 };
+        let mut reader = Reader::default();
         reader.object(object, 0)
     }
 
@@ -106,8 +111,12 @@ fn operators(value: &Json) -> Option<&Map<String, Json>> {
     (!is_date && object.keys().any(|it| it.starts_with('$'))).then_some(object)
 }
 
+/// Counts what has been read, against the limits above.
+#[derive(Default)]
 struct Reader {
     conditions: usize,
+    listed: usize,
+    bytes: usize,
 }
 
 impl Reader {
@@ -171,11 +180,29 @@ impl Reader {
     }
 
     fn condition(&mut self, field: &str, operator: Operator, operand: &Json) -> Result<Filter> {
-        self.conditions += 1;
-        if self.conditions > MAX_CONDITIONS {
-            return Err(invalid(format!("the filter has more than {MAX_CONDITIONS} conditions")));
+        let listed = operand.as_array().map_or(0, Vec::len);
+        let conditions = if operator == Operator::HasAll { listed.max(1) } else { 1 };
+        self.conditions += conditions;
+        self.listed += listed;
+        self.bytes += conditions * bytes(field);
+        if self.conditions > MAX_CONDITIONS || self.bytes > MAX_BYTES {
+            return Err(invalid("the filter has too many conditions".to_owned()));
+        }
+        if self.listed > MAX_LISTED {
+            return Err(invalid(format!("the lists of the filter have more than {MAX_LISTED} values")));
         }
         Ok(Filter::Condition(Condition { field: field.to_owned(), operator, operand: operand.clone() }))
+    }
+}
+
+/// The most SQL that a condition on this field becomes, roughly and never too low: its name stands there
+/// a dozen times, and arrays on the way to it are asked for each name.
+fn bytes(field: &str) -> usize {
+    let names = field.split('.').count();
+    let quoted = stoa_sql::json::quoted(field).len() + field.matches('\'').count();
+    match names {
+        1 => 850 + 8 * quoted,
+        _ => 1500 + 650 * names + (20 + names) * quoted,
     }
 }
 

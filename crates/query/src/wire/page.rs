@@ -45,7 +45,7 @@ pub struct Reference {
 const MAX_LIMIT: i64 = 1000;
 /// The largest integer that clients count with.
 const MAX_INTEGER: f64 = 9_007_199_254_740_991.0;
-const MAX_SORT_KEYS: usize = 20;
+const MAX_SORT_KEYS: usize = 10;
 const MAX_REFERENCES: usize = 100;
 const MAX_NAME: usize = 1000;
 

@@ -134,6 +134,8 @@ impl OnPostgres {
             let (client, connection) =
                 tokio_postgres::connect(&url, tokio_postgres::NoTls).await.expect("PostgreSQL answers");
             tokio::spawn(connection);
+            // Compiling a long condition to machine code takes a minute, running it without takes 40 ms.
+            client.batch_execute("set jit = off").await.expect("a setting");
             // Tests run side by side, and a function can't be replaced twice at once.
             client.batch_execute("select pg_advisory_lock(7)").await.expect("a lock");
             for it in stoa_sql::postgres_functions::statements() {

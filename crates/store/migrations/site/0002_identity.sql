@@ -52,6 +52,7 @@ create table stoa.session_token (
     expires bigint not null,
     primary key (site, hash)
 );
+create index session_token_member on stoa.session_token (site, member);
 
 -- Authorization codes. A used one stays until it would be long forgotten, so that a second use is seen.
 create table stoa.code (

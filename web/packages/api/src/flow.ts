@@ -1,4 +1,5 @@
-// Printed from the Rust types in crates/identity/src/flow/wire.rs. Do not edit by hand.
+// Printed from the Rust types in crates/identity/src/flow/wire.rs. Do not edit by hand; print it anew with
+// STOA_WRITE_TYPESCRIPT=1 cargo test -p stoa-identity typescript
 
 /**
  * A flow as its page shows it.
@@ -78,3 +79,16 @@ export type Problem = { field: string | null,
  * Stable name for translation, for example `INVALID_CREDENTIALS`.
  */
 code: string, message: string, };
+
+/**
+ * What the account pages send to begin a flow.
+ */
+export type FlowStart = { kind: FlowKind, clientId?: string, 
+/**
+ * Where to go at the end: an address of the client or of this server.
+ */
+returnUrl?: string, 
+/**
+ * The token of the invitation, for OWNER_SETUP.
+ */
+invite?: string, };

@@ -16,6 +16,8 @@ import type { Exchange, Transport } from './transport.ts';
 const margin = 5;
 /** Taken when the server does not say how long an access token lives; seconds. */
 const unknownLife = 300;
+/** How long a renewal may take, so that no tab holds up the others for ever; milliseconds. */
+const patience = 30_000;
 
 export interface Call extends Omit<Exchange, 'authorization'> {
   /** The call changes nothing, so it may be made again as a visitor when the membership turns out to have ended. */
@@ -135,7 +137,9 @@ export class Session {
   }
 
   async #grant(body: object, role: Tokens['refreshToken']['role'], refreshToken: string): Promise<Tokens> {
-    const answer = record(await this.#transport.send({ method: 'POST', path: '/oauth2/token', body }));
+    const answer = record(
+      await this.#transport.send({ method: 'POST', path: '/oauth2/token', body, signal: AbortSignal.timeout(patience) }),
+    );
     const value = answer['access_token'];
     if (typeof value !== 'string' || value === '') {
       throw new StoaError('The server gave no access token.', { code: 'UNREADABLE', status: 200 });

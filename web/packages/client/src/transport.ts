@@ -69,7 +69,9 @@ export class Transport {
 }
 
 function unanswered(cause: unknown, signal: AbortSignal | undefined): StoaError {
-  return signal?.aborted === true
+  // A time limit is not a wish of the caller: it counts as no answer.
+  const cancelled = signal?.aborted === true && (signal.reason as Error | undefined)?.name !== 'TimeoutError';
+  return cancelled
     ? new StoaError('The call was cancelled.', { code: 'ABORTED', cause })
     : new StoaError('The server cannot be reached.', { code: 'NETWORK', cause });
 }

@@ -1,16 +1,8 @@
 /** The three requests of the account pages. Nothing here knows about React or about what is on the page. */
-import type { FlowInput, FlowKind, FlowView } from '@stoa/api';
+import type { FlowInput, FlowStart, FlowView } from '@stoa/api';
 
 const ROOT = '/_api/account/v1/flows';
 const PATIENCE_MS = 30_000;
-
-/** What may be said when a flow is asked for. */
-export interface FlowStart {
-  kind: FlowKind;
-  clientId?: string;
-  returnUrl?: string;
-  invite?: string;
-}
 
 /** Why there is no view. `offline`: no answer; `expired`: the flow is gone; `refused`: the server said no; `broken`: its fault. */
 export interface Failure {
@@ -46,7 +38,7 @@ async function send(method: 'GET' | 'POST', path: string, body?: unknown): Promi
   }
   const json = parse(text);
   if (response.ok && isView(json)) return { view: json };
-  return { failure: failureOf(response, json) };
+  return { failure: failureOf(response, json, path !== ROOT) };
 }
 
 function parse(text: string): unknown {
@@ -66,13 +58,13 @@ function isView(json: unknown): json is FlowView {
 /** Codes that say that this flow will never go on. */
 const GONE = new Set(['INVALID_STATE_TOKEN', 'FLOW_EXPIRED', 'FLOW_NOT_FOUND']);
 
-function failureOf(response: Response, json: unknown): Failure {
+function failureOf(response: Response, json: unknown, ofFlow: boolean): Failure {
   const details = isObject(json) && isObject(json['details']) ? json['details'] : {};
   const error = isObject(details['applicationError']) ? details['applicationError'] : {};
   const code = typeof error['code'] === 'string' ? error['code'] : '';
   const message = [error['description'], isObject(json) ? json['message'] : null].find((it): it is string => typeof it === 'string' && it !== '') ?? '';
   const requestId = response.headers.get('x-wix-request-id');
   const status = response.status;
-  const why = GONE.has(code) || status === 404 || status === 410 ? 'expired' : status >= 400 && status < 500 ? 'refused' : 'broken';
+  const why = GONE.has(code) || (ofFlow && (status === 404 || status === 410)) ? 'expired' : status >= 400 && status < 500 ? 'refused' : 'broken';
   return { why, code, message, requestId };
 }

@@ -1,5 +1,5 @@
 /** What an address asks for. The paths of the account pages on one page. */
-import type { FlowStart } from './request.ts';
+import type { FlowStart } from '@stoa/api';
 
 export type Route =
   | { to: 'flow'; token: string }

@@ -23,7 +23,7 @@ export function startPath(kind: FlowKind | null): string {
 /** No view could be had: the whole page says why and what to do. */
 export function FailurePage({ failure, kind, onRetry }: { failure: Failure; kind: FlowKind | null; onRetry: () => void }) {
   const text = useText();
-  const restart = <Link href={startPath(kind) + location.search} variant="primary">{text.startAgain}</Link>;
+  const restart = <Link href={startPath(kind)} variant="primary">{text.startAgain}</Link>;
   const retry = <Button variant="primary" onPress={onRetry}>{text.tryAgain}</Button>;
   switch (failure.why) {
     case 'offline':

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import type { FactorType } from '@stoa/api';
 import { Button } from '@stoa/ui/Button';
 import { Checkbox } from '@stoa/ui/Checkbox';
@@ -8,6 +8,7 @@ import { PasswordField } from '@stoa/ui/PasswordField';
 import { Spinner } from '@stoa/ui/Spinner';
 import { TextField } from '@stoa/ui/TextField';
 import { passkeyGet } from '../flow/passkey.ts';
+import { useLook } from '../flow/useLook.ts';
 import { StepHead } from '../page/StepHead.tsx';
 import { useText } from '../page/text.ts';
 import { Passkey } from './Passkey.tsx';
@@ -107,9 +108,6 @@ export function AnswerFactor({ view, step, flow }: StepProps<'ANSWER_FACTOR'>) {
 /** Looks every few seconds whether the phone said yes. */
 function PushWait({ look }: { look: () => Promise<void> }) {
   const text = useText();
-  useEffect(() => {
-    const timer = setInterval(() => { void look(); }, LOOK_EVERY_MS);
-    return () => { clearInterval(timer); };
-  }, [look]);
+  useLook(look, LOOK_EVERY_MS);
   return <p className="step-row" role="status"><Spinner /> {text.pushWaiting}</p>;
 }

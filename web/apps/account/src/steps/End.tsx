@@ -49,11 +49,9 @@ export function Done({ view, step }: Pick<StepProps<'DONE'>, 'view' | 'step'>) {
       <StepHead title={text.done[step.message]} site={site} />
       <div className="step-stack">
         <Callout tone="good">{text.doneText[step.message]}</Callout>
-        {step.message === 'OWNER_READY'
-          ? <Link href="/studio" variant="primary">{text.openStudio}</Link>
-          : step.message === 'PASSWORD_CHANGED'
-            ? <Link href="/account/sign-in" variant="primary">{text.signIn}</Link>
-            : isSafeUrl(home) && <Link href={home} variant="button">{text.goToSite(site)}</Link>}
+        {step.message === 'PASSWORD_CHANGED'
+          ? <Link href="/account/sign-in" variant="primary">{text.signIn}</Link>
+          : isSafeUrl(home) && <Link href={home} variant="button">{text.goToSite(site)}</Link>}
       </div>
     </>
   );

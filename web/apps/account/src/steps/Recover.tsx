@@ -1,8 +1,9 @@
 import { Button } from '@stoa/ui/Button';
+import { ProblemSummary } from '@stoa/ui/Form';
 import { StepHead } from '../page/StepHead.tsx';
 import { useText } from '../page/text.ts';
 import { EmailField, useEmail } from './EmailField.tsx';
-import { missing, siteName, type StepProps } from './step.ts';
+import { missing, problemsFor, siteName, type StepProps } from './step.ts';
 import { StepForm } from './StepForm.tsx';
 
 export function RecoverRequest({ view, step, flow }: StepProps<'RECOVER_REQUEST'>) {
@@ -29,12 +30,18 @@ export function RecoverRequest({ view, step, flow }: StepProps<'RECOVER_REQUEST'
 /** Says the same whether or not the address is known. */
 export function RecoverSent({ view, step, flow }: StepProps<'RECOVER_SENT'>) {
   const text = useText();
+  const { summary } = problemsFor(view, text, [], {});
   return (
     <>
       <StepHead title={text.recoverSentTitle} site={siteName(view, text)}>{text.recoverSentText(step.emailHint)}</StepHead>
-      <p className="step-quiet">{text.spamHint}</p>
-      <div className="step-ways">
-        <Button variant="secondary" wide onPress={() => { flow.send({ type: 'SWITCH', to: 'SIGN_IN', email: null }); }}>{text.backToSignIn}</Button>
+      <div className="step-stack">
+        <ProblemSummary title={text.problemsTitle} problems={summary} round={flow.round} />
+        <Button wide onPress={() => { flow.send({ type: 'SWITCH', to: 'SIGN_IN', email: null }); }}>{text.backToSignIn}</Button>
+      </div>
+      <div className="step-aside step-quiet">
+        <span>{text.spamHint}</span>
+        <Button variant="link" pending={flow.sending === 'RESEND'} onPress={() => { flow.send({ type: 'RESEND' }); }}>{text.recoverAgain}</Button>
+        <p role="status">{flow.answered === 'RESEND' && flow.failure === null && view.problems.length === 0 ? text.resentLink : ''}</p>
       </div>
     </>
   );

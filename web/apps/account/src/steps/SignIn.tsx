@@ -18,7 +18,7 @@ export function SignIn({ view, step, flow }: StepProps<'SIGN_IN'>) {
   const providers = step.providers.filter((it) => isSafeUrl(it.url));
   return (
     <>
-      <StepHead title={owner ? text.ownerSignInTitle : text.signInTitle(site)} site={site}>{owner ? text.ownerSignInText(site) : null}</StepHead>
+      <StepHead title={owner ? text.ownerSignInTitle(site) : text.signInTitle(site)} site={site}>{owner ? text.ownerSignInText : null}</StepHead>
       <StepForm
         view={view} flow={flow} submit={text.signIn} fields={['email', 'password']}
         check={() => missing({ email, password })}

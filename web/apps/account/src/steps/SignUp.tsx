@@ -15,9 +15,11 @@ export function SignUp({ view, step, flow }: StepProps<'SIGN_UP'>) {
   const [password, setPassword] = useState('');
   const [profile, setProfile] = useState<ProfileValues>({});
   const least = step.passwordMinLength;
+  // The first person who runs a site says here who they are; everyone else is invited by address.
+  const setup = view.kind === 'OWNER_SETUP';
   return (
     <>
-      <StepHead title={text.signUpTitle} site={site}>{text.signUpText(site)}</StepHead>
+      <StepHead title={setup ? text.ownerFirstTitle : text.signUpTitle} site={site}>{setup ? text.ownerSetupText(site) : text.signUpText(site)}</StepHead>
       <StepForm
         view={view} flow={flow} submit={text.signUp} fields={['email', 'password', ...step.fields.map((it) => it.name)]} passwordMinLength={least}
         check={() => ({ ...shortPassword(password, least), ...missing({ email, password, ...requiredValues(step.fields, profile) }) })}
@@ -34,10 +36,12 @@ export function SignUp({ view, step, flow }: StepProps<'SIGN_UP'>) {
           </>
         )}
       </StepForm>
-      <p className="step-aside">
-        <span>{text.haveAccount}</span>
-        <Button variant="link" onPress={() => { flow.send({ type: 'SWITCH', to: 'SIGN_IN', email: email.trim() || null }); }}>{text.signIn}</Button>
-      </p>
+      {!setup && (
+        <p className="step-aside">
+          <span>{text.haveAccount}</span>
+          <Button variant="link" onPress={() => { flow.send({ type: 'SWITCH', to: 'SIGN_IN', email: email.trim() || null }); }}>{text.signIn}</Button>
+        </p>
+      )}
     </>
   );
 }

@@ -3,7 +3,6 @@ import type { FlowView } from '@stoa/api';
 import { Button } from '@stoa/ui/Button';
 import { Form, FormActions, ProblemSummary } from '@stoa/ui/Form';
 import type { Flow } from '../flow/useFlow.ts';
-import { TITLE_ID } from '../page/StepHead.tsx';
 import { useText } from '../page/text.ts';
 import { focusFirstProblem, problemsFor, type LocalProblems } from './step.ts';
 
@@ -35,7 +34,7 @@ export function StepForm({ view, flow, submit, fields, check, onSubmit, password
     else onSubmit();
   };
   return (
-    <Form onSubmit={send} labelledBy={TITLE_ID}>
+    <Form onSubmit={send}>
       <ProblemSummary title={text.problemsTitle} problems={summary} round={flow.round} />
       {children(at)}
       <FormActions>

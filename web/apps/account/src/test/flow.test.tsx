@@ -189,7 +189,7 @@ describe('when there is no view', () => {
   });
 
   it('a refusal shows the server\'s sentence', async () => {
-    openPage('/account/sign-in', refusal(400, 'CLIENT_NOT_FOUND'));
+    openPage('/account/sign-in', refusal(400, 'ODD'));
     expect(await screen.findByText('The server says no.')).toBeTruthy();
   });
 

@@ -17,11 +17,14 @@ export const VIEWS: { [Type in Step['type']]: { title: string | RegExp; view: Fl
       view: viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true, providers: [{ id: 'p', name: 'Example University', url: '/p' }] }),
     },
     {
-      title: 'Sign in to your studio',
+      title: 'Sign in to run Atlas',
       view: viewOf({ type: 'SIGN_IN', email: null, canSignUp: false, canRecover: true, providers: [] }, { kind: 'OWNER_SIGN_IN', cancelUrl: null }),
     },
   ],
-  SIGN_UP: [{ title: 'Create your account', view: viewOf({ type: 'SIGN_UP', email: null, fields: profile, passwordMinLength: 8 }, { kind: 'SIGN_UP' }) }],
+  SIGN_UP: [
+    { title: 'Create your account', view: viewOf({ type: 'SIGN_UP', email: null, fields: profile, passwordMinLength: 8 }, { kind: 'SIGN_UP' }) },
+    { title: /^Welcome/, view: viewOf({ type: 'SIGN_UP', email: null, fields: [], passwordMinLength: 8 }, { kind: 'OWNER_SETUP', cancelUrl: null }) },
+  ],
   VERIFY_EMAIL: [{ title: 'Check your email', view: viewOf({ type: 'VERIFY_EMAIL', emailHint: 'm…@example.org', resendAfterSeconds: 30 }, { canGoBack: true }) }],
   AWAIT_APPROVAL: [{ title: 'Almost there', view: viewOf({ type: 'AWAIT_APPROVAL', emailHint: 'm…@example.org' }) }],
   MISSING_FIELDS: [{ title: 'A few more details', view: viewOf({ type: 'MISSING_FIELDS', fields: profile }) }],

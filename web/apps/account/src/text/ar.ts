@@ -44,8 +44,8 @@ const ar: Catalogue = {
   or: 'أو',
   signInWith: (provider) => `المتابعة عبر ${provider}`,
 
-  ownerSignInTitle: 'تسجيل الدخول إلى الاستوديو',
-  ownerSignInText: (site) => `لمن يديرون ${site}.`,
+  ownerSignInTitle: (site) => `تسجيل الدخول لإدارة ${site}`,
+  ownerSignInText: 'للمالكين والمحررين.',
 
   signUpTitle: 'إنشاء حسابك',
   signUpText: (site) => `حساب واحد لكل ما في ${site}.`,
@@ -74,11 +74,14 @@ const ar: Catalogue = {
   recover: 'إرسال الرابط',
   recoverSentTitle: 'تحقق من بريدك',
   recoverSentText: (where) => `إن كان هناك حساب للعنوان \u2068${where}\u2069 فالرابط في الطريق. يعمل مرة واحدة ولوقت قصير.`,
+  resentLink: 'أُرسل مرة أخرى.',
+  recoverAgain: 'إرسال مرة أخرى',
   backToSignIn: 'العودة إلى تسجيل الدخول',
 
   newPasswordTitle: 'اختر كلمة مرور جديدة',
   ownerSetupTitle: 'أهلًا بك. اختر كلمة مرورك',
-  ownerSetupText: (site) => `لقد دُعيت إلى إدارة ${site}. كلمة المرور هذه تفتح الاستوديو.`,
+  ownerFirstTitle: 'أهلًا بك. اختر بيانات دخولك',
+  ownerSetupText: (site) => `لقد دُعيت إلى إدارة ${site}. ستسجّل الدخول بكلمة المرور هذه.`,
   passwordFor: (account) => `للحساب \u2068${account}\u2069`,
   savePassword: 'حفظ كلمة المرور',
 
@@ -170,7 +173,6 @@ const ar: Catalogue = {
     PASSWORD_CHANGED: 'استخدم كلمة المرور الجديدة من الآن. تم تسجيل خروجك من كل مكان آخر.',
     OWNER_READY: 'حُفظت كلمة مرورك وتم تسجيل دخولك.',
   },
-  openStudio: 'فتح الاستوديو',
   goToSite: (site) => `الذهاب إلى ${site}`,
 
   failedTitle: 'لا يمكن المتابعة',
@@ -201,6 +203,11 @@ const ar: Catalogue = {
     link: 'انتهت صلاحية هذا الرابط أو استُخدم من قبل.',
     captcha: 'لم نتمكن من التحقق من أنك إنسان. حاول مرة أخرى.',
     busy: 'الخدمة مشغولة. حاول مرة أخرى بعد لحظات.',
+    movedOn: 'تم التقدم في نافذة أخرى. هذه هي الحالة الآن.',
+    expired: 'انتهت صلاحية تسجيل الدخول هذا أو اكتمل. ابدأ من جديد.',
+    returnRefused: 'عنوان العودة غير مسجل لهذا التطبيق.',
+    client: 'التطبيق الذي أرسلك إلى هنا غير معروف.',
+    site: 'لا يوجد موقع على هذا العنوان.',
   },
 };
 

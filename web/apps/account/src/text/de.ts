@@ -33,8 +33,8 @@ const de: Catalogue = {
   or: 'oder',
   signInWith: (provider) => `Weiter mit ${provider}`,
 
-  ownerSignInTitle: 'Im Studio anmelden',
-  ownerSignInText: (site) => `Für alle, die ${site} betreiben.`,
+  ownerSignInTitle: (site) => `Anmelden, um ${site} zu betreiben`,
+  ownerSignInText: 'Für Eigentümer und Redaktion.',
 
   signUpTitle: 'Konto anlegen',
   signUpText: (site) => `Ein Konto für alles auf ${site}.`,
@@ -63,11 +63,14 @@ const de: Catalogue = {
   recover: 'Link schicken',
   recoverSentTitle: 'Bitte E-Mails ansehen',
   recoverSentText: (where) => `Wenn es zu ${where} ein Konto gibt, ist ein Link unterwegs. Er gilt einmal und nur kurze Zeit.`,
+  resentLink: 'Noch einmal geschickt.',
+  recoverAgain: 'Noch einmal schicken',
   backToSignIn: 'Zurück zur Anmeldung',
 
   newPasswordTitle: 'Neues Passwort wählen',
   ownerSetupTitle: 'Willkommen. Wählen Sie Ihr Passwort',
-  ownerSetupText: (site) => `Sie sind eingeladen, ${site} zu betreiben. Dieses Passwort öffnet das Studio.`,
+  ownerFirstTitle: 'Willkommen. So melden Sie sich an',
+  ownerSetupText: (site) => `Sie sind eingeladen, ${site} zu betreiben. Mit diesem Passwort melden Sie sich an.`,
   passwordFor: (account) => `Für ${account}`,
   savePassword: 'Passwort speichern',
 
@@ -159,7 +162,6 @@ const de: Catalogue = {
     PASSWORD_CHANGED: 'Ab jetzt gilt das neue Passwort. Überall sonst wurden Sie abgemeldet.',
     OWNER_READY: 'Ihr Passwort ist gesetzt, und Sie sind angemeldet.',
   },
-  openStudio: 'Studio öffnen',
   goToSite: (site) => `Zu ${site}`,
 
   failedTitle: 'Hier geht es nicht weiter',
@@ -190,6 +192,11 @@ const de: Catalogue = {
     link: 'Dieser Link ist abgelaufen oder wurde schon benutzt.',
     captcha: 'Wir konnten nicht erkennen, dass Sie ein Mensch sind. Bitte noch einmal versuchen.',
     busy: 'Der Dienst ist ausgelastet. Bitte gleich noch einmal versuchen.',
+    movedOn: 'In einem anderen Fenster ging es schon weiter. Hier ist der jetzige Stand.',
+    expired: 'Diese Anmeldung ist abgelaufen oder schon abgeschlossen. Beginnen Sie neu.',
+    returnRefused: 'Die Rücksprungadresse ist für diese App nicht eingetragen.',
+    client: 'Die App, von der Sie kommen, ist nicht bekannt.',
+    site: 'Unter dieser Adresse gibt es keine Website.',
   },
 };
 

@@ -32,8 +32,8 @@ const en = {
   or: 'or',
   signInWith: (provider: string) => `Continue with ${provider}`,
 
-  ownerSignInTitle: 'Sign in to your studio',
-  ownerSignInText: (site: string) => `For the people who run ${site}.`,
+  ownerSignInTitle: (site: string) => `Sign in to run ${site}`,
+  ownerSignInText: 'For owners and editors.',
 
   signUpTitle: 'Create your account',
   signUpText: (site: string) => `One account for everything on ${site}.`,
@@ -62,11 +62,14 @@ const en = {
   recover: 'Send the link',
   recoverSentTitle: 'Check your email',
   recoverSentText: (where: string) => `If there is an account for ${where}, a link is on its way. It works once and only for a short while.`,
+  resentLink: 'Sent once more.',
+  recoverAgain: 'Send it again',
   backToSignIn: 'Back to sign-in',
 
   newPasswordTitle: 'Choose a new password',
   ownerSetupTitle: 'Welcome. Choose your password',
-  ownerSetupText: (site: string) => `You were invited to run ${site}. This password opens its studio.`,
+  ownerFirstTitle: 'Welcome. Choose how you sign in',
+  ownerSetupText: (site: string) => `You were invited to run ${site}. You will sign in with this password.`,
   passwordFor: (account: string) => `For ${account}`,
   savePassword: 'Save password',
 
@@ -158,7 +161,6 @@ const en = {
     PASSWORD_CHANGED: 'Use the new password from now on. You were signed out everywhere else.',
     OWNER_READY: 'Your password is set and you are signed in.',
   },
-  openStudio: 'Open the studio',
   goToSite: (site: string) => `Go to ${site}`,
 
   failedTitle: 'This cannot go on',
@@ -189,6 +191,11 @@ const en = {
     link: 'This link has expired or was used already.',
     captcha: 'We could not tell that you are a person. Please try again.',
     busy: 'The service is busy. Please try again in a moment.',
+    movedOn: 'This had already moved on in another window. This is where it stands.',
+    expired: 'This sign-in has expired or was finished. Start again.',
+    returnRefused: 'The address to go back to is not registered for this app.',
+    client: 'The app that sent you here is not known.',
+    site: 'There is no site at this address.',
   },
 };
 

@@ -33,8 +33,8 @@ const es: Catalogue = {
   or: 'o',
   signInWith: (provider) => `Continuar con ${provider}`,
 
-  ownerSignInTitle: 'Entra en tu estudio',
-  ownerSignInText: (site) => `Para quienes llevan ${site}.`,
+  ownerSignInTitle: (site) => `Inicia sesión para llevar ${site}`,
+  ownerSignInText: 'Para propietarios y editores.',
 
   signUpTitle: 'Crea tu cuenta',
   signUpText: (site) => `Una sola cuenta para todo ${site}.`,
@@ -63,11 +63,14 @@ const es: Catalogue = {
   recover: 'Enviar el enlace',
   recoverSentTitle: 'Mira tu correo',
   recoverSentText: (where) => `Si hay una cuenta para ${where}, un enlace está en camino. Sirve una vez y por poco tiempo.`,
+  resentLink: 'Enviado otra vez.',
+  recoverAgain: 'Enviar de nuevo',
   backToSignIn: 'Volver al inicio de sesión',
 
   newPasswordTitle: 'Elige una contraseña nueva',
   ownerSetupTitle: 'Te damos la bienvenida. Elige tu contraseña',
-  ownerSetupText: (site) => `Te invitaron a llevar ${site}. Esta contraseña abre su estudio.`,
+  ownerFirstTitle: 'Te damos la bienvenida. Elige cómo entrar',
+  ownerSetupText: (site) => `Te invitaron a llevar ${site}. Entrarás con esta contraseña.`,
   passwordFor: (account) => `Para ${account}`,
   savePassword: 'Guardar contraseña',
 
@@ -159,7 +162,6 @@ const es: Catalogue = {
     PASSWORD_CHANGED: 'Usa la contraseña nueva desde ahora. Tus otras sesiones se han cerrado.',
     OWNER_READY: 'Tu contraseña está guardada y has iniciado sesión.',
   },
-  openStudio: 'Abrir el estudio',
   goToSite: (site) => `Ir a ${site}`,
 
   failedTitle: 'No se puede seguir',
@@ -190,6 +192,11 @@ const es: Catalogue = {
     link: 'Este enlace ha caducado o ya se usó.',
     captcha: 'No pudimos comprobar que eres una persona. Inténtalo de nuevo.',
     busy: 'El servicio está ocupado. Inténtalo de nuevo en un momento.',
+    movedOn: 'Esto ya avanzó en otra ventana. Así está ahora.',
+    expired: 'Este inicio de sesión ha caducado o ya terminó. Empieza de nuevo.',
+    returnRefused: 'La dirección de vuelta no está registrada para esta aplicación.',
+    client: 'La aplicación que te envió aquí no se conoce.',
+    site: 'No hay ningún sitio en esta dirección.',
   },
 };
 

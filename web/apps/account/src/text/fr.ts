@@ -33,8 +33,8 @@ const fr: Catalogue = {
   or: 'ou',
   signInWith: (provider) => `Continuer avec ${provider}`,
 
-  ownerSignInTitle: 'Se connecter au studio',
-  ownerSignInText: (site) => `Pour les personnes qui gèrent ${site}.`,
+  ownerSignInTitle: (site) => `Se connecter pour gérer ${site}`,
+  ownerSignInText: 'Pour les propriétaires et les rédacteurs.',
 
   signUpTitle: 'Créer votre compte',
   signUpText: (site) => `Un seul compte pour tout ${site}.`,
@@ -63,11 +63,14 @@ const fr: Catalogue = {
   recover: 'Envoyer le lien',
   recoverSentTitle: 'Consultez vos e-mails',
   recoverSentText: (where) => `S’il existe un compte pour ${where}, un lien est en route. Il sert une seule fois et peu de temps.`,
+  resentLink: 'Renvoyé.',
+  recoverAgain: 'Renvoyer',
   backToSignIn: 'Retour à la connexion',
 
   newPasswordTitle: 'Choisir un nouveau mot de passe',
   ownerSetupTitle: 'Bienvenue. Choisissez votre mot de passe',
-  ownerSetupText: (site) => `Vous êtes invité à gérer ${site}. Ce mot de passe ouvre le studio.`,
+  ownerFirstTitle: 'Bienvenue. Choisissez vos identifiants',
+  ownerSetupText: (site) => `Vous êtes invité à gérer ${site}. Ce mot de passe servira à vous connecter.`,
   passwordFor: (account) => `Pour ${account}`,
   savePassword: 'Enregistrer le mot de passe',
 
@@ -159,7 +162,6 @@ const fr: Catalogue = {
     PASSWORD_CHANGED: 'Utilisez désormais le nouveau mot de passe. Vous avez été déconnecté partout ailleurs.',
     OWNER_READY: 'Votre mot de passe est enregistré et vous êtes connecté.',
   },
-  openStudio: 'Ouvrir le studio',
   goToSite: (site) => `Aller à ${site}`,
 
   failedTitle: 'Impossible de continuer',
@@ -190,6 +192,11 @@ const fr: Catalogue = {
     link: 'Ce lien a expiré ou a déjà servi.',
     captcha: 'Nous n’avons pas pu vérifier que vous êtes une personne. Réessayez.',
     busy: 'Le service est occupé. Réessayez dans un instant.',
+    movedOn: 'La suite a déjà eu lieu dans une autre fenêtre. Voici où vous en êtes.',
+    expired: 'Cette connexion a expiré ou est terminée. Recommencez.',
+    returnRefused: 'L’adresse de retour n’est pas enregistrée pour cette application.',
+    client: 'L’application qui vous envoie ici n’est pas connue.',
+    site: 'Il n’y a pas de site à cette adresse.',
   },
 };
 

@@ -33,8 +33,8 @@ const he: Catalogue = {
   or: 'או',
   signInWith: (provider) => `המשך עם ${provider}`,
 
-  ownerSignInTitle: 'כניסה לסטודיו',
-  ownerSignInText: (site) => `למי שמנהלים את ${site}.`,
+  ownerSignInTitle: (site) => `כניסה לניהול ${site}`,
+  ownerSignInText: 'לבעלים ולעורכים.',
 
   signUpTitle: 'יצירת חשבון',
   signUpText: (site) => `חשבון אחד לכל מה שיש ב־${site}.`,
@@ -63,11 +63,14 @@ const he: Catalogue = {
   recover: 'שליחת הקישור',
   recoverSentTitle: 'בדיקת הדוא״ל',
   recoverSentText: (where) => `אם יש חשבון עבור \u2068${where}\u2069, קישור בדרך. הוא פועל פעם אחת ולזמן קצר.`,
+  resentLink: 'נשלח שוב.',
+  recoverAgain: 'שליחה חוזרת',
   backToSignIn: 'חזרה לכניסה',
 
   newPasswordTitle: 'בחירת סיסמה חדשה',
   ownerSetupTitle: 'ברוכים הבאים. בחירת סיסמה',
-  ownerSetupText: (site) => `קיבלת הזמנה לנהל את ${site}. הסיסמה הזאת פותחת את הסטודיו.`,
+  ownerFirstTitle: 'ברוכים הבאים. בחירת פרטי הכניסה',
+  ownerSetupText: (site) => `קיבלת הזמנה לנהל את ${site}. הכניסה תהיה עם הסיסמה הזאת.`,
   passwordFor: (account) => `עבור \u2068${account}\u2069`,
   savePassword: 'שמירת הסיסמה',
 
@@ -159,7 +162,6 @@ const he: Catalogue = {
     PASSWORD_CHANGED: 'מעכשיו יש להשתמש בסיסמה החדשה. בכל מקום אחר בוצעה יציאה.',
     OWNER_READY: 'הסיסמה נשמרה והכניסה בוצעה.',
   },
-  openStudio: 'פתיחת הסטודיו',
   goToSite: (site) => `אל ${site}`,
 
   failedTitle: 'אי אפשר להמשיך',
@@ -190,6 +192,11 @@ const he: Catalogue = {
     link: 'תוקף הקישור פג או שכבר נעשה בו שימוש.',
     captcha: 'לא הצלחנו לוודא שמדובר באדם. אפשר לנסות שוב.',
     busy: 'השירות עמוס. אפשר לנסות שוב בעוד רגע.',
+    movedOn: 'כבר התקדמתם בחלון אחר. זה המצב כעת.',
+    expired: 'הכניסה הזאת פגה או הסתיימה. אפשר להתחיל מחדש.',
+    returnRefused: 'כתובת החזרה אינה רשומה לאפליקציה הזאת.',
+    client: 'האפליקציה ששלחה אותך לכאן אינה מוכרת.',
+    site: 'אין אתר בכתובת הזאת.',
   },
 };
 

@@ -33,8 +33,8 @@ const ja: Catalogue = {
   or: 'または',
   signInWith: (provider) => `${provider} で続ける`,
 
-  ownerSignInTitle: 'スタジオにログイン',
-  ownerSignInText: (site) => `${site} を運営する方はこちら。`,
+  ownerSignInTitle: (site) => `${site} の運営者としてログイン`,
+  ownerSignInText: '所有者と編集者の方はこちら。',
 
   signUpTitle: 'アカウントを作成',
   signUpText: (site) => `${site} のすべてを一つのアカウントで。`,
@@ -63,11 +63,14 @@ const ja: Catalogue = {
   recover: 'リンクを送る',
   recoverSentTitle: 'メールをご確認ください',
   recoverSentText: (where) => `${where} のアカウントがあれば、リンクが届きます。使えるのは一度だけで、短い時間に限られます。`,
+  resentLink: 'もう一度送りました。',
+  recoverAgain: 'もう一度送る',
   backToSignIn: 'ログインに戻る',
 
   newPasswordTitle: '新しいパスワードを設定',
   ownerSetupTitle: 'ようこそ。パスワードを設定してください',
-  ownerSetupText: (site) => `${site} の運営に招待されました。このパスワードでスタジオに入れます。`,
+  ownerFirstTitle: 'ようこそ。ログイン情報を設定してください',
+  ownerSetupText: (site) => `${site} の運営に招待されました。今後はこのパスワードでログインします。`,
   passwordFor: (account) => `アカウント: ${account}`,
   savePassword: 'パスワードを保存',
 
@@ -159,7 +162,6 @@ const ja: Catalogue = {
     PASSWORD_CHANGED: '今後は新しいパスワードをお使いください。ほかの端末ではログアウトされました。',
     OWNER_READY: 'パスワードを設定し、ログインしました。',
   },
-  openStudio: 'スタジオを開く',
   goToSite: (site) => `${site} へ`,
 
   failedTitle: '続けられません',
@@ -190,6 +192,11 @@ const ja: Catalogue = {
     link: 'このリンクは期限切れか、すでに使われています。',
     captcha: '人による操作か確認できませんでした。もう一度お試しください。',
     busy: '混み合っています。少し待ってから、もう一度お試しください。',
+    movedOn: '別のウィンドウで先に進んでいます。現在の画面を表示しています。',
+    expired: 'このログインは期限切れか、すでに終わっています。最初からやり直してください。',
+    returnRefused: '戻り先のアドレスがこのアプリに登録されていません。',
+    client: 'アクセス元のアプリが見つかりません。',
+    site: 'このアドレスにはサイトがありません。',
   },
 };
 

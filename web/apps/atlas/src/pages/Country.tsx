@@ -56,8 +56,8 @@ export function CountryPage() {
               plural(t.country.currencies, one(country.currencies.length)),
               list(country.currencies.map((currency) => `${currencyName(currency)} (${currency})`)),
             ],
-            [t.country.calling, country.callingCode],
-            [t.country.domain, country.domains.join(' ')],
+            [t.country.calling, country.callingCode !== undefined && <bdi dir="ltr">{country.callingCode}</bdi>],
+            [t.country.domain, country.domains.length > 0 && <bdi dir="ltr">{country.domains.join(' ')}</bdi>],
             [
               t.country.borders,
               neighbours.length === 0 ? (

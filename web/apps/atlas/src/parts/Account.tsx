@@ -22,6 +22,7 @@ export function Account() {
         <Button size="small" pending={leave.pending} onPress={() => leave.by(() => signIn(stoa, location.pathname + location.search))}>
           {t.account.signIn}
         </Button>
+        <Failed text={leave.failure} />
       </div>
     );
   }
@@ -36,8 +37,14 @@ export function Account() {
       <Button size="small" variant="quiet" pending={leave.pending} onPress={() => leave.by(() => signOut(stoa))}>
         {t.account.signOut}
       </Button>
+      <Failed text={leave.failure} />
     </div>
   );
+}
+
+/** Why it did not work, below the button; the sentence is announced by useLeaving. */
+function Failed({ text }: { readonly text: string | null }) {
+  return text === null ? null : <p className="account-failed">{text}</p>;
 }
 
 /** Leaving for another page of the server: waits while the address is asked for, and says so when it does not come. */

@@ -1,0 +1,276 @@
+//! Collections made, changed, deleted and restored by those who run the site (protocol/content.md 6.2).
+//!
+//! Each call is one transaction over the definition; a table of items is made with its collection. The
+//! node that changes a definition forgets what it knew of it before it answers.
+
+use crate::{
+    Collection, Content, Level, Levels,
+    collection::{Stored, live, missing},
+    definition::{self, Definition},
+    field, rule,
+    shape::unfit,
+};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use stoa_kernel::{Caller, Code, Fault, Result};
+use stoa_sql::{Table, params};
+use stoa_store::{Site, boxed};
+
+const INSERT: &str = "insert into stoa.collection (site, number, id, definition, revision, created, updated) \
+                      values ($1, $2, $3, $4, 1, $5, $6) on conflict do nothing";
+const UPDATE: &str = "update stoa.collection set definition = $1, revision = $2, updated = $3 \
+                      where site = $4 and number = $5";
+
+impl Content {
+    /// Makes a collection from its wire object and answers the whole of it.
+    ///
+    /// # Errors
+    /// WDE0027 without the right to manage collections, WDE0104 when the id is taken, WDE0075, WDE0134 and
+    /// WDE0147 when the object isn't valid.
+    pub async fn collection_create(&self, site: &Arc<Site>, caller: &Caller, object: &Value) -> Result<Value> {
+        rule::may_manage(caller)?;
+        let id = definition::parse_id(object)?.to_owned();
+        let definition = Definition::parse(object, None)?;
+        definition.check_levels(None, caller)?;
+        let (text, now, most) = (print(&definition)?, self.world().now(), self.limits().collections);
+        let (place, name) = (site.clone(), id.clone());
+        let number = site
+            .write(move |tx| {
+                let (site, id, text) = (place.clone(), name.clone(), text.clone());
+                boxed!({
+                    let sql = "select count(*) from stoa.collection where site = $1 and deleted is null";
+                    let count: i64 = tx.row(sql, &params![&site.id], |row| row.get(0)).await?.unwrap_or(0);
+                    if live(tx, &site.id, &id).await?.is_some() {
+                        return Err(taken(&id));
+                    }
+                    if count >= most as i64 {
+                        let text = format!("A site has at most {most} collections.");
+                        return Err(Fault::because(Code::BadRequest, text));
+                    }
+                    let sql = "select coalesce(max(number), 0) + 1 from stoa.collection where site = $1";
+                    let number: i64 = tx.row(sql, &params![&site.id], |row| row.get(0)).await?.unwrap_or(1);
+                    let row = params![&site.id, number, &id, text, now, now];
+                    if tx.execute(INSERT, &row).await? == 0 {
+                        return Err(taken(&id));
+                    }
+                    let table = Table { site: site.number, number };
+                    for statement in tx.dialect().create_items_table(table) {
+                        tx.batch(&statement).await?;
+                    }
+                    Ok(number)
+                })
+            })
+            .await?;
+        self.cache().forget(&site.id, &id);
+        let stored = Stored { number, id, definition, revision: 1, created: now, updated: now };
+        Ok(definition::view(&Collection::new(site, stored), caller, false))
+    }
+
+    /// Puts a new definition in the place of the old one. The object names the revision it was made from.
+    ///
+    /// # Errors
+    /// As for create, and WDE0178 when the revision isn't the current one, WDE0025.
+    pub async fn collection_update(&self, site: &Arc<Site>, caller: &Caller, object: &Value) -> Result<Value> {
+        let id = definition::parse_id(object)?.to_owned();
+        let revision = parse_revision(object)?;
+        if revision.is_none() {
+            return Err(unfit("collection.revision", "is missing"));
+        }
+        let object = object.clone();
+        self.change(site, caller, id, revision, move |before| Definition::parse(&object, Some(before))).await
+    }
+
+    /// Changes the members that the object has. A revision is checked if it is there.
+    ///
+    /// # Errors
+    /// As for update.
+    pub async fn collection_patch(&self, site: &Arc<Site>, caller: &Caller, object: &Value) -> Result<Value> {
+        let id = definition::parse_id(object)?.to_owned();
+        let revision = parse_revision(object)?;
+        let object = object.clone();
+        self.change(site, caller, id, revision, move |before| before.patched(&object)).await
+    }
+
+    /// Deletes a collection. It can be restored, with its items, until its id is used again.
+    ///
+    /// # Errors
+    /// WDE0027, WDE0025.
+    pub async fn collection_delete(&self, site: &Arc<Site>, caller: &Caller, id: &str) -> Result<()> {
+        rule::may_manage(caller)?;
+        let levels = *self.collection(site, id).await?.levels();
+        may_delete(caller, &levels)?;
+        let (key, name, now) = (site.id.clone(), id.to_owned(), self.world().now());
+        let changed = site
+            .write(move |tx| {
+                let (key, name) = (key.clone(), name.clone());
+                boxed!({
+                    let sql = "update stoa.collection set deleted = $1 where site = $2 and id = $3 and deleted is null";
+                    Ok(tx.execute(sql, &params![now.max(1), &key, name]).await?)
+                })
+            })
+            .await?;
+        self.cache().forget(&site.id, id);
+        if changed == 0 { Err(missing(id)) } else { Ok(()) }
+    }
+
+    /// Brings back the collection that was last deleted under this id.
+    ///
+    /// # Errors
+    /// WDE0027, WDE0025 when none was, WDE0104 when the id is in use.
+    pub async fn collection_restore(&self, site: &Arc<Site>, caller: &Caller, id: &str) -> Result<Value> {
+        rule::may_manage(caller)?;
+        if id.contains('\0') {
+            return Err(missing(id));
+        }
+        let (place, name) = (site.clone(), id.to_owned());
+        site.write(move |tx| {
+            let (site, id) = (place.clone(), name.clone());
+            boxed!({
+                if live(tx, &site.id, &id).await?.is_some() {
+                    return Err(taken(&id));
+                }
+                let sql = "update stoa.collection set deleted = null where site = $1 and number = \
+                           (select max(number) from stoa.collection where site = $1 and id = $2)";
+                match tx.execute(sql, &params![&site.id, &id]).await? {
+                    0 => Err(missing(&id)),
+                    _ => Ok(()),
+                }
+            })
+        })
+        .await?;
+        self.cache().forget(&site.id, id);
+        self.collection_get(site, caller, id, &[], false).await
+    }
+
+    /// Adds a field.
+    ///
+    /// # Errors
+    /// As for update, and WDE0123 when there is a field with this key.
+    pub async fn field_create(&self, site: &Arc<Site>, caller: &Caller, id: &str, field: &Value) -> Result<Value> {
+        let field = field::parse(field, "field")?;
+        self.change(site, caller, id.to_owned(), None, move |before| {
+            let (mut after, key) = (before.clone(), field::key(&field));
+            if field::is_system(key) || after.fields.iter().any(|it| field::key(it) == key) {
+                let text = format!("The field {key} already exists.");
+                return Err(Fault::because(Code::UniqueConflict, text).with("propertyName", key));
+            }
+            after.fields.push(field.clone());
+            Ok(after)
+        })
+        .await
+    }
+
+    /// Puts a field's definition in the place of the one with its key; with `is_patch` only the members
+    /// that are given.
+    ///
+    /// # Errors
+    /// As for update, and WDE0147 when there is no such field.
+    pub async fn field_update(
+        &self,
+        site: &Arc<Site>,
+        caller: &Caller,
+        id: &str,
+        field: &Value,
+        is_patch: bool,
+    ) -> Result<Value> {
+        let sent = field.clone();
+        self.change(site, caller, id.to_owned(), None, move |before| {
+            let key = sent.get("key").and_then(Value::as_str).ok_or_else(|| unfit("field.key", "is missing"))?;
+            let mut after = before.clone();
+            let old = after.fields.iter_mut().find(|it| field::key(it) == key).ok_or_else(|| no_field(key))?;
+            let mut whole = if is_patch { old.clone() } else { Map::new() };
+            whole.extend(sent.as_object().cloned().unwrap_or_default());
+            *old = field::parse(&Value::Object(whole), "field")?;
+            Ok(after)
+        })
+        .await
+    }
+
+    /// Takes a field out of the definition. Values that items have under its key stay where they are.
+    ///
+    /// # Errors
+    /// As for update, and WDE0147 when there is no such field.
+    pub async fn field_delete(&self, site: &Arc<Site>, caller: &Caller, id: &str, key: &str) -> Result<Value> {
+        let key = key.to_owned();
+        self.change(site, caller, id.to_owned(), None, move |before| {
+            let mut after = before.clone();
+            after.fields.retain(|it| field::key(it) != key);
+            if after.fields.len() == before.fields.len() { Err(no_field(&key)) } else { Ok(after) }
+        })
+        .await
+    }
+
+    /// Replaces the definition with what `make` makes of it, in one transaction.
+    async fn change(
+        &self,
+        site: &Arc<Site>,
+        caller: &Caller,
+        id: String,
+        revision: Option<i64>,
+        make: impl Fn(&Definition) -> Result<Definition> + Send + Sync + 'static,
+    ) -> Result<Value> {
+        rule::may_manage(caller)?;
+        if id.contains('\0') {
+            return Err(missing(&id));
+        }
+        let now = self.world().now();
+        let make = Arc::new(make);
+        let (place, asker, name) = (site.clone(), caller.clone(), id.clone());
+        let stored = site
+            .write(move |tx| {
+                let (site, caller, id, make) = (place.clone(), asker.clone(), name.clone(), make.clone());
+                boxed!({
+                    let Some(mut stored) = live(tx, &site.id, &id).await? else {
+                        return Err(missing(&id));
+                    };
+                    if let Some(wrong) = revision.filter(|it| *it != stored.revision) {
+                        let text = format!("Revision {wrong} is not the current one.");
+                        return Err(Fault::because(Code::RevisionWrong, text)
+                            .with("currentRevision", stored.revision.to_string()));
+                    }
+                    let after = make(&stored.definition)?;
+                    after.check_levels(Some(&stored.definition), &caller)?;
+                    stored.revision += 1;
+                    stored.updated = now;
+                    let row = params![print(&after)?, stored.revision, now, &site.id, stored.number];
+                    tx.execute(UPDATE, &row).await?;
+                    stored.definition = after;
+                    Ok(stored)
+                })
+            })
+            .await?;
+        self.cache().forget(&site.id, &id);
+        Ok(definition::view(&Collection::new(site, stored), caller, false))
+    }
+}
+
+fn print(definition: &Definition) -> Result<String> {
+    serde_json::to_string(definition).map_err(Fault::internal)
+}
+
+/// A revision travels as text.
+fn parse_revision(object: &Value) -> Result<Option<i64>> {
+    let revision = match object.get("revision") {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::String(it)) => it.parse().ok(),
+        Some(it) => it.as_i64(),
+    };
+    revision.map(Some).ok_or_else(|| unfit("collection.revision", "must be a whole number as a string"))
+}
+
+/// An editor doesn't delete what only owners and apps may read or change.
+fn may_delete(caller: &Caller, levels: &Levels) -> Result<()> {
+    let is_privileged = levels.item_read == Level::Privileged || levels.item_remove == Level::Privileged;
+    match is_privileged && !caller.is_privileged() {
+        true => Err(Fault::new(Code::PermissionDenied)),
+        false => Ok(()),
+    }
+}
+
+fn taken(id: &str) -> Fault {
+    Fault::because(Code::CollectionExists, format!("The {id} collection already exists.")).with("collectionName", id)
+}
+
+fn no_field(key: &str) -> Fault {
+    Fault::because(Code::FieldInvalid, format!("The field {key} does not exist.")).with("propertyName", key)
+}

@@ -1,0 +1,187 @@
+//! What a browser brings and takes away: cookies, where it comes from, and the headers of pages.
+
+use crate::{
+    App, Problem, RequestInfo,
+    extract::{cookie, text},
+};
+use axum::{
+    extract::FromRequestParts,
+    http::{HeaderMap, HeaderName, HeaderValue, header, request::Parts},
+};
+use stoa_identity::{
+    authorize::Navigation,
+    flow::{Browser, Change, Cookies},
+};
+use stoa_kernel::{Code, Fault, Result};
+
+/// The session of a member. Frames of the client's own pages need it too, so it is sent everywhere
+/// (identity.md 21, trap 34); every use of it is a navigation or same-origin.
+const SESSION: &str = "stoa-session";
+/// The session of a person who runs sites: only our own pages may use it.
+const PERSON: &str = "stoa-person";
+/// Binds flows to the browser that began them.
+const FLOW: &str = "stoa-flow";
+
+/// A browser that opened an address or talks from one of our pages.
+pub(crate) struct Visit {
+    pub(crate) browser: Browser,
+    pub(crate) navigation: Navigation,
+    pub(crate) info: RequestInfo,
+    sender: Sender,
+}
+
+/// What a browser says about who sends a request. It can't be set by a page.
+struct Sender {
+    fetch_site: Option<String>,
+    origin: Option<String>,
+}
+
+impl FromRequestParts<App> for Visit {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let info = RequestInfo::of(parts, app)?;
+        let headers = &parts.headers;
+        let brought = |name: &str| cookie(headers, &cookie_name(name, info.is_https)).map(str::to_owned);
+        let browser = Browser {
+            session: brought(SESSION),
+            person: brought(PERSON),
+            flow: brought(FLOW),
+            address: info.address,
+            base_url: info.base_url.clone(),
+        };
+        let navigation = Navigation {
+            referer: text(headers, "referer").map(str::to_owned),
+            is_frame: matches!(text(headers, "sec-fetch-dest"), Some("iframe" | "frame" | "embed" | "object")),
+        };
+        let sender =
+            Sender { fetch_site: text(headers, "sec-fetch-site").map(str::to_owned), origin: info.origin.clone() };
+        Ok(Self { browser, navigation, info, sender })
+    }
+}
+
+impl Visit {
+    /// Refuses requests that a page of another origin makes in the person's name.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`].
+    pub(crate) fn require_same_origin(&self) -> Result<()> {
+        let is_ours = match (&self.sender.fetch_site, &self.sender.origin) {
+            (Some(site), _) => site == "same-origin" || site == "none",
+            (None, Some(origin)) => origin.eq_ignore_ascii_case(&origin_of(&self.info.base_url)),
+            // Not a browser: nobody's cookies are at stake.
+            (None, None) => true,
+        };
+        if is_ours { Ok(()) } else { Err(Fault::because(Code::Forbidden, "only the account pages may ask this")) }
+    }
+
+    /// Writes the `Set-Cookie` headers of an answer.
+    pub(crate) fn write(&self, cookies: &Cookies, headers: &mut HeaderMap) {
+        // Without TLS, on this machine only, browsers take neither `Secure` nor `SameSite=None`.
+        let everywhere = if self.info.is_https { "None" } else { "Lax" };
+        let all = [
+            (SESSION, &cookies.session, everywhere, Some(60 * 86_400)),
+            (PERSON, &cookies.person, "Strict", Some(14 * 86_400)),
+            (FLOW, &cookies.flow, "Lax", None),
+        ];
+        for (name, change, same_site, life) in all {
+            let (value, life) = match change {
+                Change::Keep => continue,
+                Change::Set(value) => (value.expose(), life),
+                Change::Clear => ("", Some(0)),
+            };
+            let name = cookie_name(name, self.info.is_https);
+            let mut text = format!("{name}={value}; Path=/; HttpOnly; SameSite={same_site}");
+            if self.info.is_https {
+                text.push_str("; Secure");
+            }
+            if let Some(life) = life {
+                text.push_str(&format!("; Max-Age={life}"));
+            }
+            if let Ok(value) = HeaderValue::from_str(&text) {
+                headers.append(header::SET_COOKIE, value);
+            }
+        }
+    }
+}
+
+/// Over TLS the name says that nobody but this very host can have set the cookie.
+fn cookie_name(name: &str, is_https: bool) -> String {
+    if is_https { format!("__Host-{name}") } else { name.to_owned() }
+}
+
+/// Scheme and authority of an address without path.
+fn origin_of(base_url: &str) -> String {
+    let end = base_url.match_indices('/').nth(2).map_or(base_url.len(), |it| it.0);
+    base_url[..end].to_ascii_lowercase()
+}
+
+/// The headers of every page that signs people in: who may frame it, what it may load, and that its
+/// address, which may hold a token, is told to nobody. `script` names allowed scripts (`'self'`, a
+/// nonce); `frames` the origins that may frame the page, none when empty.
+pub(crate) fn page_headers(script: &str, frames: &[String]) -> Vec<(HeaderName, HeaderValue)> {
+    let ancestors = if frames.is_empty() { "'none'".to_owned() } else { frames.join(" ") };
+    let policy = format!(
+        "default-src 'none'; script-src {script}; base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}"
+    );
+    let policy = HeaderValue::from_str(&policy).unwrap_or(HeaderValue::from_static("default-src 'none'"));
+    vec![
+        (header::CONTENT_SECURITY_POLICY, policy),
+        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn origins_of_addresses() {
+        assert_eq!(origin_of("http://127.0.0.1:4400"), "http://127.0.0.1:4400");
+        assert_eq!(origin_of("https://Example.org/app/x"), "https://example.org");
+    }
+
+    fn visit(base_url: &str) -> Visit {
+        let address = std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+        let base_url = base_url.to_owned();
+        let is_https = base_url.starts_with("https:");
+        Visit {
+            browser: Browser { session: None, person: None, flow: None, address, base_url: base_url.clone() },
+            navigation: Navigation::default(),
+            info: RequestInfo { address, base_url, host: "example.org".to_owned(), is_https, origin: None },
+            sender: Sender { fetch_site: None, origin: None },
+        }
+    }
+
+    #[test]
+    fn cookies_are_as_strict_as_their_use_allows() {
+        let set = || Change::Set(stoa_kernel::Secret::new("v"));
+        let cookies = Cookies { session: set(), person: Change::Clear, flow: set() };
+        let written = |base_url: &str| {
+            let mut headers = HeaderMap::new();
+            visit(base_url).write(&cookies, &mut headers);
+            headers.get_all("set-cookie").iter().map(|it| it.to_str().unwrap_or("").to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            written("https://example.org"),
+            [
+                "__Host-stoa-session=v; Path=/; HttpOnly; SameSite=None; Secure; Max-Age=5184000",
+                "__Host-stoa-person=; Path=/; HttpOnly; SameSite=Strict; Secure; Max-Age=0",
+                "__Host-stoa-flow=v; Path=/; HttpOnly; SameSite=Lax; Secure",
+            ]
+        );
+        assert_eq!(
+            written("http://localhost:4400")[0],
+            "stoa-session=v; Path=/; HttpOnly; SameSite=Lax; Max-Age=5184000"
+        );
+    }
+
+    #[test]
+    fn frames_are_named_or_refused() {
+        let policy = |frames: &[String]| page_headers("'none'", frames)[0].1.to_str().unwrap_or("").to_owned();
+        assert!(policy(&[]).ends_with("frame-ancestors 'none'"));
+        assert!(policy(&["https://a.example".to_owned()]).ends_with("frame-ancestors https://a.example"));
+    }
+}

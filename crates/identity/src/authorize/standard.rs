@@ -1,0 +1,120 @@
+//! The plain authorization request: parameters in the query, as any OAuth library sends it.
+
+use super::{Authorized, Navigation, Sent, unregistered};
+use crate::{
+    Identity,
+    flow::Browser,
+    oauth::pkce,
+    redirect::{
+        self,
+        request::{AuthRequest, Prompt, ResponseMode},
+    },
+};
+use stoa_kernel::{Caller, ClientId, Code, Fault, Result, VisitorId};
+
+/// The parameters by name. One that stands there twice is refused (RFC 6749 section 3.1).
+#[derive(Debug)]
+pub struct Parameters(Vec<(String, String)>);
+
+impl Parameters {
+    pub fn parse(query: &str) -> Self {
+        Self(url::form_urlencoded::parse(query.as_bytes()).into_owned().collect())
+    }
+
+    /// A parameter; an empty one counts as missing.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|it| it.0 == name).map(|it| it.1.as_str()).filter(|it| !it.is_empty())
+    }
+
+    fn has_twice(&self, name: &str) -> bool {
+        self.0.iter().filter(|it| it.0 == name).count() > 1
+    }
+}
+
+const SINGLE: [&str; 10] = [
+    "client_id",
+    "redirect_uri",
+    "response_type",
+    "response_mode",
+    "state",
+    "scope",
+    "nonce",
+    "prompt",
+    "code_challenge",
+    "code_challenge_method",
+];
+
+impl Identity {
+    /// Answers a standard authorization request. Until client and address are known to belong together
+    /// an error is the answer; afterwards errors travel to the address like any other result.
+    ///
+    /// # Errors
+    /// [`Code::ClientUnknown`], [`Code::RedirectRefused`], [`Code::OauthInvalidRequest`].
+    pub async fn authorize_standard(
+        &self,
+        query: &Parameters,
+        browser: &Browser,
+        navigation: &Navigation,
+    ) -> Result<Authorized> {
+        let invalid = |why: &str| Fault::because(Code::OauthInvalidRequest, why);
+        if SINGLE.iter().any(|it| query.has_twice(it)) {
+            return Err(invalid("a parameter stands there twice"));
+        }
+        let client_id = query.get("client_id").ok_or_else(|| invalid("client_id is missing"))?;
+        let client = self.client_get(&ClientId::from(client_id)).await?;
+        let site = self.store().site(&client.site).await?;
+        let redirect_uri = query.get("redirect_uri").ok_or_else(|| invalid("redirect_uri is missing"))?;
+
+        let mut error = None;
+        let mode = query.get("response_mode").map_or(Some(ResponseMode::Query), ResponseMode::parse);
+        if mode.is_none() {
+            error = Some(("invalid_request", "response_mode must be query, fragment or web_message."));
+        }
+        // Several prompts may be asked for; `none` stands alone (OpenID Connect Core 3.1.2.1).
+        let prompts: Vec<&str> = query.get("prompt").unwrap_or_default().split_whitespace().collect();
+        let prompt = match prompts[..] {
+            [] => Some(Prompt::Auto),
+            [only] => Prompt::parse(only),
+            _ if prompts.contains(&"none") => None,
+            _ => Some(Prompt::Login),
+        };
+        if prompt.is_none() {
+            error = Some(("invalid_request", "prompt is not valid."));
+        }
+        let challenge = query.get("code_challenge");
+        let is_confidential = client.secret_hash.is_some();
+        match (challenge, query.get("code_challenge_method")) {
+            (None, None) if is_confidential => {}
+            (None, _) => error = Some(("invalid_request", "code_challenge is missing.")),
+            (Some(it), Some("S256")) if pkce::is_challenge(it) => {}
+            (Some(_), Some("S256")) => error = Some(("invalid_request", "code_challenge is not valid.")),
+            (Some(_), _) => error = Some(("invalid_request", "code_challenge_method must be S256.")),
+        }
+        let state = query.get("state").unwrap_or_default();
+        if state.len() > 2048 {
+            error = Some(("invalid_request", "state is too long."));
+        }
+        if query.get("response_type") != Some("code") {
+            error = Some(("unsupported_response_type", "response_type must be code."));
+        }
+        let request = AuthRequest {
+            client: client.id.clone(),
+            redirect_uri: Some(redirect_uri.to_owned()),
+            mode: mode.unwrap_or(ResponseMode::Query),
+            state: if state.len() > 2048 { String::new() } else { state.to_owned() },
+            challenge: challenge.unwrap_or_default().to_owned(),
+            nonce: None,
+            scope: None,
+            prompt: prompt.unwrap_or_default(),
+            session_token: None,
+        };
+        let nobody = Caller::Visitor { id: VisitorId::from(""), client: None };
+        let mut request = redirect::authorization(request, &client, None, &nobody).map_err(unregistered)?;
+        request.visitor = None;
+        if let Some((name, description)) = error {
+            let delivery = request.deliver(Sent::Error { name, description }, &browser.base_url);
+            return Ok(Authorized::of(super::Answer::Deliver(delivery)));
+        }
+        self.authorize(&site, &client, request, None, browser, navigation).await
+    }
+}

@@ -1,0 +1,186 @@
+//! The conductor: loads a flow, lets the machine decide, carries out what it says, stores where it stands.
+
+use super::{
+    Browser, Change, Cookies, Shown,
+    effects::Grant,
+    record::{self, Record},
+    state::{Effect, Event, Finish, State, Turn},
+    step, view,
+    wire::{DoneMessage, FlowInput, FlowKind, Step},
+};
+use crate::{
+    Identity,
+    address::Address,
+    authorize::Sent,
+    session::NewSession,
+    token::{self, Kind},
+};
+use std::sync::Arc;
+use stoa_kernel::{Code, Fault, Result, Secret, TokenHash};
+use stoa_store::{Site, boxed};
+
+/// Outcomes that one input may lead to before something is wrong with the machine.
+const MOST_EFFECTS: usize = 4;
+
+impl Identity {
+    /// Where a flow stands.
+    ///
+    /// # Errors
+    /// [`Code::StateTokenInvalid`] when it is unknown, over, expired or was begun in another browser.
+    pub async fn flow_show(&self, site: &Arc<Site>, token: &str, browser: &Browser) -> Result<Shown> {
+        let record = self.flow_find(site, token, browser).await?;
+        self.flow_conduct(site, token, record, Event::Look, browser).await
+    }
+
+    /// Takes what the person sent and answers what comes next.
+    ///
+    /// # Errors
+    /// As [`Identity::flow_show`]. What is wrong with the input stands in `problems` of the view.
+    pub async fn flow_answer(
+        &self,
+        site: &Arc<Site>,
+        token: &str,
+        input: FlowInput,
+        browser: &Browser,
+    ) -> Result<Shown> {
+        let record = self.flow_find(site, token, browser).await?;
+        self.flow_conduct(site, token, record, Event::Person(input), browser).await
+    }
+
+    async fn flow_find(&self, site: &Arc<Site>, token: &str, browser: &Browser) -> Result<Record> {
+        if token::site_number(Kind::Flow, token) != Some(site.number) {
+            return Err(Fault::new(Code::StateTokenInvalid));
+        }
+        record::find(site, TokenHash::of(token), browser.flow.as_deref(), self.now()).await
+    }
+
+    async fn flow_conduct(
+        &self,
+        site: &Arc<Site>,
+        token: &str,
+        mut record: Record,
+        event: Event,
+        browser: &Browser,
+    ) -> Result<Shown> {
+        let facts = view::facts(&record);
+        let before = record.state.clone();
+        let mut turn = step::step(record.state.clone(), event, &facts);
+        let mut grant = None;
+        for _ in 0..MOST_EFFECTS {
+            let Some(at) = turn.effects.iter().position(|it| !matches!(it, Effect::OpenSession | Effect::Finish(_)))
+            else {
+                break;
+            };
+            let effect = turn.effects.swap_remove(at);
+            let (outcome, granted) = self.flow_effect(site, &record, effect, browser).await?;
+            grant = granted.or(grant);
+            turn = step::step(turn.state, Event::Outcome(outcome), &facts);
+        }
+        let Turn { state, effects, problems } = turn;
+        let end = effects.into_iter().find_map(|it| match it {
+            Effect::Finish(end) => Some(end),
+            _ => None,
+        });
+        if let Some(end) = end {
+            return self.flow_end(site, token, record, end, grant, browser).await;
+        }
+        if state != before {
+            let (place, row, next) = (site.clone(), record.clone(), state.clone());
+            let is_ours = site
+                .write(move |tx| {
+                    let (site, row, next) = (place.clone(), row.clone(), next.clone());
+                    boxed!(record::advance(tx, &site, &row, &next).await)
+                })
+                .await?;
+            match is_ours {
+                true => record.state = state,
+                // Another tab was quicker: this page shows what that one led to.
+                false => record = self.flow_find(site, token, browser).await?,
+            }
+        }
+        let page = view::page(&record.state, &facts);
+        let view = view::view(site, token, &record, page, problems, &browser.base_url);
+        Ok(Shown { view, cookies: Cookies::default() })
+    }
+
+    /// Ends a flow once: opens the session, issues the code, tells where to go.
+    async fn flow_end(
+        &self,
+        site: &Arc<Site>,
+        token: &str,
+        mut record: Record,
+        end: Finish,
+        grant: Option<Grant>,
+        browser: &Browser,
+    ) -> Result<Shown> {
+        let session_token = match &grant {
+            Some(Grant::Member(it)) => Some(it.clone()),
+            _ => None,
+        };
+        let (me, place, row) = (self.clone(), site.clone(), record.clone());
+        let (cookie, code) = site
+            .write(move |tx| {
+                let (me, site, row, session_token) = (me.clone(), place.clone(), row.clone(), session_token.clone());
+                boxed!({
+                    let gone = || Fault::new(Code::StateTokenInvalid);
+                    if !record::advance(tx, &site, &row, &State::Ended).await? {
+                        return Err(gone());
+                    }
+                    let Some(session_token) = session_token else { return Ok((None, None)) };
+                    let taken = me.session_token_redeem(tx, &site, session_token.expose()).await?;
+                    let (member, visitor) = taken.ok_or_else(gone)?;
+                    let new = NewSession { member: member.clone(), client: None, root: None, visitor };
+                    let (session, cookie) = me.session_create(tx, &site, Kind::Cookie, &new).await?;
+                    let code = match &row.context.authorization {
+                        Some(request) => Some(me.code_for(tx, &site, request, &member, &session.root).await?),
+                        None => None,
+                    };
+                    Ok((Some(cookie), code))
+                })
+            })
+            .await?;
+        let mut cookies = Cookies::default();
+        if let Some(cookie) = cookie {
+            cookies.session = Change::Set(cookie);
+        }
+        if let Some(Grant::Person(person, role)) = &grant {
+            let (_, cookie) = self.person_session_create(&site.id, person, *role).await?;
+            cookies.person = Change::Set(cookie);
+        }
+        if end == Finish::SignedOut {
+            (cookies.session, cookies.person) = (Change::Clear, Change::Clear);
+        }
+        record.state = State::Ended;
+        let step = last_step(&record, end, code, &browser.base_url);
+        Ok(Shown { view: view::view(site, token, &record, step, Vec::new(), &browser.base_url), cookies })
+    }
+}
+
+/// Where the person goes at the end.
+fn last_step(record: &Record, end: Finish, code: Option<Secret>, issuer: &str) -> Step {
+    let context = &record.context;
+    if let Some(request) = &context.authorization {
+        let sent = match (end, code) {
+            (Finish::Cancelled, _) => view::cancelled(),
+            (_, Some(code)) => Sent::Code(code),
+            (_, None) => Sent::Error { name: "server_error", description: "No code could be made." },
+        };
+        return view::delivered(request.deliver(sent, issuer));
+    }
+    if let Some(url) = &context.return_url {
+        let is_member = matches!(record.kind, FlowKind::SignIn | FlowKind::SignUp | FlowKind::Recover);
+        let flag = if end == Finish::Cancelled { "false" } else { "true" };
+        let url = match Address::parse(url) {
+            Some(address) if is_member => address.with_query([("wixMemberLoggedIn", flag)]),
+            _ => url.clone(),
+        };
+        return Step::Redirect { url };
+    }
+    let message = match end {
+        Finish::SignedIn => DoneMessage::SignedIn,
+        Finish::SignedOut | Finish::Cancelled => DoneMessage::SignedOut,
+        Finish::PasswordChanged => DoneMessage::PasswordChanged,
+        Finish::OwnerReady => DoneMessage::OwnerReady,
+    };
+    Step::Done { message }
+}

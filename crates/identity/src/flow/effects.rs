@@ -1,0 +1,174 @@
+//! The effects that answer with an outcome: each is one operation of identity.
+
+use super::{
+    Browser, problem,
+    record::Record,
+    state::{Effect, Outcome, PasswordReason},
+    wire::{FlowKind, ProfileInput},
+};
+use crate::{
+    Identity, SignIn,
+    member::{Attempt, Registration},
+    person::Person,
+    throttle::Tried,
+};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use stoa_kernel::{Code, Email, Fault, MemberId, Result, Role, Secret};
+use stoa_store::{Site, boxed};
+
+/// Who was granted a session.
+pub(super) enum Grant {
+    /// A member, by the `sessionToken` of the finished sign-in.
+    Member(Secret),
+    Person(Person, Role),
+}
+
+type Came = (Outcome, Option<Grant>);
+
+impl Identity {
+    /// Carries an effect out. What the person can do something about is an outcome, not an error.
+    pub(super) async fn flow_effect(
+        &self,
+        site: &Arc<Site>,
+        record: &Record,
+        effect: Effect,
+        browser: &Browser,
+    ) -> Result<Came> {
+        match self.flow_effect_inner(site, record, effect, browser).await {
+            Ok(came) => Ok(came),
+            Err(fault) => Ok((Outcome::Refused(problem::of(fault)?), None)),
+        }
+    }
+
+    async fn flow_effect_inner(
+        &self,
+        site: &Arc<Site>,
+        record: &Record,
+        effect: Effect,
+        browser: &Browser,
+    ) -> Result<Came> {
+        let is_owner = matches!(record.kind, FlowKind::OwnerSetup | FlowKind::OwnerSignIn);
+        let attempt = Attempt {
+            address: browser.address,
+            visitor: record.context.authorization.as_ref().and_then(|it| it.visitor.clone()),
+        };
+        match effect {
+            Effect::CheckPassword { email, password } if is_owner => {
+                let throttle = &self.core.throttle;
+                let account = format!("person:{}", email.folded());
+                let tried = throttle.attempt(Tried::SignIn, self.now(), &site.id, browser.address, &account)?;
+                let session = self.person_sign_in(&site.id, &email, &password).await?;
+                throttle.refund(tried);
+                Ok((Outcome::Granted, Some(Grant::Person(session.person, session.role))))
+            }
+            Effect::CheckPassword { email, password } => {
+                let signed = self.member_login(site, &attempt, email.as_str(), &password).await?;
+                self.flow_signed(site, record, signed).await
+            }
+            Effect::Register { email, password, .. } if is_owner => {
+                self.flow_accept_invite(record, Some(&email), &password).await
+            }
+            Effect::Register { email, password, profile } => {
+                let email = email.as_str().to_owned();
+                let registration = Registration { email, password, profile: profile_json(profile) };
+                let signed = self.member_register(site, &attempt, &registration).await?;
+                self.flow_signed(site, record, signed).await
+            }
+            Effect::CheckCode { code, .. } => {
+                match self.verification_check_hash(site, record.hash.clone(), &code).await {
+                    Ok(signed) => self.flow_signed(site, record, signed).await,
+                    Err(fault) if fault.code() == Code::StateTokenInvalid => {
+                        Ok((Outcome::Refused(problem::wrong_code()), None))
+                    }
+                    Err(fault) => Err(fault),
+                }
+            }
+            Effect::SendCode { .. } => match self.verification_resend_hash(site, record.hash.clone()).await {
+                Ok(_) => Ok((Outcome::Sent, None)),
+                Err(fault) if fault.code() == Code::StateTokenInvalid => {
+                    Ok((Outcome::Refused(problem::wrong_code()), None))
+                }
+                Err(fault) => Err(fault),
+            },
+            Effect::CheckApproval { member } => self.flow_check_approval(site, record, &member, attempt).await,
+            Effect::SendRecovery { email } => {
+                let return_url = record.context.return_url.clone();
+                self.recovery_send_later(site, &email, return_url, &browser.base_url);
+                Ok((Outcome::Sent, None))
+            }
+            Effect::SetPassword { reason: PasswordReason::OwnerSetup, password } => {
+                self.flow_accept_invite(record, None, &password).await
+            }
+            Effect::SetPassword { reason: PasswordReason::Recovery, password } => {
+                let link = record.context.link.as_deref().unwrap_or_default();
+                let signed = self.recovery_finish_hash(site, &crate::invite::bytes(link), &password).await?;
+                self.flow_signed(site, record, signed).await
+            }
+            Effect::EndSession => {
+                if let Some(session) = browser.session(self, site).await? {
+                    self.session_end(site, &session.id).await?;
+                }
+                if let Some(session) = browser.person(self, site).await? {
+                    self.person_session_end(&session).await?;
+                }
+                Ok((Outcome::SignedOut, None))
+            }
+            Effect::OpenSession | Effect::Finish(_) => Err(Fault::internal("the conductor ends flows itself")),
+        }
+    }
+
+    async fn flow_signed(&self, site: &Arc<Site>, record: &Record, signed: SignIn) -> Result<Came> {
+        Ok(match signed {
+            SignIn::Success { session_token, .. } => (Outcome::Granted, Some(Grant::Member(session_token))),
+            SignIn::RequireEmailVerification { member, state_token } => {
+                self.verification_adopt(site, &state_token, &record.hash).await?;
+                (Outcome::MustVerify { member: member.id, email: member.email }, None)
+            }
+            SignIn::RequireOwnerApproval { member } => {
+                (Outcome::MustWait { member: member.id, email: member.email }, None)
+            }
+        })
+    }
+
+    /// The person has shown who they are; they come in as soon as the owner has agreed.
+    async fn flow_check_approval(
+        &self,
+        site: &Arc<Site>,
+        record: &Record,
+        member: &MemberId,
+        attempt: Attempt,
+    ) -> Result<Came> {
+        let (me, place, id) = (self.clone(), site.clone(), member.clone());
+        let advanced = site
+            .write(move |tx| {
+                let (me, site, id, visitor) = (me.clone(), place.clone(), id.clone(), attempt.visitor.clone());
+                boxed!({
+                    let member = crate::member::get(tx, &site.id, &id).await?;
+                    let member = member.ok_or_else(|| Fault::new(Code::MemberBlocked))?;
+                    me.sign_in_advance(tx, &site, member, visitor.as_ref()).await
+                })
+            })
+            .await?;
+        match self.send_after(advanced).await {
+            SignIn::RequireOwnerApproval { .. } => Ok((Outcome::Unchanged, None)),
+            signed => self.flow_signed(site, record, signed).await,
+        }
+    }
+
+    async fn flow_accept_invite(&self, record: &Record, email: Option<&Email>, password: &Secret) -> Result<Came> {
+        let link = crate::invite::bytes(record.context.link.as_deref().unwrap_or_default());
+        let (person, role) = self.invite_accept_hash(&link, email, password).await?;
+        Ok((Outcome::Granted, Some(Grant::Person(person, role))))
+    }
+}
+
+fn profile_json(profile: ProfileInput) -> Value {
+    let ProfileInput { first_name, last_name, nickname } = profile;
+    let given = [("firstName", first_name), ("lastName", last_name), ("nickname", nickname)];
+    let given = given.into_iter().filter_map(|(name, value)| {
+        let value = value?.trim().to_owned();
+        (!value.is_empty()).then(|| (name.to_owned(), Value::String(value)))
+    });
+    Value::Object(given.collect::<Map<_, _>>())
+}

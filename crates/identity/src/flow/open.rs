@@ -1,0 +1,124 @@
+//! How flows begin: from the account pages, from an authorize address, from a link in a message.
+
+use super::{
+    Beginning, Browser, Change, Cookies, Shown,
+    record::{self, Context, Record},
+    state::State,
+    step, view,
+    wire::{FlowKind, FlowStart},
+};
+use crate::{
+    Identity,
+    authorize::{Answer, Authorization},
+    invite,
+    token::{self, Kind},
+};
+use std::sync::Arc;
+use stoa_kernel::{ClientId, Code, Fault, Result, Secret, TokenHash};
+use stoa_store::Site;
+
+impl Identity {
+    /// Begins a flow that the account pages ask for.
+    ///
+    /// # Errors
+    /// [`Code::ClientUnknown`], [`Code::RedirectRefused`] for a return address that is neither the
+    /// client's nor this server's, [`Code::LinkInvalid`] for an invitation that is used or expired,
+    /// [`Code::NotBuilt`] for kinds that don't begin here.
+    pub async fn flow_start(&self, site: &Arc<Site>, start: &FlowStart, browser: &Browser) -> Result<Shown> {
+        let client = match &start.client_id {
+            Some(id) => Some(self.client_of(site, &ClientId::from(id.as_str())).await?),
+            None => None,
+        };
+        let return_url = self.return_url(client.as_deref(), start.return_url.as_deref(), &browser.base_url)?;
+        let mut context = Context { return_url, ..Context::default() };
+        let state = match start.kind {
+            FlowKind::OwnerSetup => {
+                let token = start.invite.as_deref().unwrap_or_default();
+                let invite = self.invite_get(token).await?;
+                if invite.site != site.id {
+                    return Err(Fault::new(Code::LinkInvalid));
+                }
+                context.link = Some(invite::hex(&TokenHash::of(token)));
+                match invite.email {
+                    Some(email) => step::begin(start.kind, Some(email.as_str().to_owned()), None),
+                    // The first link of a site: whoever opens it says who they are.
+                    None => Some(State::SignUp { email: None }),
+                }
+            }
+            FlowKind::SignOut => step::begin(start.kind, None, self.name_of(site, browser).await?),
+            kind => step::begin(kind, None, None),
+        };
+        let state = state.ok_or_else(|| Fault::because(Code::NotBuilt, "a flow of this kind begins elsewhere"))?;
+        let (record, begun) = self.flow_insert(site, start.kind, state, context, browser).await?;
+        let page = view::page(&record.state, &view::facts(&record));
+        let view = view::view(site, begun.token.expose(), &record, page, Vec::new(), &browser.base_url);
+        Ok(Shown { view, cookies: begun.cookies })
+    }
+
+    /// Begins a flow for a browser that opened an authorize, sign-in or sign-out address.
+    pub(crate) async fn flow_begin(
+        &self,
+        site: &Arc<Site>,
+        kind: FlowKind,
+        authorization: Option<Authorization>,
+        return_url: Option<String>,
+        browser: &Browser,
+    ) -> Result<Beginning> {
+        let name = match kind {
+            FlowKind::SignOut => self.name_of(site, browser).await?,
+            _ => None,
+        };
+        let state = step::begin(kind, None, name).ok_or_else(|| Fault::new(Code::NotBuilt))?;
+        let context = Context { authorization, return_url, link: None };
+        Ok(self.flow_insert(site, kind, state, context, browser).await?.1)
+    }
+
+    /// Begins the flow in which a new password is chosen, for the browser that opened a recovery link.
+    pub(crate) async fn flow_begin_recovery(
+        &self,
+        site: &Arc<Site>,
+        link: &TokenHash,
+        state: State,
+        return_url: Option<String>,
+        browser: &Browser,
+    ) -> Result<Beginning> {
+        let context = Context { authorization: None, return_url, link: Some(invite::hex(link)) };
+        Ok(self.flow_insert(site, FlowKind::Recover, state, context, browser).await?.1)
+    }
+
+    /// Where a browser goes that was signed out: to `url`, or to a page that says so.
+    pub(crate) async fn signed_out(&self, site: &Arc<Site>, url: Option<String>, browser: &Browser) -> Result<Answer> {
+        if let Some(url) = url {
+            return Ok(Answer::SignedOut { url });
+        }
+        let (state, context) = (State::SignedOut, Context::default());
+        let mut begun = self.flow_insert(site, FlowKind::SignOut, state, context, browser).await?.1;
+        begun.cookies.session = Change::Clear;
+        Ok(Answer::Flow(begun))
+    }
+
+    async fn flow_insert(
+        &self,
+        site: &Arc<Site>,
+        kind: FlowKind,
+        state: State,
+        context: Context,
+        browser: &Browser,
+    ) -> Result<(Record, Beginning)> {
+        let token = token::opaque(self.world(), Kind::Flow, site.number);
+        // One cookie serves all flows of a browser, so that two tabs don't end each other's.
+        let known = browser.flow.as_deref().filter(|it| it.len() == 43);
+        let cookie = Secret::new(known.map_or_else(|| self.world().token::<32>(), str::to_owned));
+        let record = Record { hash: TokenHash::of(token.expose()), kind, state, context, revision: 0 };
+        record::insert(site, &record, TokenHash::of(cookie.expose()), self.now()).await?;
+        Ok((record, Beginning { token, cookies: Cookies { flow: Change::Set(cookie), ..Cookies::default() } }))
+    }
+
+    /// Who is signed in, for the question whether to sign out.
+    async fn name_of(&self, site: &Arc<Site>, browser: &Browser) -> Result<Option<String>> {
+        if let Some(session) = browser.session(self, site).await? {
+            return Ok(self.member_get(site, &session.member).await?.map(|it| it.email));
+        }
+        Ok(browser.person(self, site).await?.map(|it| it.person.email))
+    }
+}

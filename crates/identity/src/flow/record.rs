@@ -1,0 +1,113 @@
+//! A flow as it is stored: its token and the browser's cookie as hashes, its state as JSON.
+
+use super::{state::State, wire::FlowKind};
+use crate::{Identity, authorize::Authorization};
+use serde::{Deserialize, Serialize};
+use stoa_kernel::{Code, Fault, Millis, Result, TokenHash};
+use stoa_sql::params;
+use stoa_store::{Lane, Site, Tx, boxed};
+
+/// Life of a flow.
+pub(super) const LIFE: Millis = 60 * 60_000;
+
+/// What a flow is for: decided when it begins, never changed.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Context {
+    /// The client that waits for a code.
+    pub authorization: Option<Authorization>,
+    /// A checked address to go to at the end.
+    pub return_url: Option<String>,
+    /// Hash of the invitation (OWNER_SETUP) or recovery link (RECOVER), in hex.
+    pub link: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Record {
+    pub hash: TokenHash,
+    pub kind: FlowKind,
+    pub state: State,
+    pub context: Context,
+    pub revision: i64,
+}
+
+pub(super) async fn insert(site: &Site, record: &Record, browser: TokenHash, now: Millis) -> Result<()> {
+    let (id, row) = (site.id.clone(), record.clone());
+    let (kind, state, context) = (json(&row.kind)?, json(&row.state)?, json(&row.context)?);
+    site.append(move |tx| {
+        let (id, row, browser) = (id.clone(), row.clone(), browser.clone());
+        let values = params![&id, &row.hash, &browser, &kind, &state, &context, row.revision, now + LIFE];
+        boxed!({
+            let sql = "insert into stoa.flow (site, hash, browser, kind, state, context, revision, expires) \
+                       values ($1, $2, $3, $4, $5, $6, $7, $8)";
+            tx.execute(sql, &values).await?;
+            Ok(())
+        })
+    })
+    .await
+}
+
+/// The flow of this browser.
+///
+/// # Errors
+/// [`Code::StateTokenInvalid`] when it is unknown, over, or another browser's.
+pub(super) async fn find(site: &Site, hash: TokenHash, browser: Option<&str>, now: Millis) -> Result<Record> {
+    let gone = || Fault::new(Code::StateTokenInvalid);
+    let (id, key, browser) = (site.id.clone(), hash.clone(), TokenHash::of(browser.ok_or_else(gone)?));
+    let found = site
+        .read(Lane::Point, move |tx| {
+            boxed!({
+                let sql = "select kind, state, context, revision from stoa.flow \
+                           where site = $1 and hash = $2 and browser = $3 and expires > $4";
+                let values = params![&id, &key, &browser, now];
+                let read = tx.row(sql, &values, |row| {
+                    let texts: [String; 3] = [row.get(0)?, row.get(1)?, row.get(2)?];
+                    Ok((texts, row.get::<i64>(3)?))
+                });
+                Ok(read.await?)
+            })
+        })
+        .await?;
+    let ([kind, state, context], revision) = found.ok_or_else(gone)?;
+    let state: State = serde_json::from_str(&state).map_err(Fault::internal)?;
+    if state == State::Ended {
+        return Err(gone());
+    }
+    Ok(Record {
+        hash,
+        kind: serde_json::from_str(&kind).map_err(Fault::internal)?,
+        state,
+        context: serde_json::from_str(&context).map_err(Fault::internal)?,
+        revision,
+    })
+}
+
+/// Writes the state when nobody has moved the flow on since it was read: `false` when somebody has.
+pub(super) async fn advance(tx: &mut Tx<'_>, site: &Site, record: &Record, state: &State) -> Result<bool> {
+    let sql =
+        "update stoa.flow set state = $1, revision = revision + 1 where site = $2 and hash = $3 and revision = $4";
+    let changed = tx.execute(sql, &params![json(state)?, &site.id, &record.hash, record.revision]).await?;
+    Ok(changed == 1)
+}
+
+impl Identity {
+    /// Deletes what has been over for a day: flows, redirect sessions, codes and links. For the
+    /// housekeeping of a running server.
+    pub async fn flows_prune(&self, site: &Site) -> Result<()> {
+        let (id, long_ago) = (site.id.clone(), self.now() - 86_400_000);
+        site.write(move |tx| {
+            let id = id.clone();
+            boxed!({
+                for table in ["flow", "redirect_session", "verification", "link"] {
+                    let sql = format!("delete from stoa.{table} where site = $1 and expires < $2");
+                    tx.execute(&sql, &params![&id, long_ago]).await?;
+                }
+                Ok(())
+            })
+        })
+        .await
+    }
+}
+
+fn json(value: &impl Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(Fault::internal)
+}

@@ -1,0 +1,115 @@
+//! From a state to what its page shows.
+
+use super::{
+    record::Record,
+    state::{Facts, PasswordReason, State},
+    step,
+    wire::{DoneMessage, FlowKind, FlowView, Problem, ProfileField, SiteFace, Step},
+};
+use crate::{
+    authorize::{Delivery, Sent},
+    password,
+    verification::RESEND_AFTER_SECONDS,
+};
+use stoa_kernel::Email;
+use stoa_store::Site;
+
+pub(super) fn facts(record: &Record) -> Facts {
+    let is_member = matches!(record.kind, FlowKind::SignIn | FlowKind::SignUp | FlowKind::Recover);
+    Facts {
+        kind: record.kind,
+        can_sign_up: is_member,
+        can_recover: is_member,
+        can_cancel: record.context.authorization.is_some() || record.context.return_url.is_some(),
+    }
+}
+
+pub(super) fn view(
+    site: &Site,
+    token: &str,
+    record: &Record,
+    step: Step,
+    problems: Vec<Problem>,
+    issuer: &str,
+) -> FlowView {
+    let facts = facts(record);
+    let is_over = matches!(record.state, State::Ended | State::SignedOut);
+    FlowView {
+        token: token.to_owned(),
+        kind: record.kind,
+        site: SiteFace { name: site.name.clone(), language: None, logo_url: None },
+        step,
+        problems,
+        can_go_back: !is_over && step::back(&record.state, &facts).is_some(),
+        cancel_url: cancel_url(record, issuer).filter(|_| !is_over),
+    }
+}
+
+/// The page of a state that waits for the person.
+pub(super) fn page(state: &State, facts: &Facts) -> Step {
+    let password_min_length = password::MIN_CHARS as u32;
+    let hint = |email: &str| Email::parse(email).map_or_else(|| "***".to_owned(), |it| it.hint());
+    match state {
+        State::SignIn { email } => Step::SignIn {
+            email: email.clone(),
+            can_sign_up: facts.can_sign_up,
+            can_recover: facts.can_recover,
+            providers: Vec::new(),
+        },
+        State::SignUp { email } => {
+            let names: &[&str] = if facts.kind == FlowKind::OwnerSetup { &[] } else { &["firstName", "lastName"] };
+            let field = |name: &&str| ProfileField { name: (*name).to_owned(), required: false };
+            Step::SignUp { email: email.clone(), fields: names.iter().map(field).collect(), password_min_length }
+        }
+        State::VerifyEmail { email, .. } => {
+            Step::VerifyEmail { email_hint: hint(email), resend_after_seconds: RESEND_AFTER_SECONDS }
+        }
+        State::AwaitApproval { email, .. } => Step::AwaitApproval { email_hint: hint(email) },
+        State::RecoverRequest { email } => Step::RecoverRequest { email: email.clone() },
+        State::RecoverSent { email } => Step::RecoverSent { email_hint: hint(email) },
+        State::NewPassword { email, reason } => {
+            let email_hint = match reason {
+                PasswordReason::Recovery => email.as_deref().map(hint),
+                // The invited person may see their own address: the link was sent to it.
+                PasswordReason::OwnerSetup => email.clone(),
+            };
+            Step::NewPassword { email_hint, password_min_length }
+        }
+        State::ConfirmSignOut { name } => Step::ConfirmSignOut { display_name: name.clone() },
+        State::SignedOut => Step::Done { message: DoneMessage::SignedOut },
+        State::Ended => Step::Failed {
+            code: "INVALID_STATE_TOKEN".to_owned(),
+            message: "The sign-in has expired or was finished; start again.".to_owned(),
+            restart_url: None,
+        },
+    }
+}
+
+pub(super) fn delivered(delivery: Delivery) -> Step {
+    match delivery {
+        Delivery::Redirect(url) => Step::Redirect { url },
+        Delivery::Message { origin, code, state, error } => Step::PostMessage {
+            origin,
+            code,
+            state,
+            error: error.map(|it| it.0.to_owned()),
+            error_description: error.map(|it| it.1.to_owned()),
+        },
+    }
+}
+
+/// What a client reads when the person went away.
+pub(super) fn cancelled() -> Sent {
+    Sent::Error { name: "access_denied", description: "The person cancelled the sign-in." }
+}
+
+/// Where `Cancel` leads, when that is an address.
+fn cancel_url(record: &Record, issuer: &str) -> Option<String> {
+    match (&record.context.authorization, &record.context.return_url) {
+        (Some(request), _) => match request.deliver(cancelled(), issuer) {
+            Delivery::Redirect(url) => Some(url),
+            Delivery::Message { .. } => None,
+        },
+        (None, url) => url.clone(),
+    }
+}

@@ -1,0 +1,104 @@
+//! Signing out (identity.md 5.4).
+//!
+//! Anybody can make a browser open an address. So a session only ends without a question when the
+//! request proves that it comes from the member's own client: a redirect session made with the member's
+//! token, or a navigation from one of the client's pages. Otherwise the account page asks.
+
+use crate::{
+    Identity,
+    address::Address,
+    authorize::{Answer, Authorized, Navigation},
+    flow::{Browser, FlowKind},
+};
+use std::sync::Arc;
+use stoa_kernel::{Caller, ClientId, MemberId, Result, SessionId};
+use stoa_store::Site;
+
+impl Identity {
+    /// Ends the session of the calling member (the module's `logout`). For other callers there is
+    /// nothing to end. Answers the checked return address.
+    ///
+    /// # Errors
+    /// [`stoa_kernel::Code::ClientUnknown`], [`stoa_kernel::Code::RedirectRefused`]; nothing is ended then.
+    pub async fn logout(
+        &self,
+        site: &Arc<Site>,
+        caller: &Caller,
+        client: Option<&ClientId>,
+        return_url: Option<&str>,
+        base_url: &str,
+    ) -> Result<Option<String>> {
+        let own = match caller {
+            Caller::Visitor { client, .. } | Caller::Member { client, .. } => client.as_ref(),
+            Caller::User { .. } | Caller::App { .. } => None,
+        };
+        let client = match client.or(own) {
+            Some(id) => Some(self.client_of(site, id).await?),
+            None => None,
+        };
+        let url = self.return_url(client.as_deref(), return_url, base_url)?;
+        if let Caller::Member { session, .. } = caller {
+            self.session_end(site, session).await?;
+        }
+        Ok(url)
+    }
+
+    /// A browser opened `/v1/logout`: signed out at once when a page of the client led here, asked
+    /// otherwise.
+    ///
+    /// # Errors
+    /// As [`Identity::logout`].
+    pub async fn logout_open(
+        &self,
+        site: &Arc<Site>,
+        client: Option<&ClientId>,
+        return_url: Option<&str>,
+        browser: &Browser,
+        navigation: &Navigation,
+    ) -> Result<Authorized> {
+        let client = match client {
+            Some(id) => Some(self.client_of(site, id).await?),
+            None => None,
+        };
+        let url = self.return_url(client.as_deref(), return_url, &browser.base_url)?;
+        let session = browser.session(self, site).await?;
+        let from = navigation.referer.as_deref().and_then(Address::parse).map(|it| it.origin());
+        let is_led = !navigation.is_frame
+            && from.zip(client.as_deref()).is_some_and(|(origin, client)| client.allows_origin(&origin));
+        match session {
+            Some(_) if !is_led => {
+                let begun = self.flow_begin(site, FlowKind::SignOut, None, url, browser).await?;
+                Ok(Authorized::of(Answer::Flow(begun)))
+            }
+            session => {
+                if let Some(session) = session {
+                    self.session_end(site, &session.id).await?;
+                }
+                Ok(Authorized::of(self.signed_out(site, url, browser).await?))
+            }
+        }
+    }
+
+    /// A browser opened the address of a redirect session for signing out.
+    pub(crate) async fn sign_out(
+        &self,
+        site: &Arc<Site>,
+        session: Option<SessionId>,
+        member: Option<MemberId>,
+        url: Option<String>,
+        browser: &Browser,
+    ) -> Result<Answer> {
+        if let Some(session) = &session {
+            self.session_end(site, session).await?;
+        }
+        // What is left was not of the same family.
+        match browser.session(self, site).await? {
+            Some(left) if member.as_ref() == Some(&left.member) => {
+                self.session_end(site, &left.id).await?;
+                self.signed_out(site, url, browser).await
+            }
+            Some(_) => Ok(Answer::Flow(self.flow_begin(site, FlowKind::SignOut, None, url, browser).await?)),
+            None => self.signed_out(site, url, browser).await,
+        }
+    }
+}

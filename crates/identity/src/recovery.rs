@@ -1,0 +1,218 @@
+//! Recovery of an account by a link to its address (identity.md 8).
+//!
+//! Asking answers alike, and as fast, whether or not the address is known. A link works once, for one
+//! hour, for one member; using it proves the address, sets the password and ends all sessions.
+
+use crate::{
+    Identity, SignIn,
+    flow::{
+        Beginning, Browser,
+        state::{PasswordReason, State},
+    },
+    mail,
+    member::{self, Member, Status},
+    password,
+    session::Which,
+    token::{self, Kind},
+};
+use serde_json::Value;
+use std::sync::Arc;
+use stoa_kernel::{Caller, ClientId, Code, Email, Fault, MemberId, Millis, Result, Secret, TokenHash, Violation};
+use stoa_sql::params;
+use stoa_store::{Lane, Site, Tx, boxed};
+
+/// Life of a link.
+const LIFE: Millis = 60 * 60_000;
+/// Links for one member within [`LIFE`].
+const MOST: i64 = 5;
+const PURPOSE: &str = "recovery";
+
+impl Identity {
+    /// Sends a recovery link to an address, if it is a member's (`POST /v1/send-email`).
+    ///
+    /// # Errors
+    /// What is wrong with the request itself, whoever the address belongs to: [`Code::Validation`],
+    /// [`Code::ClientUnknown`], [`Code::RedirectRefused`].
+    pub async fn recovery_send(&self, site: &Arc<Site>, caller: &Caller, body: &Value, base_url: &str) -> Result<()> {
+        let text = body.get("email").and_then(Value::as_str).unwrap_or_default();
+        let email = Email::parse(text).ok_or_else(|| {
+            let rule = if text.is_empty() { "REQUIRED_FIELD" } else { "FORMAT" };
+            let violation = Violation::new("email", rule, "the email address is not valid");
+            Fault::invalid(vec![violation.with("type", "EMAIL")])
+        })?;
+        let return_url = self.recovery_return(site, caller, body.get("redirect"), base_url).await?;
+        self.recovery_send_later(site, &email, return_url, base_url);
+        Ok(())
+    }
+
+    /// Sends a link to a member whom an app names (`POST /v1/activation-email`).
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::NotFound`]; [`Code::Throttled`].
+    pub async fn activation_send(&self, site: &Arc<Site>, caller: &Caller, body: &Value, base_url: &str) -> Result<()> {
+        if !caller.is_privileged() {
+            return Err(Fault::new(Code::Forbidden));
+        }
+        let id = body.get("identityId").and_then(Value::as_str).unwrap_or_default();
+        if id.is_empty() {
+            return Err(Fault::invalid(vec![Violation::new("identityId", "REQUIRED_FIELD", "is required")]));
+        }
+        let redirect = body.get("emailOptions").and_then(|it| it.get("redirect"));
+        let return_url = self.recovery_return(site, caller, redirect, base_url).await?;
+        let member = self.member_get(site, &MemberId::from(id)).await?.filter(can_recover);
+        let member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
+        self.recovery_send_to(site, member, return_url, base_url).await
+    }
+
+    /// Sets a new password with a link's token and signs in (`POST /v1/recover`).
+    ///
+    /// # Errors
+    /// [`Code::LinkInvalid`] when the token is unknown, used or expired; [`Code::Validation`] for the
+    /// password, which leaves the link usable; [`Code::MemberBlocked`].
+    pub async fn recovery_finish(&self, site: &Arc<Site>, link: &str, password: &Secret) -> Result<SignIn> {
+        if token::site_number(Kind::Link, link) != Some(site.number) {
+            return Err(Fault::new(Code::LinkInvalid));
+        }
+        self.recovery_finish_hash(site, &TokenHash::of(link).to_vec(), password).await
+    }
+
+    pub(crate) async fn recovery_finish_hash(
+        &self,
+        site: &Arc<Site>,
+        link: &[u8],
+        password: &Secret,
+    ) -> Result<SignIn> {
+        let gone = || Fault::new(Code::LinkInvalid);
+        if let Some(violation) = password::violation(password, "password") {
+            return Err(Fault::invalid(vec![violation]));
+        }
+        let (id, key, now) = (site.id.clone(), link.to_vec(), self.now());
+        let known = site.read(Lane::Point, move |tx| boxed!(find(tx, id.as_str(), &key, now).await)).await?;
+        let (member, _) = known.ok_or_else(gone)?;
+        let hash = self.password_hash(password).await?;
+        self.sessions_end(site, Which::Member(member)).await?;
+        let (me, place, key) = (self.clone(), site.clone(), link.to_vec());
+        let (advanced, ended) = site
+            .write(move |tx| {
+                let (me, site, key, hash) = (me.clone(), place.clone(), key.clone(), hash.clone());
+                boxed!({
+                    let now = me.now();
+                    let (id, _) = find(tx, site.id.as_str(), &key, now).await?.ok_or_else(gone)?;
+                    // This link and every other one of the member is over.
+                    let sql = "update stoa.link set used = $1 where site = $2 and member = $3 and used is null";
+                    tx.execute(sql, &params![now, &site.id, &id]).await?;
+                    let member = member::get(tx, &site.id, &id).await?.filter(can_recover);
+                    let mut member = member.ok_or_else(gone)?;
+                    member.password_hash = Some(hash);
+                    (member.email_verified, member.pending_email) = (true, false);
+                    member::write_password(tx, &site.id, &member).await?;
+                    member::update(tx, &site.id, &mut member, now).await?;
+                    let ended = Which::Member(id).end(tx, site.id.as_str(), now).await?;
+                    let advanced = me.sign_in_advance(tx, &site, member, None).await?;
+                    Ok((advanced, ended))
+                })
+            })
+            .await?;
+        self.revoke(&ended).await?;
+        Ok(self.send_after(advanced).await)
+    }
+
+    /// A browser opened a recovery link: the page that asks for the new password.
+    ///
+    /// # Errors
+    /// [`Code::LinkInvalid`].
+    pub async fn recovery_open(&self, site: &Arc<Site>, link: &str, browser: &Browser) -> Result<Beginning> {
+        let gone = || Fault::new(Code::LinkInvalid);
+        if token::site_number(Kind::Link, link) != Some(site.number) {
+            return Err(gone());
+        }
+        let hash = TokenHash::of(link);
+        let (id, key, now) = (site.id.clone(), hash.to_vec(), self.now());
+        let known = site.read(Lane::Point, move |tx| boxed!(find(tx, id.as_str(), &key, now).await)).await?;
+        let (member, return_url) = known.ok_or_else(gone)?;
+        let member = self.member_get(site, &member).await?.filter(can_recover).ok_or_else(gone)?;
+        let state = State::NewPassword { email: Some(member.email), reason: PasswordReason::Recovery };
+        self.flow_begin_recovery(site, &hash, state, return_url, browser).await
+    }
+
+    /// Looks the address up and sends after the answer, so that its time tells nothing.
+    pub(crate) fn recovery_send_later(
+        &self,
+        site: &Arc<Site>,
+        email: &Email,
+        return_url: Option<String>,
+        base_url: &str,
+    ) {
+        let (me, site, email, base_url) = (self.clone(), site.clone(), email.clone(), base_url.to_owned());
+        tokio::spawn(async move {
+            let sent = async {
+                match me.member_by_email(&site, &email).await?.filter(can_recover) {
+                    Some(member) => me.recovery_send_to(&site, member, return_url, &base_url).await,
+                    None => Ok(()),
+                }
+            };
+            if let Err(fault) = sent.await {
+                tracing::warn!("a recovery link was not sent: {fault:?}");
+            }
+        });
+    }
+
+    async fn recovery_send_to(
+        &self,
+        site: &Arc<Site>,
+        member: Member,
+        return_url: Option<String>,
+        base_url: &str,
+    ) -> Result<()> {
+        let link = token::opaque(self.world(), Kind::Link, site.number);
+        let (id, member_id, hash, now) = (site.id.clone(), member.id.clone(), TokenHash::of(link.expose()), self.now());
+        site.write(move |tx| {
+            let (id, member, hash, url) = (id.clone(), member_id.clone(), hash.clone(), return_url.clone());
+            boxed!({
+                let sql = "select count(*) from stoa.link where site = $1 and member = $2 and created > $3";
+                let recent: Option<i64> = tx.row(sql, &params![&id, &member, now - LIFE], |row| row.get(0)).await?;
+                if recent.unwrap_or(0) >= MOST {
+                    return Err(Fault::new(Code::Throttled));
+                }
+                let sql = "insert into stoa.link (site, hash, purpose, member, return_url, created, expires) \
+                           values ($1, $2, $3, $4, $5, $6, $7)";
+                tx.execute(sql, &params![&id, &hash, PURPOSE, &member, url, now, now + LIFE]).await?;
+                Ok(())
+            })
+        })
+        .await?;
+        let url = format!("{base_url}/_api/account/v1/recover?token={}", link.expose());
+        self.core.mail.send(&mail::recovery(&site.name, &member.email, &url)).await
+    }
+
+    async fn recovery_return(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        redirect: Option<&Value>,
+        base_url: &str,
+    ) -> Result<Option<String>> {
+        let text = |name: &str| redirect.and_then(|it| it.get(name)).and_then(Value::as_str);
+        let own = match caller {
+            Caller::Visitor { client, .. } | Caller::Member { client, .. } => client.clone(),
+            Caller::User { .. } | Caller::App { .. } => None,
+        };
+        let client = match text("clientId").map(ClientId::from).or(own) {
+            Some(id) => Some(self.client_of(site, &id).await?),
+            None => None,
+        };
+        self.return_url(client.as_deref(), text("url"), base_url)
+    }
+}
+
+/// Members who could sign in with a new password.
+fn can_recover(member: &Member) -> bool {
+    matches!(member.status, Status::Active | Status::Pending) && !member.email.is_empty()
+}
+
+async fn find(tx: &mut Tx<'_>, site: &str, hash: &[u8], now: Millis) -> Result<Option<(MemberId, Option<String>)>> {
+    let sql = "select member, return_url from stoa.link \
+               where site = $1 and hash = $2 and purpose = $3 and used is null and expires > $4";
+    let values = params![site, hash.to_vec(), PURPOSE, now];
+    Ok(tx.row(sql, &values, |row| Ok((MemberId::from(row.text(0)?), row.get(1)?))).await?)
+}

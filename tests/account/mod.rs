@@ -1,0 +1,238 @@
+//! The account pages and the addresses that lead to them, as browsers and clients meet them.
+
+mod authorize;
+mod codes;
+mod people;
+mod sign_in;
+mod sign_out;
+
+use axum::{
+    body::Body,
+    http::{Method, Request, StatusCode},
+};
+use serde_json::{Value, json};
+use std::{collections::BTreeMap, sync::Mutex};
+use stoa_identity::client::{Client, ClientDraft};
+use stoa_testkit::{Engine, Reply, TestApp};
+use tower::ServiceExt;
+
+pub const APP: &str = "https://app.example.org";
+pub const CALLBACK: &str = "https://app.example.org/callback";
+pub const PASSWORD: &str = "correct horse battery";
+/// The pair of RFC 7636, appendix B.
+pub const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+pub const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+
+/// A server with a client whose pages live elsewhere.
+pub struct World {
+    pub app: TestApp,
+    pub client: Client,
+}
+
+impl World {
+    pub async fn new(engine: Engine) -> Self {
+        let app = TestApp::new(engine).await;
+        let draft = ClientDraft {
+            name: "Elsewhere".to_owned(),
+            redirect_uris: vec![CALLBACK.to_owned()],
+            origins: vec![APP.to_owned()],
+            with_secret: false,
+        };
+        let (client, _) = app.app.identity.client_create(&app.site.id, draft).await.unwrap();
+        Self { app, client }
+    }
+
+    pub fn browser(&self) -> Browser<'_> {
+        Browser { world: self, cookies: Mutex::default() }
+    }
+
+    /// A call of a client's page: with a token, from the client's origin.
+    pub async fn call(&self, token: &str, path: &str, body: &Value) -> Reply {
+        let headers = [("authorization", token), ("origin", APP), ("content-type", "application/json")];
+        send(&self.app, Method::POST, path, &headers, Some(body)).await
+    }
+
+    pub async fn visitor(&self) -> String {
+        let grant = json!({ "clientId": self.client.id, "grantType": "anonymous" });
+        text(&self.call("", "/oauth2/token", &grant).await.json()["access_token"])
+    }
+
+    /// Registers an address and answers the StateMachineResponse.
+    pub async fn register(&self, email: &str) -> Value {
+        let body = json!({ "loginId": { "email": email }, "password": PASSWORD });
+        self.call(&self.visitor().await, "/v2/register", &body).await.json()
+    }
+
+    pub fn auth_request(&self) -> Value {
+        json!({ "redirectUri": CALLBACK, "clientId": self.client.id, "codeChallenge": CHALLENGE,
+            "codeChallengeMethod": "S256", "responseMode": "fragment", "responseType": "code",
+            "scope": "offline_access", "state": "the state" })
+    }
+
+    /// A redirect session's path and query on this server.
+    pub async fn redirect_session(&self, token: &str, body: &Value) -> String {
+        let reply = self.call(token, "/_api/redirects-api/v1/redirect-session", body).await;
+        assert_eq!(reply.status, StatusCode::OK, "{}", reply.json());
+        path_of(&text(&reply.json()["redirectSession"]["fullUrl"]))
+    }
+
+    /// The direct login's address for a finished login.
+    pub async fn direct(&self, session_token: &str) -> String {
+        let mut request = self.auth_request();
+        let fields = request.as_object_mut().unwrap();
+        fields.remove("redirectUri");
+        fields.insert("responseMode".to_owned(), json!("web_message"));
+        fields.insert("sessionToken".to_owned(), json!(session_token));
+        let body = json!({ "auth": { "authRequest": request, "prompt": "none" } });
+        self.redirect_session(&self.visitor().await, &body).await
+    }
+
+    pub async fn exchange(&self, code: &str, redirect_uri: Option<&str>) -> Reply {
+        let mut grant = json!({ "clientId": self.client.id, "grantType": "authorization_code", "code": code,
+            "codeVerifier": VERIFIER });
+        if let Some(uri) = redirect_uri {
+            grant["redirectUri"] = json!(uri);
+        }
+        self.call("", "/oauth2/token", &grant).await
+    }
+
+    /// Tokens of a new member, got by the direct login.
+    pub async fn member(&self, browser: &Browser<'_>, email: &str) -> Value {
+        let registered = self.register(email).await;
+        let path = self.direct(&text(&registered["sessionToken"])).await;
+        let page = browser.open_from(&path, Some(APP)).await;
+        let code = message_of(&page)["code"].as_str().unwrap().to_owned();
+        let tokens = self.exchange(&code, None).await;
+        assert_eq!(tokens.status, StatusCode::OK, "{}", tokens.json());
+        tokens.json()
+    }
+
+    pub async fn policy(&self, policy: Value) {
+        let body = json!({ "signOnPolicy": policy }).to_string();
+        let app = self.app.app();
+        let reply = app.send(Method::PATCH, "/v1/sign-on-policies", Some(body.into())).await;
+        assert_eq!(reply.status, StatusCode::OK);
+    }
+}
+
+/// A browser: it keeps cookies and says where it comes from.
+pub struct Browser<'w> {
+    world: &'w World,
+    pub cookies: Mutex<BTreeMap<String, String>>,
+}
+
+impl Browser<'_> {
+    /// Opens an address by typing it.
+    pub async fn open(&self, path: &str) -> Reply {
+        self.open_from(path, None).await
+    }
+
+    /// Opens an address from a page of `origin`.
+    pub async fn open_from(&self, path: &str, origin: Option<&str>) -> Reply {
+        let referer = origin.map(|it| format!("{it}/"));
+        let mut headers = vec![("sec-fetch-mode", "navigate")];
+        headers.extend(referer.as_deref().map(|it| ("referer", it)));
+        self.send(Method::GET, path, &headers, None).await
+    }
+
+    /// A request of an account page.
+    pub async fn ask(&self, method: Method, path: &str, body: Option<&Value>) -> Reply {
+        let mut headers = vec![("sec-fetch-site", "same-origin")];
+        if body.is_some() {
+            headers.extend([("content-type", "application/json"), ("origin", "http://localhost")]);
+        }
+        self.send(method, path, &headers, body).await
+    }
+
+    /// Begins a flow and answers its view.
+    pub async fn start(&self, body: Value) -> Value {
+        let reply = self.ask(Method::POST, "/_api/account/v1/flows", Some(&body)).await;
+        assert_eq!(reply.status, StatusCode::OK, "{}", reply.json());
+        reply.json()
+    }
+
+    /// Sends an input to a flow and answers the next view.
+    pub async fn answer(&self, token: &str, input: Value) -> Value {
+        let reply = self.ask(Method::POST, &format!("/_api/account/v1/flows/{token}"), Some(&input)).await;
+        assert_eq!(reply.status, StatusCode::OK, "{}", reply.json());
+        reply.json()
+    }
+
+    pub async fn look(&self, token: &str) -> Reply {
+        self.ask(Method::GET, &format!("/_api/account/v1/flows/{token}"), None).await
+    }
+
+    pub fn has(&self, cookie: &str) -> bool {
+        self.cookies.lock().unwrap().contains_key(cookie)
+    }
+
+    pub async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: Option<&Value>) -> Reply {
+        let cookies: Vec<String> =
+            self.cookies.lock().unwrap().iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let cookies = cookies.join("; ");
+        let mut headers = headers.to_vec();
+        if !cookies.is_empty() {
+            headers.push(("cookie", &cookies));
+        }
+        let reply = send(&self.world.app, method, path, &headers, body).await;
+        for set in reply.headers.get_all("set-cookie") {
+            let (pair, attributes) = set.to_str().unwrap().split_once(';').unwrap();
+            let (name, value) = pair.split_once('=').unwrap();
+            let mut kept = self.cookies.lock().unwrap();
+            match attributes.contains("Max-Age=0") {
+                true => kept.remove(name),
+                false => kept.insert(name.to_owned(), value.to_owned()),
+            };
+        }
+        reply
+    }
+}
+
+pub async fn send(app: &TestApp, method: Method, path: &str, headers: &[(&str, &str)], body: Option<&Value>) -> Reply {
+    let mut request = Request::builder().method(method).uri(path).header("host", "localhost");
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let request = request.body(body.map_or_else(Body::empty, |it| Body::from(it.to_string()))).unwrap();
+    let response = stoa_http::service(app.app.clone()).oneshot(request).await.unwrap();
+    let (status, headers) = (response.status(), response.headers().clone());
+    Reply { status, headers, body: axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap() }
+}
+
+pub fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("text expected, not {value}")).to_owned()
+}
+
+/// Path and query of an address of this server.
+pub fn path_of(url: &str) -> String {
+    url.strip_prefix("http://localhost").unwrap_or_else(|| panic!("not this server: {url}")).to_owned()
+}
+
+pub fn location(reply: &Reply) -> String {
+    assert_eq!(reply.status, StatusCode::SEE_OTHER, "{}", String::from_utf8_lossy(&reply.body));
+    reply.headers["location"].to_str().unwrap().to_owned()
+}
+
+/// The token of the flow that a redirect leads to.
+pub fn flow_of(reply: &Reply) -> String {
+    let location = location(reply);
+    location.strip_prefix("/account/flow/").unwrap_or_else(|| panic!("not a flow: {location}")).to_owned()
+}
+
+/// What a `web_message` page posts.
+pub fn message_of(reply: &Reply) -> Value {
+    let html = String::from_utf8_lossy(&reply.body);
+    let (_, rest) = html.split_once("postMessage(").unwrap_or_else(|| panic!("{html}"));
+    let (message, _) = rest.split_once(",\"").unwrap();
+    // The message ends where the target begins; it is the longest prefix that is JSON.
+    let ends = rest.match_indices('}').map(|it| it.0);
+    let parsed = ends.filter_map(|end| serde_json::from_str(&rest[..=end]).ok()).next();
+    parsed.unwrap_or_else(|| panic!("{message}"))
+}
+
+/// The parameters behind `#` or `?` of an address.
+pub fn parameters(url: &str, separator: char) -> BTreeMap<String, String> {
+    let (_, query) = url.split_once(separator).unwrap_or_else(|| panic!("no {separator} in {url}"));
+    let decode = |it: &str| it.replace('+', " ").replace("%2F", "/").replace("%3A", ":");
+    query.split('&').filter_map(|it| it.split_once('=')).map(|(k, v)| (decode(k), decode(v))).collect()
+}
