@@ -9,7 +9,8 @@ fn documented(reply: &Reply, what: &str) {
     assert!(reply.status.is_client_error() || reply.status == 428, "{what}: {} {:?}", reply.status, reply.body);
     let json = reply.json();
     let details = &json["details"];
-    let application = details["applicationError"]["code"].is_string() && details["applicationError"]["description"].is_string();
+    let application =
+        details["applicationError"]["code"].is_string() && details["applicationError"]["description"].is_string();
     let validation = details["validationError"]["fieldViolations"].is_array();
     let oauth = json["error"].is_string();
     assert!(application || validation || oauth, "{what}: {json}");
@@ -165,32 +166,67 @@ on_both_engines! {
 }
 
 const POSTS: &[&str] = &[
-    "/v2/items", "/v2/items/query", "/v2/items/count", "/v2/items/query-distinct-values", "/v2/items/update", "/v2/items/save",
-    "/v2/items/remove", "/v2/bulk/items/insert", "/v2/bulk/items/update", "/v2/bulk/items/save", "/v2/bulk/items/remove",
-    "/v2/collections", "/oauth2/token", "/oauth2/token-info", "/v2/register", "/v2/login", "/v2/sign-on", "/v1/redirect-session",
-    "/v1/auth/verify", "/v1/auth/resend",
+    "/v2/items",
+    "/v2/items/query",
+    "/v2/items/count",
+    "/v2/items/query-distinct-values",
+    "/v2/items/update",
+    "/v2/items/save",
+    "/v2/items/remove",
+    "/v2/bulk/items/insert",
+    "/v2/bulk/items/update",
+    "/v2/bulk/items/save",
+    "/v2/bulk/items/remove",
+    "/v2/collections",
+    "/oauth2/token",
+    "/oauth2/token-info",
+    "/v2/register",
+    "/v2/login",
+    "/v2/sign-on",
+    "/v1/redirect-session",
+    "/v1/auth/verify",
+    "/v1/auth/resend",
 ];
 
 /// Requests that are right, to be broken one member at a time.
 fn requests() -> Vec<(&'static str, Value)> {
-    let item = json!({ "id": "one", "data": { "_id": "one", "n": 1, "when": { "$date": "2024-01-01T00:00:00.000Z" } } });
+    let item =
+        json!({ "id": "one", "data": { "_id": "one", "n": 1, "when": { "$date": "2024-01-01T00:00:00.000Z" } } });
     let filter = json!({ "$and": [{ "n": { "$gt": 0, "$in": [1] } }, { "$or": [{ "t": { "$startsWith": "x" } }, { "n": { "$not": { "$eq": 3 } } }] }, { "$not": [{ "n": null }] }] });
     let query = json!({ "filter": filter, "sort": [{ "fieldName": "n", "order": "ASC" }], "fields": ["n"], "paging": { "limit": 5, "offset": 0 } });
     let profile = json!({ "firstName": "A", "emails": ["a@b.co"], "addresses": [{ "address": { "city": "X" }, "tag": "HOME" }], "customFields": [{ "name": "x", "value": { "numValue": 1 } }] });
     vec![
-        ("/v2/items/query", json!({ "dataCollectionId": "things", "query": query, "returnTotalCount": true, "includeReferences": [], "consistentRead": true, "language": "en" })),
+        (
+            "/v2/items/query",
+            json!({ "dataCollectionId": "things", "query": query, "returnTotalCount": true, "includeReferences": [], "consistentRead": true, "language": "en" }),
+        ),
         ("/v2/items/count", json!({ "dataCollectionId": "things", "filter": filter })),
-        ("/v2/items/query-distinct-values", json!({ "dataCollectionId": "things", "fieldName": "n", "filter": filter, "order": "ASC", "paging": { "limit": 5, "offset": 0 } })),
+        (
+            "/v2/items/query-distinct-values",
+            json!({ "dataCollectionId": "things", "fieldName": "n", "filter": filter, "order": "ASC", "paging": { "limit": 5, "offset": 0 } }),
+        ),
         ("/v2/items", json!({ "dataCollectionId": "things", "dataItem": { "data": { "n": 1, "o": { "p": [1] } } } })),
-        ("/v2/items/update", json!({ "dataCollectionId": "things", "dataItem": item, "condition": { "filter": { "n": 1 } } })),
+        (
+            "/v2/items/update",
+            json!({ "dataCollectionId": "things", "dataItem": item, "condition": { "filter": { "n": 1 } } }),
+        ),
         ("/v2/items/save", json!({ "dataCollectionId": "things", "dataItem": item })),
         ("/v2/bulk/items/insert", json!({ "dataCollectionId": "things", "dataItems": [{ "data": { "n": 1 } }, item] })),
         ("/v2/bulk/items/save", json!({ "dataCollectionId": "things", "dataItems": [item] })),
         ("/v2/bulk/items/remove", json!({ "dataCollectionId": "things", "dataItemIds": ["x", "y"] })),
-        ("/v2/collections", json!({ "collection": { "id": "more", "displayName": "M", "fields": [{ "key": "t", "type": "TEXT", "displayName": "T" }], "permissions": { "read": "ANYONE", "insert": "ADMIN", "update": "ADMIN", "remove": "ADMIN" } } })),
-        ("/oauth2/token", json!({ "clientId": "x", "grantType": "authorization_code", "code": "c", "codeVerifier": "v", "redirectUri": "r" })),
+        (
+            "/v2/collections",
+            json!({ "collection": { "id": "more", "displayName": "M", "fields": [{ "key": "t", "type": "TEXT", "displayName": "T" }], "permissions": { "read": "ANYONE", "insert": "ADMIN", "update": "ADMIN", "remove": "ADMIN" } } }),
+        ),
+        (
+            "/oauth2/token",
+            json!({ "clientId": "x", "grantType": "authorization_code", "code": "c", "codeVerifier": "v", "redirectUri": "r" }),
+        ),
         ("/oauth2/token", json!({ "refreshToken": "x", "grantType": "refresh_token" })),
-        ("/v2/register", json!({ "loginId": { "email": "a@b.co" }, "password": "correct horse", "profile": profile, "captchaTokens": [{ "Recaptcha": "x" }] })),
+        (
+            "/v2/register",
+            json!({ "loginId": { "email": "a@b.co" }, "password": "correct horse", "profile": profile, "captchaTokens": [{ "Recaptcha": "x" }] }),
+        ),
         ("/v2/login", json!({ "loginId": { "email": "a@b.co" }, "password": "correct horse" })),
     ]
 }

@@ -52,10 +52,13 @@ async fn draw(engine: Engine) -> String {
 
 /// Makes the collection open, writes the three items, then closes it to the level.
 async fn fill(app: &TestApp, member: &Asker<'_>, other: &Asker<'_>, id: &str, level: &str) {
-    let levels = |level: &str| json!({ "itemRead": level, "itemInsert": level, "itemUpdate": level, "itemRemove": level });
-    let collection = |level: &str| json!({
-        "id": id, "displayName": id, "fields": [{ "key": "secret", "type": "NUMBER" }], "dataPermissions": levels(level),
-    });
+    let levels =
+        |level: &str| json!({ "itemRead": level, "itemInsert": level, "itemUpdate": level, "itemRemove": level });
+    let collection = |level: &str| {
+        json!({
+            "id": id, "displayName": id, "fields": [{ "key": "secret", "type": "NUMBER" }], "dataPermissions": levels(level),
+        })
+    };
     let made = app.app().post("/v2/collections", &json!({ "collection": collection("ANYONE") })).await;
     let revision = made.json()["collection"]["revision"].clone();
     refill(app, member, other, id).await;
@@ -89,10 +92,16 @@ async fn row(app: &TestApp, caller: &Asker<'_>, c: &str, (member, other): (&Aske
     }
     let count = json!({ "dataCollectionId": c, "filter": { "secret": { "$gte": 1 } } });
     let reply = caller.post("/v2/items/count", &count).await;
-    cells.push(format!("count {}", if reply.status == 200 { reply.json()["totalCount"].to_string() } else { reply.verdict() }));
+    cells.push(format!(
+        "count {}",
+        if reply.status == 200 { reply.json()["totalCount"].to_string() } else { reply.verdict() }
+    ));
     let distinct = json!({ "dataCollectionId": c, "fieldName": "secret" });
     let reply = caller.post("/v2/items/query-distinct-values", &distinct).await;
-    cells.push(format!("distinct {}", if reply.status == 200 { reply.json()["distinctValues"].to_string() } else { reply.verdict() }));
+    cells.push(format!(
+        "distinct {}",
+        if reply.status == 200 { reply.json()["distinctValues"].to_string() } else { reply.verdict() }
+    ));
     for id in ["mine", "hers", "none"] {
         let reply = caller.get(&format!("/v2/items/{id}?dataCollectionId={c}&dataItemId={id}")).await;
         cells.push(format!("get {id} {}", reply.verdict()));
@@ -120,7 +129,8 @@ async fn restore(app: &TestApp, member: &Asker<'_>, other: &Asker<'_>, c: &str) 
     for id in ["mine", "hers", "none"] {
         let _ = app.app().post("/v2/items/remove", &json!({ "dataCollectionId": c, "dataItemId": id })).await;
     }
-    open["dataPermissions"] = json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" });
+    open["dataPermissions"] =
+        json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" });
     open.as_object_mut().unwrap().remove("permissions");
     let mut opened = put(app, open).await["collection"].clone();
     refill(app, member, other, c).await;
@@ -142,7 +152,8 @@ fn seen(verdict: &str, reply: &stoa_testkit::Reply) -> String {
         return verdict.to_owned();
     }
     let json = reply.json();
-    let mut ids: Vec<&str> = json["dataItems"].as_array().into_iter().flatten().filter_map(|it| it["data"]["_id"].as_str()).collect();
+    let mut ids: Vec<&str> =
+        json["dataItems"].as_array().into_iter().flatten().filter_map(|it| it["data"]["_id"].as_str()).collect();
     ids.sort_unstable();
     let ids = if ids.is_empty() { "-".to_owned() } else { ids.join("+") };
     format!("{ids} of {}", json["pagingMetadata"]["total"])

@@ -5,7 +5,11 @@
 //! indexes. Client and server share the machine, so only ratios within one run mean anything.
 
 #![expect(clippy::print_stdout, reason = "the figures are the output")]
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a bench that can't go on stops; it measures real time")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a bench that can't go on stops; it measures real time"
+)]
 
 mod bare;
 mod import;
@@ -77,7 +81,10 @@ fn main() {
 }
 
 fn measure(arguments: &Arguments, engine: Engine) -> Vec<Value> {
-    println!("\n{engine:?}, {} items of about 400 bytes, {} tokens, {} connections", arguments.items, arguments.tokens, arguments.connections);
+    println!(
+        "\n{engine:?}, {} items of about 400 bytes, {} tokens, {} connections",
+        arguments.items, arguments.tokens, arguments.connections
+    );
     let program = Program::start(&arguments.program, engine);
     program.fill(arguments.items);
     let tokens = program.visitor_tokens(arguments.tokens);
@@ -117,10 +124,22 @@ fn measure(arguments: &Arguments, engine: Engine) -> Vec<Value> {
     }
     figure("indexed page of 50, HTTP", median(&mut page), raw_name, median(&mut raw_page), "");
     let goal = if engine == Engine::Sqlite { ">= 0.40" } else { "" };
-    figure("bulk insert of 1,000, HTTP, items", median(&mut bulk), "raw engine, same indexes, items", median(&mut raw_bulk), goal);
+    figure(
+        "bulk insert of 1,000, HTTP, items",
+        median(&mut bulk),
+        "raw engine, same indexes, items",
+        median(&mut raw_bulk),
+        goal,
+    );
     if arguments.import > 0 {
         let (ours, theirs) = import::compare(&program, &raw, arguments.import);
-        println!("  import of {} items: {:.2} s, by hand on the raw engine {:.2} s, {:.2} times as long   goal <= 2.5", arguments.import, ours, theirs, ours / theirs);
+        println!(
+            "  import of {} items: {:.2} s, by hand on the raw engine {:.2} s, {:.2} times as long   goal <= 2.5",
+            arguments.import,
+            ours,
+            theirs,
+            ours / theirs
+        );
         figures.push(json!({ "engine": format!("{engine:?}"), "figure": "import", "oursSeconds": ours, "theirsSeconds": theirs, "ratio": ours / theirs }));
     }
     println!("  resident memory of the program at the end: {} MB", program.resident_megabytes());

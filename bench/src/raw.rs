@@ -33,11 +33,13 @@ impl Raw {
                     conn.execute_batch(&sql.replace("stoa.", "")).unwrap();
                 }
             }
-            Self::Postgres { .. } => raw.on_postgres(|client| Box::pin(async move {
-                for sql in stoa_sql::Postgres.create_items_table(TABLE) {
-                    client.batch_execute(&sql).await.unwrap();
-                }
-            })),
+            Self::Postgres { .. } => raw.on_postgres(|client| {
+                Box::pin(async move {
+                    for sql in stoa_sql::Postgres.create_items_table(TABLE) {
+                        client.batch_execute(&sql).await.unwrap();
+                    }
+                })
+            }),
         }
         // pgbench can only make numbers, so there the ids are numbers.
         let id = |n: usize| if engine == Engine::Sqlite { item_id(n) } else { n.to_string() };
@@ -102,15 +104,21 @@ impl Raw {
                 let items = *items;
                 self.in_threads(period, move |conn, random| {
                     let mut statement = conn.prepare_cached("select id, json(doc) from c1 where id = ?").unwrap();
-                    let length = statement.query_row([item_id(random.below(items))], |row| Ok(row.get_ref(1)?.as_str()?.len())).unwrap();
+                    let length = statement
+                        .query_row([item_id(random.below(items))], |row| Ok(row.get_ref(1)?.as_str()?.len()))
+                        .unwrap();
                     assert!(length > 100);
                 })
             }
-            Self::Postgres { items, .. } => self.pgbench(connections, period, &format!(
-                "\\set n random(0, {})\nselect id, doc from {} where id = :n;\n",
-                items - 1,
-                stoa_sql::Postgres.table(TABLE)
-            )),
+            Self::Postgres { items, .. } => self.pgbench(
+                connections,
+                period,
+                &format!(
+                    "\\set n random(0, {})\nselect id, doc from {} where id = :n;\n",
+                    items - 1,
+                    stoa_sql::Postgres.table(TABLE)
+                ),
+            ),
         }
     }
 
@@ -126,10 +134,14 @@ impl Raw {
                 }
                 assert!(length > 1000);
             }),
-            Self::Postgres { .. } => self.pgbench(connections, period, &format!(
-                "\\set n random(0, 199)\nselect id, doc from {} order by created desc, id limit 51 offset :n;\n",
-                stoa_sql::Postgres.table(TABLE)
-            )),
+            Self::Postgres { .. } => self.pgbench(
+                connections,
+                period,
+                &format!(
+                    "\\set n random(0, 199)\nselect id, doc from {} order by created desc, id limit 51 offset :n;\n",
+                    stoa_sql::Postgres.table(TABLE)
+                ),
+            ),
         }
     }
 
@@ -144,7 +156,10 @@ impl Raw {
                 scope.spawn(|| {
                     let mut conn = matches!(self, Self::Sqlite { .. }).then(|| self.open());
                     while start.elapsed() < period {
-                        let batch: Vec<_> = docs.iter().map(|doc| (format!("b{:x}", made.fetch_add(1, Ordering::Relaxed)), doc.clone())).collect();
+                        let batch: Vec<_> = docs
+                            .iter()
+                            .map(|doc| (format!("b{:x}", made.fetch_add(1, Ordering::Relaxed)), doc.clone()))
+                            .collect();
                         match &mut conn {
                             Some(conn) => insert_sqlite(conn, &batch),
                             None => self.insert(&batch),
@@ -186,13 +201,19 @@ impl Raw {
         let seconds = period.as_secs().max(1).to_string();
         let output = Command::new(pgbench())
             .args(["-M", "prepared", "-n", "-c", &connections.to_string(), "-j", "1", "-T", &seconds, "-f"])
-            .arg(file.path()).arg(url).output().unwrap();
+            .arg(file.path())
+            .arg(url)
+            .output()
+            .unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
         let tps = text.lines().find_map(|it| it.strip_prefix("tps = ")?.split(' ').next()?.parse().ok());
         tps.unwrap_or_else(|| panic!("pgbench: {text} {}", String::from_utf8_lossy(&output.stderr)))
     }
 
-    fn on_postgres(&self, work: impl for<'c> FnOnce(&'c tokio_postgres::Client) -> std::pin::Pin<Box<dyn Future<Output = ()> + 'c>>) {
+    fn on_postgres(
+        &self,
+        work: impl for<'c> FnOnce(&'c tokio_postgres::Client) -> std::pin::Pin<Box<dyn Future<Output = ()> + 'c>>,
+    ) {
         let Self::Postgres { url, .. } = self else { return };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
@@ -208,7 +229,8 @@ impl Raw {
 fn insert_sqlite(conn: &mut Connection, batch: &[(String, String)]) {
     let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
     {
-        let mut statement = tx.prepare_cached("insert into c1 (id, created, updated, doc) values (?, 1, 1, jsonb(?))").unwrap();
+        let mut statement =
+            tx.prepare_cached("insert into c1 (id, created, updated, doc) values (?, 1, 1, jsonb(?))").unwrap();
         for (id, doc) in batch {
             statement.execute((id, doc)).unwrap();
         }
@@ -218,7 +240,13 @@ fn insert_sqlite(conn: &mut Connection, batch: &[(String, String)]) {
 
 /// pgbench of the newest installed PostgreSQL.
 fn pgbench() -> PathBuf {
-    let mut versions: Vec<_> = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten().map(|it| it.path().join("bin/pgbench")).filter(|it| it.exists()).collect();
+    let mut versions: Vec<_> = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|it| it.path().join("bin/pgbench"))
+        .filter(|it| it.exists())
+        .collect();
     versions.sort();
     versions.pop().unwrap_or_else(|| PathBuf::from("pgbench"))
 }

@@ -60,7 +60,8 @@ fn answer(name: &str, file: EmbeddedFile, asked: &HeaderMap) -> Response {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         return response;
     }
-    let takes_gzip = asked.get(header::ACCEPT_ENCODING).and_then(|it| it.to_str().ok()).is_some_and(|it| it.contains("gzip"));
+    let takes_gzip =
+        asked.get(header::ACCEPT_ENCODING).and_then(|it| it.to_str().ok()).is_some_and(|it| it.contains("gzip"));
     let body = match takes_gzip && is_text(name) {
         true => {
             headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));

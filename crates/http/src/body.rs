@@ -31,7 +31,8 @@ impl<S: Send + Sync> FromRequest<S> for Raw {
         let mut chunks = request.into_body().into_data_stream();
         let mut body = BytesMut::new();
         while let Some(chunk) = chunks.next().await {
-            let chunk = chunk.map_err(|it| Fault::because(Code::MalformedJson, "the request body ended early").logged(it))?;
+            let chunk =
+                chunk.map_err(|it| Fault::because(Code::MalformedJson, "the request body ended early").logged(it))?;
             if body.len() + chunk.len() > LIMIT {
                 let _ = tokio::time::timeout(DRAINED_FOR, drain(chunks)).await;
                 return Err(Fault::new(Code::PayloadTooLarge).into());
@@ -69,7 +70,8 @@ pub fn parse(bytes: &[u8]) -> Result<Value, Fault> {
     if bytes.is_empty() {
         return Ok(Value::Object(serde_json::Map::new()));
     }
-    serde_json::from_slice(bytes).map_err(|it| Fault::because(Code::MalformedJson, format!("the request body is not valid JSON: {it}")))
+    serde_json::from_slice(bytes)
+        .map_err(|it| Fault::because(Code::MalformedJson, format!("the request body is not valid JSON: {it}")))
 }
 
 /// 200 with a JSON value: the only success that clients know.

@@ -69,10 +69,8 @@ fn finish(headers: &mut HeaderMap, id: &HeaderValue, consistent: Option<HeaderVa
     headers.insert("x-request-id", id.clone());
     // No credentials are ever accepted from other origins, so any origin may ask.
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-    headers.insert(
-        header::ACCESS_CONTROL_EXPOSE_HEADERS,
-        HeaderValue::from_static("X-Wix-Request-Id, X-Wix-Consistent"),
-    );
+    headers
+        .insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("X-Wix-Request-Id, X-Wix-Consistent"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if let Some(it) = consistent {
         headers.insert("x-wix-consistent", it);
@@ -102,12 +100,16 @@ pub(crate) async fn fallback(State(app): State<App>, request: Request) -> Respon
     }
     let wants_page = request.method() == Method::GET || request.method() == Method::HEAD;
     let accepts_html = text(request.headers(), "accept").is_some_and(|it| it.contains("text/html"));
-    let is_api = ["/v1/", "/v2/", "/_api/", "/oauth2/", "/members/"].iter().any(|it| request.uri().path().starts_with(it));
+    let is_api =
+        ["/v1/", "/v2/", "/_api/", "/oauth2/", "/members/"].iter().any(|it| request.uri().path().starts_with(it));
     if wants_page && !is_api {
         return crate::apps::serve(request.uri().path(), request.headers(), accepts_html);
     }
-    Problem(Fault::because(stoa_kernel::Code::NotFound, format!("nothing answers {} {}", request.method(), request.uri().path())))
-        .into_response()
+    Problem(Fault::because(
+        stoa_kernel::Code::NotFound,
+        format!("nothing answers {} {}", request.method(), request.uri().path()),
+    ))
+    .into_response()
 }
 
 /// A path that exists, asked with a method that it does not take.

@@ -55,12 +55,14 @@ impl RequestInfo {
     /// # Errors
     /// Without a configured public URL only loopback names are believed.
     pub fn of(parts: &Parts, app: &App) -> Result<Self, Fault> {
-        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |it| it.0.ip());
+        let peer =
+            parts.extensions.get::<ConnectInfo<SocketAddr>>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |it| it.0.ip());
         let headers = &parts.headers;
         let is_proxied = app.settings.trusts(peer);
         let forwarded = |name: &str| if is_proxied { text(headers, name) } else { None };
 
-        let address = forwarded("x-forwarded-for").and_then(|it| client_address(it, app)).unwrap_or(peer).to_canonical();
+        let address =
+            forwarded("x-forwarded-for").and_then(|it| client_address(it, app)).unwrap_or(peer).to_canonical();
         let authority = forwarded("x-forwarded-host")
             .or_else(|| text(headers, "host"))
             .or_else(|| parts.uri.authority().map(|it| it.as_str()))

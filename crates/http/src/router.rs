@@ -52,10 +52,7 @@ fn content() -> Routes {
         ("/v2/collections/update-field", post(collections::update_field)),
         ("/v2/collections/delete-field", post(collections::delete_field)),
         ("/v2/collections/restore/{*id}", post(collections::restore)),
-        (
-            "/v2/collections/{*id}",
-            get(collections::get).patch(collections::patch).delete(collections::delete),
-        ),
+        ("/v2/collections/{*id}", get(collections::get).patch(collections::patch).delete(collections::delete)),
     ]
 }
 

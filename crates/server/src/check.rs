@@ -29,7 +29,8 @@ pub fn refused(error: &str, as_json: bool) -> ExitCode {
 fn print(findings: &[Finding], as_json: bool) -> ExitCode {
     let is_good = findings.iter().all(|it| it.is_good);
     if as_json {
-        let list: Vec<_> = findings.iter().map(|it| json!({ "key": it.key, "ok": it.is_good, "text": it.text })).collect();
+        let list: Vec<_> =
+            findings.iter().map(|it| json!({ "key": it.key, "ok": it.is_good, "text": it.text })).collect();
         println!("{}", json!({ "ok": is_good, "findings": list }));
     } else {
         for it in findings {
@@ -82,7 +83,9 @@ fn tls(tls: &Tls) -> Finding {
     let loaded = runtime.block_on(axum_server::tls_rustls::RustlsConfig::from_pem_file(&tls.cert, &tls.key));
     match loaded {
         Ok(_) => Finding { key, is_good: true, text: format!("{}", tls.cert.display()) },
-        Err(error) => Finding { key, is_good: false, text: format!("{} with {}: {error}", tls.cert.display(), tls.key.display()) },
+        Err(error) => {
+            Finding { key, is_good: false, text: format!("{} with {}: {error}", tls.cert.display(), tls.key.display()) }
+        }
     }
 }
 
@@ -104,7 +107,10 @@ fn public_url(config: &Config) -> Finding {
         None => Finding {
             key,
             is_good: false,
-            text: format!("host is {}, which others can reach; set public_url so that links and cookies are right", config.host),
+            text: format!(
+                "host is {}, which others can reach; set public_url so that links and cookies are right",
+                config.host
+            ),
         },
     }
 }

@@ -99,7 +99,11 @@ impl Services {
     /// The named site, or the only one.
     pub async fn choose_site(&self, named: Option<&str>) -> Result<Arc<Site>, String> {
         if let Some(id) = named {
-            return self.store.site(&SiteId::from(id)).await.map_err(|_| format!("no site has the id {id}; see stoa site list"));
+            return self
+                .store
+                .site(&SiteId::from(id))
+                .await
+                .map_err(|_| format!("no site has the id {id}; see stoa site list"));
         }
         match self.store.sites().await.map_err(sentence)?.as_slice() {
             [(id, _)] => self.store.site(id).await.map_err(sentence),
@@ -133,7 +137,9 @@ pub fn from_command_line(verb: Verb, config: &Config, as_json: bool) -> Result<(
             report.begin(&it.collection, None);
             (import_command(&it), Some(input))
         }
-        Verb::Export(Export { collection, format, site }) => (Command::Export { site: site.site, collection, format }, None),
+        Verb::Export(Export { collection, format, site }) => {
+            (Command::Export { site: site.site, collection, format }, None)
+        }
         verb => (plain_command(verb)?, None),
     };
     let (is_import, is_export) = (matches!(command, Command::Import { .. }), matches!(command, Command::Export { .. }));
@@ -153,7 +159,12 @@ pub fn from_command_line(verb: Verb, config: &Config, as_json: bool) -> Result<(
     }
 }
 
-fn run_here(config: &Config, command: Command, input: Option<Box<dyn Read + Send>>, report: &mut Report) -> Result<Value, String> {
+fn run_here(
+    config: &Config,
+    command: Command,
+    input: Option<Box<dyn Read + Send>>,
+    report: &mut Report,
+) -> Result<Value, String> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|it| it.to_string())?;
     let services = runtime.block_on(Services::open(config)).map_err(sentence)?;
     let result = run(&services, runtime.handle(), command, input.unwrap_or_else(|| Box::new(std::io::empty())), report);
@@ -209,9 +220,7 @@ async fn administer(services: &Services, command: Command) -> Result<Value, Stri
         Command::ClientList { site } => {
             let site = services.choose_site(site.as_deref()).await?;
             let clients = identity.client_list(&site.id).await.map_err(sentence)?;
-            let view = |it: stoa_identity::client::Client| {
-                json!({ "clientId": it.id, "name": it.name, "redirectUris": it.redirect_uris, "origins": it.origins })
-            };
+            let view = |it: stoa_identity::client::Client| json!({ "clientId": it.id, "name": it.name, "redirectUris": it.redirect_uris, "origins": it.origins });
             Ok(clients.into_iter().map(view).collect())
         }
         Command::KeyCreate { site, name } => {
@@ -237,7 +246,8 @@ async fn administer(services: &Services, command: Command) -> Result<Value, Stri
                 RoleName::Editor => Role::Editor,
             };
             let url = services.url();
-            let link = identity.invite_create(&site.id, Some(&email), role, INVITATION, &url).await.map_err(sentence)?;
+            let link =
+                identity.invite_create(&site.id, Some(&email), role, INVITATION, &url).await.map_err(sentence)?;
             Ok(json!({ "setupUrl": link }))
         }
         Command::Import { .. } | Command::Export { .. } => Err("not an administrative command".to_owned()),
@@ -437,7 +447,8 @@ fn print(value: &Value, as_json: bool) {
 
 fn line(row: &Value) -> String {
     let members = row.as_object().into_iter().flatten();
-    let texts = members.map(|(key, value)| format!("{key} {}", value.as_str().map_or_else(|| value.to_string(), str::to_owned)));
+    let texts = members
+        .map(|(key, value)| format!("{key} {}", value.as_str().map_or_else(|| value.to_string(), str::to_owned)));
     texts.collect::<Vec<_>>().join("  ")
 }
 

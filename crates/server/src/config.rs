@@ -167,7 +167,8 @@ mod tests {
 
     #[test]
     fn mistakes_are_named() {
-        let load = |text: &str| toml::from_str::<Options>(text).map_err(|it| it.to_string()).and_then(Config::from_options);
+        let load =
+            |text: &str| toml::from_str::<Options>(text).map_err(|it| it.to_string()).and_then(Config::from_options);
         for (text, says) in [
             ("prot = 1", "unknown field `prot`"),
             ("port = \"x\"", "invalid type"),

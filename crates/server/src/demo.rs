@@ -43,7 +43,11 @@ async fn begin(services: &Services, url: &str, marker: &Marker) -> Result<Arc<Si
     marker.write(&State::Making(site.id.clone()))?;
     let draft = ClientDraft {
         name: "Atlas".to_owned(),
-        redirect_uris: vec![format!("{url}/signed-in"), "http://localhost/signed-in".to_owned(), "http://127.0.0.1/signed-in".to_owned()],
+        redirect_uris: vec![
+            format!("{url}/signed-in"),
+            "http://localhost/signed-in".to_owned(),
+            "http://127.0.0.1/signed-in".to_owned(),
+        ],
         origins: vec![url.to_owned(), "http://localhost".to_owned(), "http://127.0.0.1".to_owned()],
         with_secret: false,
     };
@@ -67,7 +71,8 @@ async fn collections(services: &Services, site: &Arc<Site>) -> Result<(), String
 fn fill(services: &Services, runtime: &tokio::runtime::Handle, site: &Arc<Site>) -> Result<(), String> {
     let mut report = Report::new(false);
     for (collection, count) in FILLED {
-        let file = Data::get(&format!("{collection}.jsonl.gz")).ok_or_else(|| format!("the demo data lack {collection}"))?;
+        let file =
+            Data::get(&format!("{collection}.jsonl.gz")).ok_or_else(|| format!("the demo data lack {collection}"))?;
         let items = Box::new(GzDecoder::new(Cursor::new(file.data.into_owned())));
         report.begin(&format!("{collection:<9}"), Some(*count));
         let output: &mut dyn Output = &mut report;

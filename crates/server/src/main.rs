@@ -1,12 +1,13 @@
 //! The program `stoa`: reads what was typed, and either serves or runs one command.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line prints")]
+#![expect(clippy::print_stderr, reason = "a command line prints")]
 
 mod check;
 mod cli;
 mod command;
 mod config;
 mod demo;
+mod housekeeping;
 mod remote;
 mod report;
 mod serve;

@@ -18,7 +18,14 @@ pub fn import(it: &Import, report: &mut Report) -> Result<Value, String> {
     let format = it.format.unwrap_or_else(|| command::format_of(&it.file));
     let kinds = server.field_kinds(&it.collection)?;
     let records = Records::typed(format.into(), command::open(&it.file)?, kinds);
-    let mut job = Job { server, collection: &it.collection, batch: Vec::new(), bytes: 0, counts: [0; 3], errors: Errors::default() };
+    let mut job = Job {
+        server,
+        collection: &it.collection,
+        batch: Vec::new(),
+        bytes: 0,
+        counts: [0; 3],
+        errors: Errors::default(),
+    };
     let mut pace = Pace::default();
     report.begin(&it.collection, None);
     for record in records {

@@ -3,7 +3,7 @@
 use crate::{
     command::{self, Services},
     config::Config,
-    demo, socket,
+    demo, housekeeping, socket,
 };
 use axum_server::{Handle, tls_rustls::RustlsConfig};
 use std::{
@@ -37,7 +37,9 @@ async fn run(config: Config, with_demo: bool) -> Result<(), String> {
     }
     socket::serve(&config.data, services.clone()).map_err(|it| format!("can't open the command socket: {it}"))?;
 
-    let service = axum::ServiceExt::into_make_service_with_connect_info::<SocketAddr>(stoa_http::service(services.app(&config)));
+    let service =
+        axum::ServiceExt::into_make_service_with_connect_info::<SocketAddr>(stoa_http::service(services.app(&config)));
+    tokio::spawn(housekeeping::run(services.clone()));
     let handle = Handle::new();
     tokio::spawn(stop_on_signal(handle.clone()));
     announce(&config, &services, &url, address).await?;
@@ -49,7 +51,11 @@ async fn run(config: Config, with_demo: bool) -> Result<(), String> {
             let certificate = RustlsConfig::from_pem_file(&tls.cert, &tls.key)
                 .await
                 .map_err(|it| format!("can't use {} with {}: {it}", tls.cert.display(), tls.key.display()))?;
-            axum_server::from_tcp_rustls(listener, certificate).map_err(|it| it.to_string())?.handle(handle).serve(service).await
+            axum_server::from_tcp_rustls(listener, certificate)
+                .map_err(|it| it.to_string())?
+                .handle(handle)
+                .serve(service)
+                .await
         }
     };
     let _ = std::fs::remove_file(stoa_store::DataDirectory::socket(&config.data));
@@ -79,13 +85,18 @@ fn reachable_url(config: &Config, address: SocketAddr) -> String {
         return url.clone();
     }
     let scheme = if config.tls.is_some() { "https" } else { "http" };
-    let host = if address.ip().is_loopback() || address.ip().is_unspecified() { "localhost".to_owned() } else { address.ip().to_string() };
+    let host = if address.ip().is_loopback() || address.ip().is_unspecified() {
+        "localhost".to_owned()
+    } else {
+        address.ip().to_string()
+    };
     format!("{scheme}://{host}:{}", address.port())
 }
 
 async fn stop_on_signal(handle: Handle<SocketAddr>) {
     use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut terminate), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) else {
+    let (Ok(mut terminate), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+    else {
         return;
     };
     tokio::select! {

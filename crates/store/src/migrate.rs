@@ -96,7 +96,8 @@ pub(crate) async fn postgres(pool: &Postgres) -> Result<()> {
     postgres::check_encoding(&client).await?;
     postgres::version(&client).await?;
     let map = |it: tokio_postgres::Error| Fault::from(Error::from_postgres(&it));
-    postgres::command(&client, "begin; select pg_advisory_xact_lock(7305811); create schema if not exists stoa").await?;
+    postgres::command(&client, "begin; select pg_advisory_xact_lock(7305811); create schema if not exists stoa")
+        .await?;
     postgres::command(&client, LEDGER).await?;
     for scope in [Scope::Catalog, Scope::Site] {
         for it in scope.migrations() {

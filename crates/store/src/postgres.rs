@@ -205,7 +205,11 @@ impl PgTx<'_> {
         }
         let sql = format!(
             "{} select {values} from unnest({}) with ordinality as u({}, n) order by u.n {} returning {}",
-            insert.into, arrays.join(", "), names.join(", "), insert.on_conflict(), insert.key
+            insert.into,
+            arrays.join(", "),
+            names.join(", "),
+            insert.on_conflict(),
+            insert.key
         );
         let statement = self.prepare(&sql).await?;
         let rows = self.client.query_raw(&statement, &columns).await.map_err(|it| Error::from_postgres(&it))?;

@@ -164,6 +164,11 @@ impl Store {
         Ok(site)
     }
 
+    /// The sites that are open in this process.
+    pub fn open_sites(&self) -> Vec<Arc<Site>> {
+        self.open.lock().known.values().filter_map(Weak::upgrade).collect()
+    }
+
     /// All sites, oldest first: id and name.
     pub async fn sites(&self) -> Result<Vec<(SiteId, String)>> {
         self.catalog

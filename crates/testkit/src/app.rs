@@ -47,7 +47,8 @@ impl TestApp {
     pub async fn new(engine: Engine) -> Self {
         let kit = TestStore::new(engine).await;
         let mail = Arc::new(Recorder::default());
-        let identity = Identity::open(kit.store.clone(), kit.world.clone(), mail.clone(), Config::default()).await.unwrap();
+        let identity =
+            Identity::open(kit.store.clone(), kit.world.clone(), mail.clone(), Config::default()).await.unwrap();
         let content = Content::new(kit.world.clone(), Limits::default());
         let site = kit.store.site_create("Test", &kit.world).await.unwrap();
         let draft = ClientDraft {

@@ -27,14 +27,17 @@ fn contract(engine: Engine) {
     let key = place.json(&["key", "create", "--name", "X"]);
     assert_eq!(text(&key, "siteId"), site);
     let key = text(&key, "apiKey");
-    assert!(text(&place.json(&["owner", "invite", "--email", "owner@example.org"]), "setupUrl").contains("/account/setup"));
+    assert!(
+        text(&place.json(&["owner", "invite", "--email", "owner@example.org"]), "setupUrl").contains("/account/setup")
+    );
 
     // The same commands while the server holds the directory.
     let server = place.serve(|_| {});
     assert!(server.url.starts_with("http://127.0.0.1:"));
     make_things(&server, &key);
     let second = text(&place.json(&["key", "create", "--name", "Y"]), "apiKey");
-    let (status, _) = post(&format!("{}/v2/items/query", server.url), &second, &json!({ "dataCollectionId": "things" })).unwrap();
+    let (status, _) =
+        post(&format!("{}/v2/items/query", server.url), &second, &json!({ "dataCollectionId": "things" })).unwrap();
     assert_eq!(status, 200, "a key made while the server runs works at once");
     let file = place.file("things.jsonl");
     write_items(&file, 2500);
@@ -63,7 +66,10 @@ fn contract(engine: Engine) {
     std::fs::File::options().append(true).open(&file).unwrap().write_all(b"{\"_id\": 7}\nnot json\n").unwrap();
     let output = place.stoa(&["import", "things", file.to_str().unwrap(), "--json"]).output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(format!("{out}{err}").contains("2501") && format!("{out}{err}").contains("2502"), "lines are named: {out} {err}");
+    assert!(
+        format!("{out}{err}").contains("2501") && format!("{out}{err}").contains("2502"),
+        "lines are named: {out} {err}"
+    );
     assert!(!output.status.success(), "a script sees that something failed");
 }
 

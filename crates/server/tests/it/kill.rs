@@ -121,7 +121,7 @@ fn kill_import(engine: Engine, rounds: usize) {
     }
     let server = place.serve(|_| {});
     let partly = all_things(&server, &key).len();
-    assert!(partly % 1000 == 0, "only whole batches are there, not {partly} items");
+    assert!(partly.is_multiple_of(1000), "only whole batches are there, not {partly} items");
     assert!(server.stop());
 
     // Beginning again completes it: what is there is recognised by its _id.

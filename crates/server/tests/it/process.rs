@@ -131,9 +131,10 @@ pub fn all_things(server: &Server, key: &str) -> Vec<(String, i64)> {
         let (status, answer) = post(&format!("{}/v2/items/query", server.url), key, &query).unwrap();
         assert_eq!(status, 200, "{answer}");
         let page = answer["dataItems"].as_array().unwrap();
-        found.extend(page.iter().map(|it| {
-            (it["data"]["_id"].as_str().unwrap().to_owned(), it["data"]["n"].as_i64().unwrap_or(-1))
-        }));
+        found.extend(
+            page.iter()
+                .map(|it| (it["data"]["_id"].as_str().unwrap().to_owned(), it["data"]["n"].as_i64().unwrap_or(-1))),
+        );
         if answer["pagingMetadata"]["hasNext"] != json!(true) {
             return found;
         }

@@ -44,6 +44,7 @@ fn every_answer_follows_a_sync() {
 
 fn compile(library: &Path) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/sync_log.c");
-    let done = Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(library).arg(&source).arg("-ldl").status();
+    let done =
+        Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(library).arg(&source).arg("-ldl").status();
     assert!(done.unwrap().success(), "the C compiler that builds SQLite builds this too");
 }

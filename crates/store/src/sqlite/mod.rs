@@ -114,9 +114,7 @@ fn open(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
 fn name_main_database(conn: &Connection) -> Result<(), Error> {
     use rusqlite::ffi;
     // SAFETY: the handle is open for the whole call, and SQLite keeps only the pointer to a static text.
-    let code = unsafe {
-        ffi::sqlite3_db_config(conn.handle(), ffi::SQLITE_DBCONFIG_MAINDBNAME, c"stoa".as_ptr())
-    };
+    let code = unsafe { ffi::sqlite3_db_config(conn.handle(), ffi::SQLITE_DBCONFIG_MAINDBNAME, c"stoa".as_ptr()) };
     (code == ffi::SQLITE_OK).then_some(()).ok_or_else(|| Error::Other(format!("naming the database: {code}")))
 }
 

@@ -32,7 +32,10 @@ pub(crate) struct Writer {
 impl Writer {
     /// Opens the file for writing, creating it when it is missing, and starts the thread.
     pub(crate) fn start(path: &Path) -> Result<Self, Error> {
-        let conn = super::open(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+        let conn = super::open(
+            path,
+            OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+        )?;
         conn.execute_batch(
             "pragma busy_timeout = 10000; pragma journal_mode = wal; pragma synchronous = full; \
              pragma foreign_keys = on; pragma cache_size = -65536; pragma temp_store = memory; \

@@ -1,0 +1,29 @@
+//! What a running server tidies now and then: rows that nobody can use any more.
+
+use crate::command::Services;
+use std::time::Duration;
+use stoa_kernel::Result;
+use stoa_store::Site;
+
+const PERIOD: Duration = Duration::from_secs(60 * 60);
+
+/// Runs until the process ends. A failure is logged and tried again at the next turn.
+pub async fn run(services: Services) {
+    let mut turns = tokio::time::interval(PERIOD);
+    loop {
+        turns.tick().await;
+        if let Err(fault) = services.identity.revocations_prune().await {
+            tracing::warn!("revocations could not be tidied: {fault:?}");
+        }
+        for site in services.store.open_sites() {
+            if let Err(fault) = tidy(&services, &site).await {
+                tracing::warn!(site = %site.id, "a site could not be tidied: {fault:?}");
+            }
+        }
+    }
+}
+
+async fn tidy(services: &Services, site: &Site) -> Result<()> {
+    services.identity.sessions_prune(site).await?;
+    services.identity.flows_prune(site).await
+}
