@@ -28,8 +28,9 @@ impl<S: Send + Sync> FromRequest<S> for Raw {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
+        let announced = request.headers().get(header::CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
         let mut chunks = request.into_body().into_data_stream();
-        let mut body = BytesMut::new();
+        let mut body = BytesMut::with_capacity(announced.unwrap_or(0).min(LIMIT));
         while let Some(chunk) = chunks.next().await {
             let chunk =
                 chunk.map_err(|it| Fault::because(Code::MalformedJson, "the request body ended early").logged(it))?;

@@ -29,7 +29,7 @@ impl World {
     /// The machine's clock and its cryptographic randomness.
     #[expect(clippy::disallowed_methods, reason = "the one place that asks the system for randomness")]
     pub fn real() -> Self {
-        Self { clock: Arc::new(SystemClock), rng: Arc::new(SystemRng(ring::rand::SystemRandom::new())) }
+        Self { clock: Arc::new(SystemClock), rng: Arc::new(SystemRng::new(ring::rand::SystemRandom::new())) }
     }
 
     /// A clock that stands still until it is moved and a fixed sequence of "random" bytes: tests only.
@@ -82,13 +82,41 @@ impl Clock for SystemClock {
     }
 }
 
-struct SystemRng(ring::rand::SystemRandom);
+/// The operating system's randomness, fetched a piece at a time: an id needs ten bytes, and a system
+/// call for each would cost more than everything else about it. Bytes are wiped as they are given out.
+struct SystemRng {
+    system: ring::rand::SystemRandom,
+    rest: Mutex<Vec<u8>>,
+}
+
+impl SystemRng {
+    const PIECE: usize = 4096;
+
+    fn new(system: ring::rand::SystemRandom) -> Self {
+        Self { system, rest: Mutex::new(Vec::new()) }
+    }
+
+    fn fetch(&self, bytes: &mut [u8]) {
+        use ring::rand::SecureRandom;
+        // Without randomness no token can be made safely; there is nothing sensible to go on with.
+        self.system.fill(bytes).expect("the operating system gives random bytes");
+    }
+}
 
 impl Rng for SystemRng {
     fn fill(&self, bytes: &mut [u8]) {
-        use ring::rand::SecureRandom;
-        // Without randomness no token can be made safely; there is nothing sensible to go on with.
-        self.0.fill(bytes).expect("the operating system gives random bytes");
+        if bytes.len() > Self::PIECE {
+            return self.fetch(bytes);
+        }
+        let mut rest = self.rest.lock().unwrap_or_else(|it| it.into_inner());
+        if rest.len() < bytes.len() {
+            rest.resize(Self::PIECE, 0);
+            self.fetch(&mut rest);
+        }
+        let left = rest.len() - bytes.len();
+        bytes.copy_from_slice(&rest[left..]);
+        rest[left..].fill(0);
+        rest.truncate(left);
     }
 }
 

@@ -12,7 +12,7 @@ pub use store::{Engine, Guards, TestDatabase, TestStore, postgres_url};
 
 /// Runs an async test once on SQLite and once on PostgreSQL.
 ///
-/// ```ignore
+/// ```text
 /// on_both_engines! {
 ///     async fn an_item_comes_back(engine) { … }
 /// }
