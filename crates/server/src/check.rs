@@ -64,7 +64,7 @@ fn database(config: &Config) -> Finding {
     };
     match runtime.block_on(stoa_store::Store::probe(url)) {
         Ok(version) => Finding { key, is_good: true, text: format!("PostgreSQL {version} answers") },
-        Err(fault) => Finding { key, is_good: false, text: crate::command::sentence(fault) },
+        Err(fault) => Finding { key, is_good: false, text: crate::services::sentence(fault) },
     }
 }
 

@@ -6,27 +6,17 @@ use crate::{
     cli::{ClientVerb, Export, Format, Import, KeyVerb, OwnerVerb, RoleName, SiteVerb, Verb},
     config::Config,
     remote,
-    report::Report,
-    serve, socket,
+    report::{Output, Report},
+    services::{INVITATION, Services, sentence},
+    socket,
+    transfer::{self, format_of, open},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::{
-    fs::File,
-    io::Read,
-    path::Path,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
-use stoa_content::{Content, Limits, transfer};
-use stoa_identity::{Identity, client::ClientDraft};
-use stoa_kernel::{Caller, Email, Fault, KeyId, Role, SiteId, World};
-use stoa_outbound::OutboxFile;
-use stoa_store::{Site, Store};
+use std::io::Read;
+use stoa_identity::client::ClientDraft;
+use stoa_kernel::{Email, KeyId, Role};
 use tokio::runtime::Handle;
-
-/// Life of an invitation.
-const INVITATION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// One command as it travels to a running server.
 #[derive(Debug, Serialize, Deserialize)]
@@ -42,85 +32,6 @@ pub enum Command {
     OwnerInvite { site: Option<String>, email: String, role: RoleName },
     Import { site: Option<String>, collection: String, format: Format },
     Export { site: Option<String>, collection: String, format: Format },
-}
-
-/// Where a command's progress and text go.
-pub trait Output {
-    fn progress(&mut self, value: &Value);
-    fn text(&mut self, text: &[u8]) -> std::io::Result<()>;
-}
-
-/// Everything a process has open.
-#[derive(Clone)]
-pub struct Services {
-    pub store: Arc<Store>,
-    pub world: World,
-    pub identity: Identity,
-    pub content: Content,
-    /// What printed links begin with; a server sets it to the address it really has.
-    url: Arc<Mutex<String>>,
-}
-
-impl Services {
-    pub async fn open(config: &Config) -> Result<Self, Fault> {
-        let world = World::real();
-        let storage = stoa_store::Config {
-            data: config.data.clone(),
-            database_url: config.database_url.clone(),
-            connections: config.database_connections,
-        };
-        let store = Arc::new(Store::open(&storage).await?);
-        let mail = Arc::new(OutboxFile::open(&config.data)?);
-        let identity = Identity::open(store.clone(), world.clone(), mail, stoa_identity::Config::default()).await?;
-        let content = Content::new(world.clone(), Limits::default());
-        let url = config.public_url.clone().unwrap_or_else(|| format!("http://localhost:{}", config.port));
-        Ok(Self { store, world, identity, content, url: Arc::new(Mutex::new(url)) })
-    }
-
-    /// The state of the router.
-    pub fn app(&self, config: &Config) -> stoa_http::App {
-        stoa_http::App {
-            store: self.store.clone(),
-            world: self.world.clone(),
-            identity: self.identity.clone(),
-            content: self.content.clone(),
-            settings: Arc::new(serve::settings(config)),
-        }
-    }
-
-    pub fn set_url(&self, url: &str) {
-        *self.url.lock().unwrap_or_else(|it| it.into_inner()) = url.to_owned();
-    }
-
-    fn url(&self) -> String {
-        self.url.lock().unwrap_or_else(|it| it.into_inner()).clone()
-    }
-
-    /// The named site, or the only one.
-    pub async fn choose_site(&self, named: Option<&str>) -> Result<Arc<Site>, String> {
-        if let Some(id) = named {
-            return self
-                .store
-                .site(&SiteId::from(id))
-                .await
-                .map_err(|_| format!("no site has the id {id}; see stoa site list"));
-        }
-        match self.store.sites().await.map_err(sentence)?.as_slice() {
-            [(id, _)] => self.store.site(id).await.map_err(sentence),
-            [] => Err("there is no site yet; make one with: stoa site create --name NAME".to_owned()),
-            several => Err(format!("there are {} sites; say which with --site (see stoa site list)", several.len())),
-        }
-    }
-
-    /// A link for the first owner, as long as the only site has none.
-    pub async fn first_owner_link(&self) -> Result<Option<String>, String> {
-        let sites = self.store.sites().await.map_err(sentence)?;
-        let [(id, _)] = sites.as_slice() else { return Ok(None) };
-        if self.identity.owner_count(id).await.map_err(sentence)? > 0 {
-            return Ok(None);
-        }
-        self.identity.invite_create(id, None, Role::Owner, INVITATION, &self.url()).await.map(Some).map_err(sentence)
-    }
 }
 
 /// Runs a command that was typed: in the running server when there is one, else here.
@@ -183,11 +94,11 @@ pub fn run(
     match command {
         Command::Import { site, collection, format } => {
             let site = runtime.block_on(services.choose_site(site.as_deref()))?;
-            import(services, runtime, &site, &collection, format, input, output)
+            transfer::import(services, runtime, &site, &collection, format, input, output)
         }
         Command::Export { site, collection, format } => {
             let site = runtime.block_on(services.choose_site(site.as_deref()))?;
-            export(services, runtime, &site, &collection, format, output)
+            transfer::export(services, runtime, &site, &collection, format, output)
         }
         command => runtime.block_on(administer(services, command)),
     }
@@ -254,113 +165,6 @@ async fn administer(services: &Services, command: Command) -> Result<Value, Stri
     }
 }
 
-/// Reads items into a collection, telling progress at most once a second.
-pub fn import(
-    services: &Services,
-    runtime: &Handle,
-    site: &Site,
-    collection: &str,
-    format: Format,
-    input: Box<dyn Read + Send>,
-    output: &mut dyn Output,
-) -> Result<Value, String> {
-    let mut errors = Errors::default();
-    let mut pace = Pace::default();
-    let tell = |event: transfer::Event<'_>| match event {
-        transfer::Event::Progress(counts) if pace.is_due() => {
-            let done = counts.inserted + counts.updated + counts.failed;
-            output.progress(&json!({ "done": done, "inserted": counts.inserted, "updated": counts.updated, "failed": counts.failed }));
-        }
-        transfer::Event::Progress(_) => {}
-        transfer::Event::Refused { line, fault } => errors.push(line, fault),
-    };
-    let operator = operator();
-    let work = services.content.import(site, &operator, collection, format.into(), input, tell);
-    let counts = runtime.block_on(work).map_err(sentence)?;
-    Ok(json!({ "inserted": counts.inserted, "updated": counts.updated, "failed": counts.failed, "errors": errors.0 }))
-}
-
-fn export(
-    services: &Services,
-    runtime: &Handle,
-    site: &Site,
-    collection: &str,
-    format: Format,
-    output: &mut dyn Output,
-) -> Result<Value, String> {
-    let (pieces, texts) = std::sync::mpsc::sync_channel::<Vec<u8>>(8);
-    let (services, site_id, name) = (services.clone(), site.id.clone(), collection.to_owned());
-    let work = runtime.spawn(async move {
-        let site = services.store.site(&site_id).await?;
-        let mut out = std::io::BufWriter::with_capacity(1 << 16, Pieces(pieces));
-        services.content.export(&site, &operator(), &name, format.into(), &mut out, |_| {}).await
-    });
-    for text in texts {
-        output.text(&text).map_err(|it| format!("the output can't be written: {it}"))?;
-    }
-    let count = runtime.block_on(work).map_err(|it| it.to_string())?.map_err(sentence)?;
-    Ok(json!({ "exported": count }))
-}
-
-/// Exported text on its way from the reading task to the writer.
-struct Pieces(std::sync::mpsc::SyncSender<Vec<u8>>);
-
-impl std::io::Write for Pieces {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.send(bytes.to_vec()).map_err(|_| std::io::Error::from(std::io::ErrorKind::BrokenPipe))?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-/// The first refused items, in words; the rest are only counted.
-#[derive(Default)]
-pub struct Errors(pub Vec<String>);
-
-impl Errors {
-    const MOST: usize = 20;
-
-    pub fn push(&mut self, line: u64, fault: &Fault) {
-        if self.0.len() < Self::MOST {
-            self.0.push(format!("line {line}: {} ({})", fault.message(), fault.code().name()));
-        }
-    }
-}
-
-/// Once a second is often enough to tell.
-#[derive(Default)]
-pub struct Pace(Option<std::time::Instant>);
-
-impl Pace {
-    #[expect(clippy::disallowed_methods, reason = "the pace of a progress display")]
-    pub fn is_due(&mut self) -> bool {
-        let now = std::time::Instant::now();
-        let is_due = self.0.is_none_or(|it| now.duration_since(it).as_millis() >= 1000);
-        if is_due {
-            self.0 = Some(now);
-        }
-        is_due
-    }
-}
-
-impl From<Format> for transfer::Format {
-    fn from(format: Format) -> Self {
-        match format {
-            Format::Jsonl => Self::JsonLines,
-            Format::Json => Self::Json,
-            Format::Csv => Self::Csv,
-        }
-    }
-}
-
-/// The command line and the demo write as an app: it has full rights on the site.
-pub fn operator() -> Caller {
-    Caller::App { id: KeyId::from("command-line") }
-}
-
 fn plain_command(verb: Verb) -> Result<Command, String> {
     Ok(match verb {
         Verb::Site(SiteVerb::Create { name, host }) => Command::SiteCreate { name, hosts: host },
@@ -382,24 +186,6 @@ fn plain_command(verb: Verb) -> Result<Command, String> {
 fn import_command(it: &Import) -> Command {
     let format = it.format.unwrap_or_else(|| format_of(&it.file));
     Command::Import { site: it.site.site.clone(), collection: it.collection.clone(), format }
-}
-
-/// The format that a file's ending names.
-pub fn format_of(file: &Path) -> Format {
-    match file.extension().and_then(|it| it.to_str()) {
-        Some("json") => Format::Json,
-        Some("csv") => Format::Csv,
-        _ => Format::Jsonl,
-    }
-}
-
-/// Opens what is to be imported; `-` is standard input.
-pub fn open(file: &Path) -> Result<Box<dyn Read + Send>, String> {
-    if file.as_os_str() == "-" {
-        return Ok(Box::new(std::io::stdin()));
-    }
-    let opened = File::open(file).map_err(|it| format!("{}: {it}", file.display()))?;
-    Ok(Box::new(std::io::BufReader::with_capacity(1 << 16, opened)))
 }
 
 /// Prints the counts. Lines that failed make the command fail, so that a script sees it.
@@ -450,12 +236,4 @@ fn line(row: &Value) -> String {
     let texts = members
         .map(|(key, value)| format!("{key} {}", value.as_str().map_or_else(|| value.to_string(), str::to_owned)));
     texts.collect::<Vec<_>>().join("  ")
-}
-
-/// What a person at the terminal reads of a fault; the terminal belongs to who runs the server.
-pub fn sentence(fault: Fault) -> String {
-    match fault.log() {
-        Some(log) => format!("{} ({log})", fault.message()),
-        None => fault.message().to_owned(),
-    }
 }

@@ -4,8 +4,9 @@
 //! directory says how far the making got, so that one which was interrupted goes on where it stopped.
 
 use crate::{
-    command::{self, Output, Services, sentence},
-    report::Report,
+    report::{Output, Report},
+    services::{Services, operator, sentence},
+    transfer,
 };
 use flate2::read::GzDecoder;
 use rust_embed::RustEmbed;
@@ -59,7 +60,7 @@ async fn collections(services: &Services, site: &Arc<Site>) -> Result<(), String
     let file = Data::get("collections.json").ok_or("this program was built without the demo data; run make build")?;
     let list: Vec<Value> = serde_json::from_slice(&file.data).map_err(|it| it.to_string())?;
     for collection in &list {
-        match services.content.collection_create(site, &command::operator(), collection).await {
+        match services.content.collection_create(site, &operator(), collection).await {
             Ok(_) => {}
             Err(fault) if fault.code() == Code::CollectionExists => {}
             Err(fault) => return Err(sentence(fault)),
@@ -76,7 +77,7 @@ fn fill(services: &Services, runtime: &tokio::runtime::Handle, site: &Arc<Site>)
         let items = Box::new(GzDecoder::new(Cursor::new(file.data.into_owned())));
         report.begin(&format!("{collection:<9}"), Some(*count));
         let output: &mut dyn Output = &mut report;
-        let result = command::import(services, runtime, site, collection, crate::cli::Format::Jsonl, items, output)?;
+        let result = transfer::import(services, runtime, site, collection, crate::cli::Format::Jsonl, items, output)?;
         report.end();
         if result["failed"] != 0 {
             return Err(format!("the demo data could not be imported: {result}"));

@@ -1,6 +1,6 @@
 //! What a running server tidies now and then: rows that nobody can use any more.
 
-use crate::command::Services;
+use crate::services::Services;
 use std::time::Duration;
 use stoa_kernel::Result;
 use stoa_store::Site;

@@ -11,7 +11,9 @@ mod housekeeping;
 mod remote;
 mod report;
 mod serve;
+mod services;
 mod socket;
+mod transfer;
 
 use clap::Parser;
 use cli::{Cli, Verb};

@@ -2,8 +2,9 @@
 
 use crate::{
     cli::Import,
-    command::{self, Errors, Output, Pace},
-    report::Report,
+    report::{Output, Report},
+    services::sentence,
+    transfer::{Errors, Pace, format_of, open},
 };
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -15,9 +16,9 @@ const BYTES: usize = 3 * 1024 * 1024;
 /// Sends a file in bulk saves; started again it updates what is there.
 pub fn import(it: &Import, report: &mut Report) -> Result<Value, String> {
     let server = Server::new(it)?;
-    let format = it.format.unwrap_or_else(|| command::format_of(&it.file));
+    let format = it.format.unwrap_or_else(|| format_of(&it.file));
     let kinds = server.field_kinds(&it.collection)?;
-    let records = Records::typed(format.into(), command::open(&it.file)?, kinds);
+    let records = Records::typed(format.into(), open(&it.file)?, kinds);
     let mut job = Job {
         server,
         collection: &it.collection,
@@ -29,7 +30,7 @@ pub fn import(it: &Import, report: &mut Report) -> Result<Value, String> {
     let mut pace = Pace::default();
     report.begin(&it.collection, None);
     for record in records {
-        job.push(record.map_err(command::sentence)?)?;
+        job.push(record.map_err(sentence)?)?;
         if job.batch.is_empty() && pace.is_due() {
             report.progress(&job.counts());
         }

@@ -2,10 +2,15 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is what commands print")]
 
-use crate::command::Output;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 use std::io::{IsTerminal, Write};
+
+/// Where a command's progress and text go.
+pub trait Output {
+    fn progress(&mut self, value: &Value);
+    fn text(&mut self, text: &[u8]) -> std::io::Result<()>;
+}
 
 /// Prints for a person or a script, whichever is there.
 pub struct Report {

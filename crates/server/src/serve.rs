@@ -1,9 +1,10 @@
 //! `stoa serve`: opens the data, listens, and stops cleanly.
 
 use crate::{
-    command::{self, Services},
     config::Config,
-    demo, housekeeping, socket,
+    demo, housekeeping,
+    services::{Services, sentence},
+    socket,
 };
 use axum_server::{Handle, tls_rustls::RustlsConfig};
 use std::{
@@ -11,7 +12,6 @@ use std::{
     net::{SocketAddr, TcpListener},
     time::Duration,
 };
-use stoa_http::Settings;
 
 /// How long requests in progress may go on after SIGTERM.
 const GRACE: Duration = Duration::from_secs(10);
@@ -23,7 +23,7 @@ pub fn serve(config: Config, with_demo: bool) -> Result<(), String> {
 }
 
 async fn run(config: Config, with_demo: bool) -> Result<(), String> {
-    let services = Services::open(&config).await.map_err(command::sentence)?;
+    let services = Services::open(&config).await.map_err(sentence)?;
     // The port is taken before the data is touched: a second server must not import a demo first.
     let listener = TcpListener::bind((config.host, config.port))
         .map_err(|it| format!("can't listen on {}:{}: {it}", config.host, config.port))?;
@@ -115,14 +115,5 @@ fn start_log(config: &Config) {
         log.json().init();
     } else {
         log.with_ansi(std::io::stderr().is_terminal()).with_target(false).init();
-    }
-}
-
-/// The settings of the HTTP layer that follow from the configuration.
-pub fn settings(config: &Config) -> Settings {
-    Settings {
-        public_url: config.public_url.clone(),
-        trusted_proxies: config.trusted_proxies.clone(),
-        tls: config.tls.is_some(),
     }
 }

@@ -5,7 +5,7 @@
 //! back come lines of JSON ([`Answer`]), for an export mixed with the raw text in length-marked pieces.
 //! The socket is as open as the directory, which only its owner may enter.
 
-use crate::command::{Command, Output, Services};
+use crate::{command::Command, report::Output, services::Services};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{

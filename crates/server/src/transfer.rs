@@ -1,0 +1,134 @@
+//! Import and export as commands: files and pipes on one side, a collection on the other.
+
+use crate::{
+    cli::Format,
+    report::Output,
+    services::{Services, operator, sentence},
+};
+use serde_json::{Value, json};
+use std::{fs::File, io::Read, path::Path};
+use stoa_content::transfer;
+use stoa_kernel::Fault;
+use stoa_store::Site;
+use tokio::runtime::Handle;
+
+/// Reads items into a collection, telling progress at most once a second.
+pub fn import(
+    services: &Services,
+    runtime: &Handle,
+    site: &Site,
+    collection: &str,
+    format: Format,
+    input: Box<dyn Read + Send>,
+    output: &mut dyn Output,
+) -> Result<Value, String> {
+    let mut errors = Errors::default();
+    let mut pace = Pace::default();
+    let tell = |event: transfer::Event<'_>| match event {
+        transfer::Event::Progress(counts) if pace.is_due() => {
+            let done = counts.inserted + counts.updated + counts.failed;
+            output.progress(&json!({ "done": done, "inserted": counts.inserted, "updated": counts.updated, "failed": counts.failed }));
+        }
+        transfer::Event::Progress(_) => {}
+        transfer::Event::Refused { line, fault } => errors.push(line, fault),
+    };
+    let operator = operator();
+    let work = services.content.import(site, &operator, collection, format.into(), input, tell);
+    let counts = runtime.block_on(work).map_err(sentence)?;
+    Ok(json!({ "inserted": counts.inserted, "updated": counts.updated, "failed": counts.failed, "errors": errors.0 }))
+}
+
+/// Writes a collection's items to the output.
+pub fn export(
+    services: &Services,
+    runtime: &Handle,
+    site: &Site,
+    collection: &str,
+    format: Format,
+    output: &mut dyn Output,
+) -> Result<Value, String> {
+    let (pieces, texts) = std::sync::mpsc::sync_channel::<Vec<u8>>(8);
+    let (services, site_id, name) = (services.clone(), site.id.clone(), collection.to_owned());
+    let work = runtime.spawn(async move {
+        let site = services.store.site(&site_id).await?;
+        let mut out = std::io::BufWriter::with_capacity(1 << 16, Pieces(pieces));
+        services.content.export(&site, &operator(), &name, format.into(), &mut out, |_| {}).await
+    });
+    for text in texts {
+        output.text(&text).map_err(|it| format!("the output can't be written: {it}"))?;
+    }
+    let count = runtime.block_on(work).map_err(|it| it.to_string())?.map_err(sentence)?;
+    Ok(json!({ "exported": count }))
+}
+
+/// Exported text on its way from the reading task to the writer.
+struct Pieces(std::sync::mpsc::SyncSender<Vec<u8>>);
+
+impl std::io::Write for Pieces {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.send(bytes.to_vec()).map_err(|_| std::io::Error::from(std::io::ErrorKind::BrokenPipe))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The first refused items, in words; the rest are only counted.
+#[derive(Default)]
+pub struct Errors(pub Vec<String>);
+
+impl Errors {
+    const MOST: usize = 20;
+
+    pub fn push(&mut self, line: u64, fault: &Fault) {
+        if self.0.len() < Self::MOST {
+            self.0.push(format!("line {line}: {} ({})", fault.message(), fault.code().name()));
+        }
+    }
+}
+
+/// Once a second is often enough to tell.
+#[derive(Default)]
+pub struct Pace(Option<std::time::Instant>);
+
+impl Pace {
+    #[expect(clippy::disallowed_methods, reason = "the pace of a progress display")]
+    pub fn is_due(&mut self) -> bool {
+        let now = std::time::Instant::now();
+        let is_due = self.0.is_none_or(|it| now.duration_since(it).as_millis() >= 1000);
+        if is_due {
+            self.0 = Some(now);
+        }
+        is_due
+    }
+}
+
+impl From<Format> for transfer::Format {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Jsonl => Self::JsonLines,
+            Format::Json => Self::Json,
+            Format::Csv => Self::Csv,
+        }
+    }
+}
+
+/// The format that a file's ending names.
+pub fn format_of(file: &Path) -> Format {
+    match file.extension().and_then(|it| it.to_str()) {
+        Some("json") => Format::Json,
+        Some("csv") => Format::Csv,
+        _ => Format::Jsonl,
+    }
+}
+
+/// Opens what is to be imported; `-` is standard input.
+pub fn open(file: &Path) -> Result<Box<dyn Read + Send>, String> {
+    if file.as_os_str() == "-" {
+        return Ok(Box::new(std::io::stdin()));
+    }
+    let opened = File::open(file).map_err(|it| format!("{}: {it}", file.display()))?;
+    Ok(Box::new(std::io::BufReader::with_capacity(1 << 16, opened)))
+}
