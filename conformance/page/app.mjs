@@ -4,10 +4,29 @@ import { SiteSessionAuth } from '@wix/sdk/auth/site-session';
 import { items, collections } from '@wix/data';
 import { authentication, oauth, recovery, verification, signOnPolicy } from '@wix/identity';
 import { redirects } from '@wix/redirects';
+import { BUILT, RAW, idsOf, plain } from '../rows/operator-cases.mjs';
 
 const modules = { items, collections, authentication, oauth, recovery, verification, signOnPolicy, redirects };
 
+/**
+ * Every operator, built and raw: the cases whose answer is another than expected.
+ * @param {any} site the client @param {string} id of the shelf
+ */
+async function operators({ items }, id) {
+  const wrong = [];
+  for (const [check, build, expected] of BUILT) {
+    const found = idsOf(await build(items.query(id), () => items.filter()).limit(100).find());
+    if (found !== expected) wrong.push({ check, expected, found });
+  }
+  for (const [check, filter, expected] of RAW) {
+    const found = idsOf(await items.query(id, { filter: plain(filter), paging: { limit: 100 } }));
+    if (found !== expected) wrong.push({ check: `raw: ${check}`, expected, found });
+  }
+  return { wrong, count: BUILT.length + RAW.length };
+}
+
 window.conformance = {
+  operators,
   sdk,
   SiteSessionAuth,
   modules,

@@ -2,6 +2,7 @@
 // What only a browser can show: the bundled packages under CORS, the hidden frame, the hosted pages,
 // the session cookie and its end.
 import { assert, failure, isTokens } from '../lib/expect.mjs';
+import { shelf } from './shelf.mjs';
 
 /** @type {(method: string, check: string, work: (world: any, site: any) => Promise<unknown>, required?: boolean) => import('../lib/runner.mjs').Row} */
 const inBrowser = (method, check, work, required = true) => ({
@@ -194,6 +195,49 @@ export const rows = [
     }, world.run.clientId);
     assert.equal(synced, true);
   })),
+  inBrowser('OAuthStrategy.renewToken', 'an expired token is renewed before the call', async (world, site) => {
+    await site.open();
+    const result = await site.page.evaluate(async (/** @type {any} */ id) => {
+      const { site } = /** @type {any} */ (window);
+      const tokens = await site.auth.generateVisitorTokens();
+      site.auth.setTokens({ ...tokens, accessToken: { ...tokens.accessToken, expiresAt: 1 } });
+      await site.items.query(id).find();
+      const renewed = site.auth.getTokens();
+      return { before: tokens, renewed, now: Date.now() / 1000 };
+    }, await shelf(world));
+    assert.equal(result.renewed.refreshToken.value, result.before.refreshToken.value);
+    assert.ok(result.renewed.accessToken.expiresAt > result.now, JSON.stringify(result.renewed));
+  }),
+  inBrowser('items.query', 'every operator, built and raw', async (world, site) => {
+    const id = await shelf(world);
+    await site.open();
+    const { wrong, count } = await site.page.evaluate(
+      (/** @type {string} */ id) => /** @type {any} */ (window).conformance.operators(/** @type {any} */ (window).site, id), id);
+    assert.deepEqual(wrong, []);
+    assert.ok(count > 100, `only ${count} cases`);
+  }),
+  inBrowser('items.bulkInsert', '1,000 items, then get, total and pages forward and back', async (world, site) => {
+    const id = await world.collectionCreate({
+      dataPermissions: { itemRead: 'ANYONE', itemInsert: 'ANYONE', itemUpdate: 'PRIVILEGED', itemRemove: 'PRIVILEGED' },
+      permissions: undefined,
+    });
+    await site.open();
+    const result = await site.page.evaluate(async (/** @type {string} */ id) => {
+      const { items } = /** @type {any} */ (window).site;
+      const made = await items.bulkInsert(id, Array.from({ length: 1000 }, (_, n) => ({ _id: `i${String(n).padStart(4, '0')}`, n })));
+      const one = await items.get(id, 'i0500');
+      const pages = [await items.query(id).ascending('n').limit(300).find({ returnTotalCount: true })];
+      while (pages[pages.length - 1].hasNext()) pages.push(await pages[pages.length - 1].next());
+      const back = await pages[3].prev();
+      const numbers = (/** @type {any} */ page) => page.items.map((/** @type {any} */ item) => item.n);
+      return {
+        inserted: made.inserted, errors: made.errors.length, one: one.n, total: pages[0].totalCount, pages: pages[0].totalPages,
+        forward: pages.flatMap(numbers), back: numbers(back),
+      };
+    }, id);
+    const all = Array.from({ length: 1000 }, (_, n) => n);
+    assert.deepEqual(result, { inserted: 1000, errors: 0, one: 500, total: 1000, pages: 4, forward: all, back: all.slice(600, 900) });
+  }),
   inBrowser('items.insert', 'as a signed-in member', async (world, site) => {
     const collection = await world.collectionCreate({
       dataPermissions: { itemRead: 'SITE_MEMBER_AUTHOR', itemInsert: 'SITE_MEMBER', itemUpdate: 'SITE_MEMBER_AUTHOR', itemRemove: 'SITE_MEMBER_AUTHOR' },
