@@ -3,13 +3,13 @@
 //! In a debug build the files are read from disk at each request, so a rebuilt app shows at once.
 
 use axum::{
-    body::Body,
+    body::{Body, Bytes},
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::Response,
 };
 use flate2::{Compression, write::GzEncoder};
 use rust_embed::{EmbeddedFile, RustEmbed};
-use std::io::Write;
+use std::{collections::HashMap, io::Write, sync::Mutex};
 
 #[derive(RustEmbed)]
 #[folder = "../../web/apps/account/dist"]
@@ -25,24 +25,40 @@ struct Atlas;
 const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: https:; \
     connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
+/// Compressed files, each made once.
+#[derive(Default)]
+pub struct Compressed(Mutex<HashMap<[u8; 32], Bytes>>);
+
+impl Compressed {
+    fn get(&self, file: &EmbeddedFile) -> Bytes {
+        let key = file.metadata.sha256_hash();
+        if let Some(known) = self.0.lock().unwrap_or_else(|it| it.into_inner()).get(&key) {
+            return known.clone();
+        }
+        let made = Bytes::from(gzip(&file.data));
+        self.0.lock().unwrap_or_else(|it| it.into_inner()).insert(key, made.clone());
+        made
+    }
+}
+
 /// Answers a file of an app, or the app's page for paths that only its router knows.
-pub fn serve(path: &str, headers: &HeaderMap, accepts_html: bool) -> Response {
+pub fn serve(compressed: &Compressed, path: &str, headers: &HeaderMap, accepts_html: bool) -> Response {
     let (get, file): (fn(&str) -> Option<EmbeddedFile>, &str) = match path.strip_prefix("/account") {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => (Account::get, rest.trim_start_matches('/')),
         _ => (Atlas::get, path.trim_start_matches('/')),
     };
     let found = if file.is_empty() { None } else { get(file) };
     match (found, accepts_html || file.is_empty()) {
-        (Some(found), _) => answer(file, found, headers),
+        (Some(found), _) => answer(compressed, file, found, headers),
         (None, true) => match get("index.html") {
-            Some(page) => answer("index.html", page, headers),
+            Some(page) => answer(compressed, "index.html", page, headers),
             None => plain(StatusCode::NOT_FOUND, "the web apps were not built into this program; run make build"),
         },
         (None, false) => plain(StatusCode::NOT_FOUND, "not found"),
     }
 }
 
-fn answer(name: &str, file: EmbeddedFile, asked: &HeaderMap) -> Response {
+fn answer(compressed: &Compressed, name: &str, file: EmbeddedFile, asked: &HeaderMap) -> Response {
     let tag = format!("\"{}\"", hex(&file.metadata.sha256_hash()[..12]));
     let mut response = Response::new(Body::empty());
     let headers = response.headers_mut();
@@ -65,11 +81,11 @@ fn answer(name: &str, file: EmbeddedFile, asked: &HeaderMap) -> Response {
     let body = match takes_gzip && is_text(name) {
         true => {
             headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-            gzip(&file.data)
+            Body::from(compressed.get(&file))
         }
-        false => file.data.into_owned(),
+        false => Body::from(file.data.into_owned()),
     };
-    *response.body_mut() = Body::from(body);
+    *response.body_mut() = body;
     response
 }
 

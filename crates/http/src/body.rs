@@ -24,24 +24,36 @@ pub struct Raw(pub Bytes);
 const DRAINED: usize = 64 * 1024 * 1024;
 const DRAINED_FOR: Duration = Duration::from_secs(5);
 
+/// A body that takes longer than this is given up: a sender that falls silent must not hold memory.
+const READ_FOR: Duration = Duration::from_secs(30);
+/// Room made for a body on the sender's word alone.
+const RESERVED: usize = 512 * 1024;
+
 impl<S: Send + Sync> FromRequest<S> for Raw {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
-        let announced = request.headers().get(header::CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
-        let mut chunks = request.into_body().into_data_stream();
-        let mut body = BytesMut::with_capacity(announced.unwrap_or(0).min(LIMIT));
-        while let Some(chunk) = chunks.next().await {
-            let chunk =
-                chunk.map_err(|it| Fault::because(Code::MalformedJson, "the request body ended early").logged(it))?;
-            if body.len() + chunk.len() > LIMIT {
-                let _ = tokio::time::timeout(DRAINED_FOR, drain(chunks)).await;
-                return Err(Fault::new(Code::PayloadTooLarge).into());
-            }
-            body.extend_from_slice(&chunk);
+        match tokio::time::timeout(READ_FOR, read(request)).await {
+            Ok(body) => Ok(Self(body?)),
+            Err(_) => Err(Fault::because(Code::MalformedJson, "the request body took too long").into()),
         }
-        Ok(Self(body.freeze()))
     }
+}
+
+async fn read(request: Request) -> Result<Bytes, Fault> {
+    let announced = request.headers().get(header::CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
+    let mut chunks = request.into_body().into_data_stream();
+    let mut body = BytesMut::with_capacity(announced.unwrap_or(0).min(RESERVED));
+    while let Some(chunk) = chunks.next().await {
+        let chunk =
+            chunk.map_err(|it| Fault::because(Code::MalformedJson, "the request body ended early").logged(it))?;
+        if body.len() + chunk.len() > LIMIT {
+            let _ = tokio::time::timeout(DRAINED_FOR, drain(chunks)).await;
+            return Err(Fault::new(Code::PayloadTooLarge));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body.freeze())
 }
 
 async fn drain(mut chunks: BodyDataStream) {

@@ -103,7 +103,7 @@ pub(crate) async fn fallback(State(app): State<App>, request: Request) -> Respon
     let is_api =
         ["/v1/", "/v2/", "/_api/", "/oauth2/", "/members/"].iter().any(|it| request.uri().path().starts_with(it));
     if wants_page && !is_api {
-        return crate::apps::serve(request.uri().path(), request.headers(), accepts_html);
+        return crate::apps::serve(&app.compressed, request.uri().path(), request.headers(), accepts_html);
     }
     Problem(Fault::because(
         stoa_kernel::Code::NotFound,

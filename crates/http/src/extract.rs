@@ -1,6 +1,6 @@
 //! Who asks, and from where: what handlers take as arguments.
 
-use crate::{App, Problem};
+use crate::{App, Problem, authority::Authority};
 use axum::{
     extract::{ConnectInfo, FromRequestParts},
     http::{HeaderMap, header, request::Parts},
@@ -55,27 +55,26 @@ impl RequestInfo {
     /// # Errors
     /// Without a configured public URL only loopback names are believed.
     pub fn of(parts: &Parts, app: &App) -> Result<Self, Fault> {
-        let peer =
-            parts.extensions.get::<ConnectInfo<SocketAddr>>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |it| it.0.ip());
+        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map_or(LOCALHOST, |it| it.0.ip()).to_canonical();
         let headers = &parts.headers;
         let is_proxied = app.settings.trusts(peer);
-        let forwarded = |name: &str| if is_proxied { text(headers, name) } else { None };
+        let forwarded = |name: &str| if is_proxied { last(headers, name) } else { None };
 
-        let address =
-            forwarded("x-forwarded-for").and_then(|it| client_address(it, app)).unwrap_or(peer).to_canonical();
-        let authority = forwarded("x-forwarded-host")
+        let address = if is_proxied { client_address(headers, app).unwrap_or(peer) } else { peer };
+        let given = forwarded("x-forwarded-host")
             .or_else(|| text(headers, "host"))
             .or_else(|| parts.uri.authority().map(|it| it.as_str()))
             .unwrap_or("localhost");
+        let refused = || Fault::because(Code::SiteUnknown, "the host name is not valid");
+        let authority = Authority::parse(given).ok_or_else(refused)?;
         let is_https = match forwarded("x-forwarded-proto") {
             Some(scheme) => scheme.eq_ignore_ascii_case("https"),
             None => app.settings.tls,
         };
-        let host = host_name(authority).to_ascii_lowercase();
         let origin = text(headers, "origin").map(str::to_owned);
         let (base_url, is_https) = match &app.settings.public_url {
             Some(url) => (url.clone(), url.starts_with("https:")),
-            None if is_loopback(&host) || app.settings.tls || is_proxied => {
+            None if authority.is_loopback() || is_local(peer, headers) => {
                 (format!("{}://{authority}", if is_https { "https" } else { "http" }), is_https)
             }
             None => {
@@ -85,33 +84,37 @@ impl RequestInfo {
                 ));
             }
         };
-        Ok(Self { address, base_url, host, is_https, origin })
+        Ok(Self { address, base_url, host: authority.host, is_https, origin })
     }
 }
 
+const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// Whether the request was made on this very machine: then a name that somebody made up could only
+/// fool themselves. What came through a proxy was made elsewhere.
+fn is_local(peer: IpAddr, headers: &HeaderMap) -> bool {
+    const PROXIED: [&str; 4] = ["x-forwarded-for", "x-forwarded-host", "forwarded", "via"];
+    peer.is_loopback() && !PROXIED.iter().any(|it| headers.contains_key(*it))
+}
+
 /// The rightmost address that is not one of our proxies: what stands further left anyone may write.
-fn client_address(list: &str, app: &App) -> Option<IpAddr> {
-    let hops = list.split(',').rev().map(|it| it.trim().parse::<IpAddr>());
-    let mut last = None;
-    for hop in hops {
-        let Ok(hop) = hop else { break };
-        last = Some(hop);
+fn client_address(headers: &HeaderMap, app: &App) -> Option<IpAddr> {
+    let lines: Vec<&str> = headers.get_all("x-forwarded-for").iter().filter_map(|it| it.to_str().ok()).collect();
+    let mut found = None;
+    for hop in lines.iter().rev().flat_map(|line| line.rsplit(',')) {
+        let Ok(hop) = hop.trim().parse::<IpAddr>() else { break };
+        found = Some(hop.to_canonical());
         if !app.settings.trusts(hop) {
             break;
         }
     }
-    last
+    found
 }
 
-fn host_name(authority: &str) -> &str {
-    match authority.strip_prefix('[') {
-        Some(v6) => v6.split(']').next().unwrap_or(v6),
-        None => authority.split(':').next().unwrap_or(authority),
-    }
-}
-
-fn is_loopback(host: &str) -> bool {
-    host == "localhost" || host.ends_with(".localhost") || host.parse::<IpAddr>().is_ok_and(|it| it.is_loopback())
+/// The last value of a header that a proxy wrote: what stands before it anyone may have sent.
+fn last<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    let line = headers.get_all(name).iter().next_back()?.to_str().ok()?;
+    line.rsplit(',').next().map(str::trim)
 }
 
 /// A header as text; a header that isn't text counts as missing.
@@ -126,17 +129,4 @@ pub fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
         let (key, value) = it.trim().split_once('=')?;
         (key == name).then_some(value)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn host_names() {
-        assert_eq!(host_name("localhost:4400"), "localhost");
-        assert_eq!(host_name("[::1]:4400"), "::1");
-        assert!(is_loopback("127.7.7.7") && is_loopback("a.localhost") && is_loopback("::1"));
-        assert!(!is_loopback("localhost.example.org"));
-    }
 }

@@ -5,6 +5,7 @@
 
 mod aliases;
 pub mod apps;
+mod authority;
 pub mod body;
 pub mod content;
 mod edge;

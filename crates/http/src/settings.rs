@@ -1,5 +1,6 @@
 //! What every handler can reach, and how the server presents itself to the outside.
 
+use crate::apps::Compressed;
 use ipnet::IpNet;
 use std::{net::IpAddr, sync::Arc};
 use stoa_content::Content;
@@ -15,6 +16,8 @@ pub struct App {
     pub identity: Identity,
     pub content: Content,
     pub settings: Arc<Settings>,
+    /// What the pages' files look like compressed.
+    pub compressed: Arc<Compressed>,
 }
 
 /// How the server is reached.

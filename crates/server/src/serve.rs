@@ -7,6 +7,10 @@ use crate::{
     socket,
 };
 use axum_server::{Handle, tls_rustls::RustlsConfig};
+use hyper_util::{
+    rt::{TokioExecutor, TokioTimer},
+    server::conn::auto::Builder,
+};
 use std::{
     io::IsTerminal,
     net::{SocketAddr, TcpListener},
@@ -45,22 +49,33 @@ async fn run(config: Config, with_demo: bool) -> Result<(), String> {
     announce(&config, &services, &url, address).await?;
 
     let served = match &config.tls {
-        None => axum_server::from_tcp(listener).map_err(|it| it.to_string())?.handle(handle).serve(service).await,
+        None => {
+            let mut server = axum_server::from_tcp(listener).map_err(|it| it.to_string())?.handle(handle);
+            limit(server.http_builder());
+            server.serve(service).await
+        }
         Some(tls) => {
             let _ = rustls::crypto::ring::default_provider().install_default();
             let certificate = RustlsConfig::from_pem_file(&tls.cert, &tls.key)
                 .await
                 .map_err(|it| format!("can't use {} with {}: {it}", tls.cert.display(), tls.key.display()))?;
-            axum_server::from_tcp_rustls(listener, certificate)
-                .map_err(|it| it.to_string())?
-                .handle(handle)
-                .serve(service)
-                .await
+            let mut server =
+                axum_server::from_tcp_rustls(listener, certificate).map_err(|it| it.to_string())?.handle(handle);
+            limit(server.http_builder());
+            server.serve(service).await
         }
     };
     let _ = std::fs::remove_file(stoa_store::DataDirectory::socket(&config.data));
     services.store.close();
     served.map_err(|it| it.to_string())
+}
+
+/// A connection that sends no complete head in this time is closed.
+const HEAD_LIMIT: Duration = Duration::from_secs(30);
+
+fn limit(builder: &mut Builder<TokioExecutor>) {
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_LIMIT);
+    builder.http2().timer(TokioTimer::new()).keep_alive_interval(HEAD_LIMIT).max_concurrent_streams(256);
 }
 
 /// The line `ready URL` is the contract for scripts; the rest is for people and goes to standard error.

@@ -50,6 +50,7 @@ impl Services {
             identity: self.identity.clone(),
             content: self.content.clone(),
             settings: Arc::new(settings(config)),
+            compressed: Arc::default(),
         }
     }
 

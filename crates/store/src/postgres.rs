@@ -151,13 +151,12 @@ impl Postgres {
         F: for<'t> FnOnce(&'t mut Tx<'_>) -> TxFuture<'t, T>,
     {
         let _place = self.scans.acquire().await.map_err(|it| Error::Unavailable(it.to_string()))?;
-        let client = self.client().await?;
-        let mut cancel = CancelOnDrop(Some(client.cancel_token()));
-        let mut tx = Tx { engine: EngineTx::Postgres(PgTx { client: &client }), first_error: None };
+        let mut scan = Scan(Some(self.client().await?));
+        let mut tx = Tx { engine: EngineTx::Postgres(PgTx { client: scan.client() }), first_error: None };
         let result = tokio::time::timeout(SCAN_LIMIT, body(&mut tx)).await;
         match result {
             Ok(result) => {
-                cancel.0 = None;
+                scan.0 = None;
                 result
             }
             Err(_) => Err(Error::Interrupted.into()),
@@ -261,11 +260,22 @@ impl Drop for Guard {
     }
 }
 
-struct CancelOnDrop(Option<tokio_postgres::CancelToken>);
+/// A connection with a long read. When nobody waits for it any more the statement is cancelled and the
+/// connection thrown away: back in the pool, the cancel might hit whoever has it next.
+struct Scan(Option<Object>);
 
-impl Drop for CancelOnDrop {
+impl Scan {
+    fn client(&self) -> &Object {
+        self.0.as_ref().expect("the connection is there until the read is over")
+    }
+}
+
+impl Drop for Scan {
     fn drop(&mut self) {
-        if let (Some(token), Ok(runtime)) = (self.0.take(), tokio::runtime::Handle::try_current()) {
+        let Some(client) = self.0.take() else { return };
+        let token = client.cancel_token();
+        drop(Object::take(client));
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move { token.cancel_query(NoTls).await });
         }
     }

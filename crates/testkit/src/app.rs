@@ -65,6 +65,7 @@ impl TestApp {
             identity,
             content,
             settings: Arc::new(Settings::default()),
+            compressed: Arc::default(),
         };
         Self { kit, app, site, client, mail, api_key: secret.expose().to_owned() }
     }

@@ -11,6 +11,7 @@ create table stoa.redirect_session (
     used bigint,
     primary key (site, hash)
 );
+create index redirect_session_member on stoa.redirect_session (site, member);
 
 -- Flows of the account pages, each bound to the browser that began it (hash of its cookie).
 create table stoa.flow (
