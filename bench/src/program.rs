@@ -184,6 +184,9 @@ impl Drop for Program {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        if let Some(name) = self.database_url.as_deref().and_then(|it| it.rsplit('/').next()) {
+            on_cluster(&format!("drop database if exists {name} with (force)"));
+        }
     }
 }
 
@@ -220,14 +223,19 @@ impl Random {
 fn new_database() -> String {
     let base = std::env::var("STOA_TEST_POSTGRES").expect("set STOA_TEST_POSTGRES, or run make bench");
     let name = format!("stoa_bench_{:x}", Random::new().0);
+    on_cluster(&format!("create database {name} encoding 'UTF8' template template0"));
+    let (server, _) = base.rsplit_once('/').unwrap();
+    format!("{server}/{name}")
+}
+
+fn on_cluster(sql: &str) {
+    let base = std::env::var("STOA_TEST_POSTGRES").expect("set STOA_TEST_POSTGRES, or run make bench");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let (client, connection) = tokio_postgres::connect(&base, tokio_postgres::NoTls).await.unwrap();
         tokio::spawn(connection);
-        client.batch_execute(&format!("create database {name} encoding 'UTF8' template template0")).await.unwrap();
+        client.batch_execute(sql).await.unwrap();
     });
-    let (server, _) = base.rsplit_once('/').unwrap();
-    format!("{server}/{name}")
 }
 
 /// Writes items as JSON Lines and closes the file.
