@@ -193,4 +193,29 @@ on_both_engines! {
             assert_eq!(browser.open(&query).await.verdict(), verdict, "{query}");
         }
     }
+
+    async fn a_redirect_session_ends_with_the_password(engine) {
+        let world = World::new(engine).await;
+        let login = async |password: &str| {
+            let body = json!({ "loginId": { "email": "anna@example.org" }, "password": password });
+            text(&world.call(&world.visitor().await, "/v2/login", &body).await.json()["sessionToken"])
+        };
+        let tokens = world.member(&world.browser(), "anna@example.org").await;
+        let access = text(&tokens["access_token"]);
+        let opened = async |path: &str| message_of(&world.browser().open_from(path, Some(APP)).await);
+
+        // Somebody who knew the old password keeps an address that was made with it.
+        let stolen = world.direct(&login(PASSWORD).await).await;
+        let change = json!({ "newPassword": "another long phrase" });
+        assert_eq!(world.call(&access, "/v2/change-password", &change).await.verdict(), "200");
+        assert_eq!(opened(&stolen).await["error"], "login_required");
+        let good = world.direct(&login("another long phrase").await).await;
+        assert!(opened(&good).await["code"].is_string(), "the new password's own is good");
+
+        let stolen = world.direct(&login("another long phrase").await).await;
+        let sign_on = json!({ "loginId": { "email": "anna@example.org" }, "profile": {} });
+        let signed = world.app.app().post("/v2/sign-on", &sign_on).await.json();
+        assert_eq!(opened(&stolen).await["error"], "login_required");
+        assert!(opened(&world.direct(&text(&signed["sessionToken"])).await).await["code"].is_string());
+    }
 }

@@ -15,7 +15,7 @@ impl World {
     }
 
     /// The link that is sent after the answer.
-    async fn link_to(&self, email: &str) -> Option<String> {
+    pub async fn link_to(&self, email: &str) -> Option<String> {
         for _ in 0..50 {
             if let Some(mail) = self.app.mail.last_to(email) {
                 return Some(mail.links[0].clone());

@@ -2,7 +2,7 @@
 
 use super::*;
 use std::time::Duration;
-use stoa_kernel::{Email, Role};
+use stoa_kernel::{Email, Role, Secret};
 use stoa_testkit::on_both_engines;
 
 impl World {
@@ -106,5 +106,54 @@ on_both_engines! {
         world.app.kit.clock.advance(8 * 86_400_000);
         let reply = browser.ask(Method::POST, "/_api/account/v1/flows", Some(&json!({ "kind": "OWNER_SETUP", "invite": old }))).await;
         assert_eq!(reply.verdict(), "400 INVALID_LINK");
+    }
+
+    async fn an_open_link_is_over_once_there_is_an_owner(engine) {
+        let world = World::new(engine).await;
+        let browser = world.browser();
+        let open = async |invite: &str| text(&browser.start(json!({ "kind": "OWNER_SETUP", "invite": invite })).await["token"]);
+        let sign_up = async |token: &str, email: &str| {
+            let up = json!({ "type": "SIGN_UP", "email": email, "password": PASSWORD, "profile": {} });
+            browser.answer(token, up).await
+        };
+        // A new open link takes the place of the one before, also on a page that shows it.
+        let first = world.invite(None, Role::Owner).await;
+        let page = open(&first).await;
+        let second = world.invite(None, Role::Owner).await;
+        assert_eq!(sign_up(&page, "eve@example.org").await["problems"][0]["code"], "INVALID_LINK");
+        let (page, other) = (open(&second).await, open(&second).await);
+        assert_eq!(sign_up(&page, "olga@example.org").await["step"]["message"], "OWNER_READY");
+        assert_eq!(sign_up(&other, "eve@example.org").await["problems"][0]["code"], "INVALID_LINK");
+
+        // Nor does one open anything that is made while the site has an owner.
+        for role in [Role::Owner, Role::Editor] {
+            let page = open(&world.invite(None, role).await).await;
+            assert_eq!(sign_up(&page, "eve@example.org").await["problems"][0]["code"], "INVALID_LINK");
+        }
+        assert_eq!(world.app.app.identity.owner_count(&world.app.site.id).await.unwrap(), 1);
+
+        // Whoever becomes the owner by name ends open links too.
+        let world = World::new(engine).await;
+        let browser = world.browser();
+        let invite = world.invite(None, Role::Owner).await;
+        let named = world.invite(Some("olga@example.org"), Role::Owner).await;
+        let view = browser.start(json!({ "kind": "OWNER_SETUP", "invite": named })).await;
+        let set = json!({ "type": "NEW_PASSWORD", "password": PASSWORD });
+        assert_eq!(browser.answer(&text(&view["token"]), set).await["step"]["message"], "OWNER_READY");
+        let start = json!({ "kind": "OWNER_SETUP", "invite": invite });
+        let reply = browser.ask(Method::POST, "/_api/account/v1/flows", Some(&start)).await;
+        assert_eq!(reply.verdict(), "400 INVALID_LINK");
+    }
+
+    async fn an_invitation_takes_no_rights_away(engine) {
+        let world = World::new(engine).await;
+        let identity = &world.app.app.identity;
+        let (email, password) = (Email::parse("olga@example.org").unwrap(), Secret::new(PASSWORD));
+        for (invited, has) in [(Role::Editor, Role::Editor), (Role::Owner, Role::Owner), (Role::Editor, Role::Owner)] {
+            let invite = world.invite(Some("olga@example.org"), invited).await;
+            let (_, role) = identity.invite_accept(&invite, None, &password).await.unwrap();
+            assert_eq!(role, has);
+            assert_eq!(identity.person_sign_in(&world.app.site.id, &email, &password).await.unwrap().role, has);
+        }
     }
 }

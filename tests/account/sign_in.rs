@@ -154,4 +154,44 @@ on_both_engines! {
         }
         assert_eq!(done, 1);
     }
+
+    async fn waiting_for_approval_ends_with_the_password(engine) {
+        let world = World::new(engine).await;
+        world.policy(json!({ "requireOwnerApproval": true })).await;
+        let browser = world.browser();
+        let wait = async |email: &str| {
+            let token = text(&browser.start(json!({ "kind": "SIGN_UP" })).await["token"]);
+            let up = json!({ "type": "SIGN_UP", "email": email, "password": PASSWORD, "profile": {} });
+            assert_eq!(browser.answer(&token, up).await["step"]["type"], "AWAIT_APPROVAL");
+            token
+        };
+        // The owner of the address sets a password, or an app vouches for them; the page of whoever was
+        // there first is still open.
+        let (recovered, vouched) = (wait("anna@example.org").await, wait("ben@example.org").await);
+        let visitor = world.visitor().await;
+        world.call(&visitor, "/v1/send-email", &json!({ "email": "anna@example.org" })).await;
+        let link = world.link_to("anna@example.org").await.unwrap();
+        let body = json!({ "recoveryToken": link.split_once("token=").unwrap().1, "password": "another long phrase" });
+        let anna = world.call(&visitor, "/v1/recover", &body).await.json();
+        assert_eq!(anna["state"], "REQUIRE_OWNER_APPROVAL");
+        let path = format!("/members/v1/members/{}/approve", text(&anna["identity"]["id"]));
+        assert_eq!(world.app.app().post(&path, &json!({})).await.verdict(), "200");
+        let sign_on = json!({ "loginId": { "email": "ben@example.org" }, "profile": {} });
+        assert_eq!(world.app.app().post("/v2/sign-on", &sign_on).await.verdict(), "200");
+        for token in [recovered, vouched] {
+            let view = browser.look(&token).await.json();
+            assert_eq!((&view["step"]["type"], &view["problems"][0]["code"]), (&json!("SIGN_IN"), &json!("STEP_CHANGED")));
+            assert!(!browser.has("stoa-session"));
+        }
+    }
+
+    async fn a_path_that_is_no_text_is_answered(engine) {
+        let world = World::new(engine).await;
+        let browser = world.browser();
+        for path in ["/_api/account/v1/flows/%ff", "/_api/account/v1/flows/%c3%28"] {
+            assert_eq!(browser.ask(Method::GET, path, None).await.verdict(), "400 INVALID_STATE_TOKEN");
+            let input = json!({ "type": "RESEND" });
+            assert_eq!(browser.ask(Method::POST, path, Some(&input)).await.verdict(), "400 INVALID_STATE_TOKEN");
+        }
+    }
 }

@@ -20,7 +20,8 @@ pub struct Invite {
 }
 
 impl Identity {
-    /// Makes an invitation and answers its link, `{base_url}/account/setup?invite=…`.
+    /// Makes an invitation and answers its link, `{base_url}/account/setup?invite=…`. One without an
+    /// address takes the place of those that the site had.
     pub async fn invite_create(
         &self,
         site: &SiteId,
@@ -32,12 +33,17 @@ impl Identity {
         let site = self.store().site(site).await?;
         let secret = token::opaque(self.world(), Kind::Invite, site.number);
         let (id, hash) = (site.id.clone(), TokenHash::of(secret.expose()));
-        let (email, expires) = (email.map(|it| it.as_str().to_owned()), self.now() + life.as_millis() as Millis);
+        let now = self.now();
+        let (email, expires) = (email.map(|it| it.as_str().to_owned()), now + life.as_millis() as Millis);
         self.store()
             .catalog()
-            .append(move |tx| {
+            .write(move |tx| {
                 let values = params![&hash, &id, email.clone(), role_name(role), expires];
+                let (is_open, id) = (email.is_none(), id.clone());
                 boxed!({
+                    if is_open {
+                        use_up_open(tx, &id, now).await?;
+                    }
                     let sql = "insert into stoa.invite (hash, site, email, role, expires) values ($1, $2, $3, $4, $5)";
                     tx.execute(sql, &values).await?;
                     Ok(())
@@ -61,15 +67,16 @@ impl Identity {
         found.ok_or_else(|| Fault::new(Code::LinkInvalid))
     }
 
-    /// Uses an invitation: sets the person's password and gives the role. An invitation without an
-    /// address needs `email`; one with an address ignores it.
+    /// Uses an invitation: sets the person's password and gives the role, or leaves a greater one as it
+    /// is. An invitation without an address needs `email` and is good until the site has an owner; one
+    /// with an address ignores `email`.
     ///
     /// A person who already has a password on this installation keeps it and must know it: an
     /// invitation by one site's owner must not open another site.
     ///
     /// # Errors
-    /// [`Code::LinkInvalid`], [`Code::EmailInvalid`], [`Code::PasswordWrong`], and what makes a
-    /// password unfit.
+    /// [`Code::LinkInvalid`], [`Code::EmailInvalid`], [`Code::PasswordWrong`], [`Code::Throttled`], and
+    /// what makes a password unfit.
     pub async fn invite_accept(&self, token: &str, email: Option<&Email>, secret: &Secret) -> Result<(Person, Role)> {
         self.invite_accept_hash(&TokenHash::of(token).to_vec(), email, secret).await
     }
@@ -85,6 +92,12 @@ impl Identity {
         }
         let invite = self.invite_get_hash(link).await?;
         let email = invite.email.clone().or_else(|| email.cloned()).ok_or_else(|| Fault::new(Code::EmailInvalid))?;
+        // An invitation that names nobody is counted itself: whoever has it chooses the address.
+        let account = match &invite.email {
+            Some(_) => format!("person:{}", email.folded()),
+            None => format!("invite:{}", hex_of(link)),
+        };
+        self.password_attempt(&invite.site, &account)?;
         let known = self.person_by_email(&email).await?;
         let hash = match known.as_ref().and_then(|it| it.password_hash.as_deref()) {
             Some(stored) => {
@@ -94,15 +107,20 @@ impl Identity {
             None => self.password_hash(secret).await?,
         };
         let fresh = UserId::from(self.world().uuid());
-        let (token, now, role) = (link.to_vec(), self.now(), invite.role);
-        let person = self
-            .store()
+        let (token, now) = (link.to_vec(), self.now());
+        self.store()
             .catalog()
             .write(move |tx| {
                 let (token, email, hash, fresh) = (token.clone(), email.clone(), hash.clone(), fresh.clone());
                 boxed!({
                     let Some(invite) = find(tx, &token, now).await? else { return Err(Fault::new(Code::LinkInvalid)) };
+                    if invite.email.is_none() && has_owner(tx, &invite.site).await? {
+                        return Err(Fault::new(Code::LinkInvalid).logged("the site has an owner"));
+                    }
                     tx.execute("update stoa.invite set used = $1 where hash = $2", &params![now, token]).await?;
+                    if invite.email.is_none() || invite.role == Role::Owner {
+                        use_up_open(tx, &invite.site, now).await?;
+                    }
                     let sql = "select password_hash from stoa.person where email_folded = $1";
                     let stored: Option<Option<String>> =
                         tx.row(sql, &params![email.folded()], |row| row.get(0)).await?;
@@ -120,14 +138,28 @@ impl Identity {
                         .await?;
                     let person = person.ok_or_else(|| Fault::internal("an upsert answered no row"))?;
                     let sql = "insert into stoa.person_role (person, site, role) values ($1, $2, $3) \
-                               on conflict (person, site) do update set role = excluded.role";
-                    tx.execute(sql, &params![&person.id, &invite.site, role_name(invite.role)]).await?;
-                    Ok(person)
+                               on conflict (person, site) do update set role = \
+                               case when stoa.person_role.role = 'OWNER' then 'OWNER' else excluded.role end \
+                               returning role";
+                    let values = params![&person.id, &invite.site, role_name(invite.role)];
+                    let role = tx.row(sql, &values, |row| Ok(role_of(row.text(0)?))).await?;
+                    Ok((person, role.ok_or_else(|| Fault::internal("an upsert answered no row"))?))
                 })
             })
-            .await?;
-        Ok((person, role))
+            .await
     }
+}
+
+/// Ends the invitations of a site that name nobody.
+async fn use_up_open(tx: &mut Tx<'_>, site: &SiteId, now: Millis) -> Result<()> {
+    let sql = "update stoa.invite set used = $1 where site = $2 and email is null and used is null";
+    tx.execute(sql, &params![now, site]).await?;
+    Ok(())
+}
+
+async fn has_owner(tx: &mut Tx<'_>, site: &SiteId) -> Result<bool> {
+    let sql = "select 1 from stoa.person_role where site = $1 and role = $2 limit 1";
+    Ok(tx.row(sql, &params![site, role_name(Role::Owner)], |_| Ok(())).await?.is_some())
 }
 
 async fn find(tx: &mut Tx<'_>, hash: &[u8], now: Millis) -> Result<Option<Invite>> {
@@ -159,7 +191,11 @@ pub(crate) fn role_of(name: &str) -> Role {
 
 /// A hash as text, for the stored context of a flow.
 pub(crate) fn hex(hash: &TokenHash) -> String {
-    hash.to_vec().iter().map(|it| format!("{it:02x}")).collect()
+    hex_of(&hash.to_vec())
+}
+
+fn hex_of(bytes: &[u8]) -> String {
+    bytes.iter().map(|it| format!("{it:02x}")).collect()
 }
 
 /// The bytes of [`hex`]; what is not such a text names nothing.

@@ -38,6 +38,7 @@ use std::sync::Arc;
 use stoa_kernel::{Code, Fault, Result, SiteId, World};
 use stoa_sql::params;
 use stoa_store::{Lane, Site, Store, boxed};
+use tokio::sync::Semaphore;
 
 /// Everything identity works with. Cheap to clone.
 #[derive(Clone)]
@@ -56,6 +57,8 @@ pub(crate) struct Core {
     pub(crate) revocations: revocation::Revocations,
     pub(crate) passwords: password::Passwords,
     pub(crate) throttle: throttle::Throttle,
+    /// Places for recovery links that are looked up and sent after the answer.
+    pub(crate) recoveries: Arc<Semaphore>,
     sites: Cache<i64, SiteId>,
 }
 
@@ -77,6 +80,7 @@ impl Identity {
             verified: authenticate::VerifiedCache::new(config.verified_tokens),
             clients: client::Clients::new(),
             throttle: throttle::Throttle::new(config.throttle.clone()),
+            recoveries: Arc::new(Semaphore::new(recovery::SENDING)),
             sites: Cache::new(4096),
             store,
             world,

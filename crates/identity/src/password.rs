@@ -14,7 +14,7 @@ use std::{
         mpsc::{Receiver, SyncSender, sync_channel},
     },
 };
-use stoa_kernel::{Code, Fault, Result, Secret, Violation, World};
+use stoa_kernel::{Code, Fault, Result, Secret, TokenHash, Violation, World};
 use tokio::sync::oneshot;
 
 /// Hashes at the same time.
@@ -186,6 +186,11 @@ pub fn violation(password: &Secret, field: &str) -> Option<Violation> {
         return Some(violation);
     }
     None
+}
+
+/// Tells one stored hash from another without giving it away: 16 hex digits of its SHA-256.
+pub(crate) fn digest(stored: Option<&str>) -> String {
+    TokenHash::of(stored.unwrap_or_default()).to_vec().iter().take(8).map(|it| format!("{it:02x}")).collect()
 }
 
 fn is_common(password: &str) -> bool {

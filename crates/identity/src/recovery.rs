@@ -13,10 +13,11 @@ use crate::{
     member::{self, Member, Status},
     password,
     session::Which,
+    throttle::Tried,
     token::{self, Kind},
 };
 use serde_json::Value;
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 use stoa_kernel::{Caller, ClientId, Code, Email, Fault, MemberId, Millis, Result, Secret, TokenHash, Violation};
 use stoa_sql::params;
 use stoa_store::{Lane, Site, Tx, boxed};
@@ -26,14 +27,24 @@ const LIFE: Millis = 60 * 60_000;
 /// Links for one member within [`LIFE`].
 const MOST: i64 = 5;
 const PURPOSE: &str = "recovery";
+/// Requests for a link that are worked on at the same time.
+pub(crate) const SENDING: usize = 32;
 
 impl Identity {
-    /// Sends a recovery link to an address, if it is a member's (`POST /v1/send-email`).
+    /// Sends a recovery link to an address, if it is a member's (`POST /v1/send-email`). `from` is the
+    /// network address of whoever asks; too many from one are dropped with the same answer.
     ///
     /// # Errors
     /// What is wrong with the request itself, whoever the address belongs to: [`Code::Validation`],
     /// [`Code::ClientUnknown`], [`Code::RedirectRefused`].
-    pub async fn recovery_send(&self, site: &Arc<Site>, caller: &Caller, body: &Value, base_url: &str) -> Result<()> {
+    pub async fn recovery_send(
+        &self,
+        site: &Arc<Site>,
+        caller: &Caller,
+        from: IpAddr,
+        body: &Value,
+        base_url: &str,
+    ) -> Result<()> {
         let text = body.get("email").and_then(Value::as_str).unwrap_or_default();
         let email = Email::parse(text).ok_or_else(|| {
             let rule = if text.is_empty() { "REQUIRED_FIELD" } else { "FORMAT" };
@@ -41,7 +52,7 @@ impl Identity {
             Fault::invalid(vec![violation.with("type", "EMAIL")])
         })?;
         let return_url = self.recovery_return(site, caller, body.get("redirect"), base_url).await?;
-        self.recovery_send_later(site, &email, return_url, base_url);
+        self.recovery_send_later(site, from, &email, return_url, base_url);
         Ok(())
     }
 
@@ -68,7 +79,7 @@ impl Identity {
     ///
     /// # Errors
     /// [`Code::LinkInvalid`] when the token is unknown, used or expired; [`Code::Validation`] for the
-    /// password, which leaves the link usable; [`Code::MemberBlocked`].
+    /// password, which leaves the link usable; [`Code::MemberBlocked`]; [`Code::Throttled`].
     pub async fn recovery_finish(&self, site: &Arc<Site>, link: &str, password: &Secret) -> Result<SignIn> {
         if token::site_number(Kind::Link, link) != Some(site.number) {
             return Err(Fault::new(Code::LinkInvalid));
@@ -89,6 +100,7 @@ impl Identity {
         let (id, key, now) = (site.id.clone(), link.to_vec(), self.now());
         let known = site.read(Lane::Point, move |tx| boxed!(find(tx, id.as_str(), &key, now).await)).await?;
         let (member, _) = known.ok_or_else(gone)?;
+        self.password_attempt(&site.id, member.as_str())?;
         let hash = self.password_hash(password).await?;
         self.sessions_end(site, Which::Member(member)).await?;
         let (me, place, key) = (self.clone(), site.clone(), link.to_vec());
@@ -135,16 +147,25 @@ impl Identity {
         self.flow_begin_recovery(site, &hash, state, return_url, browser).await
     }
 
-    /// Looks the address up and sends after the answer, so that its time tells nothing.
+    /// Looks the address up and sends after the answer, so that its time tells nothing. What is asked for
+    /// too often, or while [`SENDING`] others are under way, is dropped.
     pub(crate) fn recovery_send_later(
         &self,
         site: &Arc<Site>,
+        from: IpAddr,
         email: &Email,
         return_url: Option<String>,
         base_url: &str,
     ) {
+        let tried = self.core.throttle.attempt(Tried::Recovery, self.now(), &site.id, from, "");
+        let place = self.core.recoveries.clone().try_acquire_owned();
+        let (Ok(_), Ok(place)) = (tried, place) else {
+            tracing::debug!("a recovery link was not sent: too many are asked for");
+            return;
+        };
         let (me, site, email, base_url) = (self.clone(), site.clone(), email.clone(), base_url.to_owned());
         tokio::spawn(async move {
+            let _place = place;
             let sent = async {
                 match me.member_by_email(&site, &email).await?.filter(can_recover) {
                     Some(member) => me.recovery_send_to(&site, member, return_url, &base_url).await,

@@ -217,7 +217,7 @@ impl Identity {
         let before = site
             .read(Lane::Point, move |tx| {
                 boxed!({
-                    let (condition, values) = chosen.condition(id.as_str());
+                    let (condition, values) = chosen.condition(id.as_str(), 1);
                     let sql = format!("select id from stoa.session where {condition} and ended is null");
                     Ok(tx.rows(&sql, &values, |row| Ok(SessionId::from(row.text(0)?))).await?)
                 })
@@ -272,30 +272,31 @@ pub(crate) enum Which {
 }
 
 impl Which {
-    /// A condition whose parameters are numbered from 1, and their values.
-    fn condition(&self, site: &str) -> (&'static str, Vec<stoa_sql::Value>) {
-        match self {
-            Self::One(id) => ("site = $1 and id = $2", params![site, id].into()),
-            Self::Family(root) => ("site = $1 and root = $2", params![site, root].into()),
-            Self::Member(member) => ("site = $1 and member = $2", params![site, member].into()),
+    /// A condition whose parameters are numbered from `first`, and their values.
+    fn condition(&self, site: &str, first: usize) -> (String, Vec<stoa_sql::Value>) {
+        let (second, third) = (first + 1, first + 2);
+        let (text, values): (_, Vec<_>) = match self {
+            Self::One(id) => (format!("id = ${second}"), params![site, id].into()),
+            Self::Family(root) => (format!("root = ${second}"), params![site, root].into()),
+            Self::Member(member) => (format!("member = ${second}"), params![site, member].into()),
             Self::MemberExcept(member, root) => {
-                ("site = $1 and member = $2 and root <> $3", params![site, member, root].into())
+                (format!("member = ${second} and root <> ${third}"), params![site, member, root].into())
             }
-        }
+        };
+        (format!("site = ${first} and {text}"), values)
     }
 
     /// Ends the sessions inside a transaction and answers which they were.
     pub(crate) async fn end(&self, tx: &mut Tx<'_>, site: &str, now: Millis) -> Result<Vec<SessionId>> {
-        let (condition, values) = self.condition(site);
-        let sql = format!("select id from stoa.session where {condition} and ended is null");
+        let (condition, mut values) = self.condition(site, 2);
+        values.insert(0, now.into());
+        let sql = format!("update stoa.session set ended = $1 where {condition} and ended is null returning id");
         let ids = tx.rows(&sql, &values, |row| Ok(SessionId::from(row.text(0)?))).await?;
-        for id in &ids {
-            let sql = "update stoa.session set ended = $1 where site = $2 and id = $3";
-            tx.execute(sql, &params![now, site, id]).await?;
-        }
         // A sign-in that is not a session yet must not become one.
         if let Self::Member(member) | Self::MemberExcept(member, _) = self {
             let sql = "delete from stoa.session_token where site = $1 and member = $2";
+            tx.execute(sql, &params![site, member]).await?;
+            let sql = "update stoa.redirect_session set member = null where site = $1 and member = $2";
             tx.execute(sql, &params![site, member]).await?;
         }
         Ok(ids)

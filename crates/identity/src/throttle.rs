@@ -1,8 +1,10 @@
-//! How often someone may try: token buckets in memory for registration and sign-in.
+//! How often someone may try: token buckets in memory for registration, sign-in, new passwords and
+//! recovery links.
 //!
 //! Never for visitors' tokens or refreshes: a refused refresh silently signs the member out
-//! (identity.md 21, trap 4). An account's bucket belongs to one address as well, so that nobody can
-//! lock another person out from elsewhere.
+//! (identity.md 21, trap 4). An account's bucket for signing in belongs to one address as well, so that
+//! nobody can lock another person out from elsewhere. New passwords are counted by account alone: only
+//! whoever holds its token or link gets there.
 
 use parking_lot::Mutex;
 use std::{
@@ -30,6 +32,10 @@ pub struct Limits {
     pub address: Rate,
     /// Registrations at a site from one address: each may send a message to a stranger.
     pub registration: Rate,
+    /// New passwords of one account, wherever they come from: each costs a hash.
+    pub password: Rate,
+    /// Recovery links asked for at a site from one address.
+    pub recovery: Rate,
 }
 
 /// What is tried.
@@ -37,6 +43,8 @@ pub struct Limits {
 pub(crate) enum Tried {
     SignIn,
     Registration,
+    Password,
+    Recovery,
 }
 
 impl Default for Limits {
@@ -45,6 +53,8 @@ impl Default for Limits {
             account: Rate { burst: 20.0, per_second: 1.0 / 15.0 },
             address: Rate { burst: 300.0, per_second: 2.0 },
             registration: Rate { burst: 100.0, per_second: 0.2 },
+            password: Rate { burst: 20.0, per_second: 1.0 / 60.0 },
+            recovery: Rate { burst: 60.0, per_second: 0.1 },
         }
     }
 }
@@ -72,14 +82,14 @@ impl Bucket {
 
 /// A try that was let through.
 #[must_use]
-pub(crate) struct Try([u64; 2]);
+pub(crate) struct Try(Vec<u64>);
 
 impl Throttle {
     pub(crate) fn new(limits: Limits) -> Self {
         Self { limits, hasher: RandomState::new(), buckets: Mutex::default() }
     }
 
-    /// Takes from both buckets, or from none and refuses with [`Code::Throttled`].
+    /// Takes from the buckets of what is tried, or from none and refuses with [`Code::Throttled`].
     pub(crate) fn attempt(
         &self,
         tried: Tried,
@@ -89,21 +99,29 @@ impl Throttle {
         account: &str,
     ) -> Result<Try> {
         let network = network(address);
-        let keys = [
-            self.hasher.hash_one((site.as_str(), network, account)),
-            self.hasher.hash_one((site.as_str(), network, tried)),
-        ];
-        let rates = match tried {
-            Tried::SignIn => [self.limits.account, self.limits.address],
-            Tried::Registration => [self.limits.account, self.limits.registration],
-        };
+        let by_account = || (self.hasher.hash_one((site.as_str(), network, account)), self.limits.account);
+        let by_network = |rate| (self.hasher.hash_one((site.as_str(), network, tried)), rate);
+        self.take(
+            now,
+            match tried {
+                Tried::SignIn => vec![by_account(), by_network(self.limits.address)],
+                Tried::Registration => vec![by_account(), by_network(self.limits.registration)],
+                Tried::Recovery => vec![by_network(self.limits.recovery)],
+                Tried::Password => {
+                    vec![(self.hasher.hash_one((site.as_str(), tried, account)), self.limits.password)]
+                }
+            },
+        )
+    }
+
+    fn take(&self, now: Millis, wanted: Vec<(u64, Rate)>) -> Result<Try> {
         let mut buckets = self.buckets.lock();
         if buckets.len() + 2 > BUCKETS {
             make_room(&mut buckets, now);
         }
         let mut wait = 0.0_f64;
-        for (key, rate) in keys.iter().zip(rates) {
-            let bucket = buckets.entry(*key).or_insert(Bucket { left: rate.burst, at: now, rate });
+        for &(key, rate) in &wanted {
+            let bucket = buckets.entry(key).or_insert(Bucket { left: rate.burst, at: now, rate });
             bucket.refill(now);
             if bucket.left < 1.0 {
                 wait = wait.max((1.0 - bucket.left) / rate.per_second);
@@ -112,12 +130,12 @@ impl Throttle {
         if wait > 0.0 {
             return Err(Fault::new(Code::Throttled).with("retryAfterSeconds", wait.ceil() as i64));
         }
-        for key in keys {
-            if let Some(bucket) = buckets.get_mut(&key) {
+        for (key, _) in &wanted {
+            if let Some(bucket) = buckets.get_mut(key) {
                 bucket.left -= 1.0;
             }
         }
-        Ok(Try(keys))
+        Ok(Try(wanted.into_iter().map(|it| it.0).collect()))
     }
 
     /// A try that succeeded does not count.
@@ -161,6 +179,7 @@ mod tests {
             account: Rate { burst: 2.0, per_second: 0.5 },
             address: Rate { burst: 3.0, per_second: 1.0 },
             registration: Rate { burst: 1.0, per_second: 1.0 },
+            ..Limits::default()
         });
         let (site, here) = (SiteId::from("s"), IpAddr::V4(Ipv4Addr::LOCALHOST));
         let elsewhere = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));

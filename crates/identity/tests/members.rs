@@ -6,8 +6,15 @@ mod common;
 
 use common::*;
 use serde_json::json;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 use stoa_identity::{
-    Config, SignIn,
+    Config, Identity, SignIn,
     member::{Attempt, MemberFilter, Registration, SignOn, Status},
     password::Cost,
     policy::{PolicyChange, SignOnPolicy},
@@ -15,8 +22,10 @@ use stoa_identity::{
     throttle::{Limits, Rate},
     token::Kind,
 };
-use stoa_kernel::{Caller, Code, Result, Secret};
+use stoa_kernel::{Caller, Code, Result, Role, Secret};
+use stoa_outbound::{Mail, Mailer, Sending};
 use stoa_testkit::on_both_engines;
+use tokio::sync::Semaphore;
 
 fn code_of<T: std::fmt::Debug>(result: Result<T>) -> Code {
     result.expect_err("refused").code()
@@ -26,9 +35,48 @@ fn app() -> Caller {
     Caller::App { id: "key".into() }
 }
 
+/// A mail server that takes its time.
+struct Slow {
+    begun: AtomicUsize,
+    gate: Semaphore,
+}
+
+impl Slow {
+    async fn begins(&self, count: usize) -> bool {
+        for _ in 0..250 {
+            if self.begun.load(Ordering::SeqCst) >= count {
+                return true;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        false
+    }
+}
+
+impl Mailer for Slow {
+    fn send<'a>(&'a self, _: &'a Mail) -> Sending<'a> {
+        self.begun.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async { self.gate.acquire().await.map(drop).map_err(stoa_kernel::Fault::internal) })
+    }
+}
+
+/// A message that is sent after the answer.
+async fn mail_to(kit: &Kit, email: &str) -> Option<Mail> {
+    for _ in 0..250 {
+        if let Some(mail) = kit.mail.last_to(email) {
+            return Some(mail);
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    None
+}
+
 fn roomy() -> Config {
     let rate = Rate { burst: 10_000.0, per_second: 10_000.0 };
-    Config { throttle: Limits { account: rate, address: rate, registration: rate }, ..config() }
+    Config {
+        throttle: Limits { account: rate, address: rate, registration: rate, recovery: rate, ..Limits::default() },
+        ..config()
+    }
 }
 
 on_both_engines! {
@@ -264,7 +312,7 @@ on_both_engines! {
         let kit = Kit::new(engine).await;
         kit.register("ada@example.org").await.unwrap();
         let dearer = Config { password: Cost { memory_kib: 128, passes: 1, lanes: 1 }, ..config() };
-        let node = stoa_identity::Identity::open(kit.base.store.clone(), kit.base.world.clone(), kit.mail.clone(), dearer);
+        let node = Identity::open(kit.base.store.clone(), kit.base.world.clone(), kit.mail.clone(), dearer);
         let node = node.await.unwrap();
         let login = async || node.member_login(&kit.site, &attempt(), "ada@example.org", &Secret::new(PASSWORD)).await;
         login().await.unwrap();
@@ -291,5 +339,116 @@ on_both_engines! {
         kit.base.clock.advance(15_000);
         assert!(kit.login("ada@example.org", PASSWORD).await.is_ok());
         assert!(!kit.visitor().await.access_token.is_empty());
+    }
+
+    async fn who_took_an_address_first_has_nothing_of_it_later(engine) {
+        let kit = Kit::new(engine).await;
+        let both = json!({ "signOnPolicy": { "requireOwnerApproval": true, "requireEmailVerification": true } });
+        let sign_on = |email: &str| SignOn { email: email.to_owned(), profile: json!(null), verify_email: false };
+        // Signed in already, or still waiting: the app says nothing of the address.
+        let (squatter, ..) = kit.member("eve@example.org").await;
+        kit.identity.policy_update(&kit.site, &app(), PolicyChange::parse(&both).unwrap()).await.unwrap();
+        kit.register("ada@example.org").await.unwrap();
+        for email in ["eve@example.org", "ada@example.org"] {
+            let (member, token) = kit.identity.member_sign_on(&kit.site, &app(), None, &sign_on(email)).await.unwrap();
+            assert!(!member.has_password() && !member.email_verified && member.status == Status::Active);
+            assert_eq!(code_of(kit.login(email, PASSWORD).await), Code::PasswordWrong, "{email}");
+            let (session, cookie) = kit.browser_session(token.expose()).await.unwrap();
+            let own = kit.exchange(&session).await.unwrap();
+            kit.identity.member_sign_on(&kit.site, &app(), None, &sign_on(email)).await.unwrap();
+            assert!(kit.caller(&own.access_token).await.is_ok(), "the second time there is nothing to take back");
+            assert!(kit.identity.session_by_cookie(&kit.site, cookie.expose()).await.unwrap().is_some());
+        }
+        assert_eq!(code_of(kit.caller(&squatter.access_token).await), Code::Unauthenticated);
+        assert_eq!(code_of(kit.refresh(&squatter.refresh_token.unwrap()).await), Code::OauthInvalidGrant);
+    }
+
+    async fn one_account_can_not_fill_the_password_queue(engine) {
+        let kit = Kit::new(engine).await;
+        let (ada, ..) = kit.member("ada@example.org").await;
+        let (bob, ..) = kit.member("bob@example.org").await;
+        let (ada, bob) = (kit.caller(&ada.access_token).await.unwrap(), kit.caller(&bob.access_token).await.unwrap());
+        let here = attempt().address;
+        let ask = json!({ "email": "ada@example.org" });
+        kit.identity.recovery_send(&kit.site, &app(), here, &ask, "http://localhost").await.unwrap();
+        let mail = mail_to(&kit, "ada@example.org").await.unwrap();
+        let link = mail.links[0].split_once("token=").unwrap().1;
+
+        let change = async |who: &Caller, n: usize| {
+            kit.identity.password_change(&kit.site, who, &Secret::new(format!("phrase number {n}"))).await
+        };
+        for n in 0..20 {
+            change(&ada, n).await.unwrap();
+        }
+        assert_eq!(code_of(change(&ada, 20).await), Code::Throttled);
+        let new = Secret::new("quite another phrase");
+        let recover = async || kit.identity.recovery_finish(&kit.site, link, &new).await;
+        assert_eq!(code_of(recover().await), Code::Throttled);
+        change(&bob, 0).await.unwrap();
+        kit.base.clock.advance(60_000);
+        assert!(recover().await.is_ok(), "the link is still good");
+
+        let olga = stoa_kernel::Email::parse("olga@example.org").unwrap();
+        let invite = async || {
+            let life = Duration::from_secs(60);
+            let url = kit.identity.invite_create(&kit.site.id, Some(&olga), Role::Owner, life, "http://localhost");
+            url.await.unwrap().split_once("invite=").unwrap().1.to_owned()
+        };
+        kit.identity.invite_accept(&invite().await, None, &Secret::new(PASSWORD)).await.unwrap();
+        let mut codes = Vec::new();
+        for n in 0..20 {
+            let guess = Secret::new(format!("guess number {n}"));
+            codes.push(code_of(kit.identity.invite_accept(&invite().await, None, &guess).await));
+        }
+        assert_eq!(codes.iter().filter(|it| **it == Code::PasswordWrong).count(), 19);
+        assert_eq!(codes.last(), Some(&Code::Throttled));
+    }
+
+    async fn recovery_links_are_asked_for_in_moderation(engine) {
+        let slow = Limits { recovery: Rate { burst: 3.0, per_second: 0.1 }, ..Limits::default() };
+        let kit = Kit::with(engine, Config { throttle: slow, ..config() }).await;
+        kit.register("ada@example.org").await.unwrap();
+        let ask = async |from: &str, email: &str| {
+            let body = json!({ "email": email });
+            kit.identity.recovery_send(&kit.site, &app(), from.parse().unwrap(), &body, "http://localhost").await
+        };
+        for n in 0..50 {
+            ask("192.0.2.1", &format!("nobody{n}@example.org")).await.unwrap();
+        }
+        ask("192.0.2.1", "ada@example.org").await.expect("the same answer");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        assert!(kit.mail.last_to("ada@example.org").is_none(), "nothing is sent");
+        ask("192.0.2.2", "ada@example.org").await.unwrap();
+        assert!(mail_to(&kit, "ada@example.org").await.is_some(), "others are not locked out");
+    }
+
+    async fn a_storm_of_recoveries_is_bounded(engine) {
+        let kit = Kit::with(engine, roomy()).await;
+        let emails: Vec<String> = (0..60).map(|n| format!("a{n}@example.org")).collect();
+        for email in &emails {
+            kit.register(email).await.unwrap();
+        }
+        let mailer = Arc::new(Slow { begun: AtomicUsize::new(0), gate: Semaphore::new(0) });
+        let (store, world) = (kit.base.store.clone(), kit.base.world.clone());
+        let node = Identity::open(store, world, mailer.clone(), roomy()).await.unwrap();
+        let ask = async |email: &str| {
+            let (body, here) = (json!({ "email": email }), attempt().address);
+            node.recovery_send(&kit.site, &app(), here, &body, "http://localhost").await.expect("the same answer");
+        };
+        for email in &emails {
+            ask(email).await;
+        }
+        assert!(mailer.begins(32).await);
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        assert_eq!(mailer.begun.load(Ordering::SeqCst), 32, "the rest was dropped");
+        mailer.gate.add_permits(1_000);
+        for _ in 0..100 {
+            if mailer.begun.load(Ordering::SeqCst) > 32 {
+                break;
+            }
+            ask(&emails[59]).await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        assert!(mailer.begins(33).await, "the places are free again");
     }
 }

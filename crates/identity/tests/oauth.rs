@@ -266,4 +266,93 @@ on_both_engines! {
         assert_eq!(keys["keys"][0]["crv"], "Ed25519");
         assert!(!keys.to_string().contains("\"d\""));
     }
+
+    async fn a_stolen_code_ends_nobodys_session(engine) {
+        let kit = Kit::new(engine).await;
+        let (_, browser, _) = kit.member("ada@example.org").await;
+        let sibling = client(&kit.identity, &kit.site.id).await;
+        let code = kit.code(&browser, Some(REDIRECT), Some(pkce::challenge_of(VERIFIER))).await;
+        let good = kit.code_request(&code);
+        let tokens = kit.identity.token_grant(&good, None).await.unwrap();
+        for stolen in [
+            TokenRequest { client_id: Some(sibling.id.to_string()), ..good.clone() },
+            TokenRequest { redirect_uri: Some("https://evil.example/".to_owned()), ..good.clone() },
+            TokenRequest { redirect_uri: None, ..good.clone() },
+            TokenRequest { code_verifier: Some("a".repeat(43)), ..good.clone() },
+            TokenRequest { code_verifier: None, ..good.clone() },
+        ] {
+            assert_eq!(code_of(kit.identity.token_grant(&stolen, None).await), Code::OauthInvalidGrant, "{stolen:?}");
+            assert!(kit.caller(&tokens.access_token).await.is_ok(), "{stolen:?}");
+        }
+        // The client's own request, seen twice, is a replay however late.
+        kit.base.clock.advance(10 * 60_000);
+        assert_eq!(code_of(kit.identity.token_grant(&good, None).await), Code::OauthInvalidGrant);
+        assert_eq!(code_of(kit.caller(&tokens.access_token).await), Code::Unauthenticated);
+    }
+
+    async fn a_confidential_client_shows_its_secret(engine) {
+        let mut kit = Kit::new(engine).await;
+        let draft = ClientDraft {
+            name: "Server".to_owned(),
+            redirect_uris: vec![REDIRECT.to_owned()],
+            with_secret: true,
+            ..Default::default()
+        };
+        let (client, secret) = kit.identity.client_create(&kit.site.id, draft).await.unwrap();
+        let secret = Some(secret.unwrap().expose().to_owned());
+        let token = success(kit.register("ada@example.org").await.unwrap());
+        let (browser, _) = kit.browser_session(&token).await.unwrap();
+        kit.client = client;
+        let grant = async |request: TokenRequest| kit.identity.token_grant(&request, None).await;
+
+        for challenge in [Some(pkce::challenge_of(VERIFIER)), None] {
+            let code = kit.code(&browser, Some(REDIRECT), challenge.clone()).await;
+            let request = TokenRequest { code_verifier: challenge.map(|_| VERIFIER.to_owned()), ..kit.code_request(&code) };
+            for wrong in [None, Some(String::new()), Some("wrong".to_owned())] {
+                let request = TokenRequest { client_secret: wrong, ..request.clone() };
+                assert_eq!(code_of(grant(request).await), Code::OauthInvalidClient);
+            }
+            let tokens = grant(TokenRequest { client_secret: secret.clone(), ..request }).await.unwrap();
+            let refresh = refresh_request(&tokens.refresh_token.unwrap());
+            for named in [None, Some(kit.client.id.to_string())] {
+                let request = TokenRequest { client_id: named, ..refresh.clone() };
+                for wrong in [None, Some(String::new()), Some("wrong".to_owned())] {
+                    let request = TokenRequest { client_secret: wrong, ..request.clone() };
+                    assert_eq!(code_of(grant(request).await), Code::OauthInvalidClient);
+                }
+                let right = TokenRequest { client_secret: secret.clone(), ..request };
+                assert!(grant(right).await.is_ok());
+            }
+        }
+        // Visitors of such a client refresh with the secret too.
+        let visitor = refresh_request(&kit.visitor().await.refresh_token.unwrap());
+        assert_eq!(code_of(grant(visitor.clone()).await), Code::OauthInvalidClient);
+        assert!(grant(TokenRequest { client_secret: secret, ..visitor }).await.is_ok());
+    }
+
+    async fn the_oldest_sessions_make_place(engine) {
+        let kit = Kit::new(engine).await;
+        let (first, browser, cookie) = kit.member("ada@example.org").await;
+        let (bystander, ..) = kit.member("bob@example.org").await;
+        kit.base.clock.advance(1_000);
+        let mut all = Vec::new();
+        for _ in 0..49 {
+            all.push(kit.exchange(&browser).await.unwrap());
+        }
+        assert!(kit.caller(&first.access_token).await.is_ok(), "fifty fit");
+        kit.base.clock.advance(1_000);
+        all.push(kit.exchange(&browser).await.unwrap());
+        assert_eq!(code_of(kit.caller(&first.access_token).await), Code::Unauthenticated);
+        assert_eq!(code_of(kit.refresh(&first.refresh_token.unwrap()).await), Code::OauthInvalidGrant);
+        for tokens in &all {
+            assert!(kit.caller(&tokens.access_token).await.is_ok());
+        }
+        assert!(kit.caller(&bystander.access_token).await.is_ok());
+        assert!(kit.identity.session_by_cookie(&kit.site, cookie.expose()).await.unwrap().is_some());
+        // All of them end at once.
+        kit.identity.session_end(&kit.site, &browser.id).await.unwrap();
+        for tokens in &all {
+            assert_eq!(code_of(kit.caller(&tokens.access_token).await), Code::Unauthenticated);
+        }
+    }
 }

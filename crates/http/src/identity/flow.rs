@@ -6,7 +6,7 @@
 use super::browser::Visit;
 use crate::{App, Problem, body, body::Raw, extract::text};
 use axum::{
-    extract::{Path, State},
+    extract::{Path, State, rejection::PathRejection},
     http::{HeaderMap, HeaderValue, header},
     response::Response,
 };
@@ -44,8 +44,9 @@ pub(crate) async fn start(
 }
 
 /// `GET /_api/account/v1/flows/{token}`: where the flow stands.
-pub(crate) async fn show(State(app): State<App>, visit: Visit, Path(token): Path<String>) -> Result<Response, Problem> {
+pub(crate) async fn show(State(app): State<App>, visit: Visit, path: Token) -> Result<Response, Problem> {
     visit.require_same_origin()?;
+    let token = read_token(path)?;
     let site = site_of(&app, &token).await?;
     Ok(shown(&visit, app.identity.flow_show(&site, &token, &visit.browser).await?))
 }
@@ -54,11 +55,12 @@ pub(crate) async fn show(State(app): State<App>, visit: Visit, Path(token): Path
 pub(crate) async fn answer(
     State(app): State<App>,
     visit: Visit,
-    Path(token): Path<String>,
+    path: Token,
     headers: HeaderMap,
     raw: Raw,
 ) -> Result<Response, Problem> {
     visit.require_same_origin()?;
+    let token = read_token(path)?;
     let input: FlowInput = read(&headers, &raw)?;
     let site = site_of(&app, &token).await?;
     Ok(shown(&visit, app.identity.flow_answer(&site, &token, input, &visit.browser).await?))
@@ -76,6 +78,13 @@ pub(crate) async fn token(State(app): State<App>, visit: Visit) -> Result<Respon
     let mut response = body::ok(&json!({ "access_token": access.token, "expires_in": access.expires_in }));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(response)
+}
+
+type Token = Result<Path<String>, PathRejection>;
+
+/// The token in the path; one that isn't text names no flow.
+fn read_token(path: Token) -> Result<String> {
+    path.map(|Path(token)| token).map_err(|it| Fault::new(Code::StateTokenInvalid).logged(it))
 }
 
 async fn site_of(app: &App, token: &str) -> Result<Arc<Site>> {

@@ -20,7 +20,7 @@ pub(crate) async fn send_email(
     info: RequestInfo,
     Json(body): Json,
 ) -> Result<Response, Problem> {
-    app.identity.recovery_send(&call.site, &call.caller, &body, &info.base_url).await?;
+    app.identity.recovery_send(&call.site, &call.caller, info.address, &body, &info.base_url).await?;
     Ok(body::ok(&json!({})))
 }
 

@@ -9,6 +9,7 @@ use super::{
 use crate::{
     Identity, SignIn,
     member::{Attempt, Registration},
+    password,
     person::Person,
     throttle::Tried,
 };
@@ -91,10 +92,12 @@ impl Identity {
                 }
                 Err(fault) => Err(fault),
             },
-            Effect::CheckApproval { member } => self.flow_check_approval(site, record, &member, attempt).await,
+            Effect::CheckApproval { member, password } => {
+                self.flow_check_approval(site, record, &member, password, attempt).await
+            }
             Effect::SendRecovery { email } => {
                 let return_url = record.context.return_url.clone();
-                self.recovery_send_later(site, &email, return_url, &browser.base_url);
+                self.recovery_send_later(site, browser.address, &email, return_url, &browser.base_url);
                 Ok((Outcome::Sent, None))
             }
             Effect::SetPassword { reason: PasswordReason::OwnerSetup, password } => {
@@ -126,30 +129,38 @@ impl Identity {
                 (Outcome::MustVerify { member: member.id, email: member.email }, None)
             }
             SignIn::RequireOwnerApproval { member } => {
-                (Outcome::MustWait { member: member.id, email: member.email }, None)
+                let password = password::digest(member.password_hash.as_deref());
+                (Outcome::MustWait { member: member.id, email: member.email, password }, None)
             }
         })
     }
 
-    /// The person has shown who they are; they come in as soon as the owner has agreed.
+    /// The person has shown who they are; they come in as soon as the owner has agreed, unless the
+    /// password has changed since.
     async fn flow_check_approval(
         &self,
         site: &Arc<Site>,
         record: &Record,
         member: &MemberId,
+        password: String,
         attempt: Attempt,
     ) -> Result<Came> {
         let (me, place, id) = (self.clone(), site.clone(), member.clone());
         let advanced = site
             .write(move |tx| {
                 let (me, site, id, visitor) = (me.clone(), place.clone(), id.clone(), attempt.visitor.clone());
+                let password = password.clone();
                 boxed!({
                     let member = crate::member::get(tx, &site.id, &id).await?;
                     let member = member.ok_or_else(|| Fault::new(Code::MemberBlocked))?;
-                    me.sign_in_advance(tx, &site, member, visitor.as_ref()).await
+                    if password::digest(member.password_hash.as_deref()) != password {
+                        return Ok(None);
+                    }
+                    me.sign_in_advance(tx, &site, member, visitor.as_ref()).await.map(Some)
                 })
             })
             .await?;
+        let Some(advanced) = advanced else { return Ok((Outcome::Outdated, None)) };
         match self.send_after(advanced).await {
             SignIn::RequireOwnerApproval { .. } => Ok((Outcome::Unchanged, None)),
             signed => self.flow_signed(site, record, signed).await,

@@ -24,6 +24,10 @@ pub enum State {
     AwaitApproval {
         member: MemberId,
         email: String,
+        /// [`password::digest`](crate::password::digest) of the hash of the password that was right;
+        /// with another password the person has to show it.
+        #[serde(default)]
+        password: String,
     },
     RecoverRequest {
         email: Option<String>,
@@ -77,7 +81,10 @@ pub enum Outcome {
     MustWait {
         member: MemberId,
         email: String,
+        password: String,
     },
+    /// What the person showed before does not hold any more.
+    Outdated,
     /// A message is on its way, or would be if the address were known.
     Sent,
     /// The session is over.
@@ -108,6 +115,7 @@ pub enum Effect {
     },
     CheckApproval {
         member: MemberId,
+        password: String,
     },
     SendRecovery {
         email: Email,
@@ -180,6 +188,7 @@ impl Event {
                 Outcome::Granted => "granted",
                 Outcome::MustVerify { .. } => "mustVerify",
                 Outcome::MustWait { .. } => "mustWait",
+                Outcome::Outdated => "outdated",
                 Outcome::Sent => "sent",
                 Outcome::SignedOut => "signedOut",
                 Outcome::Unchanged => "unchanged",

@@ -25,8 +25,8 @@ pub fn step(state: State, event: Event, facts: &Facts) -> Turn {
         Event::Person(FlowInput::Cancel) if facts.can_cancel && !is_over(&state) => finish(Finish::Cancelled),
         Event::Person(input) => person(state, input, facts),
         Event::Look => match &state {
-            State::AwaitApproval { member, .. } => {
-                let effects = vec![Effect::CheckApproval { member: member.clone() }];
+            State::AwaitApproval { member, password, .. } => {
+                let effects = vec![Effect::CheckApproval { member: member.clone(), password: password.clone() }];
                 Turn { state, effects, problems: Vec::new() }
             }
             _ => stay(state),
@@ -182,8 +182,12 @@ fn after(state: State, outcome: Outcome, facts: &Facts) -> Turn {
             | State::SignUp { .. }
             | State::VerifyEmail { .. }
             | State::NewPassword { reason: PasswordReason::Recovery, .. },
-            Outcome::MustWait { member, email },
-        ) => stay(State::AwaitApproval { member, email }),
+            Outcome::MustWait { member, email, password },
+        ) => stay(State::AwaitApproval { member, email, password }),
+        (State::AwaitApproval { email, .. }, Outcome::Outdated) => {
+            let state = State::SignIn { email: Some(email) };
+            Turn { state, effects: Vec::new(), problems: vec![problem::moved_on()] }
+        }
         (State::RecoverRequest { email: Some(email) }, Outcome::Sent) => stay(State::RecoverSent { email }),
         (State::ConfirmSignOut { .. }, Outcome::SignedOut) => finish(Finish::SignedOut),
 

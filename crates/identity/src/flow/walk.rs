@@ -30,7 +30,7 @@ fn member() -> MemberId {
 fn states() -> Vec<State> {
     let mut all = vec![
         State::VerifyEmail { member: member(), email: email() },
-        State::AwaitApproval { member: member(), email: email() },
+        State::AwaitApproval { member: member(), email: email(), password: String::new() },
         State::RecoverSent { email: email() },
         State::ConfirmSignOut { name: None },
         State::SignedOut,
@@ -78,7 +78,8 @@ fn events() -> Vec<Event> {
     let outcomes = [
         Outcome::Granted,
         Outcome::MustVerify { member: member(), email: email() },
-        Outcome::MustWait { member: member(), email: email() },
+        Outcome::MustWait { member: member(), email: email(), password: String::new() },
+        Outcome::Outdated,
         Outcome::Sent,
         Outcome::SignedOut,
         Outcome::Unchanged,

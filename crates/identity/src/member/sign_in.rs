@@ -10,8 +10,11 @@ use crate::{
     throttle::Tried,
 };
 use serde_json::Value;
-use std::{net::IpAddr, sync::Arc};
-use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Millis, Result, Secret, Violation, VisitorId};
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    sync::Arc,
+};
+use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Millis, Result, Secret, SiteId, Violation, VisitorId};
 use stoa_store::{Site, boxed};
 
 /// Where an attempt to register or sign in comes from.
@@ -136,8 +139,9 @@ impl Identity {
     }
 
     /// Makes or updates a member whom an app vouches for; no credentials (identity.md 6, sign-on).
-    /// The app's word counts as approval. When it also vouches for the address of an account that
-    /// nobody had verified, that account's password is dropped: whoever set it may be somebody else.
+    /// The app's word counts as approval. When nobody had verified the account's address its password
+    /// is dropped and its sessions end, whatever the app says of the address: whoever set the password
+    /// may be somebody else who was there first.
     ///
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is an app; [`Code::Validation`]; [`Code::MemberBlocked`].
@@ -155,11 +159,7 @@ impl Identity {
         let (Some(email), Ok(profile)) = (email.as_ref().ok(), profile.as_ref()) else {
             return Err(Fault::invalid(email.err().into_iter().chain(profile.err().into_iter().flatten()).collect()));
         };
-        if sign_on.verify_email
-            && let Some(member) = self.member_by_email(site, email).await?
-            && !member.email_verified
-            && member.has_password()
-        {
+        if let Some(member) = self.member_by_email(site, email).await?.filter(may_be_anothers) {
             self.sessions_end(site, Which::Member(member.id)).await?;
         }
         let (me, place, verify) = (self.clone(), site.clone(), sign_on.verify_email);
@@ -176,11 +176,11 @@ impl Identity {
                     };
                     member.profile.merge(profile);
                     let mut ended = Vec::new();
-                    if verify && !member.email_verified {
-                        member.email_verified = true;
+                    if may_be_anothers(&member) {
                         member.password_hash = None;
                         ended = Which::Member(member.id.clone()).end(tx, site.id.as_str(), now).await?;
                     }
+                    member.email_verified |= verify;
                     if member.status == Status::Pending {
                         (member.pending_email, member.pending_approval) = (false, false);
                         member.status = Status::Active;
@@ -208,7 +208,8 @@ impl Identity {
     /// Changes the calling member's password and ends all their other sessions.
     ///
     /// # Errors
-    /// [`Code::Forbidden`] unless the caller is a member; [`Code::Validation`] for the new password.
+    /// [`Code::Forbidden`] unless the caller is a member; [`Code::Validation`] for the new password;
+    /// [`Code::Throttled`].
     pub async fn password_change(&self, site: &Arc<Site>, caller: &Caller, new: &Secret) -> Result<()> {
         let Caller::Member { id, session, .. } = caller else {
             return Err(Fault::new(Code::Forbidden));
@@ -216,6 +217,7 @@ impl Identity {
         if let Some(violation) = password::violation(new, "newPassword") {
             return Err(Fault::invalid(vec![violation]));
         }
+        self.password_attempt(&site.id, id.as_str())?;
         let hash = self.password_hash(new).await?;
         let root = self.session_root(site, session).await?;
         let others = Which::MemberExcept(id.clone(), root);
@@ -234,6 +236,15 @@ impl Identity {
             })
             .await?;
         self.revoke(&ended).await
+    }
+
+    /// Counts a hash that is made for an account which the caller has shown to be theirs.
+    ///
+    /// # Errors
+    /// [`Code::Throttled`].
+    pub(crate) fn password_attempt(&self, site: &SiteId, account: &str) -> Result<()> {
+        let anywhere = Ipv4Addr::UNSPECIFIED.into();
+        self.core.throttle.attempt(Tried::Password, self.now(), site, anywhere, account).map(drop)
     }
 
     /// Hashes a new password; the caller has checked it with [`password::violation`].
@@ -274,6 +285,11 @@ fn check_identity(email: &str, profile: &Value) -> (Result<Email, Violation>, Re
         Violation::new("loginId.email", "FORMAT", "the email address is not valid").with("type", "EMAIL")
     });
     (email, Profile::parse(profile, "profile"))
+}
+
+/// Whether somebody else than the owner of the address may have set the password.
+fn may_be_anothers(member: &Member) -> bool {
+    !member.email_verified && member.has_password()
 }
 
 fn new_member(id: MemberId, email: &Email, profile: Profile, now: Millis) -> Member {

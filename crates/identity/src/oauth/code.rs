@@ -12,6 +12,11 @@ use stoa_kernel::{ClientId, Code, Fault, MemberId, Millis, Result, Secret, Sessi
 use stoa_sql::params;
 use stoa_store::{Site, Tx, boxed};
 
+/// Sessions that one member may have with one client at a time.
+const MOST: i64 = 50;
+/// Of those beyond, this many end with one code: there are more only if a limit was lowered.
+const ENDED_AT_ONCE: i64 = 10;
+
 /// What a code is made from: the authorize page has checked client, address and challenge.
 #[derive(Debug, Clone)]
 pub struct NewCode {
@@ -36,7 +41,8 @@ struct Stored {
 
 /// What an exchange found. Not an error, so that what it writes is kept.
 enum Exchange {
-    Done(Session, Secret),
+    /// The last are sessions that made place for it.
+    Done(Session, Secret, Vec<SessionId>),
     /// The code was used before, for this session.
     Used(SessionId),
     Refused(&'static str),
@@ -63,8 +69,9 @@ impl Identity {
         Ok(code)
     }
 
-    /// Exchanges a code for a client's session. A second use is refused and ends the session that the
-    /// first one made (RFC 9700 section 4.2; also when many use it at the same time).
+    /// Exchanges a code for a client's session. A second use is refused; when it is right in all but
+    /// that it ends the session that the first one made (RFC 9700 section 4.2; also when many use it at
+    /// the same time). Whoever has nothing but the code ends nobody's session.
     ///
     /// # Errors
     /// [`Code::OauthInvalidGrant`].
@@ -85,11 +92,14 @@ impl Identity {
                     let Some(stored) = find(tx, &site, &hash).await? else {
                         return Ok(Exchange::Refused("the code is not known"));
                     };
+                    if let Err(why) = check(&stored.new, &client, &request) {
+                        return Ok(Exchange::Refused(why));
+                    }
                     if let Some(session) = stored.session {
                         return Ok(Exchange::Used(session));
                     }
-                    if let Err(why) = check(&stored, &client, &request, me.now()) {
-                        return Ok(Exchange::Refused(why));
+                    if me.now() >= stored.expires {
+                        return Ok(Exchange::Refused("the code has expired"));
                     }
                     let NewCode { member, client, root, visitor, .. } = stored.new;
                     if !is_open(tx, &site, &root).await? {
@@ -104,13 +114,17 @@ impl Identity {
                     };
                     let sql = "update stoa.code set session = $1 where site = $2 and hash = $3";
                     tx.execute(sql, &params![&session.id, &site.id, hash]).await?;
-                    Ok(Exchange::Done(session, refresh))
+                    let ended = make_place(tx, &site, &session, me.now()).await?;
+                    Ok(Exchange::Done(session, refresh, ended))
                 })
             })
             .await?;
         let refused = |why: &str| Fault::new(Code::OauthInvalidGrant).logged(why);
         match exchange {
-            Exchange::Done(session, refresh) => Ok((session, refresh)),
+            Exchange::Done(session, refresh, ended) => {
+                self.revoke(&ended).await?;
+                Ok((session, refresh))
+            }
             Exchange::Refused(why) => Err(refused(why)),
             Exchange::Used(session) => {
                 self.sessions_end(site, Which::One(session)).await?;
@@ -142,12 +156,8 @@ async fn find(tx: &mut Tx<'_>, site: &Site, hash: &TokenHash) -> Result<Option<S
     Ok(stored.await?)
 }
 
-/// Whether this client may use the code now, and has shown that it asked for it.
-fn check(stored: &Stored, client: &Client, request: &TokenRequest, now: Millis) -> Result<(), &'static str> {
-    let code = &stored.new;
-    if now >= stored.expires {
-        return Err("the code has expired");
-    }
+/// Whether the code is this client's, and the client has shown that it asked for it.
+fn check(code: &NewCode, client: &Client, request: &TokenRequest) -> Result<(), &'static str> {
     if code.client != client.id {
         return Err("the code was made for another client");
     }
@@ -162,6 +172,18 @@ fn check(stored: &Stored, client: &Client, request: &TokenRequest, now: Millis) 
         (None, None) if request.client_secret.is_some() => Ok(()),
         (None, None) => Err("a public client needs a code verifier"),
     }
+}
+
+/// Ends the oldest sessions that the member has with the client beyond [`MOST`], never the new one.
+async fn make_place(tx: &mut Tx<'_>, site: &Site, new: &Session, now: Millis) -> Result<Vec<SessionId>> {
+    let sql = "select id from stoa.session where site = $1 and member = $2 and client = $3 and id <> $4 \
+               and ended is null order by created desc, id desc limit $5 offset $6";
+    let values = params![&site.id, &new.member, new.client.as_ref(), &new.id, ENDED_AT_ONCE, MOST - 1];
+    let oldest = tx.rows(sql, &values, |row| Ok(SessionId::from(row.text(0)?))).await?;
+    for id in &oldest {
+        Which::One(id.clone()).end(tx, site.id.as_str(), now).await?;
+    }
+    Ok(oldest)
 }
 
 /// Whether the browser's session through which the code was made still lives.

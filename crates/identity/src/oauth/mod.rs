@@ -81,7 +81,7 @@ impl Identity {
                 return Err(invalid_grant());
             }
             if let Some(client) = &visitor.client {
-                self.client_get(client).await.map_err(unknown_as(Code::OauthInvalidGrant))?;
+                self.refreshing_client(client, request).await?;
             }
             self.visitor_access(&visitor)?
         } else {
@@ -91,7 +91,7 @@ impl Identity {
                 return Err(invalid_grant());
             }
             if let Some(client) = &session.client {
-                self.client_get(client).await.map_err(unknown_as(Code::OauthInvalidGrant))?;
+                self.refreshing_client(client, request).await?;
             }
             self.session_access(&site.id, &session)?
         };
@@ -101,6 +101,7 @@ impl Identity {
     async fn grant_code(&self, request: &TokenRequest) -> Result<TokenAnswer> {
         let code = required(&request.code, "code")?;
         let client = self.grant_client(request).await?;
+        require_secret(&client, request)?;
         let site = self.site_of(Kind::Code, code).await.map_err(unknown_as(Code::OauthInvalidGrant))?;
         if site.id != client.site {
             return Err(invalid_grant());
@@ -180,6 +181,12 @@ impl Identity {
         }
     }
 
+    /// The client whose token is refreshed, whether or not the request names it.
+    async fn refreshing_client(&self, id: &ClientId, request: &TokenRequest) -> Result<()> {
+        let client = self.client_get(id).await.map_err(unknown_as(Code::OauthInvalidGrant))?;
+        require_secret(&client, request)
+    }
+
     /// An access token in a member's session.
     pub fn session_access(&self, site: &SiteId, session: &Session) -> Result<Access> {
         self.access_issue(site, &session.caller(), session.client.as_ref())
@@ -189,6 +196,15 @@ impl Identity {
 fn required<'r>(value: &'r Option<String>, name: &str) -> Result<&'r str> {
     let value = value.as_deref().filter(|it| !it.is_empty());
     value.ok_or_else(|| Fault::because(Code::OauthInvalidRequest, format!("{name} is missing")))
+}
+
+/// A client that has a secret must show it where tokens of others are given out (RFC 6749 section 6).
+fn require_secret(client: &Client, request: &TokenRequest) -> Result<()> {
+    let is_shown = request.client_secret.as_deref().is_some_and(|it| client.has_secret(it));
+    match client.secret_hash.is_none() || is_shown {
+        true => Ok(()),
+        false => Err(Fault::new(Code::OauthInvalidClient)),
+    }
 }
 
 fn invalid_grant() -> Fault {
