@@ -7,4 +7,5 @@ mod hosts;
 mod identity;
 mod malformed;
 mod matrix;
+mod permissions;
 mod store;

@@ -178,6 +178,9 @@ const POSTS: &[&str] = &[
     "/v2/bulk/items/save",
     "/v2/bulk/items/remove",
     "/v2/collections",
+    "/v1/permissions",
+    "/v1/permissions/special",
+    "/v1/permissions/special/x",
     "/oauth2/token",
     "/oauth2/token-info",
     "/v2/register",
@@ -218,6 +221,15 @@ fn requests() -> Vec<(&'static str, Value)> {
             "/v2/collections",
             json!({ "collection": { "id": "more", "displayName": "M", "fields": [{ "key": "t", "type": "TEXT", "displayName": "T" }], "permissions": { "read": "ANYONE", "insert": "ADMIN", "update": "ADMIN", "remove": "ADMIN" } } }),
         ),
+        (
+            "/v1/permissions",
+            json!({ "dataPermissions": { "id": "things", "itemRead": "ANYONE", "draftItemsPluginPermissions": { "manageDrafts": "ANYONE" } } }),
+        ),
+        (
+            "/v1/permissions/special",
+            json!({ "dataCollectionId": "things", "specialPermissions": { "userId": "u", "itemRead": "ALLOWED", "draftItemsPluginPermissions": { "manageDrafts": "ALLOWED" } } }),
+        ),
+        ("/v1/permissions/special/x", json!({ "specialPermissions": { "id": "x", "itemRead": "ALLOWED" } })),
         (
             "/oauth2/token",
             json!({ "clientId": "x", "grantType": "authorization_code", "code": "c", "codeVerifier": "v", "redirectUri": "r" }),

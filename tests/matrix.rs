@@ -118,6 +118,11 @@ async fn row(app: &TestApp, caller: &Asker<'_>, c: &str, (member, other): (&Aske
         cells.push(format!("remove {id} {}", caller.post("/v2/items/remove", &remove).await.verdict()));
     }
     restore(app, member, other, c).await;
+    cells.push(format!("permissions {}", caller.get(&format!("/v1/permissions?dataCollectionId={c}")).await.verdict()));
+    let reply = caller.get(&format!("/v1/permissions/current?dataCollectionId={c}")).await;
+    let (mine, words) = (reply.json(), ["itemRead", "itemInsert", "itemUpdate", "itemRemove"]);
+    let rights: Vec<_> = words.into_iter().filter(|it| mine[it] == true).collect();
+    cells.push(format!("mine {}", if reply.status == 200 { rights.join("+") } else { reply.verdict() }));
     cells.join(" | ")
 }
 

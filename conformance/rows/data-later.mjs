@@ -1,5 +1,5 @@
 // @ts-check
-// The other data modules, none of them required yet: indexes, permissions, tasks, backups, movement
+// The other data modules, none of them required yet: indexes, tasks, backups, movement
 // jobs, sharing, external connections, scheduled workflows. A row is the call with plausible
 // arguments; where the answer is known, it is looked at.
 import { assert } from '../lib/expect.mjs';
@@ -9,8 +9,6 @@ const later = (method, run, check = 'answers') => ({
   method, check, run: async (world) => run(world, await world.collectionCreate()),
 });
 
-const LEVELS = { itemRead: 'ANYONE', itemInsert: 'SITE_MEMBER', itemUpdate: 'SITE_MEMBER_AUTHOR', itemRemove: 'CMS_EDITOR' };
-const SPECIAL = { userId: 'user-1', itemRead: 'ALLOWED', itemInsert: 'UNSPECIFIED', itemUpdate: 'UNSPECIFIED', itemRemove: 'UNSPECIFIED' };
 
 /** @param {any} world @param {string} id */
 const task = (world, id) => world.app.tasks.createTask({ type: 'DELETE_BY_QUERY', deleteByQueryOptions: { dataCollectionId: id, environment: 'LIVE', filter: {} } });
@@ -39,26 +37,6 @@ export const rows = [
   later('indexes.dropIndex', async (world, id) => {
     await world.app.indexes.createIndex(id, { name: 'by-title', fields: [{ path: 'title' }] });
     await world.app.indexes.dropIndex(id, 'by-title');
-  }),
-  later('permissions.getPermissions', async (world, id) => {
-    const answer = await world.app.permissions.getPermissions(id);
-    assert.equal((answer.dataPermissions ?? answer).itemRead, 'ANYONE');
-  }, 'the levels of the collection'),
-  later('permissions.updatePermissions', async (world, id) => {
-    await world.app.permissions.updatePermissions({ _id: id, ...LEVELS });
-    assert.equal((await world.app.collections.getDataCollection(id)).dataPermissions.itemInsert, 'SITE_MEMBER');
-  }, 'changes the levels'),
-  later('permissions.getMyPermissions', async (world, id) => {
-    assert.equal((await world.visitor().permissions.getMyPermissions(id)).itemRead, true);
-  }, 'of a visitor'),
-  later('permissions.addSpecialPermissions', (world, id) => world.app.permissions.addSpecialPermissions(id, SPECIAL)),
-  later('permissions.updateSpecialPermissions', async (world, id) => {
-    const added = await world.app.permissions.addSpecialPermissions(id, SPECIAL);
-    await world.app.permissions.updateSpecialPermissions((added.specialPermissions ?? added)._id, { ...SPECIAL, itemInsert: 'ALLOWED' });
-  }),
-  later('permissions.removeSpecialPermissions', async (world, id) => {
-    const added = await world.app.permissions.addSpecialPermissions(id, SPECIAL);
-    await world.app.permissions.removeSpecialPermissions((added.specialPermissions ?? added)._id);
   }),
   later('tasks.createTask', task),
   later('tasks.listTasks', async (world) => assert.ok(Array.isArray((await world.app.tasks.listTasks()).tasks)), 'a list'),

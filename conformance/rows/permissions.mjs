@@ -65,6 +65,13 @@ const EXPECTED = /** @type {Record<string, Record<string, (string | RegExp)[]>>}
   'api key': { ANYONE: YES, SITE_MEMBER: YES, SITE_MEMBER_AUTHOR: YES, CMS_EDITOR: YES, PRIVILEGED: YES },
 });
 
+const SPECIAL = { userId: 'user-1', itemRead: 'ALLOWED', itemInsert: 'UNSPECIFIED', itemUpdate: 'UNSPECIFIED', itemRemove: 'UNSPECIFIED' };
+
+/** A call of the permissions module. @type {(name: string, check: string, run: (world: any, id: string) => Promise<void>) => import('../lib/runner.mjs').Row} */
+const call = (name, check, run) => ({
+  method: `permissions.${name}`, check, required: true, run: async (world) => run(world, await world.collectionCreate()),
+});
+
 /** @type {import('../lib/runner.mjs').Row[]} */
 export const rows = [
   ...LEVELS.flatMap((level) => Object.keys(EXPECTED).map((who) => ({
@@ -136,4 +143,53 @@ export const rows = [
       assert.ok(['no', 'inserted 0'].includes(word), word);
     },
   },
+  call('getPermissions', 'the levels of the collection', async (world, id) => {
+    const answer = await world.app.permissions.getPermissions(id);
+    const permissions = answer.dataPermissions ?? answer;
+    assert.equal(permissions._id, id);
+    assert.equal(permissions.itemRead, 'ANYONE');
+    assert.deepEqual(permissions.specialPermissions, []);
+  }),
+  call('updatePermissions', 'changes the levels, which the collection shows in both models', async (world, id) => {
+    const itemRead = 'SITE_MEMBER_AUTHOR';
+    await world.app.permissions.updatePermissions({ _id: id, itemRead, itemInsert: 'SITE_MEMBER' });
+    const collection = await world.app.collections.getDataCollection(id);
+    assert.equal(collection.dataPermissions.itemInsert, 'SITE_MEMBER');
+    assert.equal(collection.permissions.read, itemRead);
+  }),
+  call('getMyPermissions', 'of a visitor and of an owner', async (world, id) => {
+    await world.app.permissions.updatePermissions({ _id: id, itemRead: 'ANYONE', itemInsert: 'SITE_MEMBER', itemUpdate: 'CMS_EDITOR', itemRemove: 'PRIVILEGED' });
+    const rights = async (/** @type {any} */ client) => {
+      const mine = await client.permissions.getMyPermissions(id);
+      return [mine.itemRead, mine.itemInsert, mine.itemUpdate, mine.itemRemove];
+    };
+    assert.deepEqual(await rights(world.visitor()), [true, false, false, false]);
+    assert.deepEqual(await rights(await world.owner()), [true, true, true, true]);
+  }),
+  call('addSpecialPermissions', 'a member with a special read sees what others may not', async (world, id) => {
+    await world.app.permissions.updatePermissions({ _id: id, itemRead: 'CMS_EDITOR' });
+    await world.app.items.insert(id, { _id: 'secret' });
+    const { client, id: member } = await world.member('author');
+    assert.equal(await outcome(client.items.query(id).find(), (page) => seen(page.items.length)), 'no');
+    const added = await world.app.permissions.addSpecialPermissions(id, { userId: member, itemRead: 'ALLOWED' });
+    const special = added.specialPermissions ?? added;
+    assert.ok(special._id);
+    assert.equal(special.itemInsert, 'UNSPECIFIED');
+    assert.equal((await client.items.query(id).find()).items.length, 1);
+    assert.equal((await client.permissions.getMyPermissions(id)).itemRead, true);
+    const again = await world.app.permissions.addSpecialPermissions(id, { userId: member }).catch((/** @type {any} */ error) => error);
+    assert.equal(again.details?.applicationError?.code, 'ALREADY_EXISTS');
+  }),
+  call('updateSpecialPermissions', 'adds a right', async (world, id) => {
+    const added = await world.app.permissions.addSpecialPermissions(id, SPECIAL);
+    const changed = await world.app.permissions.updateSpecialPermissions((added.specialPermissions ?? added)._id, { itemInsert: 'ALLOWED' });
+    assert.equal((changed.specialPermissions ?? changed).itemInsert, 'ALLOWED');
+    assert.equal((changed.specialPermissions ?? changed).itemRead, 'ALLOWED');
+  }),
+  call('removeSpecialPermissions', 'falls back to the level', async (world, id) => {
+    const added = await world.app.permissions.addSpecialPermissions(id, SPECIAL);
+    await world.app.permissions.removeSpecialPermissions((added.specialPermissions ?? added)._id);
+    const { dataPermissions, specialPermissions } = await world.app.permissions.getPermissions(id);
+    assert.deepEqual((dataPermissions ?? { specialPermissions }).specialPermissions, []);
+  }),
 ];

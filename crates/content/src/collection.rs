@@ -3,7 +3,8 @@
 use crate::{
     Content, Levels,
     definition::{self, Definition},
-    rule,
+    permission::{self, Specials},
+    rule::{self, Access},
     texts::Texts,
 };
 use serde_json::Value;
@@ -21,6 +22,7 @@ pub struct Collection {
     pub updated: Millis,
     pub definition: Definition,
     pub(crate) table: Table,
+    pub(crate) specials: Specials,
     pub(crate) schema: Schema,
     pub(crate) texts: Texts,
 }
@@ -52,6 +54,7 @@ pub(crate) struct Stored {
     pub revision: i64,
     pub created: Millis,
     pub updated: Millis,
+    pub specials: Specials,
 }
 
 const COLUMNS: &str = "number, id, definition, revision, created, updated";
@@ -60,12 +63,18 @@ impl Collection {
         &self.definition.levels
     }
 
+    /// What decides on this caller's rights here.
+    pub(crate) fn access(&self, caller: &Caller) -> Access {
+        Access { levels: self.definition.levels, grants: self.specials.grants(caller) }
+    }
+
     pub(crate) fn new(site: &Site, stored: Stored) -> Self {
         let table = Table { site: site.number, number: stored.number };
         Self {
             texts: Texts::new(site.dialect(), table, &stored.id),
             table,
             schema: stored.definition.schema(),
+            specials: stored.specials,
             id: stored.id.into(),
             revision: stored.revision,
             created: stored.created,
@@ -110,7 +119,7 @@ impl Content {
         with_allowed: bool,
     ) -> Result<Value> {
         let collection = self.collection(site, id).await?;
-        if !rule::may_know(caller, collection.levels()) {
+        if !rule::may_know(caller, &collection.access(caller)) {
             return Err(missing(id));
         }
         Ok(only(definition::view(&collection, caller, with_allowed), fields))
@@ -128,11 +137,17 @@ impl Content {
                     let sql = format!(
                         "select {COLUMNS} from stoa.collection where site = $1 and deleted is null order by number"
                     );
-                    Ok(tx.rows(&sql, &params![&key], read).await?)
+                    let mut all = tx.rows(&sql, &params![&key], read).await?;
+                    let mut specials = permission::specials(tx, &key, None).await?;
+                    for it in &mut all {
+                        it.specials = specials.remove(&it.number).unwrap_or_default();
+                    }
+                    Ok(all)
                 })
             })
             .await?;
-        all.retain(|it| rule::may_know(caller, &it.definition.levels));
+        let access = |it: &Stored| Access { levels: it.definition.levels, grants: it.specials.grants(caller) };
+        all.retain(|it| rule::may_know(caller, &access(it)));
         if let Some(name) = &options.sort {
             let by = compare(name)?;
             all.sort_by(|a, b| if options.is_descending { by(b, a) } else { by(a, b) });
@@ -147,7 +162,10 @@ impl Content {
 /// The collection that has this id now.
 pub(crate) async fn live(tx: &mut Tx<'_>, site: &SiteId, id: &str) -> Result<Option<Stored>> {
     let sql = format!("select {COLUMNS} from stoa.collection where site = $1 and id = $2 and deleted is null");
-    Ok(tx.row(&sql, &params![site, id], read).await?)
+    let Some(mut stored) = tx.row(&sql, &params![site, id], read).await? else { return Ok(None) };
+    stored.specials =
+        permission::specials(tx, site, Some(stored.number)).await?.remove(&stored.number).unwrap_or_default();
+    Ok(Some(stored))
 }
 
 fn read(row: &Row<'_>) -> Result<Stored, stoa_store::Error> {
@@ -159,6 +177,7 @@ fn read(row: &Row<'_>) -> Result<Stored, stoa_store::Error> {
         revision: row.get(3)?,
         created: row.get(4)?,
         updated: row.get(5)?,
+        specials: Specials::default(),
     })
 }
 

@@ -7,7 +7,9 @@ use crate::{
     Collection, Content, Level, Levels,
     collection::{Stored, live, missing},
     definition::{self, Definition},
-    field, rule,
+    field,
+    permission::Specials,
+    rule,
     shape::unfit,
 };
 use serde_json::{Map, Value};
@@ -62,7 +64,8 @@ impl Content {
             })
             .await?;
         self.cache().forget(&site.id, &id);
-        let stored = Stored { number, id, definition, revision: 1, created: now, updated: now };
+        let specials = Specials::default();
+        let stored = Stored { number, id, definition, revision: 1, created: now, updated: now, specials };
         Ok(definition::view(&Collection::new(site, stored), caller, false))
     }
 
@@ -209,6 +212,19 @@ impl Content {
         revision: Option<i64>,
         make: impl Fn(&Definition) -> Result<Definition> + Send + Sync + 'static,
     ) -> Result<Value> {
+        let changed = self.change_definition(site, caller, id, revision, make).await?;
+        Ok(definition::view(&changed, caller, false))
+    }
+
+    /// The same, answering the collection as it is then.
+    pub(crate) async fn change_definition(
+        &self,
+        site: &Arc<Site>,
+        caller: &Caller,
+        id: String,
+        revision: Option<i64>,
+        make: impl Fn(&Definition) -> Result<Definition> + Send + Sync + 'static,
+    ) -> Result<Collection> {
         rule::may_manage(caller)?;
         if id.contains('\0') {
             return Err(missing(&id));
@@ -240,7 +256,7 @@ impl Content {
             })
             .await?;
         self.cache().forget(&site.id, &id);
-        Ok(definition::view(&Collection::new(site, stored), caller, false))
+        Ok(Collection::new(site, stored))
     }
 }
 

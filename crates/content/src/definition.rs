@@ -1,8 +1,9 @@
 //! A collection as its maker defines it, and the wire object of it (protocol/content.md 6.3).
 
 use crate::{
-    Collection, Level, Levels,
+    Access, Collection, Level, Levels,
     field::{self, Field},
+    permission::DRAFT_LEVELS,
     shape::{Shape, check, unfit},
 };
 use serde::{Deserialize, Serialize};
@@ -45,8 +46,9 @@ const OLDER_LEVEL: Shape = Shape::OneOf(&["ADMIN", "SITE_MEMBER_AUTHOR", "SITE_M
 const OLDER_LEVELS: Shape =
     Shape::Object(&[("read", OLDER_LEVEL), ("insert", OLDER_LEVEL), ("update", OLDER_LEVEL), ("remove", OLDER_LEVEL)]);
 
-const LEVEL: Shape = Shape::OneOf(&["ANYONE", "SITE_MEMBER", "SITE_MEMBER_AUTHOR", "CMS_EDITOR", "PRIVILEGED"]);
-const LEVELS: Shape =
+pub(crate) const LEVEL: Shape =
+    Shape::OneOf(&["ANYONE", "SITE_MEMBER", "SITE_MEMBER_AUTHOR", "CMS_EDITOR", "PRIVILEGED"]);
+pub(crate) const LEVELS: Shape =
     Shape::Object(&[("itemRead", LEVEL), ("itemInsert", LEVEL), ("itemUpdate", LEVEL), ("itemRemove", LEVEL)]);
 
 static PLUGIN: Shape = Shape::Object(&[
@@ -73,7 +75,7 @@ static PLUGIN: Shape = Shape::Object(&[
     ("editablePageLinkOptions", Shape::Object(&[("isPersisted", Shape::Flag), ("isMutable", Shape::Flag)])),
     ("cmsOptions", Shape::Object(&[("siteSort", Shape::Object(&[("sort", Shape::List(100, &SITE_SORT))]))])),
     ("catalogOptions", Shape::Object(&[])),
-    ("draftItemsOptions", Shape::Object(&[])),
+    ("draftItemsOptions", Shape::Object(&[("draftPermissions", DRAFT_LEVELS)])),
 ]);
 
 static SITE_SORT: Shape =
@@ -165,11 +167,13 @@ impl Definition {
     /// Whether this caller may put this definition in the place of `before` as far as levels go: nobody
     /// gives or takes a level above their own.
     pub(crate) fn check_levels(&self, before: Option<&Self>, caller: &Caller) -> Result<()> {
-        let privileged = |it: &Levels| {
-            [it.item_read, it.item_insert, it.item_update, it.item_remove].map(|it| it == Level::Privileged)
+        let privileged = |it: &Self| {
+            let (levels, drafts) = (it.levels, it.draft_levels().unwrap_or((Level::CmsEditor, Level::CmsEditor)));
+            let items = [levels.item_read, levels.item_insert, levels.item_update, levels.item_remove];
+            (items.map(|it| it == Level::Privileged), [drafts.0, drafts.1].map(|it| it == Level::Privileged))
         };
-        let old = before.map_or([false; 4], |it| privileged(&it.levels));
-        if caller.is_privileged() || privileged(&self.levels) == old {
+        let old = before.map_or(([false; 4], [false; 2]), privileged);
+        if caller.is_privileged() || privileged(self) == old {
             return Ok(());
         }
         Err(Fault::because(
@@ -247,7 +251,7 @@ pub(crate) fn view(collection: &Collection, caller: &Caller, with_allowed: bool)
     let fields = definition.fields.iter().map(if is_reduced { field::reduced_view } else { field::view });
     set("fields", fields.chain(field::system_views(is_reduced)).collect());
     if with_allowed {
-        set("allowedDataPermissions", allowed(collection.levels(), caller));
+        set("allowedDataPermissions", allowed(&collection.access(caller), caller));
     }
     if is_reduced {
         return view;
@@ -275,11 +279,11 @@ pub(crate) fn view(collection: &Collection, caller: &Caller, with_allowed: bool)
 }
 
 /// What the caller may do, as booleans (protocol/content.md 8, getMyPermissions).
-pub(crate) fn allowed(levels: &Levels, caller: &Caller) -> Value {
+pub(crate) fn allowed(access: &Access, caller: &Caller) -> Value {
     use crate::Operation::{Insert, Read, Remove, Update};
     json!({
-        "itemRead": levels.allow(caller, Read), "itemInsert": levels.allow(caller, Insert),
-        "itemUpdate": levels.allow(caller, Update), "itemRemove": levels.allow(caller, Remove),
+        "itemRead": access.allow(caller, Read), "itemInsert": access.allow(caller, Insert),
+        "itemUpdate": access.allow(caller, Update), "itemRemove": access.allow(caller, Remove),
     })
 }
 

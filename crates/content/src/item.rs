@@ -174,7 +174,7 @@ impl Content {
 
 /// A save comes to an insert or an update; who may do neither is refused before anything is looked at.
 pub(crate) fn may_save(caller: &Caller, collection: &Collection) -> Result<()> {
-    match collection.levels().allow(caller, Operation::Update) {
+    match collection.access(caller).allow(caller, Operation::Update) {
         true => Ok(()),
         false => rule::may_insert(caller, collection),
     }

@@ -14,6 +14,7 @@ mod event;
 pub mod field;
 mod item;
 mod limits;
+mod permission;
 mod read;
 mod request;
 mod rule;
@@ -29,7 +30,7 @@ pub use item::{Item, Saved};
 pub use limits::Limits;
 pub use read::Page;
 pub use request::{GetRequest, Request};
-pub use rule::{Level, Levels, Operation};
+pub use rule::{Access, Grants, Level, Levels, Operation};
 
 use std::sync::Arc;
 use stoa_kernel::World;

@@ -1,8 +1,8 @@
 //! Who may do what with the items of a collection, and which items that is.
 //!
-//! Pure: a caller, an operation and the collection's levels in, a scope or a refusal out. Nothing else
-//! in this crate decides on rights to items (protocol/content.md 8 and 21.9; decisions: "read without
-//! right", "another's item under SITE_MEMBER_AUTHOR").
+//! Pure: a caller, an operation, the collection's levels and what the caller is specially granted in, a
+//! scope or a refusal out. Nothing else in this crate decides on rights to items (protocol/content.md 8
+//! and 21.9; decisions: "read without right", "another's item under SITE_MEMBER_AUTHOR").
 
 use crate::Collection;
 use serde::{Deserialize, Serialize};
@@ -90,6 +90,24 @@ impl Operation {
     }
 }
 
+/// What somebody may do whatever the levels say: special permissions only ever add.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Grants {
+    pub item_read: bool,
+    pub item_insert: bool,
+    pub item_update: bool,
+    pub item_remove: bool,
+}
+
+/// All that decides on a caller's rights in a collection, beside the caller.
+#[derive(Debug, Clone, Copy)]
+pub struct Access {
+    pub levels: Levels,
+    /// What this caller is specially granted.
+    pub grants: Grants,
+}
+
 impl Levels {
     pub fn of(&self, operation: Operation) -> Level {
         match operation {
@@ -99,10 +117,50 @@ impl Levels {
             Operation::Remove => self.item_remove,
         }
     }
+}
 
+impl Grants {
+    pub fn of(&self, operation: Operation) -> bool {
+        match operation {
+            Operation::Read => self.item_read,
+            Operation::Insert => self.item_insert,
+            Operation::Update => self.item_update,
+            Operation::Remove => self.item_remove,
+        }
+    }
+
+    /// What either gives.
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            item_read: self.item_read || other.item_read,
+            item_insert: self.item_insert || other.item_insert,
+            item_update: self.item_update || other.item_update,
+            item_remove: self.item_remove || other.item_remove,
+        }
+    }
+}
+
+impl Access {
     /// Whether the caller may do this to at least some items.
     pub fn allow(&self, caller: &Caller, operation: Operation) -> bool {
-        matches!(verdict(caller, self.of(operation)), Verdict::All | Verdict::Own)
+        matches!(self.verdict(caller, operation), Verdict::All | Verdict::Own)
+    }
+
+    /// The items that the caller may do this to; nothing when the caller is to be refused.
+    fn scope(&self, caller: &Caller, operation: Operation) -> Option<Scope> {
+        match self.verdict(caller, operation) {
+            Verdict::All => Some(Scope::Everything),
+            Verdict::Own => Some(caller.owner().map_or(Scope::Nothing, |it| Scope::OwnedBy(it.to_owned()))),
+            Verdict::Nothing if operation == Operation::Read => Some(Scope::Nothing),
+            Verdict::Nothing | Verdict::Refused => None,
+        }
+    }
+
+    fn verdict(&self, caller: &Caller, operation: Operation) -> Verdict {
+        match self.grants.of(operation) {
+            true => Verdict::All,
+            false => verdict(caller, self.levels.of(operation)),
+        }
     }
 }
 
@@ -137,18 +195,19 @@ fn verdict(caller: &Caller, level: Level) -> Verdict {
     }
 }
 
+/// Whether the caller holds a level without any limit to what is theirs.
+pub fn holds(caller: &Caller, level: Level) -> bool {
+    verdict(caller, level) == Verdict::All
+}
+
 /// The items that the caller may read, update or remove.
 ///
 /// # Errors
 /// WDE0027 when the caller has no right at all. Reading under SITE_MEMBER_AUTHOR is never refused: who
 /// owns nothing finds nothing.
 pub fn scope(caller: &Caller, operation: Operation, collection: &Collection) -> Result<Scope> {
-    match verdict(caller, collection.levels().of(operation)) {
-        Verdict::All => Ok(Scope::Everything),
-        Verdict::Own => Ok(caller.owner().map_or(Scope::Nothing, |it| Scope::OwnedBy(it.to_owned()))),
-        Verdict::Nothing if operation == Operation::Read => Ok(Scope::Nothing),
-        Verdict::Nothing | Verdict::Refused => Err(refusal(operation, collection)),
-    }
+    let scope = collection.access(caller).scope(caller, operation);
+    scope.ok_or_else(|| refusal(operation, collection))
 }
 
 /// Whether the caller may insert. A new item is the caller's own, so author counts like member.
@@ -156,7 +215,7 @@ pub fn scope(caller: &Caller, operation: Operation, collection: &Collection) -> 
 /// # Errors
 /// WDE0027.
 pub fn may_insert(caller: &Caller, collection: &Collection) -> Result<()> {
-    match collection.levels().allow(caller, Operation::Insert) {
+    match collection.access(caller).allow(caller, Operation::Insert) {
         true => Ok(()),
         false => Err(refusal(Operation::Insert, collection)),
     }
@@ -178,12 +237,105 @@ pub fn may_manage(caller: &Caller) -> Result<()> {
 
 /// Whether the caller may know that the collection exists: managers always, others when any right to its
 /// items is theirs.
-pub fn may_know(caller: &Caller, levels: &Levels) -> bool {
-    caller.is_editor() || Operation::ALL.iter().any(|it| levels.allow(caller, *it))
+pub fn may_know(caller: &Caller, access: &Access) -> bool {
+    caller.is_editor() || Operation::ALL.iter().any(|it| access.allow(caller, *it))
 }
 
 fn refusal(operation: Operation, collection: &Collection) -> Fault {
     let (verb, id) = (operation.verb(), &collection.id);
     let text = format!("The current user does not have permissions to {verb} on the {id} collection.");
     Fault::because(Code::PermissionDenied, text).with("collectionName", id.as_str()).with("operation", verb)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stoa_kernel::Role;
+
+    const LEVELS: [Level; 5] = Level::ALL;
+
+    /// What each caller gets at the five levels without a grant: `a`ll, `o`wn, `n`othing without an
+    /// error, `-` refused. First for reading, then for everything else.
+    const TABLE: &[(&str, &str, &str)] = &[
+        ("visitor", "a-n--", "a----"),
+        ("member", "aao--", "aao--"),
+        ("editor", "aaaa-", "aaaa-"),
+        ("owner", "aaaaa", "aaaaa"),
+        ("app", "aaaaa", "aaaaa"),
+    ];
+
+    fn caller(name: &str) -> Caller {
+        let user = |role| Caller::User { id: "u".into(), role, session: "s".into() };
+        match name {
+            "visitor" => Caller::Visitor { id: "v".into(), client: None },
+            "member" => Caller::Member { id: "m".into(), session: "s".into(), client: None },
+            "editor" => user(Role::Editor),
+            "owner" => user(Role::Owner),
+            _ => Caller::App { id: "k".into() },
+        }
+    }
+
+    fn letter(scope: Option<Scope>) -> char {
+        match scope {
+            Some(Scope::Everything) => 'a',
+            Some(Scope::OwnedBy(_)) => 'o',
+            Some(Scope::Nothing) => 'n',
+            None => '-',
+        }
+    }
+
+    fn grants(bits: usize) -> Grants {
+        let [item_read, item_insert, item_update, item_remove] = [0, 1, 2, 3].map(|it| bits >> it & 1 == 1);
+        Grants { item_read, item_insert, item_update, item_remove }
+    }
+
+    #[test]
+    fn every_caller_at_every_level_with_every_grant() {
+        for (name, read, other) in TABLE {
+            let caller = caller(name);
+            for (n, level) in LEVELS.into_iter().enumerate() {
+                let levels = Levels { item_read: level, item_insert: level, item_update: level, item_remove: level };
+                for bits in 0..16 {
+                    let access = Access { levels, grants: grants(bits) };
+                    for (bit, operation) in Operation::ALL.into_iter().enumerate() {
+                        let row = if operation == Operation::Read { read } else { other };
+                        let plain = row.chars().nth(n).expect("five letters");
+                        // A grant opens its own operation wholly, and no other one by a hair.
+                        let expected = if bits >> bit & 1 == 1 { 'a' } else { plain };
+                        let what = format!("{name} {level:?} {operation:?} granted {bits:04b}");
+                        assert_eq!(letter(access.scope(&caller, operation)), expected, "{what}");
+                        assert_eq!(access.allow(&caller, operation), matches!(expected, 'a' | 'o'), "{what}");
+                    }
+                    let knows = caller.is_editor() || Operation::ALL.iter().any(|it| access.allow(&caller, *it));
+                    assert_eq!(may_know(&caller, &access), knows, "{name} {level:?} {bits:04b}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn levels_are_decided_one_by_one() {
+        // Every combination of four levels: what one says changes nothing for another.
+        for (name, read, other) in TABLE {
+            let caller = caller(name);
+            for n in 0..625_usize {
+                let [r, i, u, d] = [n % 5, n / 5 % 5, n / 25 % 5, n / 125];
+                let [item_read, item_insert, item_update, item_remove] = [r, i, u, d].map(|it| LEVELS[it]);
+                let levels = Levels { item_read, item_insert, item_update, item_remove };
+                let access = Access { levels, grants: Grants::default() };
+                for (operation, at) in Operation::ALL.into_iter().zip([r, i, u, d]) {
+                    let row = if operation == Operation::Read { read } else { other };
+                    assert_eq!(Some(letter(access.scope(&caller, operation))), row.chars().nth(at), "{name} {n}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn who_holds_a_level_holds_those_before_it() {
+        for name in ["member", "editor", "owner", "app"] {
+            let held: Vec<bool> = LEVELS.iter().map(|it| verdict(&caller(name), *it) != Verdict::Refused).collect();
+            assert!(held.is_sorted_by(|a, b| a >= b), "{name} {held:?}");
+        }
+    }
 }

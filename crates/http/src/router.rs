@@ -53,6 +53,11 @@ fn content() -> Routes {
         ("/v2/collections/delete-field", post(collections::delete_field)),
         ("/v2/collections/restore/{*id}", post(collections::restore)),
         ("/v2/collections/{*id}", get(collections::get).patch(collections::patch).delete(collections::delete)),
+        // Permissions.
+        ("/v1/permissions", get(permissions::get).post(permissions::update)),
+        ("/v1/permissions/current", get(permissions::mine)),
+        ("/v1/permissions/special", post(permissions::add)),
+        ("/v1/permissions/special/{*id}", post(permissions::change).delete(permissions::remove)),
     ]
 }
 
@@ -93,8 +98,6 @@ const NOT_BUILT: &[&str] = &[
     "/v2/indexes/{*rest}",
     "/v2/backups",
     "/v2/backups/{*rest}",
-    "/v1/permissions",
-    "/v1/permissions/{*rest}",
     "/v1/tasks",
     "/v1/tasks/{*task}",
     "/v1/jobs",

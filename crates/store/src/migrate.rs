@@ -41,6 +41,7 @@ const SITE: &[Migration] = migrations![
     2 "site/0002_identity",
     3 "site/0003_content",
     4 "site/0004_flow",
+    6 "site/0006_index_permission",
 ];
 
 impl Scope {

@@ -4,6 +4,7 @@ pub(crate) mod bulk;
 pub(crate) mod collections;
 pub(crate) mod items;
 mod params;
+pub(crate) mod permissions;
 pub(crate) mod read;
 
 use crate::{App, Call, Problem};
