@@ -7,5 +7,6 @@ mod hosts;
 mod identity;
 mod malformed;
 mod matrix;
+mod ownership;
 mod permissions;
 mod store;

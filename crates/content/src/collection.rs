@@ -168,6 +168,12 @@ pub(crate) async fn live(tx: &mut Tx<'_>, site: &SiteId, id: &str) -> Result<Opt
     Ok(Some(stored))
 }
 
+/// The collection with this number, deleted or not.
+pub(crate) async fn by_number(tx: &mut Tx<'_>, site: &SiteId, number: i64) -> Result<Option<Stored>> {
+    let sql = format!("select {COLUMNS} from stoa.collection where site = $1 and number = $2");
+    Ok(tx.row(&sql, &params![site, number], read).await?)
+}
+
 fn read(row: &Row<'_>) -> Result<Stored, stoa_store::Error> {
     let definition = serde_json::from_str(row.text(2)?);
     Ok(Stored {

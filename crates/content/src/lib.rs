@@ -14,6 +14,7 @@ mod event;
 pub mod field;
 mod item;
 mod limits;
+mod ownership;
 mod permission;
 mod read;
 mod request;
@@ -43,11 +44,12 @@ struct Inner {
     world: World,
     limits: Limits,
     cache: cache::SchemaCache,
+    noted: ownership::Noted,
 }
 
 impl Content {
     pub fn new(world: World, limits: Limits) -> Self {
-        Self(Arc::new(Inner { world, limits, cache: cache::SchemaCache::default() }))
+        Self(Arc::new(Inner { world, limits, cache: cache::SchemaCache::default(), noted: Default::default() }))
     }
 
     pub fn limits(&self) -> &Limits {

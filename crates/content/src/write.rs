@@ -8,7 +8,7 @@ use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
 };
-use stoa_kernel::{Caller, Code, Fault, Result, clock::Millis};
+use stoa_kernel::{Caller, Code, Fault, Result, SiteId, clock::Millis};
 use stoa_query::{
     CanonicalItem, Filter, Scope, Stamp, compile,
     plan::{Field, Scalar, Test},
@@ -25,6 +25,8 @@ const DOC: usize = 4;
 /// What a call writes to, and for whom.
 #[derive(Clone)]
 pub(crate) struct Target {
+    pub content: Content,
+    pub site: SiteId,
     pub collection: Arc<Collection>,
     pub caller: Caller,
     pub author: event::Author,
@@ -58,7 +60,8 @@ impl Target {
     pub(crate) fn new(content: &Content, site: &Site, collection: Arc<Collection>, caller: &Caller) -> Self {
         let now = content.world().now();
         let author = event::Author::new(&site.id, &collection, caller, now);
-        Self { collection, caller: caller.clone(), author, now, is_import: false }
+        let (content, site) = (content.clone(), site.id.clone());
+        Self { content, site, collection, caller: caller.clone(), author, now, is_import: false }
     }
 
     /// The row of a new item.
@@ -107,19 +110,33 @@ fn text(row: &[Value], index: usize) -> Option<&str> {
 
 /// Inserts rows whose ids differ and tells for each whether its id was new.
 pub(crate) async fn insert(site: &Site, target: &Target, rows: Arc<Vec<Vec<Value>>>) -> Result<Vec<bool>> {
-    let target = target.clone();
-    site.append(move |tx| {
-        let (target, rows) = (target.clone(), rows.clone());
-        boxed!({
-            let is_new = tx.insert_rows(target.insert(None, &rows)).await?;
-            if is_new.contains(&true) {
-                let docs = rows.iter().zip(&is_new).filter(|(_, is_new)| **is_new).map(|(row, _)| doc(row));
-                target.author.created(tx, docs).await?;
-            }
-            Ok(is_new)
+    let call = Arc::new((target.clone(), rows));
+    // Visitors may become members at this very moment, so their writes decide on what they read.
+    let is_new = if matches!(target.caller, Caller::Visitor { .. }) {
+        site.write(move |tx| {
+            let call = call.clone();
+            boxed!(insert_in(tx, &call.0, &call.1).await)
         })
-    })
-    .await
+        .await?
+    } else {
+        site.append(move |tx| {
+            let call = call.clone();
+            boxed!(insert_in(tx, &call.0, &call.1).await)
+        })
+        .await?
+    };
+    target.content.visitor_wrote(target);
+    Ok(is_new)
+}
+
+async fn insert_in(tx: &mut Tx<'_>, target: &Target, rows: &[Vec<Value>]) -> Result<Vec<bool>> {
+    target.content.visitor_writes(tx, target).await?;
+    let is_new = tx.insert_rows(target.insert(None, rows)).await?;
+    if is_new.contains(&true) {
+        let docs = rows.iter().zip(&is_new).filter(|(_, is_new)| **is_new).map(|(row, _)| doc(row));
+        target.author.created(tx, docs).await?;
+    }
+    Ok(is_new)
 }
 
 /// An item that is there.
@@ -142,11 +159,17 @@ pub(crate) async fn change(
         Mode::Update => None,
     };
     let call = Arc::new(Change { target: target.clone(), mode, items, fresh, condition });
-    site.write(move |tx| {
-        let call = call.clone();
-        boxed!(call.run(tx).await)
-    })
-    .await
+    let body = call.clone();
+    let written = site
+        .write(move |tx| {
+            let call = body.clone();
+            boxed!(call.run(tx).await)
+        })
+        .await?;
+    if call.mode == Mode::Save {
+        call.target.content.visitor_wrote(&call.target);
+    }
+    Ok(written)
 }
 
 /// The rows that a save comes to if none of its items is there: most often they aren't, and one
@@ -169,6 +192,9 @@ struct Change {
 
 impl Change {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<Result<Written>>> {
+        if self.mode == Mode::Save {
+            self.target.content.visitor_writes(tx, &self.target).await?;
+        }
         let Some(rows) = &self.fresh else {
             let all: Vec<_> = self.items.iter().collect();
             return self.replace(tx, &all).await;

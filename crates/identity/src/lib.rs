@@ -9,6 +9,7 @@ pub mod client;
 mod config;
 pub mod flow;
 pub mod invite;
+mod joining;
 pub mod key;
 pub mod logout;
 mod mail;
@@ -34,10 +35,10 @@ pub use config::Config;
 pub use outcome::SignIn;
 
 use quick_cache::sync::Cache;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use stoa_kernel::{Code, Fault, Result, SiteId, World};
 use stoa_sql::params;
-use stoa_store::{Lane, Site, Store, boxed};
+use stoa_store::{Lane, Ownership, Site, Store, boxed};
 use tokio::sync::Semaphore;
 
 /// Everything identity works with. Cheap to clone.
@@ -60,6 +61,8 @@ pub(crate) struct Core {
     /// Places for recovery links that are looked up and sent after the answer.
     pub(crate) recoveries: Arc<Semaphore>,
     sites: Cache<i64, SiteId>,
+    /// Who keeps what visitors own.
+    pub(crate) ownership: OnceLock<Arc<dyn Ownership>>,
 }
 
 impl Identity {
@@ -82,6 +85,7 @@ impl Identity {
             throttle: throttle::Throttle::new(config.throttle.clone()),
             recoveries: Arc::new(Semaphore::new(recovery::SENDING)),
             sites: Cache::new(4096),
+            ownership: OnceLock::new(),
             store,
             world,
             mail,
@@ -93,6 +97,14 @@ impl Identity {
         let identity = Self { core: Arc::new(core) };
         revocation::keep_fresh(&identity);
         Ok(identity)
+    }
+
+    /// Names who keeps what visitors own, once, before requests are answered. Without it a visitor who
+    /// becomes a member brings nothing along.
+    pub fn keep_ownership(&self, keeper: Arc<dyn Ownership>) {
+        if self.core.ownership.set(keeper).is_err() {
+            tracing::warn!("who keeps what visitors own was named before");
+        }
     }
 
     pub fn store(&self) -> &Arc<Store> {

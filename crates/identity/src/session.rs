@@ -91,6 +91,7 @@ impl Identity {
             now + self.config().session_life
         ];
         tx.execute(sql, &values).await?;
+        self.member_join(tx, site, &session).await?;
         Ok((session, secret))
     }
 

@@ -38,6 +38,7 @@ impl Services {
         let mail = Arc::new(OutboxFile::open(&config.data)?);
         let identity = Identity::open(store.clone(), world.clone(), mail, stoa_identity::Config::default()).await?;
         let content = Content::new(world.clone(), Limits::default());
+        identity.keep_ownership(Arc::new(content.clone()));
         let url = config.public_url.clone().unwrap_or_else(|| format!("http://localhost:{}", config.port));
         Ok(Self { store, world, identity, content, url: Arc::new(Mutex::new(url)) })
     }

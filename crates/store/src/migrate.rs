@@ -42,6 +42,7 @@ const SITE: &[Migration] = migrations![
     3 "site/0003_content",
     4 "site/0004_flow",
     6 "site/0006_index_permission",
+    9 "site/0009_member",
 ];
 
 impl Scope {
