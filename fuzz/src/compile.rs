@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 use std::cell::RefCell;
 use stoa_query::plan::Start;
 use stoa_query::{Context, Schema, Scope, Stamp, canonical, compile, matches, order, resolve, wire};
-use stoa_sql::{Dialect, Postgres, Sqlite, Table, Value};
+use stoa_sql::{Dialect, Postgres, Sqlite, Table, Value, probe};
 
 const TABLE: Table = Table { site: 1, number: 1 };
 
@@ -79,10 +79,21 @@ fn open() -> rusqlite::Connection {
         };
         connection.create_scalar_function(it.name, it.arity, flags, call).expect("a function");
     }
+    connection.create_scalar_function(probe::FUNCTION, 4, flags, holds).expect("a function");
     for it in Sqlite.create_items_table(TABLE) {
         connection.execute_batch(&it).expect("a table");
     }
     connection
+}
+
+fn holds(context: &rusqlite::functions::Context<'_>) -> rusqlite::Result<bool> {
+    let operand = match context.get_raw(3) {
+        ValueRef::Real(it) => probe::Bound::Real(it),
+        ValueRef::Integer(it) => probe::Bound::Int(it),
+        it => probe::Bound::Text(it.as_str()?),
+    };
+    let (document, path, test) = (context.get_raw(0), context.get_raw(1), context.get_raw(2));
+    Ok(probe::holds(document.as_blob()?, path.as_str()?, test.as_str()?, operand))
 }
 
 fn run(connection: &rusqlite::Connection, items: &[Item], (text, params): &compile::Statement) -> Vec<String> {

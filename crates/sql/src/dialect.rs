@@ -3,6 +3,8 @@
 use crate::{
     json::{Direction, Place},
     pattern::Part,
+    probe::Probe,
+    value::Value,
 };
 
 /// A collection's table: the site's number and the table's own.
@@ -50,9 +52,6 @@ pub trait Dialect: Send + Sync {
     /// The text at a place, compared by code point.
     fn text(&self, place: &Place) -> String;
 
-    /// The boolean at a place, as 0 or 1.
-    fn flag(&self, place: &Place) -> String;
-
     /// The date at a place, as its ISO text: these compare as the dates do.
     fn date(&self, place: &Place) -> String;
 
@@ -66,6 +65,14 @@ pub trait Dialect: Send + Sync {
     fn is_null(&self, place: &Place) -> String;
 
     fn is_array(&self, place: &Place) -> String;
+
+    /// Whether one of the values of a field compares as [`Dialect::probe`], bound at `placeholder`, asks
+    /// for: a value that the names reach, or an element of an array there, where each array on the way
+    /// stands for its elements.
+    fn holds(&self, names: &[String], probe: &Probe, placeholder: &str) -> String;
+
+    /// What [`Dialect::holds`] takes as its parameter.
+    fn probe(&self, names: &[String], probe: &Probe) -> Value;
 
     /// Whether the object or array at the place equals the one whose [`crate::key::sorted`] text is bound.
     fn is_whole(&self, place: &Place, placeholder: &str) -> String;

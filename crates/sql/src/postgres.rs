@@ -1,7 +1,7 @@
 //! PostgreSQL 15 and newer.
 
 use crate::{
-    Dialect, Table,
+    Dialect, Operand, Probe, Sign, Table, Value,
     json::{self, Direction, Place, Root},
     pattern::{self, Part},
 };
@@ -59,11 +59,6 @@ impl Dialect for Postgres {
         format!("case jsonb_typeof({value}) when 'string' then {text} end collate \"C\"")
     }
 
-    fn flag(&self, place: &Place) -> String {
-        let value = value(place);
-        format!("case {value} when 'true' then 1 when 'false' then 0 end")
-    }
-
     /// Nothing but a date has a member of this name, so its type needs no look.
     fn date(&self, place: &Place) -> String {
         format!("({} ->> '$date') collate \"C\"", value(place))
@@ -83,6 +78,24 @@ impl Dialect for Postgres {
 
     fn is_array(&self, place: &Place) -> String {
         format!("jsonb_typeof({}) = 'array'", value(place))
+    }
+
+    fn holds(&self, _names: &[String], _probe: &Probe, placeholder: &str) -> String {
+        format!("body @? {placeholder}")
+    }
+
+    /// A lax path takes an array for its elements, at each name and at the end, as asked. Elements that
+    /// are arrays themselves would be opened once more when they are compared: the type tells them apart.
+    fn probe(&self, names: &[String], probe: &Probe) -> Value {
+        let sign = if probe.sign == Sign::Equal { "==" } else { probe.sign.sql() };
+        let (kind, value, operand) = match &probe.operand {
+            Operand::Number(it) => ("number", "@", format!("{it:e}")),
+            Operand::Text(it) => ("string", "@", json::quoted(it)),
+            Operand::Flag(it) => ("boolean", "@", it.to_string()),
+            Operand::Date(it) => ("object", "@.\"$date\"", json::quoted(it)),
+        };
+        let test = format!(" ? ({value} {sign} {operand} && @.type() == \"{kind}\")");
+        path(names, &test).into()
     }
 
     fn is_whole(&self, place: &Place, placeholder: &str) -> String {
@@ -167,10 +180,14 @@ fn root(root: Root) -> String {
     }
 }
 
-/// `'$."a"."b"'` and what follows.
+/// `$."a"."b"` and what follows, as a literal.
 fn lax_path(names: &[String], end: &str) -> String {
+    literal(&path(names, end))
+}
+
+fn path(names: &[String], end: &str) -> String {
     let names: String = names.iter().map(|it| format!(".{}", json::quoted(it))).collect();
-    literal(&format!("${names}{end}"))
+    format!("${names}{end}")
 }
 
 /// A text literal. The leading E keeps its meaning whatever `standard_conforming_strings` says.

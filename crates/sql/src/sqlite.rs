@@ -1,9 +1,10 @@
 //! SQLite 3.45 and newer (JSONB).
 
 use crate::{
-    Dialect, Table,
+    Dialect, Probe, Table, Value,
     json::{Direction, Place, Root},
     pattern::{self, Part},
+    probe,
 };
 
 pub use crate::functions::FUNCTIONS;
@@ -58,10 +59,6 @@ impl Dialect for Sqlite {
         format!("case {} when 'text' then {} end", kind(place), value(place))
     }
 
-    fn flag(&self, place: &Place) -> String {
-        format!("case {} when 'true' then 1 when 'false' then 0 end", kind(place))
-    }
-
     /// Nothing but a date has a member of this name, so its type needs no look.
     fn date(&self, place: &Place) -> String {
         let mut member = place.clone();
@@ -83,6 +80,16 @@ impl Dialect for Sqlite {
 
     fn is_array(&self, place: &Place) -> String {
         format!("{} = 'array'", kind(place))
+    }
+
+    /// Names hold no dots, so they are told apart again.
+    fn holds(&self, names: &[String], probe: &Probe, placeholder: &str) -> String {
+        let path = names.join(".").replace('\'', "''");
+        format!("{}(doc, '{path}', '{}', {placeholder})", probe::FUNCTION, probe.test())
+    }
+
+    fn probe(&self, _names: &[String], probe: &Probe) -> Value {
+        Value::from(&probe.operand)
     }
 
     fn is_whole(&self, place: &Place, placeholder: &str) -> String {

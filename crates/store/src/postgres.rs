@@ -295,7 +295,7 @@ impl ToSql for Bound<'_> {
             (Value::Int(it), &Type::BOOL) => (*it != 0).to_sql(ty, out),
             (Value::Int(it), _) => it.to_sql(&Type::INT8, out),
             (Value::Real(it), _) => it.to_sql(&Type::FLOAT8, out),
-            (Value::Text(it), &Type::JSONB) => {
+            (Value::Text(it), &Type::JSONB | &Type::JSONPATH) => {
                 out.extend_from_slice(&[1]);
                 it.as_str().to_sql(&Type::TEXT, out)
             }

@@ -4,7 +4,7 @@ use crate::{
     item::date,
     plan::{Comparison, Field, Filter, Scalar, Test},
 };
-use stoa_sql::{Dialect, Place, Value, Writer, key};
+use stoa_sql::{Dialect, Operand, Place, Probe, Sign, Value, Writer, key};
 
 pub(super) fn write(sql: &mut Writer<'_>, filter: &Filter) {
     match filter {
@@ -45,8 +45,8 @@ fn on_path(sql: &mut Writer<'_>, names: &[String], test: &Test) -> String {
         Test::Empty => path.is_empty(),
         Test::Present => path.reaches(&|it| d.is_present(it)),
         Test::Array => path.reaches(&|it| d.is_array(it)),
-        Test::Equal(it) => path.any(&equal(sql, it)),
-        Test::Compare(comparison, it) => path.any(&compare(sql, *comparison, it)),
+        Test::Equal(it) => probe(sql, names, Sign::Equal, it),
+        Test::Compare(comparison, it) => probe(sql, names, sign(*comparison), it),
         Test::In(list) => {
             let tests = one_of(sql, list);
             path.any(&|place| tests.iter().map(|it| it(place)).collect::<Vec<_>>().join(" or "))
@@ -119,19 +119,20 @@ pub(super) fn through_arrays(dialect: &dyn Dialect, names: &[String]) -> Option<
     on_the_way.reduce(|all, it| format!("{all} or {it}"))
 }
 
-fn equal<'d>(sql: &mut Writer<'d>, operand: &Scalar) -> At<'d> {
-    compared(sql, "=", operand)
-}
-
-fn compare<'d>(sql: &mut Writer<'d>, comparison: Comparison, operand: &Scalar) -> At<'d> {
-    compared(sql, sign(comparison), operand)
-}
-
-fn compared<'d>(sql: &mut Writer<'d>, sign: &'static str, operand: &Scalar) -> At<'d> {
-    let d = sql.dialect();
-    let read = reader(d, operand);
-    let operand = sql.param(parameter(operand));
-    Box::new(move |place| format!("{} {sign} {operand}", read(place)))
+/// A comparison with one operand, the commonest question of all: one call answers it.
+fn probe(sql: &mut Writer<'_>, names: &[String], sign: Sign, operand: &Scalar) -> String {
+    let operand = match operand {
+        Scalar::Number(it) => Operand::Number(*it),
+        Scalar::Text(it) => Operand::Text(it.clone()),
+        Scalar::Flag(it) => Operand::Flag(*it),
+        Scalar::Date(it) => match date::print(*it) {
+            Some(it) => Operand::Date(it),
+            None => return never(),
+        },
+    };
+    let (d, probe) = (sql.dialect(), Probe { sign, operand });
+    let placeholder = sql.param(d.probe(names, &probe));
+    d.holds(names, &probe, &placeholder)
 }
 
 /// One test for each type among the operands.
@@ -182,35 +183,16 @@ fn folded_if(d: &dyn Dialect, fold: bool, text: String) -> String {
     if fold { d.fold(&text) } else { parenthesised(text) }
 }
 
-/// How a place is read so that only values of the operand's type are seen.
-fn reader<'d>(d: &'d dyn Dialect, operand: &Scalar) -> At<'d> {
-    match operand {
-        Scalar::Number(_) => Box::new(|it| parenthesised(d.number(it))),
-        Scalar::Text(_) => Box::new(|it| parenthesised(d.text(it))),
-        Scalar::Flag(_) => Box::new(|it| parenthesised(d.flag(it))),
-        Scalar::Date(_) => Box::new(|it| parenthesised(d.date(it))),
-    }
-}
-
-fn parameter(operand: &Scalar) -> Value {
-    match operand {
-        Scalar::Number(it) => (*it).into(),
-        Scalar::Text(it) => it.into(),
-        Scalar::Flag(it) => (*it).into(),
-        Scalar::Date(it) => date::print(*it).into(),
-    }
-}
-
 fn parenthesised(expression: String) -> String {
     format!("({expression})")
 }
 
-fn sign(comparison: Comparison) -> &'static str {
+fn sign(comparison: Comparison) -> Sign {
     match comparison {
-        Comparison::Less => "<",
-        Comparison::LessOrEqual => "<=",
-        Comparison::Greater => ">",
-        Comparison::GreaterOrEqual => ">=",
+        Comparison::Less => Sign::Less,
+        Comparison::LessOrEqual => Sign::LessOrEqual,
+        Comparison::Greater => Sign::Greater,
+        Comparison::GreaterOrEqual => Sign::GreaterOrEqual,
     }
 }
 
@@ -232,7 +214,7 @@ fn on_column(sql: &mut Writer<'_>, column: &Field, test: &Test) -> String {
             None => never(),
         },
         Test::Compare(comparison, it) => match of_its_type(it) {
-            Some(it) => format!("{name} {} {}", sign(*comparison), sql.param(it)),
+            Some(it) => format!("{name} {} {}", sign(*comparison).sql(), sql.param(it)),
             None => never(),
         },
         Test::In(list) if is_date => {

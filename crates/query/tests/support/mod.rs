@@ -8,7 +8,7 @@ use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use stoa_query::compile::Statement;
 use stoa_query::item::{self, Stamp};
-use stoa_sql::{Dialect, Postgres, Sqlite, Table, Value};
+use stoa_sql::{Dialect, Postgres, Sqlite, Table, Value, probe};
 use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
 
 /// An item in its table.
@@ -53,6 +53,7 @@ impl OnSqlite {
             };
             connection.create_scalar_function(it.name, it.arity, flags, call).expect("a function");
         }
+        connection.create_scalar_function(probe::FUNCTION, 4, flags, holds).expect("a function");
         Self(connection)
     }
 
@@ -114,6 +115,16 @@ fn owned(value: &Value) -> ToSqlOutput<'static> {
         Value::Bytes(it) => Own::Blob(it.clone()),
         Value::Texts(it) => Own::Text(serde_json::to_string(it).expect("a list")),
     })
+}
+
+fn holds(context: &Context<'_>) -> rusqlite::Result<bool> {
+    let operand = match context.get_raw(3) {
+        ValueRef::Real(it) => probe::Bound::Real(it),
+        ValueRef::Integer(it) => probe::Bound::Int(it),
+        it => probe::Bound::Text(it.as_str()?),
+    };
+    let (document, path, test) = (context.get_raw(0), context.get_raw(1), context.get_raw(2));
+    Ok(probe::holds(document.as_blob()?, path.as_str()?, test.as_str()?, operand))
 }
 
 pub struct OnPostgres {
@@ -207,6 +218,10 @@ impl ToSql for Bound<'_> {
             (Value::Int(it), &Type::INT4) => i32::try_from(*it)?.to_sql(ty, out),
             (Value::Int(it), _) => it.to_sql(ty, out),
             (Value::Real(it), _) => it.to_sql(ty, out),
+            (Value::Text(it), &Type::JSONPATH) => {
+                out.extend_from_slice(&[1]);
+                it.to_sql(&Type::TEXT, out)
+            }
             (Value::Text(it), _) => it.to_sql(ty, out),
             (Value::Bytes(it), _) => it.to_sql(ty, out),
             (Value::Texts(it), _) => it.to_sql(ty, out),

@@ -9,7 +9,7 @@ pub(crate) use writer::Writer;
 use crate::{Error, InsertRows, Row};
 use rusqlite::{Connection, OpenFlags, Statement, ToSql, types::ToSqlOutput, types::ValueRef};
 use std::path::Path;
-use stoa_sql::Value;
+use stoa_sql::{Value, probe};
 
 /// A connection lent to one transaction or read.
 pub(crate) struct SqliteTx<'t> {
@@ -141,7 +141,16 @@ fn register_functions(conn: &Connection) -> Result<(), Error> {
         })
         .map_err(|it| Error::from_sqlite(&it))?;
     }
-    Ok(())
+    let holds = |context: &rusqlite::functions::Context<'_>| {
+        let operand = match context.get_raw(3) {
+            ValueRef::Real(it) => probe::Bound::Real(it),
+            ValueRef::Integer(it) => probe::Bound::Int(it),
+            it => probe::Bound::Text(it.as_str()?),
+        };
+        let (document, path, test) = (context.get_raw(0), context.get_raw(1), context.get_raw(2));
+        Ok(probe::holds(document.as_blob()?, path.as_str()?, test.as_str()?, operand))
+    };
+    conn.create_scalar_function(probe::FUNCTION, 4, flags, holds).map_err(|it| Error::from_sqlite(&it))
 }
 
 struct Returned(Value);

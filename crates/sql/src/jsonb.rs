@@ -1,0 +1,165 @@
+//! SQLite's binary JSON, read in place: <https://sqlite.org/jsonb.html>.
+//!
+//! A filter that looks at every item of a collection spends its time on finding one member in each of
+//! them. A walk over the bytes gives the value and its type at once, and allocates nothing.
+//!
+//! ```text
+//! element = head, payload     head = (size « 4 | kind), and 1, 2, 4 or 8 bytes of a larger size
+//! ```
+
+use std::borrow::Cow;
+
+/// One value inside a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Element<'a> {
+    kind: u8,
+    payload: &'a [u8],
+}
+
+const TRUE: u8 = 1;
+const FALSE: u8 = 2;
+const INTEGER: u8 = 3;
+const REAL: u8 = 5;
+/// Text that stands for itself.
+const TEXT: u8 = 7;
+/// Text with the escapes of JSON.
+const TEXT_ESCAPED: u8 = 8;
+/// Text that stands for itself, with characters that JSON would escape.
+const TEXT_RAW: u8 = 10;
+const ARRAY: u8 = 11;
+const OBJECT: u8 = 12;
+
+impl<'a> Element<'a> {
+    /// The whole document; nothing if the bytes aren't JSONB.
+    pub fn root(document: &'a [u8]) -> Option<Self> {
+        first(document).map(|(it, _)| it)
+    }
+
+    /// A number, as a double. Canonical text has no other numbers than those of JSON.
+    pub fn number(self) -> Option<f64> {
+        match self.kind {
+            INTEGER | REAL => std::str::from_utf8(self.payload).ok()?.parse().ok(),
+            _ => None,
+        }
+    }
+
+    pub fn text(self) -> Option<Cow<'a, str>> {
+        match self.kind {
+            TEXT | TEXT_RAW => std::str::from_utf8(self.payload).ok().map(Cow::Borrowed),
+            TEXT_ESCAPED => unescaped(self.payload).map(Cow::Owned),
+            _ => None,
+        }
+    }
+
+    pub fn flag(self) -> Option<bool> {
+        match self.kind {
+            TRUE => Some(true),
+            FALSE => Some(false),
+            _ => None,
+        }
+    }
+
+    pub fn is_array(self) -> bool {
+        self.kind == ARRAY
+    }
+
+    /// The elements of an array; none of anything else.
+    pub fn elements(self) -> impl Iterator<Item = Self> {
+        let mut rest = if self.is_array() { self.payload } else { &[] };
+        std::iter::from_fn(move || {
+            let (element, after) = first(rest)?;
+            rest = after;
+            Some(element)
+        })
+    }
+
+    /// The member of an object.
+    pub fn member(self, name: &str) -> Option<Self> {
+        let mut rest = if self.kind == OBJECT { self.payload } else { &[] };
+        while !rest.is_empty() {
+            let (label, after) = first(rest)?;
+            let (value, after) = first(after)?;
+            if label.is(name) {
+                return Some(value);
+            }
+            rest = after;
+        }
+        None
+    }
+
+    fn is(self, name: &str) -> bool {
+        match self.kind {
+            TEXT | TEXT_RAW => self.payload == name.as_bytes(),
+            // An escape is longer than what it stands for.
+            TEXT_ESCAPED if self.payload.len() > name.len() => unescaped(self.payload).is_some_and(|it| it == name),
+            _ => false,
+        }
+    }
+}
+
+/// The element that the bytes begin with, and the bytes behind it.
+fn first(bytes: &[u8]) -> Option<(Element<'_>, &[u8])> {
+    let (&head, rest) = bytes.split_first()?;
+    let (size, rest) = match head >> 4 {
+        it @ 0..=11 => (usize::from(it), rest),
+        it => {
+            let (size, rest) = rest.split_at_checked(1 << (it - 12))?;
+            (size.iter().try_fold(0_usize, |all, &it| Some(all.checked_mul(256)? | usize::from(it)))?, rest)
+        }
+    };
+    let (payload, rest) = rest.split_at_checked(size)?;
+    Some((Element { kind: head & 15, payload }, rest))
+}
+
+fn unescaped(payload: &[u8]) -> Option<String> {
+    serde_json::from_slice(&[b"\"", payload, b"\""].concat()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A head and its payload, as SQLite writes them.
+    fn element(kind: u8, payload: &[u8]) -> Vec<u8> {
+        let size = payload.len();
+        let head = match size {
+            0..=11 => vec![(size as u8) << 4 | kind],
+            12..=255 => vec![0xc0 | kind, size as u8],
+            _ => vec![0xd0 | kind, (size >> 8) as u8, size as u8],
+        };
+        [head, payload.to_vec()].concat()
+    }
+
+    #[test]
+    fn members_and_elements_are_found_by_walking() {
+        let list = element(ARRAY, &[element(INTEGER, b"500"), element(REAL, b"1e+21"), vec![TRUE]].concat());
+        let long = "n".repeat(300);
+        let members = [
+            element(TEXT, long.as_bytes()),
+            element(TEXT_ESCAPED, br"a\tb"),
+            element(TEXT_ESCAPED, br"a\tb"),
+            vec![FALSE],
+            element(TEXT, b"list"),
+            list,
+        ];
+        let document = element(OBJECT, &members.concat());
+        let root = Element::root(&document).unwrap();
+        assert_eq!(root.member(&long).unwrap().text().unwrap(), "a\tb");
+        assert_eq!(root.member("a\tb").unwrap().flag(), Some(false));
+        let list: Vec<_> = root.member("list").unwrap().elements().collect();
+        assert_eq!(list.iter().map(|it| it.number()).collect::<Vec<_>>(), [Some(500.0), Some(1e21), None]);
+        assert_eq!(list[2].flag(), Some(true));
+        assert!(root.member("other").is_none() && list[0].member("x").is_none() && root.elements().next().is_none());
+    }
+
+    #[test]
+    fn what_is_cut_off_holds_nothing() {
+        let document = element(OBJECT, &[element(TEXT, b"name"), element(TEXT, &[b'x'; 300])].concat());
+        for length in 0..document.len() {
+            assert!(Element::root(&document[..length]).is_none());
+        }
+        assert!(
+            Element::root(b"\xff").is_none() && Element::root(b"{\"a\":1}").is_none_or(|it| it.member("a").is_none())
+        );
+    }
+}
