@@ -9,4 +9,5 @@ mod malformed;
 mod matrix;
 mod ownership;
 mod permissions;
+mod references;
 mod store;

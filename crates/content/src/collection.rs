@@ -4,11 +4,12 @@ use crate::{
     Content, Levels,
     definition::{self, Definition},
     permission::{self, Specials},
+    reference::{self, Link},
     rule::{self, Access},
     texts::Texts,
 };
 use serde_json::Value;
-use std::{cmp::Ordering, sync::Arc};
+use std::{cmp::Ordering, collections::HashMap, sync::Arc};
 use stoa_kernel::{Caller, Code, CollectionId, Fault, Result, SiteId, clock::Millis};
 use stoa_query::schema::Schema;
 use stoa_sql::{Table, params};
@@ -25,6 +26,8 @@ pub struct Collection {
     pub(crate) specials: Specials,
     pub(crate) schema: Schema,
     pub(crate) texts: Texts,
+    /// Where the multi-reference fields find their links.
+    pub(crate) links: HashMap<String, Link>,
 }
 
 /// Which collections a list shows, and in which order.
@@ -75,6 +78,7 @@ impl Collection {
             table,
             schema: stored.definition.schema(),
             specials: stored.specials,
+            links: HashMap::new(),
             id: stored.id.into(),
             revision: stored.revision,
             created: stored.created,
@@ -100,8 +104,15 @@ impl Content {
         }
         let ticket = self.cache().ticket();
         let (key, name) = (site.id.clone(), id.to_owned());
-        let stored = site.read(Lane::Point, move |tx| boxed!(live(tx, &key, &name).await)).await?;
-        let collection = Arc::new(Collection::new(site, stored.ok_or_else(|| missing(id))?));
+        let found = site.read(Lane::Point, move |tx| {
+            boxed!({
+                let Some(stored) = live(tx, &key, &name).await? else { return Ok(None) };
+                let links = reference::links(tx, &key, &stored).await?;
+                Ok(Some((stored, links)))
+            })
+        });
+        let (stored, links) = found.await?.ok_or_else(|| missing(id))?;
+        let collection = Arc::new(Collection { links, ..Collection::new(site, stored) });
         self.cache().keep(&ticket, &site.id, collection.clone(), now);
         Ok(collection)
     }

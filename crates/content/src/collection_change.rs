@@ -9,6 +9,7 @@ use crate::{
     definition::{self, Definition},
     field,
     permission::Specials,
+    reference_pair::{self, Place},
     rule,
     shape::unfit,
 };
@@ -34,11 +35,11 @@ impl Content {
         let id = definition::parse_id(object)?.to_owned();
         let definition = Definition::parse(object, None)?;
         definition.check_levels(None, caller)?;
-        let (text, now, most) = (print(&definition)?, self.world().now(), self.limits().collections);
+        let (now, most) = (self.world().now(), self.limits().collections);
         let (place, name) = (site.clone(), id.clone());
-        let number = site
+        let (number, definition, settled) = site
             .write(move |tx| {
-                let (site, id, text) = (place.clone(), name.clone(), text.clone());
+                let (site, id, mut definition) = (place.clone(), name.clone(), definition.clone());
                 boxed!({
                     let sql = "select count(*) from stoa.collection where site = $1 and deleted is null";
                     let count: i64 = tx.row(sql, &params![&site.id], |row| row.get(0)).await?.unwrap_or(0);
@@ -51,7 +52,9 @@ impl Content {
                     }
                     let sql = "select coalesce(max(number), 0) + 1 from stoa.collection where site = $1";
                     let number: i64 = tx.row(sql, &params![&site.id], |row| row.get(0)).await?.unwrap_or(1);
-                    let row = params![&site.id, number, &id, text, now, now];
+                    let place = Place { site: &site.id, number, id: &id, now };
+                    let settled = reference_pair::settle(tx, &place, &[], &mut definition).await?;
+                    let row = params![&site.id, number, &id, print(&definition)?, now, now];
                     if tx.execute(INSERT, &row).await? == 0 {
                         return Err(taken(&id));
                     }
@@ -59,11 +62,12 @@ impl Content {
                     for statement in tx.dialect().create_items_table(table) {
                         tx.batch(&statement).await?;
                     }
-                    Ok(number)
+                    Ok((number, definition, settled))
                 })
             })
             .await?;
         self.cache().forget(&site.id, &id);
+        self.after_settling(site, &settled).await?;
         let specials = Specials::default();
         let stored = Stored { number, id, definition, revision: 1, created: now, updated: now, specials };
         Ok(definition::view(&Collection::new(site, stored), caller, false))
@@ -232,7 +236,7 @@ impl Content {
         let now = self.world().now();
         let make = Arc::new(make);
         let (place, asker, name) = (site.clone(), caller.clone(), id.clone());
-        let stored = site
+        let (stored, settled) = site
             .write(move |tx| {
                 let (site, caller, id, make) = (place.clone(), asker.clone(), name.clone(), make.clone());
                 boxed!({
@@ -244,18 +248,22 @@ impl Content {
                         return Err(Fault::because(Code::RevisionWrong, text)
                             .with("currentRevision", stored.revision.to_string()));
                     }
-                    let after = make(&stored.definition)?;
+                    let mut after = make(&stored.definition)?;
                     after.check_levels(Some(&stored.definition), &caller)?;
+                    let place = Place { site: &site.id, number: stored.number, id: &id, now };
+                    let fields = &stored.definition.fields;
+                    let settled = reference_pair::settle(tx, &place, fields, &mut after).await?;
                     stored.revision += 1;
                     stored.updated = now;
                     let row = params![print(&after)?, stored.revision, now, &site.id, stored.number];
                     tx.execute(UPDATE, &row).await?;
                     stored.definition = after;
-                    Ok(stored)
+                    Ok((stored, settled))
                 })
             })
             .await?;
         self.cache().forget(&site.id, &id);
+        self.after_settling(site, &settled).await?;
         Ok(Collection::new(site, stored))
     }
 }

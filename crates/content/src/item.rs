@@ -3,7 +3,9 @@
 //! A document is the stored text; it is read and answered without being parsed.
 
 use crate::{
-    Collection, Content, GetRequest, Operation, Request, rule,
+    Collection, Content, GetRequest, Operation, Request,
+    include::Room,
+    rule,
     sent::Sent,
     write::{self, Incoming, Mode, Target, covers, exists, missing},
 };
@@ -71,6 +73,8 @@ impl Content {
         }
         let (reader, key) = (collection.clone(), id.clone());
         let projection = resolve::projection(&request.fields);
+        let includes = self.include_plan(site, caller, &collection, &request.references).await?;
+        let most = self.limits().page_bytes;
         let found = site
             .read(Lane::Point, move |tx| {
                 boxed!({
@@ -78,13 +82,15 @@ impl Content {
                         Scope::OwnedBy(owner) => (&reader.texts.get_owned, vec![key.into(), owner.into()]),
                         _ => (&reader.texts.get, vec![Value::Text(key)]),
                     };
-                    let found = tx.row(sql, &params, |row| {
-                        Ok(match &projection {
-                            Projection::All => row.text(0)?.to_owned(),
-                            some => stoa_query::project(row.text(0)?, some),
-                        })
-                    });
-                    Ok(found.await?)
+                    let mut found = tx.row(sql, &params, |row| Ok(row.text(0)?.to_owned())).await?;
+                    if let (false, Some(doc)) = (includes.is_empty(), &mut found) {
+                        let filled = includes.fill(tx, vec![std::mem::take(doc)], &mut Room::new(most)).await?;
+                        *doc = filled.into_iter().next().unwrap_or_default();
+                    }
+                    Ok(match &projection {
+                        Projection::All => found,
+                        some => found.map(|it| stoa_query::project(&it, some)),
+                    })
                 })
             })
             .await?;

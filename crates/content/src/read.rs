@@ -3,7 +3,11 @@
 //! The scope of the caller is part of the plan, so that no filter, sort or count can see past it. Pages
 //! are answered by offset, without cursors: one of the two designs of section 5.3 that work fully.
 
-use crate::{Collection, Content, Operation, item, request, rule};
+use crate::{
+    Collection, Content, Operation,
+    include::{self, Room},
+    item, request, rule,
+};
 use serde_json::{Map, Value as Json};
 use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Fault, Result};
@@ -30,7 +34,7 @@ pub struct Page {
 }
 
 impl Page {
-    fn new(start: Start) -> Self {
+    pub(crate) fn new(start: Start) -> Self {
         let Start::Offset(offset) = start;
         Self { elements: String::new(), count: 0, offset, has_next: false, total: None }
     }
@@ -60,12 +64,10 @@ impl Content {
             _ => 0,
         };
         let plan = resolve::find(&query, context(caller, &collection, seed)?)?;
-        if !query.references.is_empty() {
-            return Err(request::not_resolved());
-        }
-        let lane = if is_bounded(&plan) { Lane::Point } else { Lane::Scan };
+        let includes = self.include_plan(site, caller, &collection, &query.references).await?;
+        let lane = if is_bounded(&plan) && includes.is_empty() { Lane::Point } else { Lane::Scan };
         let most = self.limits().page_bytes;
-        let found = site.read(lane, move |tx| boxed!(find(tx, &collection, &plan, most).await));
+        let found = site.read(lane, move |tx| boxed!(find(tx, &collection, &plan, &includes, most).await));
         found.await
     }
 
@@ -132,13 +134,28 @@ fn print_value(key: &str, out: &mut String) {
     }
 }
 
-async fn find(tx: &mut Tx<'_>, collection: &Arc<Collection>, plan: &Find, most: usize) -> Result<Page> {
+async fn find(
+    tx: &mut Tx<'_>,
+    collection: &Arc<Collection>,
+    plan: &Find,
+    includes: &include::Plan,
+    most: usize,
+) -> Result<Page> {
     let mut page = Page::new(plan.window.start);
     let limit = plan.window.limit as usize;
     let (sql, params) = compile::find(tx.dialect(), collection.table, plan);
     let (elements, mut count) = (&mut page.elements, 0);
+    // Documents that others are to be put into; all others go to the answer as they are.
+    let (mut documents, mut held) = (Vec::new(), 0);
     tx.rows(&sql, &params, |row| {
         count += 1;
+        if !includes.is_empty() {
+            held += row.text(1)?.len();
+            if count <= limit && held <= most {
+                documents.push(row.text(1)?.to_owned());
+            }
+            return Ok(());
+        }
         if count > limit || elements.len() > most {
             return Ok(());
         }
@@ -152,7 +169,11 @@ async fn find(tx: &mut Tx<'_>, collection: &Arc<Collection>, plan: &Find, most: 
         Ok(())
     })
     .await?;
-    if page.elements.len() > most {
+    for (n, it) in includes.fill(tx, documents, &mut Room::new(most)).await?.into_iter().enumerate() {
+        page.elements.push_str(if n > 0 { "," } else { "" });
+        item::print(collection, &stoa_query::project(&it, &plan.projection), &mut page.elements);
+    }
+    if page.elements.len().max(held) > most {
         let text = format!("The items of the page are larger than {most} bytes; ask for fewer.");
         return Err(Fault::because(Code::PayloadTooLarge, text));
     }

@@ -28,6 +28,8 @@ pub struct GetRequest {
     pub id: String,
     /// Dotted names; empty for all fields.
     pub fields: Vec<String>,
+    /// Reference fields whose items are wanted in place of their ids.
+    pub references: Vec<wire::Reference>,
     pub is_sandbox: bool,
 }
 
@@ -113,7 +115,7 @@ impl GetRequest {
     /// Reads the members of a get; in a query string a list of one is a single text.
     ///
     /// # Errors
-    /// WDE0001, WDE0002, WDE0003; WDE0119 for references, which this server doesn't resolve yet.
+    /// WDE0001, WDE0002, WDE0003, and what makes `includeReferences` invalid.
     pub fn parse(members: &Map<String, Value>) -> Result<Self> {
         let fields = match present(members, "fields") {
             None => Vec::new(),
@@ -121,23 +123,15 @@ impl GetRequest {
             Some(Value::Array(list)) => list.iter().map(field_name).collect::<Result<_>>()?,
             Some(it) => vec![field_name(it)?],
         };
-        let is_empty = |it: &Value| it.as_array().is_some_and(Vec::is_empty);
-        if present(members, "includeReferences").is_some_and(|it| !is_empty(it)) {
-            return Err(not_resolved());
-        }
+        let references = wire::Reference::parse_all(members)?;
         let (collection, id) = (collection_id(members)?.to_owned(), item_id(members)?.to_owned());
-        Ok(Self { collection, id, fields, is_sandbox: is_sandbox(members)? })
+        Ok(Self { collection, id, fields, references, is_sandbox: is_sandbox(members)? })
     }
 
     pub(crate) fn collection(&self, caller: &Caller) -> Result<&str> {
         refuse_sandbox(self.is_sandbox, caller)?;
         Ok(&self.collection)
     }
-}
-
-/// References are resolved by a later part of this crate.
-pub(crate) fn not_resolved() -> Fault {
-    Fault::because(Code::NotSupported, "Including referenced items is not supported yet.")
 }
 
 fn field_name(value: &Value) -> Result<String> {

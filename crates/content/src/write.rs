@@ -3,7 +3,7 @@
 //! One call is one transaction whatever the number of items, with a statement for all of them and one
 //! row of the outbox for each kind of event. A refusal of one item leaves the others alone.
 
-use crate::{Collection, Content, Operation, event, rule, texts};
+use crate::{Collection, Content, Operation, event, reference_link, rule, texts};
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
@@ -357,8 +357,9 @@ pub(crate) async fn remove(
     shows: bool,
 ) -> Result<Vec<Result<String>>> {
     let (target, ids, condition) = (target.clone(), Arc::new(ids), condition.map(Arc::new));
+    let site_id = site.id.clone();
     site.write(move |tx| {
-        let (target, ids, condition) = (target.clone(), ids.clone(), condition.clone());
+        let (site_id, target, ids, condition) = (site_id.clone(), target.clone(), ids.clone(), condition.clone());
         boxed!({
             let collection = &target.collection;
             let scope = rule::scope(&target.caller, Operation::Remove, collection)?;
@@ -375,6 +376,7 @@ pub(crate) async fn remove(
             if !gone.is_empty() {
                 let gone: Vec<String> = unique(gone);
                 tx.execute(&collection.texts.delete, &params![gone.clone()]).await?;
+                reference_link::items_removed(tx, &site_id, collection.table.number, &gone).await?;
                 target.author.deleted(tx, &gone).await?;
             }
             Ok(answers)

@@ -46,6 +46,28 @@ pub struct Distinct {
     pub total: bool,
 }
 
+/// The members of a request for referenced items that say which of them (protocol/content.md 3.6).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Referenced {
+    pub fields: Vec<String>,
+    /// By the order of the links.
+    pub descending: bool,
+    pub paging: Paging,
+    pub total: bool,
+}
+
+impl Referenced {
+    /// Reads the body of such a request.
+    pub fn parse(request: &Map<String, Json>) -> Result<Self> {
+        Ok(Self {
+            fields: texts(request, "fields", Code::FieldNotText)?,
+            descending: page::descending(request, "order")?,
+            paging: page::paging(request)?,
+            total: flag(request, "returnTotalCount")?,
+        })
+    }
+}
+
 impl Query {
     /// Reads the body of a query request; members that it doesn't know are left to others.
     pub fn parse(request: &Map<String, Json>) -> Result<Self> {

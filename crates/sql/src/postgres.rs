@@ -48,6 +48,13 @@ impl Dialect for Postgres {
         format!("{left} = any({placeholder}::text[]::double precision[])")
     }
 
+    fn listed(&self, placeholder: &str, columns: usize) -> String {
+        let columns: String = (0..columns).map(|n| format!("value ->> {n} as c{n}, ")).collect();
+        format!(
+            "(select {columns}n from jsonb_array_elements({placeholder}::jsonb) with ordinality as listed(value, n)) k"
+        )
+    }
+
     fn number(&self, place: &Place) -> String {
         let value = value(place);
         format!("case jsonb_typeof({value}) when 'number' then ({value})::double precision end")

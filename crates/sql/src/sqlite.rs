@@ -49,6 +49,11 @@ impl Dialect for Sqlite {
         format!("{left} in (select cast(value as real) from json_each({placeholder}))")
     }
 
+    fn listed(&self, placeholder: &str, columns: usize) -> String {
+        let columns: String = (0..columns).map(|n| format!("value ->> {n} as c{n}, ")).collect();
+        format!("(select {columns}key as n from json_each({placeholder})) k")
+    }
+
     /// The cast matters: an integer of more than 53 bits is not the double that it stands for.
     fn number(&self, place: &Place) -> String {
         let (kind, value) = (kind(place), value(place));

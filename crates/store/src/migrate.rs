@@ -41,6 +41,7 @@ const SITE: &[Migration] = migrations![
     2 "site/0002_identity",
     3 "site/0003_content",
     4 "site/0004_flow",
+    5 "site/0005_reference",
     6 "site/0006_index_permission",
     9 "site/0009_member",
 ];

@@ -6,6 +6,7 @@ pub(crate) mod items;
 mod params;
 pub(crate) mod permissions;
 pub(crate) mod read;
+pub(crate) mod references;
 
 use crate::{App, Call, Problem};
 use axum::{

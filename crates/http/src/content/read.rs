@@ -34,7 +34,7 @@ pub(crate) async fn distinct(State(app): State<App>, call: Call, body: body::Raw
     Ok(answer("distinctValues", &page))
 }
 
-fn answer(name: &str, page: &Page) -> Response {
+pub(super) fn answer(name: &str, page: &Page) -> Response {
     let mut text = String::with_capacity(page.elements.len() + 160);
     text.extend(["{\"", name, "\":[", &page.elements, "],\"pagingMetadata\":{"]);
     page.print_metadata(&mut text);

@@ -20,7 +20,7 @@ pub mod number;
 mod project;
 mod scan;
 
-pub use project::project;
+pub use project::{members, project};
 pub use scan::value;
 
 use stoa_kernel::{Code, Fault, Millis, Result};

@@ -63,6 +63,14 @@ fn masked(value: &str, mask: &Mask, out: &mut String) -> bool {
     true
 }
 
+/// The members of a canonical document: each name with its quotes and escapes, and the text of its value.
+pub fn members(document: &str) -> impl Iterator<Item = (&str, &str)> {
+    parts(document).map(|it| {
+        let (name, value) = it.split_at(end_of_string(it));
+        (name, value.get(1..).unwrap_or_default())
+    })
+}
+
 /// The members or elements of a canonical object or array, each as its text.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();

@@ -47,6 +47,7 @@ const MAX_LIMIT: i64 = 1000;
 const MAX_INTEGER: f64 = 9_007_199_254_740_991.0;
 const MAX_SORT_KEYS: usize = 10;
 const MAX_REFERENCES: usize = 100;
+const MAX_REFERENCED_ITEMS: usize = 50;
 const MAX_NAME: usize = 1000;
 
 pub(super) fn sort(query: &Map<String, Json>, request: &Map<String, Json>) -> Result<Sort> {
@@ -114,6 +115,13 @@ pub(super) fn paging(query: &Map<String, Json>) -> Result<Paging> {
     Ok(Paging::Cursor { limit: limit(by_cursor)?, cursor })
 }
 
+impl Reference {
+    /// What a request wants included: `includeReferences`, and the older `includeReferencedItems`.
+    pub fn parse_all(request: &Map<String, Json>) -> Result<Vec<Self>> {
+        references(request)
+    }
+}
+
 pub(super) fn references(request: &Map<String, Json>) -> Result<Vec<Reference>> {
     let list = |name: &str| match present(request, name) {
         None => Ok(&[][..]),
@@ -127,7 +135,12 @@ pub(super) fn references(request: &Map<String, Json>) -> Result<Vec<Reference>> 
         };
         references.push(Reference { field: reference_name(element.get("field"))?, limit: limit(element)? });
     }
-    for element in list("includeReferencedItems")? {
+    let names = list("includeReferencedItems")?;
+    if names.len() > MAX_REFERENCED_ITEMS {
+        let text = format!("includeReferencedItems has more than {MAX_REFERENCED_ITEMS} elements");
+        return Err(Fault::because(Code::BadRequest, text));
+    }
+    for element in names {
         references.push(Reference { field: reference_name(Some(element))?, limit: None });
     }
     if references.len() > MAX_REFERENCES {

@@ -1,0 +1,166 @@
+//! Links in a transaction: the statements that make, remove and look for them.
+//!
+//! Pairs of ids travel as one list, so each function is one statement whatever their number. Nothing here
+//! asks for rights; scopes come in.
+
+use crate::{
+    Collection,
+    reference::{self, Link, and_scope},
+};
+use serde_json::json;
+use std::collections::HashSet;
+use stoa_kernel::{Code, Fault, Result, SiteId};
+use stoa_query::Scope;
+use stoa_sql::{Table, Writer, params};
+use stoa_store::{Site, Tx};
+
+/// The links of one field: of the items of a collection that has it.
+#[derive(Clone)]
+pub(crate) struct Links {
+    site: SiteId,
+    link: Link,
+    /// The table of the items on the other side.
+    far: Table,
+}
+
+/// The id of an item that has the field, and of one that it leads to.
+pub(crate) type Pair = (String, String);
+
+impl Links {
+    pub(crate) fn new(site: &Site, link: Link, far: &Collection) -> Self {
+        Self { site: site.id.clone(), link, far: far.table }
+    }
+
+    /// Makes sure that the field has not been deleted meanwhile: memory may be a moment old.
+    ///
+    /// # Errors
+    /// WDE0024.
+    pub(crate) async fn check(&self, tx: &mut Tx<'_>) -> Result<()> {
+        let sql = "select number from stoa.relation where site = $1 and number = $2 and deleted is null";
+        match tx.row(sql, &params![&self.site, self.link.relation], |row| row.get::<i64>(0)).await? {
+            Some(_) => Ok(()),
+            None => Err(Fault::new(Code::FieldDeleted)),
+        }
+    }
+
+    /// Makes links, in the order given, of those that lead to an item that is there; one that exists stays
+    /// as it is.
+    pub(crate) async fn insert(&self, tx: &mut Tx<'_>, pairs: &[Pair]) -> Result<()> {
+        if pairs.is_empty() {
+            return Ok(());
+        }
+        let (near, far) = (self.link.side.near(), self.link.side.far());
+        let (table, listed) = (tx.dialect().table(self.far), tx.dialect().listed("$3", 2));
+        let sql = format!(
+            "insert into stoa.item_link (site, relation, {near}, {far}) select $1, $2, k.c0, k.c1 from {listed} \
+             where exists (select 1 from {table} t where t.id = k.c1) order by k.n on conflict do nothing"
+        );
+        tx.execute(&sql, &params![&self.site, self.link.relation, json!(pairs).to_string()]).await?;
+        Ok(())
+    }
+
+    /// The first of these pairs that are linked.
+    pub(crate) async fn first_of(&self, tx: &mut Tx<'_>, pairs: &[Pair]) -> Result<Option<Pair>> {
+        let (near, far, listed) = (self.link.side.near(), self.link.side.far(), tx.dialect().listed("$1", 2));
+        let sql = format!(
+            "select k.c0, k.c1 from {listed} cross join stoa.item_link link where link.site = $2 \
+             and link.relation = $3 and link.{near} = k.c0 and link.{far} = k.c1 order by k.n limit 1"
+        );
+        let params = params![json!(pairs).to_string(), &self.site, self.link.relation];
+        Ok(tx.row(&sql, &params, |row| Ok((row.get(0)?, row.get(1)?))).await?)
+    }
+
+    /// Removes the links between these pairs, as far as the scope covers the items they lead to.
+    pub(crate) async fn remove(&self, tx: &mut Tx<'_>, pairs: &[Pair], scope: &Scope) -> Result<()> {
+        let mut sql = Writer::new(tx.dialect());
+        let (near, far) = (self.link.side.near(), self.link.side.far());
+        sql.push("delete from stoa.item_link where seq in (select link.seq from ");
+        let list = sql.param(json!(pairs).to_string());
+        let listed = sql.dialect().listed(&list, 2);
+        sql.push(&listed).push(" cross join stoa.item_link link");
+        self.join_far(&mut sql, scope);
+        self.only(&mut sql, " where");
+        sql.push(&format!(" and link.{near} = k.c0 and link.{far} = k.c1"));
+        self.and_far(&mut sql, scope);
+        sql.push(")");
+        let (sql, params) = sql.finish();
+        tx.execute(&sql, &params).await?;
+        Ok(())
+    }
+
+    /// Removes all links of these items, as far as the scope covers the items they lead to.
+    pub(crate) async fn clear(&self, tx: &mut Tx<'_>, items: &[String], scope: &Scope) -> Result<()> {
+        let mut sql = Writer::new(tx.dialect());
+        sql.push("delete from stoa.item_link where seq in (select link.seq from stoa.item_link link");
+        self.join_far(&mut sql, scope);
+        self.only(&mut sql, " where");
+        let list = sql.param(items.to_vec());
+        let among = sql.dialect().any_of(&format!("link.{}", self.link.side.near()), &list);
+        sql.push(" and ").push(&among);
+        self.and_far(&mut sql, scope);
+        sql.push(")");
+        let (sql, params) = sql.finish();
+        tx.execute(&sql, &params).await?;
+        Ok(())
+    }
+
+    /// Appends the condition that a row of `link` is one of this field's.
+    pub(crate) fn only(&self, sql: &mut Writer<'_>, word: &str) {
+        sql.push(word).push(" link.site = ").bind(&self.site);
+        sql.push(" and link.relation = ").bind(self.link.relation);
+    }
+
+    /// Joins the items that links lead to as `far`, if the scope needs them.
+    fn join_far(&self, sql: &mut Writer<'_>, scope: &Scope) {
+        if *scope != Scope::Everything {
+            let table = sql.dialect().table(self.far);
+            sql.push(" cross join ").push(&table).push(" far");
+        }
+    }
+
+    fn and_far(&self, sql: &mut Writer<'_>, scope: &Scope) {
+        if *scope != Scope::Everything {
+            sql.push(&format!(" and far.id = link.{}", self.link.side.far()));
+            and_scope(sql, "far", scope);
+        }
+    }
+}
+
+/// Those of the ids whose items are there and covered by the scope.
+pub(crate) async fn visible(
+    tx: &mut Tx<'_>,
+    collection: &Collection,
+    scope: &Scope,
+    ids: Vec<String>,
+) -> Result<HashSet<String>> {
+    let mut sql = Writer::new(tx.dialect());
+    sql.push("select t.id from ").push(&collection.texts.name).push(" t where ");
+    let list = sql.param(ids);
+    let among = sql.dialect().any_of("t.id", &list);
+    sql.push(&among);
+    and_scope(&mut sql, "t", scope);
+    let (sql, params) = sql.finish();
+    Ok(tx.rows(&sql, &params, |row| row.get(0)).await?.into_iter().collect())
+}
+
+/// Removes all links from and to items that go: a statement for each field of the collection that takes
+/// part in a relation. To be called in the transaction that removes the items.
+pub(crate) async fn items_removed(tx: &mut Tx<'_>, site: &SiteId, collection: i64, ids: &[String]) -> Result<()> {
+    for relation in reference::relations(tx, site, collection).await? {
+        for (side, ..) in relation.ends(collection) {
+            let among = tx.dialect().any_of(side.near(), "$3");
+            let sql = format!("delete from stoa.item_link where site = $1 and relation = $2 and {among}");
+            tx.execute(&sql, &params![site, relation.number, ids.to_vec()]).await?;
+        }
+    }
+    Ok(())
+}
+
+/// The same for a collection that is emptied.
+pub(crate) async fn collection_emptied(tx: &mut Tx<'_>, site: &SiteId, collection: i64) -> Result<()> {
+    for relation in reference::relations(tx, site, collection).await? {
+        let sql = "delete from stoa.item_link where site = $1 and relation = $2";
+        tx.execute(sql, &params![site, relation.number]).await?;
+    }
+    Ok(())
+}

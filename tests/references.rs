@@ -1,0 +1,414 @@
+//! References by URL: pairs of fields, links, what may be seen of them, and those who try more.
+
+use serde_json::{Value, json};
+use stoa_testkit::{Asker, Reply, TestApp, on_both_engines};
+
+const OPEN: &str = "ANYONE";
+
+/// Makes a collection: one level to read, one for everything else.
+async fn collection(app: &TestApp, id: &str, fields: Value, (read, others): (&str, &str)) -> Value {
+    let levels = json!({ "itemRead": read, "itemInsert": others, "itemUpdate": others, "itemRemove": others });
+    let object = json!({ "id": id, "displayName": id, "fields": fields, "dataPermissions": levels });
+    let reply = app.app().post("/v2/collections", &json!({ "collection": object })).await;
+    assert_eq!(reply.verdict(), "200", "{:?}", reply.body);
+    reply.json()["collection"].clone()
+}
+
+async fn definition(app: &TestApp, id: &str) -> Value {
+    app.app().get(&format!("/v2/collections/{id}?dataCollectionId={id}")).await.json()["collection"].clone()
+}
+
+fn field<'v>(collection: &'v Value, key: &str) -> Option<&'v Value> {
+    collection["fields"].as_array().unwrap().iter().find(|it| it["key"] == key)
+}
+
+fn multi(key: &str, target: &str, pair: &str) -> Value {
+    json!({ "key": key, "type": "MULTI_REFERENCE", "typeMetadata": { "multiReference": {
+        "referencedCollectionId": target, "referencingFieldKey": pair, "referencingDisplayName": pair } } })
+}
+
+fn single(key: &str, target: &str) -> Value {
+    json!({ "key": key, "type": "REFERENCE", "typeMetadata": { "reference": { "referencedCollectionId": target } } })
+}
+
+fn title() -> Value {
+    json!({ "key": "title", "type": "TEXT" })
+}
+
+async fn insert(asker: &Asker<'_>, id: &str, item: &str) {
+    let body = json!({ "dataCollectionId": id, "dataItem": { "data": { "_id": item, "title": item } } });
+    assert_eq!(asker.post("/v2/items", &body).await.verdict(), "200", "{item}");
+}
+
+/// Movies with actors (`m`, `n`; `p`, `q`, `r`), each side with levels of its own.
+async fn movies(app: &TestApp, movies: (&str, &str), actors: (&str, &str)) {
+    collection(app, "actors", json!([title(), single("idol", "actors")]), actors).await;
+    let fields = json!([title(), multi("actors", "actors", "movies"), single("lead", "actors")]);
+    collection(app, "movies", fields, movies).await;
+    for it in ["m", "n"] {
+        insert(&app.app(), "movies", it).await;
+    }
+    for it in ["p", "q", "r"] {
+        insert(&app.app(), "actors", it).await;
+    }
+}
+
+fn entry(field: &str, near: &str, far: &str) -> Value {
+    json!({ "referringItemFieldName": field, "referringItemId": near, "referencedItemId": far })
+}
+
+async fn link(asker: &Asker<'_>, collection: &str, field: &str, near: &str, far: &[&str]) -> Reply {
+    let entries: Vec<_> = far.iter().map(|it| entry(field, near, it)).collect();
+    let body = json!({ "dataCollectionId": collection, "dataItemReferences": entries });
+    asker.post("/v2/bulk/items/insert-references", &body).await
+}
+
+async fn unlink(asker: &Asker<'_>, collection: &str, field: &str, near: &str, far: &[&str]) -> Reply {
+    let entries: Vec<_> = far.iter().map(|it| entry(field, near, it)).collect();
+    let body = json!({ "dataCollectionId": collection, "dataItemReferences": entries });
+    asker.post("/v2/bulk/items/remove-references", &body).await
+}
+
+async fn replace(asker: &Asker<'_>, collection: &str, field: &str, near: &str, far: &[&str]) -> Reply {
+    let body = json!({ "dataCollectionId": collection, "referringItemFieldName": field, "referringItemId": near,
+        "newReferencedItemIds": far });
+    asker.post("/v2/items/replace-references", &body).await
+}
+
+async fn is_linked(asker: &Asker<'_>, collection: &str, field: &str, near: &str, far: &str) -> String {
+    let mut body = entry(field, near, far);
+    body["dataCollectionId"] = collection.into();
+    let reply = asker.post("/v2/items/is-referenced", &body).await;
+    if reply.status == 200 { reply.json()["isReferenced"].to_string() } else { reply.verdict() }
+}
+
+async fn referenced(asker: &Asker<'_>, collection: &str, field: &str, near: &str, more: Value) -> Reply {
+    let mut body = json!({ "dataCollectionId": collection, "referringItemFieldName": field, "referringItemId": near });
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    asker.post("/v2/items/query-referenced", &body).await
+}
+
+/// The ids of what an item refers to, in order, or the refusal.
+async fn far(asker: &Asker<'_>, collection: &str, field: &str, near: &str) -> String {
+    let reply = referenced(asker, collection, field, near, json!({})).await;
+    if reply.status != 200 {
+        return reply.verdict();
+    }
+    let json = reply.json();
+    let ids = json["results"].as_array().unwrap().iter().map(|it| it["dataItem"]["data"]["_id"].as_str().unwrap());
+    ids.collect::<Vec<_>>().join("")
+}
+
+async fn query(asker: &Asker<'_>, collection: &str, query: Value, includes: Value) -> Reply {
+    let body = json!({ "dataCollectionId": collection, "query": query, "includeReferences": includes });
+    asker.post("/v2/items/query", &body).await
+}
+
+/// An item with what it includes.
+async fn get(asker: &Asker<'_>, collection: &str, id: &str, includes: Value) -> Value {
+    let filter = json!({ "filter": { "_id": id } });
+    query(asker, collection, filter, includes).await.json()["dataItems"][0]["data"].clone()
+}
+
+/// The ids of an included list, one after the other.
+fn ids(list: &Value) -> String {
+    list.as_array().unwrap_or_else(|| panic!("{list}")).iter().map(|it| it["_id"].as_str().unwrap()).collect()
+}
+
+on_both_engines! {
+    async fn a_field_brings_its_pair_and_takes_it_away(engine) {
+        let app = TestApp::new(engine).await;
+        movies(&app, (OPEN, OPEN), (OPEN, OPEN)).await;
+        let actors = definition(&app, "actors").await;
+        assert_eq!(actors["revision"], "2");
+        let pair = field(&actors, "movies").unwrap();
+        assert_eq!((&pair["type"], &pair["displayName"]), (&json!("MULTI_REFERENCE"), &json!("movies")));
+        let metadata = &pair["typeMetadata"]["multiReference"];
+        assert_eq!((&metadata["referencedCollectionId"], &metadata["referencingFieldKey"]), (&json!("movies"), &json!("actors")));
+        // A round trip changes nothing, whatever it says of the pair's name.
+        let mut sent = definition(&app, "movies").await;
+        sent["fields"][1]["typeMetadata"]["multiReference"]["referencingFieldKey"] = json!("other");
+        let body = json!({ "collection": sent }).to_string().into();
+        let reply = app.app().send(axum::http::Method::PUT, "/v2/collections", Some(body)).await;
+        assert_eq!(reply.verdict(), "200");
+        let key = &reply.json()["collection"]["fields"][1]["typeMetadata"]["multiReference"]["referencingFieldKey"];
+        assert_eq!(key, "movies");
+        assert_eq!(link(&app.app(), "movies", "actors", "m", &["p"]).await.verdict(), "200");
+        // Without a name the pair gets one; a taken one is refused.
+        let body = json!({ "dataCollectionId": "movies", "field": multi("extras", "actors", "") });
+        let reply = app.app().post("/v2/collections/create-field", &body).await;
+        assert_eq!(reply.verdict(), "200", "{:?}", reply.body);
+        let extras = definition(&app, "movies").await;
+        let extras = field(&extras, "extras").unwrap()["typeMetadata"]["multiReference"]["referencingFieldKey"].clone();
+        assert_eq!(extras, "movies_extras");
+        assert!(field(&definition(&app, "actors").await, "movies_extras").is_some());
+        for (field, wants) in [
+            (multi("more", "actors", "title"), "409 WDE0123"),
+            (multi("more", "actors", "_id"), "409 WDE0123"),
+            (multi("more", "actors", "a.b"), "400 WDE0147"),
+            (multi("more", "actors", "$a"), "400 WDE0134"),
+            (multi("more", "nowhere", "x"), "404 WDE0025"),
+            (multi("more", "movies", "more"), "400 WDE0075"),
+            (json!({ "key": "more", "type": "MULTI_REFERENCE" }), "400 WDE0075"),
+            (json!({ "key": "more", "type": "REFERENCE" }), "400 WDE0075"),
+        ] {
+            let body = json!({ "dataCollectionId": "movies", "field": field });
+            assert_eq!(app.app().post("/v2/collections/create-field", &body).await.verdict(), wants, "{field}");
+        }
+        // Deleting the pair deletes the field, and its links with it.
+        let delete = |id: &str, key: &str| json!({ "dataCollectionId": id, "fieldKey": key });
+        let reply = app.app().post("/v2/collections/delete-field", &delete("actors", "movies")).await;
+        assert_eq!(reply.verdict(), "200");
+        assert!(field(&definition(&app, "movies").await, "actors").is_none());
+        assert_eq!(link(&app.app(), "movies", "actors", "m", &["p"]).await.verdict(), "400 WDE0020");
+        let body = json!({ "dataCollectionId": "movies", "field": multi("actors", "actors", "movies") });
+        assert_eq!(app.app().post("/v2/collections/create-field", &body).await.verdict(), "200");
+        assert_eq!(far(&app.app(), "movies", "actors", "m").await, "", "the old links are gone");
+        let reply = app.app().post("/v2/collections/delete-field", &delete("movies", "extras")).await;
+        assert_eq!(reply.verdict(), "200");
+        assert!(field(&definition(&app, "actors").await, "movies_extras").is_none());
+    }
+
+    async fn a_collection_may_refer_to_itself(engine) {
+        let app = TestApp::new(engine).await;
+        let fields = json!([title(), multi("follows", "people", "followers"), multi("followers", "people", "follows")]);
+        let made = collection(&app, "people", fields, (OPEN, OPEN)).await;
+        assert_eq!(made["fields"].as_array().unwrap().len(), 3 + 4, "sent together, they are one pair: {made}");
+        for it in ["a", "b"] {
+            insert(&app.app(), "people", it).await;
+        }
+        assert_eq!(link(&app.app(), "people", "follows", "a", &["b", "a"]).await.verdict(), "200");
+        assert_eq!(far(&app.app(), "people", "follows", "a").await, "ba");
+        assert_eq!(far(&app.app(), "people", "followers", "a").await, "a");
+        assert_eq!(far(&app.app(), "people", "followers", "b").await, "a");
+        let item = get(&app.app(), "people", "b", json!([{ "field": "followers.follows" }])).await;
+        assert_eq!(ids(&item["followers"][0]["follows"]), "ba");
+        let remove = json!({ "dataCollectionId": "people", "dataItemId": "a" });
+        assert_eq!(app.app().post("/v2/items/remove", &remove).await.verdict(), "200");
+        assert_eq!(far(&app.app(), "people", "followers", "b").await, "");
+        let delete = json!({ "dataCollectionId": "people", "fieldKey": "follows" });
+        assert_eq!(app.app().post("/v2/collections/delete-field", &delete).await.verdict(), "200");
+        assert!(field(&definition(&app, "people").await, "followers").is_none());
+    }
+
+    async fn a_deleted_collection_comes_back_with_its_links(engine) {
+        let app = TestApp::new(engine).await;
+        movies(&app, (OPEN, OPEN), (OPEN, OPEN)).await;
+        link(&app.app(), "movies", "actors", "m", &["p", "q"]).await;
+        let path = "/v2/collections/movies?dataCollectionId=movies";
+        assert_eq!(app.app().delete(path).await.verdict(), "200");
+        assert_eq!(far(&app.app(), "actors", "movies", "p").await, "404 WDE0025");
+        assert_eq!(link(&app.app(), "actors", "movies", "p", &["m"]).await.verdict(), "404 WDE0025");
+        assert_eq!(get(&app.app(), "actors", "p", json!([{ "field": "movies" }])).await["movies"], json!([]));
+        let restore = json!({ "dataCollectionId": "movies" });
+        assert_eq!(app.app().post("/v2/collections/restore/movies", &restore).await.verdict(), "200");
+        assert_eq!(far(&app.app(), "movies", "actors", "m").await, "pq");
+        // Another collection of this name inherits nothing, and gets the name of the pair.
+        assert_eq!(app.app().delete(path).await.verdict(), "200");
+        collection(&app, "movies", json!([title(), multi("actors", "actors", "movies")]), (OPEN, OPEN)).await;
+        insert(&app.app(), "movies", "m").await;
+        assert_eq!(far(&app.app(), "movies", "actors", "m").await, "");
+        assert_eq!(far(&app.app(), "actors", "movies", "p").await, "");
+        assert_eq!(link(&app.app(), "actors", "movies", "p", &["m"]).await.verdict(), "200");
+        assert_eq!(far(&app.app(), "movies", "actors", "m").await, "p");
+    }
+
+    async fn links_are_made_and_removed(engine) {
+        let app = TestApp::new(engine).await;
+        movies(&app, (OPEN, OPEN), (OPEN, OPEN)).await;
+        let asker = app.app();
+        let reply = link(&asker, "movies", "actors", "m", &["q", "p"]).await.json();
+        assert_eq!(reply["bulkActionMetadata"]["totalSuccesses"], 2);
+        assert_eq!(reply["results"][1], json!({ "action": "INSERT",
+            "referenceMetadata": { "originalIndex": 1, "success": true }, "dataItemReference": entry("actors", "m", "p") }));
+        assert_eq!(far(&asker, "movies", "actors", "m").await, "qp", "in the order of linking");
+        assert_eq!(far(&asker, "actors", "movies", "p").await, "m");
+        assert_eq!(is_linked(&asker, "movies", "actors", "m", "p").await, "true");
+        assert_eq!(is_linked(&asker, "actors", "movies", "p", "m").await, "true");
+        assert_eq!(is_linked(&asker, "movies", "actors", "n", "p").await, "false");
+        assert_eq!(is_linked(&asker, "movies", "actors", "m", "x").await, "false");
+        // A refusal leaves everything as it was.
+        let refused = link(&asker, "movies", "actors", "m", &["r", "p"]).await;
+        assert_eq!(refused.verdict(), "409 WDE0029");
+        assert_eq!(refused.json()["details"]["applicationError"]["data"]["referencedItemId"], "p");
+        for (far, wants) in [(&["r", "r"][..], "409 WDE0029"), (&["r", "x"], "404 WDE0073"), (&["r", ""], "400 WDE0021"), (&["r", "a\0"], "400 WDE0021"), (&[], "400 WDE0080")] {
+            assert_eq!(link(&asker, "movies", "actors", "m", far).await.verdict(), wants, "{far:?}");
+        }
+        assert_eq!(link(&asker, "movies", "actors", "x", &["r"]).await.verdict(), "404 WDE0073");
+        assert_eq!(far(&asker, "movies", "actors", "m").await, "qp");
+        for key in ["title", "lead", "nothing", "_id"] {
+            assert_eq!(link(&asker, "movies", key, "m", &["r"]).await.verdict(), "400 WDE0020", "{key}");
+        }
+        assert_eq!(link(&asker, "movies", "", "m", &["r"]).await.verdict(), "400 WDE0094");
+        assert_eq!(link(&asker, "nowhere", "actors", "m", &["r"]).await.verdict(), "404 WDE0025");
+        let many: Vec<_> = (0..1001).map(|n| n.to_string()).collect();
+        let many: Vec<_> = many.iter().map(String::as_str).collect();
+        assert_eq!(link(&asker, "movies", "actors", "m", &many).await.verdict(), "400 WDE0006");
+        assert_eq!(replace(&asker, "movies", "actors", "m", &many).await.verdict(), "400 WDE0006");
+        for body in [json!({}), json!({ "dataItemReferences": {} }), json!({ "dataItemReferences": [1] }), json!({ "dataItemReferences": [{ "referringItemFieldName": "actors" }] })] {
+            let mut body = body;
+            body["dataCollectionId"] = json!("movies");
+            assert_eq!(asker.post("/v2/bulk/items/insert-references", &body).await.verdict(), "400 WDE0021", "{body}");
+        }
+        // Removing what isn't linked is no fault; the item must be there.
+        assert_eq!(unlink(&asker, "movies", "actors", "m", &["r", "p", "x"]).await.verdict(), "200");
+        assert_eq!(far(&asker, "movies", "actors", "m").await, "q");
+        assert_eq!(unlink(&asker, "movies", "actors", "x", &["p"]).await.verdict(), "404 WDE0073");
+        assert_eq!(unlink(&asker, "actors", "movies", "q", &["m"]).await.verdict(), "200");
+        assert_eq!(far(&asker, "movies", "actors", "m").await, "");
+        // Replacing sets the order as well.
+        link(&asker, "movies", "actors", "n", &["p"]).await;
+        let reply = replace(&asker, "movies", "actors", "n", &["r", "p", "r"]).await.json();
+        assert_eq!(reply["dataItemReferences"], json!([entry("actors", "n", "r"), entry("actors", "n", "p")]));
+        assert_eq!(far(&asker, "movies", "actors", "n").await, "rp");
+        assert_eq!(replace(&asker, "movies", "actors", "n", &["p", "x"]).await.verdict(), "404 WDE0073");
+        assert_eq!(far(&asker, "movies", "actors", "n").await, "rp");
+        assert_eq!(replace(&asker, "movies", "actors", "n", &[]).await.verdict(), "200");
+        assert_eq!(far(&asker, "movies", "actors", "n").await, "");
+    }
+
+    async fn links_go_with_their_items(engine) {
+        let app = TestApp::new(engine).await;
+        movies(&app, (OPEN, OPEN), (OPEN, OPEN)).await;
+        let asker = app.app();
+        link(&asker, "movies", "actors", "m", &["p", "q", "r"]).await;
+        link(&asker, "movies", "actors", "n", &["p"]).await;
+        asker.post("/v2/items/remove", &json!({ "dataCollectionId": "actors", "dataItemId": "p" })).await;
+        assert_eq!(far(&asker, "movies", "actors", "m").await, "qr");
+        insert(&asker, "actors", "p").await;
+        assert_eq!(far(&asker, "movies", "actors", "m").await, "qr", "a new item inherits no links");
+        let many = json!({ "dataCollectionId": "movies", "dataItemIds": ["m", "n", "x"] });
+        assert_eq!(asker.post("/v2/bulk/items/remove", &many).await.verdict(), "200");
+        insert(&asker, "movies", "m").await;
+        assert_eq!(far(&asker, "movies", "actors", "m").await, "");
+        assert_eq!(far(&asker, "actors", "movies", "q").await, "");
+    }
+
+    async fn referenced_items_come_in_pages(engine) {
+        let app = TestApp::new(engine).await;
+        movies(&app, (OPEN, OPEN), (OPEN, OPEN)).await;
+        let asker = app.app();
+        link(&asker, "movies", "actors", "m", &["p", "q", "r"]).await;
+        link(&asker, "movies", "actors", "n", &["q"]).await;
+        let page = |more: Value| referenced(&asker, "movies", "actors", "m", more);
+        let shown = |reply: &Reply| {
+            let json = reply.json();
+            let ids = json["results"].as_array().unwrap().iter().map(|it| it["dataItem"]["data"]["_id"].as_str().unwrap().to_owned());
+            (ids.collect::<String>(), json["pagingMetadata"]["hasNext"].as_bool().unwrap(), json["pagingMetadata"]["total"].as_i64())
+        };
+        assert_eq!(shown(&page(json!({ "order": "DESC" })).await), ("rqp".to_owned(), false, None));
+        let paging = json!({ "paging": { "limit": 2 }, "returnTotalCount": true });
+        assert_eq!(shown(&page(paging).await), ("pq".to_owned(), true, Some(3)));
+        let paging = json!({ "paging": { "limit": 2, "offset": 2 }, "fields": ["title"] });
+        let reply = page(paging).await;
+        assert_eq!(reply.json()["results"][0]["dataItem"]["data"], json!({ "_id": "r", "title": "r" }));
+        assert_eq!(shown(&reply), ("r".to_owned(), false, None));
+        for (more, wants) in [
+            (json!({ "order": "UP" }), "400 WDE0067"), (json!({ "paging": { "limit": 0 } }), "400 WDE0033"),
+            (json!({ "paging": { "limit": 1001 } }), "400 WDE0036"), (json!({ "paging": { "offset": -1 } }), "400 WDE0034"),
+            (json!({ "referringItemId": 7 }), "400 WDE0019"), (json!({ "referringItemId": "" }), "400 WDE0019"),
+            (json!({ "referringItemIds": [] }), "400 WDE0019"), (json!({ "referringItemFieldName": "title" }), "400 WDE0020"),
+            (json!({ "referringItemFieldName": 1 }), "400 WDE0003"), (json!({ "returnTotalCount": 1 }), "400 WDE0018"),
+        ] {
+            assert_eq!(page(more.clone()).await.verdict(), wants, "{more}");
+        }
+        let many = json!({ "dataCollectionId": "movies", "referringItemFieldName": "actors", "referringItemIds": ["n", "x", "m", "n"], "returnTotalCount": true });
+        let reply = asker.post("/v2/items/query-referenced", &many).await.json();
+        let pairs: Vec<_> = reply["results"].as_array().unwrap().iter().map(|it| format!("{}{}", it["referringItemId"].as_str().unwrap(), it["dataItem"]["id"].as_str().unwrap())).collect();
+        assert_eq!((pairs.join(" ").as_str(), &reply["pagingMetadata"]["total"]), ("mp mq mr nq", &json!(4)));
+        assert_eq!(far(&asker, "movies", "actors", "x").await, "");
+        // A single reference, one that leads nowhere, and none.
+        let item = |id: &str, lead: Value| json!({ "dataCollectionId": "movies", "dataItem": { "data": { "_id": id, "lead": lead } } });
+        for (id, lead) in [("s", json!("p")), ("t", json!("gone")), ("u", json!(7))] {
+            assert_eq!(asker.post("/v2/items", &item(id, lead)).await.verdict(), "200");
+        }
+        let many = json!({ "dataCollectionId": "movies", "referringItemFieldName": "lead", "referringItemIds": ["s", "t", "u", "m"], "returnTotalCount": true });
+        let reply = asker.post("/v2/items/query-referenced", &many).await.json();
+        assert_eq!(reply["results"][0]["dataItem"]["data"]["title"], "p");
+        assert_eq!(reply["results"][1], json!({ "referringItemId": "t", "unresolvedReference": {
+            "referringItemId": "t", "referringItemFieldName": "lead", "referencedItemId": "gone", "unauthorized": false } }));
+        assert_eq!((reply["results"].as_array().unwrap().len(), &reply["pagingMetadata"]["total"]), (2, &json!(2)));
+        assert_eq!(is_linked(&asker, "movies", "lead", "s", "p").await, "true");
+        assert_eq!(is_linked(&asker, "movies", "lead", "t", "gone").await, "false");
+    }
+
+    async fn referenced_items_are_included(engine) {
+        let app = TestApp::new(engine).await;
+        movies(&app, (OPEN, OPEN), (OPEN, OPEN)).await;
+        let asker = app.app();
+        link(&asker, "movies", "actors", "m", &["r", "p"]).await;
+        let update = |c: &str, data: Value| json!({ "dataCollectionId": c, "dataItem": { "data": data } });
+        for (c, data) in [
+            ("movies", json!({ "_id": "m", "lead": "p", "title": "M" })), ("movies", json!({ "_id": "n", "lead": "gone", "x": 1 })),
+            ("actors", json!({ "_id": "p", "idol": "q", "title": "P \u{fc} \"quoted\"" })),
+        ] {
+            assert_eq!(asker.post("/v2/items/update", &update(c, data)).await.verdict(), "200");
+        }
+        // Nothing is there unless it is asked for.
+        let plain = get(&asker, "movies", "m", json!([])).await;
+        assert_eq!((&plain["lead"], plain.get("actors")), (&json!("p"), None));
+        let both = json!([{ "field": "lead" }, { "field": "actors" }]);
+        let item = get(&asker, "movies", "m", both.clone()).await;
+        assert_eq!((item["lead"]["title"].as_str(), ids(&item["actors"]).as_str()), (Some("P \u{fc} \"quoted\""), "rp"));
+        assert_eq!(item["title"], "M", "and nothing else changed");
+        let item = get(&asker, "movies", "n", both.clone()).await;
+        assert_eq!((&item["lead"], &item["actors"], &item["x"]), (&json!("gone"), &json!([]), &json!(1)));
+        let item = get(&asker, "movies", "m", json!([{ "field": "actors", "limit": 1 }])).await;
+        assert_eq!(ids(&item["actors"]), "r");
+        // Down several levels, each with a limit of its own, and back through the pair.
+        let deep = json!([{ "field": "actors.idol" }, { "field": "actors.movies.actors", "limit": 1 }]);
+        let item = get(&asker, "movies", "m", deep).await;
+        assert_eq!(item["actors"][1]["idol"]["_id"], "q");
+        assert_eq!((ids(&item["actors"]), ids(&item["actors"][0]["movies"]), ids(&item["actors"][0]["movies"][0]["actors"])), ("rp".to_owned(), "m".to_owned(), "r".to_owned()));
+        // By the older name, with a projection, and by get.
+        let body = json!({ "dataCollectionId": "movies", "query": { "fields": ["lead.title"], "filter": { "_id": "m" } }, "includeReferencedItems": ["lead", "actors"] });
+        let reply = asker.post("/v2/items/query", &body).await.json();
+        assert_eq!(reply["dataItems"][0]["data"], json!({ "_id": "m", "lead": { "title": "P \u{fc} \"quoted\"" } }));
+        let r = base64_url(&json!({ "dataCollectionId": "movies", "dataItemId": "m", "includeReferences": both }));
+        let item = asker.get(&format!("/v2/items/m?.r={r}")).await.json()["dataItem"]["data"].clone();
+        assert_eq!((item["lead"]["_id"].as_str(), ids(&item["actors"]).as_str()), (Some("p"), "rp"));
+        let hundred: Vec<_> = (0..101).map(|_| json!({ "field": "lead" })).collect();
+        for (includes, wants) in [
+            (json!([{ "field": "title" }]), "400 WDE0020"), (json!([{ "field": "nothing" }]), "400 WDE0020"),
+            (json!([{ "field": "lead.title" }]), "400 WDE0020"), (json!([{ "field": "" }]), "400 WDE0094"),
+            (json!([{ "field": 1 }]), "400 WDE0003"), (json!([1]), "400 WDE0080"), (json!("lead"), "400 WDE0080"),
+            (json!(hundred), "400 WDE0080"), (json!([{ "field": "actors", "limit": 1001 }]), "400 WDE0036"),
+            (json!([{ "field": "actors", "limit": 0 }]), "400 WDE0033"), (json!([{ "field": "lead.idol.idol.idol.idol.idol" }]), "400 WDE0080"),
+        ] {
+            assert_eq!(query(&asker, "movies", json!({}), includes.clone()).await.verdict(), wants, "{includes}");
+        }
+        let fifty: Vec<_> = (0..51).map(|_| "lead").collect();
+        let body = json!({ "dataCollectionId": "movies", "query": {}, "includeReferencedItems": fifty });
+        assert_eq!(asker.post("/v2/items/query", &body).await.verdict(), "400 WDE0080");
+    }
+
+    async fn including_has_limits(engine) {
+        let app = TestApp::new(engine).await;
+        movies(&app, (OPEN, OPEN), (OPEN, OPEN)).await;
+        let asker = app.app();
+        let big = "x".repeat(30_000);
+        let items: Vec<_> = (0..60).map(|n| json!({ "data": { "_id": format!("a{n:02}"), "big": big } })).collect();
+        let body = json!({ "dataCollectionId": "actors", "dataItems": items });
+        assert_eq!(asker.post("/v2/bulk/items/insert", &body).await.verdict(), "200");
+        let all: Vec<_> = (0..60).map(|n| format!("a{n:02}")).collect();
+        let all: Vec<_> = all.iter().map(String::as_str).collect();
+        assert_eq!(link(&asker, "movies", "actors", "m", &all).await.verdict(), "200");
+        let count = |item: &Value| item["actors"].as_array().unwrap().len();
+        assert_eq!(count(&get(&asker, "movies", "m", json!([{ "field": "actors" }])).await), 50, "unless more are asked for");
+        assert_eq!(count(&get(&asker, "movies", "m", json!([{ "field": "actors", "limit": 1000 }])).await), 60);
+        // Sixty actors, each with its movie, each with its sixty actors: 108 MB, if they let it.
+        let reply = query(&asker, "movies", json!({}), json!([{ "field": "actors.movies.actors", "limit": 1000 }, { "field": "actors", "limit": 1000 }])).await;
+        assert_eq!(reply.verdict(), "413 WDE0109");
+    }
+}
+
+fn base64_url(json: &Value) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let text = json.to_string();
+    let mut out = String::new();
+    for chunk in text.as_bytes().chunks(3) {
+        let bits = chunk.iter().fold(0_u32, |all, it| all << 8 | u32::from(*it)) << (8 * (3 - chunk.len()));
+        (0..=chunk.len()).for_each(|n| out.push(ALPHABET[(bits >> (18 - 6 * n) & 63) as usize] as char));
+    }
+    out
+}
