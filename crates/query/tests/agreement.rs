@@ -1,23 +1,32 @@
 //! Three must agree: SQLite, PostgreSQL and the matcher in memory, on random collections and questions.
 //!
 //! `STOA_QUERY_RUNS` sets how many questions each of the two seeds asks; `STOA_QUERY_SEED` replaces the
-//! fresh one, to ask again what failed.
+//! fresh one, to ask again what failed. What a run finds becomes a case in `cases/`.
 
 mod support;
 
 use serde_json::{Map, Value as Json, json};
 use std::collections::{BTreeMap, hash_map::RandomState};
 use std::hash::{BuildHasher, Hasher};
+use std::io::Write;
+use stoa_query::compile::Statement;
 use stoa_query::plan::{Distinct, Find, Start};
 use stoa_query::{Context, Schema, Scope, compile, matches, order, resolve, wire};
 use stoa_sql::{Postgres, Sqlite, Table};
 use support::values::{self, Random};
 use support::{OnPostgres, OnSqlite, Row};
 
+/// Questions that each of the two seeds asks.
+const RUNS: usize = 10_000;
 const ITEMS: usize = 60;
 /// Questions asked of one collection before the next is made.
 const QUESTIONS: usize = 100;
+/// Questions that travel to PostgreSQL together.
+const TOGETHER: usize = 10;
 const OWNERS: &[Option<&str>] = &[None, Some("m1"), Some("m2")];
+/// Ways to join or turn conditions, counted like operators.
+const COMPOSITIONS: &[&str] =
+    &["$and", "$or", "$not [...]", "$not {...}", "field: {$not}", "implicit =", "implicit and", "between"];
 
 #[test]
 fn the_fixed_seed() {
@@ -38,27 +47,22 @@ fn from_environment(name: &str) -> Option<u64> {
 }
 
 fn ask_many(seed: u64) {
-    let runs = from_environment("STOA_QUERY_RUNS").unwrap_or(1000);
+    let runs = from_environment("STOA_QUERY_RUNS").map_or(RUNS, |it| it as usize);
     let mut tally = Tally::default();
     let mut random = Random::new(seed);
     let (sqlite, postgres) = (OnSqlite::open(), OnPostgres::open());
-    for number in 0..(runs as i64 + QUESTIONS as i64 - 1) / QUESTIONS as i64 {
+    for number in 0..runs.div_ceil(QUESTIONS) as i64 {
         let table = Table { site: postgres.site, number };
         let rows = collection(&mut random);
         sqlite.create(table, &rows);
         postgres.create(table, &rows);
-        let world = World {
-            table,
-            documents: rows.iter().map(Row::json).collect(),
-            rows,
-            sqlite: &sqlite,
-            postgres: &postgres,
-        };
-        for _ in 0..QUESTIONS {
-            world.ask(&mut random, &mut tally, seed);
+        let world = World { table, documents: rows.iter().map(Row::json).collect(), rows };
+        for _ in 0..QUESTIONS / TOGETHER {
+            let questions = (0..TOGETHER).flat_map(|_| world.questions(&mut random, &mut tally, seed));
+            world.ask(&questions.collect::<Vec<_>>(), &sqlite, &postgres, seed);
         }
     }
-    tally.print(seed);
+    tally.check(seed);
 }
 
 #[derive(Default)]
@@ -69,14 +73,38 @@ struct Tally {
 }
 
 impl Tally {
-    fn print(&self, seed: u64) {
-        #[allow(clippy::print_stdout, reason = "the report of a test")]
-        {
-            println!("seed {seed}: {} questions, {} with a proper part as answer", self.questions, self.proper);
-            println!("{:?}", self.operators);
+    fn add(&mut self, name: &'static str) {
+        *self.operators.entry(name).or_default() += 1;
+    }
+
+    /// A run that asked too little of something shows nothing about it: both seeds together must ask each
+    /// operator 500 times among 20,000 questions, and six in ten answers must be a proper part.
+    fn check(&self, seed: u64) {
+        // Past the test's own capture: a run that passes tells its seed and its counts as well.
+        let _ = writeln!(
+            std::io::stdout(),
+            "\nseed {seed}: {} questions, {} with a proper part as answer\n{:?}",
+            self.questions,
+            self.proper,
+            self.operators
+        );
+        assert!(self.proper * 10 >= self.questions * 6, "seed {seed}: too few answers are a proper part");
+        for name in wire::Operator::ALL.iter().map(|it| it.name()).chain(COMPOSITIONS.iter().copied()) {
+            let asked = self.operators.get(name).copied().unwrap_or_default();
+            assert!(self.questions < 1000 || asked * 40 >= self.questions, "seed {seed}: {name} only {asked} times");
         }
     }
 }
+
+/// One statement of a question, in both texts, and what memory answers.
+struct Question {
+    request: Json,
+    scope: Scope,
+    statements: [Statement; 2],
+    expected: Rows,
+}
+
+type Rows = Vec<Vec<Option<String>>>;
 
 fn collection(random: &mut Random) -> Vec<Row> {
     (0..ITEMS)
@@ -93,16 +121,36 @@ fn collection(random: &mut Random) -> Vec<Row> {
         .collect()
 }
 
-struct World<'a> {
+struct World {
     table: Table,
     rows: Vec<Row>,
     documents: Vec<Json>,
-    sqlite: &'a OnSqlite,
-    postgres: &'a OnPostgres,
 }
 
-impl World<'_> {
-    fn ask(&self, random: &mut Random, tally: &mut Tally, seed: u64) {
+impl World {
+    fn ask(&self, questions: &[Question], sqlite: &OnSqlite, postgres: &OnPostgres, seed: u64) {
+        let on_postgres = postgres.rows_of_all(questions.iter().map(|it| &it.statements[1]));
+        for (it, on_postgres) in questions.iter().zip(on_postgres) {
+            let on_sqlite = sqlite.rows(&it.statements[0]);
+            if on_sqlite != it.expected || on_postgres != it.expected {
+                let shown = |rows: &Rows| rows.iter().filter_map(|it| it[0].clone()).collect::<Vec<_>>().join(" ");
+                panic!(
+                    "seed {seed}\n{:#}\n{:?}\nmemory     {}\nSQLite     {}\nPostgreSQL {}\n{:#?}\n{:?}\n{:?}",
+                    it.request,
+                    it.scope,
+                    shown(&it.expected),
+                    shown(&on_sqlite),
+                    shown(&on_postgres),
+                    self.relevant(&it.expected, &on_sqlite, &on_postgres),
+                    it.statements[0],
+                    it.statements[1],
+                );
+            }
+        }
+    }
+
+    /// A page and its count, and sometimes the different values of a field under the same filter.
+    fn questions(&self, random: &mut Random, tally: &mut Tally, seed: u64) -> Vec<Question> {
         let filter = self.telling_filter(random, tally);
         let mut request = json!({ "query": { "filter": filter, "sort": self.sort(random) } });
         if random.one_in(3) {
@@ -124,66 +172,57 @@ impl World<'_> {
         let query = wire::Query::parse(body).unwrap_or_else(|it| panic!("seed {seed}: {it:?}\n{request}"));
         let plan = resolve::find(&query, context.clone()).unwrap_or_else(|it| panic!("seed {seed}: {it:?}\n{request}"));
 
-        let (expected, total) = self.find(&plan);
-        let (on_sqlite, on_postgres) = (
-            self.sqlite.rows(&compile::find(&Sqlite, self.table, &plan)),
-            self.postgres.rows(&compile::find(&Postgres, self.table, &plan)),
-        );
-        if on_sqlite != expected || on_postgres != expected {
-            let ids =
-                |rows: &[Vec<Option<String>>]| rows.iter().filter_map(|it| it[0].clone()).collect::<Vec<_>>().join(" ");
-            panic!(
-                "seed {seed}\n{request:#}\n{:?}\nmemory     {}\nSQLite     {}\nPostgreSQL {}\n{:#?}\n{}\n{}",
-                plan.scope,
-                ids(&expected),
-                ids(&on_sqlite),
-                ids(&on_postgres),
-                self.relevant(&expected, &on_sqlite, &on_postgres),
-                compile::find(&Sqlite, self.table, &plan).0,
-                compile::find(&Postgres, self.table, &plan).0,
-            );
-        }
-        let count = plan.count();
-        let counted = [
-            self.sqlite.rows(&compile::count(&Sqlite, self.table, &count)),
-            self.postgres.rows(&compile::count(&Postgres, self.table, &count)),
-        ];
-        for it in counted {
-            assert_eq!(it, [[Some(total.to_string())]], "seed {seed}\n{request:#}");
-        }
+        let (page, total) = self.find(&plan);
         tally.questions += 1;
         tally.proper += usize::from(total > 0 && total < ITEMS);
-
+        let (table, count) = (self.table, plan.count());
+        let question = |statements, expected| Question {
+            request: request.clone(),
+            scope: context.scope.clone(),
+            statements,
+            expected,
+        };
+        let mut questions = vec![
+            question([compile::find(&Sqlite, table, &plan), compile::find(&Postgres, table, &plan)], page),
+            question(
+                [compile::count(&Sqlite, table, &count), compile::count(&Postgres, table, &count)],
+                vec![vec![Some(total.to_string())]],
+            ),
+        ];
         if random.one_in(4) {
-            self.ask_distinct(random, &request, context, seed);
+            questions.extend(self.distinct_questions(random, &request, context));
         }
+        questions
     }
 
-    fn ask_distinct(&self, random: &mut Random, request: &Json, context: Context<'_>, seed: u64) {
-        let order = *random.pick(&["ASC", "DESC"]);
+    fn distinct_questions(&self, random: &mut Random, request: &Json, context: Context<'_>) -> [Question; 2] {
+        let (order, limit) = (*random.pick(&["ASC", "DESC"]), *random.pick(&[500, 500, 3]));
         let request = json!({
-            "fieldName": self.field(random), "filter": request["query"]["filter"], "order": order, "paging": { "limit": 500 },
+            "fieldName": self.field(random), "filter": request["query"]["filter"], "order": order,
+            "paging": { "limit": limit, "offset": if limit == 3 { random.below(4) } else { 0 } },
         });
+        let scope = context.scope.clone();
         let wire = wire::Distinct::parse(request.as_object().expect("an object")).expect("a request");
         let plan = resolve::distinct(&wire, context).expect("a plan");
-        let expected = self.distinct(&plan);
-        for rows in [
-            self.sqlite.rows(&compile::distinct(&Sqlite, self.table, &plan)),
-            self.postgres.rows(&compile::distinct(&Postgres, self.table, &plan)),
-        ] {
-            let keys: Vec<_> = rows.into_iter().map(|it| it[0].clone().unwrap_or_default()).collect();
-            assert_eq!(keys, expected, "seed {seed}\n{request:#}");
-        }
-        for rows in [
-            self.sqlite.rows(&compile::distinct_count(&Sqlite, self.table, &plan)),
-            self.postgres.rows(&compile::distinct_count(&Postgres, self.table, &plan)),
-        ] {
-            assert_eq!(rows, [[Some(expected.len().to_string())]], "seed {seed}\n{request:#}");
-        }
+        let (table, values) = (self.table, self.distinct(&plan));
+        let Start::Offset(offset) = plan.window.start;
+        let page = values.iter().skip(offset as usize).take(limit as usize + 1);
+        let question =
+            |statements, expected| Question { request: request.clone(), scope: scope.clone(), statements, expected };
+        [
+            question(
+                [compile::distinct(&Sqlite, table, &plan), compile::distinct(&Postgres, table, &plan)],
+                page.map(|it| vec![Some(it.clone())]).collect(),
+            ),
+            question(
+                [compile::distinct_count(&Sqlite, table, &plan), compile::distinct_count(&Postgres, table, &plan)],
+                vec![vec![Some(values.len().to_string())]],
+            ),
+        ]
     }
 
     /// The page as memory finds it, and how many items match.
-    fn find(&self, plan: &Find) -> (Vec<Vec<Option<String>>>, usize) {
+    fn find(&self, plan: &Find) -> (Rows, usize) {
         let scope = plan.scope.filter();
         let mut found: Vec<_> = (0..self.rows.len())
             .filter(|&n| matches(&scope, &self.documents[n]) && matches(&plan.filter, &self.documents[n]))
@@ -208,8 +247,8 @@ impl World<'_> {
     }
 
     /// The documents that one answer has and another hasn't.
-    fn relevant(&self, a: &[Vec<Option<String>>], b: &[Vec<Option<String>>], c: &[Vec<Option<String>>]) -> Vec<&str> {
-        let has = |list: &[Vec<Option<String>>], row: &Row| list.iter().any(|it| it[0].as_deref() == Some(&row.id));
+    fn relevant(&self, a: &Rows, b: &Rows, c: &Rows) -> Vec<&str> {
+        let has = |list: &Rows, row: &Row| list.iter().any(|it| it[0].as_deref() == Some(&row.id));
         let is_odd = |row: &&Row| {
             let answers = [has(a, row), has(b, row), has(c, row)];
             answers.contains(&true) && answers.contains(&false)
@@ -235,7 +274,7 @@ impl World<'_> {
     fn sort(&self, random: &mut Random) -> Json {
         let key =
             |random: &mut Random| json!({ "fieldName": self.field(random), "order": random.pick(&["ASC", "DESC"]) });
-        Json::Array((0..random.below(3)).map(|_| key(random)).collect())
+        Json::Array((0..random.below(4)).map(|_| key(random)).collect())
     }
 
     /// A filter; most of those that let all or nothing through are passed over.
@@ -259,23 +298,50 @@ impl World<'_> {
         let list = |random: &mut Random, tally: &mut Tally| {
             (0..random.below(3)).map(|_| self.filter(random, tally, depth - 1)).collect::<Vec<_>>()
         };
-        match random.below(12) {
-            0 if depth > 0 => json!({ "$and": list(random, tally) }),
+        match random.below(14) {
+            0 if depth > 0 => {
+                tally.add("$and");
+                json!({ "$and": list(random, tally) })
+            }
             1 if depth > 0 => {
+                tally.add("$or");
                 let mut list = list(random, tally);
                 list.push(self.filter(random, tally, depth - 1));
                 json!({ "$or": list })
             }
-            2 if depth > 0 => json!({ "$not": [self.filter(random, tally, depth - 1)] }),
-            3 if depth > 0 => json!({ "$not": self.filter(random, tally, depth - 1) }),
+            2 if depth > 0 => {
+                tally.add("$not [...]");
+                json!({ "$not": [self.filter(random, tally, depth - 1)] })
+            }
+            3 if depth > 0 => {
+                tally.add("$not {...}");
+                json!({ "$not": self.filter(random, tally, depth - 1) })
+            }
             4 => {
+                tally.add("field: {$not}");
                 let (field, operators) = (self.field(random), self.operator(random, tally, "a"));
                 json!({ field: { "$not": operators } })
             }
             5 => {
                 let field = self.field(random);
-                *tally.operators.entry("implicit").or_default() += 1;
+                tally.add("implicit =");
                 json!({ &field: self.operand(random, &field) })
+            }
+            6 => {
+                tally.add("between");
+                let field = self.field(random);
+                let (from, to) = (self.scalar(random, &field), self.scalar(random, &field));
+                json!({ field: { "$gte": from, "$lt": to } })
+            }
+            7 if depth > 0 => {
+                tally.add("implicit and");
+                let mut all = Map::new();
+                for _ in 0..2 {
+                    if let Json::Object(it) = self.filter(random, tally, depth - 1) {
+                        all.extend(it);
+                    }
+                }
+                Json::Object(all)
             }
             _ => {
                 let field = self.field(random);
@@ -310,7 +376,7 @@ impl World<'_> {
 
     fn operator(&self, random: &mut Random, tally: &mut Tally, field: &str) -> Json {
         let operator = random.pick(wire::Operator::ALL).name();
-        *tally.operators.entry(operator).or_default() += 1;
+        tally.add(operator);
         let element = |random: &mut Random| match self.scalar(random, field) {
             Json::Bool(_) => "a".into(),
             it => it,

@@ -6,9 +6,12 @@ pub mod values;
 
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::{ToSqlOutput, ValueRef};
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
 use stoa_query::compile::Statement;
 use stoa_query::item::{self, Stamp};
 use stoa_sql::{Dialect, Postgres, Sqlite, Table, Value, probe};
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
 
 /// An item in its table.
@@ -127,38 +130,33 @@ fn holds(context: &Context<'_>) -> rusqlite::Result<bool> {
     Ok(probe::holds(document.as_blob()?, path.as_str()?, test.as_str()?, operand))
 }
 
+/// A database of its own in the cluster: whoever else tests there, perhaps with other functions of the
+/// same names, is never met.
 pub struct OnPostgres {
     runtime: tokio::runtime::Runtime,
     client: tokio_postgres::Client,
-    /// Sites of different tests in one database must not meet.
+    database: String,
     pub site: i64,
 }
 
 impl OnPostgres {
-    #[expect(clippy::disallowed_methods, reason = "tests are told where PostgreSQL is by the environment")]
     pub fn open() -> Self {
-        let url = std::env::var("STOA_TEST_POSTGRES").expect(
-            "STOA_TEST_POSTGRES must hold the URL of a PostgreSQL to test against; `scripts/with-postgres` starts one",
-        );
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let chance = RandomState::new().build_hasher().finish();
+        let database = format!("stoa_query_{}_{chance:x}", std::process::id());
         let client = runtime.block_on(async {
-            let (client, connection) =
-                tokio_postgres::connect(&url, tokio_postgres::NoTls).await.expect("PostgreSQL answers");
-            tokio::spawn(connection);
+            let cluster = connect(&cluster()).await;
+            let create = format!("create database {database} encoding 'UTF8' template template0");
+            cluster.batch_execute(&create).await.expect("a database");
+            let client = connect(&address(&database)).await;
             // Compiling a long condition to machine code takes a minute, running it without takes 40 ms.
-            client.batch_execute("set jit = off").await.expect("a setting");
-            // Tests run side by side, and a function can't be replaced twice at once.
-            client.batch_execute("select pg_advisory_lock(7)").await.expect("a lock");
+            client.batch_execute("set jit = off; set synchronous_commit = off").await.expect("a setting");
             for it in stoa_sql::postgres_functions::statements() {
                 client.batch_execute(&it).await.unwrap_or_else(|error| panic!("{error:?}\n{it}"));
             }
-            client.batch_execute("create sequence if not exists stoa.test_site").await.expect("a sequence");
-            client.batch_execute("select pg_advisory_unlock(7)").await.expect("a lock");
             client
         });
-        let next = runtime.block_on(client.query_one("select nextval('stoa.test_site') + 1000000", &[]));
-        let site = next.expect("a number").get(0);
-        Self { runtime, client, site }
+        Self { runtime, client, database, site: 1 }
     }
 
     pub fn create(&self, table: Table, rows: &[Row]) {
@@ -182,10 +180,19 @@ impl OnPostgres {
     }
 
     /// The rows of a statement, every column as text.
-    pub fn rows(&self, (text, params): &Statement) -> Vec<Vec<Option<String>>> {
+    pub fn rows(&self, statement: &Statement) -> Vec<Vec<Option<String>>> {
+        self.runtime.block_on(self.ask(statement))
+    }
+
+    /// The rows of each, all asked at once over the one connection.
+    pub fn rows_of_all<'s>(&self, all: impl Iterator<Item = &'s Statement>) -> Vec<Vec<Vec<Option<String>>>> {
+        self.runtime.block_on(futures_util::future::join_all(all.map(|it| self.ask(it))))
+    }
+
+    async fn ask(&self, (text, params): &Statement) -> Vec<Vec<Option<String>>> {
         let bound: Vec<_> = params.iter().map(Bound).collect();
         let bound: Vec<_> = bound.iter().map(|it| it as &(dyn ToSql + Sync)).collect();
-        let rows = self.runtime.block_on(self.client.query(text, &bound));
+        let rows = self.client.query(text, &bound).await;
         let rows = rows.unwrap_or_else(|it| panic!("{it:?}\n{text}\n{params:?}"));
         let cell = |row: &tokio_postgres::Row, n: usize| match *row.columns()[n].type_() {
             Type::INT8 => row.get::<_, Option<i64>>(n).map(|it| it.to_string()),
@@ -203,9 +210,39 @@ impl OnPostgres {
 
 impl Drop for OnPostgres {
     fn drop(&mut self) {
-        let drop = format!("drop schema if exists site_{} cascade", self.site);
-        let _ = self.runtime.block_on(self.client.batch_execute(&drop));
+        let drop = format!("drop database if exists {} with (force)", self.database);
+        let _ = self.runtime.block_on(async { connect(&cluster()).await.batch_execute(&drop).await });
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests are told where PostgreSQL is by the environment")]
+fn cluster() -> String {
+    std::env::var("STOA_TEST_POSTGRES").expect(
+        "STOA_TEST_POSTGRES must hold the URL of a PostgreSQL to test against; `scripts/with-postgres` starts one",
+    )
+}
+
+fn address(database: &str) -> String {
+    let cluster = cluster();
+    let (server, _) = cluster.rsplit_once('/').expect("STOA_TEST_POSTGRES ends with a database name");
+    format!("{server}/{database}")
+}
+
+/// Waits for a free place: the tests of other crates may have taken all connections for a moment.
+async fn connect(url: &str) -> tokio_postgres::Client {
+    for _ in 0..300 {
+        match tokio_postgres::connect(url, tokio_postgres::NoTls).await {
+            Ok((client, connection)) => {
+                tokio::spawn(connection);
+                return client;
+            }
+            Err(it) if it.code() == Some(&SqlState::TOO_MANY_CONNECTIONS) => {
+                tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            }
+            Err(it) => panic!("PostgreSQL does not answer: {it:?}"),
+        }
+    }
+    panic!("PostgreSQL had no free connection for half a minute");
 }
 
 #[derive(Debug)]
