@@ -7,6 +7,7 @@ mod hosts;
 mod identity;
 mod malformed;
 mod matrix;
+mod outbox;
 mod ownership;
 mod permissions;
 mod references;

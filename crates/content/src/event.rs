@@ -8,14 +8,16 @@
 //! ```
 //!
 //! `items` are the documents of created and updated items, `modified` names for each updated one the
-//! fields that differ, `ids` are the deleted ones. Delivery (protocol/content.md 16) makes events of it.
+//! fields that differ, `ids` are the deleted ones. The rows of an import hold the `ids` of its items
+//! instead of `items` and `modified`: written twice, a large file would fill the disk twice.
+//! [`crate::item_event`] makes events of it (protocol/content.md 16).
 
-use crate::Collection;
+use crate::{Collection, item::quoted_id};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use stoa_kernel::{Caller, Result, SiteId, clock::Millis};
-use stoa_sql::{json::quoted, params};
-use stoa_store::Tx;
+use stoa_sql::json::quoted;
+use stoa_store::{Tx, outbox};
 
 /// Who did it, and when: the same for all rows of a call.
 #[derive(Clone)]
@@ -24,6 +26,8 @@ pub(crate) struct Author {
     /// `"collection":"…","identity":{…}`.
     head: String,
     now: Millis,
+    /// An import: the rows name items instead of holding them.
+    names_only: bool,
 }
 
 impl Author {
@@ -36,10 +40,17 @@ impl Author {
         };
         let (kind, name) = (caller.identity_type(), &collection.texts.quoted_id);
         let head = format!("\"collection\":{name},\"identity\":{{\"type\":\"{kind}\",\"id\":{}}}", quoted(id));
-        Self { site: site.clone(), head, now }
+        Self { site: site.clone(), head, now, names_only: false }
+    }
+
+    pub(crate) fn importing(self) -> Self {
+        Self { names_only: true, ..self }
     }
 
     pub(crate) async fn created<'d>(&self, tx: &mut Tx<'_>, docs: impl Iterator<Item = &'d str> + Clone) -> Result<()> {
+        if self.names_only {
+            return self.named(tx, "data_item_created", docs.map(quoted_id)).await;
+        }
         let mut payload = self.begin(docs.clone().map(|it| it.len() + 1).sum());
         list("items", docs, &mut payload);
         self.write(tx, "data_item_created", payload).await
@@ -47,6 +58,9 @@ impl Author {
 
     /// The documents, each with the names, as JSON strings, of the fields that differ.
     pub(crate) async fn updated(&self, tx: &mut Tx<'_>, items: &[(String, Vec<String>)]) -> Result<()> {
+        if self.names_only {
+            return self.named(tx, "data_item_updated", items.iter().map(|it| quoted_id(&it.0))).await;
+        }
         let mut payload = self.begin(items.iter().map(|it| it.0.len() + 20).sum());
         list("items", items.iter().map(|it| it.0.as_str()), &mut payload);
         let modified: Vec<String> = items.iter().map(|it| format!("[{}]", it.1.join(","))).collect();
@@ -56,9 +70,14 @@ impl Author {
 
     pub(crate) async fn deleted(&self, tx: &mut Tx<'_>, ids: &[String]) -> Result<()> {
         let ids: Vec<String> = ids.iter().map(|it| quoted(it)).collect();
-        let mut payload = self.begin(ids.iter().map(|it| it.len() + 1).sum());
-        list("ids", ids.iter().map(String::as_str), &mut payload);
-        self.write(tx, "data_item_deleted", payload).await
+        self.named(tx, "data_item_deleted", ids.iter().map(String::as_str)).await
+    }
+
+    /// A row with the ids, as JSON strings, of its items.
+    async fn named<'d>(&self, tx: &mut Tx<'_>, kind: &str, ids: impl Iterator<Item = &'d str> + Clone) -> Result<()> {
+        let mut payload = self.begin(ids.clone().map(|it| it.len() + 1).sum());
+        list("ids", ids, &mut payload);
+        self.write(tx, kind, payload).await
     }
 
     /// A payload of about this size: a call may bring a thousand items, so it is made in one piece.
@@ -71,9 +90,7 @@ impl Author {
 
     async fn write(&self, tx: &mut Tx<'_>, kind: &str, mut payload: String) -> Result<()> {
         payload.push('}');
-        let sql = "insert into stoa.outbox (site, kind, payload, created) values ($1, $2, $3, $4)";
-        tx.execute(sql, &params![&self.site, kind, payload, self.now]).await?;
-        Ok(())
+        outbox::put(tx, &self.site, kind, payload, self.now).await
     }
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn print(collection: &Collection, doc: &str, out: &mut String) {
 }
 
 /// The JSON string after `{"_id":`, with which every canonical document begins.
-fn quoted_id(doc: &str) -> &str {
+pub(crate) fn quoted_id(doc: &str) -> &str {
     let start = "{\"_id\":".len();
     let bytes = doc.as_bytes();
     let mut end = start + 1;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use stoa_kernel::{Caller, Code, Fault, Result, Violation};
 use stoa_sql::params;
-use stoa_store::{Lane, Site, Tx, boxed};
+use stoa_store::{Lane, Site, Tx, boxed, outbox};
 
 const SETTING: &str = "sign_on_policy";
 
@@ -90,9 +90,7 @@ impl Identity {
                            on conflict (site, name) do update set value = excluded.value";
                 tx.execute(sql, &params![&id, SETTING, value]).await?;
                 let payload = json!({ "signOnPolicy": policy }).to_string();
-                let sql = "insert into stoa.outbox (site, kind, payload, created) values ($1, $2, $3, $4)";
-                let kind = "wix.iam.signon.v1.sign_on_policy_updated";
-                tx.execute(sql, &params![&id, kind, payload, now]).await?;
+                outbox::put(tx, &id, "wix.iam.signon.v1.sign_on_policy_updated", payload, now).await?;
                 Ok(policy)
             })
         })

@@ -4,11 +4,15 @@ use crate::services::Services;
 use std::time::Duration;
 use stoa_kernel::Result;
 use stoa_store::Site;
+use tokio::time::MissedTickBehavior;
 
 const PERIOD: Duration = Duration::from_secs(60 * 60);
+/// The outbox grows with every write, so it is cut often.
+const OUTBOX_PERIOD: Duration = Duration::from_secs(10);
 
 /// Runs until the process ends. A failure is logged and tried again at the next turn.
 pub async fn run(services: Services) {
+    tokio::spawn(prune_outboxes(services.clone()));
     let mut turns = tokio::time::interval(PERIOD);
     loop {
         turns.tick().await;
@@ -27,4 +31,17 @@ async fn tidy(services: &Services, site: &Site) -> Result<()> {
     services.identity.joins_finish(site).await?;
     services.identity.sessions_prune(site).await?;
     services.identity.flows_prune(site).await
+}
+
+async fn prune_outboxes(services: Services) {
+    let mut turns = tokio::time::interval(OUTBOX_PERIOD);
+    turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        turns.tick().await;
+        for site in services.store.open_sites() {
+            if let Err(fault) = site.outbox().prune(services.world.now()).await {
+                tracing::warn!(site = %site.id, "an outbox could not be pruned: {fault:?}");
+            }
+        }
+    }
 }

@@ -119,4 +119,11 @@ pub trait Dialect: Send + Sync {
 
     /// The item's place in the random order of the bound seed text ([`crate::random`]).
     fn random_key(&self, placeholder: &str) -> String;
+
+    /// The end of a query over the outbox: rows behind the place bound at two placeholders (transaction,
+    /// number), in order, as far as no transaction that is still running can put another before them.
+    fn outbox_after(&self, transaction: &str, number: &str) -> String;
+
+    /// Rows of the outbox up to and with the place bound at two placeholders.
+    fn outbox_until(&self, transaction: &str, number: &str) -> String;
 }

@@ -162,6 +162,19 @@ impl Dialect for Postgres {
     fn random_key(&self, placeholder: &str) -> String {
         format!("encode(sha256(convert_to({placeholder}::text || id, 'UTF8')), 'hex') collate \"C\"")
     }
+
+    /// By transaction first: of two rows the one with the lower number may be committed later, but none can
+    /// come from a transaction older than the oldest that is running.
+    fn outbox_after(&self, transaction: &str, number: &str) -> String {
+        format!(
+            "(tx, seq) > ({transaction}, {number}) and tx < pg_snapshot_xmin(pg_current_snapshot())::text::bigint \
+             order by tx, seq"
+        )
+    }
+
+    fn outbox_until(&self, transaction: &str, number: &str) -> String {
+        format!("(tx, seq) <= ({transaction}, {number})")
+    }
 }
 
 /// The value as `jsonb`, NULL for a missing one. `->` with a text never takes it for an index.

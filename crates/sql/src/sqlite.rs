@@ -175,6 +175,15 @@ impl Dialect for Sqlite {
     fn random_key(&self, placeholder: &str) -> String {
         format!("stoa_random({placeholder}, id)")
     }
+
+    /// One writer: numbers are given in the order of commits, and the transaction is always 0.
+    fn outbox_after(&self, transaction: &str, number: &str) -> String {
+        format!("tx >= {transaction} and seq > {number} order by seq")
+    }
+
+    fn outbox_until(&self, transaction: &str, number: &str) -> String {
+        format!("tx <= {transaction} and seq <= {number}")
+    }
 }
 
 /// The type's name, NULL for a missing value.

@@ -1,6 +1,6 @@
 //! Opening the catalogue and the sites in it.
 
-use crate::{DataDirectory, Database, Lane, boxed, migrate, postgres::Postgres};
+use crate::{DataDirectory, Database, Lane, Outbox, boxed, migrate, postgres::Postgres};
 use parking_lot::Mutex;
 use std::{
     collections::{HashMap, VecDeque},
@@ -39,6 +39,14 @@ pub struct Site {
     pub number: i64,
     pub name: String,
     database: Database,
+    pub(crate) news: tokio::sync::Notify,
+}
+
+impl Site {
+    /// Its jobs and events.
+    pub fn outbox(&self) -> Outbox<'_> {
+        Outbox::of(self)
+    }
 }
 
 impl std::ops::Deref for Site {
@@ -159,7 +167,7 @@ impl Store {
                 Database::sqlite(&file)?
             }
         };
-        let site = Arc::new(Site { id: id.clone(), number, name, database });
+        let site = Arc::new(Site { id: id.clone(), number, name, database, news: tokio::sync::Notify::new() });
         self.open.lock().keep(site.clone());
         Ok(site)
     }

@@ -148,6 +148,7 @@ impl Content {
         if !items.is_empty() {
             let mut target = Target::new(self, site, collection.clone(), caller);
             target.is_import = true;
+            target.author = target.author.importing();
             let answers = write::change(site, &target, Mode::Save, items, None).await?;
             for (line, answer) in lines.into_iter().zip(answers) {
                 match answer {

@@ -5,6 +5,7 @@
 mod bulk;
 mod collections;
 mod common;
+mod events;
 mod items;
 mod malformed;
 mod permissions;
