@@ -172,10 +172,12 @@ const POSTS: &[&str] = &[
     "/v2/items/query-distinct-values",
     "/v2/items/update",
     "/v2/items/save",
+    "/v2/items/patch",
     "/v2/items/remove",
     "/v2/bulk/items/insert",
     "/v2/bulk/items/update",
     "/v2/bulk/items/save",
+    "/v2/bulk/items/patch",
     "/v2/bulk/items/remove",
     "/v2/collections",
     "/v1/permissions",
@@ -197,6 +199,12 @@ fn requests() -> Vec<(&'static str, Value)> {
         json!({ "id": "one", "data": { "_id": "one", "n": 1, "when": { "$date": "2024-01-01T00:00:00.000Z" } } });
     let filter = json!({ "$and": [{ "n": { "$gt": 0, "$in": [1] } }, { "$or": [{ "t": { "$startsWith": "x" } }, { "n": { "$not": { "$eq": 3 } } }] }, { "$not": [{ "n": null }] }] });
     let query = json!({ "filter": filter, "sort": [{ "fieldName": "n", "order": "ASC" }], "fields": ["n"], "paging": { "limit": 5, "offset": 0 } });
+    let patch = json!({ "dataItemId": "one", "fieldModifications": [
+        { "fieldPath": "o.p", "action": "SET_FIELD", "setFieldOptions": { "value": { "x": [1] } } },
+        { "fieldPath": "n", "action": "INCREMENT_FIELD", "incrementFieldOptions": { "value": 1 } },
+        { "fieldPath": "l", "action": "APPEND_TO_ARRAY", "appendToArrayOptions": { "value": 1 } },
+        { "fieldPath": "l", "action": "REMOVE_FROM_ARRAY", "removeFromArrayOptions": { "value": 1 } },
+    ]});
     let profile = json!({ "firstName": "A", "emails": ["a@b.co"], "addresses": [{ "address": { "city": "X" }, "tag": "HOME" }], "customFields": [{ "name": "x", "value": { "numValue": 1 } }] });
     vec![
         (
@@ -214,6 +222,11 @@ fn requests() -> Vec<(&'static str, Value)> {
             json!({ "dataCollectionId": "things", "dataItem": item, "condition": { "filter": { "n": 1 } } }),
         ),
         ("/v2/items/save", json!({ "dataCollectionId": "things", "dataItem": item })),
+        (
+            "/v2/items/patch",
+            json!({ "dataCollectionId": "things", "patch": patch, "condition": { "filter": { "n": 1 } } }),
+        ),
+        ("/v2/bulk/items/patch", json!({ "dataCollectionId": "things", "patches": [patch] })),
         ("/v2/bulk/items/insert", json!({ "dataCollectionId": "things", "dataItems": [{ "data": { "n": 1 } }, item] })),
         ("/v2/bulk/items/save", json!({ "dataCollectionId": "things", "dataItems": [item] })),
         ("/v2/bulk/items/remove", json!({ "dataCollectionId": "things", "dataItemIds": ["x", "y"] })),

@@ -114,6 +114,12 @@ async fn row(app: &TestApp, caller: &Asker<'_>, c: &str, (member, other): (&Aske
         cells.push(format!("update {id} {}", caller.post("/v2/items/update", &update).await.verdict()));
     }
     for id in ["mine", "hers", "none"] {
+        let change =
+            json!({ "fieldPath": "secret", "action": "INCREMENT_FIELD", "incrementFieldOptions": { "value": 1 } });
+        let patch = json!({ "dataCollectionId": c, "patch": { "dataItemId": id, "fieldModifications": [change] } });
+        cells.push(format!("patch {id} {}", caller.post("/v2/items/patch", &patch).await.verdict()));
+    }
+    for id in ["mine", "hers", "none"] {
         let remove = json!({ "dataCollectionId": c, "dataItemId": id });
         cells.push(format!("remove {id} {}", caller.post("/v2/items/remove", &remove).await.verdict()));
     }

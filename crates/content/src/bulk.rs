@@ -2,10 +2,11 @@
 
 use crate::{
     Collection, Content, Item, Operation, Request,
-    item::{may_save, readable},
+    item::{may_save, patched, readable},
+    patch::Patch,
     rule,
     sent::Sent,
-    write::{self, Incoming, Mode, Target, exists, missing},
+    write::{self, Draft, Incoming, Mode, Target, Written, exists, missing},
 };
 use std::{collections::HashSet, sync::Arc};
 use stoa_kernel::{Caller, Code, Fault, Result};
@@ -19,6 +20,7 @@ pub enum Action {
     Insert,
     Update,
     Delete,
+    Patch,
 }
 
 /// The answer for one item of a call, in the order of the request.
@@ -36,6 +38,7 @@ impl Action {
             Self::Insert => "INSERT",
             Self::Update => "UPDATE",
             Self::Delete => "DELETE",
+            Self::Patch => "PATCH",
         }
     }
 }
@@ -65,6 +68,60 @@ impl Outcome {
     }
 }
 
+/// A call that changes items: those that can be tried, and an answer for each.
+struct Call {
+    action: Action,
+    outcomes: Vec<Outcome>,
+    items: Vec<Incoming>,
+    /// Which outcome each of the items has.
+    places: Vec<usize>,
+}
+
+impl Call {
+    fn new(action: Action, size: usize) -> Self {
+        let (outcomes, items, places) = (Vec::with_capacity(size), Vec::with_capacity(size), Vec::with_capacity(size));
+        Self { action, outcomes, items, places }
+    }
+
+    /// The next item, or the id and the fault of one that can't even be tried.
+    fn add(&mut self, item: Result<Incoming, (Option<String>, Fault)>) {
+        self.outcomes.push(match item {
+            Ok(it) => {
+                let id = Some(it.id.clone());
+                self.items.push(it);
+                self.places.push(self.outcomes.len());
+                Outcome { action: self.action, id, fault: None, item: None }
+            }
+            Err((id, fault)) => Outcome::refused(self.action, id, fault),
+        });
+    }
+
+    async fn write(
+        mut self,
+        site: &Site,
+        target: &Target,
+        mode: Mode,
+        condition: Option<Filter>,
+        show: impl Fn(Written) -> Option<Item>,
+    ) -> Result<Vec<Outcome>> {
+        if self.items.is_empty() {
+            return Ok(self.outcomes);
+        }
+        let written = write::change(site, target, mode, self.items, condition).await?;
+        for (place, answer) in self.places.into_iter().zip(written) {
+            let outcome = &mut self.outcomes[place];
+            match answer {
+                Ok(it) => {
+                    outcome.action = if it.is_new { Action::Insert } else { self.action };
+                    outcome.item = show(it);
+                }
+                Err(fault) => outcome.fault = Some(fault),
+            }
+        }
+        Ok(self.outcomes)
+    }
+}
+
 impl Content {
     /// Inserts items; those whose id is taken, or that aren't valid, are refused one by one.
     ///
@@ -79,12 +136,11 @@ impl Content {
         let (mut rows, mut places) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
         let mut ids = HashSet::with_capacity(items.len());
         for (n, it) in items.iter().enumerate() {
-            let row = self.incoming(it, true).and_then(|it| {
-                if !ids.insert(it.id.clone()) {
-                    return Err((Some(it.id.clone()), exists(&collection, &it.id)));
+            let row = self.whole(it, true).and_then(|(id, item)| {
+                if !ids.insert(id.clone()) {
+                    return Err((Some(id.clone()), exists(&collection, &id)));
                 }
-                let id = it.id.clone();
-                target.new_row(it.id, &it.item).map_err(|fault| (Some(id), fault))
+                target.new_row(id.clone(), &item).map_err(|fault| (Some(id), fault))
             });
             outcomes.push(match row {
                 Ok(row) => {
@@ -135,6 +191,28 @@ impl Content {
         self.change_many(site, caller, collection, Mode::Save, request, None).await
     }
 
+    /// Changes the fields that patches name; those that can't be applied are refused one by one.
+    ///
+    /// # Errors
+    /// WDE0080 for no patches, WDE0006, WDE0025, WDE0027: nothing is written.
+    pub async fn item_bulk_patch(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
+        let collection = self.collection(site, request.collection(caller)?).await?;
+        rule::scope(caller, Operation::Update, &collection)?;
+        let condition = self.condition(request, caller, &collection)?;
+        let (sent, shows_items) = (request.patches(self.limits())?, request.wants_items()?);
+        let mut call = Call::new(Action::Patch, sent.len());
+        for it in sent {
+            call.add(match Patch::parse(it, caller, &collection) {
+                Ok(it) if it.id.contains('\0') => Err((Some(it.id.clone()), missing(&collection, &it.id))),
+                Ok(it) => Ok(Incoming { id: it.id, draft: Draft::Patch(it.modifications) }),
+                Err(fault) => Err((Patch::id_of(it).map(str::to_owned), fault)),
+            });
+        }
+        let target = Target::new(self, site, collection.clone(), caller);
+        let show = |it: Written| shows_items.then(|| patched(&collection, caller, it.doc));
+        call.write(site, &target, Mode::Update, condition, show).await
+    }
+
     /// Removes items by their ids.
     ///
     /// # Errors
@@ -169,47 +247,26 @@ impl Content {
         condition: Option<Filter>,
     ) -> Result<Vec<Outcome>> {
         let (sent, shows_items) = (request.items(self.limits())?, request.wants_items()?);
-        let mut outcomes = Vec::with_capacity(sent.len());
-        let (mut items, mut places) = (Vec::with_capacity(sent.len()), Vec::with_capacity(sent.len()));
-        for (n, it) in sent.iter().enumerate() {
-            outcomes.push(match self.incoming(it, mode == Mode::Save) {
-                Ok(it) => {
-                    let id = Some(it.id.clone());
-                    items.push(it);
-                    places.push(n);
-                    Outcome { action: Action::Update, id, fault: None, item: None }
-                }
-                Err((id, fault)) => Outcome::refused(Action::Update, id, fault),
-            });
-        }
-        if items.is_empty() {
-            return Ok(outcomes);
+        let mut call = Call::new(Action::Update, sent.len());
+        for it in sent {
+            let item = self.whole(it, mode == Mode::Save);
+            call.add(item.map(|(id, item)| Incoming { id, draft: Draft::Whole(item) }));
         }
         let target = Target::new(self, site, collection.clone(), caller);
-        let written = write::change(site, &target, mode, items, condition).await?;
-        for (place, answer) in places.into_iter().zip(written) {
-            let outcome = &mut outcomes[place];
-            match answer {
-                Ok(it) => {
-                    outcome.action = if it.is_new { Action::Insert } else { Action::Update };
-                    outcome.item = shows_items.then(|| Item::new(&collection, it.doc));
-                }
-                Err(fault) => outcome.fault = Some(fault),
-            }
-        }
-        Ok(outcomes)
+        let show = |it: Written| shows_items.then(|| Item::new(&collection, it.doc));
+        call.write(site, &target, mode, condition, show).await
     }
 
     /// An element of `dataItems`, with an id of ours when it may come without. In a list an id that is
     /// null or empty is an error like any other (protocol/content.md 20, trap 20).
-    fn incoming(&self, sent: &Sent<'_>, makes_id: bool) -> Result<Incoming, (Option<String>, Fault)> {
+    fn whole(&self, sent: &Sent<'_>, makes_id: bool) -> Result<(String, CanonicalItem), (Option<String>, Fault)> {
         let (id, item): (Option<String>, CanonicalItem) = match sent.canonical(self.limits()) {
             Ok(it) => it,
             Err(fault) => return Err((sent.id().map(str::to_owned), fault)),
         };
         match id {
-            Some(id) => Ok(Incoming { id, item }),
-            None if makes_id => Ok(Incoming { id: self.world().uuid(), item }),
+            Some(id) => Ok((id, item)),
+            None if makes_id => Ok((self.world().uuid(), item)),
             None => Err((None, Fault::because(Code::ItemIdInvalid, "An update needs the item's _id."))),
         }
     }

@@ -6,10 +6,15 @@ use crate::{
     permission::{self, Specials},
     reference::{self, Link},
     rule::{self, Access},
+    rules::Rules,
     texts::Texts,
 };
 use serde_json::Value;
-use std::{cmp::Ordering, collections::HashMap, sync::Arc};
+use std::{
+    cmp::Ordering,
+    collections::HashMap,
+    sync::{Arc, OnceLock},
+};
 use stoa_kernel::{Caller, Code, CollectionId, Fault, Result, SiteId, clock::Millis};
 use stoa_query::schema::Schema;
 use stoa_sql::{Table, params};
@@ -28,6 +33,7 @@ pub struct Collection {
     pub(crate) texts: Texts,
     /// Where the multi-reference fields find their links.
     pub(crate) links: HashMap<String, Link>,
+    rules: OnceLock<Rules>,
 }
 
 /// Which collections a list shows, and in which order.
@@ -71,6 +77,11 @@ impl Collection {
         Access { levels: self.definition.levels, grants: self.specials.grants(caller) }
     }
 
+    /// What items are held to, read from the definition when it is first needed.
+    pub(crate) fn rules(&self) -> &Rules {
+        self.rules.get_or_init(|| Rules::new(&self.definition))
+    }
+
     pub(crate) fn new(site: &Site, stored: Stored) -> Self {
         let table = Table { site: site.number, number: stored.number };
         Self {
@@ -84,6 +95,7 @@ impl Collection {
             created: stored.created,
             updated: stored.updated,
             definition: stored.definition,
+            rules: OnceLock::new(),
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::{
     permission::Specials,
     reference_pair::{self, Place},
     rule,
+    rules::Rules,
     shape::unfit,
 };
 use serde_json::{Map, Value};
@@ -35,6 +36,7 @@ impl Content {
         let id = definition::parse_id(object)?.to_owned();
         let definition = Definition::parse(object, None)?;
         definition.check_levels(None, caller)?;
+        Rules::check(&definition)?;
         let (now, most) = (self.world().now(), self.limits().collections);
         let (place, name) = (site.clone(), id.clone());
         let (number, definition, settled) = site
@@ -250,6 +252,7 @@ impl Content {
                     }
                     let mut after = make(&stored.definition)?;
                     after.check_levels(Some(&stored.definition), &caller)?;
+                    Rules::check(&after)?;
                     let place = Place { site: &site.id, number: stored.number, id: &id, now };
                     let fields = &stored.definition.fields;
                     let settled = reference_pair::settle(tx, &place, fields, &mut after).await?;

@@ -22,7 +22,7 @@ pub struct Definition {
     pub display_field: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Kept and shown; items are not yet held to it.
+    /// Items are held to the rules of their fields ([`crate::rules`]).
     #[serde(default)]
     pub strict_mode: bool,
     pub levels: Levels,
@@ -228,10 +228,12 @@ const DATA_OPERATIONS: &[&str] = &[
     "INSERT",
     "UPDATE",
     "SAVE",
+    "PATCH",
     "REMOVE",
     "BULK_INSERT",
     "BULK_UPDATE",
     "BULK_SAVE",
+    "BULK_PATCH",
     "BULK_REMOVE",
 ];
 

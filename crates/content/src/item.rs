@@ -5,9 +5,10 @@
 use crate::{
     Collection, Content, GetRequest, Operation, Request,
     include::Room,
+    patch::Patch,
     rule,
     sent::Sent,
-    write::{self, Incoming, Mode, Target, covers, exists, missing},
+    write::{self, Draft, Incoming, Mode, Target, covers, exists, missing},
 };
 use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Fault, Result};
@@ -130,8 +131,29 @@ impl Content {
         let (id, item) = sent(request)?.canonical(self.limits())?;
         let id = id.ok_or_else(|| Fault::because(Code::ItemIdInvalid, "An update needs the item's _id."))?;
         let target = Target::new(self, site, collection.clone(), caller);
-        let written = write::change(site, &target, Mode::Update, vec![Incoming { id, item }], condition).await?;
+        let written =
+            write::change(site, &target, Mode::Update, vec![Incoming { id, draft: Draft::Whole(item) }], condition)
+                .await?;
         Ok(Item { collection, doc: only(written)?.doc })
+    }
+
+    /// Changes the fields that a patch names. Who may not read the item is answered its id alone.
+    ///
+    /// # Errors
+    /// WDE0073 when the item isn't there, isn't the caller's to change, or doesn't meet the condition, and
+    /// what makes a patch, or the item that it comes to, invalid.
+    pub async fn item_patch(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Item> {
+        let collection = self.collection(site, request.collection(caller)?).await?;
+        rule::scope(caller, Operation::Update, &collection)?;
+        let condition = self.condition(request, caller, &collection)?;
+        let Patch { id, modifications } = Patch::parse(request.patch()?, caller, &collection)?;
+        if id.contains('\0') {
+            return Err(missing(&collection, &id));
+        }
+        let target = Target::new(self, site, collection.clone(), caller);
+        let incoming = Incoming { id, draft: Draft::Patch(modifications) };
+        let written = only(write::change(site, &target, Mode::Update, vec![incoming], condition).await?)?;
+        Ok(patched(&collection, caller, written.doc))
     }
 
     /// Updates the item with this id, or inserts it when there is none.
@@ -144,7 +166,9 @@ impl Content {
         let (id, item) = sent(request)?.canonical(self.limits())?;
         let id = id.unwrap_or_else(|| self.world().uuid());
         let target = Target::new(self, site, collection.clone(), caller);
-        let written = only(write::change(site, &target, Mode::Save, vec![Incoming { id, item }], None).await?)?;
+        let written = only(
+            write::change(site, &target, Mode::Save, vec![Incoming { id, draft: Draft::Whole(item) }], None).await?,
+        )?;
         Ok(Saved { item: Item { collection, doc: written.doc }, is_new: written.is_new })
     }
 
@@ -184,6 +208,14 @@ pub(crate) fn may_save(caller: &Caller, collection: &Collection) -> Result<()> {
         true => Ok(()),
         false => rule::may_insert(caller, collection),
     }
+}
+
+/// A patched item. It has more fields than the caller sent, so it is shown to those who may read it.
+pub(crate) fn patched(collection: &Arc<Collection>, caller: &Caller, doc: String) -> Item {
+    readable(collection, caller, doc.clone()).unwrap_or_else(|| {
+        let id = stoa_query::project(&doc, &resolve::projection(&["_id".to_owned()]));
+        Item { collection: collection.clone(), doc: id }
+    })
 }
 
 /// A removed item, if the caller might have read it.

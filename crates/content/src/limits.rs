@@ -5,6 +5,8 @@
 pub struct Limits {
     /// Items or ids of one bulk call (WDE0006, WDE0069).
     pub bulk: usize,
+    /// Patches of one bulk call (WDE0006).
+    pub patches: usize,
     /// Collections of one site.
     pub collections: usize,
     /// Characters of an item's id.
@@ -15,6 +17,6 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { bulk: 1000, collections: 1000, id: 128, page_bytes: 32 * 1024 * 1024 }
+        Self { bulk: 1000, patches: 100, collections: 1000, id: 128, page_bytes: 32 * 1024 * 1024 }
     }
 }

@@ -39,14 +39,11 @@ impl<'a> Request<'a> {
     /// # Errors
     /// MALFORMED_JSON when it isn't JSON in UTF-8, WDE0080 when it isn't an object.
     pub fn parse(body: &'a [u8]) -> Result<Self> {
-        let malformed = |it: &dyn fmt::Display| {
-            Fault::because(Code::MalformedJson, format!("The request body is not valid JSON: {it}"))
-        };
         let text = std::str::from_utf8(body).map_err(|it| malformed(&it))?;
         if text.is_empty() {
             return Ok(Self::default());
         }
-        match serde_json::from_str::<Top<'_>>(text).map_err(|it| malformed(&it))? {
+        match serde_json::from_str::<Top<'_>>(text).map_err(|it| unreadable(&it))? {
             Top::Request(it) => Ok(it),
             Top::Other => Err(Fault::because(Code::BadRequest, "The request body must be an object.")),
         }
@@ -105,6 +102,25 @@ impl<'a> Request<'a> {
         list.iter().map(|it| it.as_str().ok_or_else(wrong)).collect()
     }
 
+    /// `patch`, not read any further.
+    pub(crate) fn patch(&self) -> Result<&Value> {
+        let missing = || Fault::because(Code::BadRequest, "patch is missing.");
+        present(&self.members, "patch").ok_or_else(missing)
+    }
+
+    /// `patches`, not empty; their elements aren't read any further.
+    pub(crate) fn patches(&self, limits: &Limits) -> Result<&[Value]> {
+        let wrong = || Fault::because(Code::BadRequest, "patches must be a list.");
+        let list = present(&self.members, "patches").and_then(Value::as_array).ok_or_else(wrong)?;
+        if list.is_empty() {
+            return Err(Fault::because(Code::BadRequest, "patches must not be empty."));
+        }
+        if list.len() > limits.patches {
+            return Err(Fault::because(Code::TooManyItems, format!("At most {} patches per request.", limits.patches)));
+        }
+        Ok(list)
+    }
+
     /// `returnEntity`: whether a bulk answer shows the items.
     pub(crate) fn wants_items(&self) -> Result<bool> {
         flag(&self.members, "returnEntity")
@@ -132,6 +148,19 @@ impl GetRequest {
         refuse_sandbox(self.is_sandbox, caller)?;
         Ok(&self.collection)
     }
+}
+
+fn malformed(why: &dyn fmt::Display) -> Fault {
+    Fault::because(Code::MalformedJson, format!("The request body is not valid JSON: {why}"))
+}
+
+/// A body that can't be read. Half of a surrogate pair and a number beyond doubles are JSON all the
+/// same, though nothing that we keep (WDE0080 as in an item).
+fn unreadable(error: &serde_json::Error) -> Fault {
+    let why = error.to_string();
+    let is_value =
+        why.contains("surrogate") || why.starts_with("unexpected end of hex") || why.starts_with("number out of range");
+    if is_value { Fault::because(Code::BadRequest, format!("The request body: {why}")) } else { malformed(error) }
 }
 
 fn field_name(value: &Value) -> Result<String> {

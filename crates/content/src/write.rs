@@ -3,7 +3,11 @@
 //! One call is one transaction whatever the number of items, with a statement for all of them and one
 //! row of the outbox for each kind of event. A refusal of one item leaves the others alone.
 
-use crate::{Collection, Content, Operation, event, reference_link, rule, texts};
+use crate::{
+    Collection, Content, Operation, event,
+    patch::{self, Modification, Work},
+    reference_link, rule, texts,
+};
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
@@ -38,7 +42,14 @@ pub(crate) struct Target {
 /// An item on its way in.
 pub(crate) struct Incoming {
     pub id: String,
-    pub item: CanonicalItem,
+    pub draft: Draft,
+}
+
+/// What an item is to become.
+pub(crate) enum Draft {
+    Whole(CanonicalItem),
+    /// What is there, changed so.
+    Patch(Vec<Modification>),
 }
 
 /// An item that was written.
@@ -64,8 +75,10 @@ impl Target {
         Self { content, site, collection, caller: caller.clone(), author, now, is_import: false }
     }
 
-    /// The row of a new item.
+    /// The row of a new item, its defaults filled in.
     pub(crate) fn new_row(&self, id: String, item: &CanonicalItem) -> Result<Vec<Value>> {
+        let admitted = self.collection.rules().admit(item, &self.caller, self.now)?;
+        let item = admitted.as_ref().unwrap_or(item);
         let sent_owner = item.owner.as_deref().filter(|it| !it.is_empty() && self.caller.is_privileged());
         let owner = sent_owner.or_else(|| self.caller.owner());
         let created = item.created.filter(|_| self.is_import).unwrap_or(self.now);
@@ -73,7 +86,17 @@ impl Target {
     }
 
     /// The row that takes the place of one that is there.
-    fn changed_row(&self, id: String, item: &CanonicalItem, old: &Existing) -> Result<Vec<Value>> {
+    fn changed_row(&self, id: String, draft: &Draft, old: &Existing, work: &mut Work) -> Result<Vec<Value>> {
+        let patched;
+        let (item, patch) = match draft {
+            Draft::Whole(it) => (it, None),
+            Draft::Patch(modifications) => {
+                patched = patch::apply(&old.doc, modifications, work)?;
+                (&patched, Some(modifications.as_slice()))
+            }
+        };
+        let admitted = self.collection.rules().admit_change(item, patch, &old.doc, &self.caller, self.now)?;
+        let item = admitted.as_ref().unwrap_or(item);
         let sent_owner = item.owner.as_deref().filter(|it| !it.is_empty() && self.caller.is_privileged());
         let created = item.created.filter(|_| self.is_import).unwrap_or(old.created);
         self.row(id, item, created, sent_owner.or(old.owner.as_deref()))
@@ -177,7 +200,10 @@ pub(crate) async fn change(
 fn fresh_rows(target: &Target, items: &[Incoming]) -> Option<Vec<Vec<Value>>> {
     rule::may_insert(&target.caller, &target.collection).ok()?;
     let mut ids = HashSet::with_capacity(items.len());
-    let row = |it: &Incoming| target.new_row(it.id.clone(), &it.item).ok();
+    let row = |it: &Incoming| match &it.draft {
+        Draft::Whole(item) => target.new_row(it.id.clone(), item).ok(),
+        Draft::Patch(_) => None,
+    };
     items.iter().map(|it| row(it).filter(|_| ids.insert(&it.id))).collect()
 }
 
@@ -267,6 +293,7 @@ struct Batch {
     places: HashMap<String, usize>,
     created: Vec<usize>,
     updated: Vec<(String, Vec<String>)>,
+    work: Work,
 }
 
 impl Batch {
@@ -308,7 +335,7 @@ impl Batch {
     }
 
     fn decide(
-        &self,
+        &mut self,
         target: &Target,
         mode: Mode,
         incoming: &Incoming,
@@ -316,19 +343,19 @@ impl Batch {
         fitting: Option<&HashSet<String>>,
     ) -> Result<Vec<Value>> {
         let (collection, id) = (&target.collection, &incoming.id);
-        match old {
-            None if mode == Mode::Update => Err(missing(collection, id)),
-            None => {
+        match (old, &incoming.draft) {
+            (None, Draft::Whole(item)) if mode == Mode::Save => {
                 rule::may_insert(&target.caller, collection)?;
-                target.new_row(id.clone(), &incoming.item)
+                target.new_row(id.clone(), item)
             }
-            Some(old) => {
+            (None, _) => Err(missing(collection, id)),
+            (Some(old), draft) => {
                 let scope = rule::scope(&target.caller, Operation::Update, collection)?;
                 let fits = fitting.is_none_or(|it| it.contains(id));
                 if !covers(&scope, old.owner.as_deref()) || !fits {
                     return Err(missing(collection, id));
                 }
-                target.changed_row(id.clone(), &incoming.item, old)
+                target.changed_row(id.clone(), draft, old, &mut self.work)
             }
         }
     }

@@ -7,7 +7,7 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use stoa_kernel::{Code, Fault};
 
 pub struct Problem(pub Fault);
@@ -51,11 +51,12 @@ pub fn body(fault: &Fault) -> Value {
         false => fault.message().to_owned(),
     };
     let mut data = fault.data().clone();
+    let mut details = Map::new();
     if !fault.violations().is_empty() {
+        // Where a bulk answer has them, and where those look who know the other shape.
         data.insert("fieldViolations".to_owned(), json!(fault.violations()));
+        details.insert("validationError".to_owned(), json!({ "fieldViolations": fault.violations() }));
     }
-    json!({
-        "message": text,
-        "details": { "applicationError": { "code": code, "description": text, "data": data } },
-    })
+    details.insert("applicationError".to_owned(), json!({ "code": code, "description": text, "data": data }));
+    json!({ "message": text, "details": details })
 }

@@ -40,11 +40,13 @@ fn content() -> Routes {
         ("/v2/items/query-distinct-values", post(read::distinct)),
         ("/v2/items/update", post(items::update)),
         ("/v2/items/save", post(items::save)),
+        ("/v2/items/patch", post(items::patch)),
         ("/v2/items/remove", post(items::remove)),
-        ("/v2/items/{*id}", get(items::get).put(items::update).delete(items::delete)),
+        ("/v2/items/{*id}", get(items::get).put(items::update).patch(items::patch_at).delete(items::delete)),
         ("/v2/bulk/items/insert", post(bulk::insert)),
         ("/v2/bulk/items/update", post(bulk::update)),
         ("/v2/bulk/items/save", post(bulk::save)),
+        ("/v2/bulk/items/patch", post(bulk::patch)),
         ("/v2/bulk/items/remove", post(bulk::remove)),
         // Links between items.
         ("/v2/bulk/items/insert-references", post(references::insert)),
@@ -69,7 +71,6 @@ fn content() -> Routes {
 
 /// Calls of the protocol that answer WDE0119 until they are built.
 const NOT_BUILT: &[&str] = &[
-    "/v2/items/patch",
     "/v2/items/truncate",
     "/v2/items/aggregate",
     "/v2/items/aggregate-pipeline",
@@ -77,7 +78,6 @@ const NOT_BUILT: &[&str] = &[
     "/v2/items/create-draft",
     "/v2/items/publish-draft",
     "/v2/items/unpublish",
-    "/v2/bulk/items/patch",
     "/v2/bulk/items/async-patch-by-filter",
     "/v2/bulk/items/async-remove-by-filter",
     "/v2/async-jobs/{*job}",

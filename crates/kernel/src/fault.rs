@@ -58,6 +58,12 @@ impl Fault {
         fault
     }
 
+    /// Names the fields that broke rules, beside the code's own text.
+    pub fn violating(mut self, violations: Vec<Violation>) -> Self {
+        self.0.violations = violations;
+        self
+    }
+
     /// Adds what only the log may say.
     pub fn logged(mut self, log: impl fmt::Display) -> Self {
         self.0.log = Some(log.to_string());

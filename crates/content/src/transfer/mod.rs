@@ -16,7 +16,7 @@ pub use records::{Record, Records};
 use crate::{
     Collection, Content,
     sent::check_id,
-    write::{self, Incoming, Mode, Target},
+    write::{self, Draft, Incoming, Mode, Target},
 };
 use std::{io::Read, path::Path, sync::Arc};
 use stoa_kernel::{Caller, Code, Fault, Result};
@@ -175,7 +175,7 @@ impl Content {
             SentId::Absent => self.world().uuid(),
             SentId::Null | SentId::Other => return Err(Fault::new(Code::ItemIdInvalid)),
         };
-        Ok(Incoming { id, item })
+        Ok(Incoming { id, draft: Draft::Whole(item) })
     }
 
     /// A collection for a caller to whom everything in it is allowed.

@@ -103,6 +103,7 @@ impl World {
             "insert" => content.item_bulk_insert(&self.site, caller, &request).await,
             "update" => content.item_bulk_update(&self.site, caller, &request).await,
             "save" => content.item_bulk_save(&self.site, caller, &request).await,
+            "patch" => content.item_bulk_patch(&self.site, caller, &request).await,
             "remove" => content.item_bulk_remove(&self.site, caller, &request).await,
             it => panic!("no bulk call {it}"),
         }

@@ -23,6 +23,12 @@ pub(crate) async fn save(State(app): State<App>, call: Call, body: body::Raw) ->
     Ok(answer(&app.content.item_bulk_save(&call.site, &call.caller, &request).await?))
 }
 
+/// `POST /v2/bulk/items/patch`.
+pub(crate) async fn patch(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
+    let request = Request::parse(&body.0)?;
+    Ok(answer(&app.content.item_bulk_patch(&call.site, &call.caller, &request).await?))
+}
+
 /// `POST /v2/bulk/items/remove`.
 pub(crate) async fn remove(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
     let request = Request::parse(&body.0)?;

@@ -3,6 +3,7 @@
 use super::params;
 use crate::{App, Call, Problem, body};
 use axum::{extract::State, http::Uri, response::Response};
+use serde_json::Value;
 use stoa_content::{GetRequest, Item, Request};
 
 const PREFIX: &str = "/v2/items/";
@@ -25,6 +26,26 @@ pub(crate) async fn insert(State(app): State<App>, call: Call, body: body::Raw) 
 pub(crate) async fn update(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
     let request = Request::parse(&body.0)?;
     Ok(answer(&app.content.item_update(&call.site, &call.caller, &request).await?))
+}
+
+/// `POST /v2/items/patch`.
+pub(crate) async fn patch(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
+    let request = Request::parse(&body.0)?;
+    Ok(answer(&app.content.item_patch(&call.site, &call.caller, &request).await?))
+}
+
+/// `PATCH /v2/items/{*id}`: the id in the path counts when the patch has none.
+pub(crate) async fn patch_at(
+    State(app): State<App>,
+    call: Call,
+    uri: Uri,
+    body: body::Raw,
+) -> Result<Response, Problem> {
+    let mut request = Request::parse(&body.0)?;
+    if let Some(patch) = request.members.get_mut("patch").and_then(Value::as_object_mut) {
+        params::default_from_path(patch, "dataItemId", &uri, PREFIX);
+    }
+    Ok(answer(&app.content.item_patch(&call.site, &call.caller, &request).await?))
 }
 
 /// `POST /v2/items/save`.

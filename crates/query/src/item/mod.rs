@@ -72,6 +72,22 @@ pub fn canonical(json: &str) -> Result<CanonicalItem> {
 }
 
 impl CanonicalItem {
+    /// All members but the server's own, as the text of an object.
+    pub fn data(&self) -> String {
+        format!("{{{}}}", self.members)
+    }
+
+    /// This item with more members at its end.
+    ///
+    /// # Errors
+    /// As for [`canonical`].
+    pub fn with(&self, more: &serde_json::Map<String, serde_json::Value>) -> Result<Self> {
+        let more = serde_json::to_string(more).map_err(Fault::internal)?;
+        let comma = if self.members.is_empty() || more == "{}" { "" } else { "," };
+        let members = scan::item(&format!("{{{}{comma}{}", self.members, &more[1..]))?.members;
+        Ok(Self { id: self.id.clone(), owner: self.owner.clone(), created: self.created, members })
+    }
+
     /// The whole document as it is stored and answered.
     pub fn document(&self, stamp: Stamp<'_>) -> Result<String> {
         let mut text = String::with_capacity(self.members.len() + 200);
