@@ -161,7 +161,7 @@ impl Definition {
         };
         let fields: HashMap<_, _> =
             self.fields.iter().map(|it| (field::key(it).to_owned(), kind(field::kind(it)))).collect();
-        Schema { fields }
+        Schema { fields, ..Schema::default() }
     }
 
     /// Whether this caller may put this definition in the place of `before` as far as levels go: nobody

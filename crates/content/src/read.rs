@@ -34,8 +34,8 @@ pub struct Page {
 }
 
 impl Page {
-    pub(crate) fn new(start: Start) -> Self {
-        let Start::Offset(offset) = start;
+    pub(crate) fn new(start: &Start) -> Self {
+        let offset = start.offset();
         Self { elements: String::new(), count: 0, offset, has_next: false, total: None }
     }
 
@@ -98,7 +98,7 @@ impl Content {
         let plan = resolve::distinct(&distinct, context(caller, &collection, 0)?)?;
         let found = site.read(Lane::Scan, move |tx| {
             boxed!({
-                let mut page = Page::new(plan.window.start);
+                let mut page = Page::new(&plan.window.start);
                 let (sql, params) = compile::distinct(tx.dialect(), collection.table, &plan);
                 let keys = tx.rows(&sql, &params, |row| row.get::<String>(0)).await?;
                 page.has_next = keys.len() > plan.window.limit as usize;
@@ -141,7 +141,7 @@ async fn find(
     includes: &include::Plan,
     most: usize,
 ) -> Result<Page> {
-    let mut page = Page::new(plan.window.start);
+    let mut page = Page::new(&plan.window.start);
     let limit = plan.window.limit as usize;
     let (sql, params) = compile::find(tx.dialect(), collection.table, plan);
     let (elements, mut count) = (&mut page.elements, 0);
@@ -191,7 +191,7 @@ fn is_bounded(plan: &Find) -> bool {
     if plan.total {
         return false;
     }
-    let Start::Offset(offset) = plan.window.start;
+    let offset = plan.window.start.offset();
     let is_id = |it: &Filter| match it {
         Filter::Test(Field::Id, Test::Equal(_)) => true,
         Filter::Test(Field::Id, Test::In(list)) => list.len() as u64 <= POINT_ROWS,

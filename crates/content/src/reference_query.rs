@@ -152,7 +152,7 @@ impl Content {
 
 impl Question {
     async fn answer(&self, tx: &mut Tx<'_>, room: &mut Room) -> Result<Page> {
-        let mut page = Page::new(self.window.start);
+        let mut page = Page::new(&self.window.start);
         let near = &self.field;
         let seen = visible(tx, &near.near, &near.near_scope, self.items.clone()).await?;
         let items: Vec<String> = self.items.iter().filter(|it| seen.contains(*it)).cloned().collect();

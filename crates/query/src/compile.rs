@@ -3,42 +3,108 @@
 //! Text and parameters are written side by side, so they can't drift apart; nothing that a client sent
 //! becomes part of the text except names of fields, which the dialect quotes.
 
+mod access;
 mod filter;
+mod keyed;
 mod order;
 
-use crate::plan::{Count, Distinct, Field, Filter, Find, Scope, Start, Window};
-use stoa_sql::{Dialect, Table, Value, Writer};
+use crate::plan::{Count, Distinct, Field, Filter, Find, Order, Position, Start};
+use crate::schema::IndexSpec;
+use access::{Access, Rows};
+use stoa_sql::{Dialect, Index, Table, Value, Writer};
 
 /// A statement and its parameters.
 pub type Statement = (String, Vec<Value>);
 
 /// Rows of `id` and the document's text: at most one more than the page holds, which tells whether
-/// another page follows.
+/// another page follows. In a walk, the marks of [`Position`] come after them, and the rows before a
+/// place come nearest first.
 pub fn find(dialect: &dyn Dialect, table: Table, plan: &Find) -> Statement {
     let mut sql = Writer::new(dialect);
-    sql.push("select id, ").push(dialect.read_doc()).push(" from ").push(&dialect.table(table));
-    only(&mut sql, &plan.scope, &plan.filter);
-    order::write(&mut sql, &plan.order);
-    window(&mut sql, plan.window);
+    let filter = Filter::all([plan.scope.filter(), plan.filter.clone()]);
+    let access = Access::choose(&plan.indexes, &filter, Some(&plan.order));
+    let selects = selects(&access, plan);
+    let (start, limit) = (&plan.window.start, i64::from(plan.window.limit) + 1);
+    let offset = i64::try_from(start.offset()).unwrap_or(i64::MAX);
+    let select = |sql: &mut Writer<'_>, it: &Select<'_>, are_named: bool| {
+        sql.push("select id, ").push(dialect.read_doc());
+        let columns = order::columns(sql, &plan.order, it.rows, start.is_backward());
+        if are_named {
+            sql.push(if selects.len() > 1 { " as doc" } else { "" });
+            for (n, column) in columns.iter().enumerate().take(columns.len() - 1) {
+                sql.push(", ").push(&column.text).push(" as ").push(&order::name(n));
+            }
+        }
+        sql.push(" from ").push(&dialect.table(table));
+        let mut only = Only::new(&filter, it.rows);
+        only.beyond = start.position().map(|position| Beyond { columns: &columns, plan, position, range: it.range });
+        only.write(sql);
+        order::write(sql, &columns, are_named);
+        columns
+    };
+    match selects.as_slice() {
+        [one] => {
+            // A random key has a parameter, and those are numbered in the order of the text.
+            let is_random = matches!(plan.order, Order::Random { .. });
+            select(&mut sql, one, is_random || !matches!(start, Start::Offset(_)));
+            sql.push(" limit ").bind(limit);
+        }
+        // Each has its part of the page, in order; together they have all of it.
+        several => {
+            let mut columns = Vec::new();
+            for (n, it) in several.iter().enumerate() {
+                sql.push(if n > 0 { " union all " } else { "" }).push("select * from (");
+                columns = select(&mut sql, it, true);
+                sql.push(" limit ").bind(limit.saturating_add(offset)).push(") as ").push(&format!("s{}", n + 1));
+            }
+            order::write(&mut sql, &columns, true);
+            sql.push(" limit ").bind(limit);
+        }
+    }
+    if offset > 0 {
+        sql.push(" offset ").bind(offset);
+    }
     sql.finish()
 }
 
 /// One row with one number.
 pub fn count(dialect: &dyn Dialect, table: Table, plan: &Count) -> Statement {
     let mut sql = Writer::new(dialect);
-    sql.push("select count(*) from ").push(&dialect.table(table));
-    only(&mut sql, &plan.scope, &plan.filter);
+    let filter = Filter::all([plan.scope.filter(), plan.filter.clone()]);
+    let count = |sql: &mut Writer<'_>, rows: Rows<'_>| {
+        sql.push("select count(*) from ").push(&dialect.table(table));
+        Only::new(&filter, rows).write(sql);
+    };
+    match Access::choose(&plan.indexes, &filter, None).rows().as_slice() {
+        [one] => count(&mut sql, *one),
+        several => {
+            sql.push("select ");
+            for (n, it) in several.iter().enumerate() {
+                sql.push(if n > 0 { " + (" } else { "(" });
+                count(&mut sql, *it);
+                sql.push(")");
+            }
+        }
+    }
     sql.finish()
 }
 
-/// Rows of one sort key for each different value ([`crate::order::value`] gives the value back), at
-/// most one more than the page holds.
+/// Rows of one sort key for each different value ([`crate::order::value`] gives the value back) and of
+/// the mark of its place, at most one more than the page holds.
 pub fn distinct(dialect: &dyn Dialect, table: Table, plan: &Distinct) -> Statement {
     let (mut sql, rows) = (Writer::new(dialect), Values::of(dialect, &plan.field));
-    sql.push("select distinct ").push(&rows.key).push(" as k");
+    let (mark, start) = (dialect.bounded(&rows.key), &plan.window.start);
+    sql.push("select distinct ").push(&rows.key).push(" as k, ").push(&mark).push(" as k1");
     rows.from(&mut sql, table, plan);
-    sql.push(" order by k").push(order::suffix(plan.direction));
-    window(&mut sql, plan.window);
+    let direction = if start.is_backward() { order::turned(plan.direction) } else { plan.direction };
+    if let Some(it) = start.position().and_then(|it| it.marks.first()) {
+        sql.push(" where ").push(&mark).push(" ").push(order::sign(direction)).push(" ").bind(order::value(it));
+    }
+    sql.push(" order by k1").push(order::suffix(direction));
+    sql.push(" limit ").bind(i64::from(plan.window.limit) + 1);
+    if start.offset() > 0 {
+        sql.push(" offset ").bind(i64::try_from(start.offset()).unwrap_or(i64::MAX));
+    }
     sql.finish()
 }
 
@@ -50,18 +116,104 @@ pub fn distinct_count(dialect: &dyn Dialect, table: Table, plan: &Distinct) -> S
     sql.finish()
 }
 
-/// Appends a filter as a condition on the row at hand, for `update` and `delete` of one item.
-pub fn condition(sql: &mut Writer<'_>, filter: &Filter) {
-    filter::write(sql, filter);
+/// The statements that make an index. Online, each must run outside of any transaction while writers go
+/// on, and may leave an invalid index behind when it fails; [`drop_index`] removes what there is.
+///
+/// A unique index has a statement of its own beside the one that serves queries, and fails on values
+/// that are there twice. Missing and null are no values, and an array is one as a whole.
+pub fn index(dialect: &dyn Dialect, table: Table, index: &IndexSpec, online: bool) -> Vec<String> {
+    let (serving, unique) = names(index);
+    let make =
+        |name: &str, unique, columns: &str| dialect.create_index(&Index { table, name, unique }, columns, online);
+    let mut statements = vec![make(&serving, false, &access::columns(dialect, index))];
+    if index.unique {
+        statements.extend(access::unique(dialect, index).map(|it| make(&unique, true, &it)));
+    }
+    statements
 }
 
-/// Scope and filter together. There is no other place where a `where` is written.
-fn only(sql: &mut Writer<'_>, scope: &Scope, filter: &Filter) {
-    match Filter::all([scope.filter(), filter.clone()]) {
-        Filter::True => {}
-        it => {
-            sql.push(" where ");
-            filter::write(sql, &it);
+/// The statements that remove an index, whatever there is of it.
+pub fn drop_index(dialect: &dyn Dialect, table: Table, index: &IndexSpec, online: bool) -> Vec<String> {
+    let (serving, unique) = names(index);
+    let names = if index.unique { vec![serving, unique] } else { vec![serving] };
+    names.iter().map(|name| dialect.drop_index(&Index { table, name, unique: false }, online)).collect()
+}
+
+fn names(index: &IndexSpec) -> (String, String) {
+    (format!("i{}", index.number), format!("i{}_unique", index.number))
+}
+
+/// Appends a filter as a condition on the row at hand, for `update` and `delete` of one item.
+pub fn condition(sql: &mut Writer<'_>, filter: &Filter) {
+    filter::write(sql, filter, Rows::All);
+}
+
+/// One of the selects that make up an answer.
+struct Select<'p> {
+    rows: Rows<'p>,
+    /// After a place: the column of the order in which its rows lie beyond, being equal before it. All
+    /// rows beyond if nothing.
+    range: Option<usize>,
+}
+
+/// Those in which an index has all rows in the right order, one range each.
+fn selects<'p>(access: &Access<'p>, plan: &Find) -> Vec<Select<'p>> {
+    let mut selects = Vec::new();
+    for rows in access.rows() {
+        match plan.window.start.position() {
+            // The nearest first: those that are equal to the place in all but their id.
+            Some(_) if access.has_ranges(rows) => {
+                let columns = plan.order.marked().count() + 1;
+                selects.extend((0..columns).rev().map(|it| Select { rows, range: Some(it) }));
+            }
+            _ => selects.push(Select { rows, range: None }),
+        }
+    }
+    selects
+}
+
+/// Scope and filter together with what else narrows a select. There is no other place where a `where`
+/// on items is written.
+struct Only<'a> {
+    /// The scope is in it.
+    filter: &'a Filter,
+    rows: Rows<'a>,
+    beyond: Option<Beyond<'a>>,
+}
+
+struct Beyond<'a> {
+    columns: &'a [order::Column],
+    plan: &'a Find,
+    position: &'a Position,
+    range: Option<usize>,
+}
+
+impl<'a> Only<'a> {
+    fn new(filter: &'a Filter, rows: Rows<'a>) -> Self {
+        Self { filter, rows, beyond: None }
+    }
+
+    fn write(&self, sql: &mut Writer<'_>) {
+        let mut word = " where ";
+        let mut and = |sql: &mut Writer<'_>| {
+            sql.push(std::mem::replace(&mut word, " and "));
+        };
+        // First, because of two lower bounds on one key SQLite takes the one that it meets first.
+        if let Some(Beyond { columns, plan, position, range }) = &self.beyond {
+            and(sql);
+            match range {
+                Some(n) => order::beyond_in(sql, columns, &plan.order, position, *n),
+                None => order::beyond(sql, columns, &plan.order, position),
+            }
+        }
+        let is_range = self.beyond.as_ref().is_some_and(|it| it.range.is_some());
+        if let Some(it) = self.rows.condition(sql.dialect(), self.filter).filter(|_| !is_range) {
+            and(sql);
+            sql.push(&it);
+        }
+        if *self.filter != Filter::True {
+            and(sql);
+            filter::write(sql, self.filter, self.rows);
         }
     }
 }
@@ -86,16 +238,8 @@ impl Values {
     fn from(&self, sql: &mut Writer<'_>, table: Table, plan: &Distinct) {
         let table = sql.dialect().table(table);
         sql.push(" from (select * from ").push(&table);
-        only(sql, &plan.scope, &plan.filter);
+        Only::new(&Filter::all([plan.scope.filter(), plan.filter.clone()]), Rows::All).write(sql);
         sql.push(") as items, ").push(&self.rows);
-    }
-}
-
-fn window(sql: &mut Writer<'_>, window: Window) {
-    let Start::Offset(offset) = window.start;
-    sql.push(" limit ").bind(i64::from(window.limit) + 1);
-    if offset > 0 {
-        sql.push(" offset ").bind(i64::try_from(offset).unwrap_or(i64::MAX));
     }
 }
 

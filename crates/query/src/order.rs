@@ -2,7 +2,7 @@
 
 use crate::{
     matches::{itself_or_elements, leaves},
-    plan::{Field, Key, Order},
+    plan::{Field, Key, Mark, Order, Position},
 };
 use serde_json::Value as Json;
 use std::cmp::Ordering;
@@ -14,7 +14,22 @@ pub fn compare(order: &Order, a: &Json, b: &Json) -> Ordering {
         Order::Random { seed } => random::key(seed, id(a)).cmp(&random::key(seed, id(b))),
         Order::Keys(keys) => keys.iter().map(|it| by_key(it, a, b)).find(|it| it.is_ne()).unwrap_or(Ordering::Equal),
     };
-    by_key.then_with(|| id(a).cmp(id(b)))
+    by_key.then_with(|| match order.by_id() {
+        Some(Direction::Descending) => id(b).cmp(id(a)),
+        _ => id(a).cmp(id(b)),
+    })
+}
+
+/// Where an item stands in an order.
+pub fn position(order: &Order, document: &Json) -> Position {
+    let mark = |key: &Key| match key.field {
+        Field::Created | Field::Updated => {
+            let time = document.get(key.field.name().as_ref()).and_then(|it| it.get("$date")).and_then(Json::as_str);
+            Mark::Time(time.and_then(crate::item::date::parse).unwrap_or_default())
+        }
+        _ => Mark::Key(sort_key(key, document)),
+    };
+    Position { marks: order.marked().map(mark).collect(), id: id(document).to_owned() }
 }
 
 /// The sort keys of every value of a field, for the distinct ones among them.
@@ -29,16 +44,17 @@ pub fn value(key: &str) -> Json {
 }
 
 fn by_key(key: &Key, a: &Json, b: &Json) -> Ordering {
-    let of = |document| {
-        let keys = leaves(document, &key.field).into_iter();
-        match key.direction {
-            Direction::Ascending => keys.map(key::least_of).min().unwrap_or_default(),
-            Direction::Descending => keys.map(key::greatest_of).max().unwrap_or_default(),
-        }
-    };
     match key.direction {
-        Direction::Ascending => of(a).cmp(&of(b)),
-        Direction::Descending => of(b).cmp(&of(a)),
+        Direction::Ascending => sort_key(key, a).cmp(&sort_key(key, b)),
+        Direction::Descending => sort_key(key, b).cmp(&sort_key(key, a)),
+    }
+}
+
+fn sort_key(key: &Key, document: &Json) -> String {
+    let keys = leaves(document, &key.field).into_iter();
+    match key.direction {
+        Direction::Ascending => keys.map(key::least_of).min().unwrap_or_default(),
+        Direction::Descending => keys.map(key::greatest_of).max().unwrap_or_default(),
     }
 }
 

@@ -3,8 +3,10 @@
 //! Every plan holds a [`Scope`]. There is no other way to make one, so a query without the caller's
 //! permission can't be written.
 
+use crate::schema::IndexSpec;
 use serde_json::Value as Json;
 use std::collections::{BTreeMap, btree_map::Entry};
+use std::sync::Arc;
 use stoa_kernel::Millis;
 use stoa_sql::{Direction, pattern::Part};
 
@@ -19,6 +21,8 @@ pub struct Find {
     pub projection: Projection,
     /// Whether the caller also asked for [`Find::count`].
     pub total: bool,
+    /// Those that may serve. They change the way to the answer and never the answer.
+    pub indexes: Arc<[IndexSpec]>,
 }
 
 /// How many items there are.
@@ -26,6 +30,7 @@ pub struct Find {
 pub struct Count {
     pub scope: Scope,
     pub filter: Filter,
+    pub indexes: Arc<[IndexSpec]>,
 }
 
 /// The different values of a field, each element of an array for itself.
@@ -117,7 +122,8 @@ pub enum Field {
 /// Always total: what the keys leave open, `_id` decides.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Order {
-    /// In order of importance. `_id` ascending follows unless it is among them.
+    /// In order of importance. `_id` follows, in the direction of the last of them, unless it is among
+    /// them: so one index serves an order and its reverse.
     Keys(Vec<Key>),
     /// The same seed gives the same order.
     Random { seed: String },
@@ -130,18 +136,40 @@ pub struct Key {
 }
 
 /// Which part of the ordered items.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Window {
     pub start: Start,
     /// The page's size. One row more is read, which tells whether another page follows.
     pub limit: u32,
 }
 
-/// Where a page begins. Sort keys are texts that are never NULL (`stoa_sql::key`), so a page that
-/// begins after an item will be one more variant with these texts and the item's `_id`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Where a page begins. All but an offset are steps of a walk, whose rows tell their sort keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Start {
     Offset(u64),
+    /// The first page of a walk.
+    First,
+    /// What follows on a place in the order.
+    After(Position),
+    /// What stands before a place in the order, the nearest first.
+    Before(Position),
+}
+
+/// A place in an order: where an item stood when it was met, whatever became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Position {
+    /// One for each sort key but `_id`, none in a random order.
+    pub marks: Vec<Mark>,
+    /// The item's `_id`; nothing among different values, whose one mark is enough.
+    pub id: String,
+}
+
+/// A value of a sort key as the engines compare it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mark {
+    /// `stoa_sql::key`, bounded.
+    Key(String),
+    Time(i64),
 }
 
 /// Which fields of the items the caller wants.
@@ -161,7 +189,43 @@ pub struct Mask {
 impl Find {
     /// The question behind `returnTotalCount`.
     pub fn count(&self) -> Count {
-        Count { scope: self.scope.clone(), filter: self.filter.clone() }
+        Count { scope: self.scope.clone(), filter: self.filter.clone(), indexes: self.indexes.clone() }
+    }
+}
+
+impl Order {
+    /// The direction in which `_id` decides what the keys leave open; nothing if `_id` is a key.
+    pub fn by_id(&self) -> Option<Direction> {
+        match self {
+            Self::Random { .. } => Some(Direction::Ascending),
+            Self::Keys(keys) if keys.iter().any(|it| it.field == Field::Id) => None,
+            Self::Keys(keys) => Some(keys.last().map_or(Direction::Ascending, |it| it.direction)),
+        }
+    }
+
+    /// The keys that a place has a mark for.
+    pub fn marked(&self) -> impl Iterator<Item = &Key> {
+        let keys: &[Key] = if let Self::Keys(keys) = self { keys } else { &[] };
+        keys.iter().filter(|it| it.field != Field::Id)
+    }
+}
+
+impl Start {
+    /// How many items of the order are passed over and counted.
+    pub fn offset(&self) -> u64 {
+        if let Self::Offset(it) = self { *it } else { 0 }
+    }
+
+    pub fn position(&self) -> Option<&Position> {
+        match self {
+            Self::After(it) | Self::Before(it) => Some(it),
+            Self::Offset(_) | Self::First => None,
+        }
+    }
+
+    /// Whether the rows come against the order.
+    pub fn is_backward(&self) -> bool {
+        matches!(self, Self::Before(_))
     }
 }
 

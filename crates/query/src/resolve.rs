@@ -33,13 +33,15 @@ pub fn find(query: &wire::Query, context: Context<'_>) -> Result<Find> {
         window: window(&query.paging)?,
         projection: projection(&query.fields),
         total: query.total,
+        indexes: context.schema.indexes.clone(),
         scope: context.scope,
     })
 }
 
 /// A count request.
 pub fn count(wire: &wire::Filter, context: Context<'_>) -> Result<Count> {
-    Ok(Count { filter: filter(wire, context.schema)?, scope: context.scope })
+    let filter = filter(wire, context.schema)?;
+    Ok(Count { filter, indexes: context.schema.indexes.clone(), scope: context.scope })
 }
 
 /// A distinct request.
@@ -143,7 +145,9 @@ fn direction(descending: bool) -> Direction {
 fn window(paging: &Paging) -> Result<Window> {
     let (limit, offset) = match paging {
         Paging::Offset { limit, offset } => (limit, *offset),
-        Paging::Cursor { limit, cursor: None } => (limit, 0),
+        Paging::Cursor { limit, cursor: None } => {
+            return Ok(Window { start: Start::First, limit: limit.unwrap_or(DEFAULT_LIMIT) });
+        }
         Paging::Cursor { cursor: Some(_), .. } => {
             return Err(Fault::because(Code::CursorInvalid, "the cursor is not one of this server"));
         }

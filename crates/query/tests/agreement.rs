@@ -6,13 +6,15 @@
 mod support;
 
 use serde_json::{Map, Value as Json, json};
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, hash_map::RandomState};
 use std::hash::{BuildHasher, Hasher};
 use std::io::Write;
 use stoa_query::compile::Statement;
-use stoa_query::plan::{Distinct, Find, Start};
+use stoa_query::plan::{Distinct, Field, Find, Key, Start};
+use stoa_query::schema::IndexSpec;
 use stoa_query::{Context, Schema, Scope, compile, matches, order, resolve, wire};
-use stoa_sql::{Postgres, Sqlite, Table};
+use stoa_sql::{Direction, Postgres, Sqlite, Table};
 use support::values::{self, Random};
 use support::{OnPostgres, OnSqlite, Row};
 
@@ -56,7 +58,13 @@ fn ask_many(seed: u64) {
         let rows = collection(&mut random);
         sqlite.create(table, &rows);
         postgres.create(table, &rows);
-        let world = World { table, documents: rows.iter().map(Row::json).collect(), rows };
+        let indexes: Vec<_> = (1..=random.below(5) as i64).map(|it| index(&mut random, it)).collect();
+        for it in &indexes {
+            compile::index(&Sqlite, table, it, false).iter().for_each(|it| sqlite.execute(it));
+            compile::index(&Postgres, table, it, false).iter().for_each(|it| postgres.execute(it));
+        }
+        let schema = Schema { indexes: indexes.into(), ..Schema::default() };
+        let world = World { table, schema, documents: rows.iter().map(Row::json).collect(), rows };
         for _ in 0..QUESTIONS / TOGETHER {
             let questions = (0..TOGETHER).flat_map(|_| world.questions(&mut random, &mut tally, seed));
             world.ask(&questions.collect::<Vec<_>>(), &sqlite, &postgres, seed);
@@ -121,8 +129,23 @@ fn collection(random: &mut Random) -> Vec<Row> {
         .collect()
 }
 
+/// An index on fields that questions ask about.
+fn index(random: &mut Random, number: i64) -> IndexSpec {
+    const NAMES: &[&str] = &["a", "b", "c", "d'", "e\"f", "a.b", "b.a", "a.b.c", "_owner", "_createdDate", "missing"];
+    let mut fields: Vec<Key> = Vec::new();
+    for _ in 0..1 + random.below(3) {
+        let field = Field::parse(*random.pick(NAMES));
+        let direction = *random.pick(&[Direction::Ascending, Direction::Descending]);
+        if fields.iter().all(|it| it.field != field) {
+            fields.push(Key { field, direction });
+        }
+    }
+    IndexSpec { number, fields, unique: false, case_insensitive: random.one_in(4) }
+}
+
 struct World {
     table: Table,
+    schema: Schema,
     rows: Vec<Row>,
     documents: Vec<Json>,
 }
@@ -131,7 +154,10 @@ impl World {
     fn ask(&self, questions: &[Question], sqlite: &OnSqlite, postgres: &OnPostgres, seed: u64) {
         let on_postgres = postgres.rows_of_all(questions.iter().map(|it| &it.statements[1]));
         for (it, on_postgres) in questions.iter().zip(on_postgres) {
-            let on_sqlite = sqlite.rows(&it.statements[0]);
+            // Marks may follow on what was asked for.
+            let width = it.expected.first().map_or(0, Vec::len);
+            let asked = |rows: Rows| rows.into_iter().map(|it| it[..width].to_vec()).collect::<Rows>();
+            let (on_sqlite, on_postgres) = (asked(sqlite.rows(&it.statements[0])), asked(on_postgres));
             if on_sqlite != it.expected || on_postgres != it.expected {
                 let shown = |rows: &Rows| rows.iter().filter_map(|it| it[0].clone()).collect::<Vec<_>>().join(" ");
                 panic!(
@@ -166,11 +192,15 @@ impl World {
             0 => Scope::OwnedBy("m1".to_owned()),
             _ => Scope::Everything,
         };
-        let schema = Schema::default();
-        let context = Context { schema: &schema, scope, seed: 0 };
+        let context = Context { schema: &self.schema, scope, seed: 0 };
         let body = request.as_object().expect("an object");
         let query = wire::Query::parse(body).unwrap_or_else(|it| panic!("seed {seed}: {it:?}\n{request}"));
-        let plan = resolve::find(&query, context.clone()).unwrap_or_else(|it| panic!("seed {seed}: {it:?}\n{request}"));
+        let mut plan =
+            resolve::find(&query, context.clone()).unwrap_or_else(|it| panic!("seed {seed}: {it:?}\n{request}"));
+        if random.one_in(3) {
+            let position = order::position(&plan.order, random.pick(&self.documents));
+            plan.window.start = if random.one_in(2) { Start::After(position) } else { Start::Before(position) };
+        }
 
         let (page, total) = self.find(&plan);
         tally.questions += 1;
@@ -205,7 +235,7 @@ impl World {
         let wire = wire::Distinct::parse(request.as_object().expect("an object")).expect("a request");
         let plan = resolve::distinct(&wire, context).expect("a plan");
         let (table, values) = (self.table, self.distinct(&plan));
-        let Start::Offset(offset) = plan.window.start;
+        let offset = plan.window.start.offset();
         let page = values.iter().skip(offset as usize).take(limit as usize + 1);
         let question =
             |statements, expected| Question { request: request.clone(), scope: scope.clone(), statements, expected };
@@ -228,19 +258,29 @@ impl World {
             .filter(|&n| matches(&scope, &self.documents[n]) && matches(&plan.filter, &self.documents[n]))
             .collect();
         found.sort_by(|&a, &b| order::compare(&plan.order, &self.documents[a], &self.documents[b]));
-        let Start::Offset(offset) = plan.window.start;
+        let offset = plan.window.start.offset();
+        let total = found.len();
+        if let Some(position) = plan.window.start.position() {
+            // The item itself need not be among those found.
+            let at = self.rows.iter().position(|it| it.id == position.id).expect("an item");
+            let wanted = if plan.window.start.is_backward() { Ordering::Less } else { Ordering::Greater };
+            found.retain(|&n| order::compare(&plan.order, &self.documents[n], &self.documents[at]) == wanted);
+        }
+        if plan.window.start.is_backward() {
+            found.reverse();
+        }
         let page = found.iter().skip(offset as usize).take(plan.window.limit as usize + 1);
         let row = |&n: &usize| vec![Some(self.rows[n].id.clone()), Some(self.rows[n].document.clone())];
-        (page.map(row).collect(), found.len())
+        (page.map(row).collect(), total)
     }
 
     fn distinct(&self, plan: &Distinct) -> Vec<String> {
         let scope = plan.scope.filter();
         let found = self.documents.iter().filter(|it| matches(&scope, it) && matches(&plan.filter, it));
         let mut keys: Vec<_> = found.flat_map(|it| order::values(&plan.field, it)).collect();
-        keys.sort();
+        keys.sort_by_cached_key(|it| stoa_sql::key::bounded(it.clone()));
         keys.dedup();
-        if plan.direction == stoa_sql::Direction::Descending {
+        if plan.direction == Direction::Descending {
             keys.reverse();
         }
         keys
@@ -356,7 +396,7 @@ impl World {
         if random.one_in(3) {
             return values::value(random, 2);
         }
-        let path = stoa_query::plan::Field::parse(field);
+        let path = Field::parse(field);
         for _ in 0..8 {
             let keys = order::values(&path, random.pick(&self.documents));
             if !keys.is_empty() {

@@ -7,6 +7,8 @@
 //! What the case is about, in a sentence.
 //! == items          (optional) one JSON object a line; else cases/items.jsonl
 //! == scope          (optional) an owner's id, or `nothing`
+//! == indexes        (optional) one a line: `field`, `-field` for descending; several with commas
+//! == page           (optional) `first`; `after` or `before` an item's id
 //! == request        the body of the request
 //! == sqlite         written by the test
 //! == postgres       written by the test
@@ -19,9 +21,10 @@ use serde_json::Value as Json;
 use std::{fmt::Write, fs, path::Path};
 use stoa_kernel::Result;
 use stoa_query::compile::Statement;
-use stoa_query::plan::Start;
+use stoa_query::plan::{Field, Key, Order, Start};
+use stoa_query::schema::IndexSpec;
 use stoa_query::{Context, Schema, Scope, compile, item, matches, order, resolve, wire};
-use stoa_sql::{Postgres, Sqlite, Table, Value};
+use stoa_sql::{Direction, Postgres, Sqlite, Table, Value};
 use support::{OnPostgres, OnSqlite, Row};
 
 #[test]
@@ -59,6 +62,8 @@ struct Case<'a> {
     head: &'a str,
     items: &'a str,
     scope: Scope,
+    indexes: Vec<IndexSpec>,
+    page: Option<&'a str>,
     request: Json,
 }
 
@@ -77,6 +82,8 @@ impl<'a> Case<'a> {
                 Some("nothing") => Scope::Nothing,
                 Some(owner) => Scope::OwnedBy(owner.to_owned()),
             },
+            indexes: part("indexes").unwrap_or_default().lines().enumerate().map(|(n, it)| index(n, it)).collect(),
+            page: part("page"),
             request: part("request").and_then(|it| serde_json::from_str(it).ok()).expect("a request in JSON"),
         }
     }
@@ -85,7 +92,11 @@ impl<'a> Case<'a> {
         let rows: Vec<_> = self.items.lines().enumerate().map(|(n, it)| row(n, it)).collect();
         sqlite.create(table, &rows);
         postgres.create(table, &rows);
-        let schema = Schema::default();
+        for index in &self.indexes {
+            compile::index(&Sqlite, table, index, false).iter().for_each(|it| sqlite.execute(it));
+            compile::index(&Postgres, table, index, false).iter().for_each(|it| postgres.execute(it));
+        }
+        let schema = Schema { indexes: self.indexes.clone().into(), ..Schema::default() };
         let context = Context { schema: &schema, scope: self.scope.clone(), seed: 1 };
         let request = self.request.as_object().expect("an object");
         let mut out = format!("{}\n", self.head);
@@ -109,7 +120,10 @@ impl<'a> Case<'a> {
             }
             return Ok(out);
         }
-        let plan = resolve::find(&wire::Query::parse(request)?, context)?;
+        let mut plan = resolve::find(&wire::Query::parse(request)?, context)?;
+        if let Some(page) = self.page {
+            plan.window.start = start(&rows, &plan.order, page);
+        }
         let texts = [compile::find(&Sqlite, table, &plan), compile::find(&Postgres, table, &plan)];
         let found = answer([&texts[0], &texts[1]]);
         let mut expected: Vec<_> = rows
@@ -118,9 +132,17 @@ impl<'a> Case<'a> {
             .filter(|(it, _)| matches(&plan.scope.filter(), it) && matches(&plan.filter, it))
             .collect();
         expected.sort_by(|(a, _), (b, _)| order::compare(&plan.order, a, b));
-        let Start::Offset(offset) = plan.window.start;
-        let page = expected.into_iter().skip(offset as usize).take(plan.window.limit as usize + 1);
+        let offset = plan.window.start.offset() as usize;
+        let id = self.page.and_then(|it| it.split_once(' ')).map(|(_, id)| id);
+        let at = expected.iter().position(|(_, it)| Some(it.id.as_str()) == id);
+        let page: Vec<_> = match (at, plan.window.start.is_backward()) {
+            (Some(at), true) => expected.into_iter().take(at).rev().collect(),
+            (Some(at), false) => expected.into_iter().skip(at + 1).collect(),
+            (None, _) => expected.into_iter().skip(offset).collect(),
+        };
+        let page = page.into_iter().take(plan.window.limit as usize + 1);
         let page: Vec<_> = page.map(|(_, it)| vec![Some(it.id.clone()), Some(it.document.clone())]).collect();
+        let found: Vec<_> = found.into_iter().map(|it| it[..2].to_vec()).collect();
         assert_eq!(found, page, "the engines (left) and memory (right) differ\n{}", self.head);
         print(&mut out, &texts);
         for it in &found {
@@ -128,6 +150,29 @@ impl<'a> Case<'a> {
             let _ = writeln!(out, "{}", shown(&item::project(document, &plan.projection)));
         }
         Ok(out)
+    }
+}
+
+fn index(n: usize, line: &str) -> IndexSpec {
+    let key = |it: &str| match it.trim().strip_prefix('-') {
+        Some(name) => Key { field: Field::parse(name), direction: Direction::Descending },
+        None => Key { field: Field::parse(it.trim()), direction: Direction::Ascending },
+    };
+    let (line, case_insensitive) = line.strip_suffix(" folded").map_or((line, false), |it| (it, true));
+    let fields = line.split(',').map(key).collect();
+    IndexSpec { number: n as i64 + 1, fields, unique: false, case_insensitive }
+}
+
+/// `first`, `after ID`, `before ID`.
+fn start(rows: &[Row], order: &Order, page: &str) -> Start {
+    let place = |id: &str| {
+        let item = rows.iter().find(|it| it.id == id).expect("an item");
+        order::position(order, &item.json())
+    };
+    match page.split_once(' ') {
+        None => Start::First,
+        Some(("after", id)) => Start::After(place(id)),
+        Some((_, id)) => Start::Before(place(id)),
     }
 }
 
@@ -168,7 +213,7 @@ fn print(out: &mut String, texts: &[Statement; 2]) {
 
 /// One line for each clause.
 fn broken(text: &str) -> String {
-    let mut text = text.to_owned();
+    let mut text = text.replace(" union all ", "\nunion all ");
     for word in [" from items", " where ", " order by ", " limit "] {
         if let Some(at) = text.rfind(word).filter(|_| word != " where ").or_else(|| text.find(word)) {
             text.replace_range(at..=at, "\n");

@@ -4,8 +4,10 @@ mod support;
 
 use serde_json::json;
 use stoa_kernel::fold::{fold, fold_char};
-use stoa_query::{Context, Schema, Scope, compile, resolve, wire};
-use stoa_sql::{Dialect, Place, Postgres, Sqlite, Table, Value, Writer, key};
+use stoa_query::plan::{Field, Find, Key, Start};
+use stoa_query::schema::IndexSpec;
+use stoa_query::{Context, Schema, Scope, compile, matches, order, resolve, wire};
+use stoa_sql::{Dialect, Direction, Postgres, Sqlite, Table, Value, Writer, key};
 use support::values::{self, Random};
 use support::{OnPostgres, OnSqlite, Row};
 
@@ -45,75 +47,260 @@ fn sort_keys_are_the_same_in_postgresql() {
     let texts: Vec<String> =
         values.iter().map(|it| stoa_query::item::value(it).expect("a value").to_string()).collect();
     let rows = postgres.rows(&(
-        "select stoa.least(it::jsonb), stoa.greatest(it::jsonb), stoa.value_key(it::jsonb) \
+        "select stoa.least(it::jsonb), stoa.greatest(it::jsonb), stoa.value_key(it::jsonb), \
+         coalesce(stoa.indexed(it::jsonb, 10, true), 'none'), coalesce(stoa.unique(it::jsonb, true), 'none') \
          from unnest($1::text[]) with ordinality as t(it, n) order by n"
             .into(),
         vec![Value::Texts(texts.clone())],
     ));
     for (text, row) in texts.iter().zip(rows) {
         let json = Some(text.as_str());
-        let expected = [key::least(json), key::greatest(json), key::own(json)].map(Some);
+        let (indexed, unique) = (key::indexed(json, 10, true), key::unique(json, true));
+        let none = |it: Option<String>| it.unwrap_or("none".to_owned());
+        let expected = [key::least(json), key::greatest(json), key::own(json), none(indexed), none(unique)].map(Some);
         assert_eq!(row, expected, "{text}");
     }
 }
 
-/// Enough items that an engine would rather use an index.
 fn many(count: usize) -> Vec<Row> {
     (0..count)
         .map(|n| {
-            let data = json!({ "price": n % 100, "name": format!("n{}", n % 77), "tags": [n % 5] }).to_string();
-            Row::stamped(&data, &format!("i{n:05}"), Some(if n % 10 == 0 { "m1" } else { "m2" }), n as i64, n as i64)
+            let price = if n % 1000 == 7 { json!([n % 5, 4000]) } else { json!(n % 4000) };
+            let data =
+                json!({ "price": price, "name": format!("N{}", n % 77), "at": { "city": n % 300 }, "tags": [n % 5] });
+            let owner = if n % 10 == 0 { "m1" } else { "m2" };
+            Row::stamped(&data.to_string(), &format!("i{n:05}"), Some(owner), n as i64, n as i64)
         })
         .collect()
 }
 
+fn index(number: i64, fields: &[&str], case_insensitive: bool) -> IndexSpec {
+    let key = |it: &&str| match it.strip_prefix('-') {
+        Some(name) => Key { field: Field::parse(name), direction: Direction::Descending },
+        None => Key { field: Field::parse(it), direction: Direction::Ascending },
+    };
+    IndexSpec { number, fields: fields.iter().map(key).collect(), unique: false, case_insensitive }
+}
+
+/// Both engines, with many items and these indexes on them.
+struct Indexed {
+    sqlite: OnSqlite,
+    postgres: OnPostgres,
+    table: Table,
+    schema: Schema,
+    items: Vec<serde_json::Value>,
+}
+
+impl Indexed {
+    fn new(number: i64, count: usize, indexes: &[IndexSpec]) -> Self {
+        let (sqlite, postgres) = (OnSqlite::open(), OnPostgres::open());
+        let table = Table { site: postgres.site, number };
+        let rows = many(count);
+        sqlite.create(table, &rows);
+        postgres.create(table, &rows);
+        for it in indexes {
+            compile::index(&Sqlite, table, it, false).iter().for_each(|it| sqlite.execute(it));
+            compile::index(&Postgres, table, it, true).iter().for_each(|it| postgres.execute(it));
+        }
+        postgres.execute(&format!("analyze {}", Postgres.table(table)));
+        let schema = Schema { indexes: indexes.into(), ..Schema::default() };
+        Self { sqlite, postgres, table, schema, items: rows.iter().map(Row::json).collect() }
+    }
+
+    fn find(&self, request: &serde_json::Value, scope: Scope) -> Find {
+        let query = wire::Query::parse(request.as_object().expect("an object")).expect("a query");
+        resolve::find(&query, Context { schema: &self.schema, scope, seed: 0 }).expect("a plan")
+    }
+
+    /// A page of 50 is found by this index, which is read little further than the page goes.
+    fn check(&self, plan: &Find, index: &str) {
+        let statements = [compile::find(&Sqlite, self.table, plan), compile::find(&Postgres, self.table, plan)];
+        let text = &statements[0].0;
+        let (on_sqlite, steps) = (self.sqlite.plan(&statements[0]), self.sqlite.steps(&statements[0]));
+        assert!(on_sqlite.contains(index) && !on_sqlite.contains("SCAN c"), "{text}\n{on_sqlite}");
+        // A look at every item would take many times as many.
+        assert!(steps < 15_000, "{text}\n{on_sqlite}\n{steps} steps");
+        let (rows, on_postgres) = self.postgres.effort(&statements[1]);
+        assert!(on_postgres.contains(index) && !on_postgres.contains("Seq Scan"), "{text}\n{on_postgres}");
+        assert!(rows <= 60, "{rows}: {text}\n{on_postgres}");
+
+        let mut expected: Vec<_> = self.items.iter().filter(|it| matches(&plan.scope.filter(), it)).collect();
+        expected.retain(|it| matches(&plan.filter, it));
+        expected.sort_by(|a, b| order::compare(&plan.order, a, b));
+        let at = plan.window.start.position().and_then(|at| expected.iter().position(|it| it["_id"] == at.id.as_str()));
+        let page: Vec<_> = match (at, plan.window.start.is_backward()) {
+            (Some(at), true) => expected[..at].iter().rev().take(51).collect(),
+            (at, _) => expected[at.map_or(0, |it| it + 1)..].iter().take(51).collect(),
+        };
+        let expected: Vec<_> = page.iter().map(|it| it["_id"].as_str().map(str::to_owned)).collect();
+        for rows in [self.sqlite.rows(&statements[0]), self.postgres.rows(&statements[1])] {
+            assert_eq!(rows.iter().map(|it| it[0].clone()).collect::<Vec<_>>(), expected, "{text}");
+        }
+    }
+
+    /// The first page of a query, then one after and one before an item in the midst of its answer.
+    fn check_walk(&self, request: &serde_json::Value, scope: Scope, index: &str) {
+        let mut plan = self.find(request, scope);
+        self.check(&plan, index);
+        let mut found: Vec<_> = self.items.iter().filter(|it| matches(&plan.scope.filter(), it)).collect();
+        found.retain(|it| matches(&plan.filter, it));
+        found.sort_by(|a, b| order::compare(&plan.order, a, b));
+        let position = order::position(&plan.order, found[found.len() / 2]);
+        plan.window.start = Start::After(position.clone());
+        self.check(&plan, index);
+        plan.window.start = Start::Before(position);
+        self.check(&plan, index);
+    }
+
+    fn count(&self, filter: &serde_json::Value, index: &str) {
+        let wire = wire::Filter::parse(filter).expect("a filter");
+        let context = Context { schema: &self.schema, scope: Scope::Everything, seed: 0 };
+        let plan = resolve::count(&wire, context).expect("a plan");
+        let on_sqlite = self.sqlite.plan(&compile::count(&Sqlite, self.table, &plan));
+        assert!(on_sqlite.contains(index) && !on_sqlite.contains("SCAN c"), "{filter}\n{on_sqlite}");
+        let on_postgres = self.postgres.plan(&compile::count(&Postgres, self.table, &plan));
+        assert!(on_postgres.contains(index) && !on_postgres.contains("Seq Scan"), "{filter}\n{on_postgres}");
+    }
+}
+
 #[test]
 fn indexes_serve() {
+    let indexes = [
+        index(1, &["price"], false),
+        index(2, &["name", "-price"], false),
+        index(3, &["at.city"], false),
+        index(4, &["name"], true),
+        index(5, &["_owner", "at.city", "price"], false),
+    ];
+    let world = Indexed::new(1, 4_000, &indexes);
+    let everything = Scope::Everything;
+    let sorted = |filter: serde_json::Value, sort: &[(&str, &str)]| {
+        let sort: Vec<_> = sort.iter().map(|(name, order)| json!({ "fieldName": name, "order": order })).collect();
+        json!({ "query": { "filter": filter, "sort": sort } })
+    };
+    for direction in ["ASC", "DESC"] {
+        let by_price = [("price", direction)];
+        world.check_walk(&sorted(json!({}), &by_price), everything.clone(), "i1");
+        world.check_walk(&sorted(json!({ "price": { "$gte": 1000 } }), &by_price), everything.clone(), "i1");
+        world.check_walk(
+            &sorted(json!({ "price": { "$gt": 1000, "$lt": 3000 } }), &by_price),
+            everything.clone(),
+            "i1",
+        );
+        world.check_walk(&sorted(json!({ "name": "N7" }), &by_price), everything.clone(), "i2");
+        world.check_walk(
+            &sorted(json!({ "at.city": { "$gt": 17 } }), &[("at.city", direction)]),
+            everything.clone(),
+            "i3",
+        );
+        let both = if direction == "ASC" { "DESC" } else { "ASC" };
+        world.check_walk(&sorted(json!({}), &[("name", direction), ("price", both)]), everything.clone(), "i2");
+        let own = [("at.city", direction), ("price", direction)];
+        world.check_walk(&sorted(json!({}), &own), Scope::OwnedBy("m1".into()), "i5");
+        world.check_walk(&sorted(json!({}), &[("_createdDate", direction)]), everything.clone(), "c1_created");
+        world.check_walk(&sorted(json!({}), &[("_createdDate", direction)]), Scope::OwnedBy("m1".into()), "c1_owner");
+    }
+    world.check_walk(&json!({}), everything.clone(), "c1_created");
+    world.check(&world.find(&sorted(json!({ "price": 17 }), &[]), everything.clone()), "i1");
+    world.check(&world.find(&sorted(json!({ "price": { "$in": [17, 18, "x"] } }), &[]), everything.clone()), "i1");
+    world.check(&world.find(&sorted(json!({ "price": { "$gt": 3997 } }), &[]), everything), "i1");
+
+    world.count(&json!({ "price": 7 }), "i1");
+    world.count(&json!({ "price": { "$gte": 98 } }), "i1");
+    world.count(&json!({ "price": { "$in": [1, 2] }, "tags": 3 }), "i1");
+    world.count(&json!({ "name": { "$startsWith": "n1" } }), "i4");
+    world.count(&json!({ "at.city": null }), "i3");
+    world.count(&json!({ "_id": { "$in": ["i00001", "i00002"] } }), "id");
+    world.count(&json!({ "_owner": "m1", "_createdDate": { "$lt": { "$date": 10 } } }), "c1_");
+}
+
+/// Whatever an item holds, it fits into every index.
+#[test]
+fn the_largest_values_fit_an_index() {
     let (sqlite, postgres) = (OnSqlite::open(), OnPostgres::open());
-    let table = Table { site: postgres.site, number: 1 };
-    let rows = many(5000);
+    let table = Table { site: postgres.site, number: 5 };
+    // Characters of four bytes that compression can do little about.
+    let mut random = Random::new(5);
+    let mut long = |count: usize| -> String {
+        (0..count).filter_map(|_| char::from_u32(0x1_0000 + (random.next() % 0x8_0000) as u32)).collect()
+    };
+    let mut rows = Vec::new();
+    for (n, count) in [149, 150, 229, 230, 479, 480, 481, 10_000].into_iter().enumerate() {
+        let text = long(count);
+        let data = json!({ "a": text, "b": format!("{text}x"), "c": { "d": text }, "same": "y".repeat(600 + n % 3) });
+        let id: String = long(127) + &n.to_string();
+        rows.push(Row::stamped(&data.to_string(), &id, None, n as i64, 0));
+    }
     sqlite.create(table, &rows);
     postgres.create(table, &rows);
-    let indexes = |d: &dyn Dialect, on: &str, prefix: &str| {
-        let key = d.sort_key(&Place::field(&["name".to_owned()]), stoa_sql::Direction::Ascending);
-        [format!("create index {prefix}name_order on {on} (({key}), id)")]
-    };
-    for it in indexes(&Sqlite, "c1", "stoa.") {
-        sqlite.execute(&it);
+    let unique = |number, field| IndexSpec { unique: true, ..index(number, &[field], true) };
+    let indexes = [
+        index(1, &["a"], false),
+        index(2, &["a", "-b"], false),
+        index(3, &["a", "b", "c"], true),
+        index(4, &["same"], false),
+        unique(5, "a"),
+    ];
+    for it in &indexes {
+        compile::index(&Sqlite, table, it, false).iter().for_each(|it| sqlite.execute(it));
+        compile::index(&Postgres, table, it, true).iter().for_each(|it| postgres.execute(it));
     }
-    for it in indexes(&Postgres, &Postgres.table(table), "") {
-        postgres.execute(&it);
+    let documents: Vec<_> = rows.iter().map(Row::json).collect();
+    let schema = Schema { indexes: indexes.into(), ..Schema::default() };
+    let mut requests = Vec::new();
+    for it in &documents {
+        requests.push(json!({ "a": it["a"] }));
+        requests.push(json!({ "a": it["a"], "b": it["b"] }));
+        requests.push(json!({ "same": it["same"] }));
+        for operator in ["$lt", "$lte", "$gt", "$gte"] {
+            requests.push(json!({ "same": { operator: it["same"] } }));
+            requests.push(json!({ "a": { operator: it["a"] } }));
+        }
+        requests.push(json!({ "a": { "$startsWith": it["a"] } }));
     }
-    sqlite.execute("analyze stoa");
-    postgres.execute(&format!("analyze {}", Postgres.table(table)));
-
-    let check = |request: serde_json::Value, scope: Scope, index: &str, is_sorted: bool| {
-        let schema = Schema::default();
-        let query = wire::Query::parse(request.as_object().expect("an object")).expect("a query");
-        let plan = resolve::find(&query, Context { schema: &schema, scope, seed: 0 }).expect("a plan");
-        let on_sqlite = sqlite.plan(&compile::find(&Sqlite, table, &plan));
-        assert!(on_sqlite.contains(index), "{request}\n{on_sqlite}");
-        assert_eq!(is_sorted, !on_sqlite.contains("TEMP B-TREE"), "{request}\n{on_sqlite}");
-        let on_postgres = postgres.plan(&compile::find(&Postgres, table, &plan));
-        assert!(on_postgres.contains(index), "{request}\n{on_postgres}");
-        assert_eq!(is_sorted, !on_postgres.contains("Sort Key"), "{request}\n{on_postgres}");
-    };
-    check(json!({}), Scope::Everything, "c1_created", true);
-    check(json!({}), Scope::OwnedBy("m1".into()), "c1_owner", true);
-    check(json!({ "query": { "sort": [{ "fieldName": "name" }] } }), Scope::Everything, "name_order", true);
-
-    let check = |filter: serde_json::Value, index: &str| {
-        let schema = Schema::default();
+    for filter in requests {
         let wire = wire::Filter::parse(&filter).expect("a filter");
-        let plan =
-            resolve::count(&wire, Context { schema: &schema, scope: Scope::Everything, seed: 0 }).expect("a plan");
-        let on_sqlite = sqlite.plan(&compile::count(&Sqlite, table, &plan));
-        assert!(on_sqlite.contains(index) && !on_sqlite.contains("SCAN stoa."), "{filter}\n{on_sqlite}");
-        let on_postgres = postgres.plan(&compile::count(&Postgres, table, &plan));
-        assert!(on_postgres.contains(index) && !on_postgres.contains("Seq Scan"), "{filter}\n{on_postgres}");
-    };
-    check(json!({ "_id": { "$in": ["i00001", "i00002"] } }), "id");
-    check(json!({ "_owner": "m1", "_createdDate": { "$lt": { "$date": 10 } } }), "c1_");
+        let context = Context { schema: &schema, scope: Scope::Everything, seed: 0 };
+        let plan = resolve::count(&wire, context).expect("a plan");
+        let expected = [[Some(documents.iter().filter(|it| matches(&plan.filter, it)).count().to_string())]];
+        assert_eq!(sqlite.rows(&compile::count(&Sqlite, table, &plan)), expected);
+        assert_eq!(postgres.rows(&compile::count(&Postgres, table, &plan)), expected);
+    }
+    for it in schema.indexes.iter() {
+        compile::drop_index(&Sqlite, table, it, false).iter().for_each(|it| sqlite.execute(it));
+        compile::drop_index(&Postgres, table, it, true).iter().for_each(|it| postgres.execute(it));
+    }
+}
+
+/// A unique index knows values as equality does, long ones too; missing and null are none.
+#[test]
+fn a_unique_index_tells_values_apart() {
+    let (sqlite, postgres) = (OnSqlite::open(), OnPostgres::open());
+    let long = "x".repeat(2000);
+    let value = |n: usize| json!({ "v": format!("{long}{n}") });
+    let cases = [
+        (json!({}), json!({}), true),
+        (json!({ "v": null }), json!({ "v": null }), true),
+        (json!({ "v": 1 }), json!({ "v": "1" }), true),
+        (json!({ "v": 1 }), json!({ "v": 1 }), false),
+        (json!({ "v": "Ulm" }), json!({ "v": "uLM" }), false),
+        (value(1), value(2), true),
+        (value(1), value(1), false),
+        (json!({ "v": ["a"] }), json!({ "v": "a" }), true),
+        (json!({ "v": ["a", 1] }), json!({ "v": ["a", 1] }), false),
+    ];
+    for (n, (a, b, may_be)) in cases.into_iter().enumerate() {
+        let table = Table { site: postgres.site, number: 100 + n as i64 };
+        let rows = [&a, &b].map(|it| Row::stamped(&it.to_string(), &format!("i{}", it == &a), None, 0, 0));
+        let rows = [rows[0].clone(), Row { id: "other".into(), ..rows[1].clone() }];
+        sqlite.create(table, &rows);
+        postgres.create(table, &rows);
+        let unique = IndexSpec { unique: true, ..index(1, &["v"], true) };
+        let [on_sqlite, on_postgres] =
+            [&Sqlite as &dyn Dialect, &Postgres].map(|it| compile::index(it, table, &unique, false));
+        assert_eq!(on_sqlite.iter().all(|it| sqlite.try_execute(it)), may_be, "{a} {b}");
+        assert_eq!(on_postgres.iter().all(|it| postgres.try_execute(it)), may_be, "{a} {b}");
+    }
 }
 
 /// The largest that `wire` lets through must fit into what SQLite takes: a million bytes of text, a

@@ -8,7 +8,7 @@ use stoa_query::{Context, Kind, Schema, Scope, resolve, wire};
 
 fn find(request: &Json) -> Result<Find> {
     let fields = [("l1", Kind::Array), ("l2", Kind::Array)].map(|(name, kind)| (name.to_owned(), kind));
-    let schema = Schema { fields: fields.into() };
+    let schema = Schema { fields: fields.into(), ..Schema::default() };
     let query = Query::parse(request.as_object().expect("an object"))?;
     resolve::find(&query, Context { schema: &schema, scope: Scope::Everything, seed: 7 })
 }

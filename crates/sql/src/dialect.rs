@@ -14,6 +14,14 @@ pub struct Table {
     pub number: i64,
 }
 
+/// An index of a collection's table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Index<'a> {
+    pub table: Table,
+    pub name: &'a str,
+    pub unique: bool,
+}
+
 /// One engine's way of saying things. Fragments are SQL text; nothing a caller sent is ever in them,
 /// except JSON path literals, which the dialect quotes itself.
 ///
@@ -116,6 +124,23 @@ pub trait Dialect: Send + Sync {
 
     /// The key of the value at a place for itself: an array has one of its own, whatever it holds.
     fn value_key(&self, place: &Place) -> String;
+
+    /// A key of [`Dialect::value_key`] cut to where it still fits into a cursor ([`crate::key::bounded`]).
+    fn bounded(&self, key: &str) -> String;
+
+    /// What an index keeps of the value at a place ([`crate::key::indexed`]); NULL for arrays and for
+    /// keys of more than `most` characters.
+    fn indexed(&self, place: &Place, most: usize, fold: bool) -> String;
+
+    /// What a unique index keeps of it ([`crate::key::unique`]); NULL for missing and null.
+    fn unique(&self, place: &Place, fold: bool) -> String;
+
+    /// Makes an index, which is named within its table. Online, the statement must stand outside of any
+    /// transaction, and writers go on meanwhile; where the engine has no such thing, it is the same.
+    fn create_index(&self, index: &Index<'_>, columns: &str, online: bool) -> String;
+
+    /// Removes an index that may be there.
+    fn drop_index(&self, index: &Index<'_>, online: bool) -> String;
 
     /// The item's place in the random order of the bound seed text ([`crate::random`]).
     fn random_key(&self, placeholder: &str) -> String;

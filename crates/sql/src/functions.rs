@@ -32,6 +32,14 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     ScalarFunction { name: "stoa_greatest", arity: 1, call: |it| key::greatest(first(it)).into() },
     // stoa_key(json): the same for a value as a whole, arrays included.
     ScalarFunction { name: "stoa_key", arity: 1, call: |it| key::own(first(it)).into() },
+    // stoa_bounded(key): a key that fits into an index.
+    ScalarFunction { name: "stoa_bounded", arity: 1, call: |it| text(it, |a| key::bounded(a.to_owned())) },
+    // stoa_indexed(json, most), stoa_indexed_folded(json, most): what an index keeps of a value.
+    ScalarFunction { name: "stoa_indexed", arity: 2, call: |it| indexed(it, false) },
+    ScalarFunction { name: "stoa_indexed_folded", arity: 2, call: |it| indexed(it, true) },
+    // stoa_unique(json), stoa_unique_folded(json): what a unique index keeps of it.
+    ScalarFunction { name: "stoa_unique", arity: 1, call: |it| key::unique(first(it), false).into() },
+    ScalarFunction { name: "stoa_unique_folded", arity: 1, call: |it| key::unique(first(it), true).into() },
     // stoa_random(seed, id): a place in the random order of a seed.
     ScalarFunction { name: "stoa_random", arity: 2, call: |it| two(it, |seed, id| random::key(seed, id).into()) },
     // stoa_matches(text, pattern): whether the whole text fits a pattern of [`crate::pattern`].
@@ -40,6 +48,11 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
 
 fn first<'a>(arguments: &[Option<&'a str>]) -> Option<&'a str> {
     arguments.first().copied().flatten()
+}
+
+fn indexed(arguments: &[Option<&str>], fold: bool) -> Value {
+    let most = arguments.get(1).copied().flatten().and_then(|it| it.parse().ok());
+    key::indexed(first(arguments), most.unwrap_or_default(), fold).into()
 }
 
 fn text(arguments: &[Option<&str>], call: fn(&str) -> String) -> Value {

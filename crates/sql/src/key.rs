@@ -8,11 +8,18 @@
 //! (protocol/content.md 21.2.) An array takes the place of its smallest element in ascending order and
 //! of its largest in descending order, so only arrays within arrays have a place of their own.
 //!
+//! Keys that order items are [`bounded`], so that they fit into an index and into a cursor: of a value
+//! whose key is longer than [`LONGEST`], the beginning decides, and then a digest of the whole. Different
+//! values keep different keys.
+//!
 //! The order is defined three times: here, for SQLite and for memory; in [`crate::postgres_functions`]
 //! as SQL; a property test keeps them equal. A key is never NULL, which spares every reader of it the
 //! question where NULLs go, and one text is all that a cursor needs to remember of a sort field.
 
 use serde_json::Value as Json;
+
+/// Characters of the longest key that stays as it is.
+pub const LONGEST: usize = 480;
 
 /// The ascending sort key of the value with this JSON text; `None` stands for a missing one.
 pub fn least(json: Option<&str>) -> String {
@@ -32,17 +39,54 @@ pub fn own(json: Option<&str>) -> String {
 /// [`least`] of a value that is parsed already.
 pub fn least_of(value: &Json) -> String {
     match value {
-        Json::Array(elements) => elements.iter().map(own_of).min().unwrap_or_default(),
-        _ => own_of(value),
+        Json::Array(elements) => elements.iter().map(|it| bounded(own_of(it))).min().unwrap_or_default(),
+        _ => bounded(own_of(value)),
     }
 }
 
 /// [`greatest`] of a value that is parsed already.
 pub fn greatest_of(value: &Json) -> String {
     match value {
-        Json::Array(elements) => elements.iter().map(own_of).max().unwrap_or_default(),
-        _ => own_of(value),
+        Json::Array(elements) => elements.iter().map(|it| bounded(own_of(it))).max().unwrap_or_default(),
+        _ => bounded(own_of(value)),
     }
+}
+
+/// A key of a length that indexes and cursors can hold, different for different keys.
+pub fn bounded(key: String) -> String {
+    match beginning(&key) {
+        whole if whole.len() == key.len() => key,
+        beginning => format!("{beginning}{}", crate::random::digest(&[&key])),
+    }
+}
+
+/// The part of a key that stands in front of every digest.
+pub fn beginning(key: &str) -> &str {
+    match key.char_indices().nth(LONGEST) {
+        Some((end, _)) => key.get(..end).unwrap_or_default(),
+        None => key,
+    }
+}
+
+/// What an index keeps of the value with this JSON text: its sort key, folded if the index is, as long
+/// as that has at most so many characters. Nothing for longer ones and for arrays, whose place depends
+/// on the direction: of an index, they are the odd items.
+pub fn indexed(json: Option<&str>, most: usize, fold: bool) -> Option<String> {
+    let value = parsed(json).unwrap_or_default();
+    if value.is_array() {
+        return None;
+    }
+    Some(bounded(folded_if(fold, own_of(&value)))).filter(|it| most >= LONGEST || it.chars().count() <= most)
+}
+
+/// What must not be there twice: a value as a whole, arrays too. Nothing for missing and null.
+pub fn unique(json: Option<&str>, fold: bool) -> Option<String> {
+    let key = own(json);
+    (!key.is_empty()).then(|| bounded(folded_if(fold, key)))
+}
+
+fn folded_if(fold: bool, key: String) -> String {
+    if fold { stoa_kernel::fold::fold(&key).into_owned() } else { key }
 }
 
 /// The value behind a key of [`least`] or [`greatest`]; null for the empty key.

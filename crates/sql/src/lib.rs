@@ -19,7 +19,7 @@ pub mod sqlite;
 pub mod value;
 pub mod writer;
 
-pub use dialect::{Dialect, Table};
+pub use dialect::{Dialect, Index, Table};
 pub use json::{Direction, Place};
 pub use postgres::Postgres;
 pub use probe::{Operand, Probe, Sign};

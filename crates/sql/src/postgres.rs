@@ -1,7 +1,7 @@
 //! PostgreSQL 15 and newer.
 
 use crate::{
-    Dialect, Operand, Probe, Sign, Table, Value,
+    Dialect, Index, Operand, Probe, Sign, Table, Value,
     json::{self, Direction, Place, Root},
     pattern::{self, Part},
 };
@@ -27,8 +27,8 @@ impl Dialect for Postgres {
                  owner text collate \"C\", doc text collate \"C\" not null, \
                  body jsonb not null generated always as (doc::jsonb) stored)"
             ),
-            format!("create index c{n}_created on {name} (created desc, id)"),
-            format!("create index c{n}_owner on {name} (owner, created desc, id) where owner is not null"),
+            format!("create index c{n}_created on {name} (created, id)"),
+            format!("create index c{n}_owner on {name} (owner, created, id) where owner is not null"),
         ]
     }
 
@@ -157,6 +157,29 @@ impl Dialect for Postgres {
 
     fn value_key(&self, place: &Place) -> String {
         format!("stoa.value_key({}) collate \"C\"", value(place))
+    }
+
+    fn bounded(&self, key: &str) -> String {
+        format!("stoa.bounded({key}) collate \"C\"")
+    }
+
+    fn indexed(&self, place: &Place, most: usize, fold: bool) -> String {
+        format!("stoa.indexed({}, {most}, {fold}) collate \"C\"", value(place))
+    }
+
+    fn unique(&self, place: &Place, fold: bool) -> String {
+        format!("stoa.unique({}, {fold}) collate \"C\"", value(place))
+    }
+
+    fn create_index(&self, index: &Index<'_>, columns: &str, online: bool) -> String {
+        let (n, name, unique) = (index.table.number, index.name, if index.unique { "unique " } else { "" });
+        let online = if online { "concurrently " } else { "" };
+        format!("create {unique}index {online}c{n}_{name} on {} ({columns})", self.table(index.table))
+    }
+
+    fn drop_index(&self, index: &Index<'_>, online: bool) -> String {
+        let online = if online { "concurrently " } else { "" };
+        format!("drop index {online}if exists {}_{}", self.table(index.table), index.name)
     }
 
     fn random_key(&self, placeholder: &str) -> String {

@@ -7,7 +7,7 @@ use crate::postgres_fold::fold_function_sql;
 
 /// All statements, in the order in which they must run. They may run again at any time.
 pub fn statements() -> Vec<String> {
-    let fixed = [VALUE_KEY, LEAST, GREATEST];
+    let fixed = [VALUE_KEY, BOUNDED, LEAST, GREATEST, INDEXED, UNIQUE];
     let schema = "create schema if not exists stoa".to_owned();
     [schema, fold_function_sql()].into_iter().chain(fixed.map(str::to_owned)).collect()
 }
@@ -43,14 +43,23 @@ begin
   end case;
 end $$";
 
+/// See `stoa_sql::key::bounded`.
+const BOUNDED: &str = "\
+create or replace function stoa.bounded(given text) returns text
+language plpgsql immutable strict parallel safe as $$
+begin
+  if length(given) <= 480 then return given; end if;
+  return left(given, 480) || encode(sha256(convert_to(given, 'UTF8')), 'hex');
+end $$";
+
 const LEAST: &str = "\
 create or replace function stoa.least(given jsonb) returns text
 language plpgsql immutable parallel safe as $$
 begin
   if jsonb_typeof(given) = 'array' then
-    return coalesce((select min(stoa.value_key(it) collate \"C\") from jsonb_array_elements(given) as it), '');
+    return coalesce((select min(stoa.bounded(stoa.value_key(it)) collate \"C\") from jsonb_array_elements(given) as it), '');
   end if;
-  return stoa.value_key(given);
+  return stoa.bounded(stoa.value_key(given));
 end $$";
 
 const GREATEST: &str = "\
@@ -58,7 +67,33 @@ create or replace function stoa.greatest(given jsonb) returns text
 language plpgsql immutable parallel safe as $$
 begin
   if jsonb_typeof(given) = 'array' then
-    return coalesce((select max(stoa.value_key(it) collate \"C\") from jsonb_array_elements(given) as it), '');
+    return coalesce((select max(stoa.bounded(stoa.value_key(it)) collate \"C\") from jsonb_array_elements(given) as it), '');
   end if;
-  return stoa.value_key(given);
+  return stoa.bounded(stoa.value_key(given));
+end $$";
+
+/// See `stoa_sql::key::indexed`.
+const INDEXED: &str = "\
+create or replace function stoa.indexed(given jsonb, most integer, folded boolean) returns text
+language plpgsql immutable parallel safe as $$
+declare
+  key text;
+begin
+  if jsonb_typeof(given) = 'array' then return null; end if;
+  key := stoa.value_key(given);
+  if folded then key := stoa.fold(key); end if;
+  if length(key) > most and most < 480 then return null; end if;
+  return stoa.bounded(key);
+end $$";
+
+/// See `stoa_sql::key::unique`.
+const UNIQUE: &str = "\
+create or replace function stoa.unique(given jsonb, folded boolean) returns text
+language plpgsql immutable parallel safe as $$
+declare
+  key text := stoa.value_key(given);
+begin
+  if key = '' then return null; end if;
+  if folded then key := stoa.fold(key); end if;
+  return stoa.bounded(key);
 end $$";

@@ -1,7 +1,7 @@
 //! SQLite 3.45 and newer (JSONB).
 
 use crate::{
-    Dialect, Probe, Table, Value,
+    Dialect, Index, Probe, Table, Value,
     json::{Direction, Place, Root},
     pattern::{self, Part},
     probe,
@@ -28,8 +28,8 @@ impl Dialect for Sqlite {
                 "create table stoa.c{n} (rid integer primary key, id text not null unique, \
                  created integer not null, updated integer not null, owner text, doc blob not null)"
             ),
-            format!("create index stoa.c{n}_created on c{n} (created desc, id)"),
-            format!("create index stoa.c{n}_owner on c{n} (owner, created desc, id) where owner is not null"),
+            format!("create index stoa.c{n}_created on c{n} (created, id)"),
+            format!("create index stoa.c{n}_owner on c{n} (owner, created, id) where owner is not null"),
         ]
     }
 
@@ -170,6 +170,30 @@ impl Dialect for Sqlite {
 
     fn value_key(&self, place: &Place) -> String {
         format!("stoa_key({})", json(place))
+    }
+
+    fn bounded(&self, key: &str) -> String {
+        format!("stoa_bounded({key})")
+    }
+
+    fn indexed(&self, place: &Place, most: usize, fold: bool) -> String {
+        let name = if fold { "stoa_indexed_folded" } else { "stoa_indexed" };
+        format!("{name}({}, '{most}')", json(place))
+    }
+
+    fn unique(&self, place: &Place, fold: bool) -> String {
+        let name = if fold { "stoa_unique_folded" } else { "stoa_unique" };
+        format!("{name}({})", json(place))
+    }
+
+    /// The index is in the schema of its table, and says so in front of its own name.
+    fn create_index(&self, index: &Index<'_>, columns: &str, _online: bool) -> String {
+        let (n, name, unique) = (index.table.number, index.name, if index.unique { "unique " } else { "" });
+        format!("create {unique}index stoa.c{n}_{name} on c{n} ({columns})")
+    }
+
+    fn drop_index(&self, index: &Index<'_>, _online: bool) -> String {
+        format!("drop index if exists stoa.c{}_{}", index.table.number, index.name)
     }
 
     fn random_key(&self, placeholder: &str) -> String {

@@ -1,46 +1,70 @@
 //! Filters. A condition may be NULL where it fails, so only `is not true` negates.
 
+use super::{access, access::Rows, keyed};
 use crate::{
     item::date,
     plan::{Comparison, Field, Filter, Scalar, Test},
 };
 use stoa_sql::{Dialect, Operand, Place, Probe, Sign, Value, Writer, key};
 
-pub(super) fn write(sql: &mut Writer<'_>, filter: &Filter) {
+pub(super) fn write(sql: &mut Writer<'_>, filter: &Filter, rows: Rows<'_>) {
     match filter {
         Filter::True => drop(sql.push("true")),
         Filter::False => drop(sql.push("false")),
-        Filter::And(list) => joined(sql, list, " and "),
-        Filter::Or(list) => joined(sql, list, " or "),
+        Filter::And(list) => joined(sql, list, " and ", list, rows),
+        Filter::Or(list) => joined(sql, list, " or ", &[], rows),
         Filter::Not(it) => {
             sql.push("(");
-            write(sql, it);
+            write(sql, it, rows);
             sql.push(") is not true");
         }
-        Filter::Test(Field::Path(names), test) => {
-            let condition = on_path(sql, names, test);
-            sql.push(&condition);
-        }
-        Filter::Test(column, test) => {
-            let condition = on_column(sql, column, test);
+        Filter::Test(field, test) => {
+            let condition = condition(sql, field, test, &[], rows);
             sql.push(&condition);
         }
     }
 }
 
-fn joined(sql: &mut Writer<'_>, list: &[Filter], word: &str) {
+/// `beside`: what holds as well wherever one of the list does.
+fn joined(sql: &mut Writer<'_>, list: &[Filter], word: &str, beside: &[Filter], rows: Rows<'_>) {
     sql.push("(");
     for (n, it) in list.iter().enumerate() {
         sql.push(if n > 0 { word } else { "" });
-        write(sql, it);
+        match it {
+            Filter::Test(field, test) => {
+                let condition = condition(sql, field, test, beside, rows);
+                sql.push(&condition);
+            }
+            it => write(sql, it, rows),
+        }
     }
     sql.push(")");
 }
 
-/// A test on a field of the document.
-fn on_path(sql: &mut Writer<'_>, names: &[String], test: &Test) -> String {
+/// Where rows have a sort key of the field, the test is on that: so the index serves.
+fn condition(sql: &mut Writer<'_>, field: &Field, test: &Test, beside: &[Filter], rows: Rows<'_>) -> String {
+    match (field, rows.key(sql.dialect(), field)) {
+        (Field::Path(names), None) => on_path(sql, names, test, false),
+        (Field::Path(names), Some((key, is_folded))) => {
+            let plain = |sql: &mut Writer<'_>| on_path(sql, names, test, true);
+            let is_closed = beside.iter().any(|it| keyed::closes(it, field, test));
+            let key = keyed::Place { key: &key, is_folded, is_closed };
+            keyed::write(sql, &key, test, &plain).unwrap_or_else(|| on_path(sql, names, test, true))
+        }
+        (Field::Owner, Some((key, _))) => {
+            let plain = |sql: &mut Writer<'_>| on_column(sql, field, "owner", test);
+            let key = keyed::Place { key: &key, is_folded: false, is_closed: false };
+            keyed::write(sql, &key, test, &plain).unwrap_or_else(|| on_column(sql, field, "owner", test))
+        }
+        (_, Some((key, _))) if access::is_time(field) => on_column(sql, field, &key, test),
+        _ => on_column(sql, field, rows.column(sql.dialect(), field), test),
+    }
+}
+
+/// A test on a field of the document. `is_even`: no array is there or on the way.
+fn on_path(sql: &mut Writer<'_>, names: &[String], test: &Test, is_even: bool) -> String {
     let d = sql.dialect();
-    let path = Path { dialect: d, names };
+    let path = Path { dialect: d, names, is_even };
     match test {
         Test::Empty => path.is_empty(),
         Test::Present => path.reaches(&|it| d.is_present(it)),
@@ -49,7 +73,10 @@ fn on_path(sql: &mut Writer<'_>, names: &[String], test: &Test) -> String {
         Test::Compare(comparison, it) => probe(sql, names, sign(*comparison), it),
         Test::In(list) => {
             let tests = one_of(sql, list);
-            path.any(&|place| tests.iter().map(|it| it(place)).collect::<Vec<_>>().join(" or "))
+            path.any(&|place| {
+                let each: Vec<_> = tests.iter().map(|it| it(place)).collect();
+                if is_even { format!("({})", each.join(" or ")) } else { each.join(" or ") }
+            })
         }
         Test::Whole(json) => {
             let text = sql.param(key::sorted_of(json));
@@ -73,11 +100,15 @@ type At<'a> = Box<dyn Fn(&Place) -> String + 'a>;
 struct Path<'a> {
     dialect: &'a dyn Dialect,
     names: &'a [String],
+    is_even: bool,
 }
 
 impl Path<'_> {
     /// The test holds for a value there, or for an element of an array there.
     fn any(&self, test: &dyn Fn(&Place) -> String) -> String {
+        if self.is_even {
+            return test(&Place::field(self.names));
+        }
         let alias = self.names.len() + 1;
         self.reaches(&|place| {
             let elements = self.dialect.elements(place, alias);
@@ -109,7 +140,7 @@ impl Path<'_> {
 
     /// Whether an array stands in the way to the field; nothing if nothing can.
     fn through_arrays(&self) -> Option<String> {
-        through_arrays(self.dialect, self.names)
+        if self.is_even { None } else { through_arrays(self.dialect, self.names) }
     }
 }
 
@@ -187,7 +218,7 @@ fn parenthesised(expression: String) -> String {
     format!("({expression})")
 }
 
-fn sign(comparison: Comparison) -> Sign {
+pub(super) fn sign(comparison: Comparison) -> Sign {
     match comparison {
         Comparison::Less => Sign::Less,
         Comparison::LessOrEqual => Sign::LessOrEqual,
@@ -197,9 +228,8 @@ fn sign(comparison: Comparison) -> Sign {
 }
 
 /// A test on a column: its type is known, and it holds no arrays.
-fn on_column(sql: &mut Writer<'_>, column: &Field, test: &Test) -> String {
+fn on_column(sql: &mut Writer<'_>, column: &Field, name: &str, test: &Test) -> String {
     let d = sql.dialect();
-    let name = super::column(d, column);
     let is_date = matches!(column, Field::Created | Field::Updated);
     let of_its_type = |it: &Scalar| match it {
         Scalar::Text(it) if !is_date => Some(Value::from(it)),

@@ -1,49 +1,125 @@
-//! Order: one key for each sort field, `_id` last. Keys and columns are never NULL, `owner` excepted.
+//! Order: one key for each sort field, `_id` last, and what lies beyond a place in it. No key is NULL.
 
-use super::filter::through_arrays;
-use crate::plan::{Field, Key, Order};
-use stoa_sql::{Dialect, Direction, Place, Writer};
+use super::{access::OWNER_KEY, access::Rows, filter::through_arrays};
+use crate::plan::{Field, Key, Mark, Order, Position};
+use stoa_sql::{Dialect, Direction, Place, Value, Writer, random};
 
-pub(super) fn write(sql: &mut Writer<'_>, order: &Order) {
-    sql.push(" order by ");
-    let is_decided = match order {
+/// What rows are compared by, the most important first.
+pub(super) struct Column {
+    pub text: String,
+    /// The direction in which the rows are read: against that of the order for a page before a place.
+    pub direction: Direction,
+}
+
+/// The columns of an order, the last of which is `_id`. Texts take parameters only for a random order.
+pub(super) fn columns(sql: &mut Writer<'_>, order: &Order, rows: Rows<'_>, is_backward: bool) -> Vec<Column> {
+    let d = sql.dialect();
+    let read = |direction| if is_backward { turned(direction) } else { direction };
+    let mut columns: Vec<_> = match order {
         Order::Random { seed } => {
             let seed = sql.param(seed);
-            sql.push(&sql.dialect().random_key(&seed));
-            false
+            vec![Column { text: d.random_key(&seed), direction: read(Direction::Ascending) }]
         }
-        Order::Keys(keys) => {
-            for (n, it) in keys.iter().enumerate() {
-                sql.push(if n > 0 { ", " } else { "" });
-                key(sql, it);
-            }
-            keys.iter().any(|it| it.field == Field::Id)
+        Order::Keys(_) => {
+            let marked = order.marked();
+            marked.map(|it| Column { text: key(d, it, rows), direction: read(it.direction) }).collect()
         }
     };
-    if !is_decided {
-        sql.push(", id");
+    let id = match (order, order.by_id()) {
+        (_, Some(direction)) => direction,
+        (Order::Keys(keys), None) => keys.last().map_or(Direction::Ascending, |it| it.direction),
+        (Order::Random { .. }, None) => Direction::Ascending,
+    };
+    columns.push(Column { text: "id".to_owned(), direction: read(id) });
+    columns
+}
+
+/// `order by` these columns, by their own texts or by the names under which rows have them.
+pub(super) fn write(sql: &mut Writer<'_>, columns: &[Column], are_named: bool) {
+    sql.push(" order by ");
+    for (n, it) in columns.iter().enumerate() {
+        sql.push(if n > 0 { ", " } else { "" });
+        match are_named && n + 1 < columns.len() {
+            true => sql.push(&name(n)),
+            false => sql.push(&it.text),
+        };
+        sql.push(suffix(it.direction));
     }
 }
 
-/// The columns stand bare, so that their indexes serve.
-fn key(sql: &mut Writer<'_>, key: &Key) {
-    let text = match &key.field {
-        Field::Path(names) => path_key(sql.dialect(), names, key.direction),
-        column => super::column(sql.dialect(), column).to_owned(),
-    };
-    sql.push(&text).push(suffix(key.direction));
-    if key.field == Field::Owner {
-        sql.push(match key.direction {
-            Direction::Ascending => " nulls first",
-            Direction::Descending => " nulls last",
-        });
-    }
+/// The name of a row's sort key.
+pub(super) fn name(n: usize) -> String {
+    format!("k{}", n + 1)
 }
 
 pub(super) fn suffix(direction: Direction) -> &'static str {
     match direction {
         Direction::Ascending => "",
         Direction::Descending => " desc",
+    }
+}
+
+/// The rows that are read after a place, in one condition.
+pub(super) fn beyond(sql: &mut Writer<'_>, columns: &[Column], order: &Order, position: &Position) {
+    let mut depth = 0;
+    for (column, mark) in columns.iter().zip(marks(order, position)) {
+        let (text, sign, mark) = (&column.text, sign(column.direction), sql.param(mark));
+        if depth + 1 < columns.len() {
+            sql.push(&format!("({text} {sign} {mark} or {text} = {mark} and "));
+            depth += 1;
+        } else {
+            sql.push(&format!("{text} {sign} {mark}"));
+        }
+    }
+    sql.push(&")".repeat(depth));
+}
+
+/// Those among them that are equal to the place before the column `n` and beyond it there: one range of
+/// an index.
+pub(super) fn beyond_in(sql: &mut Writer<'_>, columns: &[Column], order: &Order, position: &Position, n: usize) {
+    for (at, (column, mark)) in columns.iter().zip(marks(order, position)).take(n + 1).enumerate() {
+        sql.push(if at > 0 { " and " } else { "" });
+        sql.push(&column.text).push(" ").push(if at < n { "=" } else { sign(column.direction) }).push(" ").bind(mark);
+    }
+}
+
+fn marks(order: &Order, position: &Position) -> Vec<Value> {
+    let mut marks: Vec<Value> = match order {
+        Order::Random { seed } => vec![random::key(seed, &position.id).into()],
+        Order::Keys(_) => position.marks.iter().map(value).collect(),
+    };
+    marks.push((&position.id).into());
+    marks
+}
+
+pub(super) fn value(mark: &Mark) -> Value {
+    match mark {
+        Mark::Key(it) => it.into(),
+        Mark::Time(it) => (*it).into(),
+    }
+}
+
+pub(super) fn sign(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Ascending => ">",
+        Direction::Descending => "<",
+    }
+}
+
+pub(super) fn turned(direction: Direction) -> Direction {
+    match direction {
+        Direction::Ascending => Direction::Descending,
+        Direction::Descending => Direction::Ascending,
+    }
+}
+
+/// The columns of the table stand bare, so that their indexes serve.
+fn key(dialect: &dyn Dialect, key: &Key, rows: Rows<'_>) -> String {
+    match (&key.field, rows.key(dialect, &key.field)) {
+        (_, Some((text, false))) => text,
+        (Field::Path(names), _) => path_key(dialect, names, key.direction),
+        (Field::Owner, _) => OWNER_KEY.to_owned(),
+        (column, _) => super::column(dialect, column).to_owned(),
     }
 }
 

@@ -76,6 +76,10 @@ impl OnSqlite {
         }
     }
 
+    pub fn try_execute(&self, text: &str) -> bool {
+        self.0.execute_batch(text).is_ok()
+    }
+
     pub fn execute(&self, text: &str) {
         self.0.execute_batch(text).expect("a statement");
     }
@@ -99,6 +103,16 @@ impl OnSqlite {
                 .collect()
         });
         rows.and_then(|it| it.collect()).unwrap_or_else(|it| fail(it))
+    }
+
+    /// How many steps SQLite takes to answer.
+    pub fn steps(&self, (text, params): &Statement) -> i32 {
+        let mut statement = self.0.prepare(text).expect("a statement");
+        let params: Vec<_> = params.iter().map(owned).collect();
+        let mut rows = statement.query(rusqlite::params_from_iter(params)).expect("rows");
+        while rows.next().expect("a row").is_some() {}
+        drop(rows);
+        statement.get_status(rusqlite::StatementStatus::VmStep)
     }
 
     /// How SQLite means to answer.
@@ -174,6 +188,10 @@ impl OnPostgres {
         });
     }
 
+    pub fn try_execute(&self, text: &str) -> bool {
+        self.runtime.block_on(self.client.batch_execute(text)).is_ok()
+    }
+
     pub fn execute(&self, text: &str) {
         let done = self.runtime.block_on(self.client.batch_execute(text));
         done.unwrap_or_else(|it| panic!("{it:?}\n{text}"));
@@ -199,6 +217,19 @@ impl OnPostgres {
             _ => row.get::<_, Option<String>>(n),
         };
         rows.iter().map(|row| (0..row.len()).map(|n| cell(row, n)).collect()).collect()
+    }
+
+    /// The most rows that a part of PostgreSQL's plan reads, passes on or throws away, and the plan.
+    pub fn effort(&self, (text, params): &Statement) -> (u64, String) {
+        let lines =
+            self.rows(&(format!("explain (analyze, costs off, timing off, summary off) {text}"), params.clone()));
+        let lines: Vec<_> = lines.iter().filter_map(|it| it[0].clone()).collect();
+        let number = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok();
+        let counts = lines.iter().filter_map(|it| {
+            let (_, count) = it.split_once(" rows=").or_else(|| it.split_once("Rows Removed by Filter: "))?;
+            number(count)
+        });
+        (counts.max().unwrap_or_default(), lines.join("\n"))
     }
 
     /// How PostgreSQL means to answer.

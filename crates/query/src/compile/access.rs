@@ -1,0 +1,258 @@
+//! Which index serves a plan, and what is known of the rows that are read through it.
+//!
+//! An index of a collection keeps, for each of its fields, the sort key of the value ([`stoa_sql::key`]),
+//! and at the end the item's id, so that it has equality, ranges and the order of pages in one. A key
+//! needs a field with one value: of an item that holds an array there (or one too long for three keys in
+//! an index entry) the first key is NULL. These are the *odd* items. A statement reads the *even* ones
+//! by their keys and the odd ones by the general condition, each select served by the same index.
+
+use super::{filter::through_arrays, keyed};
+use crate::{
+    plan::{Field, Filter, Key, Order, Test},
+    schema::IndexSpec,
+};
+use stoa_sql::{Dialect, Direction, Place, key::LONGEST};
+
+/// Conditions beyond which a statement is written once and not once for each select.
+const MOST_TESTS: usize = 30;
+
+/// The sort key of `_owner`, in which nobody comes first.
+pub(super) const OWNER_KEY: &str = "(case when owner is null then '' else '2' || owner end)";
+
+/// The rows that a select reads.
+#[derive(Clone, Copy)]
+pub(super) enum Rows<'p> {
+    All,
+    Even(&'p IndexSpec),
+    Odd(&'p IndexSpec),
+}
+
+/// How the rows of an answer are reached.
+pub(super) struct Access<'p> {
+    index: Option<&'p IndexSpec>,
+    /// Whether an index has the rows in the order of the plan.
+    is_ordered: bool,
+}
+
+impl<'p> Access<'p> {
+    pub(super) fn choose(indexes: &'p [IndexSpec], filter: &Filter, order: Option<&Order>) -> Self {
+        let asked = Asked { all: if let Filter::And(list) = filter { list } else { std::slice::from_ref(filter) } };
+        let ranked = indexes.iter().filter_map(|it| Some((asked.rank(it, order)?, it)));
+        let best = ranked.max_by_key(|(rank, _)| *rank).filter(|_| !asked.is_by_id() && tests(filter) <= MOST_TESTS);
+        let is_ordered = order.is_some_and(|order| match best {
+            Some((_, index)) => asked.order(index, order),
+            None => asked.is_by_columns(order),
+        });
+        Self { index: best.map(|(_, index)| index), is_ordered }
+    }
+
+    pub(super) fn rows(&self) -> Vec<Rows<'p>> {
+        match self.index {
+            None => vec![Rows::All],
+            Some(it) if !has_odd_items(it) => vec![Rows::Even(it)],
+            Some(it) => vec![Rows::Even(it), Rows::Odd(it)],
+        }
+    }
+
+    /// Whether an index can look up what lies beyond a place, one range for each column of the order.
+    pub(super) fn has_ranges(&self, rows: Rows<'_>) -> bool {
+        self.is_ordered && !matches!(rows, Rows::Odd(_))
+    }
+}
+
+impl Rows<'_> {
+    /// Where the index has the sort key of a field, and whether it is folded.
+    pub(super) fn key(self, dialect: &dyn Dialect, field: &Field) -> Option<(String, bool)> {
+        let Self::Even(index) = self else { return None };
+        let n = index.fields.iter().position(|it| it.field == *field)?;
+        Some((column(dialect, index, n), is_folded(index, field)))
+    }
+
+    /// The column behind a field as a test should name it. Odd items are few, but SQLite would rather
+    /// trust an index on a bare column.
+    pub(super) fn column(self, dialect: &dyn Dialect, field: &Field) -> &'static str {
+        match (self, field) {
+            (Self::Odd(_), Field::Owner) => "(owner || '')",
+            (Self::Odd(_), Field::Id) => "(id || '')",
+            (Self::Odd(_), Field::Created) => "(created + 0)",
+            _ => super::column(dialect, field),
+        }
+    }
+
+    /// What makes a row one of these, unless the filter says so anyway.
+    pub(super) fn condition(self, dialect: &dyn Dialect, filter: &Filter) -> Option<String> {
+        let (Self::Even(index) | Self::Odd(index)) = self else { return None };
+        let (first, field) = (column(dialect, index, 0), &index.fields.first()?.field);
+        let asked = Asked { all: if let Filter::And(list) = filter { list } else { std::slice::from_ref(filter) } };
+        match self {
+            Self::Odd(_) => Some(format!("{first} is null")),
+            _ if asked.serves(index, field).next().is_some() => None,
+            _ if is_time(field) => Some(format!("{first} > -9223372036854775807")),
+            _ => Some(format!("{first} >= ''")),
+        }
+    }
+}
+
+/// The conditions that all hold.
+struct Asked<'f> {
+    all: &'f [Filter],
+}
+
+impl<'f> Asked<'f> {
+    /// How well an index serves: by how many fields that are given, then by order, then by a range.
+    fn rank(&self, index: &IndexSpec, order: Option<&Order>) -> Option<(usize, bool, bool)> {
+        let fixed = self.fixed(index);
+        let is_ordered = order.is_some_and(|it| self.order(index, it));
+        let is_ranged = index.fields.get(fixed).is_some_and(|it| self.serves(index, &it.field).next().is_some());
+        // For owners alone every table has an index, and one in the default order at that.
+        let is_fixed = fixed > 1 || index.fields.first().is_some_and(|it| fixed > 0 && it.field != Field::Owner);
+        let is_usable = index.fields.iter().all(|it| it.field != Field::Id) && (is_fixed || is_ordered || is_ranged);
+        is_usable.then_some((fixed, is_ordered, is_ranged))
+    }
+
+    /// How many of the index's first fields have one given value.
+    fn fixed(&self, index: &IndexSpec) -> usize {
+        index.fields.iter().take_while(|it| self.is_fixed(index, &it.field)).count()
+    }
+
+    fn is_fixed(&self, index: &IndexSpec, field: &Field) -> bool {
+        self.serves(index, field).any(|it| it == keyed::Use::Value)
+    }
+
+    /// What the index can do for the conditions on a field.
+    fn serves(&self, index: &IndexSpec, field: &Field) -> impl Iterator<Item = keyed::Use> {
+        let is_folded = is_folded(index, field);
+        self.tests(field).filter_map(move |it| if is_time(field) { time_use(it) } else { keyed::use_of(it, is_folded) })
+    }
+
+    fn tests(&self, field: &Field) -> impl Iterator<Item = &'f Test> {
+        self.all.iter().filter_map(move |it| match it {
+            Filter::Test(on, test) if on == field => Some(test),
+            _ => None,
+        })
+    }
+
+    /// Whether the index has its even rows in this order, read from one end or from the other.
+    fn order(&self, index: &IndexSpec, order: &Order) -> bool {
+        let Order::Keys(keys) = order else { return false };
+        let Some(last) = index.fields.last().filter(|_| !index.case_insensitive) else { return false };
+        let wanted: Vec<&Key> =
+            keys.iter().filter(|it| it.field != Field::Id && !self.is_one(Some(index), &it.field)).collect();
+        let Some(skipped) = index.fields.len().checked_sub(wanted.len()) else { return false };
+        let served = index.fields.get(skipped..).unwrap_or_default();
+        let turned = |a: Direction, b: Direction| a != b;
+        let is_turned = turned(by_id(order), last.direction);
+        skipped <= self.fixed(index)
+            && served
+                .iter()
+                .zip(&wanted)
+                .all(|(a, b)| a.field == b.field && turned(a.direction, b.direction) == is_turned)
+    }
+
+    /// Whether the indexes that every table has are in this order.
+    fn is_by_columns(&self, order: &Order) -> bool {
+        let Order::Keys(keys) = order else { return false };
+        let mut wanted = keys.iter().filter(|it| it.field != Field::Id && !self.is_one(None, &it.field));
+        match (wanted.next(), wanted.next()) {
+            (None, _) => true,
+            (Some(it), None) => it.field == Field::Created && it.direction == by_id(order),
+            _ => false,
+        }
+    }
+
+    /// Whether all rows have the same value there.
+    fn is_one(&self, index: Option<&IndexSpec>, field: &Field) -> bool {
+        match index.filter(|it| it.fields.iter().any(|it| it.field == *field)) {
+            Some(it) => self.is_fixed(it, field),
+            None => !matches!(field, Field::Path(_)) && self.tests(field).any(|it| matches!(it, Test::Equal(_))),
+        }
+    }
+
+    /// Whether the items are named one by one.
+    fn is_by_id(&self) -> bool {
+        self.tests(&Field::Id).any(|it| matches!(it, Test::Equal(_) | Test::In(_)))
+    }
+}
+
+/// The columns of an index as its statement lists them.
+pub(super) fn columns(dialect: &dyn Dialect, index: &IndexSpec) -> String {
+    let mut columns: Vec<_> = (0..index.fields.len()).map(|n| column(dialect, index, n)).collect();
+    columns.push("id".to_owned());
+    let directions = index.fields.iter().chain(index.fields.last()).map(|it| it.direction);
+    let columns = columns.iter().zip(directions).map(|(text, it)| format!("{text}{}", super::order::suffix(it)));
+    columns.collect::<Vec<_>>().join(", ")
+}
+
+/// What a unique index keeps.
+pub(super) fn unique(dialect: &dyn Dialect, index: &IndexSpec) -> Option<String> {
+    Some(match &index.fields.first()?.field {
+        Field::Path(names) => format!("({})", dialect.unique(&Place::field(names), index.case_insensitive)),
+        it => super::column(dialect, it).to_owned(),
+    })
+}
+
+/// A key of the index; the first is NULL if any would be.
+fn column(dialect: &dyn Dialect, index: &IndexSpec, n: usize) -> String {
+    let key = |it: &Key| key(dialect, index, &it.field);
+    let Some(own) = index.fields.get(n).map(key) else { return String::new() };
+    let others: Vec<_> = index.fields.iter().skip(1).filter(|it| matches!(it.field, Field::Path(_))).map(key).collect();
+    if n > 0 || others.is_empty() {
+        return own;
+    }
+    let present: Vec<_> = others.iter().map(|it| format!("{it} is not null")).collect();
+    format!("(case when {} then {own} end)", present.join(" and "))
+}
+
+fn key(dialect: &dyn Dialect, index: &IndexSpec, field: &Field) -> String {
+    let Field::Path(names) = field else {
+        return if *field == Field::Owner { OWNER_KEY.to_owned() } else { super::column(dialect, field).to_owned() };
+    };
+    let here = dialect.indexed(&Place::field(names), longest(index), index.case_insensitive);
+    match through_arrays(dialect, names) {
+        None => format!("({here})"),
+        Some(arrays) => format!("(case when {arrays} then null else {here} end)"),
+    }
+}
+
+/// So many characters of each key that an entry with an id stays below the 2,704 bytes of PostgreSQL.
+fn longest(index: &IndexSpec) -> usize {
+    match index.fields.len() {
+        0 | 1 => LONGEST,
+        2 => 230,
+        _ => 150,
+    }
+}
+
+fn has_odd_items(index: &IndexSpec) -> bool {
+    index.fields.iter().any(|it| matches!(it.field, Field::Path(_)))
+}
+
+fn is_folded(index: &IndexSpec, field: &Field) -> bool {
+    index.case_insensitive && matches!(field, Field::Path(_))
+}
+
+pub(super) fn is_time(field: &Field) -> bool {
+    matches!(field, Field::Created | Field::Updated)
+}
+
+fn time_use(test: &Test) -> Option<keyed::Use> {
+    match test {
+        Test::Equal(_) => Some(keyed::Use::Value),
+        Test::Compare(..) | Test::In(_) => Some(keyed::Use::Range),
+        _ => None,
+    }
+}
+
+fn by_id(order: &Order) -> Direction {
+    let Order::Keys(keys) = order else { return Direction::Ascending };
+    keys.last().map_or(Direction::Ascending, |it| it.direction)
+}
+
+fn tests(filter: &Filter) -> usize {
+    match filter {
+        Filter::True | Filter::False => 0,
+        Filter::Test(..) => 1,
+        Filter::Not(it) => tests(it),
+        Filter::And(list) | Filter::Or(list) => list.iter().map(tests).sum(),
+    }
+}
