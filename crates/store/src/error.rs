@@ -1,7 +1,7 @@
 //! What an engine can answer, mapped by hand: nothing of an engine's own error type leaves this crate.
 
 use stoa_kernel::{Code, Fault};
-use tokio_postgres::error::SqlState;
+use tokio_postgres::error::{Severity, SqlState};
 
 /// An engine's refusal, in words both engines share.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,6 +46,10 @@ impl Error {
             return Self::Unavailable(error.to_string());
         };
         let text = format!("{} {}: {}", db.code().code(), db.constraint().unwrap_or(""), db.message());
+        // Whatever the reason, the connection is gone: a full disk or a failed sync of its log ends them all.
+        if let Some(Severity::Fatal | Severity::Panic) = db.parsed_severity() {
+            return Self::Unavailable(text);
+        }
         match db.code() {
             &SqlState::UNIQUE_VIOLATION => Self::Unique(text),
             &SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED => Self::Retry(text),
@@ -54,7 +58,7 @@ impl Error {
             &SqlState::ADMIN_SHUTDOWN | &SqlState::CRASH_SHUTDOWN | &SqlState::CANNOT_CONNECT_NOW => {
                 Self::Unavailable(text)
             }
-            &SqlState::TOO_MANY_CONNECTIONS => Self::Unavailable(text),
+            &SqlState::TOO_MANY_CONNECTIONS | &SqlState::IO_ERROR => Self::Unavailable(text),
             _ => Self::Other(text),
         }
     }

@@ -1,31 +1,22 @@
 //! Killing the program at any moment loses nothing that was acknowledged and leaves nothing half-written.
 
-use crate::process::{Place, all_things, make_things, post, write_items};
-use serde_json::json;
-use std::{
-    collections::{HashMap, HashSet},
-    process::Stdio,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
-    time::Duration,
+use crate::{
+    mixed::Load,
+    process::{Place, all_things, make_things, write_items},
 };
+use serde_json::json;
+use std::{process::Stdio, time::Duration};
 use stoa_kernel::World;
 use stoa_testkit::Engine;
 
-/// Items of one bulk request.
-const BULK: usize = 25;
-const WRITERS: usize = 4;
-
 #[test]
 fn server_killed_on_sqlite() {
-    kill_server(Engine::Sqlite, 25);
+    kill_server(Engine::Sqlite, 100);
 }
 
 #[test]
 fn server_killed_on_postgres() {
-    kill_server(Engine::Postgres, 10);
+    kill_server(Engine::Postgres, 30);
 }
 
 #[test]
@@ -46,62 +37,19 @@ fn moment(most: u64) -> Duration {
 fn kill_server(engine: Engine, rounds: usize) {
     let place = Place::new(engine);
     let key = place.site_with_things();
-    make_things(&place.serve(|_| {}), &key);
-    let acknowledged = Arc::new(Mutex::new(HashSet::new()));
-    let sent = Arc::new(AtomicUsize::new(0));
-
+    let mut load = Load::new(&place.serve(|_| {}), &key);
     for _ in 0..rounds {
         let mut server = place.serve(|_| {});
-        let stop = Arc::new(AtomicBool::new(false));
-        let writers: Vec<_> = (0..WRITERS)
-            .map(|writer| {
-                let (url, key) = (server.url.clone(), key.clone());
-                let (stop, acknowledged, sent) = (stop.clone(), acknowledged.clone(), sent.clone());
-                std::thread::spawn(move || {
-                    while !stop.load(Ordering::Relaxed) {
-                        let bulk = sent.fetch_add(1, Ordering::Relaxed);
-                        let is_single = writer == 0;
-                        let answer = if is_single { insert(&url, &key, bulk) } else { bulk_insert(&url, &key, bulk) };
-                        if answer == Some(200) {
-                            acknowledged.lock().unwrap().insert((bulk, if is_single { 1 } else { BULK }));
-                        }
-                    }
-                })
-            })
-            .collect();
-        std::thread::sleep(Duration::from_millis(20) + moment(300));
+        let running = load.start(&server);
+        std::thread::sleep(Duration::from_millis(20) + moment(200));
         server.kill();
-        stop.store(true, Ordering::Relaxed);
-        for writer in writers {
-            writer.join().unwrap();
-        }
+        load = running.stop();
     }
-
     let server = place.serve(|_| {});
-    let mut found: HashMap<usize, usize> = HashMap::new();
-    for (_, bulk) in all_things(&server, &key) {
-        *found.entry(bulk as usize).or_default() += 1;
-    }
-    let acknowledged = acknowledged.lock().unwrap();
-    assert!(acknowledged.len() > rounds, "the writers got somewhere: {} acknowledged", acknowledged.len());
-    for (bulk, count) in acknowledged.iter() {
-        assert_eq!(found.get(bulk), Some(count), "acknowledged write {bulk} is there as a whole");
-    }
-    for (bulk, count) in &found {
-        assert!(*count == 1 || *count == BULK, "write {bulk} is half there: {count} items");
-    }
-}
-
-fn insert(url: &str, key: &str, n: usize) -> Option<u16> {
-    let body = json!({ "dataCollectionId": "things", "dataItem": { "data": { "n": n, "text": "x".repeat(200) } } });
-    post(&format!("{url}/v2/items"), key, &body).map(|it| it.0)
-}
-
-fn bulk_insert(url: &str, key: &str, n: usize) -> Option<u16> {
-    let item = json!({ "data": { "n": n, "text": "x".repeat(200) } });
-    let body = json!({ "dataCollectionId": "things", "dataItems": vec![item; BULK] });
-    let (status, answer) = post(&format!("{url}/v2/bulk/items/insert"), key, &body)?;
-    (answer["bulkActionMetadata"]["totalSuccesses"] == json!(BULK)).then_some(status)
+    load.settle(&server);
+    assert!(server.stop());
+    assert!(load.acknowledged() > 5 * rounds, "the writers got somewhere: {} acknowledged", load.acknowledged());
+    load.check_tables(&place);
 }
 
 fn kill_import(engine: Engine, rounds: usize) {

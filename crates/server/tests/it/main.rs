@@ -2,7 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test a failed step is the failure")]
 
+mod cluster;
 mod contract;
+mod disk;
+mod faults;
 mod kill;
+mod mixed;
 mod process;
 mod sync;

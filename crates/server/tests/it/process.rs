@@ -13,13 +13,25 @@ pub const STOA: &str = env!("CARGO_BIN_EXE_stoa");
 /// A data directory, and a database when the engine is PostgreSQL.
 pub struct Place {
     directory: tempfile::TempDir,
-    database: Option<TestDatabase>,
+    url: Option<String>,
+    _database: Option<TestDatabase>,
 }
 
 impl Place {
     pub fn new(engine: Engine) -> Self {
         let database = (engine == Engine::Postgres).then(TestDatabase::blocking_create);
-        Self { directory: tempfile::tempdir().unwrap(), database }
+        let url = database.as_ref().map(|it| it.url().to_owned());
+        Self { directory: tempfile::tempdir().unwrap(), url, _database: database }
+    }
+
+    /// With a database that the test looks after itself.
+    pub fn with_database(url: &str) -> Self {
+        Self { directory: tempfile::tempdir().unwrap(), url: Some(url.to_owned()), _database: None }
+    }
+
+    /// For opening the store without the program.
+    pub fn store_config(&self) -> stoa_store::Config {
+        stoa_store::Config { data: self.data().to_owned(), database_url: self.url.clone(), connections: 4 }
     }
 
     pub fn data(&self) -> &Path {
@@ -34,8 +46,8 @@ impl Place {
     pub fn stoa(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(STOA);
         command.args(arguments).arg("--data").arg(self.data()).env_remove("STOA_DATABASE_URL").stdin(Stdio::null());
-        if let Some(database) = &self.database {
-            command.arg("--database-url").arg(database.url());
+        if let Some(url) = &self.url {
+            command.arg("--database-url").arg(url);
         }
         command
     }
