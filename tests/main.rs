@@ -5,6 +5,7 @@
 mod account;
 mod hosts;
 mod identity;
+mod indexes;
 mod malformed;
 mod matrix;
 mod outbox;

@@ -180,6 +180,7 @@ const POSTS: &[&str] = &[
     "/v2/bulk/items/patch",
     "/v2/bulk/items/remove",
     "/v2/collections",
+    "/v2/indexes",
     "/v1/permissions",
     "/v1/permissions/special",
     "/v1/permissions/special/x",
@@ -233,6 +234,10 @@ fn requests() -> Vec<(&'static str, Value)> {
         (
             "/v2/collections",
             json!({ "collection": { "id": "more", "displayName": "M", "fields": [{ "key": "t", "type": "TEXT", "displayName": "T" }], "permissions": { "read": "ANYONE", "insert": "ADMIN", "update": "ADMIN", "remove": "ADMIN" } } }),
+        ),
+        (
+            "/v2/indexes",
+            json!({ "dataCollectionId": "things", "index": { "name": "i", "fields": [{ "path": "n", "order": "ASC" }], "unique": false, "caseInsensitive": true } }),
         ),
         (
             "/v1/permissions",

@@ -125,6 +125,7 @@ async fn row(app: &TestApp, caller: &Asker<'_>, c: &str, (member, other): (&Aske
     }
     restore(app, member, other, c).await;
     cells.push(format!("permissions {}", caller.get(&format!("/v1/permissions?dataCollectionId={c}")).await.verdict()));
+    cells.push(format!("indexes {}", caller.get(&format!("/v2/indexes?dataCollectionId={c}")).await.verdict()));
     let reply = caller.get(&format!("/v1/permissions/current?dataCollectionId={c}")).await;
     let (mine, words) = (reply.json(), ["itemRead", "itemInsert", "itemUpdate", "itemRemove"]);
     let rights: Vec<_> = words.into_iter().filter(|it| mine[it] == true).collect();

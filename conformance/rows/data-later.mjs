@@ -1,5 +1,5 @@
 // @ts-check
-// The other data modules, none of them required yet: indexes, tasks, backups, movement
+// The other data modules, none of them required yet: tasks, backups, movement
 // jobs, sharing, external connections, scheduled workflows. A row is the call with plausible
 // arguments; where the answer is known, it is looked at.
 import { assert } from '../lib/expect.mjs';
@@ -28,16 +28,6 @@ const WORKFLOW = { _id: 'workflow', workflow: { steps: [] } };
 
 /** @type {import('../lib/runner.mjs').Row[]} */
 export const rows = [
-  later('indexes.createIndex', async (world, id) => {
-    const index = await world.app.indexes.createIndex(id, { name: 'by-title', fields: [{ path: 'title', order: 'ASC' }] });
-    assert.equal((index.index ?? index).name, 'by-title');
-  }, 'gives back the index'),
-  later('indexes.listIndexes', async (world, id) => assert.ok(Array.isArray((await world.app.indexes.listIndexes(id)).indexes)), 'a list'),
-  later('indexes.listAvailableIndexes', (world, id) => world.app.indexes.listAvailableIndexes(id)),
-  later('indexes.dropIndex', async (world, id) => {
-    await world.app.indexes.createIndex(id, { name: 'by-title', fields: [{ path: 'title' }] });
-    await world.app.indexes.dropIndex(id, 'by-title');
-  }),
   later('tasks.createTask', task),
   later('tasks.listTasks', async (world) => assert.ok(Array.isArray((await world.app.tasks.listTasks()).tasks)), 'a list'),
   later('tasks.getTask', async (world, id) => { const made = await task(world, id); await world.app.tasks.getTask((made.task ?? made)._id); }),

@@ -9,6 +9,7 @@ import { rows as items } from './items.mjs';
 import { rows as operators } from './operators.mjs';
 import { rows as errors } from './errors.mjs';
 import { rows as permissions } from './permissions.mjs';
+import { rows as indexes } from './indexes.mjs';
 import { rows as itemsLater } from './items-later.mjs';
 import { rows as dataLater } from './data-later.mjs';
 import { rows as members } from './members.mjs';
@@ -16,5 +17,5 @@ import { rows as others } from './others.mjs';
 
 export const rowsAll = [
   ...tokens, ...signIn, ...identity, ...browser, ...collections, ...items, ...operators, ...errors,
-  ...permissions, ...itemsLater, ...dataLater, ...members, ...others,
+  ...permissions, ...indexes, ...itemsLater, ...dataLater, ...members, ...others,
 ];

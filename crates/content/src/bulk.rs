@@ -156,14 +156,14 @@ impl Content {
             return Ok(outcomes);
         }
         let rows = Arc::new(rows);
-        let is_new = write::insert(site, &target, rows.clone()).await?;
-        for ((place, is_new), row) in places.into_iter().zip(is_new).zip(rows.iter()) {
-            match is_new {
-                true if shows_items => {
+        let answers = write::insert(site, &target, rows.clone()).await?;
+        for ((place, answer), row) in places.into_iter().zip(answers).zip(rows.iter()) {
+            match answer {
+                Ok(()) if shows_items => {
                     outcomes[place].item = Some(Item::new(&collection, write::doc(row).to_owned()));
                 }
-                true => {}
-                false => outcomes[place].fault = Some(exists(&collection, write::id(row))),
+                Ok(()) => {}
+                Err(fault) => outcomes[place].fault = Some(fault),
             }
         }
         Ok(outcomes)

@@ -61,6 +61,13 @@ impl SchemaCache {
         }
     }
 
+    /// Forgets whichever definition has this number.
+    pub(crate) fn forget_number(&self, site: &SiteId, number: i64) {
+        let mut forgotten = self.forgotten.lock();
+        *forgotten += 1;
+        self.entries.retain(|key, it| key.0 != *site || it.collection.table.number != number);
+    }
+
     pub(crate) fn forget(&self, site: &SiteId, id: &str) {
         let mut forgotten = self.forgotten.lock();
         *forgotten += 1;

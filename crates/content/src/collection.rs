@@ -3,6 +3,7 @@
 use crate::{
     Content, Levels,
     definition::{self, Definition},
+    index::{self, Index, Status},
     permission::{self, Specials},
     reference::{self, Link},
     rule::{self, Access},
@@ -16,7 +17,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 use stoa_kernel::{Caller, Code, CollectionId, Fault, Result, SiteId, clock::Millis};
-use stoa_query::schema::Schema;
+use stoa_query::schema::{IndexSpec, Schema};
 use stoa_sql::{Table, params};
 use stoa_store::{Lane, Row, Site, Tx, boxed};
 
@@ -29,6 +30,7 @@ pub struct Collection {
     pub definition: Definition,
     pub(crate) table: Table,
     pub(crate) specials: Specials,
+    pub(crate) indexes: Vec<Index>,
     pub(crate) schema: Schema,
     pub(crate) texts: Texts,
     /// Where the multi-reference fields find their links.
@@ -64,6 +66,7 @@ pub(crate) struct Stored {
     pub created: Millis,
     pub updated: Millis,
     pub specials: Specials,
+    pub indexes: Vec<Index>,
 }
 
 const COLUMNS: &str = "number, id, definition, revision, created, updated";
@@ -87,7 +90,8 @@ impl Collection {
         Self {
             texts: Texts::new(site.dialect(), table, &stored.id),
             table,
-            schema: stored.definition.schema(),
+            schema: Schema { indexes: ready(&stored.indexes), ..stored.definition.schema() },
+            indexes: stored.indexes,
             specials: stored.specials,
             links: HashMap::new(),
             id: stored.id.into(),
@@ -185,16 +189,32 @@ impl Content {
 /// The collection that has this id now.
 pub(crate) async fn live(tx: &mut Tx<'_>, site: &SiteId, id: &str) -> Result<Option<Stored>> {
     let sql = format!("select {COLUMNS} from stoa.collection where site = $1 and id = $2 and deleted is null");
-    let Some(mut stored) = tx.row(&sql, &params![site, id], read).await? else { return Ok(None) };
-    stored.specials =
-        permission::specials(tx, site, Some(stored.number)).await?.remove(&stored.number).unwrap_or_default();
-    Ok(Some(stored))
+    match tx.row(&sql, &params![site, id], read).await? {
+        None => Ok(None),
+        Some(it) => Ok(Some(whole(tx, site, it).await?)),
+    }
 }
 
 /// The collection with this number, deleted or not.
 pub(crate) async fn by_number(tx: &mut Tx<'_>, site: &SiteId, number: i64) -> Result<Option<Stored>> {
     let sql = format!("select {COLUMNS} from stoa.collection where site = $1 and number = $2");
-    Ok(tx.row(&sql, &params![site, number], read).await?)
+    match tx.row(&sql, &params![site, number], read).await? {
+        None => Ok(None),
+        Some(it) => Ok(Some(whole(tx, site, it).await?)),
+    }
+}
+
+/// With what is kept in rows beside its own.
+async fn whole(tx: &mut Tx<'_>, site: &SiteId, mut stored: Stored) -> Result<Stored> {
+    let number = stored.number;
+    stored.specials = permission::specials(tx, site, Some(number)).await?.remove(&number).unwrap_or_default();
+    stored.indexes = index::of_collection(tx, site, number).await?;
+    Ok(stored)
+}
+
+/// The indexes that queries may be planned with.
+fn ready(indexes: &[Index]) -> Arc<[IndexSpec]> {
+    indexes.iter().filter(|it| it.status == Status::Active).map(Index::spec).collect()
 }
 
 fn read(row: &Row<'_>) -> Result<Stored, stoa_store::Error> {
@@ -207,6 +227,7 @@ fn read(row: &Row<'_>) -> Result<Stored, stoa_store::Error> {
         created: row.get(4)?,
         updated: row.get(5)?,
         specials: Specials::default(),
+        indexes: Vec::new(),
     })
 }
 

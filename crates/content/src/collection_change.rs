@@ -71,7 +71,8 @@ impl Content {
         self.cache().forget(&site.id, &id);
         self.after_settling(site, &settled).await?;
         let specials = Specials::default();
-        let stored = Stored { number, id, definition, revision: 1, created: now, updated: now, specials };
+        let indexes = Vec::new();
+        let stored = Stored { number, id, definition, revision: 1, created: now, updated: now, specials, indexes };
         Ok(definition::view(&Collection::new(site, stored), caller, false))
     }
 

@@ -1,7 +1,7 @@
 //! A collection as its maker defines it, and the wire object of it (protocol/content.md 6.3).
 
 use crate::{
-    Access, Collection, Level, Levels,
+    Access, Collection, Level, Levels, Limits,
     field::{self, Field},
     permission::DRAFT_LEVELS,
     shape::{Shape, check, unfit},
@@ -276,7 +276,17 @@ pub(crate) fn view(collection: &Collection, caller: &Caller, with_allowed: bool)
             "remove": levels.item_remove.older_name(), "read": levels.item_read.older_name(),
         }),
     );
-    set("capabilities", json!({ "dataOperations": DATA_OPERATIONS, "collectionOperations": ["UPDATE", "REMOVE"] }));
+    let (regular, unique) = (Limits::REGULAR_INDEXES, Limits::UNIQUE_INDEXES);
+    set(
+        "capabilities",
+        json!({
+            "dataOperations": DATA_OPERATIONS, "collectionOperations": ["UPDATE", "REMOVE"],
+            "indexLimits": { "regular": regular, "unique": unique, "total": regular + unique },
+            "indexQuotaLimits": {
+                "regular1Field": 0, "regular3Field": regular, "unique1Field": unique, "total": regular + unique,
+            },
+        }),
+    );
     view
 }
 

@@ -8,7 +8,7 @@ use crate::{
     patch::Patch,
     rule,
     sent::Sent,
-    write::{self, Draft, Incoming, Mode, Target, covers, exists, missing},
+    write::{self, Draft, Incoming, Mode, Target, covers, missing},
 };
 use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Fault, Result};
@@ -113,10 +113,9 @@ impl Content {
         let row = target.new_row(id.unwrap_or_else(|| self.world().uuid()), &item)?;
         let doc = write::doc(&row).to_owned();
         let rows = Arc::new(vec![row]);
-        match write::insert(site, &target, rows.clone()).await?.first() {
-            Some(true) => Ok(Item { collection, doc }),
-            _ => Err(exists(&collection, write::id(&rows[0]))),
-        }
+        let answers = write::insert(site, &target, rows).await?;
+        answers.into_iter().collect::<Result<()>>()?;
+        Ok(Item { collection, doc })
     }
 
     /// Replaces an item whole; `_createdDate` and `_owner` stay.

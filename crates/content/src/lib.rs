@@ -13,6 +13,11 @@ mod definition;
 mod event;
 pub mod field;
 mod include;
+mod index;
+mod index_auto;
+mod index_build;
+mod index_change;
+mod index_unique;
 mod item;
 pub mod item_event;
 mod limits;
@@ -36,6 +41,9 @@ mod write;
 
 pub use bulk::{Action, Outcome};
 pub use collection::{Collection, CollectionList, ListOptions};
+pub use index::Why;
+pub use index_auto::AutoIndex;
+pub use index_change::IndexList;
 pub use item::{Item, Saved};
 pub use item_event::ItemEvent;
 pub use limits::Limits;
@@ -56,11 +64,20 @@ struct Inner {
     limits: Limits,
     cache: cache::SchemaCache,
     noted: ownership::Noted,
+    index_work: index_build::Work,
+    noticed: index_auto::Noticed,
 }
 
 impl Content {
     pub fn new(world: World, limits: Limits) -> Self {
-        Self(Arc::new(Inner { world, limits, cache: cache::SchemaCache::default(), noted: Default::default() }))
+        Self(Arc::new(Inner {
+            world,
+            limits,
+            cache: Default::default(),
+            noted: Default::default(),
+            index_work: Default::default(),
+            noticed: Default::default(),
+        }))
     }
 
     pub fn limits(&self) -> &Limits {
@@ -73,5 +90,13 @@ impl Content {
 
     fn cache(&self) -> &cache::SchemaCache {
         &self.0.cache
+    }
+
+    fn noticed(&self) -> &index_auto::Noticed {
+        &self.0.noticed
+    }
+
+    fn index_work(&self) -> &index_build::Work {
+        &self.0.index_work
     }
 }

@@ -6,6 +6,7 @@
 use crate::{
     Collection, Content, Operation,
     include::{self, Room},
+    index_auto::Answered,
     item, request, rule,
 };
 use serde_json::{Map, Value as Json};
@@ -66,9 +67,15 @@ impl Content {
         let plan = resolve::find(&query, context(caller, &collection, seed)?)?;
         let includes = self.include_plan(site, caller, &collection, &query.references).await?;
         let lane = if is_bounded(&plan) && includes.is_empty() { Lane::Point } else { Lane::Scan };
-        let most = self.limits().page_bytes;
-        let found = site.read(lane, move |tx| boxed!(find(tx, &collection, &plan, &includes, most).await));
-        found.await
+        let (most, is_plain) = (self.limits().page_bytes, includes.is_empty());
+        let (plan, began) = (Arc::new(plan), self.world().now());
+        let (asked, place) = (plan.clone(), collection.clone());
+        let found = site.read(lane, move |tx| boxed!(find(tx, &collection, &plan, &includes, most).await)).await;
+        if is_plain && lane == Lane::Scan {
+            let (filter, order) = (&asked.filter, Some(&asked.order));
+            self.query_answered(site, &place, &Answered { scope: &asked.scope, filter, order, began });
+        }
+        found
     }
 
     /// How many items there are.
@@ -79,13 +86,18 @@ impl Content {
         let collection = self.collection(site, request::collection(members, caller)?).await?;
         let filter = wire::Filter::parse_member(members)?;
         let plan = resolve::count(&filter, context(caller, &collection, 0)?)?;
+        let (plan, began) = (Arc::new(plan), self.world().now());
+        let (asked, place) = (plan.clone(), collection.clone());
         let count = site.read(Lane::Scan, move |tx| {
             boxed!({
                 let (sql, params) = compile::count(tx.dialect(), collection.table, &plan);
                 Ok(tx.row(&sql, &params, |row| row.get(0)).await?.unwrap_or(0))
             })
         });
-        count.await
+        let count = count.await;
+        let (scope, filter) = (&asked.scope, &asked.filter);
+        self.query_answered(site, &place, &Answered { scope, filter, order: None, began });
+        count
     }
 
     /// A page of the different values of a field, in order.

@@ -4,7 +4,7 @@
 //! row of the outbox for each kind of event. A refusal of one item leaves the others alone.
 
 use crate::{
-    Collection, Content, Operation, event,
+    Collection, Content, Operation, event, index_unique,
     patch::{self, Modification, Work},
     reference_link, rule, texts,
 };
@@ -131,8 +131,8 @@ fn text(row: &[Value], index: usize) -> Option<&str> {
     }
 }
 
-/// Inserts rows whose ids differ and tells for each whether its id was new.
-pub(crate) async fn insert(site: &Site, target: &Target, rows: Arc<Vec<Vec<Value>>>) -> Result<Vec<bool>> {
+/// Inserts rows whose ids differ and tells for each why it wasn't, if so.
+pub(crate) async fn insert(site: &Site, target: &Target, rows: Arc<Vec<Vec<Value>>>) -> Result<Vec<Result<()>>> {
     let call = Arc::new((target.clone(), rows));
     // Visitors may become members at this very moment, so their writes decide on what they read.
     let is_new = if matches!(target.caller, Caller::Visitor { .. }) {
@@ -152,14 +152,14 @@ pub(crate) async fn insert(site: &Site, target: &Target, rows: Arc<Vec<Vec<Value
     Ok(is_new)
 }
 
-async fn insert_in(tx: &mut Tx<'_>, target: &Target, rows: &[Vec<Value>]) -> Result<Vec<bool>> {
+async fn insert_in(tx: &mut Tx<'_>, target: &Target, rows: &[Vec<Value>]) -> Result<Vec<Result<()>>> {
     target.content.visitor_writes(tx, target).await?;
     let is_new = tx.insert_rows(target.insert(None, rows)).await?;
     if is_new.contains(&true) {
         let docs = rows.iter().zip(&is_new).filter(|(_, is_new)| **is_new).map(|(row, _)| doc(row));
         target.author.created(tx, docs).await?;
     }
-    Ok(is_new)
+    index_unique::refusals(tx, target, rows, is_new).await
 }
 
 /// An item that is there.
@@ -182,22 +182,45 @@ pub(crate) async fn change(
         Mode::Update => None,
     };
     let call = Arc::new(Change { target: target.clone(), mode, items, fresh, condition });
-    let body = call.clone();
-    let written = site
-        .write(move |tx| {
-            let call = body.clone();
-            boxed!(call.run(tx).await)
-        })
-        .await?;
+    let whole = call.clone();
+    let written = site.write(move |tx| {
+        let call = whole.clone();
+        boxed!(call.run(tx, &call.items.iter().collect::<Vec<_>>(), call.fresh.as_ref()).await)
+    });
+    let written = match written.await {
+        // A unique index that is not known of yet: only the guilty ones are to fail.
+        Err(fault) if fault.code() == Code::UniqueConflict && call.items.len() > 1 => one_by_one(site, &call).await?,
+        written => written?,
+    };
     if call.mode == Mode::Save {
         call.target.content.visitor_wrote(&call.target);
     }
     Ok(written)
 }
 
+async fn one_by_one(site: &Site, call: &Arc<Change>) -> Result<Vec<Result<Written>>> {
+    let mut answers = Vec::with_capacity(call.items.len());
+    for n in 0..call.items.len() {
+        let one = call.clone();
+        let written = site.write(move |tx| {
+            let call = one.clone();
+            boxed!(call.run(tx, &call.items.iter().skip(n).take(1).collect::<Vec<_>>(), None).await)
+        });
+        match written.await {
+            Ok(written) => answers.extend(written),
+            Err(fault) if fault.code() == Code::UniqueConflict => answers.push(Err(fault)),
+            Err(fault) => return Err(fault),
+        }
+    }
+    Ok(answers)
+}
+
 /// The rows that a save comes to if none of its items is there: most often they aren't, and one
 /// statement finds out. Nothing when the caller may not insert, or when an item can't be such a row.
 fn fresh_rows(target: &Target, items: &[Incoming]) -> Option<Vec<Vec<Value>>> {
+    if index_unique::guards(&target.collection) {
+        return None;
+    }
     rule::may_insert(&target.caller, &target.collection).ok()?;
     let mut ids = HashSet::with_capacity(items.len());
     let row = |it: &Incoming| match &it.draft {
@@ -217,20 +240,29 @@ struct Change {
 }
 
 impl Change {
-    async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<Result<Written>>> {
+    async fn run(
+        &self,
+        tx: &mut Tx<'_>,
+        items: &[&Incoming],
+        fresh: Option<&Vec<Vec<Value>>>,
+    ) -> Result<Vec<Result<Written>>> {
         if self.mode == Mode::Save {
             self.target.content.visitor_writes(tx, &self.target).await?;
         }
-        let Some(rows) = &self.fresh else {
-            let all: Vec<_> = self.items.iter().collect();
-            return self.replace(tx, &all).await;
+        let Some(rows) = fresh else {
+            let mut answers = Vec::with_capacity(items.len());
+            for part in self.parts(items) {
+                answers.extend(self.replace(tx, part).await?);
+            }
+            return Ok(answers);
         };
         let is_new = tx.insert_rows(self.target.insert(None, rows)).await?;
         let docs = || rows.iter().zip(&is_new).filter(|(_, is_new)| **is_new).map(|(row, _)| doc(row));
         if docs().next().is_some() {
             self.target.author.created(tx, docs()).await?;
         }
-        let there: Vec<_> = self.items.iter().zip(&is_new).filter(|(_, is_new)| !**is_new).map(|(it, _)| it).collect();
+        let there: Vec<_> =
+            items.iter().copied().zip(&is_new).filter(|(_, is_new)| !**is_new).map(|(it, _)| it).collect();
         let mut replaced = match there.is_empty() {
             true => Vec::new(),
             false => self.replace(tx, &there).await?,
@@ -241,6 +273,22 @@ impl Change {
             false => replaced.next(),
         };
         Ok(rows.iter().zip(is_new).filter_map(answer).collect())
+    }
+
+    /// Items that may be looked over together: where values must be unique, no id comes twice, for what
+    /// the first of them leaves decides on the second.
+    fn parts<'i, 'a>(&self, mut rest: &'i [&'a Incoming]) -> Vec<&'i [&'a Incoming]> {
+        if !index_unique::guards(&self.target.collection) {
+            return vec![rest];
+        }
+        let mut parts = Vec::new();
+        while !rest.is_empty() {
+            let mut ids = HashSet::new();
+            let (part, others) = rest.split_at(rest.iter().take_while(|it| ids.insert(&it.id)).count());
+            parts.push(part);
+            rest = others;
+        }
+        parts
     }
 
     /// Looks at what is there and writes what follows from it.
@@ -291,6 +339,9 @@ struct Batch {
     rows: Vec<Vec<Value>>,
     /// Where the row of an id is.
     places: HashMap<String, usize>,
+    /// Whose answer stands for a row, and whose update.
+    answer_of: Vec<usize>,
+    update_of: Vec<usize>,
     created: Vec<usize>,
     updated: Vec<(String, Vec<String>)>,
     work: Work,
@@ -312,6 +363,7 @@ impl Batch {
         };
         let (is_new, after) = (old.is_none(), doc(&row).to_owned());
         if let Some(old) = old {
+            self.update_of.push(self.places.get(&incoming.id).copied().unwrap_or(self.rows.len()));
             self.updated.push((after.clone(), event::modified(&old.doc, &after)));
         }
         let created = match row.get(CREATED) {
@@ -329,6 +381,7 @@ impl Batch {
                     self.created.push(place);
                 }
                 self.rows.push(row);
+                self.answer_of.push(self.answers.len());
             }
         }
         self.answers.push(Ok(Written { is_new, doc: after }));
@@ -360,9 +413,15 @@ impl Batch {
         }
     }
 
-    async fn write(self, tx: &mut Tx<'_>, target: &Target) -> Result<Vec<Result<Written>>> {
-        if !self.rows.is_empty() {
-            tx.insert_rows(target.insert(Some(texts::REPLACE), &self.rows)).await?;
+    async fn write(mut self, tx: &mut Tx<'_>, target: &Target) -> Result<Vec<Result<Written>>> {
+        if index_unique::guards(&target.collection) {
+            let breaches = index_unique::breaches(tx, target, &self.rows).await?;
+            self.leave_out(breaches);
+        }
+        if !self.rows.is_empty()
+            && let Err(error) = tx.insert_rows(target.insert(Some(texts::REPLACE), &self.rows)).await
+        {
+            return Err(index_unique::refused(tx, &target.collection, &self.rows, error));
         }
         if !self.created.is_empty() {
             target.author.created(tx, self.created.iter().map(|it| doc(&self.rows[*it]))).await?;
@@ -371,6 +430,32 @@ impl Batch {
             target.author.updated(tx, &self.updated).await?;
         }
         Ok(self.answers)
+    }
+}
+
+impl Batch {
+    /// Takes rows out again; the batch has each id once.
+    fn leave_out(&mut self, refused: HashMap<usize, Fault>) {
+        if refused.is_empty() {
+            return;
+        }
+        let mut kept = Vec::with_capacity(self.rows.len());
+        let mut place_of = HashMap::with_capacity(self.rows.len());
+        for (place, row) in std::mem::take(&mut self.rows).into_iter().enumerate() {
+            if !refused.contains_key(&place) {
+                place_of.insert(place, kept.len());
+                kept.push(row);
+            }
+        }
+        self.rows = kept;
+        self.created = self.created.iter().filter_map(|it| place_of.get(it).copied()).collect();
+        let mut updates = self.update_of.iter();
+        self.updated.retain(|_| updates.next().is_some_and(|it| place_of.contains_key(it)));
+        for (place, fault) in refused {
+            if let Some(answer) = self.answer_of.get(place).and_then(|it| self.answers.get_mut(*it)) {
+                *answer = Err(fault);
+            }
+        }
     }
 }
 

@@ -61,6 +61,9 @@ fn content() -> Routes {
         ("/v2/collections/delete-field", post(collections::delete_field)),
         ("/v2/collections/restore/{*id}", post(collections::restore)),
         ("/v2/collections/{*id}", get(collections::get).patch(collections::patch).delete(collections::delete)),
+        // Indexes.
+        ("/v2/indexes", get(indexes::list).post(indexes::create).delete(indexes::drop)),
+        ("/v2/indexes/available", get(indexes::available)),
         // Permissions.
         ("/v1/permissions", get(permissions::get).post(permissions::update)),
         ("/v1/permissions/current", get(permissions::mine)),
@@ -95,8 +98,6 @@ const NOT_BUILT: &[&str] = &[
     "/v2/collections/delete-catalog-plugin",
     "/v2/collections/add-draft-items-plugin",
     "/v2/collections/delete-draft-items-plugin",
-    "/v2/indexes",
-    "/v2/indexes/{*rest}",
     "/v2/backups",
     "/v2/backups/{*rest}",
     "/v1/tasks",

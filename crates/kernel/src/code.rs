@@ -81,13 +81,17 @@ codes! {
     NotSupported         = "WDE0119", 428, "This is not supported.";
     SortSeveralArrays    = "WDE0121", 400, "At most one sort field may hold arrays.";
     UniqueConflict       = "WDE0123", 409, "A unique value already exists.";
+    ItemTooLargeToIndex  = "WDE0133", 400, "The item has a value that is too large to index.";
     FieldNameDollar      = "WDE0134", 400, "Field names must not begin with $.";
     FieldInvalid         = "WDE0147", 400, "The field is not valid.";
     CursorInvalid        = "WDE0151", 400, "The cursor is not valid.";
     PagingInvalid        = "WDE0152", 400, "The paging is not valid.";
     ReferenceNotFound    = "WDE0153", 404, "The reference does not exist.";
+    IndexLimit           = "WDE0160", 400, "The collection has as many indexes as it may have.";
+    IndexExists          = "WDE0164", 400, "There is an index with this name.";
     ItemTooDeep          = "WDE0168", 400, "The item is nested too deep.";
     FilterTooDeep        = "WDE0169", 400, "The filter is nested too deep.";
+    IndexNotFound        = "WDE0176", 400, "There is no index with this name.";
     RevisionWrong        = "WDE0178", 409, "The revision is not the current one.";
     SandboxDisabled      = "WDE0179", 403, "The sandbox is not available.";
 

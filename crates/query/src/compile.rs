@@ -8,7 +8,7 @@ mod filter;
 mod keyed;
 mod order;
 
-use crate::plan::{Count, Distinct, Field, Filter, Find, Order, Position, Start};
+use crate::plan::{Count, Distinct, Field, Filter, Find, Order, Position, Scope, Start};
 use crate::schema::IndexSpec;
 use access::{Access, Rows};
 use stoa_sql::{Dialect, Index, Table, Value, Writer};
@@ -114,6 +114,12 @@ pub fn distinct_count(dialect: &dyn Dialect, table: Table, plan: &Distinct) -> S
     sql.push("select count(distinct ").push(&rows.key).push(")");
     rows.from(&mut sql, table, plan);
     sql.finish()
+}
+
+/// The number of the index that serves rows of this scope and filter, in this order if there is one.
+pub fn served_by(indexes: &[IndexSpec], scope: &Scope, filter: &Filter, order: Option<&Order>) -> Option<i64> {
+    let filter = Filter::all([scope.filter(), filter.clone()]);
+    Access::choose(indexes, &filter, order).number()
 }
 
 /// The statements that make an index. Online, each must run outside of any transaction while writers go

@@ -97,7 +97,7 @@ fn condition(condition: &Condition, schema: &Schema) -> Result<Filter> {
     })
 }
 
-fn field(name: &str, schema: &Schema) -> Result<Field> {
+pub fn field(name: &str, schema: &Schema) -> Result<Field> {
     let names = name.split('.');
     if names.clone().any(|it| it.starts_with('$')) {
         return Err(Fault::because(Code::FieldNameDollar, format!("{name}: field names must not begin with $")));

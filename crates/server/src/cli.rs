@@ -66,6 +66,20 @@ pub enum SiteVerb {
     },
     /// List all sites
     List,
+    /// Say whether the server makes missing indexes of this site by itself
+    AutoIndex {
+        /// `default` is what the configuration says
+        state: AutoIndexState,
+        #[command(flatten)]
+        site: SiteChoice,
+    },
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum AutoIndexState {
+    On,
+    Off,
+    Default,
 }
 
 #[derive(Debug, Subcommand)]

@@ -3,7 +3,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is what commands print")]
 
 use crate::{
-    cli::{ClientVerb, Export, Format, Import, KeyVerb, OwnerVerb, RoleName, SiteVerb, Verb},
+    cli::{AutoIndexState, ClientVerb, Export, Format, Import, KeyVerb, OwnerVerb, RoleName, SiteVerb, Verb},
     config::Config,
     remote,
     report::{Output, Report},
@@ -24,6 +24,7 @@ use tokio::runtime::Handle;
 pub enum Command {
     SiteCreate { name: String, hosts: Vec<String> },
     SiteList,
+    SiteAutoIndex { site: Option<String>, is_on: Option<bool> },
     ClientCreate { site: Option<String>, name: String, redirect_uris: Vec<String>, origins: Vec<String>, secret: bool },
     ClientList { site: Option<String> },
     KeyCreate { site: Option<String>, name: String },
@@ -144,6 +145,11 @@ async fn administer(services: &Services, command: Command) -> Result<Value, Stri
             let keys = identity.api_key_list(&site.id).await.map_err(sentence)?;
             Ok(keys.into_iter().map(|it| json!({ "keyId": it.id, "name": it.name })).collect())
         }
+        Command::SiteAutoIndex { site, is_on } => {
+            let site = services.choose_site(site.as_deref()).await?;
+            services.content.auto_index_set(&site, is_on).await.map_err(sentence)?;
+            Ok(json!({ "autoIndex": services.content.auto_index_is_on(&site).await.map_err(sentence)? }))
+        }
         Command::KeyRevoke { site, id } => {
             let site = services.choose_site(site.as_deref()).await?;
             identity.api_key_revoke(&site.id, &KeyId::from(id.as_str())).await.map_err(sentence)?;
@@ -169,6 +175,14 @@ fn plain_command(verb: Verb) -> Result<Command, String> {
     Ok(match verb {
         Verb::Site(SiteVerb::Create { name, host }) => Command::SiteCreate { name, hosts: host },
         Verb::Site(SiteVerb::List) => Command::SiteList,
+        Verb::Site(SiteVerb::AutoIndex { state, site }) => {
+            let is_on = match state {
+                AutoIndexState::On => Some(true),
+                AutoIndexState::Off => Some(false),
+                AutoIndexState::Default => None,
+            };
+            Command::SiteAutoIndex { site: site.site, is_on }
+        }
         Verb::Client(ClientVerb::Create { name, redirect_uri, origin, secret, site }) => {
             Command::ClientCreate { site: site.site, name, redirect_uris: redirect_uri, origins: origin, secret }
         }

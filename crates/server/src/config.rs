@@ -44,6 +44,9 @@ pub struct Options {
     /// Private key of the certificate (PEM)
     #[arg(long, env = "STOA_TLS_KEY", global = true, value_name = "FILE")]
     pub tls_key: Option<PathBuf>,
+    /// Whether the server makes missing indexes by itself, on sites that don't say otherwise [default: true]
+    #[arg(long, env = "STOA_AUTO_INDEX", global = true, value_name = "BOOL")]
+    pub auto_index: Option<bool>,
     /// What to log, for example `info` or `warn,stoa_http=debug` [default: info]
     #[arg(long, env = "STOA_LOG", global = true, value_name = "FILTER")]
     pub log: Option<String>,
@@ -63,6 +66,7 @@ pub struct Config {
     pub public_url: Option<String>,
     pub trusted_proxies: Vec<IpNet>,
     pub tls: Option<Tls>,
+    pub auto_index: bool,
     pub log: String,
     pub log_json: bool,
 }
@@ -112,6 +116,7 @@ impl Config {
             public_url: it.public_url.map(|it| public_url(&it)).transpose()?,
             trusted_proxies: it.trusted_proxy,
             tls,
+            auto_index: it.auto_index.unwrap_or(true),
             log: it.log.unwrap_or_else(|| "info".to_owned()),
             log_json: it.log_json,
         })
@@ -130,6 +135,7 @@ impl Options {
             trusted_proxy: if self.trusted_proxy.is_empty() { file.trusted_proxy } else { self.trusted_proxy },
             tls_cert: self.tls_cert.or(file.tls_cert),
             tls_key: self.tls_key.or(file.tls_key),
+            auto_index: self.auto_index.or(file.auto_index),
             log: self.log.or(file.log),
             log_json: self.log_json || file.log_json,
         }

@@ -8,6 +8,7 @@ mod command;
 mod config;
 mod demo;
 mod housekeeping;
+mod indexing;
 mod remote;
 mod report;
 mod serve;

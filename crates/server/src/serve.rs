@@ -2,7 +2,7 @@
 
 use crate::{
     config::Config,
-    demo, housekeeping,
+    demo, housekeeping, indexing,
     services::{Services, sentence},
     socket,
 };
@@ -44,6 +44,7 @@ async fn run(config: Config, with_demo: bool) -> Result<(), String> {
     let service =
         axum::ServiceExt::into_make_service_with_connect_info::<SocketAddr>(stoa_http::service(services.app(&config)));
     tokio::spawn(housekeeping::run(services.clone()));
+    tokio::spawn(indexing::run(services.clone()));
     let handle = Handle::new();
     tokio::spawn(stop_on_signal(handle.clone()));
     announce(&config, &services, &url, address).await?;

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
     time::Duration,
 };
-use stoa_content::{Content, Limits};
+use stoa_content::{AutoIndex, Content, Limits};
 use stoa_http::Settings;
 use stoa_identity::Identity;
 use stoa_kernel::{Caller, Fault, KeyId, Role, SiteId, World};
@@ -37,7 +37,9 @@ impl Services {
         let store = Arc::new(Store::open(&storage).await?);
         let mail = Arc::new(OutboxFile::open(&config.data)?);
         let identity = Identity::open(store.clone(), world.clone(), mail, stoa_identity::Config::default()).await?;
-        let content = Content::new(world.clone(), Limits::default());
+        let auto_index = AutoIndex { is_on: config.auto_index, ..AutoIndex::default() };
+        let limits = Limits { auto_index, ..Limits::default() };
+        let content = Content::new(world.clone(), limits);
         identity.keep_ownership(Arc::new(content.clone()));
         let url = config.public_url.clone().unwrap_or_else(|| format!("http://localhost:{}", config.port));
         Ok(Self { store, world, identity, content, url: Arc::new(Mutex::new(url)) })

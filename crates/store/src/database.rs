@@ -7,6 +7,7 @@ use crate::{
 };
 use std::{path::Path, sync::Arc};
 use stoa_kernel::Result;
+use stoa_sql::Value;
 
 /// Where a read may run (hazards: Readers and long work).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +16,19 @@ pub enum Lane {
     Point,
     /// May look at many rows: apart, bounded in number, cancelled when nobody waits.
     Scan,
+}
+
+/// A change of the schema that may take long ([`Database::alone`]).
+#[derive(Debug, Clone)]
+pub struct Alone {
+    /// What is changed: a site's number and a number within it.
+    pub key: (i64, i64),
+    /// Answers a row as long as the change is still to be made.
+    pub only_if: (String, Vec<Value>),
+    /// Without parameters, one after the other.
+    pub statements: Vec<String>,
+    /// Writes down that it was made.
+    pub then: (String, Vec<Value>),
 }
 
 pub struct Database {
@@ -68,6 +82,26 @@ impl Database {
             Engine::Sqlite { writer, .. } => writer.write(body).await,
             Engine::Postgres(pool) => pool.write(Isolation::ReadCommitted, body).await,
         }
+    }
+
+    /// Changes the schema while nobody else does so under the same key. `false`: another process is at
+    /// it, or it isn't to be done any more, and nothing was done.
+    ///
+    /// On PostgreSQL each statement stands outside of any transaction and waits for locks only a few
+    /// seconds; on SQLite they are one transaction, and all other writes wait for it.
+    ///
+    /// # Errors
+    /// What the engine says; [`Error::Retry`] when something held a lock for too long.
+    pub async fn alone(&self, work: Alone) -> Result<bool, Error> {
+        match &self.engine {
+            Engine::Sqlite { writer, .. } => writer.alone(work).await,
+            Engine::Postgres(pool) => pool.alone(&work).await,
+        }
+    }
+
+    /// Whether an index can be built beside those who write.
+    pub fn builds_online(&self) -> bool {
+        matches!(self.engine, Engine::Postgres(_))
     }
 
     /// Runs a read. Each statement sees what was committed when it began.

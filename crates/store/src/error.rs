@@ -14,6 +14,8 @@ pub enum Error {
     Full(String),
     /// The commit failed half way: it may or may not have happened.
     Unknown(String),
+    /// A row is larger than an index can hold.
+    TooLarge(String),
     /// The statement was stopped: time limit or the caller went away.
     Interrupted,
     /// The database can't be reached or is shutting down.
@@ -53,6 +55,9 @@ impl Error {
         match db.code() {
             &SqlState::UNIQUE_VIOLATION => Self::Unique(text),
             &SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED => Self::Retry(text),
+            // Only schema changes have a limit to their waiting.
+            &SqlState::LOCK_NOT_AVAILABLE => Self::Retry(text),
+            &SqlState::PROGRAM_LIMIT_EXCEEDED => Self::TooLarge(text),
             &SqlState::DISK_FULL | &SqlState::OUT_OF_MEMORY => Self::Full(text),
             &SqlState::QUERY_CANCELED => Self::Interrupted,
             &SqlState::ADMIN_SHUTDOWN | &SqlState::CRASH_SHUTDOWN | &SqlState::CANNOT_CONNECT_NOW => {
@@ -79,6 +84,7 @@ impl From<Error> for Fault {
             Error::Retry(text) => Self::new(Code::Unavailable).logged(text),
             Error::Full(text) => Self::new(Code::StorageFull).logged(text),
             Error::Unknown(text) => Self::new(Code::OutcomeUnknown).logged(text),
+            Error::TooLarge(text) => Self::new(Code::ItemTooLargeToIndex).logged(text),
             Error::Interrupted => Self::new(Code::TimeLimit),
             Error::Unavailable(text) => Self::new(Code::Unavailable).logged(text),
             Error::Nul => Self::because(Code::BadRequest, "Text must not hold the character U+0000."),

@@ -16,7 +16,7 @@ mod site;
 mod sqlite;
 mod tx;
 
-pub use database::{Database, Lane};
+pub use database::{Alone, Database, Lane};
 pub use directory::DataDirectory;
 pub use error::Error;
 pub use outbox::Outbox;

@@ -3,7 +3,7 @@
 //! Writes are SERIALIZABLE and run again when they met another one. A transaction whose request was
 //! dropped takes its connection with it, so none is left open in the pool.
 
-use crate::{Error, InsertRows, Row, Tx, TxFuture, tx::EngineTx};
+use crate::{Alone, Error, InsertRows, Row, Tx, TxFuture, tx::EngineTx};
 use bytes::BytesMut;
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod};
 use futures_util::{TryStreamExt, pin_mut};
@@ -23,6 +23,9 @@ const RUNS: u32 = 12;
 const SCANS: usize = 8;
 /// A long read is ended after this long (protocol/content.md: WDE0028).
 const SCAN_LIMIT: Duration = Duration::from_secs(30);
+
+/// How long a change of the schema waits for those who are in its way.
+const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// Statements kept prepared on one connection; query texts vary with the names of fields.
 const PREPARED: usize = 1000;
@@ -124,6 +127,26 @@ impl Postgres {
                 Err(error) => (Err(fault), Some(error)),
             },
         }
+    }
+
+    /// See [`crate::Database::alone`]. The connection is thrown away afterwards, and with it the lock that
+    /// it holds for its session, however this ends.
+    pub(crate) async fn alone(&self, work: &Alone) -> Result<bool, Error> {
+        let guard = Guard(Some(self.client().await?));
+        let mut tx = PgTx { client: guard.client() };
+        command(tx.client, &format!("set lock_timeout = {}", LOCK_WAIT.as_millis())).await?;
+        let key = [Value::Int(work.key.0), Value::Int(work.key.1)];
+        let sql = "select 1 where pg_try_advisory_lock($1::integer, $2::integer)";
+        if tx.rows(sql, &key, |_| Ok(())).await?.is_empty()
+            || tx.rows(&work.only_if.0, &work.only_if.1, |_| Ok(())).await?.is_empty()
+        {
+            return Ok(false);
+        }
+        for it in &work.statements {
+            command(tx.client, it).await?;
+        }
+        tx.execute(&work.then.0, &work.then.1).await?;
+        Ok(true)
     }
 
     pub(crate) async fn point<T, F>(&self, body: F) -> Result<T>

@@ -29,7 +29,7 @@ pub struct InsertRows<'a> {
     pub key: &'a str,
     /// Position of the key among the columns.
     pub key_index: usize,
-    /// What happens to a row whose key is there: nothing, or `a = excluded.a, b = excluded.b`.
+    /// What happens to a row whose key is there: nothing, as to one that breaches any other unique index, or `a = excluded.a, b = excluded.b`.
     pub replace: Option<&'a str>,
     /// Columns of one row; all rows have the same types in the same places.
     pub rows: &'a [Vec<Value>],
@@ -39,7 +39,8 @@ impl InsertRows<'_> {
     /// The clause for rows whose key is there.
     pub(crate) fn on_conflict(&self) -> String {
         match self.replace {
-            None => format!("on conflict ({}) do nothing", self.key),
+            // Whichever unique index says that it is there.
+            None => "on conflict do nothing".to_owned(),
             Some(assignments) => format!("on conflict ({}) do update set {assignments}", self.key),
         }
     }
@@ -89,7 +90,7 @@ impl Tx<'_> {
     }
 
     /// Inserts rows and tells for each whether it was written: without [`InsertRows::replace`], whether
-    /// its key was new.
+    /// its key and all else that is unique was new.
     ///
     /// The keys within one call must differ from each other.
     pub async fn insert_rows(&mut self, insert: InsertRows<'_>) -> Result<Vec<bool>, Error> {
@@ -107,6 +108,14 @@ impl Tx<'_> {
             EngineTx::Postgres(tx) => tx.batch(sql).await,
         };
         self.note(done)
+    }
+
+    /// Says that this run rests on what is no longer so: on PostgreSQL the transaction is run again, as if
+    /// the engine had found it. On SQLite nothing can come between.
+    pub fn again(&mut self, why: &str) -> stoa_kernel::Fault {
+        let error = Error::Retry(why.to_owned());
+        self.first_error = Some(error.clone());
+        error.into()
     }
 
     fn note<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {

@@ -6,6 +6,7 @@ mod bulk;
 mod collections;
 mod common;
 mod events;
+mod indexes;
 mod items;
 mod malformed;
 mod patch;

@@ -2,6 +2,7 @@
 
 pub(crate) mod bulk;
 pub(crate) mod collections;
+pub(crate) mod indexes;
 pub(crate) mod items;
 mod params;
 pub(crate) mod permissions;

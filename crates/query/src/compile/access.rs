@@ -46,6 +46,11 @@ impl<'p> Access<'p> {
         Self { index: best.map(|(_, index)| index), is_ordered }
     }
 
+    /// The number of the index, if one serves.
+    pub(super) fn number(&self) -> Option<i64> {
+        self.index.map(|it| it.number)
+    }
+
     pub(super) fn rows(&self) -> Vec<Rows<'p>> {
         match self.index {
             None => vec![Rows::All],

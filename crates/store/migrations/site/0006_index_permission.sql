@@ -29,9 +29,7 @@ create table stoa.content_index (
     failure {text},
     -- Why the server made it, as JSON.
     why {text},
-    -- Which process works on it, and until when it is believed to.
-    builder {text},
-    lease bigint,
+    -- Builds that were begun.
     attempts bigint not null,
     -- When a query was last seen to use it.
     used bigint not null,

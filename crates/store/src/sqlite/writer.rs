@@ -64,6 +64,27 @@ impl Writer {
         }
         answered.await.unwrap_or_else(|_| Err(Error::Unavailable("the writer has stopped".to_owned()).into()))
     }
+
+    /// See [`crate::Database::alone`]. One transaction, whose answer is in the engine's words.
+    pub(crate) async fn alone(&self, work: crate::Alone) -> Result<bool, Error> {
+        let done = self.write(move |tx| {
+            let work = work.clone();
+            crate::boxed!(Ok(alone(tx, &work).await))
+        });
+        done.await.unwrap_or_else(|fault| Err(Error::Unavailable(format!("{fault:?}"))))
+    }
+}
+
+/// A statement that fails undoes itself alone; those before it removed what was there, which stays so.
+async fn alone(tx: &mut Tx<'_>, work: &crate::Alone) -> Result<bool, Error> {
+    if tx.row(&work.only_if.0, &work.only_if.1, |_| Ok(())).await?.is_none() {
+        return Ok(false);
+    }
+    for it in &work.statements {
+        tx.batch(it).await?;
+    }
+    tx.execute(&work.then.0, &work.then.1).await?;
+    Ok(true)
 }
 
 impl Drop for Writer {
