@@ -192,6 +192,20 @@ const POSTS: &[&str] = &[
     "/v1/redirect-session",
     "/v1/auth/verify",
     "/v1/auth/resend",
+    "/oauth/access",
+    "/oauth2/revoke",
+    "/oauth2/introspect",
+    "/members/v1/members",
+    "/members/v1/members/query",
+    "/members/v1/members/bulk/delete",
+    "/members/v1/members/bulk/block-by-filter",
+    "/members/v1/roles/definitions",
+    "/badges/v4/badges",
+    "/badges/v4/assignments",
+    "/members/v1/custom-fields",
+    "/members/v1/custom-fields-applications",
+    "/members/v1/member-reports",
+    "/members/v2/abouts",
 ];
 
 /// Requests that are right, to be broken one member at a time.

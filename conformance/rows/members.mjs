@@ -1,172 +1,536 @@
 // @ts-check
-// The members package, none of it required yet. One line a method: who calls, with what.
+// The members package: each method with things that are really there, and a look at what came of it.
 import { assert } from '../lib/expect.mjs';
 
-/** `app`: the key holder; `me`: a signed-in member. @typedef {'app' | 'me'} Who */
+/**
+ * What a row works with: `app` holds the site's key, `me` is a signed-in member of its own.
+ * @typedef {object} Kit
+ * @property {any} app
+ * @property {any} me
+ * @property {string} id        the member who is `me`
+ * @property {() => Promise<string>} member  makes another member
+ * @property {() => string} some  a text nobody used before
+ * @property {any} world
+ */
 
-/** @type {Record<string, Record<string, [Who, (ids: { id: string, other: string, some: string }) => any[]]>>} */
+/** @type {Record<string, Record<string, (kit: Kit) => Promise<any>>>} */
 const CALLS = {
   members: {
-    createMember: ['app', ({ some }) => [{ member: { loginEmail: `made-${some}@example.com` } }]],
-    getMember: ['app', ({ id }) => [id, { fieldsets: ['FULL'] }]],
-    getCurrentMember: ['me', () => [{ fieldsets: ['FULL'] }]],
-    listMembers: ['app', () => [{ paging: { limit: 10 } }]],
-    queryMembers: ['app', () => []],
-    updateMember: ['app', ({ id }) => [id, { profile: { nickname: 'Nick' } }]],
-    updateMemberSlug: ['app', ({ id, some }) => [id, `slug-${some}`]],
-    updateCurrentMemberSlug: ['me', ({ some }) => [`own-${some}`]],
-    joinCommunity: ['me', () => []],
-    leaveCommunity: ['me', () => []],
-    muteMember: ['app', ({ other }) => [other]],
-    unmuteMember: ['app', ({ other }) => [other]],
-    approveMember: ['app', ({ other }) => [other]],
-    blockMember: ['app', ({ some }) => [some]],
-    disconnectMember: ['app', ({ some }) => [some]],
-    deleteMember: ['app', ({ some }) => [some]],
-    deleteMyMember: ['me', () => [{ contactAssigneeId: '00000000-0000-4000-8000-000000000000' }]],
-    bulkDeleteMembers: ['app', ({ some }) => [[some]]],
-    bulkDeleteMembersByFilter: ['app', ({ some }) => [{ id: some }]],
-    bulkApproveMembers: ['app', ({ some }) => [{ id: some }]],
-    bulkBlockMembers: ['app', ({ some }) => [{ id: some }]],
-    deleteMemberPhones: ['app', ({ other }) => [other]],
-    deleteMemberEmails: ['app', ({ other }) => [other]],
-    deleteMemberAddresses: ['app', ({ other }) => [other]],
+    createMember: async ({ app, some }) => {
+      const email = `made-${some()}@example.com`;
+      const made = await app.members.createMember({ member: { loginEmail: email, contact: { firstName: 'Ada', phones: ['1'] }, profile: { nickname: 'ada' } } });
+      assert.equal((made.member ?? made).loginEmail, email);
+    },
+    getMember: async ({ app, id }) => assert.equal((await app.members.getMember(id, { fieldsets: ['FULL'] }))._id, id),
+    getCurrentMember: async ({ me, id }) => assert.equal((await me.members.getCurrentMember({ fieldsets: ['FULL'] })).member._id, id),
+    listMembers: async ({ app, member }) => {
+      await member();
+      const { members, metadata } = await app.members.listMembers({ paging: { limit: 1 }, fieldsets: ['FULL'] });
+      assert.equal(members.length, 1);
+      assert.ok(members[0].loginEmail && metadata.total >= 1);
+    },
+    queryMembers: async ({ app, id }) => {
+      const found = await app.members.queryMembers({ fieldsets: ['FULL'] }).eq('_id', id).find();
+      assert.deepEqual(found.items.map((/** @type {any} */ it) => it._id), [id]);
+    },
+    updateMember: async ({ app, member }) => {
+      const changed = await app.members.updateMember(await member(), { profile: { nickname: 'Nick' }, contact: { customFields: { a: { value: 1 } } } });
+      assert.equal(changed.profile.nickname, 'Nick');
+      assert.equal(changed.contact.customFields.a.value, 1);
+    },
+    updateMemberSlug: async ({ app, member, some }) => {
+      const slug = `slug-${some()}`;
+      assert.equal((await app.members.updateMemberSlug(await member(), slug)).member.profile.slug, slug);
+    },
+    updateCurrentMemberSlug: async ({ me, some }) => {
+      const slug = `own-${some()}`;
+      assert.equal((await me.members.updateCurrentMemberSlug(slug)).member.profile.slug, slug);
+    },
+    joinCommunity: async ({ me }) => assert.equal((await me.members.joinCommunity()).member.privacyStatus, 'PUBLIC'),
+    leaveCommunity: async ({ me }) => assert.equal((await me.members.leaveCommunity()).member.privacyStatus, 'PRIVATE'),
+    muteMember: async ({ app, member }) => assert.equal((await app.members.muteMember(await member())).member.activityStatus, 'MUTED'),
+    unmuteMember: async ({ app, member }) => assert.equal((await app.members.unmuteMember(await member())).member.activityStatus, 'ACTIVE'),
+    approveMember: async ({ app, member }) => {
+      const id = await member();
+      await app.members.blockMember(id);
+      assert.equal((await app.members.approveMember(id)).member.status, 'APPROVED');
+    },
+    blockMember: async ({ app, member }) => assert.equal((await app.members.blockMember(await member())).member.status, 'BLOCKED'),
+    disconnectMember: async ({ app, member }) => assert.equal((await app.members.disconnectMember(await member())).member.status, 'OFFLINE'),
+    deleteMember: async ({ app, member }) => {
+      const id = await member();
+      await app.members.deleteMember(id);
+      await assert.rejects(app.members.getMember(id));
+    },
+    deleteMyMember: async ({ world, app }) => {
+      const { id, client } = await world.memberCreate();
+      const { auth } = world.visitor(client.auth.getTokens());
+      await world.client(auth, await import('@wix/members')).members.deleteMyMember();
+      await assert.rejects(app.members.getMember(id));
+    },
+    bulkDeleteMembers: async ({ app, member, some }) => {
+      const { results, bulkActionMetadata } = await app.members.bulkDeleteMembers([await member(), some()]);
+      assert.deepEqual(results.map((/** @type {any} */ it) => it.itemMetadata.success), [true, false]);
+      assert.equal(bulkActionMetadata.totalSuccesses, 1);
+    },
+    bulkDeleteMembersByFilter: async ({ app, member }) => {
+      const id = await member();
+      assert.ok((await app.members.bulkDeleteMembersByFilter({ id })).jobId);
+      await assert.rejects(app.members.getMember(id));
+    },
+    bulkApproveMembers: async ({ app, member }) => {
+      const id = await member();
+      await app.members.blockMember(id);
+      assert.ok((await app.members.bulkApproveMembers({ id })).jobId);
+      assert.equal((await app.members.getMember(id, { fieldsets: ['FULL'] })).status, 'APPROVED');
+    },
+    bulkBlockMembers: async ({ app, member }) => {
+      const id = await member();
+      assert.ok((await app.members.bulkBlockMembers({ id })).jobId);
+      assert.equal((await app.members.getMember(id, { fieldsets: ['FULL'] })).status, 'BLOCKED');
+    },
+    deleteMemberPhones: async (kit) => cleared(kit, 'deleteMemberPhones', 'phones', ['1']),
+    deleteMemberEmails: async (kit) => cleared(kit, 'deleteMemberEmails', 'emails', ['other@example.com']),
+    deleteMemberAddresses: async (kit) => cleared(kit, 'deleteMemberAddresses', 'addresses', [{ city: 'Ulm', addressLine: 'Platz 1' }]),
   },
   authentication: {
-    register: ['app', ({ some }) => [`reg-${some}@example.com`, `pass-${some}`]],
-    login: ['app', ({ some }) => [`reg-${some}@example.com`, `pass-${some}`]],
-    sendSetPasswordEmail: ['app', ({ some }) => [`reg-${some}@example.com`]],
-    changeLoginEmail: ['app', ({ other, some }) => [other, `new-${some}@example.com`]],
-    approve: ['app', ({ other }) => [{ id: other }]],
-    block: ['app', ({ some }) => [{ id: some }]],
+    register: async ({ app, some }) => {
+      const email = `reg-${some()}@example.com`;
+      const { session, member } = await app.authentication.register(email, `pass-${some()}`, { contactInfo: { firstName: 'Ada' } });
+      assert.ok(session.token);
+      assert.equal(member.firstName, 'Ada');
+    },
+    login: async ({ app, some }) => {
+      const [email, password] = [`log-${some()}@example.com`, `pass-${some()}`];
+      await app.authentication.register(email, password);
+      assert.equal((await app.authentication.login(email, password)).member.loginEmail, email);
+      await assert.rejects(app.authentication.login(email, 'wrong-password'));
+    },
+    sendSetPasswordEmail: async ({ app, world, some }) => {
+      const email = `set-${some()}@example.com`;
+      await app.members.createMember({ member: { loginEmail: email } });
+      assert.equal((await app.authentication.sendSetPasswordEmail(email)).accepted, true);
+      await world.mail(email);
+    },
+    changeLoginEmail: async ({ app, member, some }) => {
+      const email = `new-${some()}@example.com`;
+      assert.equal((await app.authentication.changeLoginEmail(await member(), email)).member.loginEmail, email);
+    },
+    approve: async ({ app, member }) => {
+      const id = await member();
+      await app.authentication.block({ id });
+      await app.authentication.approve({ id });
+      assert.equal((await app.members.getMember(id, { fieldsets: ['FULL'] })).status, 'APPROVED');
+    },
+    block: async ({ app, member }) => {
+      const id = await member();
+      await app.authentication.block({ id });
+      assert.equal((await app.members.getMember(id, { fieldsets: ['FULL'] })).status, 'BLOCKED');
+    },
   },
   authorization: {
-    assignRole: ['app', ({ id }) => [id, 'role']],
-    unassignRole: ['app', ({ id }) => [id, 'role']],
-    getRoles: ['app', ({ id }) => [id]],
-    queryRoles: ['app', ({ id }) => [{ memberIds: [id] }]],
+    assignRole: async (kit) => {
+      const key = await role(kit);
+      assert.equal((await kit.app.authorization.assignRole(kit.id, key)).roleKey, key);
+    },
+    unassignRole: async (kit) => {
+      const key = await role(kit);
+      await kit.app.authorization.assignRole(kit.id, key);
+      await kit.app.authorization.unassignRole(kit.id, key);
+      const { roles } = await kit.app.authorization.getRoles(kit.id);
+      assert.ok(!roles.some((/** @type {any} */ it) => it.roleKey === key));
+    },
+    getRoles: async (kit) => {
+      const key = await role(kit);
+      await kit.app.authorization.assignRole(kit.id, key);
+      const { roles } = await kit.me.authorization.getRoles(kit.id);
+      assert.deepEqual(roles.find((/** @type {any} */ it) => it.roleKey === key), { roleKey: key, title: 'Role' });
+    },
+    queryRoles: async (kit) => {
+      const key = await role(kit);
+      const member = await kit.member();
+      await kit.app.authorization.assignRole(member, key);
+      const { rolesByMemberId } = await kit.app.authorization.queryRoles({ query: { filter: { memberId: { $in: [member] } } } });
+      assert.equal(rolesByMemberId[member].roles[0].roleKey, key);
+    },
   },
   memberRoleDefinition: {
-    createMemberRoleDefinition: ['app', () => ['role', { roleTitle: 'Role' }]],
-    listMemberRoleDefinitions: ['app', () => []],
-    getMemberRoleDefinition: ['app', () => ['role']],
-    updateMemberRoleDefinition: ['app', () => ['role', { roleTitle: 'Other', revision: '1' }]],
-    deleteMemberRoleDefinition: ['app', () => ['role']],
+    createMemberRoleDefinition: role,
+    listMemberRoleDefinitions: async (kit) => {
+      const key = await role(kit);
+      const { roles } = await kit.app.memberRoleDefinition.listMemberRoleDefinitions();
+      assert.ok(roles.some((/** @type {any} */ it) => it.roleKey === key));
+    },
+    getMemberRoleDefinition: async (kit) => {
+      const key = await role(kit);
+      const found = await kit.app.memberRoleDefinition.getMemberRoleDefinition(key);
+      assert.equal((found.role ?? found).title, 'Role');
+    },
+    updateMemberRoleDefinition: async (kit) => {
+      const key = await role(kit);
+      const changed = await kit.app.memberRoleDefinition.updateMemberRoleDefinition(key, { blockable: true, revision: '1' });
+      assert.equal((changed.role ?? changed).blockable, true);
+      await assert.rejects(kit.app.memberRoleDefinition.updateMemberRoleDefinition(key, { blockable: true, revision: '1' }));
+    },
+    deleteMemberRoleDefinition: async (kit) => {
+      const key = await role(kit);
+      await kit.app.memberRoleDefinition.deleteMemberRoleDefinition(key);
+      await assert.rejects(kit.app.memberRoleDefinition.getMemberRoleDefinition(key));
+    },
   },
   badges: {
-    createBadge: ['app', () => [{ title: 'Badge', backgroundColor: '#ffffff', textColor: '#000000' }]],
-    updateBadge: ['app', ({ some }) => [some, { title: 'Other' }]],
-    listBadges: ['app', () => []],
-    getBadge: ['app', ({ some }) => [some]],
-    deleteBadge: ['app', ({ some }) => [some]],
-    assignBadge: ['app', ({ some, id }) => [some, [id]]],
-    unassignBadge: ['app', ({ some, id }) => [some, [id]]],
-    listMembersByBadge: ['app', ({ some }) => [some]],
-    listBadgesPerMember: ['app', ({ id }) => [[id]]],
-    getMemberCountsPerBadge: ['app', () => []],
-    updateBadgesDisplayOrder: ['app', ({ some }) => [[some]]],
+    createBadge: badge,
+    updateBadge: async (kit) => assert.equal((await kit.app.badges.updateBadge(await badge(kit), { title: 'Other' })).title, 'Other'),
+    listBadges: async (kit) => {
+      const id = await badge(kit);
+      assert.ok((await kit.app.badges.listBadges({ paging: { limit: 100 } })).badges.some((/** @type {any} */ it) => it._id === id));
+    },
+    getBadge: async (kit) => {
+      const id = await badge(kit);
+      const found = await kit.app.badges.getBadge(id);
+      assert.equal((found.badge ?? found)._id, id);
+    },
+    deleteBadge: async (kit) => {
+      const id = await badge(kit);
+      await kit.app.badges.deleteBadge(id);
+      await assert.rejects(kit.app.badges.getBadge(id));
+    },
+    assignBadge: async (kit) => assert.deepEqual((await kit.app.badges.assignBadge(await badge(kit), [kit.id])).memberIds, [kit.id]),
+    unassignBadge: async (kit) => {
+      const id = await badge(kit);
+      await kit.app.badges.assignBadge(id, [kit.id]);
+      await kit.app.badges.unassignBadge(id, [kit.id]);
+      assert.deepEqual((await kit.app.badges.listMembersByBadge(id)).memberIds, []);
+    },
+    listMembersByBadge: async (kit) => {
+      const id = await badge(kit);
+      await kit.app.badges.assignBadge(id, [kit.id]);
+      assert.deepEqual((await kit.app.badges.listMembersByBadge(id)).memberIds, [kit.id]);
+    },
+    listBadgesPerMember: async (kit) => {
+      const id = await badge(kit);
+      await kit.app.badges.assignBadge(id, [kit.id]);
+      const { memberBadgeIds } = await kit.app.badges.listBadgesPerMember([kit.id]);
+      assert.ok(memberBadgeIds[0].badgeIds.includes(id));
+    },
+    getMemberCountsPerBadge: async (kit) => {
+      const id = await badge(kit);
+      await kit.app.badges.assignBadge(id, [kit.id]);
+      const { badgeMemberCounts } = await kit.app.badges.getMemberCountsPerBadge();
+      assert.equal(badgeMemberCounts.find((/** @type {any} */ it) => it.badgeId === id).memberCount, 1);
+    },
+    updateBadgesDisplayOrder: async (kit) => {
+      const id = await badge(kit);
+      assert.equal((await kit.app.badges.updateBadgesDisplayOrder([id])).badges[0]._id, id);
+    },
   },
   badgesV2: {
-    createBadge: ['app', () => [{ title: 'Badge', backgroundColor: '#ffffff', textColor: '#000000' }]],
-    getBadge: ['app', ({ some }) => [some]],
-    queryBadges: ['app', () => []],
-    updateBadge: ['app', ({ some }) => [some, { title: 'Other', revision: '1' }]],
-    deleteBadge: ['app', ({ some }) => [some]],
-    updateBadgesDisplayOrder: ['app', ({ some }) => [[some]]],
-    moveBadge: ['app', ({ some }) => [some, { position: 'FIRST' }]],
+    createBadge: badge2,
+    getBadge: async (kit) => {
+      const id = await badge2(kit);
+      const found = await kit.app.badgesV2.getBadge(id);
+      assert.equal((found.badge ?? found).title, 'Badge');
+    },
+    queryBadges: async (kit) => {
+      const id = await badge2(kit);
+      const found = await kit.app.badgesV2.queryBadges().eq('_id', id).limit(100).find();
+      assert.ok(found.items.every((/** @type {any} */ it) => it._id === id));
+    },
+    updateBadge: async (kit) => assert.equal((await kit.app.badgesV2.updateBadge(await badge2(kit), { title: 'Other', revision: '1' })).revision, '2'),
+    deleteBadge: async (kit) => {
+      const id = await badge2(kit);
+      await kit.app.badgesV2.deleteBadge(id);
+      await assert.rejects(kit.app.badgesV2.getBadge(id));
+    },
+    updateBadgesDisplayOrder: async (kit) => {
+      const id = await badge2(kit);
+      assert.equal((await kit.app.badgesV2.updateBadgesDisplayOrder([id])).badges[0]._id, id);
+    },
+    moveBadge: async (kit) => {
+      const id = await badge2(kit);
+      await kit.app.badgesV2.moveBadge(id, { position: 'FIRST' });
+      assert.equal((await kit.app.badges.listBadges()).badges[0]._id, id);
+    },
   },
   badgeAssignments: {
-    createBadgeAssignment: ['app', ({ some, id }) => [{ badgeId: some, memberId: id }]],
-    bulkCreateBadgeAssignments: ['app', ({ some, id }) => [[{ badgeId: some, memberId: id }]]],
-    queryBadgeAssignments: ['app', () => []],
-    deleteBadgeAssignment: ['app', ({ some }) => [some]],
-    bulkDeleteBadgeAssignments: ['app', ({ some }) => [[some]]],
-    bulkUpdateBadgeAssignmentTags: ['app', ({ some }) => [[some], { assignTags: { tags: { tagIds: [] } } }]],
-    bulkUpdateBadgeAssignmentTagsByFilter: ['app', () => [{}, { assignTags: { tags: { tagIds: [] } } }]],
+    createBadgeAssignment: assigned,
+    bulkCreateBadgeAssignments: async (kit) => {
+      const made = await kit.app.badgeAssignments.bulkCreateBadgeAssignments([{ badgeId: await badge2(kit), memberId: kit.id }]);
+      assert.equal(made.bulkActionMetadata.totalSuccesses, 1);
+    },
+    queryBadgeAssignments: async (kit) => {
+      const made = await assigned(kit);
+      const found = await kit.app.badgeAssignments.queryBadgeAssignments().eq('badgeId', made.badgeId).find();
+      assert.deepEqual(found.items.map((/** @type {any} */ it) => it._id), [made._id]);
+    },
+    deleteBadgeAssignment: async (kit) => {
+      const made = await assigned(kit);
+      await kit.app.badgeAssignments.deleteBadgeAssignment(made._id);
+      await assert.rejects(kit.app.badgeAssignments.deleteBadgeAssignment(made._id));
+    },
+    bulkDeleteBadgeAssignments: async (kit) => {
+      const gone = await kit.app.badgeAssignments.bulkDeleteBadgeAssignments([(await assigned(kit))._id]);
+      assert.equal(gone.bulkActionMetadata.totalSuccesses, 1);
+    },
+    bulkUpdateBadgeAssignmentTags: async (kit) => {
+      const { _id, badgeId } = await assigned(kit);
+      const tagId = kit.some();
+      await kit.app.badgeAssignments.bulkUpdateBadgeAssignmentTags([_id], { assignTags: { tags: { tagIds: [tagId] } } });
+      const found = await kit.app.badgeAssignments.queryBadgeAssignments().eq('badgeId', badgeId).find();
+      assert.deepEqual(found.items[0].tags.tags.tagIds, [tagId]);
+    },
+    bulkUpdateBadgeAssignmentTagsByFilter: async (kit) => {
+      const { badgeId } = await assigned(kit);
+      const answer = await kit.app.badgeAssignments.bulkUpdateBadgeAssignmentTagsByFilter({ badgeId }, { assignTags: { tags: { tagIds: [kit.some()] } } });
+      assert.ok(answer.jobId);
+    },
   },
   customFields: {
-    createCustomField: ['app', () => [{ name: 'Field', fieldType: 'TEXT' }]],
-    getCustomField: ['app', ({ some }) => [some]],
-    listCustomFields: ['app', () => []],
-    updateCustomField: ['app', ({ some }) => [some, { name: 'Other', revision: '1' }]],
-    deleteCustomField: ['app', ({ some }) => [some, '1']],
-    hideCustomField: ['app', ({ some }) => [some, '1']],
-    updateCustomFieldsOrder: ['app', ({ some }) => [[some]]],
+    createCustomField: field,
+    getCustomField: async (kit) => {
+      const { _id } = await field(kit);
+      const found = await kit.app.customFields.getCustomField(_id);
+      assert.equal((found.field ?? found)._id, _id);
+    },
+    listCustomFields: async (kit) => {
+      const { _id } = await field(kit);
+      assert.ok((await kit.app.customFields.listCustomFields({ paging: { limit: 100 } })).fields.some((/** @type {any} */ it) => it._id === _id));
+    },
+    updateCustomField: async (kit) => assert.equal((await kit.app.customFields.updateCustomField((await field(kit))._id, { name: 'Other', revision: '1' })).name, 'Other'),
+    deleteCustomField: async (kit) => kit.app.customFields.deleteCustomField((await field(kit))._id, '1'),
+    hideCustomField: async (kit) => kit.app.customFields.hideCustomField((await field(kit))._id, '1'),
+    updateCustomFieldsOrder: async (kit) => {
+      const { _id } = await field(kit);
+      assert.equal((await kit.app.customFields.updateCustomFieldsOrder([_id])).fields[0]._id, _id);
+    },
   },
   customFieldApplications: {
-    createCustomFieldApplication: ['app', ({ some }) => [{ customFieldId: some }]],
-    deleteCustomFieldApplication: ['app', ({ some }) => [some]],
-    updateCustomFieldApplication: ['app', ({ some }) => [some, { revision: '1' }]],
-    getCustomFieldApplication: ['app', ({ some }) => [some]],
-    getCustomFieldApplications: ['app', ({ some }) => [[some]]],
-    getMembersCustomFieldApplications: ['app', ({ id }) => [[id]]],
-    getRolesCustomFieldApplications: ['app', ({ some }) => [[some]]],
+    createCustomFieldApplication: application,
+    deleteCustomFieldApplication: async (kit) => {
+      const id = await application(kit);
+      await kit.app.customFieldApplications.deleteCustomFieldApplication(id);
+      await assert.rejects(kit.app.customFieldApplications.getCustomFieldApplication(id));
+    },
+    updateCustomFieldApplication: async (kit) => kit.app.customFieldApplications.updateCustomFieldApplication(await application(kit), { revision: '1', exclusions: { items: [] } }),
+    getCustomFieldApplication: async (kit) => {
+      const { application: found } = await kit.app.customFieldApplications.getCustomFieldApplication(await application(kit));
+      assert.equal(found.applications.items[0].entityId, kit.id);
+    },
+    getCustomFieldApplications: async (kit) => assert.equal((await kit.app.customFieldApplications.getCustomFieldApplications([await application(kit)])).applications.length, 1),
+    getMembersCustomFieldApplications: async (kit) => {
+      await application(kit);
+      const { results } = await kit.app.customFieldApplications.getMembersCustomFieldApplications([kit.id]);
+      assert.ok(results[0].applications.some((/** @type {any} */ it) => it.applies));
+    },
+    getRolesCustomFieldApplications: async (kit) => assert.equal((await kit.app.customFieldApplications.getRolesCustomFieldApplications([await role(kit)])).results.length, 1),
   },
   customFieldSuggestions: {
-    listCustomFieldSuggestions: ['app', () => []],
-    queryCustomFieldSuggestions: ['app', () => []],
+    listCustomFieldSuggestions: async ({ app }) => assert.ok((await app.customFieldSuggestions.listCustomFieldSuggestions()).suggestions.length > 0),
+    queryCustomFieldSuggestions: async ({ app }) => {
+      const found = await app.customFieldSuggestions.queryCustomFieldSuggestions().eq('fieldType', 'SOCIAL').find();
+      assert.ok(found.items.length > 0 && found.items.every((/** @type {any} */ it) => it.fieldType === 'SOCIAL'));
+    },
   },
   defaultPrivacy: {
-    getDefaultPrivacyStatus: ['app', () => []],
-    setDefaultPrivacyStatus: ['app', () => [{ defaultPrivacy: 'PUBLIC', revision: '1' }]],
+    getDefaultPrivacyStatus: async ({ app }) => assert.equal((await app.defaultPrivacy.getDefaultPrivacyStatus()).defaultPrivacy.defaultPrivacy, 'PRIVATE'),
+    setDefaultPrivacyStatus: async ({ app }) => {
+      assert.equal((await app.defaultPrivacy.setDefaultPrivacyStatus({ defaultPrivacy: 'PUBLIC', revision: '1' })).defaultPrivacy.defaultPrivacy, 'PUBLIC');
+      await app.defaultPrivacy.setDefaultPrivacyStatus({ defaultPrivacy: 'PRIVATE', revision: '2' });
+    },
   },
   memberPrivacySettings: {
-    getMemberPrivacySettings: ['app', () => []],
-    setMemberPrivacySettings: ['app', () => [{ revision: '1' }]],
+    getMemberPrivacySettings: async ({ app }) => assert.ok((await app.memberPrivacySettings.getMemberPrivacySettings()).memberPrivacySettings.publicMemberVisibility),
+    setMemberPrivacySettings: async ({ app }) => {
+      const set = await app.memberPrivacySettings.setMemberPrivacySettings({ revision: '1', publicMemberVisibility: 'VISIBLE_TO_ALL' });
+      assert.equal(set.memberPrivacySettings.publicMemberVisibility, 'VISIBLE_TO_ALL');
+    },
   },
   memberFollowers: {
-    followMember: ['me', ({ other }) => [other]],
-    unfollowMember: ['me', ({ other }) => [other]],
-    listCurrentMemberFollowing: ['me', () => []],
-    listMemberFollowing: ['me', ({ other }) => [other]],
-    listCurrentMemberFollowers: ['me', () => []],
-    listMemberFollowers: ['me', ({ other }) => [other]],
-    queryCurrentMemberConnections: ['me', ({ other }) => [[other]]],
-    queryMemberConnections: ['me', ({ id, other }) => [id, [other]]],
+    followMember: follows,
+    unfollowMember: async (kit) => {
+      const other = await follows(kit);
+      await kit.me.memberFollowers.unfollowMember(other);
+      assert.ok(!(await kit.me.memberFollowers.listCurrentMemberFollowing()).memberIds.includes(other));
+    },
+    listCurrentMemberFollowing: async (kit) => {
+      const other = await follows(kit);
+      assert.ok((await kit.me.memberFollowers.listCurrentMemberFollowing()).memberIds.includes(other));
+    },
+    listMemberFollowing: async (kit) => assert.ok(Array.isArray((await kit.me.memberFollowers.listMemberFollowing(await follows(kit))).memberIds)),
+    listCurrentMemberFollowers: async ({ me }) => assert.deepEqual((await me.memberFollowers.listCurrentMemberFollowers()).memberIds, []),
+    listMemberFollowers: async (kit) => assert.deepEqual((await kit.me.memberFollowers.listMemberFollowers(await follows(kit))).memberIds, [kit.id]),
+    queryCurrentMemberConnections: async (kit) => {
+      const other = await follows(kit);
+      const { connectedMembers } = await kit.me.memberFollowers.queryCurrentMemberConnections([other]);
+      assert.deepEqual(connectedMembers, [{ connectedMemberId: other, followedByMember: true, followingMember: false }]);
+    },
+    queryMemberConnections: async (kit) => {
+      const other = await follows(kit);
+      const { connectedMembers } = await kit.me.memberFollowers.queryMemberConnections(kit.id, [other]);
+      assert.equal(connectedMembers[0].followedByMember, true);
+    },
   },
   memberReport: {
-    reportMember: ['me', ({ other }) => [{ reportedMemberId: other, reason: { category: 'SPAM' } }]],
-    queryMemberReports: ['app', () => []],
-    listReportedMembers: ['app', () => []],
-    queryReportedMembers: ['app', () => []],
-    deleteMemberReports: ['app', ({ other }) => [other]],
+    reportMember: reports,
+    queryMemberReports: async (kit) => {
+      const other = await reports(kit);
+      const found = await kit.app.memberReport.queryMemberReports().eq('reportedMemberId', other).find();
+      assert.deepEqual(found.items.map((/** @type {any} */ it) => it.reportingMemberId), [kit.id]);
+    },
+    listReportedMembers: async (kit) => {
+      const other = await reports(kit);
+      const { reportedMembers } = await kit.app.memberReport.listReportedMembers({ paging: { limit: 100 } });
+      assert.ok(reportedMembers.some((/** @type {any} */ it) => it.reportedMemberId === other));
+    },
+    queryReportedMembers: async ({ app }) => assert.ok(Array.isArray((await app.memberReport.queryReportedMembers()).reportedMembers)),
+    deleteMemberReports: async (kit) => kit.app.memberReport.deleteMemberReports(await reports(kit)),
   },
   memberToMemberBlock: {
-    blockMember: ['me', ({ other }) => [other]],
-    unblockMember: ['me', ({ other }) => [other]],
-    listCurrentMemberBlocking: ['me', () => []],
-    listMemberBlocks: ['me', ({ id }) => [id]],
+    blockMember: blocks,
+    unblockMember: async (kit) => kit.me.memberToMemberBlock.unblockMember(await blocks(kit)),
+    listCurrentMemberBlocking: async (kit) => {
+      const other = await blocks(kit);
+      assert.ok((await kit.me.memberToMemberBlock.listCurrentMemberBlocking({ cursorPaging: { limit: 100 } })).blockedMemberIds.includes(other));
+    },
+    listMemberBlocks: async (kit) => {
+      const other = await blocks(kit);
+      const { memberBlocks } = await kit.me.memberToMemberBlock.listMemberBlocks(kit.id);
+      assert.ok(memberBlocks.some((/** @type {any} */ it) => it.memberId === other && it.blockDirection === 'BLOCKING'));
+    },
   },
   membersAbout: {
-    createMemberAbout: ['me', () => [{ content: { nodes: [] } }]],
-    updateMemberAbout: ['me', ({ some }) => [some, { content: { nodes: [] }, revision: '1' }]],
-    deleteMemberAbout: ['me', ({ some }) => [some]],
-    getMemberAbout: ['me', ({ some }) => [some]],
-    getMyMemberAbout: ['me', () => []],
-    queryMemberAbouts: ['me', () => []],
+    createMemberAbout: about,
+    updateMemberAbout: async (kit) => {
+      const { _id, revision } = await about(kit);
+      const changed = await kit.me.membersAbout.updateMemberAbout(_id, { content: { nodes: [] }, revision });
+      assert.ok(Number(changed.revision) > Number(revision));
+    },
+    deleteMemberAbout: async (kit) => kit.me.membersAbout.deleteMemberAbout((await about(kit))._id),
+    getMemberAbout: async (kit) => {
+      const { _id } = await about(kit);
+      const found = await kit.me.membersAbout.getMemberAbout(_id);
+      assert.equal((found.memberAbout ?? found).memberId, kit.id);
+    },
+    getMyMemberAbout: async (kit) => {
+      await about(kit);
+      assert.equal((await kit.me.membersAbout.getMyMemberAbout()).memberAbout.memberId, kit.id);
+    },
+    queryMemberAbouts: async (kit) => {
+      await about(kit);
+      assert.equal((await kit.me.membersAbout.queryMemberAbouts().eq('memberId', kit.id).find()).items.length, 1);
+    },
   },
-  userMember: { queryUserMembers: ['app', () => []] },
+  userMember: {
+    queryUserMembers: async ({ app, id }) => {
+      const found = await app.userMember.queryUserMembers().eq('userId', id).find();
+      assert.deepEqual(found.items.map((/** @type {any} */ it) => it.memberId), [id]);
+    },
+  },
 };
 
-/** @param {any} world @param {Who} who */
-async function caller(world, who) {
-  if (who === 'app') return world.membersApp;
-  return world.once('members me', async () => {
-    const { client } = await world.member('members me');
+/** @param {Kit} kit @param {string} call @param {string} list @param {any[]} value */
+async function cleared({ app, member }, call, list, value) {
+  const id = await member();
+  await app.members.updateMember(id, { contact: { [list]: value } });
+  const before = (await app.members.getMember(id, { fieldsets: ['FULL'] })).contact[list];
+  assert.equal(before.length, 1);
+  await app.members[call](id);
+  const after = (await app.members.getMember(id, { fieldsets: ['FULL'] })).contact[list] ?? [];
+  assert.ok(!after.some((/** @type {any} */ it) => JSON.stringify(it) === JSON.stringify(before[0])));
+}
+
+/** @param {Kit} kit */
+async function role({ app, some }) {
+  const key = `role-${some()}`;
+  await app.memberRoleDefinition.createMemberRoleDefinition(key, { roleTitle: 'Role' });
+  return key;
+}
+
+const BADGE = { title: 'Badge', backgroundColor: '#ffffff', textColor: '#000000' };
+
+/** @param {Kit} kit */
+async function badge({ app }) {
+  const made = await app.badges.createBadge({ ...BADGE });
+  return (made.badge ?? made)._id;
+}
+
+/** @param {Kit} kit */
+async function badge2({ app }) {
+  return (await app.badgesV2.createBadge({ ...BADGE }))._id;
+}
+
+/** @param {Kit} kit */
+async function assigned(kit) {
+  const made = await kit.app.badgeAssignments.createBadgeAssignment({ badgeId: await badge2(kit), memberId: kit.id });
+  assert.equal(made.memberId, kit.id);
+  return made;
+}
+
+/** @param {Kit} kit */
+async function field({ app, some }) {
+  const made = await app.customFields.createCustomField({ name: `Field ${some()}`, fieldType: 'TEXT' });
+  return made.field ?? made;
+}
+
+/** @param {Kit} kit */
+async function application(kit) {
+  const { _id } = await field(kit);
+  const items = [{ applicationType: 'MEMBER', entityId: kit.id }];
+  await kit.app.customFieldApplications.createCustomFieldApplication({ customFieldId: _id, applications: { items } });
+  return _id;
+}
+
+/** @param {Kit} kit */
+async function follows(kit) {
+  const other = await kit.member();
+  await kit.app.members.updateMember(other, { privacyStatus: 'PUBLIC' });
+  await kit.me.memberFollowers.followMember(other);
+  return other;
+}
+
+/** @param {Kit} kit */
+async function reports(kit) {
+  const other = await kit.member();
+  await kit.me.memberReport.reportMember({ reportedMemberId: other, reason: { category: 'SPAM' } });
+  return other;
+}
+
+/** @param {Kit} kit */
+async function blocks(kit) {
+  const other = await kit.member();
+  await kit.me.memberToMemberBlock.blockMember(other);
+  return other;
+}
+
+/** A member has one about: what an earlier row left is taken away first. @param {Kit} kit */
+async function about({ me, id }) {
+  await me.membersAbout.deleteMemberAbout(id).catch(() => undefined);
+  const made = await me.membersAbout.createMemberAbout({ content: { nodes: [] } });
+  return made.memberAbout ?? made;
+}
+
+/** @param {any} world @returns {Promise<Kit>} */
+async function kit(world) {
+  const { id, client } = await world.member('members me');
+  const me = await world.once('members client', async () => {
     const { auth } = world.visitor(client.auth.getTokens());
     return world.client(auth, await import('@wix/members'));
   });
+  const app = world.membersApp;
+  const member = async () => {
+    const made = await app.members.createMember({ member: { loginEmail: world.email() } });
+    return (made.member ?? made)._id;
+  };
+  return { app, me, id, member, some: () => world.id(), world };
 }
 
 /** @type {import('../lib/runner.mjs').Row[]} */
 export const rows = Object.entries(CALLS).flatMap(([namespace, calls]) =>
-  Object.entries(calls).map(([name, [who, args]]) => ({
+  Object.entries(calls).map(([name, call]) => ({
     method: `members ${namespace}.${name}`,
-    check: 'answers',
+    check: 'does what it says',
+    required: true,
     async run(/** @type {any} */ world) {
-      const ids = { id: (await world.member('members me')).id, other: (await world.member('members other')).id, some: world.id() };
-      const result = /** @type {any} */ (await caller(world, who))[namespace][name](...args(ids));
-      const answer = await (typeof result?.find === 'function' ? result.find() : result);
-      if (name === 'getMember' || name === 'getCurrentMember') assert.equal((answer.member ?? answer)._id, ids.id);
+      await call(await kit(world));
     },
   })));

@@ -44,6 +44,11 @@ const ALIASES: &[(&str, &str)] = &[
     ("/headless/v1/", "/v1/"),
     // Members.
     ("/_api/members/", "/members/"),
+    ("/api/v1/members/", "/wix-sm/api/v1/auth/api/v1/members/"),
+    ("/badges/v4/badge-assignments", "/badges/v4/assignments"),
+    ("/badges/v4/bulk/badge-assignments/", "/badges/v4/bulk/assignments/"),
+    ("/members/v1/wix-sm-webapp-proxy/v1/auth/", "/wix-sm/api/v1/auth/v1/auth/"),
+    ("/identity/members/v1/auth/members/", "/wix-sm/api/v1/auth/v1/auth/members/"),
 ];
 
 /// The canonical path and query, when `path_and_query` begins with an alias.

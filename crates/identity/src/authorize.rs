@@ -38,6 +38,10 @@ pub struct Authorization {
     pub prompt: Prompt,
     /// The visitor who becomes the member.
     pub visitor: Option<VisitorId>,
+    /// Asked for as the standard says, not by a redirect session: such clients replace their refresh
+    /// tokens, so those rotate.
+    #[serde(default)]
+    pub is_standard: bool,
 }
 
 /// What is sent back to the client.
@@ -246,6 +250,7 @@ impl Identity {
             member: member.clone(),
             root: root.clone(),
             visitor: request.visitor.clone(),
+            rotates: request.is_standard,
             redirect_uri: request.redirect_uri.clone(),
             challenge: request.challenge.clone(),
         };

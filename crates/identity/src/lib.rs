@@ -3,9 +3,11 @@
 //! Operations are methods of [`Identity`], noun then verb. HTTP, cookies and content are not here.
 
 mod address;
+pub mod audit;
 pub mod authenticate;
 pub mod authorize;
 pub mod client;
+pub mod community;
 mod config;
 pub mod flow;
 pub mod invite;

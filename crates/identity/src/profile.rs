@@ -56,9 +56,30 @@ impl Profile {
     }
 }
 
-/// What may stand in a member of the profile.
-#[derive(Clone, Copy)]
-enum Shape {
+/// The members of an object that `members` names, checked; null stays. `field` is its JSON path.
+///
+/// # Errors
+/// All violations at once.
+pub(crate) fn object(
+    value: &Value,
+    field: &str,
+    members: &[(&str, Shape)],
+) -> Result<Map<String, Value>, Vec<Violation>> {
+    let mut check = Check(Vec::new());
+    let mut kept = Map::new();
+    for (name, value) in check.object(value, field).into_iter().flatten() {
+        let Some((_, shape)) = members.iter().find(|(known, _)| known == name) else { continue };
+        if !value.is_null() {
+            check.shape(*shape, value, &format!("{field}.{name}"));
+        }
+        kept.insert(name.clone(), value.clone());
+    }
+    if check.0.is_empty() { Ok(kept) } else { Err(check.0) }
+}
+
+/// What may stand in a member of the profile, or of another object around members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
     /// Text of at most so many characters.
     Text(usize),
     Flag,
@@ -151,7 +172,7 @@ impl Check {
             Shape::Addresses => self.list(value, path, MAX_LIST, Self::tagged_address),
             Shape::Date if value.as_str().is_some_and(is_date) => {}
             Shape::Date => self.wrong(path, "a date YYYY-MM-DD is expected"),
-            Shape::Object if value.is_object() => {}
+            Shape::Object if value.is_object() && !value.to_string().contains("\\u0000") => {}
             Shape::Object => self.wrong(path, "an object is expected"),
         }
     }

@@ -10,7 +10,9 @@
 //! Access tokens name the session they were made in, so ending a session refuses them (`revocation`).
 
 use crate::{
-    Identity, member,
+    Identity,
+    audit::prune,
+    member,
     token::{self, Kind},
 };
 use stoa_kernel::{Caller, ClientId, MemberId, Millis, Result, Secret, SessionId, TokenHash, VisitorId};
@@ -19,6 +21,8 @@ use stoa_store::{Lane, Site, Tx, boxed};
 
 /// A session's last use is written down at most this often.
 const USE_STEP: Millis = 3_600_000;
+/// Sessions that one statement deletes.
+const PRUNED: i64 = 500;
 
 /// A session that has not ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +36,8 @@ pub struct Session {
     pub visitor: Option<VisitorId>,
     pub created: Millis,
     pub used: Millis,
+    /// Each refresh takes the token's place by another one.
+    pub rotates: bool,
 }
 
 /// What a session is made from.
@@ -75,6 +81,7 @@ impl Identity {
             visitor: new.visitor.clone(),
             created: now,
             used: now,
+            rotates: false,
         };
         let sql = "insert into stoa.session \
                    (site, id, root, member, client, hash, visitor, created, used, expires) \
@@ -143,17 +150,29 @@ impl Identity {
         if token::site_number(kind, secret) != Some(site.number) {
             return Ok(None);
         }
-        let (id, hash, now) = (site.id.clone(), TokenHash::of(secret), self.now());
+        self.session_find(site, "s.hash", TokenHash::of(secret).into()).await
+    }
+
+    /// A session that has not ended, of a member who may sign in, by a unique column.
+    pub(crate) async fn session_find(
+        &self,
+        site: &Site,
+        column: &'static str,
+        value: stoa_sql::Value,
+    ) -> Result<Option<Session>> {
+        let (id, now) = (site.id.clone(), self.now());
         let idle_since = now - self.config().session_idle;
         let found = site
             .read(Lane::Point, move |tx| {
                 boxed!({
-                    let sql = "select s.id, s.root, s.member, s.client, s.visitor, s.created, s.used \
-                               from stoa.session s join stoa.member m on m.site = s.site and m.id = s.member \
-                               where s.site = $1 and s.hash = $2 and s.ended is null and s.expires > $3 \
-                               and s.used > $4 and m.status = 'ACTIVE'";
-                    let values = params![&id, hash, now, idle_since];
-                    let found = tx.row(sql, &values, |row| {
+                    let sql = format!(
+                        "select s.id, s.root, s.member, s.client, s.visitor, s.created, s.used, s.rotates \
+                         from stoa.session s join stoa.member m on m.site = s.site and m.id = s.member \
+                         where s.site = $1 and {column} = $2 and s.ended is null and s.expires > $3 \
+                         and s.used > $4 and m.status = 'ACTIVE'"
+                    );
+                    let values = params![&id, value, now, idle_since];
+                    let found = tx.row(&sql, &values, |row| {
                         let (client, visitor): (Option<String>, Option<String>) = (row.get(3)?, row.get(4)?);
                         Ok(Session {
                             id: SessionId::from(row.text(0)?),
@@ -163,6 +182,7 @@ impl Identity {
                             visitor: visitor.map(VisitorId::from),
                             created: row.get(5)?,
                             used: row.get(6)?,
+                            rotates: row.get(7)?,
                         })
                     });
                     Ok(found.await?)
@@ -239,23 +259,42 @@ impl Identity {
     /// Deletes what has been over for a day: used or expired codes and tokens, ended sessions. For the
     /// housekeeping of a running server.
     pub async fn sessions_prune(&self, site: &Site) -> Result<()> {
-        let (id, long_ago) = (site.id.clone(), self.now() - 86_400_000);
-        let idle_since = long_ago - self.config().session_idle;
-        site.write(move |tx| {
-            let id = id.clone();
-            boxed!({
-                for sql in [
-                    "delete from stoa.session_token where site = $1 and expires < $2",
-                    "delete from stoa.code where site = $1 and expires < $2",
-                ] {
-                    tx.execute(sql, &params![&id, long_ago]).await?;
-                }
-                let sql = "delete from stoa.session where site = $1 and (ended < $2 or expires < $2 or used < $3)";
-                tx.execute(sql, &params![&id, long_ago, idle_since]).await?;
-                Ok(())
+        let long_ago = self.now() - 86_400_000;
+        for table in ["session_token", "code", "refresh_token", "device"] {
+            prune(site, table, "hash", "expires < $2", long_ago).await?;
+        }
+        self.sessions_prune_over(site, long_ago, long_ago - self.config().session_idle).await
+    }
+
+    /// Sessions are looked for beside the writer, which then only deletes by id.
+    async fn sessions_prune_over(&self, site: &Site, long_ago: Millis, idle_since: Millis) -> Result<()> {
+        loop {
+            let id = site.id.clone();
+            let sql =
+                "select id from stoa.session where site = $1 and (ended < $2 or expires < $2 or used < $3) limit $4";
+            let over: Vec<String> = site
+                .read(Lane::Scan, move |tx| {
+                    boxed!({
+                        let values = params![&id, long_ago, idle_since, PRUNED];
+                        Ok(tx.rows(sql, &values, |row| row.get(0)).await?)
+                    })
+                })
+                .await?;
+            let (id, count) = (site.id.clone(), over.len());
+            site.write(move |tx| {
+                let (id, over) = (id.clone(), over.clone());
+                boxed!({
+                    let any = tx.dialect().any_of("id", "$2");
+                    let sql = format!("delete from stoa.session where site = $1 and {any}");
+                    tx.execute(&sql, &params![&id, over]).await?;
+                    Ok(())
+                })
             })
-        })
-        .await
+            .await?;
+            if count < PRUNED as usize {
+                return Ok(());
+            }
+        }
     }
 }
 

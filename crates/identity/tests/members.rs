@@ -15,7 +15,7 @@ use std::{
 };
 use stoa_identity::{
     Config, Identity, SignIn,
-    member::{Attempt, MemberFilter, Registration, SignOn, Status},
+    member::{Attempt, Audience, MemberQuery, Registration, SignOn, Status},
     password::Cost,
     policy::{PolicyChange, SignOnPolicy},
     session::NewSession,
@@ -150,7 +150,8 @@ on_both_engines! {
             }
         }
         assert_eq!(good, 1);
-        assert_eq!(kit.identity.member_list(&kit.site, &MemberFilter::default(), 10, 0).await.unwrap().1, 1);
+        let all = kit.identity.member_query(&kit.site, Audience::Staff, &MemberQuery::default()).await.unwrap();
+        assert_eq!(all.total, Some(1));
     }
 
     async fn approval_comes_before_the_first_sign_in(engine) {

@@ -72,6 +72,47 @@ on_both_engines! {
         assert_eq!(code_of(kit.refresh(cookie.expose()).await), Code::OauthInvalidGrant);
     }
 
+    async fn a_standard_client_gets_new_refresh_tokens(engine) {
+        let kit = Kit::new(engine).await;
+        let (sdk, browser, _) = kit.member("ada@example.org").await;
+        let rotating = async || {
+            let code = kit.code_that(&browser, Some(REDIRECT), Some(pkce::challenge_of(VERIFIER)), true).await;
+            kit.identity.token_grant(&kit.code_request(&code), None).await.unwrap().refresh_token.unwrap()
+        };
+        let first = rotating().await;
+        let second = kit.refresh(&first).await.unwrap().refresh_token.unwrap();
+        assert_ne!(first, second);
+        let third = kit.refresh(&second).await.unwrap().refresh_token.unwrap();
+        // Many at once with one token: each goes on, none ends the family.
+        let race = (0..30).map(|_| {
+            let (identity, token) = (kit.identity.clone(), third.clone());
+            tokio::spawn(async move { identity.token_grant(&refresh_request(&token), None).await })
+        });
+        let mut next = Vec::new();
+        for answer in race.collect::<Vec<_>>() {
+            next.push(answer.await.unwrap().unwrap().refresh_token.unwrap());
+        }
+        next.sort();
+        next.dedup();
+        assert_eq!(next.len(), 30, "each got a token of its own");
+        assert!(kit.refresh(&next[7]).await.is_ok());
+        // Later the same token is a copy in somebody else's hands: the whole family ends, the thief's part too.
+        kit.base.clock.advance(stoa_identity::oauth::rotation::GRACE + 1);
+        assert_eq!(code_of(kit.refresh(&third).await), Code::OauthInvalidGrant);
+        assert_eq!(code_of(kit.refresh(&next[3]).await), Code::OauthInvalidGrant);
+        assert_eq!(code_of(kit.refresh(&sdk.refresh_token.unwrap()).await), Code::OauthInvalidGrant, "one browser, one family");
+    }
+
+    async fn the_sdk_keeps_its_refresh_token(engine) {
+        let kit = Kit::new(engine).await;
+        let (tokens, ..) = kit.member("ada@example.org").await;
+        let refresh = tokens.refresh_token.unwrap();
+        for _ in 0..3 {
+            kit.base.clock.advance(60_000);
+            assert_eq!(kit.refresh(&refresh).await.unwrap().refresh_token.as_deref(), Some(refresh.as_str()));
+        }
+    }
+
     async fn a_session_token_works_once(engine) {
         let kit = Kit::new(engine).await;
         let token = success(kit.register("ada@example.org").await.unwrap());

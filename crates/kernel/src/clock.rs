@@ -160,6 +160,25 @@ pub fn iso_from_millis(millis: Millis) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
 }
 
+/// Reads `2024-03-05T06:07:08.009Z`, also without milliseconds or time.
+pub fn millis_from_iso(text: &str) -> Option<Millis> {
+    let (date, time) = text.split_once('T').unwrap_or((text, "00:00:00Z"));
+    let number = |it: &str, length: usize| {
+        (it.len() == length && it.bytes().all(|it| it.is_ascii_digit())).then(|| it.parse::<i64>().ok())?
+    };
+    let mut parts = date.split('-');
+    let (year, month, day) = (number(parts.next()?, 4)?, number(parts.next()?, 2)?, number(parts.next()?, 2)?);
+    let (clock, fraction) = time.strip_suffix('Z')?.split_once('.').unwrap_or((time.strip_suffix('Z')?, "000"));
+    let mut units = clock.split(':');
+    let (hour, minute, second) = (number(units.next()?, 2)?, number(units.next()?, 2)?, number(units.next()?, 2)?);
+    let is_valid = (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60 && second < 60;
+    if parts.next().is_some() || units.next().is_some() || !is_valid {
+        return None;
+    }
+    let seconds = days_from_civil(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second;
+    Some(seconds * 1000 + number(fraction, 3)?)
+}
+
 /// Days since 1970-01-01 to a proleptic Gregorian date.
 fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let z = days + 719_468;

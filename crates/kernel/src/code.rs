@@ -106,6 +106,7 @@ codes! {
     EmailInvalid         = "INVALID_EMAIL", 400, "The email address is not valid.";
     MemberBlocked        = "MEMBER_BLOCKED", 403, "The member can not sign in.";
     StateTokenInvalid    = "INVALID_STATE_TOKEN", 400, "The sign-in has expired or was finished; start again.";
+    VerificationRequired = "EMAIL_VERIFICATION_REQUIRED", 403, "The email address must be verified first.";
     VerificationFailed   = "VERIFICATION_FAILED", 400, "The code is wrong or has expired.";
     LinkInvalid          = "INVALID_LINK", 400, "The link has expired or was used.";
     Throttled            = "THROTTLED_FEATURE", 429, "Too many attempts; try again later.";
@@ -113,6 +114,12 @@ codes! {
     Forbidden            = "PERMISSION_DENIED", 403, "The caller may not do this.";
     NotFound             = "NOT_FOUND", 404, "Not found.";
     AlreadyExists        = "ALREADY_EXISTS", 409, "It already exists.";
+    RevisionOld          = "INVALID_REVISION", 409, "The revision is not the current one.";
+    SlugTaken            = "SLUG_ALREADY_EXISTS", 409, "The slug belongs to another member.";
+    CommunityClosed      = "COMMUNITY_JOIN_IMPOSSIBLE", 403, "Members of this site can not show themselves.";
+    BlockedByMember      = "MEMBER_TO_MEMBER_BLOCKED", 403, "One of the two members has blocked the other.";
+    SelfBlock            = "MEMBER_SELF_BLOCK_FORBIDDEN", 400, "Nobody can do this to themselves.";
+    TooMany              = "TOO_MANY", 400, "There are too many of these already.";
     SiteUnknown          = "SITE_NOT_FOUND", 404, "No site matches the request.";
     ClientUnknown        = "CLIENT_NOT_FOUND", 400, "The client id is not known.";
     RedirectRefused      = "REDIRECT_URI_NOT_ALLOWED", 400, "The address is not registered for this client.";
@@ -127,6 +134,7 @@ codes! {
     OauthInvalidClient   = "invalid_client", 401, "The client is not known or its secret is wrong.";
     OauthInvalidGrant    = "invalid_grant", 400, "The grant is not valid, has expired or was used.";
     OauthGrantType       = "unsupported_grant_type", 400, "The grant type is not supported.";
+    OauthTokenType       = "unsupported_token_type", 400, "Tokens of this kind can not be taken back.";
     OauthUnauthorized    = "unauthorized_client", 403, "The caller may not use this grant.";
     OauthLoginRequired   = "login_required", 400, "Nobody is signed in.";
 }

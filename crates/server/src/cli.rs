@@ -44,6 +44,9 @@ pub enum Verb {
     /// Invite the people who run a site
     #[command(subcommand)]
     Owner(OwnerVerb),
+    /// Take members over from another system
+    #[command(subcommand)]
+    Member(MemberVerb),
     /// Read items from a file into a collection
     Import(Import),
     /// Write a collection's items to standard output
@@ -125,6 +128,20 @@ pub enum KeyVerb {
     Revoke {
         /// Id of the key, from `stoa key list`
         id: String,
+        #[command(flatten)]
+        site: SiteChoice,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum MemberVerb {
+    /// Read members with their existing password hashes (bcrypt, scrypt, PBKDF2, Argon2) from a file
+    Import {
+        /// File to read, `-` for standard input
+        file: PathBuf,
+        /// jsonl or csv [default: by the file's ending, else jsonl]
+        #[arg(long, value_enum)]
+        format: Option<Format>,
         #[command(flatten)]
         site: SiteChoice,
     },

@@ -3,9 +3,11 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is what commands print")]
 
 use crate::{
-    cli::{AutoIndexState, ClientVerb, Export, Format, Import, KeyVerb, OwnerVerb, RoleName, SiteVerb, Verb},
+    cli::{
+        AutoIndexState, ClientVerb, Export, Format, Import, KeyVerb, MemberVerb, OwnerVerb, RoleName, SiteVerb, Verb,
+    },
     config::Config,
-    remote,
+    member_import, remote,
     report::{Output, Report},
     services::{INVITATION, Services, sentence},
     socket,
@@ -33,6 +35,7 @@ pub enum Command {
     OwnerInvite { site: Option<String>, email: String, role: RoleName },
     Import { site: Option<String>, collection: String, format: Format },
     Export { site: Option<String>, collection: String, format: Format },
+    MemberImport { site: Option<String>, format: Format },
 }
 
 /// Runs a command that was typed: in the running server when there is one, else here.
@@ -49,12 +52,21 @@ pub fn from_command_line(verb: Verb, config: &Config, as_json: bool) -> Result<(
             report.begin(&it.collection, None);
             (import_command(&it), Some(input))
         }
+        Verb::Member(MemberVerb::Import { file, format, site }) => {
+            let input = open(&file)?;
+            report.begin("members", None);
+            let format = format.unwrap_or_else(|| format_of(&file));
+            (Command::MemberImport { site: site.site, format }, Some(input))
+        }
         Verb::Export(Export { collection, format, site }) => {
             (Command::Export { site: site.site, collection, format }, None)
         }
         verb => (plain_command(verb)?, None),
     };
-    let (is_import, is_export) = (matches!(command, Command::Import { .. }), matches!(command, Command::Export { .. }));
+    let (is_import, is_export) = (
+        matches!(command, Command::Import { .. } | Command::MemberImport { .. }),
+        matches!(command, Command::Export { .. }),
+    );
     let result = match socket::connect(&config.data) {
         Some(stream) => socket::call(stream, &command, input, &mut report),
         None => run_here(config, command, input, &mut report),
@@ -100,6 +112,10 @@ pub fn run(
         Command::Export { site, collection, format } => {
             let site = runtime.block_on(services.choose_site(site.as_deref()))?;
             transfer::export(services, runtime, &site, &collection, format, output)
+        }
+        Command::MemberImport { site, format } => {
+            let site = runtime.block_on(services.choose_site(site.as_deref()))?;
+            member_import::import(services, runtime, &site, format, input, output)
         }
         command => runtime.block_on(administer(services, command)),
     }
@@ -167,7 +183,9 @@ async fn administer(services: &Services, command: Command) -> Result<Value, Stri
                 identity.invite_create(&site.id, Some(&email), role, INVITATION, &url).await.map_err(sentence)?;
             Ok(json!({ "setupUrl": link }))
         }
-        Command::Import { .. } | Command::Export { .. } => Err("not an administrative command".to_owned()),
+        Command::Import { .. } | Command::Export { .. } | Command::MemberImport { .. } => {
+            Err("not an administrative command".to_owned())
+        }
     }
 }
 
@@ -191,7 +209,7 @@ fn plain_command(verb: Verb) -> Result<Command, String> {
         Verb::Key(KeyVerb::List { site }) => Command::KeyList { site: site.site },
         Verb::Key(KeyVerb::Revoke { id, site }) => Command::KeyRevoke { site: site.site, id },
         Verb::Owner(OwnerVerb::Invite { email, role, site }) => Command::OwnerInvite { site: site.site, email, role },
-        Verb::Serve { .. } | Verb::Import(_) | Verb::Export(_) | Verb::Migrate | Verb::Check => {
+        Verb::Serve { .. } | Verb::Member(_) | Verb::Import(_) | Verb::Export(_) | Verb::Migrate | Verb::Check => {
             return Err("this command runs by itself".to_owned());
         }
     })
@@ -209,13 +227,17 @@ fn finish_import(value: &Value, as_json: bool) -> Result<(), String> {
         eprintln!("{}", error.as_str().unwrap_or_default());
     }
     if as_json {
-        println!("{}", json!({ "inserted": inserted, "updated": updated, "failed": failed }));
+        let mut line = json!({ "inserted": inserted, "updated": updated, "failed": failed });
+        if let Some(known) = value.get("known") {
+            line["known"] = known.clone();
+        }
+        println!("{line}");
     } else {
         println!("{inserted} inserted, {updated} updated, {failed} failed");
     }
     match failed.as_u64() {
         Some(0) => Ok(()),
-        _ => Err(format!("{failed} items were not imported")),
+        _ => Err(format!("{failed} were not imported")),
     }
 }
 

@@ -29,6 +29,7 @@ pub async fn run(services: Services) {
 
 async fn tidy(services: &Services, site: &Site) -> Result<()> {
     services.identity.joins_finish(site).await?;
+    services.identity.audit_prune(site).await?;
     services.identity.sessions_prune(site).await?;
     services.identity.flows_prune(site).await
 }

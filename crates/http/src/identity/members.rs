@@ -1,219 +1,309 @@
-//! Members as the members API shows them (identity.md 17): read, and what owners and apps decide.
+//! The members of a site (identity.md 17): read, made, changed, and what those who run it decide.
 
-use crate::{App, Call, Problem, body, body::Json};
-use axum::{
-    extract::{Path, RawQuery, State, rejection::PathRejection},
-    response::Response,
+use super::{
+    ask::{Answer, Ask, answer, done},
+    member_wire::{self, Fieldset, view},
 };
+use crate::{App, body};
+use axum::{extract::State, response::Response};
 use serde_json::{Value, json};
-use stoa_identity::member::{Member, MemberFilter, Status};
-use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Violation, clock::iso_from_millis};
+use stoa_identity::member::{Audience, Member, MemberFilter, MemberQuery, Move, Status, Window};
+use stoa_kernel::{Caller, Code, Fault, MemberId, Result};
 
 /// Members on a page, at most.
 const LIMIT: u32 = 100;
 
-/// `GET /members/v1/members/my`: the calling member; anonymous callers get NOT_FOUND.
-pub(crate) async fn my(State(app): State<App>, call: Call, RawQuery(query): RawQuery) -> Result<Response, Problem> {
-    let Caller::Member { id, .. } = &call.caller else {
+/// `GET /my`: the calling member; anonymous callers get NOT_FOUND.
+pub(crate) async fn my(State(app): State<App>, ask: Ask) -> Answer {
+    let Caller::Member { id, .. } = &ask.caller else {
         return Err(Fault::new(Code::NotFound).into());
     };
-    let member = app.identity.member_get(&call.site, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
-    Ok(body::ok(&json!({ "member": view(&member, Fieldset::in_query(query)) })))
+    let member = app.identity.member_get(&ask.site, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
+    answer("member", view(&member, Fieldset::of(&ask.data["fieldsets"])))
 }
 
-/// `GET /members/v1/members/{id}`: all of it for the member, editors and apps; for others the public
-/// part of a public profile.
-pub(crate) async fn get(
-    State(app): State<App>,
-    call: Call,
-    path: Id,
-    RawQuery(query): RawQuery,
-) -> Result<Response, Problem> {
-    let found = app.identity.member_get(&call.site, &member_id(path)?).await?;
-    let found = found.filter(|it| it.status != Status::Deleted);
-    let member = found.ok_or_else(|| Fault::new(Code::NotFound))?;
-    let is_self = matches!(&call.caller, Caller::Member { id, .. } if *id == member.id);
-    let fieldset = match is_self || call.caller.is_editor() {
-        true => Fieldset::in_query(query),
-        false if is_public(&member) => Fieldset::Public,
-        false => return Err(Fault::new(Code::NotFound).into()),
-    };
-    Ok(body::ok(&json!({ "member": view(&member, fieldset) })))
-}
-
-/// `POST /members/v1/members/query`: a page of members for editors and apps.
-pub(crate) async fn query(State(app): State<App>, call: Call, Json(body): Json) -> Result<Response, Problem> {
-    if !call.caller.is_editor() {
-        return Err(Fault::new(Code::Forbidden).into());
+/// `GET /{id}`: all of it for the member, editors and apps; for others the public part of a public profile.
+pub(crate) async fn get(State(app): State<App>, ask: Ask) -> Answer {
+    let found = app.identity.member_get(&ask.site, &id(&ask)).await?;
+    let member = found.filter(|it| it.status != Status::Deleted).ok_or_else(|| Fault::new(Code::NotFound))?;
+    let is_self = matches!(&ask.caller, Caller::Member { id, .. } if *id == member.id);
+    if is_self || ask.caller.is_editor() {
+        return answer("member", view(&member, Fieldset::of(&ask.data["fieldsets"])));
     }
-    let paging = &body["query"]["paging"];
-    let number = |name: &str, usual: u32| match &paging[name] {
-        Value::Null => Ok(usual),
-        value => value.as_u64().and_then(|it| u32::try_from(it).ok()).ok_or_else(|| {
-            let field = format!("query.paging.{name}");
-            Fault::invalid(vec![Violation::new(field, "FORMAT", "a whole number is expected")])
-        }),
+    let seen = app.identity.audience(&ask.site, &ask.caller).await.map_err(|_| Fault::new(Code::NotFound))?;
+    if seen != Audience::Public || member.status != Status::Active || !member.is_public {
+        return Err(Fault::new(Code::NotFound).into());
+    }
+    if let Caller::Member { id, .. } = &ask.caller
+        && app.identity.is_blocked_by(&ask.site, &member.id, id).await?
+    {
+        return Err(Fault::new(Code::BlockedByMember).into());
+    }
+    answer("member", view(&member, Fieldset::Public))
+}
+
+/// `GET /members`: a page of members.
+pub(crate) async fn list(State(app): State<App>, ask: Ask) -> Answer {
+    page(&app, &ask, MemberFilter::default()).await
+}
+
+/// `POST /query`: a page of the members that a filter finds.
+pub(crate) async fn query(State(app): State<App>, ask: Ask) -> Answer {
+    let is_staff = app.identity.audience(&ask.site, &ask.caller).await? == Audience::Staff;
+    let mut filter = member_wire::filter(&ask.data["query"]["filter"], is_staff)?;
+    if let Some(expression) = ask.data["search"]["expression"].as_str().filter(|it| !it.is_empty()) {
+        let names = if is_staff { &["profile.nickname", "loginEmail"][..] } else { &["profile.nickname"] };
+        let any = names.iter().map(|it| member_wire::filter(&json!({ *it: { "$startsWith": expression } }), is_staff));
+        filter = MemberFilter::All(vec![filter, MemberFilter::Any(any.collect::<Result<Vec<_>>>()?)]);
+    }
+    page(&app, &ask, filter).await
+}
+
+async fn page(app: &App, ask: &Ask, filter: MemberFilter) -> Answer {
+    let audience = app.identity.audience(&ask.site, &ask.caller).await?;
+    let query = &ask.data["query"];
+    let orders = [&query["sort"], &query["sorting"], &ask.data["sorting"]];
+    let (sort, is_ascending) = member_wire::sort(orders.into_iter().find(|it| it.is_array()).unwrap_or(&Value::Null))?;
+    let by_cursor = ask.wants_cursor();
+    let (limit, window) = match by_cursor {
+        true => ask.cursor_page(LIMIT).map(|(limit, cursor)| (limit, Window::After(cursor.to_owned())))?,
+        false => ask.page(LIMIT).map(|(limit, offset)| (limit, Window::Offset(offset)))?,
     };
-    let (limit, offset) = (number("limit", 50)?.min(LIMIT), number("offset", 0)?);
-    let filter = filter(&body["query"]["filter"])?;
-    let (members, total) = app.identity.member_list(&call.site, &filter, limit, offset).await?;
-    let asked = body["fieldsets"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let fieldset = Fieldset::largest(asked);
-    let count = members.len();
-    let members: Vec<Value> = members.iter().map(|it| view(it, fieldset)).collect();
-    let metadata = json!({ "count": count, "offset": offset, "total": total, "tooManyToCount": false });
+    let query = MemberQuery { filter, sort, is_ascending, limit, window };
+    let page = app.identity.member_query(&ask.site, audience, &query).await?;
+    let fieldset = match audience {
+        Audience::Staff => Fieldset::of(&ask.data["fieldsets"]),
+        Audience::Public => Fieldset::Public,
+    };
+    let members: Vec<Value> = page.members.iter().map(|it| view(it, fieldset)).collect();
+    let mut metadata = json!({ "count": members.len() });
+    match query.window {
+        Window::After(_) => {
+            metadata["hasNext"] = json!(page.next.is_some());
+            metadata["cursors"] = json!({ "next": page.next });
+        }
+        Window::Offset(offset) => {
+            metadata["offset"] = json!(offset);
+            metadata["total"] = json!(page.total);
+            metadata["tooManyToCount"] = json!(page.is_more_than_counted);
+        }
+    }
     Ok(body::ok(&json!({ "members": members, "metadata": metadata })))
 }
 
-/// `POST /members/v1/members/{id}/approve`.
-pub(crate) async fn approve(State(app): State<App>, call: Call, path: Id) -> Result<Response, Problem> {
-    let member = app.identity.member_approve(&call.site, &call.caller, &member_id(path)?).await?;
-    Ok(body::ok(&json!({ "member": view(&member, Fieldset::Full) })))
+/// `POST /members`: an account that an app or owner makes.
+pub(crate) async fn create(State(app): State<App>, ask: Ask) -> Answer {
+    let member = &ask.data["member"];
+    let email = member["loginEmail"].as_str().unwrap_or_default();
+    let member = app.identity.member_create(&ask.site, &ask.caller, email, &member_wire::change(member)?).await?;
+    whole(&member)
 }
 
-/// `POST /members/v1/members/{id}/block`.
-pub(crate) async fn block(State(app): State<App>, call: Call, path: Id) -> Result<Response, Problem> {
-    let member = app.identity.member_block(&call.site, &call.caller, &member_id(path)?).await?;
-    Ok(body::ok(&json!({ "member": view(&member, Fieldset::Full) })))
+/// `PATCH /{id}`.
+pub(crate) async fn update(State(app): State<App>, ask: Ask) -> Answer {
+    let change = member_wire::change(&ask.data["member"])?;
+    whole(&app.identity.member_change(&ask.site, &ask.caller, &id(&ask), &change).await?)
 }
 
-/// `DELETE /members/v1/members/{id}`.
-pub(crate) async fn delete(State(app): State<App>, call: Call, path: Id) -> Result<Response, Problem> {
-    app.identity.member_delete(&call.site, &call.caller, &member_id(path)?).await?;
-    Ok(body::ok(&json!({})))
+/// `POST /{id}/slug`.
+pub(crate) async fn slug(State(app): State<App>, ask: Ask) -> Answer {
+    rename(&app, &ask, &id(&ask)).await
 }
 
-/// How much of a member is shown; each contains the one before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Fieldset {
-    Public,
-    Extended,
-    Full,
+/// `POST /my/slug`.
+pub(crate) async fn my_slug(State(app): State<App>, ask: Ask) -> Answer {
+    rename(&app, &ask, &own(&ask)?).await
 }
 
-impl Fieldset {
-    /// The largest one asked for; PUBLIC when none is.
-    fn largest<'a>(names: impl Iterator<Item = &'a str>) -> Self {
-        let known = names.map(|it| match it {
-            "FULL" => Self::Full,
-            "EXTENDED" => Self::Extended,
-            _ => Self::Public,
+async fn rename(app: &App, ask: &Ask, id: &MemberId) -> Answer {
+    let change = member_wire::change(&json!({ "profile": { "slug": ask.text("slug") } }))?;
+    if ask.text("slug").is_empty() {
+        return Err(super::ask::invalid("slug", "a slug is expected").into());
+    }
+    whole(&app.identity.member_change(&ask.site, &ask.caller, id, &change).await?)
+}
+
+/// `POST /join-community`.
+pub(crate) async fn join(State(app): State<App>, ask: Ask) -> Answer {
+    whole(&app.identity.member_show(&ask.site, &ask.caller, true).await?)
+}
+
+/// `POST /leave-community`.
+pub(crate) async fn leave(State(app): State<App>, ask: Ask) -> Answer {
+    whole(&app.identity.member_show(&ask.site, &ask.caller, false).await?)
+}
+
+/// `POST /{id}/mute`.
+pub(crate) async fn mute(State(app): State<App>, ask: Ask) -> Answer {
+    whole(&app.identity.member_mute(&ask.site, &ask.caller, &id(&ask), true).await?)
+}
+
+/// `POST /{id}/unmute`.
+pub(crate) async fn unmute(State(app): State<App>, ask: Ask) -> Answer {
+    whole(&app.identity.member_mute(&ask.site, &ask.caller, &id(&ask), false).await?)
+}
+
+/// `POST /{id}/approve`.
+pub(crate) async fn approve(State(app): State<App>, ask: Ask) -> Answer {
+    whole(&app.identity.member_move(&ask.site, &ask.caller, &id(&ask), Move::Approve).await?)
+}
+
+/// `POST /{id}/block`.
+pub(crate) async fn block(State(app): State<App>, ask: Ask) -> Answer {
+    whole(&app.identity.member_move(&ask.site, &ask.caller, &id(&ask), Move::Block).await?)
+}
+
+/// `POST /{id}/disconnect`.
+pub(crate) async fn disconnect(State(app): State<App>, ask: Ask) -> Answer {
+    whole(&app.identity.member_move(&ask.site, &ask.caller, &id(&ask), Move::Disconnect).await?)
+}
+
+/// `DELETE /{id}`.
+pub(crate) async fn delete(State(app): State<App>, ask: Ask) -> Answer {
+    app.identity.member_delete(&ask.site, &ask.caller, &id(&ask)).await?;
+    done()
+}
+
+/// `DELETE /my`.
+pub(crate) async fn delete_my(State(app): State<App>, ask: Ask) -> Answer {
+    app.identity.member_delete(&ask.site, &ask.caller, &own(&ask)?).await?;
+    done()
+}
+
+/// `POST /bulk/delete`: each with an answer of its own.
+pub(crate) async fn bulk_delete(State(app): State<App>, ask: Ask) -> Answer {
+    let ids = ask.texts("memberIds")?;
+    if ids.is_empty() || ids.len() > LIMIT as usize {
+        return Err(super::ask::invalid("memberIds", "1 to 100 ids are expected").into());
+    }
+    let mut results = Vec::with_capacity(ids.len());
+    for id in &ids {
+        results.push(match app.identity.member_delete(&ask.site, &ask.caller, &MemberId::from(id.as_str())).await {
+            Ok(()) => (id.clone(), None),
+            Err(fault) if fault.code().status() >= 500 || fault.code() == Code::Forbidden => return Err(fault.into()),
+            Err(fault) => (id.clone(), Some(fault)),
         });
-        known.max().unwrap_or(Self::Public)
     }
-
-    /// From `fieldsets=…`, which may stand several times.
-    fn in_query(query: Option<String>) -> Self {
-        let query = query.unwrap_or_default();
-        let pairs: Vec<_> = url::form_urlencoded::parse(query.as_bytes()).collect();
-        Self::largest(pairs.iter().filter(|(name, _)| name == "fieldsets").map(|(_, value)| value.as_ref()))
-    }
+    Ok(bulk("itemMetadata", results))
 }
 
-type Id = Result<Path<String>, PathRejection>;
-
-/// The id in the path; one that isn't text names nobody.
-fn member_id(path: Id) -> Result<MemberId, Fault> {
-    path.map(|Path(id)| MemberId::from(id)).map_err(|it| Fault::new(Code::NotFound).logged(it))
-}
-
-fn is_public(member: &Member) -> bool {
-    member.status == Status::Active && member.profile.text("privacyStatus") == Some("PUBLIC")
-}
-
-/// The status names of the members API.
-fn status_name(status: Status) -> &'static str {
-    match status {
-        Status::Active => "APPROVED",
-        Status::Deleted => "UNKNOWN",
-        other => other.name(),
-    }
-}
-
-/// Reads `{status, loginEmail, id}`, each a value or `{"$eq": value}`.
-fn filter(sent: &Value) -> Result<MemberFilter, Fault> {
-    let mut filter = MemberFilter::default();
-    let wrong = |name: &str, rule, why| {
-        let field = format!("query.filter.{name}");
-        Fault::invalid(vec![Violation::new(field, rule, why)])
-    };
-    let members = match sent {
-        Value::Null => return Ok(filter),
-        Value::Object(members) => members,
-        _ => return Err(Fault::invalid(vec![Violation::new("query.filter", "FORMAT", "an object is expected")])),
-    };
-    for (name, sent) in members {
-        let value = sent.get("$eq").unwrap_or(sent).as_str();
-        let value = value.ok_or_else(|| wrong(name, "FORMAT", "text or {$eq: text} is expected"))?;
-        match name.as_str() {
-            "status" => {
-                let names = "PENDING, APPROVED, BLOCKED or OFFLINE is expected";
-                filter.status = Some(status_of(value).ok_or_else(|| wrong(name, "INVALID_ENUM_VALUE", names))?);
-            }
-            "loginEmail" => {
-                let why = "the email address is not valid";
-                filter.email = Some(Email::parse(value).ok_or_else(|| wrong(name, "FORMAT", why))?);
-            }
-            "id" | "_id" => filter.id = Some(MemberId::from(value)),
-            _ => return Err(Fault::because(Code::NotSupported, format!("members can't be filtered by {name}"))),
+/// The answer of a bulk call.
+pub(crate) fn bulk(name: &str, results: Vec<(String, Option<Fault>)>) -> Response {
+    let failures = results.iter().filter(|it| it.1.is_some()).count();
+    let successes = results.len() - failures;
+    let results = results.into_iter().enumerate().map(|(n, (id, fault))| {
+        let mut item = json!({ "id": id, "originalIndex": n, "success": fault.is_none() });
+        if let Some(fault) = fault {
+            item["error"] =
+                json!({ "code": fault.code().name(), "description": fault.message(), "data": fault.data() });
         }
-    }
-    Ok(filter)
-}
-
-fn status_of(name: &str) -> Option<Status> {
-    match name {
-        "PENDING" => Some(Status::Pending),
-        "APPROVED" => Some(Status::Active),
-        "BLOCKED" => Some(Status::Blocked),
-        "OFFLINE" => Some(Status::Offline),
-        _ => None,
-    }
-}
-
-fn view(member: &Member, fieldset: Fieldset) -> Value {
-    let is_extended = fieldset >= Fieldset::Extended;
-    let text = |name: &str| member.profile.text(name);
-    let given = [text("firstName"), text("lastName")].into_iter().flatten().collect::<Vec<_>>().join(" ");
-    let nickname = text("nickname").map(str::to_owned).or_else(|| Some(given).filter(|it| !it.is_empty()));
-    let mut view = json!({
-        "id": member.id,
-        "contactId": member.id,
-        "profile": {
-            "nickname": nickname,
-            "slug": text("slug"),
-            "photo": text("picture").map(|it| json!({ "url": it })),
-        },
-        "privacyStatus": text("privacyStatus").filter(|it| *it != "UNDEFINED").unwrap_or("PRIVATE"),
-        "status": if is_extended { status_name(member.status) } else { "UNKNOWN" },
-        "activityStatus": if is_extended { "ACTIVE" } else { "UNKNOWN" },
+        json!({ name: item })
     });
-    if is_extended {
-        view["loginEmail"] = json!(member.email);
-        view["loginEmailVerified"] = json!(member.email_verified);
-        view["createdDate"] = json!(iso_from_millis(member.created));
-        view["updatedDate"] = json!(iso_from_millis(member.updated));
-        view["lastLoginDate"] = json!(member.last_login.map(iso_from_millis));
-    }
-    if fieldset == Fieldset::Full {
-        view["contact"] = json!({
-            "firstName": text("firstName"),
-            "lastName": text("lastName"),
-            "company": text("company"),
-            "jobTitle": text("position"),
-            "birthdate": text("birthdate"),
-            "emails": [member.email],
-        });
-    }
-    without_nulls(view)
+    let results: Vec<Value> = results.collect();
+    let totals = json!({ "totalSuccesses": successes, "totalFailures": failures, "undetailedFailures": 0 });
+    body::ok(&json!({ "results": results, "bulkActionMetadata": totals }))
 }
 
-fn without_nulls(value: Value) -> Value {
-    match value {
-        Value::Object(object) => {
-            let kept = object.into_iter().filter(|(_, it)| !it.is_null());
-            Value::Object(kept.map(|(name, it)| (name, without_nulls(it))).collect())
+/// `POST /bulk/approve-by-filter`: done when the answer comes.
+pub(crate) async fn approve_many(State(app): State<App>, ask: Ask) -> Answer {
+    many(&app, &ask, Move::Approve).await
+}
+
+/// `POST /bulk/block-by-filter`.
+pub(crate) async fn block_many(State(app): State<App>, ask: Ask) -> Answer {
+    many(&app, &ask, Move::Block).await
+}
+
+/// `POST /bulk/delete-by-filter`.
+pub(crate) async fn delete_many(State(app): State<App>, ask: Ask) -> Answer {
+    many(&app, &ask, Move::Delete).await
+}
+
+async fn many(app: &App, ask: &Ask, step: Move) -> Answer {
+    let filter = &ask.data["filter"];
+    if !filter.is_object() {
+        return Err(super::ask::invalid("filter", "an object is expected").into());
+    }
+    let filter = member_wire::filter(filter, true)?;
+    app.identity.members_move(&ask.site, &ask.caller, &filter, step).await?;
+    answer("jobId", app.world.uuid())
+}
+
+/// `DELETE /{id}/phones`.
+pub(crate) async fn clear_phones(State(app): State<App>, ask: Ask) -> Answer {
+    whole(&app.identity.member_clear(&ask.site, &ask.caller, &id(&ask), &["phones", "phonesV2"]).await?)
+}
+
+/// `DELETE /{id}/emails`.
+pub(crate) async fn clear_emails(State(app): State<App>, ask: Ask) -> Answer {
+    whole(&app.identity.member_clear(&ask.site, &ask.caller, &id(&ask), &["emails", "secondaryEmails"]).await?)
+}
+
+/// `DELETE /{id}/addresses`.
+pub(crate) async fn clear_addresses(State(app): State<App>, ask: Ask) -> Answer {
+    whole(&app.identity.member_clear(&ask.site, &ask.caller, &id(&ask), &["addresses"]).await?)
+}
+
+/// `POST /user-members/query`: people as members, for those who run the site.
+pub(crate) async fn user_members(State(app): State<App>, ask: Ask) -> Answer {
+    if !ask.caller.is_editor() {
+        return Err(Fault::new(Code::Forbidden).into());
+    }
+    let mut sent = ask.data["query"]["filter"].clone();
+    if let Value::Object(filter) = &mut sent {
+        for name in ["userId", "memberId"] {
+            if let Some(value) = filter.remove(name) {
+                filter.insert("id".to_owned(), value);
+            }
         }
-        other => other,
+    }
+    let filter = member_wire::filter(&sent, true)?;
+    let (limit, cursor) = ask.cursor_page(LIMIT)?;
+    let query = MemberQuery { filter, limit, window: Window::After(cursor.to_owned()), ..Default::default() };
+    let page = app.identity.member_query(&ask.site, Audience::Staff, &query).await?;
+    let users = page.members.iter().map(|it| {
+        let seen = view(it, Fieldset::Extended);
+        member_wire::without_nulls(json!({
+            "memberId": it.id,
+            "userId": it.id,
+            "contactId": it.id,
+            "siteMembersInstanceId": ask.site.id,
+            "metaSiteId": ask.site.id,
+            "nickname": seen["profile"]["nickname"],
+            "photo": seen["profile"]["photo"],
+            "privacyStatus": seen["privacyStatus"],
+            "status": seen["status"],
+            "activityStatus": seen["activityStatus"],
+            "createdDate": seen["createdDate"],
+            "updatedDate": seen["updatedDate"],
+        }))
+    });
+    let users: Vec<Value> = users.collect();
+    let metadata = json!({ "count": users.len(), "hasNext": page.next.is_some(), "cursors": { "next": page.next } });
+    Ok(body::ok(&json!({ "userMembers": users, "metadata": metadata })))
+}
+
+/// `GET /_api/identity/v1/audit`: what happened, for those who run the site.
+pub(crate) async fn audit(State(app): State<App>, ask: Ask) -> Answer {
+    let (limit, _) = ask.page(1_000)?;
+    let member = Some(ask.text("member")).filter(|it| !it.is_empty() && !it.contains('\0'));
+    let before = ask.text("before").parse().ok();
+    let entries = app.identity.audit_list(&ask.site, &ask.caller, member, before, limit).await?;
+    answer("entries", json!(entries))
+}
+
+fn whole(member: &Member) -> Answer {
+    answer("member", view(member, Fieldset::Full))
+}
+
+/// The member that path or request names.
+pub(crate) fn id(ask: &Ask) -> MemberId {
+    MemberId::from(ask.id.as_str())
+}
+
+pub(crate) fn own(ask: &Ask) -> Result<MemberId> {
+    match &ask.caller {
+        Caller::Member { id, .. } => Ok(id.clone()),
+        _ => Err(Fault::new(Code::Forbidden)),
     }
 }

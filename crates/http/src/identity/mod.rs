@@ -1,10 +1,14 @@
 //! The calls of identity, one file a noun, and their routes by canonical path.
 
+mod ask;
 pub mod authentication;
 pub mod authorize;
 mod browser;
+pub mod community;
 pub mod flow;
 pub mod logout;
+mod member_auth;
+mod member_wire;
 pub mod members;
 pub mod policy;
 pub mod recovery;
@@ -13,13 +17,25 @@ pub mod token;
 pub mod verification;
 
 use crate::App;
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::{MethodRouter, delete, get, patch, post};
+
+type Routes = Vec<(&'static str, MethodRouter<App>)>;
 
 /// Every route of identity; the router joins them to its own page.
 pub(crate) fn routes() -> Vec<(&'static str, MethodRouter<App>)> {
+    let mut routes = account();
+    routes.extend(member_routes());
+    routes.extend(community_routes());
+    routes
+}
+
+fn account() -> Routes {
     vec![
         // Tokens.
         ("/oauth2/token", post(token::token)),
+        ("/oauth/access", post(token::access)),
+        ("/oauth2/revoke", post(token::revoke)),
+        ("/oauth2/introspect", post(token::introspect)),
         ("/oauth2/token-info", post(token::token_info)),
         ("/oauth2/jwks", get(token::jwks)),
         ("/oauth2/user-info", get(token::user_info)),
@@ -47,11 +63,105 @@ pub(crate) fn routes() -> Vec<(&'static str, MethodRouter<App>)> {
         ("/_api/account/v1/flows/{token}", get(flow::show).post(flow::answer)),
         ("/_api/account/v1/token", post(flow::token)),
         ("/_api/account/v1/recover", get(recovery::open)),
-        // Members.
-        ("/members/v1/members/my", get(members::my)),
+    ]
+}
+
+fn member_routes() -> Routes {
+    vec![
+        ("/_api/identity/v1/audit", get(members::audit)),
+        ("/members/v1/members", get(members::list).post(members::create)),
+        ("/members/v1/members/my", get(members::my).delete(members::delete_my)),
+        ("/members/v1/members/my/slug", post(members::my_slug)),
         ("/members/v1/members/query", post(members::query)),
-        ("/members/v1/members/{id}", get(members::get).delete(members::delete)),
+        ("/members/v1/members/join-community", post(members::join)),
+        ("/members/v1/members/leave-community", post(members::leave)),
+        ("/members/v1/members/bulk/delete", post(members::bulk_delete)),
+        ("/members/v1/members/bulk/delete-by-filter", post(members::delete_many)),
+        ("/members/v1/members/bulk/approve-by-filter", post(members::approve_many)),
+        ("/members/v1/members/bulk/block-by-filter", post(members::block_many)),
+        ("/members/v1/members/{id}", get(members::get).patch(members::update).delete(members::delete)),
+        ("/members/v1/members/{id}/slug", post(members::slug)),
         ("/members/v1/members/{id}/approve", post(members::approve)),
         ("/members/v1/members/{id}/block", post(members::block)),
+        ("/members/v1/members/{id}/disconnect", post(members::disconnect)),
+        ("/members/v1/members/{id}/mute", post(members::mute)),
+        ("/members/v1/members/{id}/unmute", post(members::unmute)),
+        ("/members/v1/members/{id}/phones", delete(members::clear_phones)),
+        ("/members/v1/members/{id}/emails", delete(members::clear_emails)),
+        ("/members/v1/members/{id}/addresses", delete(members::clear_addresses)),
+        ("/members/v1/user-members/query", post(members::user_members)),
+        ("/wix-sm/api/v1/auth/api/v1/auth/register", post(member_auth::register)),
+        ("/wix-sm/api/v1/auth/api/v1/auth/login", post(member_auth::login)),
+        ("/wix-sm/api/v1/auth/v1/auth/members/send-set-password-email", post(member_auth::send_set_password_email)),
+        ("/wix-sm/api/v1/auth/api/v1/members/{id}/change-login-email", patch(member_auth::change_login_email)),
+        ("/wix-sm/api/v1/auth/api/v1/members/approve", post(member_auth::approve)),
+        ("/wix-sm/api/v1/auth/api/v1/members/block", post(member_auth::block)),
+    ]
+}
+
+fn community_routes() -> Routes {
+    use community::*;
+    vec![
+        // Roles.
+        ("/members/v1/roles/definitions", get(role_list).post(role_create)),
+        ("/members/v1/roles/definitions/{key}", get(role_get).patch(role_update).delete(role_delete)),
+        ("/members/v1/roles/members/query", post(role_query)),
+        ("/members/v1/roles/members/{id}", get(role_of).post(role_assign).delete(role_unassign)),
+        // Badges and their assignments.
+        ("/members/v3/badges", get(badge_list).post(badge_create)),
+        ("/members/v3/badges/order", patch(badge_order)),
+        ("/members/v3/badges/members", post(badge_of_members)),
+        ("/members/v3/badges/members/count", get(badge_counts)),
+        ("/members/v3/badges/{id}", get(badge_get).patch(badge_update).delete(badge_delete)),
+        ("/members/v3/badges/{id}/members", get(badge_members).post(badge_assign).delete(badge_unassign)),
+        ("/badges/v4/badges", post(badge_create)),
+        ("/badges/v4/badges/query", post(badge_list)),
+        ("/badges/v4/badges/order", post(badge_order)),
+        ("/badges/v4/badges/{id}", get(badge_get).patch(badge_update).delete(badge_delete)),
+        ("/badges/v4/badges/{id}/move", post(badge_move)),
+        ("/badges/v4/assignments", post(assignment_create)),
+        ("/badges/v4/assignments/query", post(assignment_query)),
+        ("/badges/v4/assignments/{id}", delete(assignment_delete)),
+        ("/badges/v4/bulk/assignments/create", post(assignment_bulk_create)),
+        ("/badges/v4/bulk/assignments/delete", post(assignment_bulk_delete)),
+        ("/badges/v4/bulk/assignments/bulk-update-tags", post(assignment_tags)),
+        ("/badges/v4/bulk/assignments/update-tags-by-filter", post(assignment_tags_by_filter)),
+        // Custom fields.
+        ("/members/v1/custom-fields", get(field_list).post(field_create)),
+        ("/members/v1/custom-fields/order", post(field_order)),
+        ("/members/v1/custom-fields/{id}", get(field_get).patch(field_update).delete(field_delete)),
+        ("/members/v1/custom-fields/{id}/hide", post(field_hide)),
+        ("/members/v1/custom-field-suggestions", get(field_suggestions)),
+        ("/members/v1/custom-field-suggestions/query", post(field_suggestions)),
+        ("/members/v1/custom-fields-applications", post(application_create)),
+        ("/members/v1/custom-fields-applications/applications", post(application_list)),
+        ("/members/v1/custom-fields-applications/members", post(application_of_members)),
+        ("/members/v1/custom-fields-applications/roles", post(application_of_roles)),
+        (
+            "/members/v1/custom-fields-applications/{id}",
+            get(application_get).patch(application_update).delete(application_delete),
+        ),
+        // Privacy.
+        ("/members/v1/default-privacy-status", get(default_privacy).patch(default_privacy_set)),
+        ("/members/v1/privacy-settings", get(privacy).post(privacy_set)),
+        // Followers, blocks, reports, abouts.
+        ("/members/v3/followers/my", get(followers)),
+        ("/members/v3/followers/my/following", get(following)),
+        ("/members/v3/followers/my/connections", post(connections)),
+        ("/members/v3/followers/{id}", get(followers).post(follow).delete(unfollow)),
+        ("/members/v3/followers/{id}/following", get(following)),
+        ("/members/v3/followers/{id}/connections", post(connections)),
+        ("/members/v1/member-to-member-blocks/members/my", get(blocking).post(block)),
+        ("/members/v1/member-to-member-blocks/members/my/{id}", delete(unblock)),
+        ("/members/v1/member-to-member-blocks/members/{id}", get(blocks)),
+        ("/members/v1/member-reports", post(report)),
+        ("/members/v1/member-reports/query", post(report_query)),
+        ("/members/v1/member-reports/members", get(reported)),
+        ("/members/v1/member-reports/members/query", post(reported)),
+        ("/members/v1/member-reports/members/{id}", delete(report_delete)),
+        ("/members/v2/abouts", post(about_create)),
+        ("/members/v2/abouts/my", get(about_get)),
+        ("/members/v2/abouts/query", post(about_query)),
+        ("/members/v2/abouts/{id}", get(about_get).patch(about_update).delete(about_delete)),
     ]
 }

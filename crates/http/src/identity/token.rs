@@ -18,15 +18,42 @@ use stoa_kernel::{Code, Fault, Result};
 /// `POST /oauth2/token`: every grant. Takes JSON and form bodies; errors have the members of RFC 6749
 /// and our own side by side.
 pub(crate) async fn token(State(app): State<App>, headers: HeaderMap, body: Result<Raw, Problem>) -> Response {
-    let authorization = extract::text(&headers, "authorization");
-    let basic = authorization.and_then(basic_credentials);
+    answer(&headers, body, async |request| app.identity.token_grant(&request, authorization(&headers)).await).await
+}
+
+/// `POST /oauth/access`: tokens for applications, with their secret.
+pub(crate) async fn access(State(app): State<App>, headers: HeaderMap, body: Result<Raw, Problem>) -> Response {
+    answer(&headers, body, async |request| app.identity.application_grant(&request).await).await
+}
+
+/// `POST /oauth2/revoke` (RFC 7009).
+pub(crate) async fn revoke(State(app): State<App>, headers: HeaderMap, body: Result<Raw, Problem>) -> Response {
+    answer(&headers, body, async |request| app.identity.token_revoke(&request).await.map(|()| json!({}))).await
+}
+
+/// `POST /oauth2/introspect` (RFC 7662).
+pub(crate) async fn introspect(State(app): State<App>, headers: HeaderMap, body: Result<Raw, Problem>) -> Response {
+    answer(&headers, body, async |request| app.identity.token_introspect(&request, authorization(&headers)).await).await
+}
+
+fn authorization(headers: &HeaderMap) -> Option<&str> {
+    extract::text(headers, "authorization")
+}
+
+/// Reads a request in any form, with the client's credentials from the header or the body.
+async fn answer<T: serde::Serialize>(
+    headers: &HeaderMap,
+    body: Result<Raw, Problem>,
+    call: impl AsyncFnOnce(TokenRequest) -> Result<T>,
+) -> Response {
+    let basic = authorization(headers).and_then(basic_credentials);
     let answer = async {
-        let mut request = read(&headers, body.map_err(|it| it.0)?)?;
+        let mut request = read(headers, body.map_err(|it| it.0)?)?;
         if let Some((id, secret)) = basic.clone() {
             request.client_id.get_or_insert(id);
             request.client_secret.get_or_insert(secret);
         }
-        app.identity.token_grant(&request, authorization).await
+        call(request).await
     };
     let mut response = match answer.await {
         Ok(answer) => body::ok(&answer),
@@ -82,6 +109,7 @@ fn refuse(fault: &Fault, is_basic: bool) -> Response {
         | Code::OauthInvalidClient
         | Code::OauthInvalidGrant
         | Code::OauthGrantType
+        | Code::OauthTokenType
         | Code::OauthUnauthorized => code.name(),
         Code::Unauthenticated => "unauthorized_client",
         _ if code.status() >= 500 => "server_error",

@@ -1,15 +1,23 @@
-//! Members: the accounts of a site, and what is done to one. How one signs in is in `sign_in`.
+//! Members: the accounts of a site, and what is done to one. How one signs in is in `sign_in`, what those
+//! who run the site make and change in `edit`, lists in `list`, the moves between statuses in `status`.
 
+mod edit;
+mod import;
+mod list;
 mod row;
 mod sign_in;
+mod status;
 
+pub use edit::{MemberChange, slug_fits};
+pub use import::{AT_ONCE, Arrival, Arrived};
+pub use list::{Audience, MemberField, MemberFilter, MemberPage, MemberQuery, MemberSort, Operand, Window};
 pub(crate) use row::{get, note_login, require_active, update, write_password};
 pub use sign_in::{Attempt, Registration, SignOn};
+pub use status::{Move, Status};
 
-use crate::{Identity, profile::Profile, session::Which};
-use serde_json::{Value, json};
+use crate::{Identity, audit, profile::Profile, session::Which};
+use serde_json::{Map, Value, json};
 use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Millis, Result, clock::iso_from_millis};
-use stoa_sql::params;
 use stoa_store::{Lane, Site, boxed};
 
 /// An account of a site.
@@ -26,45 +34,40 @@ pub struct Member {
     pub pending_approval: bool,
     pub(crate) password_hash: Option<String>,
     pub profile: Profile,
+    /// Photo, cover and title as the members API shows them.
+    pub card: Map<String, Value>,
+    /// Silenced by those who run the site.
+    pub muted: bool,
+    /// Whether others see the profile.
+    pub is_public: bool,
     pub revision: i64,
     pub created: Millis,
     pub updated: Millis,
     pub last_login: Option<Millis>,
 }
 
-/// StatusName of identity.md 10.4. Only ACTIVE members can sign in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
-    Pending,
-    Active,
-    Blocked,
-    Deleted,
-    Offline,
-}
-
-impl Status {
-    const ALL: [Self; 5] = [Self::Pending, Self::Active, Self::Blocked, Self::Deleted, Self::Offline];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Pending => "PENDING",
-            Self::Active => "ACTIVE",
-            Self::Blocked => "BLOCKED",
-            Self::Deleted => "DELETED",
-            Self::Offline => "OFFLINE",
+impl Member {
+    /// A member as it is before anything happened to it.
+    pub(crate) fn new(id: MemberId, email: &str, profile: Profile, now: Millis) -> Self {
+        Self {
+            id,
+            email: email.to_owned(),
+            email_verified: false,
+            status: Status::Pending,
+            pending_email: false,
+            pending_approval: false,
+            password_hash: None,
+            profile,
+            card: Map::new(),
+            muted: false,
+            is_public: false,
+            revision: 1,
+            created: now,
+            updated: now,
+            last_login: None,
         }
     }
-}
 
-/// Which members a list shows: those that fit everything that is given.
-#[derive(Debug, Clone, Default)]
-pub struct MemberFilter {
-    pub status: Option<Status>,
-    pub id: Option<MemberId>,
-    pub email: Option<Email>,
-}
-
-impl Member {
     /// The Identity of identity.md 10.2.
     pub fn to_json(&self) -> Value {
         let mut reasons = Vec::new();
@@ -110,115 +113,43 @@ impl Identity {
         site.read(Lane::Point, move |tx| boxed!(row::by_email(tx, &site_id, &email).await)).await
     }
 
-    /// A page of members, newest first, and how many there are. Deleted members are not shown.
-    pub async fn member_list(
-        &self,
-        site: &Site,
-        filter: &MemberFilter,
-        limit: u32,
-        offset: u32,
-    ) -> Result<(Vec<Member>, i64)> {
-        let status = filter.status.map_or("", Status::name);
-        let id = filter.id.as_ref().map_or("", |it| it.as_str()).to_owned();
-        let email = filter.email.as_ref().map_or("", |it| it.folded()).to_owned();
-        if id.contains('\0') {
-            return Ok((Vec::new(), 0));
-        }
-        let site_id = site.id.clone();
-        site.read(Lane::Scan, move |tx| {
-            boxed!({
-                let condition = "where site = $1 and status <> 'DELETED' and ($2 = '' or status = $2) \
-                                 and ($3 = '' or id = $3) and ($4 = '' or email_folded = $4)";
-                let sql = format!("select count(*) from stoa.member {condition}");
-                let total = tx.row(&sql, &params![&site_id, status, &id, &email], |row| row.get(0)).await?;
-                let sql = format!("{} {condition} order by created desc, id desc limit $5 offset $6", row::SELECT);
-                let values = params![&site_id, status, id, email, limit, offset];
-                let members = tx.rows(&sql, &values, row::from_row).await?;
-                Ok((members, total.unwrap_or(0)))
-            })
-        })
-        .await
-    }
-
-    /// Approves a member who waits for it.
+    /// Makes a move of the table in `status` with a member.
     ///
     /// # Errors
-    /// [`Code::Forbidden`] for callers who are neither app nor owner; [`Code::NotFound`].
-    pub async fn member_approve(&self, site: &Site, caller: &Caller, id: &MemberId) -> Result<Member> {
-        allow(caller)?;
-        self.member_change(site, id, |member| {
-            member.pending_approval = false;
-            if member.status == Status::Pending && !member.pending_email {
-                member.status = Status::Active;
-            }
-        })
-        .await
-    }
-
-    /// Blocks a member: every token and session is refused from now on.
-    ///
-    /// # Errors
-    /// [`Code::Forbidden`] for callers who are neither app nor owner; [`Code::NotFound`].
-    pub async fn member_block(&self, site: &Site, caller: &Caller, id: &MemberId) -> Result<Member> {
-        allow(caller)?;
-        self.member_change(site, id, |it| it.status = Status::Blocked).await
-    }
-
-    /// Lets a blocked member sign in again; the ended sessions stay ended.
-    ///
-    /// # Errors
-    /// [`Code::Forbidden`] for callers who are neither app nor owner; [`Code::NotFound`].
-    pub async fn member_unblock(&self, site: &Site, caller: &Caller, id: &MemberId) -> Result<Member> {
-        allow(caller)?;
-        self.member_change(site, id, |member| {
-            if member.status == Status::Blocked {
-                let is_pending = member.pending_email || member.pending_approval;
-                member.status = if is_pending { Status::Pending } else { Status::Active };
-            }
-        })
-        .await
-    }
-
-    /// Deletes a member: sessions end, address, password and profile are forgotten, the id stays known.
-    ///
-    /// # Errors
-    /// [`Code::Forbidden`] unless the caller is an app, an owner or the member; [`Code::NotFound`].
-    pub async fn member_delete(&self, site: &Site, caller: &Caller, id: &MemberId) -> Result<()> {
-        if !matches!(caller, Caller::Member { id: it, .. } if it == id) {
-            allow(caller)?;
-        }
-        self.member_change(site, id, |member| {
-            member.status = Status::Deleted;
-            member.email = String::new();
-            member.email_verified = false;
-            member.password_hash = None;
-            member.profile = Profile::default();
-        })
-        .await?;
-        Ok(())
-    }
-
-    /// Changes an account; when it can't sign in afterwards its sessions end first.
-    async fn member_change(&self, site: &Site, id: &MemberId, change: fn(&mut Member)) -> Result<Member> {
+    /// [`Code::Forbidden`] when the caller may not make it; [`Code::NotFound`] when there is no such
+    /// member; [`Code::AlreadyExists`] when the member's status does not know the move.
+    pub async fn member_move(&self, site: &Site, caller: &Caller, id: &MemberId, step: Move) -> Result<Member> {
+        step.allow(caller, id)?;
         let missing = || Fault::new(Code::NotFound);
+        let unfit = || Fault::because(Code::AlreadyExists, "the member's status does not allow this");
         let mut after = self.member_get(site, id).await?.filter(is_there).ok_or_else(missing)?;
-        change(&mut after);
+        if !step.apply(&mut after) {
+            return Err(unfit());
+        }
         if after.status != Status::Active {
             self.sessions_end(site, Which::Member(id.clone())).await?;
         }
         let (site_id, id, now) = (site.id.clone(), id.clone(), self.now());
+        let (me, caller) = (self.clone(), caller.clone());
         let (member, ended) = site
             .write(move |tx| {
-                let (site, id) = (site_id.clone(), id.clone());
+                let (me, site, id, caller) = (me.clone(), site_id.clone(), id.clone(), caller.clone());
                 boxed!({
                     let mut member = get(tx, &site, &id).await?.filter(is_there).ok_or_else(missing)?;
-                    change(&mut member);
+                    if !step.apply(&mut member) {
+                        return Err(unfit());
+                    }
+                    if member.status == Status::Deleted {
+                        row::forget(tx, &site, &mut member).await?;
+                    }
                     update(tx, &site, &mut member, now).await?;
                     write_password(tx, &site, &member).await?;
                     let ended = match member.status {
                         Status::Active => Vec::new(),
                         _ => Which::Member(id).end(tx, site.as_str(), now).await?,
                     };
+                    let event = audit::Event::Moved(step);
+                    audit::note(&me, tx, &site, event, &caller, Some(&member.id), None).await?;
                     Ok((member, ended))
                 })
             })
@@ -226,13 +157,40 @@ impl Identity {
         self.revoke(&ended).await?;
         Ok(member)
     }
+
+    /// Approves a member who waits for it, or lifts a block.
+    ///
+    /// # Errors
+    /// As [`Identity::member_move`].
+    pub async fn member_approve(&self, site: &Site, caller: &Caller, id: &MemberId) -> Result<Member> {
+        self.member_move(site, caller, id, Move::Approve).await
+    }
+
+    /// Blocks a member: every token and session is refused from now on.
+    ///
+    /// # Errors
+    /// As [`Identity::member_move`].
+    pub async fn member_block(&self, site: &Site, caller: &Caller, id: &MemberId) -> Result<Member> {
+        self.member_move(site, caller, id, Move::Block).await
+    }
+
+    /// Lets a blocked member sign in again; the ended sessions stay ended.
+    ///
+    /// # Errors
+    /// As [`Identity::member_move`].
+    pub async fn member_unblock(&self, site: &Site, caller: &Caller, id: &MemberId) -> Result<Member> {
+        self.member_move(site, caller, id, Move::Unblock).await
+    }
+
+    /// Deletes a member: sessions end, address, password and profile are forgotten, the id stays known.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller is an app, an owner or the member; [`Code::NotFound`].
+    pub async fn member_delete(&self, site: &Site, caller: &Caller, id: &MemberId) -> Result<()> {
+        self.member_move(site, caller, id, Move::Delete).await.map(drop)
+    }
 }
 
-/// Accounts are for apps and owners to decide about.
-fn allow(caller: &Caller) -> Result<()> {
-    if caller.is_privileged() { Ok(()) } else { Err(Fault::new(Code::Forbidden)) }
-}
-
-fn is_there(member: &Member) -> bool {
+pub(crate) fn is_there(member: &Member) -> bool {
     member.status != Status::Deleted
 }

@@ -2,21 +2,22 @@
 
 use super::{Member, Status};
 use crate::profile::Profile;
-use stoa_kernel::{Code, Email, Fault, MemberId, Millis, Result, SiteId};
+use serde_json::Value;
+use stoa_kernel::{Code, Email, Fault, MemberId, Millis, Result, SiteId, fold::fold};
 use stoa_sql::params;
-use stoa_store::{Row, Tx};
+use stoa_store::{Error, Row, Tx};
 
 pub(super) const SELECT: &str = "select id, email, email_verified, status, pending_email, pending_approval, password_hash, \
-                      profile, revision, created, updated, last_login from stoa.member";
+                      profile, revision, created, updated, last_login, muted, privacy, card from stoa.member";
 
-pub(super) fn from_row(row: &Row<'_>) -> Result<Member, stoa_store::Error> {
+pub(super) fn from_row(row: &Row<'_>) -> Result<Member, Error> {
     let status = row.text(3)?;
     let status = Status::ALL.into_iter().find(|it| it.name() == status);
     Ok(Member {
         id: MemberId::from(row.text(0)?),
         email: row.get(1)?,
         email_verified: row.get(2)?,
-        status: status.ok_or_else(|| stoa_store::Error::Other("a member has an unknown status".to_owned()))?,
+        status: status.ok_or_else(|| Error::Other("a member has an unknown status".to_owned()))?,
         pending_email: row.get(4)?,
         pending_approval: row.get(5)?,
         password_hash: row.get(6)?,
@@ -25,6 +26,9 @@ pub(super) fn from_row(row: &Row<'_>) -> Result<Member, stoa_store::Error> {
         created: row.get(9)?,
         updated: row.get(10)?,
         last_login: row.get(11)?,
+        muted: row.get(12)?,
+        is_public: row.text(13)? == "PUBLIC",
+        card: serde_json::from_str(row.text(14)?).unwrap_or_default(),
     })
 }
 
@@ -50,10 +54,15 @@ pub(crate) async fn require_active(tx: &mut Tx<'_>, site: &SiteId, id: &MemberId
 }
 
 /// Inserts a member; `false` when the address is taken.
-pub(super) async fn insert(tx: &mut Tx<'_>, site: &SiteId, member: &Member, email: &Email) -> Result<bool> {
+///
+/// # Errors
+/// [`Code::SlugTaken`].
+pub(super) async fn insert(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member, email: &Email) -> Result<bool> {
+    let slug = prepare(tx, site, member).await?;
     let sql = "insert into stoa.member (site, id, email, email_folded, email_verified, status, pending_email, \
-               pending_approval, password_hash, profile, revision, created, updated) \
-               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) \
+               pending_approval, password_hash, profile, revision, created, updated, muted, slug_folded, \
+               nickname_folded, privacy, card) \
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) \
                on conflict (site, email_folded) do nothing";
     let values = params![
         site,
@@ -68,19 +77,31 @@ pub(super) async fn insert(tx: &mut Tx<'_>, site: &SiteId, member: &Member, emai
         member.profile.to_stored(),
         member.revision,
         member.created,
-        member.updated
+        member.updated,
+        member.muted,
+        slug,
+        folded_name(member),
+        privacy(member),
+        card(member)
     ];
-    Ok(tx.execute(sql, &values).await? == 1)
+    match tx.execute(sql, &values).await {
+        Err(Error::Unique(_)) => Err(Fault::new(Code::SlugTaken)),
+        done => Ok(done? == 1),
+    }
 }
 
 /// Writes everything but the password; the revision goes up.
+///
+/// # Errors
+/// [`Code::SlugTaken`]; [`Code::EmailTaken`].
 pub(crate) async fn update(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member, now: Millis) -> Result<()> {
+    let slug = prepare(tx, site, member).await?;
     member.revision += 1;
     member.updated = now;
     let folded = Email::parse(&member.email).map(|it| it.folded().to_owned());
     let sql = "update stoa.member set email = $1, email_folded = $2, email_verified = $3, status = $4, \
-               pending_email = $5, pending_approval = $6, profile = $7, revision = $8, updated = $9 \
-               where site = $10 and id = $11";
+               pending_email = $5, pending_approval = $6, profile = $7, revision = $8, updated = $9, muted = $10, \
+               slug_folded = $11, nickname_folded = $12, privacy = $13, card = $14 where site = $15 and id = $16";
     let values = params![
         &member.email,
         folded,
@@ -91,10 +112,65 @@ pub(crate) async fn update(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member, 
         member.profile.to_stored(),
         member.revision,
         member.updated,
+        member.muted,
+        slug,
+        folded_name(member),
+        privacy(member),
+        card(member),
         site,
         &member.id
     ];
-    tx.execute(sql, &values).await?;
+    match tx.execute(sql, &values).await {
+        Err(Error::Unique(which)) if which.contains("slug") => Err(Fault::new(Code::SlugTaken)),
+        Err(Error::Unique(_)) => Err(Fault::new(Code::EmailTaken)),
+        done => done.map(drop).map_err(Fault::from),
+    }
+}
+
+/// Brings what is said twice into line, and answers the slug as it is compared.
+async fn prepare(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member) -> Result<Option<String>> {
+    match member.profile.text("privacyStatus") {
+        Some("PUBLIC") => member.is_public = true,
+        Some("PRIVATE") => member.is_public = false,
+        _ => {}
+    }
+    let slug = member.profile.text("slug").filter(|it| !it.is_empty()).map(|it| fold(it).into_owned());
+    let Some(slug) = slug else { return Ok(None) };
+    let sql = "select 1 from stoa.member where site = $1 and slug_folded = $2 and id <> $3";
+    match tx.row(sql, &params![site, &slug, &member.id], |_| Ok(())).await? {
+        Some(()) => Err(Fault::new(Code::SlugTaken)),
+        None => Ok(Some(slug)),
+    }
+}
+
+fn folded_name(member: &Member) -> String {
+    fold(member.profile.text("nickname").unwrap_or_default().trim()).into_owned()
+}
+
+fn privacy(member: &Member) -> &'static str {
+    if member.is_public { "PUBLIC" } else { "PRIVATE" }
+}
+
+fn card(member: &Member) -> String {
+    Value::Object(member.card.clone()).to_string()
+}
+
+/// Forgets a person inside a transaction: what is left is an id that nobody else gets.
+pub(super) async fn forget(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member) -> Result<()> {
+    member.email = String::new();
+    (member.email_verified, member.pending_email, member.pending_approval) = (false, false, false);
+    (member.password_hash, member.profile, member.is_public) = (None, Profile::default(), false);
+    member.card.clear();
+    for sql in [
+        "delete from stoa.member_tie where site = $1 and holder = $2",
+        "delete from stoa.member_tie where site = $1 and target = $2",
+        "delete from stoa.member_noun where site = $1 and kind = 'about' and id = $2",
+        "delete from stoa.device where site = $1 and member = $2",
+        "delete from stoa.verification where site = $1 and member = $2",
+        "delete from stoa.link where site = $1 and member = $2",
+    ] {
+        tx.execute(sql, &params![site, &member.id]).await?;
+    }
     Ok(())
 }
 

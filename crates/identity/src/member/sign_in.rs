@@ -1,8 +1,9 @@
 //! How members come to be and show who they are: registration, login, sign-on, a new password.
 
-use super::{Member, Status, row};
+use super::{Member, Move, Status, row};
 use crate::{
-    Identity, SignIn,
+    Identity, SignIn, audit,
+    community::privacy,
     password::{self, Match},
     policy,
     profile::Profile,
@@ -14,7 +15,7 @@ use std::{
     net::{IpAddr, Ipv4Addr},
     sync::Arc,
 };
-use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Millis, Result, Secret, SiteId, Violation, VisitorId};
+use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Result, Secret, SiteId, Violation, VisitorId};
 use stoa_store::{Site, boxed};
 
 /// Where an attempt to register or sign in comes from.
@@ -63,6 +64,7 @@ impl Identity {
         }
         let hash = self.password_hash(&registration.password).await?;
         let (me, place, visitor) = (self.clone(), site.clone(), attempt.visitor.clone());
+        let address = attempt.address;
         let advanced = site
             .write(move |tx| {
                 let (me, site, visitor) = (me.clone(), place.clone(), visitor.clone());
@@ -70,16 +72,19 @@ impl Identity {
                 boxed!({
                     let policy = policy::read(tx, site.id.as_str()).await?;
                     let (id, now) = (MemberId::from(me.world().uuid()), me.now());
-                    let mut member = new_member(id, &email, profile, now);
+                    let mut member = Member::new(id, email.as_str(), profile, now);
                     member.password_hash = Some(hash);
+                    member.is_public = privacy::is_public_by_default(tx, &site.id).await?;
                     member.pending_email = policy.require_email_verification;
                     member.pending_approval = policy.require_owner_approval;
                     if !member.pending_email && !member.pending_approval {
                         member.status = Status::Active;
                     }
-                    if !row::insert(tx, &site.id, &member, &email).await? {
+                    if !row::insert(tx, &site.id, &mut member, &email).await? {
                         return Err(Fault::new(Code::EmailTaken));
                     }
+                    let (event, who) = (audit::Event::Registered, audit::oneself(&member.id));
+                    audit::note(&me, tx, &site.id, event, &who, Some(&member.id), Some(address)).await?;
                     me.sign_in_advance(tx, &site, member, visitor.as_ref()).await
                 })
             })
@@ -113,6 +118,7 @@ impl Identity {
             Match::Right | Match::Wrong => None,
         };
         let (me, place, visitor) = (self.clone(), site.clone(), attempt.visitor.clone());
+        let address = attempt.address;
         let advanced = site
             .write(move |tx| {
                 let (me, site, visitor) = (me.clone(), place.clone(), visitor.clone());
@@ -127,7 +133,12 @@ impl Identity {
                         member.password_hash = Some(fresh);
                         row::write_password(tx, &site.id, &member).await?;
                     }
-                    me.sign_in_advance(tx, &site, member, visitor.as_ref()).await
+                    let (event, who) = (audit::Event::SignedIn, audit::oneself(&id));
+                    let advanced = me.sign_in_advance(tx, &site, member, visitor.as_ref()).await?;
+                    if matches!(advanced.0, SignIn::Success { .. }) {
+                        audit::note(&me, tx, &site.id, event, &who, Some(&id), Some(address)).await?;
+                    }
+                    Ok(advanced)
                 })
             })
             .await?;
@@ -172,7 +183,10 @@ impl Identity {
                     let now = me.now();
                     let (mut member, is_new) = match row::by_email(tx, &site.id, &email).await? {
                         Some(member) => (member, false),
-                        None => (new_member(MemberId::from(me.world().uuid()), &email, Profile::default(), now), true),
+                        None => {
+                            let id = MemberId::from(me.world().uuid());
+                            (Member::new(id, email.as_str(), Profile::default(), now), true)
+                        }
                     };
                     member.profile.merge(profile);
                     let mut ended = Vec::new();
@@ -181,12 +195,9 @@ impl Identity {
                         ended = Which::Member(member.id.clone()).end(tx, site.id.as_str(), now).await?;
                     }
                     member.email_verified |= verify;
-                    if member.status == Status::Pending {
-                        (member.pending_email, member.pending_approval) = (false, false);
-                        member.status = Status::Active;
-                    }
+                    Move::Vouch.apply(&mut member);
                     if is_new {
-                        if !row::insert(tx, &site.id, &member, &email).await? {
+                        if !row::insert(tx, &site.id, &mut member, &email).await? {
                             return Err(Fault::new(Code::EmailTaken));
                         }
                     } else {
@@ -222,15 +233,18 @@ impl Identity {
         let root = self.session_root(site, session).await?;
         let others = Which::MemberExcept(id.clone(), root);
         self.sessions_end(site, others.clone()).await?;
-        let (site_id, id, now) = (site.id.clone(), id.clone(), self.now());
+        let (me, site_id, id, now) = (self.clone(), site.id.clone(), id.clone(), self.now());
         let ended = site
             .write(move |tx| {
+                let me = me.clone();
                 let (site, id, hash, others) = (site_id.clone(), id.clone(), hash.clone(), others.clone());
                 boxed!({
                     let mut member = row::get(tx, &site, &id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
                     member.password_hash = Some(hash);
                     row::write_password(tx, &site, &member).await?;
                     row::update(tx, &site, &mut member, now).await?;
+                    let (event, who) = (audit::Event::PasswordChanged, audit::oneself(&member.id));
+                    audit::note(&me, tx, &site, event, &who, Some(&member.id), None).await?;
                     others.end(tx, site.as_str(), now).await
                 })
             })
@@ -290,21 +304,4 @@ fn check_identity(email: &str, profile: &Value) -> (Result<Email, Violation>, Re
 /// Whether somebody else than the owner of the address may have set the password.
 fn may_be_anothers(member: &Member) -> bool {
     !member.email_verified && member.has_password()
-}
-
-fn new_member(id: MemberId, email: &Email, profile: Profile, now: Millis) -> Member {
-    Member {
-        id,
-        email: email.as_str().to_owned(),
-        email_verified: false,
-        status: Status::Pending,
-        pending_email: false,
-        pending_approval: false,
-        password_hash: None,
-        profile,
-        revision: 1,
-        created: now,
-        updated: now,
-        last_login: None,
-    }
 }

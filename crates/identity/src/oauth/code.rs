@@ -27,6 +27,8 @@ pub struct NewCode {
     pub visitor: Option<VisitorId>,
     /// Absent in the direct-login flow, which has none (identity.md 5.3).
     pub redirect_uri: Option<String>,
+    /// Whether it was asked for as the standard says, by a client that takes new refresh tokens.
+    pub rotates: bool,
     /// The S256 challenge. Without one only a client with a secret can use the code.
     pub challenge: Option<String>,
 }
@@ -52,8 +54,8 @@ impl Identity {
     /// Makes a code inside a transaction.
     pub async fn code_issue(&self, tx: &mut Tx<'_>, site: &Site, new: &NewCode) -> Result<Secret> {
         let code = token::opaque(self.world(), Kind::Code, site.number);
-        let sql = "insert into stoa.code (site, hash, client, member, root, visitor, redirect_uri, challenge, expires) \
-                   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+        let sql = "insert into stoa.code (site, hash, client, member, root, visitor, redirect_uri, challenge, expires, \
+                   rotates) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
         let values = params![
             &site.id,
             TokenHash::of(code.expose()),
@@ -63,7 +65,8 @@ impl Identity {
             new.visitor.as_ref(),
             new.redirect_uri.clone(),
             new.challenge.clone(),
-            self.now() + self.config().code_life
+            self.now() + self.config().code_life,
+            new.rotates
         ];
         tx.execute(sql, &values).await?;
         Ok(code)
@@ -101,17 +104,23 @@ impl Identity {
                     if me.now() >= stored.expires {
                         return Ok(Exchange::Refused("the code has expired"));
                     }
+                    let rotates = stored.new.rotates;
                     let NewCode { member, client, root, visitor, .. } = stored.new;
                     if !is_open(tx, &site, &root).await? {
                         return Ok(Exchange::Refused("the session has ended"));
                     }
                     let new = NewSession { member, client: Some(client), root: Some(root), visitor };
-                    let (session, refresh) = match me.session_create(tx, &site, Kind::Refresh, &new).await {
+                    let (mut session, refresh) = match me.session_create(tx, &site, Kind::Refresh, &new).await {
                         Err(fault) if fault.code() == Code::MemberBlocked => {
                             return Ok(Exchange::Refused("the member may not sign in"));
                         }
                         made => made?,
                     };
+                    if rotates {
+                        session.rotates = true;
+                        let sql = "update stoa.session set rotates = 1 where site = $1 and id = $2";
+                        tx.execute(sql, &params![&site.id, &session.id]).await?;
+                    }
                     let sql = "update stoa.code set session = $1 where site = $2 and hash = $3";
                     tx.execute(sql, &params![&session.id, &site.id, hash]).await?;
                     let ended = make_place(tx, &site, &session, me.now()).await?;
@@ -135,7 +144,7 @@ impl Identity {
 }
 
 async fn find(tx: &mut Tx<'_>, site: &Site, hash: &TokenHash) -> Result<Option<Stored>> {
-    let sql = "select client, member, root, visitor, redirect_uri, challenge, expires, session \
+    let sql = "select client, member, root, visitor, redirect_uri, challenge, expires, session, rotates \
                from stoa.code where site = $1 and hash = $2";
     let values = params![&site.id, hash];
     let stored = tx.row(sql, &values, |row| {
@@ -148,6 +157,7 @@ async fn find(tx: &mut Tx<'_>, site: &Site, hash: &TokenHash) -> Result<Option<S
                 visitor: visitor.map(VisitorId::from),
                 redirect_uri: row.get(4)?,
                 challenge: row.get(5)?,
+                rotates: row.get(8)?,
             },
             expires: row.get(6)?,
             session: session.map(SessionId::from),

@@ -4,6 +4,8 @@ pub mod code;
 pub mod info;
 pub mod pkce;
 pub mod request;
+pub mod revoke;
+pub mod rotation;
 
 pub use request::TokenRequest;
 
@@ -52,11 +54,29 @@ impl Identity {
     pub async fn token_grant(&self, request: &TokenRequest, authorization: Option<&str>) -> Result<TokenAnswer> {
         match request.grant_type.as_str() {
             "anonymous" => self.grant_anonymous(request).await,
-            "refresh_token" => self.grant_refresh(request).await,
+            "refresh_token" => self.grant_refresh(request, true).await,
             "authorization_code" => self.grant_code(request).await,
             "authorized_client" => self.grant_authorized_client(request, authorization).await,
             "client_credentials" => self.grant_client_credentials(request).await,
+            "strip_bound_session" => self.grant_strip(request).await,
             "" => Err(Fault::because(Code::OauthInvalidRequest, "grant_type is missing")),
+            _ => Err(Fault::new(Code::OauthGrantType)),
+        }
+    }
+
+    /// Answers `/oauth/access`, the token endpoint of applications: with their secret, for a code or a
+    /// refresh token, which comes back as it is because they ask before every request (identity.md 16.1).
+    ///
+    /// # Errors
+    /// As [`Identity::token_grant`]; [`Code::OauthInvalidClient`] without a secret.
+    pub async fn application_grant(&self, request: &TokenRequest) -> Result<TokenAnswer> {
+        require_secret(&*self.grant_client(request).await?, request)?;
+        if request.client_secret.is_none() {
+            return Err(Fault::new(Code::OauthInvalidClient));
+        }
+        match request.grant_type.as_str() {
+            "authorization_code" => self.grant_code(request).await,
+            "refresh_token" => self.grant_refresh(request, false).await,
             _ => Err(Fault::new(Code::OauthGrantType)),
         }
     }
@@ -68,8 +88,9 @@ impl Identity {
         Ok(TokenAnswer::new(tokens.access, Some(tokens.refresh)))
     }
 
-    /// The same refresh token again and again, by many at once, with or without a client id.
-    async fn grant_refresh(&self, request: &TokenRequest) -> Result<TokenAnswer> {
+    /// The same refresh token again and again, by many at once, with or without a client id; another one
+    /// for sessions whose tokens rotate.
+    async fn grant_refresh(&self, request: &TokenRequest, rotates: bool) -> Result<TokenAnswer> {
         let refresh = required(&request.refresh_token, "refresh_token")?;
         // A known and different client is a mistake worth an error; an unknown one isn't looked up.
         let fits = |client: Option<&ClientId>| match (&request.client_id, client) {
@@ -86,14 +107,20 @@ impl Identity {
             self.visitor_access(&visitor)?
         } else {
             let site = self.site_of(Kind::Refresh, refresh).await.map_err(unknown_as(Code::OauthInvalidGrant))?;
-            let session = self.session_by_secret(&site, Kind::Refresh, refresh).await?.ok_or_else(invalid_grant)?;
+            let session = self.session_by_refresh(&site, refresh).await?.ok_or_else(invalid_grant)?;
             if !fits(session.client.as_ref()) {
                 return Err(invalid_grant());
             }
             if let Some(client) = &session.client {
                 self.refreshing_client(client, request).await?;
             }
-            self.session_access(&site.id, &session)?
+            let access = self.session_access(&site.id, &session)?;
+            if session.rotates
+                && let Some(next) = self.refresh_rotate(&site, &session, refresh, rotates).await?
+            {
+                return Ok(TokenAnswer::new(access, Some(next.expose().to_owned())));
+            }
+            access
         };
         Ok(TokenAnswer::new(access, Some(refresh.to_owned())))
     }

@@ -19,6 +19,10 @@ pub struct TokenRequest {
     pub code_verifier: Option<String>,
     pub member_id: Option<String>,
     pub session_token: Option<String>,
+    /// The access token of `strip_bound_session`.
+    pub access_token: Option<String>,
+    /// The token of revocation and introspection.
+    pub token: Option<String>,
 }
 
 impl TokenRequest {
@@ -28,7 +32,7 @@ impl TokenRequest {
     /// # Errors
     /// [`Code::OauthInvalidRequest`] when a value isn't text or both spellings differ.
     pub fn from_json(body: &Value) -> Result<Self> {
-        let opened = open_envelope(body, &["grantType", "grant_type"])?;
+        let opened = open_envelope(body, &["grantType", "grant_type", "token"])?;
         let Some(object) = opened.as_ref().unwrap_or(body).as_object() else {
             return Err(invalid("the request is not an object"));
         };
@@ -68,6 +72,8 @@ impl TokenRequest {
             code_verifier: either("codeVerifier", "code_verifier")?,
             member_id: either("memberId", "member_id")?,
             session_token: either("sessionToken", "session_token")?,
+            access_token: either("accessToken", "access_token")?,
+            token: get("token")?,
         })
     }
 }

@@ -278,5 +278,6 @@ pub(crate) fn authorization(
         challenge: Some(request.challenge).filter(|it| !it.is_empty()),
         prompt: request.prompt,
         visitor,
+        is_standard: false,
     })
 }

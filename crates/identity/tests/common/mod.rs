@@ -90,6 +90,17 @@ impl Kit {
     }
 
     pub async fn code(&self, session: &Session, redirect_uri: Option<&str>, challenge: Option<String>) -> String {
+        self.code_that(session, redirect_uri, challenge, false).await
+    }
+
+    /// A code whose session gets new refresh tokens, if it `rotates`.
+    pub async fn code_that(
+        &self,
+        session: &Session,
+        redirect_uri: Option<&str>,
+        challenge: Option<String>,
+        rotates: bool,
+    ) -> String {
         let new = NewCode {
             client: self.client.id.clone(),
             member: session.member.clone(),
@@ -97,6 +108,7 @@ impl Kit {
             visitor: None,
             redirect_uri: redirect_uri.map(str::to_owned),
             challenge,
+            rotates,
         };
         let (me, site) = (self.identity.clone(), self.site.clone());
         let code = self

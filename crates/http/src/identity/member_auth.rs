@@ -1,0 +1,156 @@
+//! The members package's own registration and sign-in (identity.md 17, `authentication`): the calls of
+//! section 6 in their older dress.
+
+use super::{
+    ask::{Answer, Ask, answer, done, invalid},
+    member_wire::{status_name, without_nulls},
+};
+use crate::{App, RequestInfo, body};
+use axum::extract::{FromRequest, FromRequestParts, Request, State};
+use serde_json::{Value, json};
+use stoa_identity::{
+    SignIn,
+    member::{Attempt, Member, Move, Registration},
+};
+use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Secret, clock::iso_from_millis};
+
+/// A call and where it comes from.
+pub(crate) struct From {
+    ask: Ask,
+    info: RequestInfo,
+}
+
+impl FromRequest<App> for From {
+    type Rejection = crate::Problem;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, crate::Problem> {
+        let (mut parts, body) = request.into_parts();
+        let info = RequestInfo::from_request_parts(&mut parts, app).await?;
+        Ok(Self { ask: Ask::from_request(Request::from_parts(parts, body), app).await?, info })
+    }
+}
+
+impl From {
+    fn attempt(&self) -> Attempt {
+        let visitor = match &self.ask.caller {
+            Caller::Visitor { id, .. } => Some(id.clone()),
+            _ => None,
+        };
+        Attempt { address: self.info.address, visitor }
+    }
+}
+
+/// `POST …/api/v1/auth/register`.
+pub(crate) async fn register(State(app): State<App>, from: From) -> Answer {
+    let data = &from.ask.data;
+    let contact = &data["contactInfo"];
+    let mut profile = json!({});
+    for name in ["firstName", "lastName", "picture", "emails", "phones", "labels"] {
+        profile[name] = contact[name].clone();
+    }
+    profile["privacyStatus"] = match data["profilePrivacyStatus"].as_str() {
+        Some(it @ ("PUBLIC" | "PRIVATE")) => it.into(),
+        _ => Value::Null,
+    };
+    let fields = contact["customFields"].as_array().into_iter().flatten().map(|it| {
+        let mut value = it.clone();
+        let name = value.as_object_mut().and_then(|it| it.remove("name")).unwrap_or_default();
+        json!({ "name": name, "value": value })
+    });
+    profile["customFields"] = fields.collect();
+    let text = |name: &str| data[name].as_str().unwrap_or_default();
+    let registration =
+        Registration { email: text("email").to_owned(), password: Secret::new(text("password")), profile };
+    signed(app.identity.member_register(&from.ask.site, &from.attempt(), &registration).await?)
+}
+
+/// `POST …/api/v1/auth/login`.
+pub(crate) async fn login(State(app): State<App>, from: From) -> Answer {
+    let (email, password) = (from.ask.text("email"), Secret::new(from.ask.text("password")));
+    signed(app.identity.member_login(&from.ask.site, &from.attempt(), email, &password).await?)
+}
+
+/// `POST …/v1/auth/members/send-set-password-email`: answers alike whether or not the address is known.
+pub(crate) async fn send_set_password_email(State(app): State<App>, from: From) -> Answer {
+    let (site, info) = (&from.ask.site, &from.info);
+    let sent = json!({ "email": from.ask.data["email"] });
+    app.identity.recovery_send(site, &from.ask.caller, info.address, &sent, &info.base_url).await?;
+    answer("accepted", true)
+}
+
+/// `PATCH …/api/v1/members/{id}/change-login-email`.
+pub(crate) async fn change_login_email(State(app): State<App>, ask: Ask) -> Answer {
+    let id = MemberId::from(ask.id.as_str());
+    let member = app.identity.member_change_email(&ask.site, &ask.caller, &id, ask.text("newEmail")).await?;
+    answer("member", view(&member))
+}
+
+/// `POST …/api/v1/members/approve`: by id or address.
+pub(crate) async fn approve(State(app): State<App>, ask: Ask) -> Answer {
+    let id = named(&app, &ask).await?;
+    app.identity.member_move(&ask.site, &ask.caller, &id, Move::Approve).await?;
+    answer("session", json!({}))
+}
+
+/// `POST …/api/v1/members/block`.
+pub(crate) async fn block(State(app): State<App>, ask: Ask) -> Answer {
+    let id = named(&app, &ask).await?;
+    app.identity.member_move(&ask.site, &ask.caller, &id, Move::Block).await?;
+    done()
+}
+
+async fn named(app: &App, ask: &Ask) -> Result<MemberId, Fault> {
+    if !ask.caller.is_privileged() {
+        return Err(Fault::new(Code::Forbidden));
+    }
+    match (ask.text("id"), ask.text("email")) {
+        ("", "") => Err(invalid("id", "an id or an email address is expected")),
+        ("", email) => {
+            let email = Email::parse(email).ok_or_else(|| invalid("email", "the email address is not valid"))?;
+            let found = app.identity.member_by_email(&ask.site, &email).await?;
+            found.map(|it| it.id).ok_or_else(|| Fault::new(Code::NotFound))
+        }
+        (id, _) => Ok(MemberId::from(id)),
+    }
+}
+
+fn signed(outcome: SignIn) -> Answer {
+    match outcome {
+        SignIn::Success { member, session_token } => {
+            let session = json!({ "token": session_token.expose() });
+            Ok(body::ok(&json!({ "session": session, "member": view(&member) })))
+        }
+        SignIn::RequireEmailVerification { state_token, .. } => {
+            Err(Fault::new(Code::VerificationRequired).with("verificationId", state_token.expose()).into())
+        }
+        outcome => answer("member", view(outcome.member())),
+    }
+}
+
+fn view(member: &Member) -> Value {
+    let profile = member.profile.to_json();
+    let text = |name: &str| member.profile.text(name);
+    let list = |name: &str| profile[name].as_array().cloned().unwrap_or_default();
+    without_nulls(json!({
+        "id": member.id,
+        "contactId": member.id,
+        "loginEmail": member.email,
+        "emailVerified": member.email_verified,
+        "firstName": text("firstName"),
+        "lastName": text("lastName"),
+        "nickname": text("nickname"),
+        "slug": text("slug"),
+        "profilePrivacyStatus": if member.is_public { "PUBLIC" } else { "PRIVATE" },
+        "status": status_name(member.status),
+        "role": "MEMBER",
+        "creationDate": iso_from_millis(member.created),
+        "lastUpdateDate": iso_from_millis(member.updated),
+        "lastLoginDate": member.last_login.map(iso_from_millis),
+        "emails": list("emails"),
+        "phones": list("phones"),
+        "addresses": [],
+        "labels": list("labels"),
+        "customFields": [],
+        "groups": [],
+    }))
+}

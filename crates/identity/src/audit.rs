@@ -1,0 +1,177 @@
+//! What happened to accounts and by whom: written with what it tells of, read by those who run the site.
+
+use crate::{Identity, member::Move};
+use serde::Serialize;
+use std::net::IpAddr;
+use stoa_kernel::{Caller, Code, Fault, MemberId, Millis, Result, SessionId, SiteId};
+use stoa_sql::{Writer, params};
+use stoa_store::{Lane, Site, Tx, boxed};
+
+/// How long an entry is kept.
+const KEPT: Millis = 400 * 24 * 60 * 60_000;
+/// Entries that one statement deletes.
+const CHUNK: i64 = 1_000;
+
+/// What is noted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Event {
+    Registered,
+    SignedIn,
+    Created,
+    Changed,
+    PasswordChanged,
+    Imported,
+    Moved(Move),
+    /// A refresh token came a second time: its sessions ended.
+    TokenReused,
+}
+
+impl Event {
+    fn name(self) -> String {
+        match self {
+            Self::Registered => "member_register".to_owned(),
+            Self::SignedIn => "member_sign_in".to_owned(),
+            Self::Created => "member_create".to_owned(),
+            Self::Changed => "member_change".to_owned(),
+            Self::PasswordChanged => "password_change".to_owned(),
+            Self::Imported => "member_import".to_owned(),
+            Self::Moved(step) => format!("member_{}", step.name()),
+            Self::TokenReused => "token_reuse".to_owned(),
+        }
+    }
+}
+
+/// An entry of the log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry {
+    pub id: String,
+    /// UTC milliseconds.
+    pub created: Millis,
+    pub event: String,
+    pub actor_kind: String,
+    pub actor: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub member: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+}
+
+/// Writes an entry inside the transaction that it tells of.
+pub(crate) async fn note(
+    me: &Identity,
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    event: Event,
+    actor: &Caller,
+    member: Option<&MemberId>,
+    address: Option<IpAddr>,
+) -> Result<()> {
+    let actor_id = match actor {
+        Caller::Visitor { id, .. } => id.as_str(),
+        Caller::Member { id, .. } => id.as_str(),
+        Caller::User { id, .. } => id.as_str(),
+        Caller::App { id } => id.as_str(),
+    };
+    let sql = "insert into stoa.audit (site, id, created, event, actor_kind, actor, member, address) \
+               values ($1, $2, $3, $4, $5, $6, $7, $8)";
+    let values = params![
+        site,
+        me.world().uuid(),
+        me.now(),
+        event.name(),
+        actor.identity_type(),
+        actor_id,
+        member,
+        address.map(|it| it.to_string())
+    ];
+    tx.execute(sql, &values).await?;
+    Ok(())
+}
+
+/// A member who does something to their own account.
+pub(crate) fn oneself(id: &MemberId) -> Caller {
+    Caller::Member { id: id.clone(), session: SessionId::from(""), client: None }
+}
+
+impl Identity {
+    /// Entries, the latest first: of one member or of all, before a time, at most `limit`.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller is an app or owner.
+    pub async fn audit_list(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        member: Option<&str>,
+        before: Option<Millis>,
+        limit: u32,
+    ) -> Result<Vec<Entry>> {
+        if !caller.is_privileged() {
+            return Err(Fault::new(Code::Forbidden));
+        }
+        let (site_id, member) = (site.id.clone(), member.map(str::to_owned));
+        site.read(Lane::Point, move |tx| {
+            boxed!({
+                let mut sql = Writer::new(tx.dialect());
+                sql.push("select id, created, event, actor_kind, actor, member, address from stoa.audit where site = ");
+                sql.bind(&site_id);
+                if let Some(member) = member {
+                    sql.push(" and member = ").bind(member);
+                }
+                if let Some(before) = before {
+                    sql.push(" and created < ").bind(before);
+                }
+                sql.push(" order by created desc, id desc limit ").bind(limit.clamp(1, 1_000));
+                let (text, values) = sql.finish();
+                let read = |row: &stoa_store::Row<'_>| {
+                    Ok(Entry {
+                        id: row.get(0)?,
+                        created: row.get(1)?,
+                        event: row.get(2)?,
+                        actor_kind: row.get(3)?,
+                        actor: row.get(4)?,
+                        member: row.get(5)?,
+                        address: row.get(6)?,
+                    })
+                };
+                Ok(tx.rows(&text, &values, read).await?)
+            })
+        })
+        .await
+    }
+
+    /// Deletes what is older than a year and a bit. For the housekeeping of a running server.
+    pub async fn audit_prune(&self, site: &Site) -> Result<()> {
+        prune(site, "audit", "id", "created < $2", self.now() - KEPT).await
+    }
+}
+
+/// Deletes rows of a table piece by piece, each piece a transaction of its own: nobody waits long for the
+/// writer. `condition` compares with `$2`.
+pub(crate) async fn prune(
+    site: &Site,
+    table: &'static str,
+    key: &'static str,
+    condition: &'static str,
+    before: Millis,
+) -> Result<()> {
+    loop {
+        let id = site.id.clone();
+        let deleted = site
+            .write(move |tx| {
+                let id = id.clone();
+                boxed!({
+                    let sql = format!(
+                        "delete from stoa.{table} where site = $1 and {key} in \
+                         (select {key} from stoa.{table} where site = $1 and {condition} limit $3)"
+                    );
+                    Ok(tx.execute(&sql, &params![&id, before, CHUNK]).await?)
+                })
+            })
+            .await?;
+        if deleted < CHUNK as u64 {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! How much members show of themselves: the site's settings.
+
+use super::{kind::SETTINGS, noun};
+use crate::{Identity, member::Audience};
+use serde_json::{Map, Value, json};
+use stoa_kernel::{Caller, Code, Fault, Result, SiteId, clock::iso_from_millis};
+use stoa_store::{Lane, Site, Tx, boxed};
+
+const ID: &str = "members";
+
+const DEFAULTS: [(&str, &str); 3] = [
+    ("defaultPrivacy", "PRIVATE"),
+    ("publicMemberVisibility", "VISIBLE_TO_MEMBERS_ONLY"),
+    ("publicMemberCandidates", "ANYONE"),
+];
+
+async fn word(tx: &mut Tx<'_>, site: &SiteId, name: &str) -> Result<String> {
+    let noun = noun::get(tx, site, &SETTINGS, ID).await?;
+    let usual = DEFAULTS.iter().find(|it| it.0 == name).map_or("", |it| it.1);
+    Ok(noun.as_ref().and_then(|it| it.text(name)).unwrap_or(usual).to_owned())
+}
+
+/// Whether new members show their profile.
+pub(crate) async fn is_public_by_default(tx: &mut Tx<'_>, site: &SiteId) -> Result<bool> {
+    Ok(word(tx, site, "defaultPrivacy").await? == "PUBLIC")
+}
+
+/// Whether members may show their profile.
+pub(crate) async fn may_be_public(tx: &mut Tx<'_>, site: &SiteId) -> Result<bool> {
+    Ok(word(tx, site, "publicMemberCandidates").await? == "ANYONE")
+}
+
+impl Identity {
+    /// The settings, each with its default when it was never set.
+    pub async fn privacy_get(&self, site: &Site) -> Result<Value> {
+        let site_id = site.id.clone();
+        let noun = site.read(Lane::Point, move |tx| boxed!(noun::get(tx, &site_id, &SETTINGS, ID).await)).await?;
+        let mut settings = json!({ "id": site.id, "revision": "0" });
+        for (name, usual) in DEFAULTS {
+            settings[name] = json!(noun.as_ref().and_then(|it| it.text(name)).unwrap_or(usual));
+        }
+        if let Some(noun) = noun {
+            settings["revision"] = json!(noun.revision.to_string());
+            settings["updatedDate"] = json!(iso_from_millis(noun.updated));
+        }
+        Ok(settings)
+    }
+
+    /// Changes the settings that `change` has.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::Validation`].
+    pub async fn privacy_set(&self, site: &Site, caller: &Caller, change: &Value) -> Result<Value> {
+        if !caller.is_privileged() {
+            return Err(Fault::new(Code::Forbidden));
+        }
+        let change: Map<String, Value> = SETTINGS.parse(change, false)?;
+        match self.noun_update(site, &SETTINGS, ID, None, change.clone()).await {
+            Err(fault) if fault.code() == Code::NotFound => {
+                self.noun_insert(site, &SETTINGS, ID, change).await?;
+            }
+            done => drop(done?),
+        }
+        self.privacy_get(site).await
+    }
+
+    /// Whose eyes a caller's lists of members are for.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] for visitors where only members see each other.
+    pub async fn audience(&self, site: &Site, caller: &Caller) -> Result<Audience> {
+        if caller.is_editor() {
+            return Ok(Audience::Staff);
+        }
+        if !caller.is_member() && self.privacy_get(site).await?["publicMemberVisibility"] != "VISIBLE_TO_ALL" {
+            return Err(Fault::new(Code::Forbidden));
+        }
+        Ok(Audience::Public)
+    }
+}

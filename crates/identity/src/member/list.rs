@@ -1,0 +1,302 @@
+//! Lists of members: filters and orders that an index serves, in pages by offset or by cursor.
+//!
+//! A query may name only what has a column and an index. Who may see members by what they show of
+//! themselves is part of the statement.
+
+use super::{Member, row};
+use crate::Identity;
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use stoa_kernel::{Code, Fault, Millis, Result};
+use stoa_sql::{Value, Writer};
+use stoa_store::{Lane, Site, boxed};
+
+/// More members than this are not counted.
+const COUNTED: i64 = 10_000;
+
+/// Whom a list is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Audience {
+    /// Those who run the site: everybody who is not deleted.
+    Staff,
+    /// Everybody else: active members with a public profile.
+    Public,
+}
+
+/// What members can be filtered by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemberField {
+    Id,
+    Email,
+    Status,
+    Nickname,
+    Slug,
+    Privacy,
+    Muted,
+    Created,
+    Updated,
+    LastLogin,
+}
+
+/// A filter on members; texts are folded already where the column is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum MemberFilter {
+    All(Vec<MemberFilter>),
+    Any(Vec<MemberFilter>),
+    Not(Box<MemberFilter>),
+    Is(MemberField, &'static str, Operand),
+    Prefix(MemberField, String),
+}
+
+/// What a field is compared with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Operand {
+    Text(String),
+    Number(i64),
+}
+
+impl Operand {
+    fn value(&self) -> Value {
+        match self {
+            Self::Text(text) => text.as_str().into(),
+            Self::Number(number) => (*number).into(),
+        }
+    }
+}
+
+impl Default for MemberFilter {
+    fn default() -> Self {
+        Self::All(Vec::new())
+    }
+}
+
+/// An order; the newest first by default.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum MemberSort {
+    #[default]
+    Created,
+    LastLogin,
+    Nickname,
+    Email,
+}
+
+/// Which part of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Window {
+    Offset(u32),
+    /// Behind what a cursor names; the first page for an empty one. In the default order only.
+    After(String),
+}
+
+/// A list of members.
+#[derive(Debug, Clone)]
+pub struct MemberQuery {
+    pub filter: MemberFilter,
+    pub sort: MemberSort,
+    pub is_ascending: bool,
+    pub limit: u32,
+    pub window: Window,
+}
+
+impl Default for MemberQuery {
+    fn default() -> Self {
+        let (filter, sort) = (MemberFilter::default(), MemberSort::default());
+        Self { filter, sort, is_ascending: false, limit: 50, window: Window::Offset(0) }
+    }
+}
+
+/// A page of members.
+#[derive(Debug)]
+pub struct MemberPage {
+    pub members: Vec<Member>,
+    /// How many there are, up to [`COUNTED`]; none for pages by cursor.
+    pub total: Option<i64>,
+    pub is_more_than_counted: bool,
+    /// Leads to the next page, when there is one.
+    pub next: Option<String>,
+}
+
+impl MemberField {
+    fn column(self) -> &'static str {
+        match self {
+            Self::Id => "id",
+            Self::Email => "email_folded",
+            Self::Status => "status",
+            Self::Nickname => "nickname_folded",
+            Self::Slug => "slug_folded",
+            Self::Privacy => "privacy",
+            Self::Muted => "muted",
+            Self::Created => "created",
+            Self::Updated => "updated",
+            Self::LastLogin => "coalesce(last_login, 0)",
+        }
+    }
+}
+
+impl MemberSort {
+    fn column(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::LastLogin => "coalesce(last_login, 0)",
+            Self::Nickname => "nickname_folded",
+            Self::Email => "email_folded",
+        }
+    }
+}
+
+impl Identity {
+    /// A page of members. Deleted members are not shown.
+    ///
+    /// # Errors
+    /// [`Code::CursorInvalid`]; [`Code::PagingInvalid`] for a cursor with another order than the default.
+    pub async fn member_query(&self, site: &Site, audience: Audience, query: &MemberQuery) -> Result<MemberPage> {
+        let after = match &query.window {
+            Window::After(_) if query.sort != MemberSort::Created || query.is_ascending => {
+                return Err(Fault::because(Code::PagingInvalid, "a cursor goes with the default order"));
+            }
+            Window::After(cursor) if !cursor.is_empty() => Some(read_cursor(cursor)?),
+            _ => None,
+        };
+        let (site_id, query) = (site.id.clone(), query.clone());
+        site.read(Lane::Scan, move |tx| {
+            boxed!({
+                let mut sql = Writer::new(tx.dialect());
+                sql.push(row::SELECT).push(" where site = ").bind(&site_id);
+                condition(&mut sql, audience, &query.filter);
+                if let Some((created, id)) = &after {
+                    sql.push(" and (created < ").bind(*created).push(" or (created = ").bind(*created);
+                    sql.push(" and id < ").bind(id.clone()).push("))");
+                }
+                let (order, column) = (if query.is_ascending { "asc" } else { "desc" }, query.sort.column());
+                sql.push(&format!(" order by {column} {order}, id {order} limit ")).bind(query.limit + 1);
+                if let Window::Offset(offset) = query.window {
+                    sql.push(" offset ").bind(offset);
+                }
+                let (text, values) = sql.finish();
+                let mut members = tx.rows(&text, &values, row::from_row).await?;
+                let has_more = members.len() > query.limit as usize;
+                members.truncate(query.limit as usize);
+                let next = members.last().filter(|_| has_more).map(|it| cursor(it.created, it.id.as_str()));
+                let total = match query.window {
+                    Window::After(_) => None,
+                    Window::Offset(_) => {
+                        let mut sql = Writer::new(tx.dialect());
+                        sql.push("select count(*) from (select 1 as one from stoa.member where site = ").bind(&site_id);
+                        condition(&mut sql, audience, &query.filter);
+                        sql.push(" limit ").bind(COUNTED + 1).push(") as counted");
+                        let (text, values) = sql.finish();
+                        tx.row(&text, &values, |row| row.get::<i64>(0)).await?
+                    }
+                };
+                let is_more_than_counted = total.is_some_and(|it| it > COUNTED);
+                Ok(MemberPage { members, total: total.map(|it| it.min(COUNTED)), is_more_than_counted, next })
+            })
+        })
+        .await
+    }
+
+    /// The ids of members that a filter finds, at most `limit` of them.
+    pub async fn member_ids(
+        &self,
+        site: &Site,
+        filter: &MemberFilter,
+        limit: u32,
+    ) -> Result<Vec<stoa_kernel::MemberId>> {
+        let query =
+            MemberQuery { filter: filter.clone(), limit, window: Window::After(String::new()), ..Default::default() };
+        let page = self.member_query(site, Audience::Staff, &query).await?;
+        Ok(page.members.into_iter().map(|it| it.id).collect())
+    }
+}
+
+fn condition(sql: &mut Writer<'_>, audience: Audience, filter: &MemberFilter) {
+    match audience {
+        Audience::Staff => sql.push(" and status <> 'DELETED'"),
+        Audience::Public => sql.push(" and privacy = 'PUBLIC' and status = 'ACTIVE'"),
+    };
+    sql.push(" and ");
+    write(sql, filter);
+}
+
+fn write(sql: &mut Writer<'_>, filter: &MemberFilter) {
+    match filter {
+        MemberFilter::All(parts) => list(sql, parts, " and ", "1 = 1"),
+        MemberFilter::Any(parts) => list(sql, parts, " or ", "1 = 0"),
+        MemberFilter::Not(part) => {
+            // A missing value is not what it is compared with.
+            sql.push("not coalesce(");
+            write(sql, part);
+            sql.push(", false)");
+        }
+        MemberFilter::Is(field, operator, value) => {
+            sql.push(&format!("{} {operator} ", field.column())).bind(value.value());
+        }
+        MemberFilter::Prefix(field, prefix) => {
+            let column = field.column();
+            sql.push(&format!("({column} >= ")).bind(prefix.clone());
+            if let Some(end) = after_prefix(prefix) {
+                sql.push(&format!(" and {column} < ")).bind(end);
+            }
+            sql.push(")");
+        }
+    }
+}
+
+fn list(sql: &mut Writer<'_>, parts: &[MemberFilter], joint: &str, empty: &str) {
+    if parts.is_empty() {
+        sql.push(empty);
+        return;
+    }
+    for (n, part) in parts.iter().enumerate() {
+        sql.push(if n == 0 { "(" } else { joint });
+        write(sql, part);
+    }
+    sql.push(")");
+}
+
+/// The first text behind all that begin with `prefix`.
+fn after_prefix(prefix: &str) -> Option<String> {
+    let mut chars: Vec<char> = prefix.chars().collect();
+    while let Some(last) = chars.pop() {
+        let next = if last == '\u{d7ff}' { Some('\u{e000}') } else { char::from_u32(last as u32 + 1) };
+        if let Some(next) = next {
+            chars.push(next);
+            return Some(chars.into_iter().collect());
+        }
+    }
+    None
+}
+
+fn cursor(created: Millis, id: &str) -> String {
+    URL_SAFE_NO_PAD.encode(format!("{created}:{id}"))
+}
+
+/// What a cursor says is only a place in a list that the caller may read anyway.
+fn read_cursor(cursor: &str) -> Result<(Millis, String)> {
+    let read = || {
+        let text = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
+        let (created, id) = text.split_once(':').filter(|it| !it.1.contains('\0'))?;
+        Some((created.parse().ok()?, id.to_owned()))
+    };
+    read().ok_or_else(|| Fault::new(Code::CursorInvalid))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_prefix() {
+        assert_eq!(after_prefix("ab").as_deref(), Some("ac"));
+        assert_eq!(after_prefix("a\u{10ffff}").as_deref(), Some("b"));
+        assert_eq!(after_prefix("a\u{d7ff}").as_deref(), Some("a\u{e000}"));
+        assert_eq!(after_prefix("\u{10ffff}"), None);
+    }
+
+    #[test]
+    fn cursors_come_back() {
+        assert_eq!(read_cursor(&cursor(12, "a:b")).ok(), Some((12, "a:b".to_owned())));
+        for bad in ["%", "", "YQ", "OjE"] {
+            assert!(read_cursor(bad).is_err(), "{bad}");
+        }
+    }
+}
