@@ -9,6 +9,7 @@ mod bulk;
 mod cache;
 mod collection;
 mod collection_change;
+mod cursor;
 mod definition;
 mod event;
 pub mod field;
@@ -41,6 +42,7 @@ mod write;
 
 pub use bulk::{Action, Outcome};
 pub use collection::{Collection, CollectionList, ListOptions};
+pub use cursor::Cursors;
 pub use index::Why;
 pub use index_auto::AutoIndex;
 pub use index_change::IndexList;
@@ -63,6 +65,7 @@ struct Inner {
     world: World,
     limits: Limits,
     cache: cache::SchemaCache,
+    cursors: cursor::Keys,
     noted: ownership::Noted,
     index_work: index_build::Work,
     noticed: index_auto::Noticed,
@@ -74,6 +77,7 @@ impl Content {
             world,
             limits,
             cache: Default::default(),
+            cursors: Default::default(),
             noted: Default::default(),
             index_work: Default::default(),
             noticed: Default::default(),
@@ -86,6 +90,10 @@ impl Content {
 
     fn world(&self) -> &World {
         &self.0.world
+    }
+
+    fn cursor_keys(&self) -> &cursor::Keys {
+        &self.0.cursors
     }
 
     fn cache(&self) -> &cache::SchemaCache {

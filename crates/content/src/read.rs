@@ -1,24 +1,26 @@
 //! Many items at once: queries, counts, different values (protocol/content.md 3.8, 3.9, 5).
 //!
-//! The scope of the caller is part of the plan, so that no filter, sort or count can see past it. Pages
-//! are answered by offset, without cursors: one of the two designs of section 5.3 that work fully.
+//! The scope of the caller is part of the plan, so that no filter, sort or count can see past it. Who
+//! asks by offset is answered without cursors, who asks by cursor with them: on every page but the last
+//! `next`, on every page but the first `prev` (section 5.3).
 
 use crate::{
     Collection, Content, Operation,
+    cursor::{self, Cursors, Kept, Sealer, Walk},
     include::{self, Room},
     index_auto::Answered,
     item, request, rule,
 };
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::{
     Context, Filter, Projection, Scope, compile,
-    plan::{Field, Find, Order, Start, Test},
+    plan::{Field, Find, Key, Mark, Order, Position, Start, Test},
     resolve, wire,
 };
 use stoa_sql::Direction;
-use stoa_store::{Lane, Site, Tx, boxed};
+use stoa_store::{Lane, Row, Site, Tx, boxed};
 
 /// Items of a page that an index alone can bring, beside everything else.
 const POINT_ROWS: u64 = 100;
@@ -32,23 +34,58 @@ pub struct Page {
     pub has_next: bool,
     /// How many there are on all pages, when the request asks for it.
     pub total: Option<i64>,
+    /// Set in a walk by cursors, which knows no offset.
+    pub cursors: Option<Cursors>,
 }
+
+/// What a query leaves to its cursors.
+const QUERY: Kept = Kept { outer: &["sortMode", "randomOptions"], inner: &["filter", "sort"] };
+const DISTINCT: Kept = Kept { outer: &["fieldName", "filter", "order"], inner: &[] };
 
 impl Page {
     pub(crate) fn new(start: &Start) -> Self {
         let offset = start.offset();
-        Self { elements: String::new(), count: 0, offset, has_next: false, total: None }
+        Self { elements: String::new(), count: 0, offset, has_next: false, total: None, cursors: None }
     }
 
     /// `"count":…,"offset":…`: the members of `pagingMetadata`.
     pub fn print_metadata(&self, out: &mut String) {
         use std::fmt::Write;
-        let Self { count, offset, has_next, .. } = self;
-        let _ = write!(out, "\"count\":{count},\"offset\":{offset},\"hasNext\":{has_next},\"tooManyToCount\":false");
+        let Self { count, offset, has_next, cursors, .. } = self;
+        let _ = write!(out, "\"count\":{count},");
+        if cursors.is_none() {
+            let _ = write!(out, "\"offset\":{offset},");
+        }
+        let _ = write!(out, "\"hasNext\":{has_next},\"tooManyToCount\":false");
         if let Some(total) = self.total {
             let _ = write!(out, ",\"total\":{total}");
         }
+        if let Some(Cursors { next, prev }) = cursors {
+            let named = [("next", next), ("prev", prev)];
+            let named = named.iter().filter_map(|(name, it)| Some(format!("\"{name}\":\"{}\"", it.as_ref()?)));
+            let _ = write!(out, ",\"cursors\":{{{}}}", named.collect::<Vec<_>>().join(","));
+        }
     }
+
+    /// Says where a page that was read from there lies in its walk.
+    fn walk(
+        &mut self,
+        sealer: &Sealer,
+        request: &Map<String, Json>,
+        start: &Start,
+        ends: Option<(Position, Position)>,
+    ) -> Result<()> {
+        let cursors = cursor::around(sealer, request, start, ends, self.has_next)?;
+        self.has_next = cursors.next.is_some();
+        self.cursors = Some(cursors);
+        Ok(())
+    }
+}
+
+/// A request by cursor: how its cursors are sealed, and what it continues.
+struct Walking {
+    sealer: Sealer,
+    from: Option<Walk>,
 }
 
 impl Content {
@@ -58,13 +95,16 @@ impl Content {
     /// WDE0001, WDE0025, WDE0027, and what makes a query invalid.
     pub async fn item_query(&self, site: &Site, caller: &Caller, members: &Map<String, Json>) -> Result<Page> {
         let collection = self.collection(site, request::collection(members, caller)?).await?;
-        let query = wire::Query::parse(members)?;
-        let seed = match query.sort {
+        let (walking, members) = self.walking(site, caller, &collection, "items", &QUERY, members).await?;
+        let mut query = wire::Query::parse(&members)?;
+        if let wire::Sort::Random { seed: seed @ None } = &mut query.sort {
             // Within the integers that clients count with.
-            wire::Sort::Random { seed: None } => i64::from(u32::from_le_bytes(self.world().bytes::<4>())),
-            _ => 0,
-        };
-        let plan = resolve::find(&query, context(caller, &collection, seed)?)?;
+            *seed = Some(u32::from_le_bytes(self.world().bytes::<4>()).into());
+        }
+        let mut plan = resolve::find(&query, context(caller, &collection)?)?;
+        if let Some(walk) = walking.as_ref().and_then(|it| it.from.as_ref()) {
+            plan.window.start = walk.start(Some(&plan.order))?;
+        }
         let includes = self.include_plan(site, caller, &collection, &query.references).await?;
         let lane = if is_bounded(&plan) && includes.is_empty() { Lane::Point } else { Lane::Scan };
         let (most, is_plain) = (self.limits().page_bytes, includes.is_empty());
@@ -75,7 +115,19 @@ impl Content {
             let (filter, order) = (&asked.filter, Some(&asked.order));
             self.query_answered(site, &place, &Answered { scope: &asked.scope, filter, order, began });
         }
-        found
+        let (mut page, ends) = found?;
+        if let Some(Walking { sealer, from }) = walking {
+            let first = || {
+                let mut request = QUERY.take(&members);
+                if let wire::Sort::Random { seed: Some(seed) } = query.sort {
+                    request.insert("randomOptions".to_owned(), json!({ "seed": seed }));
+                }
+                request
+            };
+            let request = from.map_or_else(first, |it| it.request);
+            page.walk(&sealer, &request, &asked.window.start, ends)?;
+        }
+        Ok(page)
     }
 
     /// How many items there are.
@@ -85,7 +137,7 @@ impl Content {
     pub async fn item_count(&self, site: &Site, caller: &Caller, members: &Map<String, Json>) -> Result<i64> {
         let collection = self.collection(site, request::collection(members, caller)?).await?;
         let filter = wire::Filter::parse_member(members)?;
-        let plan = resolve::count(&filter, context(caller, &collection, 0)?)?;
+        let plan = resolve::count(&filter, context(caller, &collection)?)?;
         let (plan, began) = (Arc::new(plan), self.world().now());
         let (asked, place) = (plan.clone(), collection.clone());
         let count = site.read(Lane::Scan, move |tx| {
@@ -106,36 +158,77 @@ impl Content {
     /// As for a query, and WDE0003 for the field's name.
     pub async fn item_distinct(&self, site: &Site, caller: &Caller, members: &Map<String, Json>) -> Result<Page> {
         let collection = self.collection(site, request::collection(members, caller)?).await?;
-        let distinct = wire::Distinct::parse(members)?;
-        let plan = resolve::distinct(&distinct, context(caller, &collection, 0)?)?;
+        let (walking, members) = self.walking(site, caller, &collection, "distinct", &DISTINCT, members).await?;
+        let distinct = wire::Distinct::parse(&members)?;
+        let mut plan = resolve::distinct(&distinct, context(caller, &collection)?)?;
+        if let Some(walk) = walking.as_ref().and_then(|it| it.from.as_ref()) {
+            plan.window.start = walk.start(None)?;
+        }
+        let start = plan.window.start.clone();
         let found = site.read(Lane::Scan, move |tx| {
             boxed!({
-                let mut page = Page::new(&plan.window.start);
+                let (mut page, limit) = (Page::new(&plan.window.start), plan.window.limit as usize);
                 let (sql, params) = compile::distinct(tx.dialect(), collection.table, &plan);
-                let keys = tx.rows(&sql, &params, |row| row.get::<String>(0)).await?;
-                page.has_next = keys.len() > plan.window.limit as usize;
-                for key in keys.iter().take(plan.window.limit as usize) {
-                    if page.count > 0 {
-                        page.elements.push(',');
-                    }
-                    page.count += 1;
+                let read = |row: &Row<'_>| Ok((row.get::<String>(0)?, row.get::<String>(1)?));
+                let mut keys = tx.rows(&sql, &params, read).await?;
+                page.has_next = keys.len() > limit;
+                keys.truncate(limit);
+                if plan.window.start.is_backward() {
+                    keys.reverse();
+                }
+                page.count = keys.len();
+                for (n, (key, _)) in keys.iter().enumerate() {
+                    page.elements.push_str(if n > 0 { "," } else { "" });
                     print_value(key, &mut page.elements);
                 }
                 if plan.total {
                     let (sql, params) = compile::distinct_count(tx.dialect(), collection.table, &plan);
                     page.total = tx.row(&sql, &params, |row| row.get(0)).await?;
                 }
-                Ok(page)
+                let at = |(_, mark): &(String, String)| Position {
+                    marks: vec![Mark::Key(mark.clone())],
+                    id: String::new(),
+                    is_included: false,
+                };
+                Ok((page, keys.first().map(at).zip(keys.last().map(at))))
             })
         });
-        found.await
+        let (mut page, ends) = found.await?;
+        if let Some(Walking { sealer, from }) = walking {
+            let request = from.map_or_else(|| DISTINCT.take(&members), |it| it.request);
+            page.walk(&sealer, &request, &start, ends)?;
+        }
+        Ok(page)
+    }
+
+    /// What a request by cursor needs, and the whole request; nothing and itself if it goes by offset.
+    async fn walking(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        collection: &Collection,
+        purpose: &str,
+        kept: &Kept,
+        members: &Map<String, Json>,
+    ) -> Result<(Option<Walking>, Map<String, Json>)> {
+        let holder = if kept.inner.is_empty() { Some(members) } else { members.get("query").and_then(Json::as_object) };
+        if holder.and_then(|it| it.get("cursorPaging")).is_none_or(Json::is_null) {
+            return Ok((None, members.clone()));
+        }
+        let sealer = self.sealer(site, caller, collection, purpose).await?;
+        let from: Option<Walk> = kept.cursor(members).map(|it| sealer.open(it)).transpose()?;
+        let members = match &from {
+            Some(walk) => kept.put(&walk.request, members.clone()),
+            None => members.clone(),
+        };
+        Ok((Some(Walking { sealer, from }), members))
     }
 }
 
 /// What a request is resolved against. A caller who may read nothing is refused here.
-fn context<'c>(caller: &Caller, collection: &'c Collection, seed: i64) -> Result<Context<'c>> {
+fn context<'c>(caller: &Caller, collection: &'c Collection) -> Result<Context<'c>> {
     let scope = rule::scope(caller, Operation::Read, collection)?;
-    Ok(Context { schema: &collection.schema, scope, seed })
+    Ok(Context { schema: &collection.schema, scope, seed: 0 })
 }
 
 /// A value in canonical text.
@@ -152,16 +245,23 @@ async fn find(
     plan: &Find,
     includes: &include::Plan,
     most: usize,
-) -> Result<Page> {
+) -> Result<(Page, Option<(Position, Position)>)> {
     let mut page = Page::new(&plan.window.start);
     let limit = plan.window.limit as usize;
     let (sql, params) = compile::find(tx.dialect(), collection.table, plan);
     let (elements, mut count) = (&mut page.elements, 0);
     // Documents that others are to be put into; all others go to the answer as they are.
     let (mut documents, mut held) = (Vec::new(), 0);
+    let is_backward = plan.window.start.is_backward();
+    let is_walk = !matches!(plan.window.start, Start::Offset(_));
+    let mut ends: Option<(Position, Position)> = None;
     tx.rows(&sql, &params, |row| {
         count += 1;
-        if !includes.is_empty() {
+        if is_walk && count <= limit {
+            let here = position(row, &plan.order)?;
+            ends = Some((ends.take().map_or_else(|| here.clone(), |(first, _)| first), here));
+        }
+        if !includes.is_empty() || is_backward {
             held += row.text(1)?.len();
             if count <= limit && held <= most {
                 documents.push(row.text(1)?.to_owned());
@@ -181,6 +281,10 @@ async fn find(
         Ok(())
     })
     .await?;
+    if is_backward {
+        documents.reverse();
+        ends = ends.map(|(nearest, farthest)| (farthest, nearest));
+    }
     for (n, it) in includes.fill(tx, documents, &mut Room::new(most)).await?.into_iter().enumerate() {
         page.elements.push_str(if n > 0 { "," } else { "" });
         item::print(collection, &stoa_query::project(&it, &plan.projection), &mut page.elements);
@@ -195,7 +299,19 @@ async fn find(
         let (sql, params) = compile::count(tx.dialect(), collection.table, &plan.count());
         page.total = tx.row(&sql, &params, |row| row.get(0)).await?;
     }
-    Ok(page)
+    Ok((page, ends))
+}
+
+/// Where the item of a row stands in the order.
+fn position(row: &Row<'_>, order: &Order) -> Result<Position, stoa_store::Error> {
+    let mark = |(n, key): (usize, &Key)| {
+        Ok(match key.field {
+            Field::Created | Field::Updated => Mark::Time(row.get(n + 2)?),
+            _ => Mark::Key(row.get(n + 2)?),
+        })
+    };
+    let marks = order.marked().enumerate().map(mark).collect::<Result<_, stoa_store::Error>>()?;
+    Ok(Position { marks, id: row.get(0)?, is_included: false })
 }
 
 /// Whether an index bounds the rows that are looked at, whatever the size of the collection.

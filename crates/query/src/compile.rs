@@ -97,8 +97,9 @@ pub fn distinct(dialect: &dyn Dialect, table: Table, plan: &Distinct) -> Stateme
     sql.push("select distinct ").push(&rows.key).push(" as k, ").push(&mark).push(" as k1");
     rows.from(&mut sql, table, plan);
     let direction = if start.is_backward() { order::turned(plan.direction) } else { plan.direction };
-    if let Some(it) = start.position().and_then(|it| it.marks.first()) {
-        sql.push(" where ").push(&mark).push(" ").push(order::sign(direction)).push(" ").bind(order::value(it));
+    if let Some((it, first)) = start.position().and_then(|it| Some((it, it.marks.first()?))) {
+        sql.push(" where ").push(&mark).push(" ").push(order::sign(direction)).push(order::or_equal(it)).push(" ");
+        sql.bind(order::value(first));
     }
     sql.push(" order by k1").push(order::suffix(direction));
     sql.push(" limit ").bind(i64::from(plan.window.limit) + 1);

@@ -18,7 +18,8 @@
 //! let context = Context { schema: &schema, scope: Scope::OwnedBy("m1".to_owned()), seed: 0 };
 //! let plan = resolve::find(&query, context)?;
 //! let (text, params) = compile::find(dialect, table, &plan);
-//! // Rows are `id, doc`; there are plan.window.limit + 1 of them if another page follows.
+//! // Rows are `id, doc`; there are plan.window.limit + 1 of them if another page follows. Where the
+//! // plan starts a walk or goes on with one (plan::Start), the marks of plan::Position come after them.
 //! let row = r#"{"_id":"1","name":"Ulm","country":"DE"}"#;
 //! assert_eq!(stoa_query::item::project(row, &plan.projection), r#"{"_id":"1","name":"Ulm"}"#);
 //! // For returnTotalCount:
@@ -28,6 +29,10 @@
 //! ```
 //! `wire::Filter::parse_member` + [`resolve::count`] + [`compile::count`] count; `wire::Distinct` and its
 //! namesakes list different values.
+//!
+//! **Indexes.** [`Schema::indexes`](schema::IndexSpec) are those that may serve; they change the way to an
+//! answer and never the answer. [`compile::index`] and [`compile::drop_index`] write the statements that
+//! make and remove one.
 //!
 //! **Writing.** `item::canonical(text)?` reads an item's `data` once; `.document(Stamp { … })?` gives the
 //! text to store, which is also the text to answer. A condition is a filter on its own:

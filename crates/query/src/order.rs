@@ -29,7 +29,7 @@ pub fn position(order: &Order, document: &Json) -> Position {
         }
         _ => Mark::Key(sort_key(key, document)),
     };
-    Position { marks: order.marked().map(mark).collect(), id: id(document).to_owned() }
+    Position { marks: order.marked().map(mark).collect(), id: id(document).to_owned(), is_included: false }
 }
 
 /// The sort keys of every value of a field, for the distinct ones among them.

@@ -160,6 +160,8 @@ pub enum Start {
 pub struct Position {
     /// One for each sort key but `_id`, none in a random order.
     pub marks: Vec<Mark>,
+    /// Whether an item right at the place belongs to the page.
+    pub is_included: bool,
     /// The item's `_id`; nothing among different values, whose one mark is enough.
     pub id: String,
 }

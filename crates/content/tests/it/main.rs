@@ -5,6 +5,7 @@
 mod bulk;
 mod collections;
 mod common;
+mod cursors;
 mod events;
 mod indexes;
 mod items;

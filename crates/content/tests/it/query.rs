@@ -126,7 +126,7 @@ on_both_engines! {
             let query = json!({ "paging": { "offset": offset } });
             seen.extend(world.ids(&app(), query).await.unwrap());
         }
-        let wants: Vec<_> = (0..120).map(|n| format!("{n:03}")).collect();
-        assert_eq!(seen, wants, "of one moment, in the order of ids");
+        let wants: Vec<_> = (0..120).rev().map(|n| format!("{n:03}")).collect();
+        assert_eq!(seen, wants, "of one moment, by id in the direction of the order");
     }
 }

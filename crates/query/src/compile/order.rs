@@ -68,7 +68,7 @@ pub(super) fn beyond(sql: &mut Writer<'_>, columns: &[Column], order: &Order, po
             sql.push(&format!("({text} {sign} {mark} or {text} = {mark} and "));
             depth += 1;
         } else {
-            sql.push(&format!("{text} {sign} {mark}"));
+            sql.push(&format!("{text} {sign}{} {mark}", or_equal(position)));
         }
     }
     sql.push(&")".repeat(depth));
@@ -79,8 +79,13 @@ pub(super) fn beyond(sql: &mut Writer<'_>, columns: &[Column], order: &Order, po
 pub(super) fn beyond_in(sql: &mut Writer<'_>, columns: &[Column], order: &Order, position: &Position, n: usize) {
     for (at, (column, mark)) in columns.iter().zip(marks(order, position)).take(n + 1).enumerate() {
         sql.push(if at > 0 { " and " } else { "" });
-        sql.push(&column.text).push(" ").push(if at < n { "=" } else { sign(column.direction) }).push(" ").bind(mark);
+        sql.push(&column.text).push(" ").push(if at < n { "=" } else { sign(column.direction) });
+        sql.push(if at + 1 == columns.len() { or_equal(position) } else { "" }).push(" ").bind(mark);
     }
+}
+
+pub(super) fn or_equal(position: &Position) -> &'static str {
+    if position.is_included { "=" } else { "" }
 }
 
 fn marks(order: &Order, position: &Position) -> Vec<Value> {

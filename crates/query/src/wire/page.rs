@@ -43,6 +43,8 @@ pub struct Reference {
 
 /// The most items of a page (protocol/content.md section 19).
 const MAX_LIMIT: i64 = 1000;
+/// The most of a page in a walk by cursors.
+const MAX_WALK_LIMIT: i64 = 100;
 /// The largest integer that clients count with.
 const MAX_INTEGER: f64 = 9_007_199_254_740_991.0;
 const MAX_SORT_KEYS: usize = 10;
@@ -112,7 +114,7 @@ pub(super) fn paging(query: &Map<String, Json>) -> Result<Paging> {
         Some(Json::String(it)) => Some(it.clone()),
         Some(_) => return Err(Fault::because(Code::CursorInvalid, "cursor must be a string")),
     };
-    Ok(Paging::Cursor { limit: limit(by_cursor)?, cursor })
+    Ok(Paging::Cursor { limit: limit_to(by_cursor, MAX_WALK_LIMIT)?, cursor })
 }
 
 impl Reference {
@@ -161,12 +163,15 @@ fn reference_name(value: Option<&Json>) -> Result<String> {
 }
 
 fn limit(object: &Map<String, Json>) -> Result<Option<u32>> {
+    limit_to(object, MAX_LIMIT)
+}
+
+fn limit_to(object: &Map<String, Json>, most: i64) -> Result<Option<u32>> {
     match integer(object, "limit")? {
         None => Ok(None),
         Some(it) if it < 1 => Err(Fault::because(Code::NotPositive, "limit must be positive")),
-        Some(it) if it > MAX_LIMIT => {
-            Err(Fault::because(Code::AboveMaximum, format!("limit must be at most {MAX_LIMIT}"))
-                .with("threshold", MAX_LIMIT))
+        Some(it) if it > most => {
+            Err(Fault::because(Code::AboveMaximum, format!("limit must be at most {most}")).with("threshold", most))
         }
         Some(it) => Ok(Some(it as u32)),
     }
