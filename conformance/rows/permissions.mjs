@@ -157,14 +157,14 @@ export const rows = [
     assert.equal(collection.dataPermissions.itemInsert, 'SITE_MEMBER');
     assert.equal(collection.permissions.read, itemRead);
   }),
-  call('getMyPermissions', 'of a visitor and of an owner', async (world, id) => {
+  call('getMyPermissions', 'of a visitor and of an app', async (world, id) => {
     await world.app.permissions.updatePermissions({ _id: id, itemRead: 'ANYONE', itemInsert: 'SITE_MEMBER', itemUpdate: 'CMS_EDITOR', itemRemove: 'PRIVILEGED' });
     const rights = async (/** @type {any} */ client) => {
       const mine = await client.permissions.getMyPermissions(id);
       return [mine.itemRead, mine.itemInsert, mine.itemUpdate, mine.itemRemove];
     };
     assert.deepEqual(await rights(world.visitor()), [true, false, false, false]);
-    assert.deepEqual(await rights(await world.owner()), [true, true, true, true]);
+    assert.deepEqual(await rights(world.app), [true, true, true, true]);
   }),
   call('addSpecialPermissions', 'a member with a special read sees what others may not', async (world, id) => {
     await world.app.permissions.updatePermissions({ _id: id, itemRead: 'CMS_EDITOR' });

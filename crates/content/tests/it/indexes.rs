@@ -3,7 +3,7 @@
 use crate::common::{World, app, code, editor, many, member, verdicts, visitor};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use stoa_content::{AutoIndex, Content, Limits};
+use stoa_content::{AutoIndex, Content, Limits, transfer};
 use stoa_kernel::Result;
 use stoa_query::{Context, Scope, compile, plan::Field, plan::Key, resolve, schema::IndexSpec, wire};
 use stoa_sql::{Direction, Table};
@@ -310,6 +310,40 @@ on_both_engines! {
         let moves = (0..30).map(|n| { let world = world.clone(); async move { code(world.update(&app(), json!({ "_id": "there", "n": n + 10 }), None).await) } });
         together(moves.collect()).await;
         assert_eq!(world.count(&app(), json!({ "n": { "$gte": 10 } })).await.unwrap(), 1);
+    }
+
+    async fn a_node_that_does_not_know_of_it_yet_learns_from_the_engine(engine) {
+        let world = World::open(engine).await;
+        world.insert(&app(), json!({ "_id": "a", "n": 1 })).await.unwrap();
+        // The clock stands still, so the other node believes what it read before the index was there.
+        let other = World { content: Content::new(world.test.world.clone(), Limits::default()), site: world.site.clone(), test: world.test };
+        other.insert(&app(), json!({ "_id": "b", "n": 2 })).await.unwrap();
+        let world = Content::new(other.test.world.clone(), Limits::default());
+        let index = json!({ "name": "only", "fields": [{ "path": "n" }], "unique": true });
+        world.index_create(&other.site, &app(), "c", &index).await.unwrap();
+        while world.index_work_do(&other.site).await.unwrap() {}
+        assert_eq!(code(other.insert(&app(), json!({ "_id": "x", "n": 1 })).await), "WDE0123");
+        assert_eq!(code(other.save(&app(), json!({ "_id": "x", "n": 1 })).await), "WDE0123");
+        assert_eq!(code(other.update(&app(), json!({ "_id": "b", "n": 1 }), None).await), "WDE0123");
+        let list = many([json!({ "_id": "c", "n": 3 }), json!({ "_id": "d", "n": 1 }), json!({ "_id": "e", "n": 3 }), json!({ "_id": "a", "n": 4 })]);
+        assert_eq!(verdicts(&other.bulk(&app(), "save", &list).await.unwrap()), ["INSERT", "WDE0123", "WDE0123", "UPDATE"]);
+        let list = many([json!({ "_id": "f", "n": 5 }), json!({ "_id": "g", "n": 3 })]);
+        assert_eq!(verdicts(&other.bulk(&app(), "insert", &list).await.unwrap()), ["INSERT", "WDE0123"]);
+        assert_eq!(other.count(&app(), json!({})).await.unwrap(), 4);
+    }
+
+    async fn an_import_leaves_out_the_lines_that_breach(engine) {
+        let world = World::open(engine).await;
+        world.unique("n", false).await;
+        let lines = [("a", 1), ("b", 2), ("c", 1), ("d", 3)].map(|(id, n)| json!({ "_id": id, "n": n }).to_string()).join("\n");
+        let mut refused = Vec::new();
+        let tell = |it: transfer::Event<'_>| {
+            if let transfer::Event::Refused { line, fault } = it {
+                refused.push((line, fault.code().name()));
+            }
+        };
+        let done = world.content.import(&world.site, &app(), "c", transfer::Format::JsonLines, lines.as_bytes(), tell).await.unwrap();
+        assert_eq!((done.inserted, done.failed, refused), (3, 1, vec![(3, "WDE0123")]));
     }
 
     async fn a_restart_takes_up_what_was_begun(engine) {
