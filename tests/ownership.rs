@@ -167,7 +167,7 @@ on_both_engines! {
     }
 }
 
-async fn together<T>(futures: impl IntoIterator<Item = impl Future<Output = T>>) -> Vec<T> {
+pub async fn together<T>(futures: impl IntoIterator<Item = impl Future<Output = T>>) -> Vec<T> {
     use std::{pin::Pin, task::Poll};
     let mut running: Vec<Pin<Box<_>>> = futures.into_iter().map(Box::pin).collect();
     let mut done: Vec<Option<T>> = running.iter().map(|_| None).collect();

@@ -1,0 +1,296 @@
+//! The permission oracle: random levels, special permissions, callers, items and calls, through HTTP.
+//!
+//! [`right`] is a plain reading of the rules (protocol/content.md 8 and 21.9), written without a look at
+//! the server's. After each call the whole collection is read with the API key: what a call showed and what
+//! it changed must be what that reading says, no more and no less. `STOA_ORACLE_SEED` repeats a fresh run.
+
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::Write;
+use stoa_testkit::{Asker, Engine, Reply, TestApp, on_both_engines};
+
+mod calls;
+mod links;
+
+/// Worlds of one seed, and calls in each of them.
+const WORLDS: usize = 6;
+const CALLS: usize = 100;
+const LEVELS: [&str; 5] = ["ANYONE", "SITE_MEMBER", "SITE_MEMBER_AUTHOR", "CMS_EDITOR", "PRIVILEGED"];
+const OPERATIONS: [&str; 4] = ["itemRead", "itemInsert", "itemUpdate", "itemRemove"];
+const READ: usize = 0;
+const INSERT: usize = 1;
+const UPDATE: usize = 2;
+const REMOVE: usize = 3;
+
+on_both_engines! {
+    async fn no_call_shows_or_changes_more_than_the_rules_allow(engine) {
+        run(engine, 21_908).await;
+        let fresh = from_environment().unwrap_or_else(fresh_seed);
+        run(engine, fresh).await;
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the environment repeats a run")]
+fn from_environment() -> Option<u64> {
+    std::env::var("STOA_ORACLE_SEED").ok()?.parse().ok()
+}
+
+/// The standard library seeds its hash tables with chance; nothing here needs more than that.
+fn fresh_seed() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    std::collections::hash_map::RandomState::new().build_hasher().finish()
+}
+
+async fn run(engine: Engine, seed: u64) {
+    let app = TestApp::new(engine).await;
+    let people = people(&app).await;
+    let mut random = Random(seed);
+    let mut tally = BTreeMap::new();
+    for number in 0..WORLDS {
+        let mut world = World::make(&app, &people, &mut random, number, seed).await;
+        for _ in 0..CALLS {
+            let person = &people[random.below(people.len())];
+            let (call, verdict) = world.call(person, &mut random).await;
+            let is_allowed = if verdict == "200" { "allowed" } else { "refused" };
+            *tally.entry(format!("{call} {is_allowed}")).or_insert(0) += 1;
+        }
+    }
+    let _ = writeln!(std::io::stdout(), "\noracle on {engine:?}, seed {seed}: {tally:?}");
+}
+
+/// splitmix64: a run repeats from its seed alone.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % n as u64) as usize
+    }
+
+    fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    Nobody,
+    Visitor,
+    Member,
+    Editor,
+    Owner,
+    App,
+}
+
+struct Person<'a> {
+    kind: Kind,
+    /// What the items of this person have as `_owner`.
+    id: String,
+    asker: Asker<'a>,
+}
+
+/// One of each kind, and a second member. Whose an item is shows in an item that anyone may write.
+async fn people(app: &TestApp) -> Vec<Person<'_>> {
+    let open = OPERATIONS.iter().map(|it| (*it, "ANYONE")).collect::<BTreeMap<_, _>>();
+    let body =
+        json!({ "collection": { "id": "who", "fields": [{ "key": "n", "type": "NUMBER" }], "dataPermissions": open } });
+    let reply = app.app().post("/v2/collections", &body).await;
+    assert_eq!(reply.verdict(), "200", "{:?}", reply.body);
+    let askers = [
+        (Kind::Nobody, app.nobody()),
+        (Kind::Visitor, app.visitor().await),
+        (Kind::Member, app.member("ann@example.org").await),
+        (Kind::Member, app.member("bob@example.org").await),
+        (Kind::Editor, app.editor().await),
+        (Kind::Owner, app.owner().await),
+        (Kind::App, app.app()),
+    ];
+    let mut people = Vec::new();
+    for (kind, asker) in askers {
+        let body = json!({ "dataCollectionId": "who", "dataItem": { "data": {} } });
+        let reply = asker.post("/v2/items", &body).await;
+        let id = reply.json()["dataItem"]["data"]["_owner"].as_str().unwrap_or_default().to_owned();
+        people.push(Person { kind, id, asker });
+    }
+    people
+}
+
+/// What somebody may do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Right {
+    /// To every item.
+    All,
+    /// To items whose `_owner` they are.
+    Own,
+    /// To none, without an error: reads under SITE_MEMBER_AUTHOR.
+    Nothing,
+    Refused,
+}
+
+/// A collection and, beside it, all that is true of its items.
+struct Side {
+    id: String,
+    levels: [&'static str; 4],
+    /// Whom special permissions allow which operations.
+    special: Vec<(String, [bool; 4])>,
+    items: BTreeMap<String, Value>,
+}
+
+fn right(person: &Person<'_>, side: &Side, operation: usize) -> Right {
+    let is_special = side.special.iter().any(|(id, allowed)| *id == person.id && allowed[operation]);
+    match (person.kind, side.levels[operation]) {
+        (Kind::Nobody, _) => Right::Refused,
+        (Kind::Owner | Kind::App, _) | (_, "ANYONE") => Right::All,
+        _ if is_special => Right::All,
+        (Kind::Editor, it) if it != "PRIVILEGED" => Right::All,
+        (Kind::Member, "SITE_MEMBER") => Right::All,
+        (Kind::Member, "SITE_MEMBER_AUTHOR") => Right::Own,
+        (_, "SITE_MEMBER_AUTHOR") if operation == READ => Right::Nothing,
+        _ => Right::Refused,
+    }
+}
+
+/// Whether the person may do this to the item.
+fn may(person: &Person<'_>, side: &Side, operation: usize, item: &Value) -> bool {
+    match right(person, side, operation) {
+        Right::All => true,
+        Right::Own => item["_owner"] == person.id.as_str(),
+        Right::Nothing | Right::Refused => false,
+    }
+}
+
+/// How a call is answered whose right is missing altogether.
+fn refusal(person: &Person<'_>) -> &'static str {
+    if person.kind == Kind::Nobody { "401 UNAUTHENTICATED" } else { "403 WDE0027" }
+}
+
+impl Side {
+    fn readable<'s>(&'s self, person: &Person<'_>) -> Vec<(&'s String, &'s Value)> {
+        self.items.iter().filter(|(_, it)| may(person, self, READ, it)).collect()
+    }
+
+    /// An id that is there, or one that isn't.
+    fn any_id(&self, random: &mut Random) -> String {
+        match self.items.keys().nth(random.below(self.items.len() + 4)) {
+            Some(it) => it.clone(),
+            None => format!("new{}", random.below(4)),
+        }
+    }
+}
+
+/// Two collections, of which `near` refers to `far` by `one` and by `many`.
+struct World<'a> {
+    app: &'a TestApp,
+    near: Side,
+    far: Side,
+    /// The links of `many`, in the order in which they were made.
+    links: Vec<(String, String)>,
+    /// What to say when something is wrong.
+    name: String,
+}
+
+impl<'a> World<'a> {
+    async fn make(app: &'a TestApp, people: &[Person<'_>], random: &mut Random, number: usize, seed: u64) -> Self {
+        let (near, far) = (format!("near{number}"), format!("far{number}"));
+        let far_side = Side::make(app, people, random, far.clone(), json!([{ "key": "n", "type": "NUMBER" }])).await;
+        let fields = json!([
+            { "key": "n", "type": "NUMBER" },
+            { "key": "one", "type": "REFERENCE", "typeMetadata": { "reference": { "referencedCollectionId": far } } },
+            { "key": "many", "type": "MULTI_REFERENCE", "typeMetadata": { "multiReference": {
+                "referencedCollectionId": far, "referencingFieldKey": "back", "referencingDisplayName": "back" } } },
+        ]);
+        let near_side = Side::make(app, people, random, near, fields).await;
+        let name = format!("seed {seed}, world {number}");
+        Self { app, near: near_side, far: far_side, links: Vec::new(), name }
+    }
+
+    /// The items of a collection as they are, without the dates.
+    async fn stored(&self, collection: &str) -> BTreeMap<String, Value> {
+        let body = json!({ "dataCollectionId": collection, "query": { "paging": { "limit": 1000 } } });
+        let reply = self.app.app().post("/v2/items/query", &body).await.json();
+        let items = reply["dataItems"].as_array().unwrap_or_else(|| panic!("{reply}"));
+        items.iter().map(|it| (it["data"]["_id"].as_str().unwrap().to_owned(), plain(&it["data"]))).collect()
+    }
+
+    /// Nothing changed but what was expected to.
+    async fn check(&self, call: &str, person: &Person<'_>) {
+        for side in [&self.near, &self.far] {
+            let what = format!("{}: {call} of {:?} {} on {}", self.name, person.kind, person.id, side.id);
+            assert_eq!(self.stored(&side.id).await, side.items, "{what}: {:?} {:?}", side.levels, side.special);
+        }
+        self.check_links(call, person).await;
+    }
+
+    fn context(&self, call: &str, person: &Person<'_>, side: &Side, reply: &Reply) -> String {
+        format!(
+            "{}: {call} of {:?} {} on {} {:?} {:?}\n{}",
+            self.name,
+            person.kind,
+            person.id,
+            side.id,
+            side.levels,
+            side.special,
+            String::from_utf8_lossy(&reply.body)
+        )
+    }
+}
+
+impl Side {
+    /// A collection with random items of everybody, closed to random levels afterwards.
+    async fn make(app: &TestApp, people: &[Person<'_>], random: &mut Random, id: String, fields: Value) -> Self {
+        let open = OPERATIONS.iter().map(|it| (*it, "ANYONE")).collect::<BTreeMap<_, _>>();
+        let body = json!({ "collection": { "id": id, "fields": fields, "dataPermissions": open } });
+        let reply = app.app().post("/v2/collections", &body).await;
+        assert_eq!(reply.verdict(), "200", "{:?}", reply.body);
+        let mut side = Self { id, levels: [LEVELS[0]; 4], special: Vec::new(), items: BTreeMap::new() };
+        for n in 0..10 {
+            let author = &people[1 + random.below(people.len() - 1)];
+            let data = side.data(random, &format!("i{n}"));
+            let body = json!({ "dataCollectionId": side.id, "dataItem": { "data": data } });
+            let reply = author.asker.post("/v2/items", &body).await.json();
+            side.items.insert(format!("i{n}"), plain(&reply["dataItem"]["data"]));
+        }
+        side.levels = [(); 4].map(|()| LEVELS[random.below(5)]);
+        let mut closed = json!({ "id": side.id });
+        for (name, level) in OPERATIONS.iter().zip(side.levels) {
+            closed[*name] = level.into();
+        }
+        let reply = app.app().post("/v1/permissions", &json!({ "dataPermissions": closed })).await;
+        assert_eq!(reply.verdict(), "200", "{:?}", reply.body);
+        for member in people.iter().filter(|it| it.kind == Kind::Member) {
+            if random.one_in(3) {
+                let allowed = [(); 4].map(|()| random.one_in(3));
+                let mut special = json!({ "userId": member.id });
+                for (name, allowed) in OPERATIONS.iter().zip(allowed) {
+                    special[*name] = if allowed { "ALLOWED" } else { "UNSPECIFIED" }.into();
+                }
+                let body = json!({ "dataCollectionId": side.id, "specialPermissions": special });
+                let reply = app.app().post("/v1/permissions/special", &body).await;
+                assert_eq!(reply.verdict(), "200", "{:?}", reply.body);
+                side.special.push((member.id.clone(), allowed));
+            }
+        }
+        side
+    }
+
+    /// What is written: a secret number, a mark that tells one write from another, perhaps a reference.
+    fn data(&self, random: &mut Random, id: &str) -> Value {
+        let mut data = json!({ "_id": id, "n": random.below(4), "mark": random.below(1_000_000) });
+        if self.id.starts_with("near") && random.one_in(2) {
+            data["one"] = format!("i{}", random.below(12)).into();
+        }
+        data
+    }
+}
+
+/// An item without the dates that the server gave it.
+fn plain(data: &Value) -> Value {
+    let mut data = data.clone();
+    for name in ["_createdDate", "_updatedDate"] {
+        data.as_object_mut().unwrap_or_else(|| panic!("no item")).remove(name);
+    }
+    data
+}
