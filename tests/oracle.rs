@@ -13,8 +13,8 @@ mod calls;
 mod links;
 
 /// Worlds of one seed, and calls in each of them.
-const WORLDS: usize = 6;
-const CALLS: usize = 100;
+const WORLDS: usize = 5;
+const CALLS: usize = 80;
 const LEVELS: [&str; 5] = ["ANYONE", "SITE_MEMBER", "SITE_MEMBER_AUTHOR", "CMS_EDITOR", "PRIVILEGED"];
 const OPERATIONS: [&str; 4] = ["itemRead", "itemInsert", "itemUpdate", "itemRemove"];
 const READ: usize = 0;
