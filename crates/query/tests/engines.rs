@@ -303,6 +303,73 @@ fn a_unique_index_tells_values_apart() {
     }
 }
 
+/// Each rule of permission is a scope in the statement, and each scope has an index: of a member's own
+/// items among others', a page in the usual order, one of them by its id, and how many there are.
+/// Nothing ends the count or the pages early.
+#[test]
+fn every_rule_is_answered_from_an_index() {
+    let (sqlite, postgres) = (OnSqlite::open(), OnPostgres::open());
+    let table = Table { site: postgres.site, number: 5 };
+    sqlite.create(table, &[]);
+    postgres.create(table, &[]);
+    // 100,000 items of m1 among 150,000.
+    let columns = "(id, created, updated, owner, doc)";
+    sqlite.execute(&format!(
+        "insert into {} {columns} with recursive it(n) as (select 0 union all select n + 1 from it where n < 149999) \
+         select printf('i%06d', n), n, n, case n % 3 when 0 then 'm2' else 'm1' end, jsonb_object('n', n % 7, 'pad', printf('%.120c', 'x')) from it; \
+         analyze stoa",
+        Sqlite.table(table)
+    ));
+    postgres.execute(&format!(
+        "insert into {} {columns} select 'i' || lpad(n::text, 6, '0'), n, n, \
+         case n % 3 when 0 then 'm2' else 'm1' end, '{{\"n\":' || n % 7 || ',\"pad\":\"' || repeat('x', 120) || '\"}}' from generate_series(0, 149999) as n",
+        Postgres.table(table)
+    ));
+    postgres.execute(&format!("vacuum analyze {}", Postgres.table(table)));
+
+    let schema = Schema::default();
+    let context = |scope| Context { schema: &schema, scope, seed: 0 };
+    let own = || Scope::OwnedBy("m1".into());
+    let find = |request: serde_json::Value, scope| {
+        let query = wire::Query::parse(request.as_object().expect("an object")).expect("a query");
+        let plan = resolve::find(&query, context(scope)).expect("a plan");
+        [compile::find(&Sqlite, table, &plan), compile::find(&Postgres, table, &plan)]
+    };
+    let count = |scope| {
+        let plan = resolve::count(&wire::Filter::everything(), context(scope)).expect("a plan");
+        [compile::count(&Sqlite, table, &plan), compile::count(&Postgres, table, &plan)]
+    };
+    let by_id = json!({ "query": { "filter": { "_id": { "$in": ["i000001", "i000003"] } } } });
+    for (what, statements, sorts) in [
+        ("a page of everything", find(json!({}), Scope::Everything), false),
+        ("a page of one's own", find(json!({}), own()), false),
+        ("one's own by id", find(by_id, own()), true),
+        ("how many are one's own", count(own()), false),
+    ] {
+        let on_sqlite = sqlite.plan(&statements[0]);
+        assert!(on_sqlite.contains(" USING ") && (sorts || !on_sqlite.contains("TEMP B-TREE")), "{what}\n{on_sqlite}");
+        let on_postgres = postgres.plan(&statements[1]);
+        assert!(!on_postgres.contains("Seq Scan") && (sorts || !on_postgres.contains("Sort")), "{what}\n{on_postgres}");
+    }
+    // A count reads the index alone, not the items.
+    assert!(sqlite.plan(&count(own())[0]).contains("COVERING INDEX c5_owner"));
+    assert!(postgres.plan(&count(own())[1]).contains("Index Only Scan using c5_owner"));
+
+    let last = json!({ "query": { "paging": { "limit": 10, "offset": 99_999 } } });
+    for (statements, rows, first) in [
+        (count(own()), 1, "100000"),
+        (count(Scope::Everything), 1, "150000"),
+        (count(Scope::Nothing), 1, "0"),
+        (find(last, own()), 1, "i000001"),
+        (find(json!({ "query": { "filter": { "_id": "i000003" } } }), own()), 0, ""),
+    ] {
+        for found in [sqlite.rows(&statements[0]), postgres.rows(&statements[1])] {
+            assert_eq!(found.len(), rows, "{statements:?}");
+            assert_eq!(found.first().and_then(|it| it[0].as_deref()).unwrap_or_default(), first, "{statements:?}");
+        }
+    }
+}
+
 /// The largest that `wire` lets through must fit into what SQLite takes: a million bytes of text, a
 /// thousand levels of expression.
 #[test]

@@ -64,6 +64,10 @@ impl OnSqlite {
         for it in Sqlite.create_items_table(table) {
             self.0.execute_batch(&it).expect("a table");
         }
+        self.insert(table, rows);
+    }
+
+    pub fn insert(&self, table: Table, rows: &[Row]) {
         let name = Sqlite.table(table);
         let text = format!(
             "insert into {name} (id, created, updated, owner, doc) values ($1, $2, $3, $4, {})",
@@ -177,6 +181,10 @@ impl OnPostgres {
         for it in Postgres.create_items_table(table) {
             self.execute(&it);
         }
+        self.insert(table, rows);
+    }
+
+    pub fn insert(&self, table: Table, rows: &[Row]) {
         let name = Postgres.table(table);
         let text = format!("insert into {name} (id, created, updated, owner, doc) values ($1, $2, $3, $4, $5)");
         self.runtime.block_on(async {
