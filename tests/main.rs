@@ -17,3 +17,4 @@ mod references;
 mod semantics;
 mod store;
 mod tokens;
+mod walk;
