@@ -179,6 +179,11 @@ const POSTS: &[&str] = &[
     "/v2/bulk/items/save",
     "/v2/bulk/items/patch",
     "/v2/bulk/items/remove",
+    "/v2/bulk/items/insert-references",
+    "/v2/bulk/items/remove-references",
+    "/v2/items/replace-references",
+    "/v2/items/is-referenced",
+    "/v2/items/query-referenced",
     "/v2/collections",
     "/v2/indexes",
     "/v1/permissions",
@@ -246,6 +251,34 @@ fn requests() -> Vec<(&'static str, Value)> {
         ("/v2/bulk/items/save", json!({ "dataCollectionId": "things", "dataItems": [item] })),
         ("/v2/bulk/items/remove", json!({ "dataCollectionId": "things", "dataItemIds": ["x", "y"] })),
         (
+            "/v2/items/query",
+            json!({ "dataCollectionId": "things", "includeReferences": [{ "field": "peers.boss", "limit": 2 }], "includeReferencedItems": ["peers"], "query": { "filter": { "peers": { "$hasSome": ["one"] } } } }),
+        ),
+        (
+            "/v2/items/save",
+            json!({ "dataCollectionId": "things", "saveReferences": true, "includeReferencedItems": true, "dataItem": { "data": { "_id": "one", "boss": { "_id": "one" }, "peers": ["one", { "_id": "one" }] } } }),
+        ),
+        (
+            "/v2/bulk/items/remove-references",
+            json!({ "dataCollectionId": "things", "dataItemReferences": [{ "referringItemFieldName": "peers", "referringItemId": "one", "referencedItemId": "one" }] }),
+        ),
+        (
+            "/v2/bulk/items/insert-references",
+            json!({ "dataCollectionId": "things", "dataItemReferences": [{ "referringItemFieldName": "peers", "referringItemId": "one", "referencedItemId": "one" }] }),
+        ),
+        (
+            "/v2/items/replace-references",
+            json!({ "dataCollectionId": "things", "referringItemFieldName": "peers", "referringItemId": "one", "newReferencedItemIds": ["one"] }),
+        ),
+        (
+            "/v2/items/is-referenced",
+            json!({ "dataCollectionId": "things", "referringItemFieldName": "peers", "referringItemId": "one", "referencedItemId": "one", "consistentRead": true }),
+        ),
+        (
+            "/v2/items/query-referenced",
+            json!({ "dataCollectionId": "things", "referringItemFieldName": "peers", "referringItemIds": ["one"], "order": "ASC", "paging": { "limit": 5, "offset": 0 }, "fields": ["n"], "returnTotalCount": true }),
+        ),
+        (
             "/v2/collections",
             json!({ "collection": { "id": "more", "displayName": "M", "fields": [{ "key": "t", "type": "TEXT", "displayName": "T" }], "permissions": { "read": "ANYONE", "insert": "ADMIN", "update": "ADMIN", "remove": "ADMIN" } } }),
         ),
@@ -296,7 +329,11 @@ fn pointers(value: &Value) -> Vec<String> {
 
 async fn things(app: &TestApp) {
     let collection = json!({ "collection": {
-        "id": "things", "displayName": "Things", "fields": [{ "key": "n", "type": "NUMBER" }],
+        "id": "things", "displayName": "Things", "fields": [
+            { "key": "n", "type": "NUMBER" },
+            { "key": "boss", "type": "REFERENCE", "typeMetadata": { "reference": { "referencedCollectionId": "things" } } },
+            { "key": "peers", "type": "MULTI_REFERENCE", "typeMetadata": { "multiReference": { "referencedCollectionId": "things", "referencingFieldKey": "peersOf" } } },
+        ],
         "dataPermissions": { "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" },
     }});
     let reply = app.app().post("/v2/collections", &collection).await;

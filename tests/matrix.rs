@@ -54,9 +54,14 @@ async fn draw(engine: Engine) -> String {
 async fn fill(app: &TestApp, member: &Asker<'_>, other: &Asker<'_>, id: &str, level: &str) {
     let levels =
         |level: &str| json!({ "itemRead": level, "itemInsert": level, "itemUpdate": level, "itemRemove": level });
+    let peers = |key: &str, pair: &str| {
+        let metadata = json!({ "multiReference": { "referencedCollectionId": id, "referencingFieldKey": pair } });
+        json!({ "key": key, "type": "MULTI_REFERENCE", "typeMetadata": metadata })
+    };
     let collection = |level: &str| {
         json!({
-            "id": id, "displayName": id, "fields": [{ "key": "secret", "type": "NUMBER" }], "dataPermissions": levels(level),
+            "id": id, "displayName": id, "dataPermissions": levels(level),
+            "fields": [{ "key": "secret", "type": "NUMBER" }, peers("peers", "peersOf"), peers("peersOf", "peers")],
         })
     };
     let made = app.app().post("/v2/collections", &json!({ "collection": collection("ANYONE") })).await;
@@ -120,6 +125,9 @@ async fn row(app: &TestApp, caller: &Asker<'_>, c: &str, (member, other): (&Aske
         cells.push(format!("patch {id} {}", caller.post("/v2/items/patch", &patch).await.verdict()));
     }
     for id in ["mine", "hers", "none"] {
+        cells.push(format!("links {id} {}", links(caller, c, id).await));
+    }
+    for id in ["mine", "hers", "none"] {
         let remove = json!({ "dataCollectionId": c, "dataItemId": id });
         cells.push(format!("remove {id} {}", caller.post("/v2/items/remove", &remove).await.verdict()));
     }
@@ -131,6 +139,25 @@ async fn row(app: &TestApp, caller: &Asker<'_>, c: &str, (member, other): (&Aske
     let rights: Vec<_> = words.into_iter().filter(|it| mine[it] == true).collect();
     cells.push(format!("mine {}", if reply.status == 200 { rights.join("+") } else { reply.verdict() }));
     cells.join(" | ")
+}
+
+/// Links an item with the member's, looks, and takes the link away again in both ways.
+async fn links(caller: &Asker<'_>, c: &str, id: &str) -> String {
+    let link = json!({ "referringItemFieldName": "peers", "referringItemId": id, "referencedItemId": "mine" });
+    let many = json!({ "dataCollectionId": c, "dataItemReferences": [link] });
+    let mut one = link;
+    one["dataCollectionId"] = c.into();
+    let mut none = one.clone();
+    none["newReferencedItemIds"] = json!([]);
+    let mut verdicts = vec![caller.post("/v2/bulk/items/insert-references", &many).await.verdict()];
+    let reply = caller.post("/v2/items/is-referenced", &one).await;
+    verdicts.push(if reply.status == 200 { reply.json()["isReferenced"].to_string() } else { reply.verdict() });
+    let reply = caller.post("/v2/items/query-referenced", &one).await;
+    let found = |reply: stoa_testkit::Reply| reply.json()["results"].as_array().map_or(0, Vec::len).to_string();
+    verdicts.push(if reply.status == 200 { found(reply) } else { reply.verdict() });
+    verdicts.push(caller.post("/v2/items/replace-references", &none).await.verdict());
+    verdicts.push(caller.post("/v2/bulk/items/remove-references", &many).await.verdict());
+    verdicts.join(", ")
 }
 
 /// Puts the three items back as they were, each written by its owner while the collection is open.

@@ -400,6 +400,291 @@ on_both_engines! {
         let reply = query(&asker, "movies", json!({}), json!([{ "field": "actors.movies.actors", "limit": 1000 }, { "field": "actors", "limit": 1000 }])).await;
         assert_eq!(reply.verdict(), "413 WDE0109");
     }
+
+    async fn items_bring_their_links(engine) {
+        let app = TestApp::new(engine).await;
+        movies(&app, (OPEN, OPEN), (OPEN, OPEN)).await;
+        let asker = app.app();
+        let write = |call: &'static str, data: Value, more: Value| {
+            let asker = asker.clone();
+            async move {
+                let mut body = json!({ "dataCollectionId": "movies", "dataItem": { "data": data } });
+                body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+                asker.post(call, &body).await
+            }
+        };
+        let saves = json!({ "saveReferences": true });
+        // Without a word they are dropped; whole items stand for their ids.
+        let data = json!({ "_id": "s", "actors": ["p"], "lead": { "_id": "p", "title": "x" }, "z": 1 });
+        let reply = write("/v2/items", data.clone(), json!({})).await.json()["dataItem"]["data"].clone();
+        assert_eq!((&reply["lead"], reply.get("actors"), &reply["z"]), (&json!("p"), None, &json!(1)));
+        assert_eq!(far(&asker, "movies", "actors", "s").await, "");
+        let data = json!({ "_id": "t", "actors": [{ "_id": "q" }, "p", "q"] });
+        assert_eq!(write("/v2/items", data, saves.clone()).await.json()["dataItem"]["data"].get("actors"), None);
+        assert_eq!(far(&asker, "movies", "actors", "t").await, "qp");
+        assert_eq!(get(&asker, "movies", "t", json!([])).await.get("actors"), None);
+        // An update that says nothing of a field leaves its links.
+        for (data, wants) in [
+            (json!({ "_id": "t", "title": "T" }), "qp"), (json!({ "_id": "t", "actors": ["r", "q"] }), "rq"),
+            (json!({ "_id": "t", "actors": null }), ""), (json!({ "_id": "t", "actors": ["p"] }), "p"), (json!({ "_id": "t", "actors": [] }), ""),
+        ] {
+            assert_eq!(write("/v2/items/update", data.clone(), saves.clone()).await.verdict(), "200");
+            assert_eq!(far(&asker, "movies", "actors", "t").await, wants, "{data}");
+        }
+        assert_eq!(write("/v2/items/save", json!({ "_id": "t", "actors": ["p"] }), saves.clone()).await.json()["action"], "UPDATED");
+        assert_eq!(write("/v2/items/save", json!({ "_id": "u", "actors": ["p", "r"] }), saves.clone()).await.json()["action"], "INSERTED");
+        assert_eq!((far(&asker, "movies", "actors", "t").await, far(&asker, "actors", "movies", "p").await), ("p".to_owned(), "tu".to_owned()));
+        // What isn't there can't be linked, and then the item isn't written.
+        for (data, wants) in [
+            (json!({ "_id": "v", "actors": ["p", "x"] }), "404 WDE0073"), (json!({ "_id": "v", "actors": "p" }), "400 WDE0303"),
+            (json!({ "_id": "v", "actors": [1] }), "400 WDE0303"), (json!({ "_id": "v", "actors": [{ "id": "p" }] }), "400 WDE0303"),
+            (json!({ "_id": "v", "actors": [""] }), "400 WDE0303"), (json!({ "_id": "v", "actors": vec!["p"; 1001] }), "400 WDE0303"),
+        ] {
+            assert_eq!(write("/v2/items", data.clone(), saves.clone()).await.verdict(), wants, "{data}");
+        }
+        assert_eq!(get(&asker, "movies", "v", json!([])).await, Value::Null);
+        assert_eq!(write("/v2/items", json!({}), json!({ "saveReferences": 1 })).await.verdict(), "400 WDE0018");
+        // The answer shows what the item refers to, if asked.
+        let shows = json!({ "saveReferences": true, "includeReferencedItems": true });
+        for call in ["/v2/items/update", "/v2/items/save"] {
+            let data = json!({ "_id": "t", "actors": ["r", "p"], "lead": "p" });
+            let item = write(call, data, shows.clone()).await.json()["dataItem"]["data"].clone();
+            assert_eq!((ids(&item["actors"]), &item["lead"]["title"]), ("rp".to_owned(), &json!("p")));
+        }
+        let item = write("/v2/items", json!({ "_id": "w", "lead": "gone" }), shows).await.json()["dataItem"]["data"].clone();
+        assert_eq!((&item["actors"], &item["lead"]), (&json!([]), &json!("gone")));
+        // Many at once, each with an answer of its own.
+        let list = [json!({ "_id": "b1", "actors": ["x"] }), json!({ "_id": "b2", "actors": ["p"] }), json!({ "_id": "b3", "actors": 7 }), json!({ "_id": "m", "actors": ["q"] }), json!({ "_id": "b4", "actors": ["r"] }), json!({ "_id": "b5", "actors": ["q"], "$no": 1 })];
+        let items: Vec<_> = list.into_iter().map(|it| json!({ "data": it })).collect();
+        let body = json!({ "dataCollectionId": "movies", "dataItems": items, "saveReferences": true });
+        let codes = |reply: &Reply| {
+            let json = reply.json();
+            let code = |it: &Value| it["itemMetadata"]["error"]["code"].as_str().unwrap_or("ok").to_owned();
+            json["results"].as_array().unwrap().iter().map(code).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(codes(&asker.post("/v2/bulk/items/insert", &body).await), "WDE0073 ok WDE0303 WDE0074 ok WDE0134");
+        for (id, wants) in [("b1", ""), ("b2", "p"), ("b3", ""), ("m", ""), ("b4", "r")] {
+            assert_eq!(far(&asker, "movies", "actors", id).await, wants, "{id}");
+        }
+        for call in ["update", "save"] {
+            let list = [json!({ "_id": "b2", "actors": ["q"] }), json!({ "_id": "b4", "actors": ["x"] }), json!({ "_id": "b2", "actors": ["r", "p"] }), json!({ "_id": "m", "actors": [call] })];
+            insert(&asker, "actors", call).await;
+            let items: Vec<_> = list.into_iter().map(|it| json!({ "data": it })).collect();
+            let body = json!({ "dataCollectionId": "movies", "dataItems": items, "saveReferences": true });
+            assert_eq!(codes(&asker.post(&format!("/v2/bulk/items/{call}"), &body).await), "ok WDE0073 ok ok", "{call}");
+            for (id, wants) in [("b2", "rp"), ("b4", "r"), ("m", call)] {
+                assert_eq!(far(&asker, "movies", "actors", id).await, wants, "{id}");
+            }
+        }
+        // Items of one call may refer to each other.
+        collection(&app, "people", json!([multi("follows", "people", "followers")]), (OPEN, OPEN)).await;
+        let items = json!([{ "data": { "_id": "a", "follows": ["b"] } }, { "data": { "_id": "b", "follows": ["a", "b"] } }, { "data": { "_id": "c", "follows": ["x"] } }, { "data": { "_id": "d", "follows": ["c"] } }]);
+        let body = json!({ "dataCollectionId": "people", "dataItems": items, "saveReferences": true });
+        assert_eq!(codes(&asker.post("/v2/bulk/items/insert", &body).await), "ok ok WDE0073 ok");
+        assert_eq!((far(&asker, "people", "follows", "b").await, far(&asker, "people", "follows", "d").await), ("ab".to_owned(), String::new()));
+    }
+
+    async fn patches_change_links(engine) {
+        let app = TestApp::new(engine).await;
+        movies(&app, (OPEN, OPEN), (OPEN, OPEN)).await;
+        let asker = app.app();
+        let step = |action: &str, value: Value| {
+            let options = match action {
+                "SET_FIELD" => "setFieldOptions",
+                "APPEND_TO_ARRAY" => "appendToArrayOptions",
+                _ => "removeFromArrayOptions",
+            };
+            json!({ "fieldPath": "actors", "action": action, options: { "value": value } })
+        };
+        let patch = |id: &str, steps: Value| json!({ "dataItemId": id, "fieldModifications": steps });
+        let body = |steps: Value| json!({ "dataCollectionId": "movies", "patch": patch("m", steps) });
+        for (steps, wants) in [
+            (json!([step("SET_FIELD", json!(["q", { "_id": "p" }]))]), "qp"),
+            (json!([step("APPEND_TO_ARRAY", json!("r"))]), "qpr"),
+            (json!([step("APPEND_TO_ARRAY", json!("q"))]), "qpr"),
+            (json!([step("REMOVE_FROM_ARRAY", json!("p")), step("REMOVE_FROM_ARRAY", json!("x"))]), "qr"),
+            (json!([step("REMOVE_FROM_ARRAY", json!("q")), step("APPEND_TO_ARRAY", json!("q"))]), "rq"),
+            (json!([step("SET_FIELD", json!(["p"])), step("APPEND_TO_ARRAY", json!({ "_id": "r" })), step("REMOVE_FROM_ARRAY", json!("p"))]), "r"),
+            (json!([step("SET_FIELD", Value::Null)]), ""),
+            (json!([step("APPEND_TO_ARRAY", json!("p")), { "fieldPath": "title", "action": "SET_FIELD", "setFieldOptions": { "value": "T" } }]), "p"),
+            (json!([{ "fieldPath": "actors", "action": "REMOVE_FIELD" }]), ""),
+        ] {
+            let reply = asker.post("/v2/items/patch", &body(steps.clone())).await;
+            assert_eq!((reply.verdict().as_str(), far(&asker, "movies", "actors", "m").await.as_str()), ("200", wants), "{steps}");
+            assert_eq!(reply.json()["dataItem"]["data"].get("actors"), None);
+        }
+        link(&asker, "movies", "actors", "m", &["p"]).await;
+        for (steps, wants) in [
+            (json!([step("SET_FIELD", json!("p"))]), "400 WDE0303"), (json!([step("APPEND_TO_ARRAY", json!(["q"]))]), "400 WDE0303"),
+            (json!([step("SET_FIELD", json!(["x"]))]), "404 WDE0073"), (json!([step("APPEND_TO_ARRAY", json!("x"))]), "404 WDE0073"),
+            (json!([{ "fieldPath": "actors.0", "action": "REMOVE_FIELD" }]), "400 WDE0080"),
+            (json!([{ "fieldPath": "actors", "action": "INCREMENT_FIELD", "incrementFieldOptions": { "value": 1 } }]), "400 WDE0080"),
+        ] {
+            assert_eq!(asker.post("/v2/items/patch", &body(steps.clone())).await.verdict(), wants, "{steps}");
+        }
+        assert_eq!((far(&asker, "movies", "actors", "m").await, &get(&asker, "movies", "m", json!([])).await["title"]), ("p".to_owned(), &json!("T")));
+        let single = json!([{ "fieldPath": "lead", "action": "SET_FIELD", "setFieldOptions": { "value": { "_id": "q", "title": "x" } } }]);
+        assert_eq!(asker.post("/v2/items/patch", &body(single)).await.json()["dataItem"]["data"]["lead"], "q");
+        // The condition may ask for links; each patch has an answer of its own.
+        let patches = [patch("m", json!([step("APPEND_TO_ARRAY", json!("q"))])), patch("n", json!([step("APPEND_TO_ARRAY", json!("q"))])), patch("m", json!([step("SET_FIELD", json!(7))]))];
+        let bulk = json!({ "dataCollectionId": "movies", "patches": patches, "condition": { "filter": { "actors": "p" } } });
+        let reply = asker.post("/v2/bulk/items/patch", &bulk).await.json();
+        let codes: Vec<_> = reply["results"].as_array().unwrap().iter().map(|it| it["itemMetadata"]["error"]["code"].as_str().unwrap_or("ok")).collect();
+        assert_eq!(codes, ["ok", "WDE0073", "WDE0303"], "{reply}");
+        assert_eq!((far(&asker, "movies", "actors", "m").await, far(&asker, "movies", "actors", "n").await), ("pq".to_owned(), String::new()));
+    }
+
+    async fn a_link_is_no_way_around_rights(engine) {
+        let app = TestApp::new(engine).await;
+        movies(&app, (OPEN, "CMS_EDITOR"), (OPEN, OPEN)).await;
+        let (visitor, member) = (app.visitor().await, app.member("ann@example.org").await);
+        assert_eq!(link(&app.app(), "movies", "actors", "m", &["p"]).await.verdict(), "200");
+        let before = far(&app.app(), "movies", "actors", "m").await;
+        for it in [&visitor, &member] {
+            assert_eq!(link(it, "movies", "actors", "m", &["q"]).await.verdict(), "403 WDE0027");
+            assert_eq!(unlink(it, "movies", "actors", "m", &["p"]).await.verdict(), "403 WDE0027");
+            assert_eq!(replace(it, "movies", "actors", "m", &[]).await.verdict(), "403 WDE0027");
+            // Through the other side, by every way there is.
+            assert_eq!(link(it, "actors", "movies", "q", &["m"]).await.verdict(), "403 WDE0027");
+            assert_eq!(unlink(it, "actors", "movies", "p", &["m"]).await.verdict(), "403 WDE0027");
+            assert_eq!(replace(it, "actors", "movies", "p", &[]).await.verdict(), "403 WDE0027");
+            for call in ["/v2/items", "/v2/items/save", "/v2/items/update"] {
+                let data = json!({ "_id": if call == "/v2/items" { "new" } else { "q" }, "movies": ["m"] });
+                let body = json!({ "dataCollectionId": "actors", "dataItem": { "data": data }, "saveReferences": true });
+                assert_eq!(it.post(call, &body).await.verdict(), "403 WDE0027", "{call}");
+            }
+            assert_eq!(far(it, "movies", "actors", "m").await, before);
+        }
+        // Who owns a movie changes its links and nobody else's, from either side.
+        let app = TestApp::new(engine).await;
+        movies(&app, (OPEN, "SITE_MEMBER_AUTHOR"), (OPEN, OPEN)).await;
+        let (ann, bob) = (app.member("ann@example.org").await, app.member("bob@example.org").await);
+        for (asker, id) in [(&ann, "hers"), (&bob, "his")] {
+            insert(asker, "movies", id).await;
+        }
+        assert_eq!(link(&ann, "movies", "actors", "hers", &["p", "q"]).await.verdict(), "200");
+        assert_eq!(link(&bob, "actors", "movies", "p", &["his"]).await.verdict(), "200");
+        for (near, wants) in [("hers", "404 WDE0073"), ("m", "404 WDE0073"), ("nothing", "404 WDE0073")] {
+            assert_eq!(link(&bob, "movies", "actors", near, &["r"]).await.verdict(), wants, "{near}");
+            assert_eq!(unlink(&bob, "movies", "actors", near, &["p"]).await.verdict(), wants, "{near}");
+            assert_eq!(replace(&bob, "movies", "actors", near, &["p"]).await.verdict(), wants, "{near}");
+            assert_eq!(link(&bob, "actors", "movies", "r", &[near]).await.verdict(), wants, "{near}");
+        }
+        assert_eq!(unlink(&bob, "actors", "movies", "p", &["hers"]).await.verdict(), "200", "as if there were no such link");
+        assert_eq!(replace(&bob, "actors", "movies", "p", &[]).await.verdict(), "200");
+        assert_eq!((far(&ann, "movies", "actors", "hers").await, far(&bob, "movies", "actors", "his").await), ("pq".to_owned(), String::new()));
+    }
+
+    async fn what_may_not_be_read_does_not_show_through_links(engine) {
+        let app = TestApp::new(engine).await;
+        movies(&app, (OPEN, OPEN), ("PRIVILEGED", "PRIVILEGED")).await;
+        link(&app.app(), "movies", "actors", "m", &["p"]).await;
+        let body = json!({ "dataCollectionId": "movies", "dataItem": { "data": { "_id": "m", "lead": "p" } } });
+        assert_eq!(app.app().post("/v2/items/update", &body).await.verdict(), "200");
+        let member = app.member("ann@example.org").await;
+        let both = json!([{ "field": "lead" }, { "field": "actors" }, { "field": "lead.idol" }]);
+        let item = get(&member, "movies", "m", both).await;
+        assert_eq!((&item["lead"], &item["actors"]), (&json!("p"), &json!([])));
+        for far_id in ["p", "q", "nothing"] {
+            assert_eq!(is_linked(&member, "movies", "actors", "m", far_id).await, "403 WDE0027");
+            assert_eq!(link(&member, "movies", "actors", "n", &[far_id]).await.verdict(), "403 WDE0027");
+            let body = json!({ "dataCollectionId": "movies", "dataItem": { "data": { "_id": "n", "actors": [far_id] } }, "saveReferences": true });
+            assert_eq!(member.post("/v2/items/update", &body).await.verdict(), "403 WDE0027");
+        }
+        assert_eq!(far(&member, "movies", "actors", "m").await, "403 WDE0027");
+        assert_eq!(far(&member, "actors", "movies", "p").await, "403 WDE0027");
+        for (filter, wants) in [
+            (json!({ "actors": "p" }), 0), (json!({ "actors": { "$hasSome": ["p", "q"] } }), 0), (json!({ "actors": { "$exists": true } }), 0),
+            (json!({ "actors": { "$isEmpty": true } }), 2), (json!({ "actors": { "$ne": "p" } }), 2), (json!({ "actors": { "$hasAll": [] } }), 0),
+        ] {
+            let reply = query(&member, "movies", json!({ "filter": filter }), json!([])).await.json();
+            assert_eq!(reply["dataItems"].as_array().unwrap().len(), wants, "{filter}");
+        }
+        // Each sees the links to what is theirs; limits and totals count nothing else.
+        let app = TestApp::new(engine).await;
+        movies(&app, (OPEN, OPEN), ("SITE_MEMBER_AUTHOR", "SITE_MEMBER_AUTHOR")).await;
+        let (ann, bob) = (app.member("ann@example.org").await, app.member("bob@example.org").await);
+        for it in ["x", "y"] {
+            insert(&ann, "actors", it).await;
+        }
+        insert(&bob, "actors", "z").await;
+        link(&app.app(), "movies", "actors", "m", &["p", "x", "z", "q", "y"]).await;
+        for (asker, wants) in [(&ann, "xy"), (&bob, "z"), (&app.visitor().await, ""), (&app.app(), "pxzqy")] {
+            assert_eq!(far(asker, "movies", "actors", "m").await, wants);
+            assert_eq!(ids(&get(asker, "movies", "m", json!([{ "field": "actors" }])).await["actors"]), wants);
+            let reply = referenced(asker, "movies", "actors", "m", json!({ "returnTotalCount": true, "paging": { "limit": 1 } })).await.json();
+            assert_eq!((&reply["pagingMetadata"]["total"], &reply["pagingMetadata"]["hasNext"]), (&json!(wants.len()), &json!(wants.len() > 1)));
+            for one in ["p", "q", "x", "y", "z"] {
+                assert_eq!(is_linked(asker, "movies", "actors", "m", one).await, wants.contains(one).to_string(), "{one}");
+            }
+        }
+        let one = json!([{ "field": "actors", "limit": 1 }]);
+        assert_eq!(ids(&get(&ann, "movies", "m", one.clone()).await["actors"]), "x");
+        assert_eq!(ids(&get(&bob, "movies", "m", one).await["actors"]), "z");
+        assert_eq!(link(&ann, "movies", "actors", "n", &["z"]).await.verdict(), "404 WDE0073");
+        // A single reference to what isn't theirs tells no more than one to nothing.
+        for (id, lead) in [("hidden", "z"), ("missing", "nobody")] {
+            let body = json!({ "dataCollectionId": "movies", "dataItem": { "data": { "_id": id, "lead": lead } } });
+            assert_eq!(app.app().post("/v2/items", &body).await.verdict(), "200");
+            let reply = referenced(&ann, "movies", "lead", id, json!({})).await.json();
+            assert_eq!(reply["results"][0]["unresolvedReference"]["unauthorized"], true, "{id}");
+            assert_eq!(is_linked(&ann, "movies", "lead", id, lead).await, "false");
+        }
+        // Items that don't show refer to nothing.
+        let app = TestApp::new(engine).await;
+        movies(&app, ("SITE_MEMBER_AUTHOR", OPEN), (OPEN, OPEN)).await;
+        link(&app.app(), "movies", "actors", "m", &["p"]).await;
+        let ann = app.member("ann@example.org").await;
+        assert_eq!((far(&ann, "movies", "actors", "m").await, is_linked(&ann, "movies", "actors", "m", "p").await), (String::new(), "false".to_owned()));
+        assert_eq!(far(&ann, "actors", "movies", "p").await, "");
+    }
+
+    async fn no_link_dangles_after_a_race(engine) {
+        let app = std::sync::Arc::new(TestApp::new(engine).await);
+        movies(&app, (OPEN, OPEN), (OPEN, OPEN)).await;
+        let names: Vec<String> = (0..25).map(|n| format!("a{n}")).collect();
+        for it in &names {
+            insert(&app.app(), "actors", it).await;
+        }
+        let mut race = tokio::task::JoinSet::new();
+        for (n, name) in names.iter().cycle().take(100).enumerate() {
+            let (app, name) = (app.clone(), name.clone());
+            race.spawn(async move {
+                let asker = app.app();
+                let near = if n % 2 == 0 { "m" } else { "n" };
+                let reply = match n / 25 {
+                    0 => link(&asker, "movies", "actors", near, &[&name]).await,
+                    1 => asker.post("/v2/items/remove", &json!({ "dataCollectionId": "actors", "dataItemId": name })).await,
+                    2 => link(&asker, "actors", "movies", &name, &[near]).await,
+                    _ => {
+                        let data = json!({ "_id": format!("s{n}"), "actors": [name] });
+                        let body = json!({ "dataCollectionId": "movies", "dataItem": { "data": data }, "saveReferences": true });
+                        asker.post("/v2/items", &body).await
+                    }
+                };
+                let verdict = reply.verdict();
+                assert!(["200", "404 WDE0073", "409 WDE0029", "503 UNAVAILABLE"].contains(&verdict.as_str()), "{verdict}");
+                verdict == "200"
+            });
+        }
+        let mut done = 0;
+        while let Some(it) = race.join_next().await {
+            done += usize::from(it.unwrap());
+        }
+        assert!(done >= 25, "{done}");
+        let dangling = app.site.read(stoa_store::Lane::Scan, {
+            let site = app.site.number;
+            move |tx| stoa_store::boxed!({
+                let table = |number| tx.dialect().table(stoa_sql::Table { site, number });
+                let sql = format!(
+                    "select count(*) from stoa.item_link l where not exists (select 1 from {} t where t.id = l.referenced) \
+                     or not exists (select 1 from {} t where t.id = l.referring)", table(1), table(2)
+                );
+                Ok(tx.row(&sql, &[], |row| row.get::<i64>(0)).await?)
+            })
+        });
+        assert_eq!(dangling.await.unwrap(), Some(0));
+    }
 }
 
 fn base64_url(json: &Value) -> String {

@@ -131,16 +131,18 @@ impl Content {
         let collection = self.collection(site, request.collection(caller)?).await?;
         rule::may_insert(caller, &collection)?;
         let (items, shows_items) = (request.items(self.limits())?, request.wants_items()?);
-        let target = Target::new(self, site, collection.clone(), caller);
+        let mut target = Target::new(self, site, collection.clone(), caller);
+        let mut saving = self.saving_for(site, caller, &collection, request).await?;
         let mut outcomes = Vec::with_capacity(items.len());
         let (mut rows, mut places) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
         let mut ids = HashSet::with_capacity(items.len());
         for (n, it) in items.iter().enumerate() {
-            let row = self.whole(it, true).and_then(|(id, item)| {
+            let row = self.whole(it, true).and_then(|(id, mut item)| {
                 if !ids.insert(id.clone()) {
                     return Err((Some(id.clone()), exists(&collection, &id)));
                 }
-                target.new_row(id.clone(), &item).map_err(|fault| (Some(id), fault))
+                let taken = saving.take(rows.len(), &mut item);
+                taken.and_then(|()| target.new_row(id.clone(), &item)).map_err(|fault| (Some(id), fault))
             });
             outcomes.push(match row {
                 Ok(row) => {
@@ -156,6 +158,7 @@ impl Content {
             return Ok(outcomes);
         }
         let rows = Arc::new(rows);
+        target.saving = Arc::new(saving);
         let answers = write::insert(site, &target, rows.clone()).await?;
         for ((place, answer), row) in places.into_iter().zip(answers).zip(rows.iter()) {
             match answer {
@@ -177,7 +180,7 @@ impl Content {
     pub async fn item_bulk_update(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
         let collection = self.collection(site, request.collection(caller)?).await?;
         rule::scope(caller, Operation::Update, &collection)?;
-        let condition = self.condition(request, caller, &collection)?;
+        let condition = self.condition(site, caller, request, &collection).await?;
         self.change_many(site, caller, collection, Mode::Update, request, condition).await
     }
 
@@ -198,17 +201,20 @@ impl Content {
     pub async fn item_bulk_patch(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
         let collection = self.collection(site, request.collection(caller)?).await?;
         rule::scope(caller, Operation::Update, &collection)?;
-        let condition = self.condition(request, caller, &collection)?;
+        let condition = self.condition(site, caller, request, &collection).await?;
         let (sent, shows_items) = (request.patches(self.limits())?, request.wants_items()?);
+        let mut saving = self.saving(site, caller, &collection, true).await?;
         let mut call = Call::new(Action::Patch, sent.len());
         for it in sent {
-            call.add(match Patch::parse(it, caller, &collection) {
+            let patch = saving.take_patch(call.items.len(), it);
+            call.add(match patch.and_then(|it| Patch::parse(&it, caller, &collection)) {
                 Ok(it) if it.id.contains('\0') => Err((Some(it.id.clone()), missing(&collection, &it.id))),
                 Ok(it) => Ok(Incoming { id: it.id, draft: Draft::Patch(it.modifications) }),
                 Err(fault) => Err((Patch::id_of(it).map(str::to_owned), fault)),
             });
         }
-        let target = Target::new(self, site, collection.clone(), caller);
+        let mut target = Target::new(self, site, collection.clone(), caller);
+        target.saving = Arc::new(saving);
         let show = |it: Written| shows_items.then(|| patched(&collection, caller, it.doc));
         call.write(site, &target, Mode::Update, condition, show).await
     }
@@ -220,7 +226,7 @@ impl Content {
     pub async fn item_bulk_remove(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
         let collection = self.collection(site, request.collection(caller)?).await?;
         rule::scope(caller, Operation::Remove, &collection)?;
-        let condition = self.condition(request, caller, &collection)?;
+        let condition = self.condition(site, caller, request, &collection).await?;
         let (ids, shows_items) = (request.item_ids(self.limits())?, request.wants_items()?);
         let known = ids.iter().filter(|it| !it.contains('\0')).map(|it| (*it).to_owned()).collect();
         let target = Target::new(self, site, collection.clone(), caller);
@@ -247,12 +253,19 @@ impl Content {
         condition: Option<Filter>,
     ) -> Result<Vec<Outcome>> {
         let (sent, shows_items) = (request.items(self.limits())?, request.wants_items()?);
+        let mut saving = self.saving_for(site, caller, &collection, request).await?;
         let mut call = Call::new(Action::Update, sent.len());
         for it in sent {
-            let item = self.whole(it, mode == Mode::Save);
-            call.add(item.map(|(id, item)| Incoming { id, draft: Draft::Whole(item) }));
+            let incoming = self.whole(it, mode == Mode::Save).and_then(|(id, mut item)| {
+                match saving.take(call.items.len(), &mut item) {
+                    Ok(()) => Ok(Incoming { id, draft: Draft::Whole(item) }),
+                    Err(fault) => Err((Some(id), fault)),
+                }
+            });
+            call.add(incoming);
         }
-        let target = Target::new(self, site, collection.clone(), caller);
+        let mut target = Target::new(self, site, collection.clone(), caller);
+        target.saving = Arc::new(saving);
         let show = |it: Written| shows_items.then(|| Item::new(&collection, it.doc));
         call.write(site, &target, mode, condition, show).await
     }

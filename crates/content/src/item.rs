@@ -108,14 +108,14 @@ impl Content {
     pub async fn item_insert(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Item> {
         let collection = self.collection(site, request.collection(caller)?).await?;
         rule::may_insert(caller, &collection)?;
-        let (id, item) = sent(request)?.canonical(self.limits())?;
-        let target = Target::new(self, site, collection.clone(), caller);
+        let (id, mut item) = sent(request)?.canonical(self.limits())?;
+        let mut target = Target::new(self, site, collection.clone(), caller);
+        let shows = self.take_references(site, &mut target, request, &mut item).await?;
         let row = target.new_row(id.unwrap_or_else(|| self.world().uuid()), &item)?;
         let doc = write::doc(&row).to_owned();
-        let rows = Arc::new(vec![row]);
-        let answers = write::insert(site, &target, rows).await?;
+        let answers = write::insert(site, &target, Arc::new(vec![row])).await?;
         answers.into_iter().collect::<Result<()>>()?;
-        Ok(Item { collection, doc })
+        self.shown(site, caller, collection, doc, shows).await
     }
 
     /// Replaces an item whole; `_createdDate` and `_owner` stay.
@@ -126,14 +126,14 @@ impl Content {
     pub async fn item_update(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Item> {
         let collection = self.collection(site, request.collection(caller)?).await?;
         rule::scope(caller, Operation::Update, &collection)?;
-        let condition = self.condition(request, caller, &collection)?;
-        let (id, item) = sent(request)?.canonical(self.limits())?;
+        let condition = self.condition(site, caller, request, &collection).await?;
+        let (id, mut item) = sent(request)?.canonical(self.limits())?;
         let id = id.ok_or_else(|| Fault::because(Code::ItemIdInvalid, "An update needs the item's _id."))?;
-        let target = Target::new(self, site, collection.clone(), caller);
-        let written =
-            write::change(site, &target, Mode::Update, vec![Incoming { id, draft: Draft::Whole(item) }], condition)
-                .await?;
-        Ok(Item { collection, doc: only(written)?.doc })
+        let mut target = Target::new(self, site, collection.clone(), caller);
+        let shows = self.take_references(site, &mut target, request, &mut item).await?;
+        let incoming = Incoming { id, draft: Draft::Whole(item) };
+        let written = only(write::change(site, &target, Mode::Update, vec![incoming], condition).await?)?;
+        self.shown(site, caller, collection, written.doc, shows).await
     }
 
     /// Changes the fields that a patch names. Who may not read the item is answered its id alone.
@@ -144,12 +144,15 @@ impl Content {
     pub async fn item_patch(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Item> {
         let collection = self.collection(site, request.collection(caller)?).await?;
         rule::scope(caller, Operation::Update, &collection)?;
-        let condition = self.condition(request, caller, &collection)?;
-        let Patch { id, modifications } = Patch::parse(request.patch()?, caller, &collection)?;
+        let condition = self.condition(site, caller, request, &collection).await?;
+        let mut saving = self.saving(site, caller, &collection, true).await?;
+        let patch = saving.take_patch(0, request.patch()?)?;
+        let Patch { id, modifications } = Patch::parse(&patch, caller, &collection)?;
         if id.contains('\0') {
             return Err(missing(&collection, &id));
         }
-        let target = Target::new(self, site, collection.clone(), caller);
+        let mut target = Target::new(self, site, collection.clone(), caller);
+        target.saving = Arc::new(saving);
         let incoming = Incoming { id, draft: Draft::Patch(modifications) };
         let written = only(write::change(site, &target, Mode::Update, vec![incoming], condition).await?)?;
         Ok(patched(&collection, caller, written.doc))
@@ -162,13 +165,14 @@ impl Content {
     pub async fn item_save(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Saved> {
         let collection = self.collection(site, request.collection(caller)?).await?;
         may_save(caller, &collection)?;
-        let (id, item) = sent(request)?.canonical(self.limits())?;
+        let (id, mut item) = sent(request)?.canonical(self.limits())?;
         let id = id.unwrap_or_else(|| self.world().uuid());
-        let target = Target::new(self, site, collection.clone(), caller);
-        let written = only(
-            write::change(site, &target, Mode::Save, vec![Incoming { id, draft: Draft::Whole(item) }], None).await?,
-        )?;
-        Ok(Saved { item: Item { collection, doc: written.doc }, is_new: written.is_new })
+        let mut target = Target::new(self, site, collection.clone(), caller);
+        let shows = self.take_references(site, &mut target, request, &mut item).await?;
+        let incoming = Incoming { id, draft: Draft::Whole(item) };
+        let written = only(write::change(site, &target, Mode::Save, vec![incoming], None).await?)?;
+        let item = self.shown(site, caller, collection, written.doc, shows).await?;
+        Ok(Saved { item, is_new: written.is_new })
     }
 
     /// Removes an item and answers it, unless the caller may not read it.
@@ -178,7 +182,7 @@ impl Content {
     pub async fn item_remove(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Option<Item>> {
         let collection = self.collection(site, request.collection(caller)?).await?;
         rule::scope(caller, Operation::Remove, &collection)?;
-        let condition = self.condition(request, caller, &collection)?;
+        let condition = self.condition(site, caller, request, &collection).await?;
         let id = request.item_id()?;
         if id.contains('\0') {
             return Err(missing(&collection, id));
@@ -189,15 +193,17 @@ impl Content {
     }
 
     /// The condition of a write. It tells something of the item, so it needs the right to read.
-    pub(crate) fn condition(
+    pub(crate) async fn condition(
         &self,
-        request: &Request<'_>,
+        site: &Site,
         caller: &Caller,
+        request: &Request<'_>,
         collection: &Collection,
     ) -> Result<Option<Filter>> {
         let Some(filter) = request.condition()? else { return Ok(None) };
         rule::scope(caller, Operation::Read, collection)?;
-        resolve::filter(&filter, &collection.schema).map(Some)
+        let schema = self.schema(site, caller, collection, &filter).await?;
+        resolve::filter(&filter, &schema).map(Some)
     }
 }
 

@@ -15,7 +15,7 @@ use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::{
-    Context, Filter, Projection, Scope, compile,
+    Context, Filter, Projection, Schema, Scope, compile,
     plan::{Field, Find, Key, Mark, Order, Position, Start, Test},
     resolve, wire,
 };
@@ -101,7 +101,8 @@ impl Content {
             // Within the integers that clients count with.
             *seed = Some(u32::from_le_bytes(self.world().bytes::<4>()).into());
         }
-        let mut plan = resolve::find(&query, context(caller, &collection)?)?;
+        let schema = self.schema(site, caller, &collection, &query.filter).await?;
+        let mut plan = resolve::find(&query, context(caller, &collection, &schema)?)?;
         if let Some(walk) = walking.as_ref().and_then(|it| it.from.as_ref()) {
             plan.window.start = walk.start(Some(&plan.order))?;
         }
@@ -137,7 +138,8 @@ impl Content {
     pub async fn item_count(&self, site: &Site, caller: &Caller, members: &Map<String, Json>) -> Result<i64> {
         let collection = self.collection(site, request::collection(members, caller)?).await?;
         let filter = wire::Filter::parse_member(members)?;
-        let plan = resolve::count(&filter, context(caller, &collection)?)?;
+        let schema = self.schema(site, caller, &collection, &filter).await?;
+        let plan = resolve::count(&filter, context(caller, &collection, &schema)?)?;
         let (plan, began) = (Arc::new(plan), self.world().now());
         let (asked, place) = (plan.clone(), collection.clone());
         let count = site.read(Lane::Scan, move |tx| {
@@ -160,7 +162,8 @@ impl Content {
         let collection = self.collection(site, request::collection(members, caller)?).await?;
         let (walking, members) = self.walking(site, caller, &collection, "distinct", &DISTINCT, members).await?;
         let distinct = wire::Distinct::parse(&members)?;
-        let mut plan = resolve::distinct(&distinct, context(caller, &collection)?)?;
+        let schema = self.schema(site, caller, &collection, &distinct.filter).await?;
+        let mut plan = resolve::distinct(&distinct, context(caller, &collection, &schema)?)?;
         if let Some(walk) = walking.as_ref().and_then(|it| it.from.as_ref()) {
             plan.window.start = walk.start(None)?;
         }
@@ -226,9 +229,9 @@ impl Content {
 }
 
 /// What a request is resolved against. A caller who may read nothing is refused here.
-fn context<'c>(caller: &Caller, collection: &'c Collection) -> Result<Context<'c>> {
+fn context<'c>(caller: &Caller, collection: &Collection, schema: &'c Schema) -> Result<Context<'c>> {
     let scope = rule::scope(caller, Operation::Read, collection)?;
-    Ok(Context { schema: &collection.schema, scope, seed: 0 })
+    Ok(Context { schema, scope, seed: 0 })
 }
 
 /// A value in canonical text.

@@ -34,6 +34,13 @@ pub(crate) struct Changeable {
     pub far_scope: Scope,
 }
 
+/// A multi-reference field whose links the caller may change, as far as the items at the other end go.
+pub(crate) struct Linkable {
+    pub links: Links,
+    pub far: Arc<Collection>,
+    pub scope: Scope,
+}
+
 /// One link as it travels.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ItemReference {
@@ -160,6 +167,21 @@ impl Content {
         key: &str,
     ) -> Result<Changeable> {
         let near_scope = rule::scope(caller, Operation::Update, near)?;
+        let Linkable { links, far, scope } = self.linkable(site, caller, near, key).await?;
+        Ok(Changeable { links, near: near.clone(), far, key: key.to_owned(), near_scope, far_scope: scope })
+    }
+
+    /// The same for a caller whose right to the item that has the field is another matter.
+    ///
+    /// # Errors
+    /// WDE0020, WDE0025, WDE0027.
+    pub(crate) async fn linkable(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        near: &Collection,
+        key: &str,
+    ) -> Result<Linkable> {
         let target = self.reference(site, near, key).await?;
         let target = target.ok_or_else(|| not_a_reference(near, key, "multi-reference"))?;
         let Reference::Multi(link) = target.reference else {
@@ -170,9 +192,8 @@ impl Content {
             Side::Referring => Operation::Read,
             Side::Referenced => Operation::Update,
         };
-        let far_scope = rule::scope(caller, needs, &far)?;
-        let links = Links::new(site, link, &far);
-        Ok(Changeable { links, near: near.clone(), far, key: key.to_owned(), near_scope, far_scope })
+        let scope = rule::scope(caller, needs, &far)?;
+        Ok(Linkable { links: Links::new(site, link, &far), far, scope })
     }
 
     /// The references of a call, together by field.
@@ -285,7 +306,7 @@ pub(crate) fn text(members: &Map<String, Value>, name: &str) -> Result<String> {
 }
 
 /// Longer than any id there is.
-const MAX_ID: usize = 4096;
+pub(crate) const MAX_ID: usize = 4096;
 
 fn id(value: Option<&Value>) -> Result<String> {
     match value.and_then(crate::reference::id_of) {

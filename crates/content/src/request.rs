@@ -121,6 +121,16 @@ impl<'a> Request<'a> {
         Ok(list)
     }
 
+    /// `saveReferences`: whether values of multi-references become links.
+    pub(crate) fn saves_references(&self) -> Result<bool> {
+        flag(&self.members, "saveReferences")
+    }
+
+    /// `includeReferencedItems` of a write: whether its answer shows what the item refers to.
+    pub(crate) fn includes_references(&self) -> Result<bool> {
+        flag(&self.members, "includeReferencedItems")
+    }
+
     /// `returnEntity`: whether a bulk answer shows the items.
     pub(crate) fn wants_items(&self) -> Result<bool> {
         flag(&self.members, "returnEntity")

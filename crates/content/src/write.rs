@@ -6,7 +6,9 @@
 use crate::{
     Collection, Content, Operation, event, index_unique,
     patch::{self, Modification, Work},
-    reference_link, rule, texts,
+    reference_link,
+    reference_write::Saving,
+    rule, texts,
 };
 use std::{
     collections::{HashMap, HashSet},
@@ -35,6 +37,8 @@ pub(crate) struct Target {
     pub caller: Caller,
     pub author: event::Author,
     pub now: Millis,
+    /// Links that come with the items.
+    pub saving: Arc<Saving>,
     /// Times and owners of the items count: an import by a caller to whom everything is allowed.
     pub is_import: bool,
 }
@@ -72,7 +76,8 @@ impl Target {
         let now = content.world().now();
         let author = event::Author::new(&site.id, &collection, caller, now);
         let (content, site) = (content.clone(), site.id.clone());
-        Self { content, site, collection, caller: caller.clone(), author, now, is_import: false }
+        let saving = Arc::default();
+        Self { content, site, collection, caller: caller.clone(), author, now, saving, is_import: false }
     }
 
     /// The row of a new item, its defaults filled in.
@@ -134,8 +139,9 @@ fn text(row: &[Value], index: usize) -> Option<&str> {
 /// Inserts rows whose ids differ and tells for each why it wasn't, if so.
 pub(crate) async fn insert(site: &Site, target: &Target, rows: Arc<Vec<Vec<Value>>>) -> Result<Vec<Result<()>>> {
     let call = Arc::new((target.clone(), rows));
-    // Visitors may become members at this very moment, so their writes decide on what they read.
-    let is_new = if matches!(target.caller, Caller::Visitor { .. }) {
+    // Visitors may become members at this very moment, and what is linked may go, so such writes decide on
+    // what they read.
+    let faults = if matches!(target.caller, Caller::Visitor { .. }) || !target.saving.is_empty() {
         site.write(move |tx| {
             let call = call.clone();
             boxed!(insert_in(tx, &call.0, &call.1).await)
@@ -149,11 +155,31 @@ pub(crate) async fn insert(site: &Site, target: &Target, rows: Arc<Vec<Vec<Value
         .await?
     };
     target.content.visitor_wrote(target);
-    Ok(is_new)
+    Ok(faults)
 }
 
 async fn insert_in(tx: &mut Tx<'_>, target: &Target, rows: &[Vec<Value>]) -> Result<Vec<Result<()>>> {
     target.content.visitor_writes(tx, target).await?;
+    if target.saving.is_empty() {
+        return insert_rows(tx, target, rows).await;
+    }
+    let ids: Vec<String> = rows.iter().map(|it| id(it).to_owned()).collect();
+    let mut refused = target.saving.refusals(tx, &target.collection, 0, &ids).await?;
+    let fitting = rows.iter().enumerate().filter(|(n, _)| !refused.contains_key(n)).map(|(_, row)| row.clone());
+    let mut inserted = insert_rows(tx, target, &fitting.collect::<Vec<_>>()).await?.into_iter();
+    let answer = |n| match refused.remove(&n) {
+        Some(fault) => Err(fault),
+        None => inserted.next().unwrap_or(Ok(())),
+    };
+    let answers: Vec<_> = (0..rows.len()).map(answer).collect();
+    target.saving.write(tx, 0, |n| ids.get(n).filter(|_| answers[n].is_ok()).map(String::as_str)).await?;
+    Ok(answers)
+}
+
+async fn insert_rows(tx: &mut Tx<'_>, target: &Target, rows: &[Vec<Value>]) -> Result<Vec<Result<()>>> {
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
     let is_new = tx.insert_rows(target.insert(None, rows)).await?;
     if is_new.contains(&true) {
         let docs = rows.iter().zip(&is_new).filter(|(_, is_new)| **is_new).map(|(row, _)| doc(row));
@@ -178,8 +204,8 @@ pub(crate) async fn change(
     condition: Option<Filter>,
 ) -> Result<Vec<Result<Written>>> {
     let fresh = match mode {
-        Mode::Save => fresh_rows(target, &items),
-        Mode::Update => None,
+        Mode::Save if target.saving.is_empty() => fresh_rows(target, &items),
+        Mode::Save | Mode::Update => None,
     };
     let call = Arc::new(Change { target: target.clone(), mode, items, fresh, condition });
     let whole = call.clone();
@@ -296,11 +322,20 @@ impl Change {
         let ids: Vec<String> = items.iter().map(|it| it.id.clone()).collect();
         let mut there = existing(tx, &self.target.collection.texts.some, &ids).await?;
         let fitting = fitting(tx, &self.target, &ids, self.condition.as_ref()).await?;
+        // The items stand side by side in the call, which may be carried out in parts.
+        let first = self.items.iter().position(|it| items.first().is_some_and(|first| std::ptr::eq(*first, it)));
+        let (saving, first) = (&self.target.saving, first.unwrap_or_default());
+        let mut refused = saving.refusals(tx, &self.target.collection, first, &ids).await?;
         let mut batch = Batch::default();
-        for it in items {
-            batch.add(&self.target, self.mode, it, &mut there, fitting.as_ref());
+        for (n, it) in items.iter().enumerate() {
+            match refused.remove(&(first + n)) {
+                Some(fault) => batch.answers.push(Err(fault)),
+                None => batch.add(&self.target, self.mode, it, &mut there, fitting.as_ref()),
+            }
         }
-        batch.write(tx, &self.target).await
+        let answers = batch.write(tx, &self.target).await?;
+        saving.write(tx, first, |n| ids.get(n).filter(|_| answers[n].is_ok()).map(String::as_str)).await?;
+        Ok(answers)
     }
 }
 

@@ -6,6 +6,7 @@
 mod access;
 mod filter;
 mod keyed;
+mod links;
 mod order;
 
 use crate::plan::{Count, Distinct, Field, Filter, Find, Order, Position, Scope, Start};
@@ -257,6 +258,6 @@ fn column(dialect: &dyn Dialect, field: &Field) -> &'static str {
         Field::Owner => "owner",
         Field::Created => "created",
         Field::Updated => "updated",
-        Field::Path(_) => dialect.read_doc(),
+        Field::Path(_) | Field::Links(_) => dialect.read_doc(),
     }
 }

@@ -54,4 +54,4 @@ pub use item::{CanonicalItem, SentId, Stamp, canonical, project};
 pub use matches::matches;
 pub use plan::{Filter, Projection, Scope};
 pub use resolve::Context;
-pub use schema::{Kind, Schema};
+pub use schema::{Kind, Links, Schema};

@@ -3,10 +3,12 @@
 //! Every plan holds a [`Scope`]. There is no other way to make one, so a query without the caller's
 //! permission can't be written.
 
-use crate::schema::IndexSpec;
+use crate::schema::{IndexSpec, Links};
 use serde_json::Value as Json;
-use std::collections::{BTreeMap, btree_map::Entry};
-use std::sync::Arc;
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    sync::Arc,
+};
 use stoa_kernel::Millis;
 use stoa_sql::{Direction, pattern::Part};
 
@@ -45,7 +47,7 @@ pub struct Distinct {
 }
 
 /// What the caller's permission lets through, whatever the filter says.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Scope {
     Everything,
     /// Only items with this `_owner`.
@@ -117,6 +119,9 @@ pub enum Field {
     Updated,
     /// At least one name, at most [`crate::item::MAX_DEPTH`].
     Path(Vec<String>),
+    /// The ids that a multi-reference leads to. Only filters ask for it, and only with [`Test::Empty`],
+    /// [`Test::Present`], [`Test::Array`], [`Test::Equal`] and [`Test::In`].
+    Links(Arc<Links>),
 }
 
 /// Always total: what the keys leave open, `_id` decides.
@@ -310,6 +315,7 @@ impl Field {
             Self::Created => "_createdDate".into(),
             Self::Updated => "_updatedDate".into(),
             Self::Path(names) => names.join(".").into(),
+            Self::Links(links) => links.field.as_str().into(),
         }
     }
 }

@@ -74,7 +74,14 @@ pub fn filter(wire: &wire::Filter, schema: &Schema) -> Result<Filter> {
 }
 
 fn condition(condition: &Condition, schema: &Schema) -> Result<Filter> {
-    let field = field(&condition.field, schema)?;
+    let condition = &operand::ids(condition, schema);
+    let field = match schema.links.get(&condition.field) {
+        Some(links) => {
+            operand::of_links(condition)?;
+            Field::Links(links.clone())
+        }
+        None => field(&condition.field, schema)?,
+    };
     let on = |test| Filter::Test(field.clone(), test);
     Ok(match condition.operator {
         Operator::Eq => on(operand::equal(condition)?),

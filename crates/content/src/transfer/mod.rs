@@ -15,6 +15,7 @@ pub use records::{Record, Records};
 
 use crate::{
     Collection, Content,
+    reference_write::Saving,
     sent::check_id,
     write::{self, Draft, Incoming, Mode, Target},
 };
@@ -133,8 +134,9 @@ impl Content {
         tell: &mut impl FnMut(Event<'_>),
     ) -> Result<()> {
         let (mut items, mut lines) = (Vec::with_capacity(batch.len()), Vec::with_capacity(batch.len()));
+        let mut saving = self.saving(site, caller, collection, false).await?;
         for Record { line, text } in batch {
-            match text.and_then(|it| self.imported(&it)) {
+            match text.and_then(|it| self.imported(&it, &mut saving)) {
                 Ok(it) => {
                     items.push(it);
                     lines.push(line);
@@ -165,8 +167,9 @@ impl Content {
         Ok(())
     }
 
-    fn imported(&self, text: &str) -> Result<Incoming> {
+    fn imported(&self, text: &str, saving: &mut Saving) -> Result<Incoming> {
         let mut item = stoa_query::canonical(text)?;
+        saving.take(0, &mut item)?;
         let id = match std::mem::replace(&mut item.id, SentId::Absent) {
             SentId::Text(id) => {
                 check_id(&id, self.limits())?;

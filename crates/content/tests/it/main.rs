@@ -13,6 +13,7 @@ mod malformed;
 mod patch;
 mod permissions;
 mod query;
+mod references;
 mod rules;
 mod transfer;
 mod wire;

@@ -1,6 +1,6 @@
 //! Filters. A condition may be NULL where it fails, so only `is not true` negates.
 
-use super::{access, access::Rows, keyed};
+use super::{access, access::Rows, keyed, links};
 use crate::{
     item::date,
     plan::{Comparison, Field, Filter, Scalar, Test},
@@ -57,6 +57,7 @@ fn condition(sql: &mut Writer<'_>, field: &Field, test: &Test, beside: &[Filter]
             keyed::write(sql, &key, test, &plain).unwrap_or_else(|| on_column(sql, field, "owner", test))
         }
         (_, Some((key, _))) if access::is_time(field) => on_column(sql, field, &key, test),
+        (Field::Links(it), None) => links::condition(sql, it, test, rows.column(sql.dialect(), &Field::Id)),
         _ => on_column(sql, field, rows.column(sql.dialect(), field), test),
     }
 }

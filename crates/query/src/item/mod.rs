@@ -71,6 +71,15 @@ pub fn canonical(json: &str) -> Result<CanonicalItem> {
     scan::item(json)
 }
 
+/// What becomes of a member ([`CanonicalItem::edit`]).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Edit {
+    Keep,
+    /// Canonical text in the place of its value.
+    Put(String),
+    Drop,
+}
+
 impl CanonicalItem {
     /// All members but the server's own, as the text of an object.
     pub fn data(&self) -> String {
@@ -86,6 +95,24 @@ impl CanonicalItem {
         let comma = if self.members.is_empty() || more == "{}" { "" } else { "," };
         let members = scan::item(&format!("{{{}{comma}{}", self.members, &more[1..]))?.members;
         Ok(Self { id: self.id.clone(), owner: self.owner.clone(), created: self.created, members })
+    }
+
+    /// Decides on each member, by its name and value as they stand in canonical text.
+    pub fn edit(&mut self, mut each: impl FnMut(&str, &str) -> Edit) {
+        let mut edited = String::with_capacity(self.members.len());
+        for (name, value) in project::members_of(&self.members) {
+            let put;
+            let value = match each(name, value) {
+                Edit::Keep => value,
+                Edit::Put(it) => {
+                    put = it;
+                    &put
+                }
+                Edit::Drop => continue,
+            };
+            edited.extend([if edited.is_empty() { "" } else { "," }, name, ":", value]);
+        }
+        self.members = edited;
     }
 
     /// The whole document as it is stored and answered.

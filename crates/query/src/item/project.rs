@@ -65,7 +65,12 @@ fn masked(value: &str, mask: &Mask, out: &mut String) -> bool {
 
 /// The members of a canonical document: each name with its quotes and escapes, and the text of its value.
 pub fn members(document: &str) -> impl Iterator<Item = (&str, &str)> {
-    parts(document).map(|it| {
+    members_of(inside(document))
+}
+
+/// The same without the braces.
+pub(super) fn members_of(inside: &str) -> impl Iterator<Item = (&str, &str)> {
+    parts_of(inside).map(|it| {
         let (name, value) = it.split_at(end_of_string(it));
         (name, value.get(1..).unwrap_or_default())
     })
@@ -73,8 +78,15 @@ pub fn members(document: &str) -> impl Iterator<Item = (&str, &str)> {
 
 /// The members or elements of a canonical object or array, each as its text.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
-    let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
-    let mut rest = inner;
+    parts_of(inside(text))
+}
+
+fn inside(text: &str) -> &str {
+    text.get(1..text.len().saturating_sub(1)).unwrap_or_default()
+}
+
+fn parts_of(inside: &str) -> impl Iterator<Item = &str> {
+    let mut rest = inside;
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;

@@ -3,9 +3,11 @@
 use crate::{
     item::{self, date},
     plan::{Comparison, Folded, Scalar, Test},
+    schema::{Kind, Schema},
     wire::{Condition, Operator},
 };
 use serde_json::Value as Json;
+use std::borrow::Cow;
 use stoa_kernel::{Code, Fault, Result};
 use stoa_sql::pattern::Part;
 
@@ -13,6 +15,29 @@ use stoa_sql::pattern::Part;
 /// expressions that grow too large.
 const MAX_PARTS: usize = 200;
 const MAX_PATTERN: usize = 10_000;
+
+/// A condition on a reference, items in its operand being their ids.
+pub(super) fn ids<'c>(condition: &'c Condition, schema: &Schema) -> Cow<'c, Condition> {
+    let is_reference = matches!(schema.fields.get(&condition.field), Some(Kind::Reference | Kind::MultiReference));
+    let id = |it: &Json| it.as_object()?.get("_id").filter(|it| it.is_string()).cloned();
+    let operand = match &condition.operand {
+        _ if !is_reference => return Cow::Borrowed(condition),
+        Json::Array(list) => Json::Array(list.iter().map(|it| id(it).unwrap_or_else(|| it.clone())).collect()),
+        it => id(it).unwrap_or_else(|| it.clone()),
+    };
+    Cow::Owned(Condition { field: condition.field.clone(), operator: condition.operator, operand })
+}
+
+/// Refuses what can't be asked of a multi-reference.
+pub(super) fn of_links(condition: &Condition) -> Result<()> {
+    use Operator::{Eq, Exists, HasAll, HasSome, In, IsEmpty, Ne, Nin};
+    let is_whole = matches!(condition.operand, Json::Array(_) | Json::Object(_));
+    match condition.operator {
+        Eq | Ne if !is_whole => Ok(()),
+        In | Nin | HasSome | HasAll | Exists | IsEmpty => Ok(()),
+        _ => Err(wrong(condition, Code::FilterInvalid, "asks what a multi-reference can't answer")),
+    }
+}
 
 /// `$eq`: any value; null asks for missing or null.
 pub(super) fn equal(condition: &Condition) -> Result<Test> {

@@ -57,6 +57,17 @@ operators! {
     Matches = "$matches"
 }
 
+impl Filter {
+    /// Tells every field that the filter names.
+    pub fn fields<'f>(&'f self, each: &mut impl FnMut(&'f str)) {
+        match self {
+            Self::And(list) | Self::Or(list) => list.iter().for_each(|it| it.fields(each)),
+            Self::Not(it) => it.fields(each),
+            Self::Condition(it) => each(&it.field),
+        }
+    }
+}
+
 /// The deepest nesting of `$and`, `$or` and `$not` (WDE0169).
 const MAX_DEPTH: usize = 16;
 /// The most conditions in one filter, each value of a `$hasAll` being one: SQLite takes expressions of at
