@@ -675,7 +675,8 @@ on_both_engines! {
         let dangling = app.site.read(stoa_store::Lane::Scan, {
             let site = app.site.number;
             move |tx| stoa_store::boxed!({
-                let table = |number| tx.dialect().table(stoa_sql::Table { site, number });
+                let dialect = tx.dialect();
+                let table = |number| dialect.table(stoa_sql::Table { site, number });
                 let sql = format!(
                     "select count(*) from stoa.item_link l where not exists (select 1 from {} t where t.id = l.referenced) \
                      or not exists (select 1 from {} t where t.id = l.referring)", table(1), table(2)
