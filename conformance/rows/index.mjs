@@ -8,6 +8,7 @@ import { rows as collections } from './collections.mjs';
 import { rows as items } from './items.mjs';
 import { rows as operators } from './operators.mjs';
 import { rows as errors } from './errors.mjs';
+import { rows as references } from './references.mjs';
 import { rows as permissions } from './permissions.mjs';
 import { rows as indexes } from './indexes.mjs';
 import { rows as itemsLater } from './items-later.mjs';
@@ -17,5 +18,5 @@ import { rows as others } from './others.mjs';
 
 export const rowsAll = [
   ...tokens, ...signIn, ...identity, ...browser, ...collections, ...items, ...operators, ...errors,
-  ...permissions, ...indexes, ...itemsLater, ...dataLater, ...members, ...others,
+  ...references, ...permissions, ...indexes, ...itemsLater, ...dataLater, ...members, ...others,
 ];

@@ -17,21 +17,6 @@ async function three(world) {
   return id;
 }
 
-/** Two collections, the first with a multi-reference to the second. @param {any} world */
-async function linked(world) {
-  const actors = await world.collectionCreate();
-  await world.app.items.bulkInsert(actors, [{ _id: 'p', title: 'P' }, { _id: 'q', title: 'Q' }]);
-  const movies = await world.collectionCreate({
-    fields: [
-      { key: 'title', type: 'TEXT' },
-      { key: 'actors', type: 'MULTI_REFERENCE', typeMetadata: { multiReference: { referencedCollectionId: actors, referencingFieldKey: 'movies', referencingDisplayName: 'Movies' } } },
-      { key: 'lead', type: 'REFERENCE', typeMetadata: { reference: { referencedCollectionId: actors } } },
-    ],
-  });
-  await world.app.items.insert(movies, { _id: 'm', title: 'M', lead: 'p' });
-  return { actors, movies };
-}
-
 /** Waits until a job has ended. @param {any} world @param {string} jobId */
 async function jobDone(world, jobId) {
   for (let i = 0; i < 100; i += 1) {
@@ -139,43 +124,6 @@ export const rows = [
   later('getAsyncJobStatus', 'of a job', async (world) => {
     const { jobId } = await world.app.items.asyncRemoveByFilter(await three(world), { kind: 'x' });
     assert.match((await world.app.items.getAsyncJobStatus(jobId)).status, /INITIALIZED|PROCESSING|SUCCEEDED/);
-  }),
-  later('insertReference', 'links, and isReferenced says so', async (world) => {
-    const { movies } = await linked(world);
-    await world.app.items.insertReference(movies, 'actors', 'm', ['p', 'q']);
-    assert.equal(await world.app.items.isReferenced(movies, 'actors', 'm', 'q'), true);
-  }),
-  later('removeReference', 'unlinks', async (world) => {
-    const { movies } = await linked(world);
-    await world.app.items.insertReference(movies, 'actors', 'm', ['p', 'q']);
-    await world.app.items.removeReference(movies, 'actors', 'm', 'p');
-    assert.equal(await world.app.items.isReferenced(movies, 'actors', 'm', 'p'), false);
-  }),
-  later('replaceReferences', 'sets the links', async (world) => {
-    const { movies } = await linked(world);
-    await world.app.items.replaceReferences(movies, 'actors', 'm', ['q']);
-    assert.equal(await world.app.items.isReferenced(movies, 'actors', 'm', 'q'), true);
-  }),
-  later('isReferenced', 'false without a link', async (world) => {
-    const { movies } = await linked(world);
-    assert.equal(await world.app.items.isReferenced(movies, 'actors', 'm', 'q'), false);
-  }),
-  later('queryReferenced', 'the linked items', async (world) => {
-    const { movies } = await linked(world);
-    await world.app.items.replaceReferences(movies, 'actors', 'm', ['p', 'q']);
-    const result = await world.app.items.queryReferenced(movies, 'm', 'actors');
-    assert.deepEqual(result.items.map((/** @type {any} */ item) => item._id).sort(), ['p', 'q']);
-  }),
-  later('queryReferencedItems', 'the linked items', async (world) => {
-    const { movies } = await linked(world);
-    await world.app.items.replaceReferences(movies, 'actors', 'm', ['p', 'q']);
-    const result = await world.app.items.queryReferencedItems(movies, ['m'], 'actors');
-    assert.equal((result.items ?? result.results).length, 2);
-  }),
-  later('query', 'include gives the referenced item', async (world) => {
-    const { movies } = await linked(world);
-    const result = await world.app.items.query(movies).include('lead').find();
-    assert.equal(result.items[0].lead.title, 'P');
   }),
   later('withEnvironment', 'SANDBOX is not for visitors', async (world) => {
     const error = await failure(world.visitor().items.withEnvironment('SANDBOX').query(await shelf(world)).find());

@@ -235,6 +235,11 @@ const DATA_OPERATIONS: &[&str] = &[
     "BULK_SAVE",
     "BULK_PATCH",
     "BULK_REMOVE",
+    "INSERT_REFERENCE",
+    "REMOVE_REFERENCE",
+    "REPLACE_REFERENCES",
+    "IS_REFERENCED",
+    "QUERY_REFERENCED",
 ];
 
 /// The collection as the caller may read it: those who don't manage collections get a reduced form.

@@ -335,7 +335,9 @@ fn capabilities(kind: &str) -> Value {
         ),
         "NUMBER" | "DATETIME" => (true, &["EQ", "NE", "LT", "LTE", "GT", "GTE", "HAS_SOME", "HAS_ALL", "EXISTS"]),
         "BOOLEAN" | "REFERENCE" => (true, &["EQ", "NE", "HAS_SOME", "HAS_ALL", "EXISTS"]),
-        "ARRAY_STRING" | "ARRAY_DOCUMENT" | "ARRAY" => (false, &["EQ", "NE", "HAS_SOME", "HAS_ALL", "EXISTS"]),
+        "ARRAY_STRING" | "ARRAY_DOCUMENT" | "ARRAY" | "MULTI_REFERENCE" => {
+            (false, &["EQ", "NE", "HAS_SOME", "HAS_ALL", "EXISTS"])
+        }
         _ => (false, &["EQ", "NE", "EXISTS"]),
     };
     json!({ "sortable": sortable, "queryOperators": operators })
