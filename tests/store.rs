@@ -277,3 +277,39 @@ on_both_engines! {
         assert_eq!(free.expect("the lane is free").unwrap(), Some(1));
     }
 }
+
+/// Scans that overlap leave the log no moment to begin anew by itself.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_log_stays_bounded_under_readers_without_a_gap() {
+    let kit = TestStore::new(stoa_testkit::Engine::Sqlite).await;
+    let site = site(&kit).await;
+    let scans = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let readers: Vec<_> = (0..4)
+        .map(|_| {
+            let (site, scans) = (site.clone(), scans.clone());
+            tokio::spawn(async move {
+                let sql = "with recursive n(i) as (select count from stoa.tally where name = $1 union all \
+                           select i + 1 from n where i < 300000) select count(*) from n";
+                loop {
+                    let read = site.read(Lane::Scan, move |tx| {
+                        boxed!(Ok(tx.row(sql, &params!["a"], |row| row.get::<i64>(0)).await?))
+                    });
+                    read.await.unwrap();
+                    scans.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                }
+            })
+        })
+        .collect();
+    let log = kit.data().join("sites").join(format!("{}.db-wal", site.id.as_str()));
+    let (text, mut longest, mut shortest) = ("x".repeat(256 << 10), 0, u64::MAX);
+    for n in 0..600 {
+        add(&site, format!("{n}{text}")).await.unwrap();
+        let length = std::fs::metadata(&log).unwrap().len();
+        longest = longest.max(length);
+        shortest = if longest > 32 << 20 { shortest.min(length) } else { shortest };
+    }
+    readers.iter().for_each(|it| it.abort());
+    assert!(scans.load(std::sync::atomic::Ordering::Relaxed) > 4, "scans went on all the time");
+    assert!(longest < 128 << 20, "the log grew to {} MB of 300 that were written", longest >> 20);
+    assert!(shortest < 16 << 20, "and was emptied, not only kept from growing: {} MB", shortest >> 20);
+}

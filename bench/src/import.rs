@@ -10,7 +10,7 @@ use std::time::Instant;
 pub fn compare(program: &Program, raw: &Raw, count: usize) -> (f64, f64) {
     let file = tempfile::Builder::new().suffix(".jsonl").tempfile().unwrap();
     write_items(file.path(), count);
-    let ours = program.import(file.path());
+    let ours = program.import("imported", file.path());
     // By hand: the same file is read and parsed for the ids, as any importer must.
     let start = Instant::now();
     let text = std::fs::read_to_string(file.path()).unwrap();
@@ -22,6 +22,6 @@ pub fn compare(program: &Program, raw: &Raw, count: usize) -> (f64, f64) {
         let parsed: serde_json::Value = serde_json::from_str(line).unwrap();
         batches.last_mut().unwrap().push((format!("i{}", parsed["_id"].as_str().unwrap()), line.to_owned()));
     }
-    raw.insert_all(&batches);
+    raw.insert_all(batches.into_iter());
     (ours, start.elapsed().as_secs_f64())
 }

@@ -13,18 +13,24 @@
 
 mod bare;
 mod import;
+mod large;
 mod load;
+mod memory;
 mod program;
 mod raw;
+mod soak;
 
-use clap::{Parser, ValueEnum};
+use clap::{Parser, Subcommand, ValueEnum};
 use program::{Engine, Program};
 use serde_json::{Value, json};
 use std::{path::PathBuf, time::Duration};
 
 /// Measures the program beside the bare framework and the raw engine.
 #[derive(Parser)]
+#[command(args_conflicts_with_subcommands = true)]
 struct Arguments {
+    #[command(subcommand)]
+    verb: Option<Verb>,
     /// The release binary
     #[arg(long, default_value = "target/release/stoa")]
     program: PathBuf,
@@ -48,12 +54,26 @@ struct Arguments {
     /// Items to import beside the raw engine, 0 to leave it out
     #[arg(long, default_value_t = 135_233)]
     import: usize,
+    /// Items of the large collection, 0 to leave it out
+    #[arg(long, default_value_t = 1_000_000)]
+    large: usize,
+    /// Only the large collection
+    #[arg(long)]
+    only_large: bool,
     /// Print one line of JSON at the end
     #[arg(long)]
     json: bool,
     /// Serve the bare framework (used by the bench itself)
     #[arg(long, hide = true)]
     bare: Option<usize>,
+    /// Insert with a sync each for so many seconds (used by the bench itself)
+    #[arg(long, hide = true)]
+    synced_inserts: Option<f64>,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    Soak(soak::Options),
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -63,17 +83,37 @@ enum Which {
     Both,
 }
 
+impl Which {
+    fn engines(self) -> &'static [Engine] {
+        match self {
+            Self::Sqlite => &[Engine::Sqlite],
+            Self::Postgres => &[Engine::Postgres],
+            Self::Both => &[Engine::Sqlite, Engine::Postgres],
+        }
+    }
+}
+
 fn main() {
     let arguments = Arguments::parse();
     if let Some(bytes) = arguments.bare {
         return bare::serve(bytes);
     }
-    let mut figures = Vec::new();
-    if arguments.engine != Which::Postgres {
-        figures.extend(measure(&arguments, Engine::Sqlite));
+    if let Some(seconds) = arguments.synced_inserts {
+        return large::synced_inserts(seconds);
     }
-    if arguments.engine != Which::Sqlite {
-        figures.extend(measure(&arguments, Engine::Postgres));
+    if let Some(Verb::Soak(options)) = &arguments.verb {
+        return soak::run(options);
+    }
+    let mut figures = Vec::new();
+    for engine in arguments.engine.engines() {
+        if !arguments.only_large {
+            figures.extend(measure(&arguments, *engine));
+        }
+        if arguments.large > 0 {
+            let (items, rounds) = (arguments.large, arguments.rounds);
+            let sizes = large::Sizes { items, rounds, period: Duration::from_secs_f64(arguments.seconds) };
+            figures.extend(large::measure(&arguments.program, *engine, &sizes));
+        }
     }
     if arguments.json {
         println!("{}", Value::Array(figures));
@@ -142,7 +182,7 @@ fn measure(arguments: &Arguments, engine: Engine) -> Vec<Value> {
         );
         figures.push(json!({ "engine": format!("{engine:?}"), "figure": "import", "oursSeconds": ours, "theirsSeconds": theirs, "ratio": ours / theirs }));
     }
-    println!("  resident memory of the program at the end: {} MB", program.resident_megabytes());
+    println!("  anonymous memory of the program at the end: {} MB", memory::anonymous(program.id()) >> 20);
     figures
 }
 

@@ -29,6 +29,11 @@ pub struct Program {
 
 impl Program {
     pub fn start(binary: &Path, engine: Engine) -> Self {
+        Self::start_with(binary, engine, |_| {})
+    }
+
+    /// `setup` changes the command that serves.
+    pub fn start_with(binary: &Path, engine: Engine, setup: impl FnOnce(&mut Command)) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let database_url = (engine == Engine::Postgres).then(new_database);
         let stoa = |arguments: &[&str]| {
@@ -47,6 +52,7 @@ impl Program {
         let client = run(&["client", "create", "--name", "bench", "--redirect-uri", "http://localhost/"], "clientId");
         let key = run(&["key", "create", "--name", "bench"], "apiKey");
         let mut serve = stoa(&["serve", "--port", "0"]);
+        setup(&mut serve);
         let mut child = serve.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let address = lines.find_map(|it| it.ok()?.strip_prefix("ready http://")?.parse().ok()).unwrap();
@@ -70,7 +76,9 @@ impl Program {
         self.post(
             "/v2/collections",
             &json!({ "collection": {
-                "id": id, "displayName": id, "fields": [{ "key": "n", "type": "NUMBER" }],
+                "id": id, "displayName": id, "fields": [
+                    { "key": "n", "type": "NUMBER" }, { "key": "price", "type": "NUMBER" }, { "key": "color", "type": "TEXT" },
+                ],
                 "permissions": { "read": "ANYONE", "insert": "ADMIN", "update": "ADMIN", "remove": "ADMIN" },
             }}),
         );
@@ -148,10 +156,10 @@ impl Program {
     }
 
     /// Runs `stoa import` against the running server's directory and answers the seconds it took.
-    pub fn import(&self, file: &Path) -> f64 {
+    pub fn import(&self, collection: &str, file: &Path) -> f64 {
         let start = Instant::now();
         let output = Command::new(&self.binary)
-            .args(["import", "imported"])
+            .args(["import", collection])
             .arg(file)
             .arg("--data")
             .arg(self.directory.path())
@@ -163,13 +171,73 @@ impl Program {
         start.elapsed().as_secs_f64()
     }
 
-    pub fn resident_megabytes(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
-        let line = status.lines().find_map(|it| it.strip_prefix("VmRSS:")).unwrap_or("0");
-        line.trim().trim_end_matches(" kB").trim().parse::<u64>().unwrap_or(0) / 1024
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
-    fn post(&self, path: &str, body: &Value) -> Value {
+    pub fn data(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Rows that wait in the outbox.
+    pub fn outbox_rows(&self) -> u64 {
+        let sql = "select count(*) from outbox";
+        match &self.database_url {
+            None => {
+                let sites = std::fs::read_dir(self.data().join("sites")).unwrap().flatten().map(|it| it.path());
+                let file = sites.into_iter().find(|it| it.extension().is_some_and(|it| it == "db")).unwrap();
+                let conn =
+                    rusqlite::Connection::open_with_flags(file, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+                conn.query_row(sql, [], |row| row.get(0)).unwrap()
+            }
+            Some(url) => {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+                runtime.block_on(async {
+                    let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
+                    tokio::spawn(connection);
+                    let row = client.query_one("select count(*) from stoa.outbox", &[]).await.unwrap();
+                    row.get::<_, i64>(0) as u64
+                })
+            }
+        }
+    }
+
+    /// Makes an index through the public call and waits until it is there.
+    pub fn index(&self, field: &str) {
+        let index = json!({ "name": field, "fields": [{ "path": field, "order": "ASC" }] });
+        self.post("/v2/indexes", &json!({ "dataCollectionId": "things", "index": index }));
+        for _ in 0..6000 {
+            let list = self.get("/v2/indexes?dataCollectionId=things&paging.limit=20&paging.offset=0");
+            let all = list["indexes"].as_array().unwrap();
+            let status = all.iter().find(|it| it["name"] == field).map_or("", |it| it["status"].as_str().unwrap());
+            assert_ne!(status, "FAILED", "{list}");
+            if status == "ACTIVE" {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        panic!("the index was not built in five minutes");
+    }
+
+    /// Requests of one kind by the holder of the key, each body made with a random number below `most`.
+    pub fn requests(&self, path: &str, most: usize, body: impl Fn(usize) -> Value) -> Arc<Vec<Vec<u8>>> {
+        let (mut random, key) = (Random::new(), &self.key);
+        let requests = (0..2_000).map(|_| {
+            let body = body(random.below(most)).to_string();
+            let length = body.len();
+            format!("POST {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: {key}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}")
+                .into_bytes()
+        });
+        Arc::new(requests.collect())
+    }
+
+    fn get(&self, path: &str) -> Value {
+        let mut response =
+            ureq::get(format!("http://{}{path}", self.address)).header("authorization", &self.key).call().unwrap();
+        serde_json::from_str(&response.body_mut().read_to_string().unwrap()).unwrap()
+    }
+
+    pub fn post(&self, path: &str, body: &Value) -> Value {
         let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
         let request = agent.post(format!("http://{}{path}", self.address)).header("content-type", "application/json");
         let request = if path == "/oauth2/token" { request } else { request.header("authorization", &self.key) };

@@ -11,7 +11,13 @@ use std::{
     },
     time::{Duration, Instant},
 };
-use stoa_sql::{Dialect, Table};
+use stoa_sql::{
+    Dialect, Table,
+    json::{Place, Root},
+};
+
+/// Ids and documents of one transaction.
+pub type Batch = Vec<(String, String)>;
 
 const TABLE: Table = Table { site: 9_999_999, number: 1 };
 
@@ -42,11 +48,10 @@ impl Raw {
             }),
         }
         // pgbench can only make numbers, so there the ids are numbers.
-        let id = |n: usize| if engine == Engine::Sqlite { item_id(n) } else { n.to_string() };
-        let texts: Vec<_> = (0..items).map(|n| (id(n), item(n).to_string())).collect();
-        for chunk in texts.chunks(1000) {
-            raw.insert(chunk);
-        }
+        let id = move |n: usize| if engine == Engine::Sqlite { item_id(n) } else { n.to_string() };
+        let batch =
+            move |start: usize| (start..items.min(start + 1000)).map(|n| (id(n), item(n).to_string())).collect();
+        raw.insert_all((0..items).step_by(1000).map(batch));
         raw
     }
 
@@ -67,34 +72,118 @@ impl Raw {
     pub fn insert(&self, batch: &[(String, String)]) {
         match self {
             Self::Sqlite { .. } => insert_sqlite(&mut self.open(), batch),
-            Self::Postgres { .. } => self.insert_postgres(&[batch.to_vec()]),
+            Self::Postgres { .. } => self.insert_postgres([batch.to_vec()].into_iter()),
         }
     }
 
     /// Many batches over one connection.
-    pub fn insert_all(&self, batches: &[Vec<(String, String)>]) {
+    pub fn insert_all(&self, batches: impl Iterator<Item = Batch> + 'static) {
         match self {
             Self::Sqlite { .. } => {
                 let mut conn = self.open();
-                batches.iter().for_each(|it| insert_sqlite(&mut conn, it));
+                batches.for_each(|it| insert_sqlite(&mut conn, &it));
             }
             Self::Postgres { .. } => self.insert_postgres(batches),
         }
     }
 
-    fn insert_postgres(&self, batches: &[Vec<(String, String)>]) {
-        let batches = batches.to_vec();
+    fn insert_postgres(&self, batches: impl Iterator<Item = Batch> + 'static) {
         self.on_postgres(move |client| Box::pin(async move {
             let sql = format!(
                 "insert into {} (id, created, updated, doc) select u.a, 1, 1, u.b from unnest($1::text[], $2::text[]) as u(a, b)",
                 stoa_sql::Postgres.table(TABLE)
             );
             let statement = client.prepare(&sql).await.unwrap();
-            for batch in &batches {
+            for batch in batches {
                 let (ids, docs): (Vec<&str>, Vec<&str>) = batch.iter().map(|(id, doc)| (id.as_str(), doc.as_str())).unzip();
                 client.execute(&statement, &[&ids, &docs]).await.unwrap();
             }
         }));
+    }
+
+    /// An index over the numbers of a field, with the id behind them.
+    pub fn index_price(&self) {
+        let (price, _, _) = self.guards();
+        match self {
+            Self::Sqlite { .. } => {
+                self.open().execute_batch(&format!("create index c1_price on c1 ({price}, id)")).unwrap()
+            }
+            Self::Postgres { .. } => {
+                let table = stoa_sql::Postgres.table(TABLE);
+                let sql = format!("create index on {table} (({price}), id); analyze {table}");
+                self.on_postgres(move |client| Box::pin(async move { client.batch_execute(&sql).await.unwrap() }));
+            }
+        }
+    }
+
+    /// A range of an indexed field, in its order.
+    pub fn indexed_pages(&self, connections: usize, period: Duration) -> f64 {
+        let (price, _, _) = self.guards();
+        match self {
+            Self::Sqlite { .. } => {
+                let sql = format!("select id, json(doc) from c1 where {price} >= ? order by {price}, id limit 51");
+                self.in_threads(period, move |conn, random| page(conn, &sql, [random.below(9000) as f64]))
+            }
+            Self::Postgres { .. } => {
+                let table = stoa_sql::Postgres.table(TABLE);
+                let sql = format!("select id, doc from {table} where {price} >= :p order by {price}, id limit 51");
+                self.pgbench(connections, period, &format!("\\set p random(0, 8999)\n{sql};\n"))
+            }
+        }
+    }
+
+    /// A filter without an index: one page, and how many there are.
+    pub fn filtered_pages(&self, connections: usize, period: Duration) -> f64 {
+        let (_, n, color) = self.guards();
+        let filter = |from: &str| format!("where {n} > {from} and {color} = 'red'");
+        match self {
+            Self::Sqlite { items, .. } => {
+                let (most, filter) = (*items, filter("?"));
+                let find = format!("select id, json(doc) from c1 {filter} order by created desc, id limit 51");
+                let count = format!("select count(*) from c1 {filter}");
+                self.in_threads(period, move |conn, random| {
+                    let from = [random.below(most / 2) as f64];
+                    page(conn, &find, from);
+                    let count: i64 = conn.prepare_cached(&count).unwrap().query_row(from, |row| row.get(0)).unwrap();
+                    assert!(count > 50);
+                })
+            }
+            Self::Postgres { items, .. } => {
+                let (table, filter) = (stoa_sql::Postgres.table(TABLE), filter(":p"));
+                let script = format!(
+                    "\\set p random(0, {})\nselect id, doc from {table} {filter} order by created desc, id limit 51;\n\
+                     select count(*) from {table} {filter};\n",
+                    items / 2
+                );
+                self.pgbench(connections, period, &script)
+            }
+        }
+    }
+
+    /// SQLite: one synced commit an insert, on one connection in this process. PostgreSQL: pgbench.
+    pub fn single_inserts(&self, connections: usize, period: Duration) -> f64 {
+        let doc = item(7).to_string();
+        match self {
+            Self::Sqlite { .. } => synced_inserts(&self.open(), period),
+            Self::Postgres { .. } => {
+                let table = stoa_sql::Postgres.table(TABLE);
+                let doc = doc.replace('\'', "''").replace(':', ": ");
+                let script = format!(
+                    "insert into {table} (id, created, updated, doc) values (gen_random_uuid()::text, 1, 1, '{doc}');\n"
+                );
+                self.pgbench(connections, period, &script)
+            }
+        }
+    }
+
+    /// How a price, a number and a color are read: NULL unless of the right type, as the program's answers want it.
+    fn guards(&self) -> (String, String, String) {
+        let place = |name: &str| Place { root: Root::Document, names: vec![name.to_owned()] };
+        let dialect: &dyn Dialect = match self {
+            Self::Sqlite { .. } => &stoa_sql::Sqlite,
+            Self::Postgres { .. } => &stoa_sql::Postgres,
+        };
+        (dialect.number(&place("price")), dialect.number(&place("n")), dialect.text(&place("color")))
     }
 
     /// SQLite: as many threads as cores, each with a connection. PostgreSQL: pgbench with prepared statements.
@@ -224,6 +313,35 @@ impl Raw {
             let _ = connection.await;
         });
     }
+}
+
+fn page<P: rusqlite::Params>(conn: &Connection, sql: &str, params: P) {
+    let mut statement = conn.prepare_cached(sql).unwrap();
+    let mut rows = statement.query(params).unwrap();
+    let mut length = 0;
+    while let Some(row) = rows.next().unwrap() {
+        length += row.get_ref(1).unwrap().as_str().unwrap().len();
+    }
+    assert!(length > 1000);
+}
+
+/// One insert a transaction, each synced, as fast as one connection goes.
+fn synced_inserts(conn: &Connection, period: Duration) -> f64 {
+    let sql = "insert into c1 (id, created, updated, doc) values (?, 1, 1, jsonb(?))";
+    let (doc, world, mut done) = (item(7).to_string(), stoa_kernel::World::real(), 0);
+    let mut statement = conn.prepare(sql).unwrap();
+    let start = Instant::now();
+    while start.elapsed() < period {
+        statement.execute((world.uuid(), &doc)).unwrap();
+        done += 1;
+    }
+    done as f64 / start.elapsed().as_secs_f64()
+}
+
+/// The same in a fresh file, for a process of its own under the library that slows syncs.
+pub fn synced_inserts_alone(period: Duration) -> f64 {
+    let raw = Raw::make(Engine::Sqlite, None, 0);
+    synced_inserts(&raw.open(), period)
 }
 
 fn insert_sqlite(conn: &mut Connection, batch: &[(String, String)]) {

@@ -3,7 +3,7 @@
 use crate::{
     Error, Tx, TxFuture,
     postgres::{Isolation, Postgres},
-    sqlite::{Readers, Writer},
+    sqlite::{Gate, Readers, Writer},
 };
 use std::{path::Path, sync::Arc};
 use stoa_kernel::Result;
@@ -43,8 +43,9 @@ enum Engine {
 impl Database {
     pub(crate) fn sqlite(path: &Path) -> Result<Self, Error> {
         // The writer comes first: it turns on the log that readers need.
-        let writer = Writer::start(path)?;
-        Ok(Self { engine: Engine::Sqlite { writer, readers: Readers::start(path)? } })
+        let gate = Arc::new(Gate::default());
+        let writer = Writer::start(path, gate.clone())?;
+        Ok(Self { engine: Engine::Sqlite { writer, readers: Readers::start(path, &gate)? } })
     }
 
     pub(crate) fn postgres(pool: Arc<Postgres>) -> Self {

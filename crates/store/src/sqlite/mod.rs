@@ -1,8 +1,10 @@
 //! SQLite: one file, one writer thread, two lanes of readers.
 
+mod log;
 mod reader;
 mod writer;
 
+pub(crate) use log::Gate;
 pub(crate) use reader::Readers;
 pub(crate) use writer::Writer;
 

@@ -4,7 +4,7 @@
 //! runs on a small lane of its own, bounded in number and cancelled when nobody waits for it any more
 //! or its time is over (measurements Q2).
 
-use super::SqliteTx;
+use super::{SqliteTx, log::Gate};
 use crate::{Error, Tx, TxFuture, tx::EngineTx};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use parking_lot::Mutex;
@@ -38,13 +38,13 @@ pub(crate) struct Readers {
 type Scan = Box<dyn FnOnce(&mut Connection) + Send>;
 
 impl Readers {
-    pub(crate) fn start(path: &Path) -> Result<Self, Error> {
+    pub(crate) fn start(path: &Path, gate: &Arc<Gate>) -> Result<Self, Error> {
         let (scans, waiting) = bounded::<Scan>(WAITING);
         for n in 0..SCANNERS {
-            let (conn, waiting) = (open(path)?, waiting.clone());
+            let (conn, waiting, gate) = (open(path)?, waiting.clone(), gate.clone());
             std::thread::Builder::new()
                 .name(format!("stoa-scan-{n}"))
-                .spawn(move || run(conn, &waiting))
+                .spawn(move || run(conn, &waiting, &gate))
                 .map_err(|it| Error::Unavailable(it.to_string()))?;
         }
         Ok(Self { path: path.to_owned(), idle: Mutex::new(vec![open(path)?]), scans })
@@ -103,8 +103,9 @@ fn open(path: &Path) -> Result<Connection, Error> {
     Ok(conn)
 }
 
-fn run(mut conn: Connection, waiting: &Receiver<Scan>) {
+fn run(mut conn: Connection, waiting: &Receiver<Scan>, gate: &Gate) {
     while let Ok(scan) = waiting.recv() {
+        let _pass = gate.enter();
         // A panic in a body must not take the lane with it.
         let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| scan(&mut conn)));
     }

@@ -5,13 +5,17 @@
 //! load a transaction has a commit to itself. The rules and what broke without them are in the
 //! design's hazards ("Writers sharing a commit") and measurements (Q1, F1 to F9).
 
-use super::SqliteTx;
+use super::{
+    SqliteTx,
+    log::{Gate, Log, PATIENCE},
+};
 use crate::{Error, Tx, TxFuture, tx::EngineTx};
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use rusqlite::{Connection, OpenFlags};
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
+    sync::Arc,
     task::{Context, Poll, Waker},
     thread::JoinHandle,
 };
@@ -31,7 +35,7 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Opens the file for writing, creating it when it is missing, and starts the thread.
-    pub(crate) fn start(path: &Path) -> Result<Self, Error> {
+    pub(crate) fn start(path: &Path, gate: Arc<Gate>) -> Result<Self, Error> {
         let conn = super::open(
             path,
             OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
@@ -39,13 +43,14 @@ impl Writer {
         conn.execute_batch(
             "pragma busy_timeout = 10000; pragma journal_mode = wal; pragma synchronous = full; \
              pragma foreign_keys = on; pragma cache_size = -65536; pragma temp_store = memory; \
-             pragma journal_size_limit = 67108864; pragma wal_autocheckpoint = 1000;",
+             pragma journal_size_limit = 16777216; pragma wal_autocheckpoint = 1000;",
         )
         .map_err(|it| Error::from_sqlite(&it))?;
+        let log = Log::new(path, gate);
         let (queue, jobs) = bounded(QUEUE);
         let thread = std::thread::Builder::new()
             .name("stoa-writer".to_owned())
-            .spawn(move || run(conn, &jobs))
+            .spawn(move || run(conn, log, &jobs))
             .map_err(|it| Error::Unavailable(it.to_string()))?;
         Ok(Self { queue: Some(queue), thread: Some(thread) })
     }
@@ -149,11 +154,18 @@ pub(super) fn complete<T>(mut future: TxFuture<'_, T>) -> Result<T> {
     }
 }
 
-fn run(mut conn: Connection, jobs: &Receiver<Box<dyn Job>>) {
+fn run(mut conn: Connection, mut log: Log, jobs: &Receiver<Box<dyn Job>>) {
     let mut is_fenced = false;
     let mut batch = Vec::with_capacity(BATCH);
-    while let Ok(first) = jobs.recv() {
-        batch.push(first);
+    loop {
+        match if log.is_waiting() { jobs.recv_timeout(PATIENCE) } else { jobs.recv().map_err(Into::into) } {
+            Ok(first) => batch.push(first),
+            Err(RecvTimeoutError::Timeout) => {
+                log.tend(&conn);
+                continue;
+            }
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
         batch.extend(jobs.try_iter().take(BATCH - 1));
         let outcome = match is_fenced.then(|| fence(&mut conn)) {
             Some(Err(error)) => Err(Error::Unavailable(format!("waiting for the disk: {error:?}"))),
@@ -167,6 +179,7 @@ fn run(mut conn: Connection, jobs: &Receiver<Box<dyn Job>>) {
         for mut job in batch.drain(..) {
             job.answer(outcome.clone());
         }
+        log.tend(&conn);
     }
 }
 
