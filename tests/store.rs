@@ -214,14 +214,23 @@ on_both_engines! {
 async fn a_full_disk_is_survived() {
     let kit = TestStore::new(stoa_testkit::Engine::Sqlite).await;
     let site = site(&kit).await;
-    let limit = |pages: &'static str| {
+    let limit = |pages: String| {
         let site = site.clone();
         async move {
-            let done: stoa_kernel::Result<()> = site.write(move |tx| boxed!(Ok(tx.batch(pages).await?))).await;
+            let done: stoa_kernel::Result<()> = site
+                .write(move |tx| {
+                    let pages = pages.clone();
+                    boxed!(Ok(tx.batch(&pages).await?))
+                })
+                .await;
             done.unwrap();
         }
     };
-    limit("pragma stoa.max_page_count = 80").await;
+    let pages = site.read(Lane::Point, |tx| {
+        boxed!(Ok(tx.row("select page_count from pragma_page_count", &[], |row| row.get::<i64>(0)).await?))
+    });
+    let pages = pages.await.unwrap().unwrap() + 40;
+    limit(format!("pragma stoa.max_page_count = {pages}")).await;
     let writers: Vec<_> = (0..200)
         .map(|n| {
             let site = site.clone();
@@ -247,7 +256,7 @@ async fn a_full_disk_is_survived() {
         .unwrap();
     assert_eq!(there.len(), kept.len());
     assert!(kept.iter().all(|it| there.contains(it)));
-    limit("pragma stoa.max_page_count = 1000000").await;
+    limit("pragma stoa.max_page_count = 1000000".to_owned()).await;
     add(&site, "again".to_owned()).await.unwrap();
 }
 

@@ -188,7 +188,7 @@ impl Program {
                 let file = sites.into_iter().find(|it| it.extension().is_some_and(|it| it == "db")).unwrap();
                 let conn =
                     rusqlite::Connection::open_with_flags(file, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
-                conn.query_row(sql, [], |row| row.get(0)).unwrap()
+                conn.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap() as u64
             }
             Some(url) => {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
