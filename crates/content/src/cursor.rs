@@ -176,12 +176,11 @@ impl Kept {
         let none = Map::new();
         let holder = match self.inner {
             [] => Some(&mut members),
-            names => members.get_mut("query").and_then(Json::as_object_mut).map(|holder| {
-                replace(holder, kept.get("query").and_then(Json::as_object).unwrap_or(&none), names);
-                holder
-            }),
+            _ => members.get_mut("query").and_then(Json::as_object_mut),
         };
-        if let Some(Json::Object(paging)) = holder.and_then(|it| it.get_mut("cursorPaging")) {
+        let Some(holder) = holder else { return members };
+        replace(holder, kept.get("query").and_then(Json::as_object).unwrap_or(&none), self.inner);
+        if let Some(Json::Object(paging)) = holder.get_mut("cursorPaging") {
             paging.remove("cursor");
         }
         members

@@ -134,7 +134,7 @@ fn index(random: &mut Random, number: i64) -> IndexSpec {
     const NAMES: &[&str] = &["a", "b", "c", "d'", "e\"f", "a.b", "b.a", "a.b.c", "_owner", "_createdDate", "missing"];
     let mut fields: Vec<Key> = Vec::new();
     for _ in 0..1 + random.below(3) {
-        let field = Field::parse(*random.pick(NAMES));
+        let field = Field::parse(NAMES[random.below(NAMES.len())]);
         let direction = *random.pick(&[Direction::Ascending, Direction::Descending]);
         if fields.iter().all(|it| it.field != field) {
             fields.push(Key { field, direction });

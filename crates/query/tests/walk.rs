@@ -139,7 +139,7 @@ fn row(random: &mut Random, id: &str) -> Row {
 fn index(random: &mut Random, number: i64) -> IndexSpec {
     let mut fields: Vec<Key> = Vec::new();
     for _ in 0..1 + random.below(3) {
-        let field = Field::parse(*random.pick(NAMES));
+        let field = Field::parse(NAMES[random.below(NAMES.len())]);
         let direction = *random.pick(&[Direction::Ascending, Direction::Descending]);
         if fields.iter().all(|it| it.field != field) && field != Field::Id {
             fields.push(Key { field, direction });
