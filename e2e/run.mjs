@@ -14,6 +14,7 @@ import { testsRun } from './lib/run-tests.mjs';
 import { tests as stories } from './tests/stories.mjs';
 import { tests as access } from './tests/access.mjs';
 import { tests as looks } from './tests/looks.mjs';
+import { looks as mailLooks, tests as mail } from './tests/mail.mjs';
 
 const { values: options } = parseArgs({
   options: { engine: { type: 'string', multiple: true }, only: { type: 'string' }, keep: { type: 'boolean' } },
@@ -62,7 +63,7 @@ async function engineRun(engine, browser) {
     server = await stoa.serve('--port', '0', '--demo');
     const world = { browser, stoa, url: server.url, shots, engine };
     // The look does not depend on the engine: pictures are taken once.
-    const all = engine === engines[0] ? [...stories, ...access, ...looks] : stories;
+    const all = engine === engines[0] ? [...stories, ...mail, ...access, ...looks, ...mailLooks] : [...stories, ...mail];
     return await testsRun(all.filter(({ name }) => name.includes(options.only ?? '')), world, engine);
   } finally {
     const code = await server?.stop();

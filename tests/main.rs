@@ -6,6 +6,7 @@ mod account;
 mod hosts;
 mod identity;
 mod indexes;
+mod mail;
 mod malformed;
 mod matrix;
 mod members_api;

@@ -166,6 +166,8 @@ on_both_engines! {
 }
 
 const POSTS: &[&str] = &[
+    "/_api/account/v1/approvals",
+    "/_api/account/v1/approvals/decide",
     "/v2/items",
     "/v2/items/query",
     "/v2/items/count",

@@ -9,7 +9,8 @@ use crate::{
     Identity,
     address::{Address, form},
     client::Client,
-    flow::{Beginning, Browser, FlowKind},
+    device::Device,
+    flow::{Beginning, Browser, Change, FlowKind},
     oauth::code::NewCode,
     redirect::{
         self, Plan,
@@ -81,6 +82,8 @@ pub enum Answer {
 pub struct Authorized {
     pub answer: Answer,
     pub session: Option<Secret>,
+    /// The cookie by which the browser is known again.
+    pub device: Change,
 }
 
 /// What the browser says about the request itself.
@@ -171,11 +174,13 @@ impl Identity {
         let issuer = &browser.base_url;
         let (me, place, plan) = (self.clone(), site.clone(), request.clone());
         let known = session.clone().filter(|_| request.prompt != Prompt::Login);
+        let device = Device::of(self, browser, true);
+        let this = device.clone();
         let issued = site
             .write(move |tx| {
                 let (me, site, plan) = (me.clone(), place.clone(), plan.clone());
-                let (taken, known) = (redirect_session.clone(), known.clone());
-                boxed!(me.issue_at_once(tx, &site, &plan, taken, known).await)
+                let (taken, known, this) = (redirect_session.clone(), known.clone(), this.clone());
+                boxed!(me.issue_at_once(tx, &site, &plan, taken, known, &this).await)
             })
             .await?;
         let (sent, opened) = match issued {
@@ -195,7 +200,12 @@ impl Identity {
             client.allows_origin(&it) || Address::parse(issuer).is_some_and(|own| own.origin() == it)
         });
         let keeps = is_led && session.is_none();
-        Ok(Authorized { answer: Answer::Deliver(request.deliver(sent, issuer)), session: opened.filter(|_| keeps) })
+        if opened.is_some() {
+            self.mail_soon(&site.id).await;
+        }
+        let opened = opened.filter(|_| keeps);
+        let device = opened.as_ref().map_or(Change::Keep, |_| device.cookie());
+        Ok(Authorized { answer: Answer::Deliver(request.deliver(sent, issuer)), session: opened, device })
     }
 
     /// Takes what the redirect session stands for, or the browser's session, and issues a code.
@@ -206,6 +216,7 @@ impl Identity {
         request: &Authorization,
         redirect_session: Option<TokenHash>,
         known: Option<Session>,
+        device: &Device,
     ) -> Result<Issued> {
         let (is_first, granted) = match &redirect_session {
             Some(hash) => redirect::take(tx, site, hash, self.now()).await?,
@@ -218,6 +229,7 @@ impl Identity {
             let new = NewSession { member: member.clone(), client: None, root: None, visitor: request.visitor.clone() };
             return match self.session_create(tx, site, Kind::Cookie, &new).await {
                 Ok((session, secret)) => {
+                    self.device_seen(tx, site, &member, device).await?;
                     let code = self.code_for(tx, site, request, &member, &session.root).await?;
                     Ok(Issued::Code { code, session: Some(secret) })
                 }
@@ -260,7 +272,7 @@ impl Identity {
 
 impl Authorized {
     pub(crate) fn of(answer: Answer) -> Self {
-        Self { answer, session: None }
+        Self { answer, session: None, device: Change::Keep }
     }
 }
 

@@ -3,19 +3,22 @@
 //! Operations are methods of [`Identity`], noun then verb. HTTP, cookies and content are not here.
 
 mod address;
+pub mod approval;
 pub mod audit;
 pub mod authenticate;
 pub mod authorize;
 pub mod client;
 pub mod community;
 mod config;
+mod device;
 pub mod flow;
 pub mod invite;
 mod joining;
 pub mod key;
 pub mod logout;
-mod mail;
+pub mod mail;
 pub mod member;
+pub mod notice;
 pub mod oauth;
 mod outcome;
 pub mod password;
@@ -41,7 +44,6 @@ use std::sync::{Arc, OnceLock};
 use stoa_kernel::{Code, Fault, Result, SiteId, World};
 use stoa_sql::params;
 use stoa_store::{Lane, Ownership, Site, Store, boxed};
-use tokio::sync::Semaphore;
 
 /// Everything identity works with. Cheap to clone.
 #[derive(Clone)]
@@ -60,8 +62,7 @@ pub(crate) struct Core {
     pub(crate) revocations: revocation::Revocations,
     pub(crate) passwords: password::Passwords,
     pub(crate) throttle: throttle::Throttle,
-    /// Places for recovery links that are looked up and sent after the answer.
-    pub(crate) recoveries: Arc<Semaphore>,
+    pub(crate) post: mail::Post,
     sites: Cache<i64, SiteId>,
     /// Who keeps what visitors own.
     pub(crate) ownership: OnceLock<Arc<dyn Ownership>>,
@@ -81,11 +82,12 @@ impl Identity {
         let keys = signing::Keys::load(store.catalog(), &world).await?;
         let revocations = revocation::Revocations::load(store.catalog(), &world).await?;
         let passwords = password::Passwords::start(&config.password, &world).await?;
+        let post = mail::Post::new(mail::Sealer::load(store.catalog(), &world).await?);
         let core = Core {
             verified: authenticate::VerifiedCache::new(config.verified_tokens),
             clients: client::Clients::new(),
             throttle: throttle::Throttle::new(config.throttle.clone()),
-            recoveries: Arc::new(Semaphore::new(recovery::SENDING)),
+            post,
             sites: Cache::new(4096),
             ownership: OnceLock::new(),
             store,
@@ -98,6 +100,7 @@ impl Identity {
         };
         let identity = Self { core: Arc::new(core) };
         revocation::keep_fresh(&identity);
+        mail::keep_delivering(&identity);
         Ok(identity)
     }
 

@@ -1,13 +1,13 @@
 //! Where a sign-in stands: the answer of registration, login, verification and recovery (identity.md 10.1).
 
 use crate::{
-    Identity,
+    Identity, approval,
     member::{self, Member, Status},
     verification,
 };
 use serde_json::{Value, json};
+use std::sync::Arc;
 use stoa_kernel::{Code, Fault, Result, Secret, VisitorId};
-use stoa_outbound::Mail;
 use stoa_store::{Site, Tx};
 
 /// What comes next for a member who has shown who they are.
@@ -51,9 +51,6 @@ impl SignIn {
     }
 }
 
-/// A [`SignIn`] and the message that must be sent once the transaction is committed.
-pub(crate) type Advanced = (SignIn, Option<Mail>);
-
 impl Identity {
     /// Decides inside a transaction what comes next for a member whose password, code or link was right:
     /// verification before approval before success. A pending member with nothing left to wait for
@@ -67,15 +64,16 @@ impl Identity {
         site: &Site,
         mut member: Member,
         visitor: Option<&VisitorId>,
-    ) -> Result<Advanced> {
+    ) -> Result<SignIn> {
         match member.status {
             Status::Active => {}
             Status::Pending if member.pending_email => {
-                let (state_token, mail) = verification::start(self, tx, site, &member, visitor).await?;
-                return Ok((SignIn::RequireEmailVerification { member, state_token }, Some(mail)));
+                let state_token = verification::start(self, tx, site, &member, visitor).await?;
+                return Ok(SignIn::RequireEmailVerification { member, state_token });
             }
             Status::Pending if member.pending_approval => {
-                return Ok((SignIn::RequireOwnerApproval { member }, None));
+                approval::request(self, tx, &site.id, &member).await?;
+                return Ok(SignIn::RequireOwnerApproval { member });
             }
             Status::Pending => {
                 member.status = Status::Active;
@@ -87,16 +85,13 @@ impl Identity {
         }
         member::note_login(tx, &site.id, &mut member, self.now()).await?;
         let session_token = self.session_token_issue(tx, site, &member.id, visitor).await?;
-        Ok((SignIn::Success { member, session_token }, None))
+        Ok(SignIn::Success { member, session_token })
     }
 
-    /// Sends what a transaction left to be sent. A message that can't be handed over does not undo what
-    /// was done: the member asks for another one.
-    pub(crate) async fn send_after(&self, (outcome, mail): Advanced) -> SignIn {
-        if let Some(mail) = mail
-            && let Err(fault) = self.core.mail.send(&mail).await
-        {
-            tracing::error!("a message could not be sent: {fault:?}");
+    /// Has what the transaction of a sign-in left to be sent delivered.
+    pub(crate) async fn send_after(&self, site: &Arc<Site>, outcome: SignIn) -> SignIn {
+        if !matches!(outcome, SignIn::Success { .. }) {
+            self.mail_soon(&site.id).await;
         }
         outcome
     }

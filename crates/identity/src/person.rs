@@ -164,7 +164,7 @@ impl Identity {
             .await
     }
 
-    async fn person_role(&self, person: &UserId, site: &SiteId) -> Result<Option<Role>> {
+    pub(crate) async fn person_role(&self, person: &UserId, site: &SiteId) -> Result<Option<Role>> {
         let (person, site) = (person.clone(), site.clone());
         let sql = "select role from stoa.person_role where person = $1 and site = $2";
         self.store()

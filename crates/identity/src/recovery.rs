@@ -9,9 +9,9 @@ use crate::{
         Beginning, Browser,
         state::{PasswordReason, State},
     },
-    mail,
+    mail::{self, Message, Task, enqueue},
     member::{self, Member, Status},
-    password,
+    notice, password,
     session::Which,
     throttle::Tried,
     token::{self, Kind},
@@ -27,8 +27,8 @@ const LIFE: Millis = 60 * 60_000;
 /// Links for one member within [`LIFE`].
 const MOST: i64 = 5;
 const PURPOSE: &str = "recovery";
-/// Requests for a link that are worked on at the same time.
-pub(crate) const SENDING: usize = 32;
+/// Requests for a link that wait to be worked on, in this process.
+pub(crate) const WAITING: usize = 1_000;
 
 impl Identity {
     /// Sends a recovery link to an address, if it is a member's (`POST /v1/send-email`). `from` is the
@@ -52,8 +52,8 @@ impl Identity {
             Fault::invalid(vec![violation.with("type", "EMAIL")])
         })?;
         let return_url = self.recovery_return(site, caller, body.get("redirect"), base_url).await?;
-        self.recovery_send_later(site, from, &email, return_url, base_url);
-        Ok(())
+        let language = body.get("language").and_then(Value::as_str).map(str::to_owned);
+        self.recovery_ask(site, from, &email, language, return_url, base_url).await
     }
 
     /// Sends a link to a member whom an app names (`POST /v1/activation-email`).
@@ -72,7 +72,8 @@ impl Identity {
         let return_url = self.recovery_return(site, caller, redirect, base_url).await?;
         let member = self.member_get(site, &MemberId::from(id)).await?.filter(can_recover);
         let member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
-        self.recovery_send_to(site, member, return_url, base_url).await
+        let language = body.get("emailOptions").and_then(|it| it.get("language")).and_then(Value::as_str);
+        self.activation_send_to(site, member, language.map(str::to_owned), return_url, base_url).await
     }
 
     /// Sets a new password with a link's token and signs in (`POST /v1/recover`).
@@ -111,14 +112,15 @@ impl Identity {
                     let now = me.now();
                     let (id, _) = find(tx, site.id.as_str(), &key, now).await?.ok_or_else(gone)?;
                     // This link and every other one of the member is over.
-                    let sql = "update stoa.link set used = $1 where site = $2 and member = $3 and used is null";
-                    tx.execute(sql, &params![now, &site.id, &id]).await?;
+                    let sql = "update stoa.link set used = $1 where site = $2 and member = $3 and purpose = $4 and used is null";
+                    tx.execute(sql, &params![now, &site.id, &id, PURPOSE]).await?;
                     let member = member::get(tx, &site.id, &id).await?.filter(can_recover);
                     let mut member = member.ok_or_else(gone)?;
                     member.password_hash = Some(hash);
                     (member.email_verified, member.pending_email) = (true, false);
                     member::write_password(tx, &site.id, &member).await?;
                     member::update(tx, &site.id, &mut member, now).await?;
+                    notice::password_changed(&me, tx, &site.id, &member).await?;
                     let ended = Which::Member(id).end(tx, site.id.as_str(), now).await?;
                     let advanced = me.sign_in_advance(tx, &site, member, None).await?;
                     Ok((advanced, ended))
@@ -126,7 +128,8 @@ impl Identity {
             })
             .await?;
         self.revoke(&ended).await?;
-        Ok(self.send_after(advanced).await)
+        self.mail_soon(&site.id).await;
+        Ok(advanced)
     }
 
     /// A browser opened a recovery link: the page that asks for the new password.
@@ -147,63 +150,101 @@ impl Identity {
         self.flow_begin_recovery(site, &hash, state, return_url, browser).await
     }
 
-    /// Looks the address up and sends after the answer, so that its time tells nothing. What is asked for
-    /// too often, or while [`SENDING`] others are under way, is dropped.
-    pub(crate) fn recovery_send_later(
+    /// Writes down that a link was asked for, whoever the address belongs to: one statement, always. What
+    /// is asked for too often, or while [`WAITING`] others wait, is dropped.
+    pub(crate) async fn recovery_ask(
         &self,
         site: &Arc<Site>,
         from: IpAddr,
         email: &Email,
+        language: Option<String>,
         return_url: Option<String>,
         base_url: &str,
-    ) {
+    ) -> Result<()> {
         let tried = self.core.throttle.attempt(Tried::Recovery, self.now(), &site.id, from, "");
-        let place = self.core.recoveries.clone().try_acquire_owned();
-        let (Ok(_), Ok(place)) = (tried, place) else {
+        if tried.is_err() || !self.core.post.recovery_begin() {
             tracing::debug!("a recovery link was not sent: too many are asked for");
-            return;
-        };
-        let (me, site, email, base_url) = (self.clone(), site.clone(), email.clone(), base_url.to_owned());
-        tokio::spawn(async move {
-            let _place = place;
-            let sent = async {
-                match me.member_by_email(&site, &email).await?.filter(can_recover) {
-                    Some(member) => me.recovery_send_to(&site, member, return_url, &base_url).await,
-                    None => Ok(()),
-                }
-            };
-            if let Err(fault) = sent.await {
-                tracing::warn!("a recovery link was not sent: {fault:?}");
-            }
-        });
+            return Ok(());
+        }
+        let email = email.as_str().to_owned();
+        let task = Task::Recovery { email, language, return_url, base_url: base_url.to_owned() };
+        let (me, id) = (self.clone(), site.id.clone());
+        let written = site
+            .append(move |tx| {
+                let (me, id, task) = (me.clone(), id.clone(), task.clone());
+                boxed!(enqueue(&me, tx, &id, None, &task).await)
+            })
+            .await;
+        if written.is_err() {
+            self.core.post.recovery_end();
+        }
+        self.mail_later(&site.id);
+        written
     }
 
-    async fn recovery_send_to(
+    /// Answers [`Task::Recovery`]: a link, if the address is that of a member who can sign in.
+    pub(crate) async fn recovery_answer(
+        &self,
+        site: &Arc<Site>,
+        task: String,
+        email: String,
+        language: Option<String>,
+        return_url: Option<String>,
+        base_url: String,
+    ) -> Result<()> {
+        let link = token::opaque(self.world(), Kind::Link, site.number);
+        let email = Email::parse(&email).ok_or_else(|| Fault::internal("an address was not kept as it was"))?;
+        let (me, place) = (self.clone(), site.clone());
+        let answered = site
+            .write(move |tx| {
+                let (me, site, task, email) = (me.clone(), place.clone(), task.clone(), email.clone());
+                let (link, language) = (link.clone(), language.clone());
+                let (url, base_url) = (return_url.clone(), base_url.clone());
+                boxed!({
+                    if !mail::done(tx, &site.id, &task).await? {
+                        return Ok(());
+                    }
+                    let Some(member) = member::by_email(tx, &site.id, &email).await?.filter(can_recover) else {
+                        return Ok(());
+                    };
+                    if !may_have_another(tx, &site, &member.id, me.now()).await? {
+                        return Ok(());
+                    }
+                    let link = insert(&me, tx, &site, &member, &link, url, &base_url).await?;
+                    let (to, message) = (&member.email, Message::Recovery { link });
+                    notice::send_to(&me, tx, &site.id, &member, to, language.as_deref(), message).await
+                })
+            })
+            .await;
+        self.core.post.recovery_end();
+        answered
+    }
+
+    async fn activation_send_to(
         &self,
         site: &Arc<Site>,
         member: Member,
+        language: Option<String>,
         return_url: Option<String>,
         base_url: &str,
     ) -> Result<()> {
         let link = token::opaque(self.world(), Kind::Link, site.number);
-        let (id, member_id, hash, now) = (site.id.clone(), member.id.clone(), TokenHash::of(link.expose()), self.now());
+        let (me, place, base_url) = (self.clone(), site.clone(), base_url.to_owned());
         site.write(move |tx| {
-            let (id, member, hash, url) = (id.clone(), member_id.clone(), hash.clone(), return_url.clone());
+            let (me, site, member, link) = (me.clone(), place.clone(), member.clone(), link.clone());
+            let (url, base_url, language) = (return_url.clone(), base_url.clone(), language.clone());
             boxed!({
-                let sql = "select count(*) from stoa.link where site = $1 and member = $2 and created > $3";
-                let recent: Option<i64> = tx.row(sql, &params![&id, &member, now - LIFE], |row| row.get(0)).await?;
-                if recent.unwrap_or(0) >= MOST {
+                if !may_have_another(tx, &site, &member.id, me.now()).await? {
                     return Err(Fault::new(Code::Throttled));
                 }
-                let sql = "insert into stoa.link (site, hash, purpose, member, return_url, created, expires) \
-                           values ($1, $2, $3, $4, $5, $6, $7)";
-                tx.execute(sql, &params![&id, &hash, PURPOSE, &member, url, now, now + LIFE]).await?;
-                Ok(())
+                let link = insert(&me, tx, &site, &member, &link, url, &base_url).await?;
+                let (to, message) = (&member.email, Message::Activation { link });
+                notice::send_to(&me, tx, &site.id, &member, to, language.as_deref(), message).await
             })
         })
         .await?;
-        let url = format!("{base_url}/_api/account/v1/recover?token={}", link.expose());
-        self.core.mail.send(&mail::recovery(&site.name, &member.email, &url)).await
+        self.mail_soon(&site.id).await;
+        Ok(())
     }
 
     async fn recovery_return(
@@ -229,6 +270,32 @@ impl Identity {
 /// Members who could sign in with a new password.
 fn can_recover(member: &Member) -> bool {
     matches!(member.status, Status::Active | Status::Pending) && !member.email.is_empty()
+}
+
+/// Whether a member did not get too many links lately.
+async fn may_have_another(tx: &mut Tx<'_>, site: &Site, member: &MemberId, now: Millis) -> Result<bool> {
+    let sql = "select count(*) from stoa.link where site = $1 and member = $2 and created > $3 and purpose = $4";
+    let values = params![&site.id, member, now - LIFE, PURPOSE];
+    let recent: Option<i64> = tx.row(sql, &values, |row| row.get(0)).await?;
+    Ok(recent.unwrap_or(0) < MOST)
+}
+
+/// Writes a link down and answers its address.
+async fn insert(
+    me: &Identity,
+    tx: &mut Tx<'_>,
+    site: &Site,
+    member: &Member,
+    link: &Secret,
+    return_url: Option<String>,
+    base_url: &str,
+) -> Result<String> {
+    let now = me.now();
+    let sql = "insert into stoa.link (site, hash, purpose, member, return_url, created, expires) \
+               values ($1, $2, $3, $4, $5, $6, $7)";
+    let hash = TokenHash::of(link.expose());
+    tx.execute(sql, &params![&site.id, hash, PURPOSE, &member.id, return_url, now, now + LIFE]).await?;
+    Ok(format!("{base_url}/_api/account/v1/recover?token={}", link.expose()))
 }
 
 async fn find(tx: &mut Tx<'_>, site: &str, hash: &[u8], now: Millis) -> Result<Option<(MemberId, Option<String>)>> {

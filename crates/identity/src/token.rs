@@ -32,6 +32,8 @@ pub enum Kind {
     State,
     /// A link in a message: recovery, activation.
     Link,
+    /// A link with which an owner decides about a member.
+    Approval,
     /// A redirect session.
     Redirect,
     /// An invitation of a person who runs a site.
@@ -51,6 +53,7 @@ impl Kind {
             Self::Flow => 'f',
             Self::State => 't',
             Self::Link => 'l',
+            Self::Approval => 'a',
             Self::Redirect => 'd',
             Self::Invite => 'i',
             Self::Person => 'p',

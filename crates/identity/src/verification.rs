@@ -5,13 +5,14 @@
 //! messages for the member, so neither guessing nor flooding a mailbox gets far.
 
 use crate::{
-    Identity, SignIn, mail,
-    member::{self, Member},
+    Identity, SignIn,
+    mail::Message,
+    member::{self, Member, Status},
+    notice,
     token::{self, Kind},
 };
 use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Fault, MemberId, Millis, Result, Secret, TokenHash, VisitorId};
-use stoa_outbound::Mail;
 use stoa_sql::params;
 use stoa_store::{Row, Site, Tx, boxed};
 
@@ -40,12 +41,11 @@ struct Stored {
 
 /// What a check found. Not an error, so that the count of attempts is kept.
 enum Check {
-    Right(Box<crate::outcome::Advanced>),
+    Right(Box<SignIn>),
     Refused(Code),
 }
 
-/// Starts a verification inside a transaction: the `stateToken` and the message with the code, which the
-/// caller sends after the commit.
+/// Starts a verification inside a transaction: the `stateToken`; the code goes into the queue.
 ///
 /// # Errors
 /// [`Code::Throttled`] when the member got too many messages.
@@ -55,7 +55,7 @@ pub(crate) async fn start(
     site: &Site,
     member: &Member,
     visitor: Option<&VisitorId>,
-) -> Result<(Secret, Mail)> {
+) -> Result<Secret> {
     let now = identity.now();
     allow_message(tx, site, &member.id, now).await?;
     let (state_token, code) =
@@ -74,7 +74,8 @@ pub(crate) async fn start(
         now + TOKEN_LIFE
     ];
     tx.execute(sql, &values).await?;
-    Ok((state_token, mail::verification(&site.name, &member.email, &code)))
+    notice::send(identity, tx, &site.id, member, Message::Verification { code }).await?;
+    Ok(state_token)
 }
 
 impl Identity {
@@ -106,7 +107,11 @@ impl Identity {
             })
             .await?;
         match check {
-            Check::Right(advanced) => Ok(self.send_after(*advanced).await),
+            Check::Right(advanced) => {
+                // Also for the notice about an account in use.
+                self.mail_soon(&site.id).await;
+                Ok(*advanced)
+            }
             Check::Refused(code) => Err(Fault::new(code)),
         }
     }
@@ -125,7 +130,7 @@ impl Identity {
 
     pub(crate) async fn verification_resend_hash(&self, site: &Arc<Site>, hash: TokenHash) -> Result<Member> {
         let (me, place) = (self.clone(), site.clone());
-        let (member, mail) = site
+        let member = site
             .write(move |tx| {
                 let (me, site, hash) = (me.clone(), place.clone(), hash.clone());
                 boxed!({
@@ -139,12 +144,12 @@ impl Identity {
                                where site = $3 and hash = $4";
                     let values = params![code_hash(&member.id, &code), now + CODE_LIFE, &site.id, &hash];
                     tx.execute(sql, &values).await?;
-                    let mail = mail::verification(&site.name, &member.email, &code);
-                    Ok((member, mail))
+                    notice::send(&me, tx, &site.id, &member, Message::Verification { code }).await?;
+                    Ok(member)
                 })
             })
             .await?;
-        self.core.mail.send(&mail).await?;
+        self.mail_soon(&site.id).await;
         Ok(member)
     }
 
@@ -160,7 +165,7 @@ impl Identity {
             return Err(Fault::new(Code::Forbidden));
         }
         let (me, place, id) = (self.clone(), site.clone(), id.clone());
-        let (state_token, mail) = site
+        let state_token = site
             .write(move |tx| {
                 let (me, site, id) = (me.clone(), place.clone(), id.clone());
                 boxed!({
@@ -170,7 +175,7 @@ impl Identity {
                 })
             })
             .await?;
-        self.core.mail.send(&mail).await?;
+        self.mail_soon(&site.id).await;
         Ok(state_token)
     }
 
@@ -213,6 +218,9 @@ async fn check(me: &Identity, tx: &mut Tx<'_>, site: &Site, hash: &TokenHash, co
     tx.execute(sql, &params![&site.id, &stored.member]).await?;
     (member.email_verified, member.pending_email) = (true, false);
     member::update(tx, &site.id, &mut member, now).await?;
+    if member.status == Status::Active {
+        notice::email_verified(me, tx, &site.id, &member).await?;
+    }
     match me.sign_in_advance(tx, site, member, stored.visitor.as_ref()).await {
         Ok(advanced) => Ok(Check::Right(Box::new(advanced))),
         Err(fault) if fault.code() == Code::MemberBlocked => Ok(Check::Refused(Code::MemberBlocked)),

@@ -5,7 +5,9 @@
 mod mail;
 mod outbox;
 mod recorder;
+mod smtp;
 
-pub use mail::{Mail, Mailer, Sending};
+pub use mail::{Letter, Mail, Mailer, Sending, Undelivered};
 pub use outbox::OutboxFile;
 pub use recorder::Recorder;
+pub use smtp::{Security, Smtp, SmtpConfig};

@@ -3,7 +3,7 @@
 //! One line of JSON a message, in the order of sending. The file is not synced: a message that a power
 //! cut loses is asked for again.
 
-use crate::{Mail, Mailer, Sending};
+use crate::{Letter, Mail, Mailer, Sending, Undelivered};
 use std::{
     fs::{self, File},
     io::Write,
@@ -42,12 +42,12 @@ impl OutboxFile {
         &self.path
     }
 
-    fn append(&self, mail: &Mail) -> Result<()> {
-        let mut line = serde_json::to_vec(mail).map_err(Fault::internal)?;
+    fn append(&self, mail: &Mail) -> Result<(), Undelivered> {
+        let mut line = serde_json::to_vec(mail).map_err(|it| Undelivered::Never(it.to_string()))?;
         line.push(b'\n');
         // One call under a lock, so that a reader never sees lines mixed.
         let mut file = self.file.lock().unwrap_or_else(|it| it.into_inner());
-        file.write_all(&line).map_err(|it| Fault::new(Code::Unavailable).logged(format!("outbox: {it}")))?;
+        file.write_all(&line).map_err(|it| Undelivered::Later(format!("outbox: {it}")))?;
         drop(file);
         let way = mail.links.first().or(mail.code.as_ref()).map_or("", String::as_str);
         tracing::info!(to = %mail.to, subject = %mail.subject, "mail kept in the development outbox: {way}");
@@ -56,8 +56,12 @@ impl OutboxFile {
 }
 
 impl Mailer for OutboxFile {
-    fn send<'a>(&'a self, mail: &'a Mail) -> Sending<'a> {
-        Box::pin(async move { self.append(mail) })
+    fn send<'a>(&'a self, letter: &'a Letter) -> Sending<'a> {
+        Box::pin(async move { self.append(&letter.mail) })
+    }
+
+    fn is_local(&self) -> bool {
+        true
     }
 }
 
@@ -77,8 +81,10 @@ mod tests {
             links: vec!["https://example.org/x".into()],
             code: None,
         };
-        outbox.send(&mail).await.expect("kept");
-        outbox.send(&Mail { code: Some("012345".into()), ..mail }).await.expect("kept");
+        let letter =
+            |mail| Letter { id: "1".into(), created: 0, from_name: "Site".into(), language: "en".into(), mail };
+        outbox.send(&letter(mail.clone())).await.expect("kept");
+        outbox.send(&letter(Mail { code: Some("012345".into()), ..mail })).await.expect("kept");
         let text = fs::read_to_string(outbox.path()).expect("readable");
         fs::remove_dir_all(&folder).expect("removed");
         let lines: Vec<serde_json::Value> =

@@ -16,6 +16,7 @@ struct Finding {
 pub fn check(config: &Config, as_json: bool) -> ExitCode {
     let mut findings = vec![data(&config.data), database(config)];
     findings.extend(config.tls.as_ref().map(tls));
+    findings.push(smtp(config));
     findings.push(listen(config));
     findings.push(public_url(config));
     print(&findings, as_json)
@@ -65,6 +66,22 @@ fn database(config: &Config) -> Finding {
     match runtime.block_on(stoa_store::Store::probe(url)) {
         Ok(version) => Finding { key, is_good: true, text: format!("PostgreSQL {version} answers") },
         Err(fault) => Finding { key, is_good: false, text: crate::services::sentence(fault) },
+    }
+}
+
+fn smtp(config: &Config) -> Finding {
+    let key = "smtp";
+    let Some(smtp) = &config.smtp else {
+        return Finding { key, is_good: true, text: "not set: messages are kept in the data directory".to_owned() };
+    };
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return Finding { key, is_good: false, text: error.to_string() },
+    };
+    let probed = runtime.block_on(async { stoa_outbound::Smtp::new(smtp)?.probe().await });
+    match probed {
+        Ok(()) => Finding { key, is_good: true, text: format!("{}:{} answers", smtp.host, smtp.port) },
+        Err(error) => Finding { key, is_good: false, text: format!("{}:{}: {error}", smtp.host, smtp.port) },
     }
 }
 

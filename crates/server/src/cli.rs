@@ -44,9 +44,12 @@ pub enum Verb {
     /// Invite the people who run a site
     #[command(subcommand)]
     Owner(OwnerVerb),
-    /// Take members over from another system
+    /// List members, let those in who wait for it, take them over from another system
     #[command(subcommand)]
     Member(MemberVerb),
+    /// A site's own words for its messages, and what could not be sent
+    #[command(subcommand)]
+    Mail(MailVerb),
     /// Read items from a file into a collection
     Import(Import),
     /// Write a collection's items to standard output
@@ -134,7 +137,31 @@ pub enum KeyVerb {
 }
 
 #[derive(Debug, Subcommand)]
+pub enum OwnerVerb {
+    /// Print a one-time link with which a person sets a password
+    Invite {
+        #[arg(long)]
+        email: String,
+        #[arg(long, value_enum, default_value_t = RoleName::Owner)]
+        role: RoleName,
+        #[command(flatten)]
+        site: SiteChoice,
+    },
+}
+
+#[derive(Debug, Subcommand)]
 pub enum MemberVerb {
+    /// List the newest members
+    List {
+        /// Only those who wait for an owner's answer or have yet to prove their address
+        #[arg(long)]
+        pending: bool,
+        /// How many at most
+        #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
+        limit: u32,
+        #[command(flatten)]
+        site: SiteChoice,
+    },
     /// Read members with their existing password hashes (bcrypt, scrypt, PBKDF2, Argon2) from a file
     Import {
         /// File to read, `-` for standard input
@@ -145,16 +172,37 @@ pub enum MemberVerb {
         #[command(flatten)]
         site: SiteChoice,
     },
+    /// Let a member in who waits for it
+    Approve {
+        /// Id or address of the member
+        member: String,
+        #[command(flatten)]
+        site: SiteChoice,
+    },
 }
 
 #[derive(Debug, Subcommand)]
-pub enum OwnerVerb {
-    /// Print a one-time link with which a person sets a password
-    Invite {
-        #[arg(long)]
-        email: String,
-        #[arg(long, value_enum, default_value_t = RoleName::Owner)]
-        role: RoleName,
+pub enum MailVerb {
+    /// Print the site's own words as JSON
+    Show {
+        #[command(flatten)]
+        site: SiteChoice,
+    },
+    /// Replace the site's own words
+    Set {
+        /// JSON file as in docs/mail.md, `-` for standard input
+        file: PathBuf,
+        #[command(flatten)]
+        site: SiteChoice,
+    },
+    /// Write every message in every language into a directory, for looking at
+    Preview {
+        directory: PathBuf,
+        #[command(flatten)]
+        site: SiteChoice,
+    },
+    /// List what could not be sent in the last month, and why
+    Failures {
         #[command(flatten)]
         site: SiteChoice,
     },

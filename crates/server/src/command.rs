@@ -4,10 +4,11 @@
 
 use crate::{
     cli::{
-        AutoIndexState, ClientVerb, Export, Format, Import, KeyVerb, MemberVerb, OwnerVerb, RoleName, SiteVerb, Verb,
+        AutoIndexState, ClientVerb, Export, Format, Import, KeyVerb, MailVerb, MemberVerb, OwnerVerb, RoleName,
+        SiteVerb, Verb,
     },
     config::Config,
-    member_import, remote,
+    mail, member_import, remote,
     report::{Output, Report},
     services::{INVITATION, Services, sentence},
     socket,
@@ -33,6 +34,12 @@ pub enum Command {
     KeyList { site: Option<String> },
     KeyRevoke { site: Option<String>, id: String },
     OwnerInvite { site: Option<String>, email: String, role: RoleName },
+    MemberList { site: Option<String>, pending: bool, limit: u32 },
+    MemberApprove { site: Option<String>, member: String },
+    MailShow { site: Option<String> },
+    MailSet { site: Option<String>, text: String },
+    MailPreview { site: Option<String> },
+    MailFailures { site: Option<String> },
     Import { site: Option<String>, collection: String, format: Format },
     Export { site: Option<String>, collection: String, format: Format },
     MemberImport { site: Option<String>, format: Format },
@@ -41,6 +48,7 @@ pub enum Command {
 /// Runs a command that was typed: in the running server when there is one, else here.
 pub fn from_command_line(verb: Verb, config: &Config, as_json: bool) -> Result<(), String> {
     let mut report = Report::new(as_json);
+    let mut preview = None;
     let (command, input): (Command, Option<Box<dyn Read + Send>>) = match verb {
         Verb::Import(it) if it.url.is_some() => {
             let result = remote::import(&it, &mut report)?;
@@ -61,6 +69,10 @@ pub fn from_command_line(verb: Verb, config: &Config, as_json: bool) -> Result<(
         Verb::Export(Export { collection, format, site }) => {
             (Command::Export { site: site.site, collection, format }, None)
         }
+        Verb::Mail(MailVerb::Preview { directory, site }) => {
+            preview = Some(directory);
+            (Command::MailPreview { site: site.site }, None)
+        }
         verb => (plain_command(verb)?, None),
     };
     let (is_import, is_export) = (
@@ -73,6 +85,9 @@ pub fn from_command_line(verb: Verb, config: &Config, as_json: bool) -> Result<(
     };
     report.end();
     let value = result?;
+    if let Some(directory) = preview {
+        return mail::write_preview(&value, &directory, as_json);
+    }
     match (is_import, is_export) {
         (true, _) => finish_import(&value, as_json),
         (_, true) => Ok(()),
@@ -183,6 +198,23 @@ async fn administer(services: &Services, command: Command) -> Result<Value, Stri
                 identity.invite_create(&site.id, Some(&email), role, INVITATION, &url).await.map_err(sentence)?;
             Ok(json!({ "setupUrl": link }))
         }
+        Command::MemberList { site, pending, limit } => {
+            mail::member_list(services, &*services.choose_site(site.as_deref()).await?, pending, limit).await
+        }
+        Command::MemberApprove { site, member } => {
+            mail::member_approve(services, &*services.choose_site(site.as_deref()).await?, &member).await
+        }
+        Command::MailShow { site } => {
+            let site = services.choose_site(site.as_deref()).await?;
+            Ok(json!(identity.mail_setting(&site).await.map_err(sentence)?))
+        }
+        Command::MailSet { site, text } => {
+            mail::set(services, &*services.choose_site(site.as_deref()).await?, &text).await
+        }
+        Command::MailPreview { site } => mail::preview(services, &*services.choose_site(site.as_deref()).await?).await,
+        Command::MailFailures { site } => {
+            mail::failures(services, &*services.choose_site(site.as_deref()).await?).await
+        }
         Command::Import { .. } | Command::Export { .. } | Command::MemberImport { .. } => {
             Err("not an administrative command".to_owned())
         }
@@ -209,7 +241,23 @@ fn plain_command(verb: Verb) -> Result<Command, String> {
         Verb::Key(KeyVerb::List { site }) => Command::KeyList { site: site.site },
         Verb::Key(KeyVerb::Revoke { id, site }) => Command::KeyRevoke { site: site.site, id },
         Verb::Owner(OwnerVerb::Invite { email, role, site }) => Command::OwnerInvite { site: site.site, email, role },
-        Verb::Serve { .. } | Verb::Member(_) | Verb::Import(_) | Verb::Export(_) | Verb::Migrate | Verb::Check => {
+        Verb::Member(MemberVerb::List { pending, limit, site }) => {
+            Command::MemberList { site: site.site, pending, limit }
+        }
+        Verb::Member(MemberVerb::Approve { member, site }) => Command::MemberApprove { site: site.site, member },
+        Verb::Mail(MailVerb::Show { site }) => Command::MailShow { site: site.site },
+        Verb::Mail(MailVerb::Set { file, site }) => Command::MailSet {
+            site: site.site,
+            text: std::io::read_to_string(open(&file)?).map_err(|it| it.to_string())?,
+        },
+        Verb::Mail(MailVerb::Failures { site }) => Command::MailFailures { site: site.site },
+        Verb::Mail(MailVerb::Preview { .. })
+        | Verb::Member(MemberVerb::Import { .. })
+        | Verb::Serve { .. }
+        | Verb::Import(_)
+        | Verb::Export(_)
+        | Verb::Migrate
+        | Verb::Check => {
             return Err("this command runs by itself".to_owned());
         }
     })

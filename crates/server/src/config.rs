@@ -1,16 +1,20 @@
 //! Every configuration key on one page.
 //!
 //! A key has one name in three places: `stoa.toml` (`public_url = "…"`), the environment
-//! (`STOA_PUBLIC_URL`) and a flag (`--public-url`). A flag beats the environment, which beats the
+//! (`STOA_PUBLIC_URL`) and a flag (`--public-url`). Keys of mail are in a table of the file (`[smtp]`,
+//! `host = "…"`), and have its name before theirs elsewhere (`STOA_SMTP_HOST`, `--smtp-host`). A flag beats the environment, which beats the
 //! file, which beats the default. What was written is [`Options`]; what it means is [`Config`].
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use ipnet::IpNet;
 use serde::Deserialize;
 use std::{
     net::{IpAddr, Ipv4Addr},
     path::{Path, PathBuf},
+    time::Duration,
 };
+use stoa_kernel::Secret;
+use stoa_outbound::{Security, SmtpConfig};
 
 /// The keys as they were written; nothing is required.
 #[derive(Debug, Clone, Default, Args, Deserialize)]
@@ -47,12 +51,67 @@ pub struct Options {
     /// Whether the server makes missing indexes by itself, on sites that don't say otherwise [default: true]
     #[arg(long, env = "STOA_AUTO_INDEX", global = true, value_name = "BOOL")]
     pub auto_index: Option<bool>,
+    #[command(flatten)]
+    pub smtp: SmtpOptions,
     /// What to log, for example `info` or `warn,stoa_http=debug` [default: info]
     #[arg(long, env = "STOA_LOG", global = true, value_name = "FILTER")]
     pub log: Option<String>,
     /// Log as JSON lines
     #[arg(long, env = "STOA_LOG_JSON", global = true)]
     pub log_json: bool,
+}
+
+/// The keys of mail. Without a host every message is kept in DIR/outbox/mail.jsonl.
+#[derive(Debug, Clone, Default, Args, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SmtpOptions {
+    /// Mail server; without one messages are kept in DIR/outbox/mail.jsonl and not sent
+    #[arg(id = "smtp_host", long = "smtp-host", env = "STOA_SMTP_HOST", global = true, value_name = "NAME")]
+    pub host: Option<String>,
+    /// Port of the mail server [default: 465, 587 with starttls, 25 with none]
+    #[arg(id = "smtp_port", long = "smtp-port", env = "STOA_SMTP_PORT", global = true, value_name = "N")]
+    pub port: Option<u16>,
+    /// TLS from the start, after STARTTLS, or none (only to this machine) [default: tls]
+    #[arg(id = "smtp_security", long = "smtp-security", env = "STOA_SMTP_SECURITY", global = true, value_enum)]
+    pub security: Option<SmtpSecurity>,
+    /// User at the mail server; needs a password
+    #[arg(id = "smtp_user", long = "smtp-user", env = "STOA_SMTP_USER", global = true, value_name = "NAME")]
+    pub user: Option<String>,
+    /// Password at the mail server; better in the file or the environment than on the command line
+    #[arg(
+        id = "smtp_password",
+        long = "smtp-password",
+        env = "STOA_SMTP_PASSWORD",
+        global = true,
+        hide_env_values = true
+    )]
+    pub password: Option<String>,
+    /// Sender: no-reply@example.org, or with a name that is used for every site: Name <no-reply@example.org>
+    #[arg(id = "smtp_from", long = "smtp-from", env = "STOA_SMTP_FROM", global = true, value_name = "ADDRESS")]
+    pub from: Option<String>,
+    /// Seconds to wait for a connection and for each answer [default: 15]
+    #[arg(id = "smtp_timeout", long = "smtp-timeout", env = "STOA_SMTP_TIMEOUT", global = true, value_name = "N")]
+    pub timeout: Option<u64>,
+    /// Connections to the mail server at the same time [default: 4]
+    #[arg(
+        id = "smtp_connections",
+        long = "smtp-connections",
+        env = "STOA_SMTP_CONNECTIONS",
+        global = true,
+        value_name = "N"
+    )]
+    pub connections: Option<u32>,
+    /// Certificate authority (PEM) to trust beside the public ones
+    #[arg(id = "smtp_ca", long = "smtp-ca", env = "STOA_SMTP_CA", global = true, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SmtpSecurity {
+    Tls,
+    Starttls,
+    None,
 }
 
 /// The keys as they are meant.
@@ -67,6 +126,7 @@ pub struct Config {
     pub trusted_proxies: Vec<IpNet>,
     pub tls: Option<Tls>,
     pub auto_index: bool,
+    pub smtp: Option<SmtpConfig>,
     pub log: String,
     pub log_json: bool,
 }
@@ -117,6 +177,7 @@ impl Config {
             trusted_proxies: it.trusted_proxy,
             tls,
             auto_index: it.auto_index.unwrap_or(true),
+            smtp: smtp(it.smtp)?,
             log: it.log.unwrap_or_else(|| "info".to_owned()),
             log_json: it.log_json,
         })
@@ -136,10 +197,67 @@ impl Options {
             tls_cert: self.tls_cert.or(file.tls_cert),
             tls_key: self.tls_key.or(file.tls_key),
             auto_index: self.auto_index.or(file.auto_index),
+            smtp: self.smtp.over(file.smtp),
             log: self.log.or(file.log),
             log_json: self.log_json || file.log_json,
         }
     }
+}
+
+impl SmtpOptions {
+    fn over(self, file: Self) -> Self {
+        Self {
+            host: self.host.or(file.host),
+            port: self.port.or(file.port),
+            security: self.security.or(file.security),
+            user: self.user.or(file.user),
+            password: self.password.or(file.password),
+            from: self.from.or(file.from),
+            timeout: self.timeout.or(file.timeout),
+            connections: self.connections.or(file.connections),
+            ca: self.ca.or(file.ca),
+        }
+    }
+}
+
+fn smtp(it: SmtpOptions) -> Result<Option<SmtpConfig>, String> {
+    let Some(host) = it.host else {
+        let is_set = it.port.is_some() || it.user.is_some() || it.password.is_some() || it.from.is_some();
+        return if is_set { Err("smtp.host is missing, but other keys of smtp are set".to_owned()) } else { Ok(None) };
+    };
+    let (security, usual) = match it.security.unwrap_or(SmtpSecurity::Tls) {
+        SmtpSecurity::Tls => (Security::Implicit, 465),
+        SmtpSecurity::Starttls => (Security::StartTls, 587),
+        SmtpSecurity::None => (Security::None, 25),
+    };
+    let is_here = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|it| it.is_loopback());
+    if security == Security::None && !is_here {
+        return Err(format!("smtp.security is none, which is for this machine only, not for {host}"));
+    }
+    let login = match (it.user, it.password) {
+        (Some(user), Some(password)) => Some((user, Secret::new(password))),
+        (None, None) => None,
+        (Some(_), None) => return Err("smtp.user is set without smtp.password".to_owned()),
+        (None, Some(_)) => return Err("smtp.password is set without smtp.user".to_owned()),
+    };
+    let authority = match it.ca {
+        Some(path) => Some(std::fs::read(&path).map_err(|it| format!("smtp.ca {}: {it}", path.display()))?),
+        None => None,
+    };
+    let timeout = it.timeout.unwrap_or(15);
+    if !(1..=100).contains(&timeout) {
+        return Err("smtp.timeout must be between 1 and 100 seconds".to_owned());
+    }
+    Ok(Some(SmtpConfig {
+        port: it.port.unwrap_or(usual),
+        host,
+        security,
+        login,
+        from: it.from.ok_or("smtp.from is missing: the address that messages are sent from")?,
+        timeout: Duration::from_secs(timeout),
+        connections: it.connections.unwrap_or(4).clamp(1, 64),
+        authority,
+    }))
 }
 
 fn read(path: &Path) -> Result<Options, String> {
@@ -183,6 +301,11 @@ mod tests {
             ("public_url = \"example.org\"", "public_url"),
             ("public_url = \"https://example.org/x\"", "neither path"),
             ("database_url = \"mysql://x\"", "postgres://"),
+            ("[smtp]\nfrom = \"a@example.org\"", "smtp.host is missing"),
+            ("[smtp]\nhost = \"x\"", "smtp.from is missing"),
+            ("[smtp]\nhost = \"x\"\nuser = \"u\"", "without smtp.password"),
+            ("[smtp]\nhost = \"x\"\nsecurity = \"none\"", "this machine only"),
+            ("[smtp]\nhots = \"x\"", "unknown field `hots`"),
         ] {
             let error = load(text).unwrap_err();
             assert!(error.contains(says), "{text}: {error}");

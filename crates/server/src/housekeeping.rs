@@ -31,6 +31,7 @@ async fn tidy(services: &Services, site: &Site) -> Result<()> {
     services.identity.joins_finish(site).await?;
     services.identity.audit_prune(site).await?;
     services.identity.sessions_prune(site).await?;
+    services.identity.mail_prune(site).await?;
     services.identity.flows_prune(site).await
 }
 

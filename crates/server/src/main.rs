@@ -9,6 +9,7 @@ mod config;
 mod demo;
 mod housekeeping;
 mod indexing;
+mod mail;
 mod member_import;
 mod remote;
 mod report;

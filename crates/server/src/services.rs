@@ -8,8 +8,8 @@ use std::{
 use stoa_content::{AutoIndex, Content, Limits};
 use stoa_http::Settings;
 use stoa_identity::Identity;
-use stoa_kernel::{Caller, Fault, KeyId, Role, SiteId, World};
-use stoa_outbound::OutboxFile;
+use stoa_kernel::{Caller, Code, Fault, KeyId, Role, SiteId, World};
+use stoa_outbound::{Mailer, OutboxFile, Smtp};
 use stoa_store::{Site, Store};
 
 /// Life of an invitation.
@@ -35,13 +35,19 @@ impl Services {
             connections: config.database_connections,
         };
         let store = Arc::new(Store::open(&storage).await?);
-        let mail = Arc::new(OutboxFile::open(&config.data)?);
+        let mail: Arc<dyn Mailer> = match &config.smtp {
+            Some(smtp) => {
+                Arc::new(Smtp::new(smtp).map_err(|it| Fault::because(Code::Unavailable, format!("smtp: {it}")))?)
+            }
+            None => Arc::new(OutboxFile::open(&config.data)?),
+        };
         let identity = Identity::open(store.clone(), world.clone(), mail, stoa_identity::Config::default()).await?;
         let auto_index = AutoIndex { is_on: config.auto_index, ..AutoIndex::default() };
         let limits = Limits { auto_index, ..Limits::default() };
         let content = Content::new(world.clone(), limits);
         identity.keep_ownership(Arc::new(content.clone()));
         let url = config.public_url.clone().unwrap_or_else(|| format!("http://localhost:{}", config.port));
+        identity.url_set(&url);
         Ok(Self { store, world, identity, content, url: Arc::new(Mutex::new(url)) })
     }
 
@@ -58,6 +64,7 @@ impl Services {
     }
 
     pub fn set_url(&self, url: &str) {
+        self.identity.url_set(url);
         *self.url.lock().unwrap_or_else(|it| it.into_inner()) = url.to_owned();
     }
 

@@ -14,7 +14,7 @@ use stoa_identity::{
     client::{Client, ClientDraft},
 };
 use stoa_kernel::{Email, Role, Secret};
-use stoa_outbound::Recorder;
+use stoa_outbound::{Mailer, Recorder};
 use stoa_store::Site;
 use tower::ServiceExt;
 
@@ -45,10 +45,15 @@ pub struct Reply {
 
 impl TestApp {
     pub async fn new(engine: Engine) -> Self {
+        Self::with_mailer(engine, None).await
+    }
+
+    /// One whose mail goes elsewhere than into [`TestApp::mail`].
+    pub async fn with_mailer(engine: Engine, mailer: Option<Arc<dyn Mailer>>) -> Self {
         let kit = TestStore::new(engine).await;
         let mail = Arc::new(Recorder::default());
-        let identity =
-            Identity::open(kit.store.clone(), kit.world.clone(), mail.clone(), Config::default()).await.unwrap();
+        let mailer = mailer.unwrap_or_else(|| mail.clone());
+        let identity = Identity::open(kit.store.clone(), kit.world.clone(), mailer, Config::default()).await.unwrap();
         let content = Content::new(kit.world.clone(), Limits::default());
         identity.keep_ownership(Arc::new(content.clone()));
         let site = kit.store.site_create("Test", &kit.world).await.unwrap();

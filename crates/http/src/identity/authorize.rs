@@ -38,7 +38,8 @@ pub(crate) async fn authorize(
 
 /// An [`Authorized`] as a browser reads it: 303, or a page that needs nothing else.
 pub(crate) fn answer(app: &App, visit: &Visit, authorized: Authorized) -> Response {
-    let mut cookies = Cookies { session: authorized.session.map_or(Change::Keep, Change::Set), ..Cookies::default() };
+    let session = authorized.session.map_or(Change::Keep, Change::Set);
+    let mut cookies = Cookies { session, device: authorized.device, ..Cookies::default() };
     let mut response = match authorized.answer {
         Answer::Deliver(Delivery::Redirect(url)) => see_other(&url),
         Answer::Deliver(Delivery::Message { origin, code, state, error }) => {

@@ -22,6 +22,9 @@ const PERSON: &str = "stoa-person";
 /// Binds flows to the browser that began them.
 const FLOW: &str = "stoa-flow";
 
+/// By which the browser is known after its session: it tells a new browser from one that was used before.
+const DEVICE: &str = "stoa-device";
+
 /// A browser that opened an address or talks from one of our pages.
 pub(crate) struct Visit {
     pub(crate) browser: Browser,
@@ -47,6 +50,9 @@ impl FromRequestParts<App> for Visit {
             session: brought(SESSION),
             person: brought(PERSON),
             flow: brought(FLOW),
+            device: brought(DEVICE),
+            user_agent: text(headers, "user-agent").map(str::to_owned),
+            language: text(headers, "accept-language").and_then(first_language),
             address: info.address,
             base_url: info.base_url.clone(),
         };
@@ -83,6 +89,7 @@ impl Visit {
             (SESSION, &cookies.session, everywhere, Some(60 * 86_400)),
             (PERSON, &cookies.person, "Strict", Some(14 * 86_400)),
             (FLOW, &cookies.flow, "Lax", None),
+            (DEVICE, &cookies.device, everywhere, Some(365 * 86_400)),
         ];
         for (name, change, same_site, life) in all {
             let (value, life) = match change {
@@ -103,6 +110,13 @@ impl Visit {
             }
         }
     }
+}
+
+/// The first language of an `Accept-Language` header, when it is one.
+fn first_language(header: &str) -> Option<String> {
+    let tag = header.split([',', ';']).next().unwrap_or_default().trim();
+    let is_tag = (2..=35).contains(&tag.len()) && tag.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-');
+    is_tag.then(|| tag.to_owned())
 }
 
 /// Over TLS the name says that nobody but this very host can have set the cookie.
@@ -148,7 +162,16 @@ mod tests {
         let base_url = base_url.to_owned();
         let is_https = base_url.starts_with("https:");
         Visit {
-            browser: Browser { session: None, person: None, flow: None, address, base_url: base_url.clone() },
+            browser: Browser {
+                session: None,
+                person: None,
+                flow: None,
+                device: None,
+                user_agent: None,
+                language: None,
+                address,
+                base_url: base_url.clone(),
+            },
             navigation: Navigation::default(),
             info: RequestInfo { address, base_url, host: "example.org".to_owned(), is_https, origin: None },
             sender: Sender { fetch_site: None, origin: None },
@@ -158,7 +181,7 @@ mod tests {
     #[test]
     fn cookies_are_as_strict_as_their_use_allows() {
         let set = || Change::Set(stoa_kernel::Secret::new("v"));
-        let cookies = Cookies { session: set(), person: Change::Clear, flow: set() };
+        let cookies = Cookies { session: set(), person: Change::Clear, flow: set(), device: Change::Keep };
         let written = |base_url: &str| {
             let mut headers = HeaderMap::new();
             visit(base_url).write(&cookies, &mut headers);

@@ -95,7 +95,7 @@ async fn site_of(app: &App, token: &str) -> Result<Arc<Site>> {
 }
 
 /// A JSON body that says it is one: a form of another page can't send this type without being asked.
-fn read<T: DeserializeOwned>(headers: &HeaderMap, Raw(bytes): &Raw) -> Result<T> {
+pub(super) fn read<T: DeserializeOwned>(headers: &HeaderMap, Raw(bytes): &Raw) -> Result<T> {
     let kind = text(headers, "content-type").unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/json") {

@@ -1,5 +1,6 @@
 //! The calls of identity, one file a noun, and their routes by canonical path.
 
+pub mod approval;
 mod ask;
 pub mod authentication;
 pub mod authorize;
@@ -63,6 +64,8 @@ fn account() -> Routes {
         ("/_api/account/v1/flows/{token}", get(flow::show).post(flow::answer)),
         ("/_api/account/v1/token", post(flow::token)),
         ("/_api/account/v1/recover", get(recovery::open)),
+        ("/_api/account/v1/approvals", post(approval::look)),
+        ("/_api/account/v1/approvals/decide", post(approval::decide)),
     ]
 }
 

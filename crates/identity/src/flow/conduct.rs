@@ -12,6 +12,7 @@ use crate::{
     Identity,
     address::Address,
     authorize::Sent,
+    device::Device,
     session::NewSession,
     token::{self, Kind},
 };
@@ -117,10 +118,12 @@ impl Identity {
             Some(Grant::Member(it)) => Some(it.clone()),
             _ => None,
         };
-        let (me, place, row) = (self.clone(), site.clone(), record.clone());
+        let device = Device::of(self, browser, false);
+        let (me, place, row, this) = (self.clone(), site.clone(), record.clone(), device.clone());
         let (cookie, code) = site
             .write(move |tx| {
                 let (me, site, row, session_token) = (me.clone(), place.clone(), row.clone(), session_token.clone());
+                let this = this.clone();
                 boxed!({
                     let gone = || Fault::new(Code::StateTokenInvalid);
                     if !record::advance(tx, &site, &row, &State::Ended).await? {
@@ -131,6 +134,7 @@ impl Identity {
                     let (member, visitor) = taken.ok_or_else(gone)?;
                     let new = NewSession { member: member.clone(), client: None, root: None, visitor };
                     let (session, cookie) = me.session_create(tx, &site, Kind::Cookie, &new).await?;
+                    me.device_seen(tx, &site, &member, &this).await?;
                     let code = match &row.context.authorization {
                         Some(request) => Some(me.code_for(tx, &site, request, &member, &session.root).await?),
                         None => None,
@@ -141,7 +145,8 @@ impl Identity {
             .await?;
         let mut cookies = Cookies::default();
         if let Some(cookie) = cookie {
-            cookies.session = Change::Set(cookie);
+            (cookies.session, cookies.device) = (Change::Set(cookie), device.cookie());
+            self.mail_soon(&site.id).await;
         }
         if let Some(Grant::Person(person, role)) = &grant {
             let (_, cookie) = self.person_session_create(&site.id, person, *role).await?;

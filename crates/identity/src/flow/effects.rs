@@ -72,7 +72,7 @@ impl Identity {
             }
             Effect::Register { email, password, profile } => {
                 let email = email.as_str().to_owned();
-                let registration = Registration { email, password, profile: profile_json(profile) };
+                let registration = Registration { email, password, profile: profile_json(profile, browser) };
                 let signed = self.member_register(site, &attempt, &registration).await?;
                 self.flow_signed(site, record, signed).await
             }
@@ -97,7 +97,8 @@ impl Identity {
             }
             Effect::SendRecovery { email } => {
                 let return_url = record.context.return_url.clone();
-                self.recovery_send_later(site, browser.address, &email, return_url, &browser.base_url);
+                let language = browser.language.clone();
+                self.recovery_ask(site, browser.address, &email, language, return_url, &browser.base_url).await?;
                 Ok((Outcome::Sent, None))
             }
             Effect::SetPassword { reason: PasswordReason::OwnerSetup, password } => {
@@ -161,7 +162,7 @@ impl Identity {
             })
             .await?;
         let Some(advanced) = advanced else { return Ok((Outcome::Outdated, None)) };
-        match self.send_after(advanced).await {
+        match self.send_after(site, advanced).await {
             SignIn::RequireOwnerApproval { .. } => Ok((Outcome::Unchanged, None)),
             signed => self.flow_signed(site, record, signed).await,
         }
@@ -174,9 +175,15 @@ impl Identity {
     }
 }
 
-fn profile_json(profile: ProfileInput) -> Value {
+/// The language of the browser becomes the member's.
+fn profile_json(profile: ProfileInput, browser: &Browser) -> Value {
     let ProfileInput { first_name, last_name, nickname } = profile;
-    let given = [("firstName", first_name), ("lastName", last_name), ("nickname", nickname)];
+    let given = [
+        ("firstName", first_name),
+        ("lastName", last_name),
+        ("nickname", nickname),
+        ("language", browser.language.clone()),
+    ];
     let given = given.into_iter().filter_map(|(name, value)| {
         let value = value?.trim().to_owned();
         (!value.is_empty()).then(|| (name.to_owned(), Value::String(value)))

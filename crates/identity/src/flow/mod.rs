@@ -33,6 +33,12 @@ pub struct Browser {
     pub person: Option<String>,
     /// Cookie that binds flows to this browser.
     pub flow: Option<String>,
+    /// Cookie by which the browser is known again after its session.
+    pub device: Option<String>,
+    /// What the browser says it is.
+    pub user_agent: Option<String>,
+    /// The first language that the browser asks for (BCP 47).
+    pub language: Option<String>,
     pub address: IpAddr,
     /// This server's own address, without final slash: issuer and links are made from it.
     pub base_url: String,
@@ -53,6 +59,7 @@ pub struct Cookies {
     pub session: Change,
     pub person: Change,
     pub flow: Change,
+    pub device: Change,
 }
 
 /// A flow that has begun: its token is shown in the address of its page, `/account/flow/{token}`.

@@ -1,7 +1,7 @@
 //! What the members API makes and changes: accounts without a password, profiles, slugs, silence.
 
 use super::{Member, MemberFilter, Move, Status, is_there, row};
-use crate::{Identity, audit, community::privacy, profile::Profile};
+use crate::{Identity, audit, community::privacy, notice, profile::Profile};
 use serde_json::{Map, Value};
 use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Result, Violation};
 use stoa_store::{Site, boxed};
@@ -222,21 +222,28 @@ impl Identity {
         }
         let (me, site_id, id, caller) = (self.clone(), site.id.clone(), id.clone(), caller.clone());
         let edit = std::sync::Arc::new(edit);
-        site.write(move |tx| {
-            let (me, site, id, caller) = (me.clone(), site_id.clone(), id.clone(), caller.clone());
-            let edit = edit.clone();
-            boxed!({
-                let member = row::get(tx, &site, &id).await?.filter(is_there);
-                let mut member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
-                if goes_public && !member.is_public && !privacy::may_be_public(tx, &site).await? {
-                    return Err(Fault::new(Code::CommunityClosed));
-                }
-                edit(&mut member);
-                row::update(tx, &site, &mut member, me.now()).await?;
-                audit::note(&me, tx, &site, audit::Event::Changed, &caller, Some(&member.id), None).await?;
-                Ok(member)
+        let edited = site
+            .write(move |tx| {
+                let (me, site, id, caller) = (me.clone(), site_id.clone(), id.clone(), caller.clone());
+                let edit = edit.clone();
+                boxed!({
+                    let member = row::get(tx, &site, &id).await?.filter(is_there);
+                    let mut member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
+                    if goes_public && !member.is_public && !privacy::may_be_public(tx, &site).await? {
+                        return Err(Fault::new(Code::CommunityClosed));
+                    }
+                    let before = member.email.clone();
+                    edit(&mut member);
+                    row::update(tx, &site, &mut member, me.now()).await?;
+                    if Email::parse(&before).is_some_and(|it| Email::parse(&member.email) != Some(it)) {
+                        notice::email_changed(&me, tx, &site, &member, &before).await?;
+                    }
+                    audit::note(&me, tx, &site, audit::Event::Changed, &caller, Some(&member.id), None).await?;
+                    Ok(member)
+                })
             })
-        })
-        .await
+            .await;
+        self.mail_soon(&site.id).await;
+        edited
     }
 }

@@ -11,11 +11,11 @@ mod status;
 pub use edit::{MemberChange, slug_fits};
 pub use import::{AT_ONCE, Arrival, Arrived};
 pub use list::{Audience, MemberField, MemberFilter, MemberPage, MemberQuery, MemberSort, Operand, Window};
-pub(crate) use row::{get, note_login, require_active, update, write_password};
+pub(crate) use row::{by_email, get, note_login, require_active, update, write_password};
 pub use sign_in::{Attempt, Registration, SignOn};
 pub use status::{Move, Status};
 
-use crate::{Identity, audit, profile::Profile, session::Which};
+use crate::{Identity, approval, audit, profile::Profile, session::Which};
 use serde_json::{Map, Value, json};
 use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Millis, Result, clock::iso_from_millis};
 use stoa_store::{Lane, Site, boxed};
@@ -110,7 +110,7 @@ impl Identity {
     /// A member by address. Deleted members have none.
     pub async fn member_by_email(&self, site: &Site, email: &Email) -> Result<Option<Member>> {
         let (site_id, email) = (site.id.clone(), email.clone());
-        site.read(Lane::Point, move |tx| boxed!(row::by_email(tx, &site_id, &email).await)).await
+        site.read(Lane::Point, move |tx| boxed!(by_email(tx, &site_id, &email).await)).await
     }
 
     /// Makes a move of the table in `status` with a member.
@@ -136,6 +136,7 @@ impl Identity {
                 let (me, site, id, caller) = (me.clone(), site_id.clone(), id.clone(), caller.clone());
                 boxed!({
                     let mut member = get(tx, &site, &id).await?.filter(is_there).ok_or_else(missing)?;
+                    let waited = member.pending_approval;
                     if !step.apply(&mut member) {
                         return Err(unfit());
                     }
@@ -148,6 +149,9 @@ impl Identity {
                         Status::Active => Vec::new(),
                         _ => Which::Member(id).end(tx, site.as_str(), now).await?,
                     };
+                    if waited && step == Move::Approve {
+                        approval::approved(&me, tx, &site, &member).await?;
+                    }
                     let event = audit::Event::Moved(step);
                     audit::note(&me, tx, &site, event, &caller, Some(&member.id), None).await?;
                     Ok((member, ended))
@@ -155,6 +159,7 @@ impl Identity {
             })
             .await?;
         self.revoke(&ended).await?;
+        self.mail_soon(&site.id).await;
         Ok(member)
     }
 

@@ -4,6 +4,7 @@ use super::{Member, Move, Status, row};
 use crate::{
     Identity, SignIn, audit,
     community::privacy,
+    notice,
     password::{self, Match},
     policy,
     profile::Profile,
@@ -89,7 +90,7 @@ impl Identity {
                 })
             })
             .await?;
-        Ok(self.send_after(advanced).await)
+        Ok(self.send_after(site, advanced).await)
     }
 
     /// Signs a member in by password. An unknown address costs and answers the same as a wrong password.
@@ -135,7 +136,7 @@ impl Identity {
                     }
                     let (event, who) = (audit::Event::SignedIn, audit::oneself(&id));
                     let advanced = me.sign_in_advance(tx, &site, member, visitor.as_ref()).await?;
-                    if matches!(advanced.0, SignIn::Success { .. }) {
+                    if matches!(advanced, SignIn::Success { .. }) {
                         audit::note(&me, tx, &site.id, event, &who, Some(&id), Some(address)).await?;
                     }
                     Ok(advanced)
@@ -143,10 +144,10 @@ impl Identity {
             })
             .await?;
         // Whoever still waits for a code was sent a message, so that try counts.
-        if matches!(advanced.0, SignIn::Success { .. }) {
+        if matches!(advanced, SignIn::Success { .. }) {
             throttle.refund(tried);
         }
-        Ok(self.send_after(advanced).await)
+        Ok(self.send_after(site, advanced).await)
     }
 
     /// Makes or updates a member whom an app vouches for; no credentials (identity.md 6, sign-on).
@@ -204,7 +205,7 @@ impl Identity {
                         row::update(tx, &site.id, &mut member, now).await?;
                         row::write_password(tx, &site.id, &member).await?;
                     }
-                    let (outcome, _) = me.sign_in_advance(tx, &site, member, visitor.as_ref()).await?;
+                    let outcome = me.sign_in_advance(tx, &site, member, visitor.as_ref()).await?;
                     Ok((outcome, ended))
                 })
             })
@@ -245,10 +246,12 @@ impl Identity {
                     row::update(tx, &site, &mut member, now).await?;
                     let (event, who) = (audit::Event::PasswordChanged, audit::oneself(&member.id));
                     audit::note(&me, tx, &site, event, &who, Some(&member.id), None).await?;
+                    notice::password_changed(&me, tx, &site, &member).await?;
                     others.end(tx, site.as_str(), now).await
                 })
             })
             .await?;
+        self.mail_soon(&site.id).await;
         self.revoke(&ended).await
     }
 

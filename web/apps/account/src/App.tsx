@@ -1,7 +1,9 @@
 import { useEffect, useState } from 'react';
+import type { SiteFace } from '@stoa/api';
 import { LoadingState } from '@stoa/ui/States';
 import { routeOf } from './flow/route.ts';
 import { useFlow } from './flow/useFlow.ts';
+import { ApprovalPage } from './page/ApprovalPage.tsx';
 import { Boundary } from './page/Boundary.tsx';
 import { AddressPage, FailurePage } from './page/FailurePage.tsx';
 import { Shell } from './page/Shell.tsx';
@@ -24,6 +26,7 @@ export function App({ language: first, catalogue: firstCatalogue, languageIsGues
   const flow = useFlow(route);
   const [{ language, text }, setLanguage] = useState({ language: first, text: firstCatalogue });
   const [isGuess, setIsGuess] = useState(languageIsGuess);
+  const [site, setSite] = useState<SiteFace | null>(null);
 
   const siteLanguage = flow.view?.site.language;
   useEffect(() => {
@@ -45,7 +48,7 @@ export function App({ language: first, catalogue: firstCatalogue, languageIsGues
   const broken = { why: 'broken', code: '', message: '', requestId: null } as const;
   return (
     <TextProvider value={text}>
-      <Shell site={flow.view?.site ?? null} language={language} onLanguage={choose} ways={flow.view && <WaysOut view={flow.view} flow={flow} />}>
+      <Shell site={flow.view?.site ?? site} language={language} onLanguage={choose} ways={flow.view && <WaysOut view={flow.view} flow={flow} />}>
         <Boundary fallback={<FailurePage failure={broken} kind={null} onRetry={() => { location.reload(); }} />}>
           {page()}
         </Boundary>
@@ -54,6 +57,7 @@ export function App({ language: first, catalogue: firstCatalogue, languageIsGues
   );
 
   function page() {
+    if (route.to === 'approve') return <ApprovalPage token={route.token} language={language} onSite={setSite} />;
     if (route.to === 'noInvite') return <AddressPage title={text.inviteTitle}>{text.inviteText}</AddressPage>;
     if (route.to === 'unknown') return <AddressPage title={text.unknownPageTitle}>{text.unknownPageText}</AddressPage>;
     if (flow.view) return <StepPage view={flow.view} flow={flow} />;

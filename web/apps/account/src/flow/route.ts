@@ -4,6 +4,7 @@ import type { FlowStart } from '@stoa/api';
 export type Route =
   | { to: 'flow'; token: string }
   | { to: 'start'; start: FlowStart }
+  | { to: 'approve'; token: string }
   | { to: 'noInvite' }
   | { to: 'unknown' };
 
@@ -30,6 +31,9 @@ export function routeOf({ pathname, search, hash }: Pick<Location, 'pathname' | 
       return start('SIGN_OUT');
     case 'owner':
       return start('OWNER_SIGN_IN');
+    // The token stands behind `#`, where no server and no log reads it.
+    case 'approve':
+      return hash.length > 1 ? { to: 'approve', token: decode(hash.slice(1)) } : { to: 'unknown' };
     case 'setup': {
       const invite = query.get('invite') ?? decode(hash.slice(1));
       return invite ? { to: 'start', start: { kind: 'OWNER_SETUP', invite } } : { to: 'noInvite' };

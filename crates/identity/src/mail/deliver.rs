@@ -1,0 +1,345 @@
+//! The background task that empties the queues of all sites.
+//!
+//! Delivery is at least once: a row is taken for a time, handed to the mail server and then deleted. A
+//! message that was accepted just before a crash is sent again under the same Message-ID. What can't be
+//! delivered is tried later and later until nobody has a use for it any more; then its row stays for a
+//! month without what it said, so that somebody can see why.
+
+use super::{
+    Place,
+    queue::{self, Letter, Taken, Task},
+    render, seal,
+};
+use crate::{Core, Identity, recovery};
+use parking_lot::{Mutex, RwLock};
+use std::{
+    collections::HashSet,
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+use stoa_kernel::{ClientId, Fault, Millis, Result, SiteId};
+use stoa_outbound::Undelivered;
+use stoa_sql::params;
+use stoa_store::{Lane, Site, boxed};
+use tokio::{
+    sync::{Notify, Semaphore},
+    task::JoinSet,
+};
+
+/// Between two looks at sites where something waits for a later attempt.
+const TICK: Duration = Duration::from_secs(1);
+/// Every so many ticks all open sites are looked at: another node may have gone away with its rows.
+const SWEEP: u32 = 300;
+/// Messages on their way at the same time, in this process.
+const AT_ONCE: usize = 8;
+/// The longest that one message may take; the queue's lease is longer.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// Attempts follow after this long, then three times as long each, up to [`LONGEST_WAIT`].
+const FIRST_WAIT: Millis = 5_000;
+const LONGEST_WAIT: Millis = 30 * 60_000;
+/// How long it is kept why something was not delivered.
+const FAILURES_KEPT: Millis = 30 * 24 * 60 * 60_000;
+
+/// What the mail of this process works with.
+pub(crate) struct Post {
+    pub(super) sealer: seal::Sealer,
+    /// Sites where something waits, as far as this process knows.
+    waiting: Mutex<HashSet<SiteId>>,
+    news: Notify,
+    places: Semaphore,
+    /// One request at a time empties a queue for itself.
+    turn: tokio::sync::Mutex<()>,
+    /// Recovery links that were asked for and wait.
+    recoveries: AtomicUsize,
+    /// What links in messages begin with.
+    url: RwLock<Arc<str>>,
+}
+
+/// A message that could not be delivered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    pub id: String,
+    /// For example `verification`.
+    pub kind: String,
+    /// Whom it was about.
+    pub member: Option<String>,
+    pub created: Millis,
+    pub attempts: i64,
+    /// What the mail server or the network said.
+    pub error: String,
+}
+
+impl Post {
+    pub(crate) fn new(sealer: seal::Sealer) -> Self {
+        Self {
+            sealer,
+            waiting: Mutex::default(),
+            news: Notify::new(),
+            places: Semaphore::new(AT_ONCE),
+            turn: tokio::sync::Mutex::default(),
+            recoveries: AtomicUsize::new(0),
+            url: RwLock::new("http://localhost".into()),
+        }
+    }
+
+    /// Whether one more recovery link may be asked for; then [`Post::recovery_end`] follows.
+    pub(crate) fn recovery_begin(&self) -> bool {
+        let more = |waiting: usize| (waiting < recovery::WAITING).then_some(waiting + 1);
+        self.recoveries.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).is_ok()
+    }
+
+    /// Also for those that an earlier process was asked for.
+    pub(crate) fn recovery_end(&self) {
+        let less = |waiting: usize| waiting.checked_sub(1);
+        let _ = self.recoveries.fetch_update(Ordering::AcqRel, Ordering::Acquire, less);
+    }
+}
+
+/// Runs until the identity is dropped.
+pub(crate) fn keep_delivering(identity: &Identity) {
+    let core = Arc::downgrade(&identity.core);
+    tokio::spawn(async move {
+        let mut first = true;
+        for turn in 0_u32.. {
+            let Some(news) = round(&core, first, turn % SWEEP == 0).await else { return };
+            first = false;
+            // The core is not held while waiting, so that it can end.
+            let _ = tokio::time::timeout(TICK, news).await;
+        }
+    });
+}
+
+/// Looks once at every site where something may wait. `None` when it is over.
+async fn round(core: &Weak<Core>, all: bool, open: bool) -> Option<impl Future<Output = ()> + use<>> {
+    let me = Identity { core: core.upgrade()? };
+    if all {
+        // What a process that is no more has left.
+        match me.store().sites().await {
+            Ok(sites) => me.core.post.waiting.lock().extend(sites.into_iter().map(|it| it.0)),
+            Err(fault) => tracing::warn!("the sites' mail could not be looked for: {fault:?}"),
+        }
+    } else if open {
+        let sites = me.store().open_sites();
+        me.core.post.waiting.lock().extend(sites.iter().map(|it| it.id.clone()));
+    }
+    let waiting: Vec<SiteId> = me.core.post.waiting.lock().drain().collect();
+    for id in waiting {
+        let is_empty = async {
+            let site = me.store().site(&id).await?;
+            me.mail_deliver(&site, true).await?;
+            let key = id.clone();
+            let due = site.read(Lane::Point, move |tx| boxed!(queue::next_due(tx, &key).await)).await?;
+            Ok::<_, Fault>(due.is_none())
+        };
+        match is_empty.await {
+            Ok(true) => {}
+            Ok(false) => {
+                me.core.post.waiting.lock().insert(id);
+            }
+            Err(fault) => {
+                tracing::warn!(site = %id, "mail could not be worked on: {fault:?}");
+                if fault.code() != stoa_kernel::Code::SiteUnknown {
+                    me.core.post.waiting.lock().insert(id);
+                }
+            }
+        }
+    }
+    let core = core.clone();
+    Some(async move {
+        let Some(core) = core.upgrade() else { return };
+        let news = std::pin::pin!(core.post.news.notified());
+        news.await;
+    })
+}
+
+impl Identity {
+    /// Says what links in messages begin with, for example `https://www.example.org`.
+    pub fn url_set(&self, url: &str) {
+        *self.core.post.url.write() = url.trim_end_matches('/').into();
+    }
+
+    pub(crate) fn url(&self) -> Arc<str> {
+        self.core.post.url.read().clone()
+    }
+
+    /// To be called after a commit that has put something into the queue.
+    pub(crate) async fn mail_soon(&self, site: &SiteId) {
+        if self.core.mail.is_local() {
+            // A line in a file: whoever reads the answer may look for the message at once.
+            let _turn = self.core.post.turn.lock().await;
+            let delivered = async { self.mail_deliver(&self.store().site(site).await?, false).await };
+            if let Err(fault) = delivered.await {
+                tracing::warn!(site = %site, "mail could not be worked on: {fault:?}");
+            }
+        }
+        self.mail_later(site);
+    }
+
+    /// The same without waiting for anything.
+    pub(crate) fn mail_later(&self, site: &SiteId) {
+        self.core.post.waiting.lock().insert(site.clone());
+        self.core.post.news.notify_one();
+    }
+
+    /// Delivers what is due, all or without what no request may wait for.
+    async fn mail_deliver(&self, site: &Arc<Site>, all: bool) -> Result<()> {
+        loop {
+            let (id, now) = (site.id.clone(), self.now());
+            let key = id.clone();
+            let due = site.read(Lane::Point, move |tx| boxed!(queue::next_due(tx, &key).await)).await?;
+            if due.is_none_or(|it| it > now) {
+                return Ok(());
+            }
+            let taken = site
+                .write(move |tx| {
+                    let id = id.clone();
+                    boxed!(queue::take(tx, &id, now, all).await)
+                })
+                .await?;
+            if taken.is_empty() {
+                return Ok(());
+            }
+            let mut under_way = JoinSet::new();
+            for it in taken {
+                let (me, site) = (self.clone(), site.clone());
+                under_way.spawn(async move {
+                    let Ok(_place) = me.core.post.places.acquire().await else { return };
+                    if let Err(fault) = me.mail_work(&site, it).await {
+                        tracing::warn!(site = %site.id, "a message could not be worked on: {fault:?}");
+                    }
+                });
+            }
+            while under_way.join_next().await.is_some() {}
+        }
+    }
+
+    async fn mail_work(&self, site: &Arc<Site>, taken: Taken) -> Result<()> {
+        if taken.expires <= self.now() {
+            return self.mail_failed(site, taken, Undelivered::Never("nobody had a use for it any more".into())).await;
+        }
+        let text = self.core.post.sealer.open(&queue::about(&site.id, &taken.id, &taken.kind), &taken.sealed);
+        let task = text.and_then(|it| serde_json::from_str(&it).ok());
+        match task {
+            Some(Task::Letter(letter)) => self.mail_send(site, taken, letter).await,
+            Some(Task::Recovery { email, language, return_url, base_url }) => {
+                self.recovery_answer(site, taken.id, email, language, return_url, base_url).await
+            }
+            Some(Task::Approval) => match taken.member.clone() {
+                Some(member) => self.approval_ask(site, taken.id, member).await,
+                None => self.mail_done(site, taken.id).await,
+            },
+            None => {
+                self.mail_failed(site, taken, Undelivered::Never("the key it was sealed with is gone".into())).await
+            }
+        }
+    }
+
+    async fn mail_send(&self, site: &Arc<Site>, taken: Taken, letter: Letter) -> Result<()> {
+        let (setting, place) = (self.mail_setting(site).await?, self.mail_place(site).await?);
+        let language = setting.choose([letter.language.as_deref()]).to_owned();
+        let mail = render(&letter.message, &letter.to, &language, &place, &setting);
+        let letter = stoa_outbound::Letter {
+            id: taken.id.clone(),
+            created: taken.created,
+            from_name: super::one_line(&place.site_name),
+            language,
+            mail,
+        };
+        let sent = tokio::time::timeout(PATIENCE, self.core.mail.send(&letter)).await;
+        match sent.unwrap_or_else(|_| Err(Undelivered::Later("it took too long".to_owned()))) {
+            Ok(()) => self.mail_done(site, taken.id).await,
+            Err(why) => self.mail_failed(site, taken, why).await,
+        }
+    }
+
+    async fn mail_done(&self, site: &Site, id: String) -> Result<()> {
+        let key = site.id.clone();
+        site.append(move |tx| {
+            let (key, id) = (key.clone(), id.clone());
+            boxed!(queue::done(tx, &key, &id).await.map(drop))
+        })
+        .await
+    }
+
+    async fn mail_failed(&self, site: &Site, taken: Taken, why: Undelivered) -> Result<()> {
+        let waits = (1..taken.attempts.min(20)).fold(FIRST_WAIT, |wait, _| wait.saturating_mul(3).min(LONGEST_WAIT));
+        let next = self.now() + waits;
+        let due = match &why {
+            Undelivered::Later(_) if next < taken.expires => Some(next),
+            _ => None,
+        };
+        match due {
+            Some(_) => {
+                tracing::warn!(site = %site.id, kind = taken.kind, attempt = taken.attempts, "mail waits: {why}")
+            }
+            None => {
+                tracing::error!(site = %site.id, kind = taken.kind, attempts = taken.attempts, "mail given up: {why}")
+            }
+        }
+        let (id, error) = (site.id.clone(), why.to_string());
+        let taken = Arc::new(taken);
+        site.append(move |tx| {
+            let (id, taken, error) = (id.clone(), taken.clone(), error.clone());
+            boxed!(queue::failed(tx, &id, &taken, due, &error).await)
+        })
+        .await
+    }
+
+    /// Where the site's messages come from and lead to. The addresses name a client, so that they find
+    /// the site also where several share a host.
+    pub(super) async fn mail_place(&self, site: &Site) -> Result<Place> {
+        let client: Option<ClientId> = self.client_list(&site.id).await?.into_iter().next().map(|it| it.id);
+        let query = client.map_or_else(String::new, |it| format!("?clientId={it}"));
+        let url = self.url();
+        Ok(Place {
+            site_name: site.name.clone(),
+            recover_url: format!("{url}/account/recover{query}"),
+            sign_in_url: format!("{url}/account/sign-in{query}"),
+        })
+    }
+
+    /// What could not be delivered in the last month, newest first.
+    pub async fn mail_failures(&self, site: &Site) -> Result<Vec<Failure>> {
+        let id = site.id.clone();
+        site.read(Lane::Point, move |tx| {
+            boxed!({
+                let sql = "select id, kind, member, created, attempts, error from stoa.mail \
+                           where site = $1 and due is null order by created desc, id desc limit 1000";
+                let values = params![&id];
+                let read = tx.rows(sql, &values, |row| {
+                    let error: Option<String> = row.get(5)?;
+                    Ok(Failure {
+                        id: row.get(0)?,
+                        kind: row.get(1)?,
+                        member: row.get(2)?,
+                        created: row.get(3)?,
+                        attempts: row.get(4)?,
+                        error: error.unwrap_or_default(),
+                    })
+                });
+                Ok(read.await?)
+            })
+        })
+        .await
+    }
+
+    /// Deletes what was given up a month ago, and browsers not seen for a year. For the housekeeping of a
+    /// running server.
+    pub async fn mail_prune(&self, site: &Site) -> Result<()> {
+        let (id, now) = (site.id.clone(), self.now());
+        site.write(move |tx| {
+            let id = id.clone();
+            boxed!({
+                let sql = "delete from stoa.mail where site = $1 and due is null and created < $2";
+                tx.execute(sql, &params![&id, now - FAILURES_KEPT]).await?;
+                let sql = "delete from stoa.device where site = $1 and used < $2";
+                tx.execute(sql, &params![&id, now - crate::device::LIFE]).await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+}

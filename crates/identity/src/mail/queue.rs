@@ -1,0 +1,147 @@
+//! The queue of what is to be sent: rows written in the transaction that causes them.
+//!
+//! A row is either a letter or a question that the background has to answer first, so that asking costs
+//! the same whatever the answer is: for whom a recovery link is, which owners are told of somebody.
+
+use super::Message;
+use crate::Identity;
+use serde::{Deserialize, Serialize};
+use stoa_kernel::{Fault, MemberId, Millis, Result, SiteId};
+use stoa_sql::params;
+use stoa_store::{Row, Tx};
+
+/// Rows taken at a time.
+const PIECE: i64 = 16;
+/// Whoever took a row has this long to deliver it before it is anybody's again.
+const LEASE: Millis = 5 * 60_000;
+
+/// One message to one person.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Letter {
+    pub to: String,
+    /// What is known of the person's language; the site's setting decides the rest.
+    pub language: Option<String>,
+    pub message: Message,
+}
+
+/// What a row asks for.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Task {
+    Letter(Letter),
+    /// Somebody asked for a recovery link for an address that may be a member's.
+    Recovery {
+        email: String,
+        language: Option<String>,
+        return_url: Option<String>,
+        base_url: String,
+    },
+    /// A member waits for the owners' answer.
+    Approval,
+}
+
+impl Task {
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::Letter(it) => it.message.kind(),
+            Self::Recovery { .. } => RECOVERY,
+            Self::Approval => "approval",
+        }
+    }
+
+    fn life(&self) -> Millis {
+        match self {
+            Self::Letter(it) => it.message.life(),
+            Self::Recovery { .. } => 60 * 60_000,
+            Self::Approval => 3 * 24 * 60 * 60_000,
+        }
+    }
+}
+
+/// The kind of [`Task::Recovery`]: no request waits for one, so that its time tells nothing.
+pub(super) const RECOVERY: &str = "recovery_asked";
+
+/// A row that was taken.
+pub(super) struct Taken {
+    pub id: String,
+    pub kind: String,
+    pub member: Option<MemberId>,
+    pub sealed: Vec<u8>,
+    pub created: Millis,
+    pub expires: Millis,
+    pub attempts: i64,
+}
+
+/// Writes down inside a transaction what is to be sent; after the commit the caller says so with
+/// [`Identity::mail_soon`].
+pub(crate) async fn enqueue(
+    me: &Identity,
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    member: Option<&MemberId>,
+    task: &Task,
+) -> Result<()> {
+    // A member asks the owners once at a time, however often they sign in.
+    let id = match (task, member) {
+        (Task::Approval, Some(member)) => format!("approval-{member}"),
+        _ => me.world().uuid(),
+    };
+    let (now, kind) = (me.now(), task.kind());
+    let text = serde_json::to_string(task).map_err(Fault::internal)?;
+    let sealed = me.core.post.sealer.seal(me.world(), &about(site, &id, kind), &text)?;
+    let sql = "insert into stoa.mail (site, id, kind, member, sealed, created, due, expires, attempts) \
+               values ($1, $2, $3, $4, $5, $6, $6, $7, 0) on conflict (site, id) do nothing";
+    tx.execute(sql, &params![site, id, kind, member, sealed, now, now + task.life()]).await?;
+    Ok(())
+}
+
+pub(super) fn about(site: &SiteId, id: &str, kind: &str) -> String {
+    format!("{site} {id} {kind}")
+}
+
+/// Takes what is due, all or without [`RECOVERY`]; it comes back when nobody finishes it in time.
+pub(super) async fn take(tx: &mut Tx<'_>, site: &SiteId, now: Millis, all: bool) -> Result<Vec<Taken>> {
+    let sql = "update stoa.mail set due = $1, attempts = attempts + 1 where site = $2 and id in \
+               (select id from stoa.mail where site = $2 and due <= $3 and kind <> $4 order by due, id limit $5) \
+               and due <= $3 returning id, kind, member, sealed, created, expires, attempts";
+    let read = |row: &Row<'_>| {
+        let member: Option<String> = row.get(2)?;
+        Ok(Taken {
+            id: row.get(0)?,
+            kind: row.get(1)?,
+            member: member.map(MemberId::from),
+            sealed: row.get(3)?,
+            created: row.get(4)?,
+            expires: row.get(5)?,
+            attempts: row.get(6)?,
+        })
+    };
+    let but = if all { "" } else { RECOVERY };
+    Ok(tx.rows(sql, &params![now + LEASE, site, now, but, PIECE], read).await?)
+}
+
+/// Forgets what was delivered or answered; `false` when somebody else has.
+pub(crate) async fn done(tx: &mut Tx<'_>, site: &SiteId, id: &str) -> Result<bool> {
+    let gone = tx.execute("delete from stoa.mail where site = $1 and id = $2", &params![site, id]).await?;
+    Ok(gone == 1)
+}
+
+/// Puts a row back until `due`, or gives it up: then what it said is forgotten and why is kept.
+pub(super) async fn failed(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    taken: &Taken,
+    due: Option<Millis>,
+    error: &str,
+) -> Result<()> {
+    let sealed = due.map(|_| taken.sealed.clone());
+    let sql = "update stoa.mail set due = $1, sealed = $2, error = $3 where site = $4 and id = $5 and attempts = $6";
+    tx.execute(sql, &params![due, sealed, error, site, &taken.id, taken.attempts]).await?;
+    Ok(())
+}
+
+/// When the next row is due; nothing when none waits.
+pub(super) async fn next_due(tx: &mut Tx<'_>, site: &SiteId) -> Result<Option<Millis>> {
+    let sql = "select due from stoa.mail where site = $1 and due is not null order by due limit 1";
+    Ok(tx.row(sql, &params![site], |row| row.get(0)).await?)
+}

@@ -1,0 +1,75 @@
+//! What waits to be sent is sealed: AES-256-GCM with a key of the catalogue. Whoever has a site's file or
+//! a copy of the queue alone reads no code and no link.
+
+use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use stoa_kernel::{Fault, Result, World};
+use stoa_sql::params;
+use stoa_store::{Database, boxed};
+
+const PURPOSE: &str = "mail";
+
+pub(crate) struct Sealer(LessSafeKey);
+
+impl Sealer {
+    /// Reads the key and makes it when it is missing; several nodes may do so at once.
+    pub(crate) async fn load(catalog: &Database, world: &World) -> Result<Self> {
+        let world = world.clone();
+        let key: Vec<u8> = catalog
+            .write(move |tx| {
+                let world = world.clone();
+                boxed!({
+                    let sql = "select private from stoa.signing_key where purpose = $1 order by created, id limit 1";
+                    if let Some(key) = tx.row(sql, &params![PURPOSE], |row| row.get(0)).await? {
+                        return Ok(key);
+                    }
+                    let (id, key) = (world.uuid(), world.bytes::<32>().to_vec());
+                    let sql = "insert into stoa.signing_key (id, purpose, private, public, created) \
+                               values ($1, $2, $3, $4, $5)";
+                    let nothing: Vec<u8> = Vec::new();
+                    tx.execute(sql, &params![id, PURPOSE, key.clone(), nothing, world.now()]).await?;
+                    Ok(key)
+                })
+            })
+            .await?;
+        let key = UnboundKey::new(&AES_256_GCM, &key).map_err(Fault::internal)?;
+        Ok(Self(LessSafeKey::new(key)))
+    }
+
+    /// `about` is what the text belongs to: opened as anything else it is refused.
+    pub(crate) fn seal(&self, world: &World, about: &str, text: &str) -> Result<Vec<u8>> {
+        let nonce = world.bytes::<NONCE_LEN>();
+        let mut sealed = text.as_bytes().to_vec();
+        let aad = Aad::from(about.as_bytes());
+        let done = self.0.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), aad, &mut sealed);
+        done.map_err(Fault::internal)?;
+        Ok([&nonce[..], &sealed].concat())
+    }
+
+    /// The text, when it was sealed here for this.
+    pub(crate) fn open(&self, about: &str, sealed: &[u8]) -> Option<String> {
+        let (nonce, text) = sealed.split_at_checked(NONCE_LEN)?;
+        let mut text = text.to_vec();
+        let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
+        let text = self.0.open_in_place(nonce, Aad::from(about.as_bytes()), &mut text).ok()?;
+        String::from_utf8(text.to_vec()).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn opens_only_as_what_it_was_sealed() {
+        let (world, _) = World::fixed(0, 1);
+        let sealer = Sealer(LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &[7; 32]).unwrap()));
+        let sealed = sealer.seal(&world, "site 1", "code 123456").unwrap();
+        assert!(!sealed.windows(6).any(|it| it == b"123456"));
+        assert_eq!(sealer.open("site 1", &sealed).as_deref(), Some("code 123456"));
+        assert_eq!(sealer.open("site 2", &sealed), None);
+        let mut broken = sealed.clone();
+        broken[NONCE_LEN] ^= 1;
+        assert_eq!(sealer.open("site 1", &broken), None);
+        assert_eq!(sealer.open("site 1", &sealed[..5]), None);
+    }
+}

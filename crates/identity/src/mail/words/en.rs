@@ -1,0 +1,80 @@
+//! English: the language that stands in where another lacks something.
+
+use super::{Language, Words};
+
+pub(super) const TEXT: Language = Language {
+    tag: "en",
+    is_right_to_left: false,
+    copy_link: "If the button does nothing, open this address:",
+    foot: "Sent by {site}",
+    verification: Words {
+        subject: "{code} is your code for {site}",
+        title: "Your code",
+        body: "Type this code to confirm your address for {site}.",
+        action: "",
+        note: "It works once, for ten minutes. If you did not ask for it, you can ignore this message.",
+    },
+    recovery: Words {
+        subject: "A new password for {site}",
+        title: "Choose a new password",
+        body: "Somebody asked for a new password for your account at {site}.",
+        action: "Choose a new password",
+        note: "The link works once, for one hour. If it was not you, you can ignore this message: nothing has changed.",
+    },
+    activation: Words {
+        subject: "Your account at {site}",
+        title: "Activate your account",
+        body: "{site} has an account for you. Choose a password and you can sign in.",
+        action: "Choose a password",
+        note: "The link works once, for one hour. If you do not know {site}, you can ignore this message.",
+    },
+    new_device: Words {
+        subject: "New sign-in to {site}",
+        title: "New sign-in",
+        body: "Your account was used to sign in from a browser that we have not seen before.\n{device}\n{time}",
+        action: "It was not me",
+        note: "If it was you, there is nothing to do. If not, choose a new password: that signs out everybody.",
+    },
+    password_changed: Words {
+        subject: "Your password for {site} was changed",
+        title: "Your password was changed",
+        body: "The password of your account at {site} was changed.\n{time}",
+        action: "It was not me",
+        note: "If it was you, there is nothing to do. If not, choose a new password: that signs out everybody.",
+    },
+    email_verified: Words {
+        subject: "Your address for {site} is confirmed",
+        title: "Your address is confirmed",
+        body: "{email} is confirmed as the address of your account at {site}.\n{time}",
+        action: "It was not me",
+        note: "If it was you, there is nothing to do. If not, choose a new password: that signs out everybody.",
+    },
+    email_changed: Words {
+        subject: "The address of your account at {site} was changed",
+        title: "Your address was changed",
+        body: "Your account at {site} now belongs to {email}. Messages no longer go to this address.\n{time}",
+        action: "It was not me",
+        note: "If it was you, there is nothing to do. If not, act now and tell the people who run {site}.",
+    },
+    approval_request: Words {
+        subject: "{name} asks to join {site}",
+        title: "Somebody asks to join",
+        body: "{name} ({email}) has made an account at {site} and waits for your answer.",
+        action: "Look at the request",
+        note: "The link is for you alone and works for seven days. Do not pass this message on.",
+    },
+    approved: Words {
+        subject: "Welcome to {site}",
+        title: "You can sign in now",
+        body: "The people who run {site} have approved your account.",
+        action: "Sign in",
+        note: "",
+    },
+    declined: Words {
+        subject: "Your account at {site}",
+        title: "Your account was not approved",
+        body: "The people who run {site} have decided not to approve your account.",
+        action: "",
+        note: "If you think this is a mistake, please ask them.",
+    },
+};

@@ -1,0 +1,80 @@
+//! French.
+
+use super::{Language, Words};
+
+pub(super) const TEXT: Language = Language {
+    tag: "fr",
+    is_right_to_left: false,
+    copy_link: "Si le bouton ne fonctionne pas, ouvrez cette adresse :",
+    foot: "Envoyé par {site}",
+    verification: Words {
+        subject: "{code} est votre code pour {site}",
+        title: "Votre code",
+        body: "Saisissez ce code pour confirmer votre adresse sur {site}.",
+        action: "",
+        note: "Il est valable une fois, pendant dix minutes. Si vous ne l’avez pas demandé, vous pouvez ignorer ce message.",
+    },
+    recovery: Words {
+        subject: "Un nouveau mot de passe pour {site}",
+        title: "Choisissez un nouveau mot de passe",
+        body: "Quelqu’un a demandé un nouveau mot de passe pour votre compte sur {site}.",
+        action: "Choisir un nouveau mot de passe",
+        note: "Le lien est valable une fois, pendant une heure. Si ce n’était pas vous, vous pouvez ignorer ce message : rien n’a changé.",
+    },
+    activation: Words {
+        subject: "Votre compte sur {site}",
+        title: "Activez votre compte",
+        body: "{site} a un compte pour vous. Choisissez un mot de passe et vous pourrez vous connecter.",
+        action: "Choisir un mot de passe",
+        note: "Le lien est valable une fois, pendant une heure. Si vous ne connaissez pas {site}, vous pouvez ignorer ce message.",
+    },
+    new_device: Words {
+        subject: "Nouvelle connexion à {site}",
+        title: "Nouvelle connexion",
+        body: "Votre compte a servi à une connexion depuis un navigateur que nous ne connaissions pas.\n{device}\n{time}",
+        action: "Ce n’était pas moi",
+        note: "Si c’était vous, il n’y a rien à faire. Sinon, choisissez un nouveau mot de passe : toutes les sessions seront fermées.",
+    },
+    password_changed: Words {
+        subject: "Votre mot de passe pour {site} a été changé",
+        title: "Votre mot de passe a été changé",
+        body: "Le mot de passe de votre compte sur {site} a été changé.\n{time}",
+        action: "Ce n’était pas moi",
+        note: "Si c’était vous, il n’y a rien à faire. Sinon, choisissez un nouveau mot de passe : toutes les sessions seront fermées.",
+    },
+    email_verified: Words {
+        subject: "Votre adresse pour {site} est confirmée",
+        title: "Votre adresse est confirmée",
+        body: "{email} est confirmée comme adresse de votre compte sur {site}.\n{time}",
+        action: "Ce n’était pas moi",
+        note: "Si c’était vous, il n’y a rien à faire. Sinon, choisissez un nouveau mot de passe : toutes les sessions seront fermées.",
+    },
+    email_changed: Words {
+        subject: "L’adresse de votre compte sur {site} a été changée",
+        title: "Votre adresse a été changée",
+        body: "Votre compte sur {site} appartient désormais à {email}. Plus aucun message ne sera envoyé à cette adresse.\n{time}",
+        action: "Ce n’était pas moi",
+        note: "Si c’était vous, il n’y a rien à faire. Sinon, agissez maintenant et prévenez les responsables de {site}.",
+    },
+    approval_request: Words {
+        subject: "{name} souhaite rejoindre {site}",
+        title: "Quelqu’un souhaite s’inscrire",
+        body: "{name} ({email}) a créé un compte sur {site} et attend votre réponse.",
+        action: "Voir la demande",
+        note: "Le lien est pour vous seul et valable sept jours. Ne transférez pas ce message.",
+    },
+    approved: Words {
+        subject: "Bienvenue sur {site}",
+        title: "Vous pouvez vous connecter",
+        body: "Les responsables de {site} ont approuvé votre compte.",
+        action: "Se connecter",
+        note: "",
+    },
+    declined: Words {
+        subject: "Votre compte sur {site}",
+        title: "Votre compte n’a pas été approuvé",
+        body: "Les responsables de {site} ont décidé de ne pas approuver votre compte.",
+        action: "",
+        note: "Si vous pensez qu’il s’agit d’une erreur, contactez-les.",
+    },
+};

@@ -1,0 +1,61 @@
+//! What our messages say, a file a language. Adding a language is a file here and a line below.
+//!
+//! `{site}`, `{code}`, `{email}`, `{name}`, `{device}` and `{time}` stand for what the message is about.
+
+mod ar;
+mod de;
+mod en;
+mod es;
+mod fr;
+mod he;
+mod ja;
+
+/// One language.
+pub(super) struct Language {
+    /// BCP 47.
+    pub tag: &'static str,
+    pub is_right_to_left: bool,
+    /// Before an address that is to be copied when the button does nothing.
+    pub copy_link: &'static str,
+    /// At the foot of every message.
+    pub foot: &'static str,
+    pub verification: Words,
+    pub recovery: Words,
+    pub activation: Words,
+    pub new_device: Words,
+    pub password_changed: Words,
+    pub email_verified: Words,
+    pub email_changed: Words,
+    pub approval_request: Words,
+    pub approved: Words,
+    pub declined: Words,
+}
+
+/// One message of one language.
+pub(super) struct Words {
+    pub subject: &'static str,
+    pub title: &'static str,
+    pub body: &'static str,
+    /// On the button; empty when there is none.
+    pub action: &'static str,
+    /// Small print below.
+    pub note: &'static str,
+}
+
+/// English comes first: it stands in for what is missing.
+const LANGUAGES: [&Language; 7] = [&en::TEXT, &ar::TEXT, &de::TEXT, &es::TEXT, &fr::TEXT, &he::TEXT, &ja::TEXT];
+
+/// The tags of all languages.
+pub(super) fn tags() -> impl Iterator<Item = &'static str> {
+    LANGUAGES.iter().map(|it| it.tag)
+}
+
+/// The language of a tag: exactly, or without region; English for others.
+pub(super) fn language(tag: &str) -> &'static Language {
+    find(tag).unwrap_or(LANGUAGES[0])
+}
+
+pub(super) fn find(tag: &str) -> Option<&'static Language> {
+    let primary = tag.split(['-', '_']).next().unwrap_or_default();
+    LANGUAGES.into_iter().find(|it| it.tag.eq_ignore_ascii_case(primary))
+}

@@ -1,0 +1,69 @@
+//! What a member is told about changes to their account, so that they notice those that were not theirs.
+//! Each is put into the queue in the transaction of the change.
+
+use crate::{
+    Identity,
+    mail::{Letter, Message, Task, enqueue},
+    member::{self, Member},
+};
+use stoa_kernel::{MemberId, Result, SiteId};
+use stoa_store::Tx;
+
+/// A message to a member, in their language.
+pub(crate) async fn send(
+    me: &Identity,
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    member: &Member,
+    message: Message,
+) -> Result<()> {
+    send_to(me, tx, site, member, &member.email, member.profile.text("language"), message).await
+}
+
+/// The same to another address or in another language, which is put before the member's own.
+pub(crate) async fn send_to(
+    me: &Identity,
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    member: &Member,
+    to: &str,
+    language: Option<&str>,
+    message: Message,
+) -> Result<()> {
+    // A member without an address can't be told anything.
+    if to.is_empty() {
+        return Ok(());
+    }
+    let language = language.or_else(|| member.profile.text("language")).map(str::to_owned);
+    let task = Task::Letter(Letter { to: to.to_owned(), language, message });
+    enqueue(me, tx, site, Some(&member.id), &task).await
+}
+
+/// A sign-in in a browser that the member had not used before.
+pub(crate) async fn new_device(
+    me: &Identity,
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    member: &MemberId,
+    device: String,
+) -> Result<()> {
+    match member::get(tx, site, member).await? {
+        Some(member) => send(me, tx, site, &member, Message::NewDevice { device, at: me.now() }).await,
+        None => Ok(()),
+    }
+}
+
+pub(crate) async fn password_changed(me: &Identity, tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<()> {
+    send(me, tx, site, member, Message::PasswordChanged { at: me.now() }).await
+}
+
+/// The address of an account in use was proven. A new member has just typed the code and is not told.
+pub(crate) async fn email_verified(me: &Identity, tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<()> {
+    send(me, tx, site, member, Message::EmailVerified { at: me.now() }).await
+}
+
+/// To the address that the account had before `member` got the one it has now.
+pub async fn email_changed(me: &Identity, tx: &mut Tx<'_>, site: &SiteId, member: &Member, before: &str) -> Result<()> {
+    let message = Message::EmailChanged { email: member.email.clone(), at: me.now() };
+    send_to(me, tx, site, member, before, None, message).await
+}

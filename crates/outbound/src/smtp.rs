@@ -1,0 +1,278 @@
+//! Mail through an SMTP server.
+//!
+//! Names, subjects and addresses are what people typed. Nothing with a control character in it reaches
+//! a header: such a message is refused here, whatever was checked before.
+
+use crate::{Letter, Mail, Mailer, Sending, Undelivered};
+use lettre::{
+    Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor,
+    message::{
+        Mailbox, MultiPart,
+        header::{Header, HeaderName, HeaderValue},
+    },
+    transport::smtp::{
+        PoolConfig,
+        authentication::Credentials,
+        client::{Certificate, CertificateStore, Tls, TlsParameters},
+        extension::ClientId,
+    },
+};
+use std::{
+    str::FromStr,
+    time::{Duration, SystemTime},
+};
+use tokio::runtime::Handle;
+
+/// An idle connection is closed after this long; servers close theirs after five minutes.
+const IDLE: Duration = Duration::from_secs(60);
+
+/// How to reach the server and what to say there.
+#[derive(Debug, Clone)]
+pub struct SmtpConfig {
+    pub host: String,
+    pub port: u16,
+    pub security: Security,
+    /// User and password.
+    pub login: Option<(String, stoa_kernel::Secret)>,
+    /// The sender: `name@example.org`, or `Name <name@example.org>` to say the same name for every site.
+    pub from: String,
+    /// For connecting and for each command.
+    pub timeout: Duration,
+    /// Connections at the same time.
+    pub connections: u32,
+    /// Certificate authority (PEM) to trust beside the public ones.
+    pub authority: Option<Vec<u8>>,
+}
+
+/// What protects the connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Security {
+    /// TLS from the first byte, usually port 465.
+    Implicit,
+    /// TLS after `STARTTLS`, usually port 587; a server that doesn't offer it is not used.
+    StartTls,
+    /// Nothing: for a relay on this machine.
+    None,
+}
+
+/// Sends through a pool of connections to one server.
+pub struct Smtp {
+    /// Absent only while it is dropped.
+    transport: Option<AsyncSmtpTransport<Tokio1Executor>>,
+    from: Mailbox,
+    /// The pool says goodbye to its connections when it is dropped, which takes a runtime.
+    runtime: Handle,
+}
+
+impl Drop for Smtp {
+    fn drop(&mut self) {
+        let _inside = self.runtime.enter();
+        self.transport.take();
+    }
+}
+
+impl Smtp {
+    /// Checks the configuration; connects only when there is something to send.
+    ///
+    /// # Errors
+    /// A sentence that says which part can't be used; also outside a runtime.
+    pub fn new(config: &SmtpConfig) -> Result<Self, String> {
+        let runtime = Handle::try_current().map_err(|it| it.to_string())?;
+        let from: Mailbox = config.from.parse().map_err(|it| format!("the sender {:?}: {it}", config.from))?;
+        if config.from.chars().any(char::is_control) {
+            return Err(format!("the sender {:?} holds control characters", config.from));
+        }
+        let tls = || -> Result<TlsParameters, String> {
+            let mut tls = TlsParameters::builder(config.host.clone()).certificate_store(CertificateStore::WebpkiRoots);
+            if let Some(pem) = &config.authority {
+                let authority = Certificate::from_pem(pem);
+                tls = tls.add_root_certificate(authority.map_err(|it| format!("the certificate authority: {it}"))?);
+            }
+            tls.build_rustls().map_err(|it| format!("TLS: {it}"))
+        };
+        let tls = match config.security {
+            Security::Implicit => Tls::Wrapper(tls()?),
+            Security::StartTls => Tls::Required(tls()?),
+            Security::None => Tls::None,
+        };
+        let pool = PoolConfig::new().max_size(config.connections.max(1)).idle_timeout(IDLE);
+        let mut builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(config.host.clone())
+            .port(config.port)
+            .tls(tls)
+            .hello_name(ClientId::Domain(from.email.domain().to_owned()))
+            .timeout(Some(config.timeout))
+            .pool_config(pool);
+        if let Some((user, password)) = &config.login {
+            builder = builder.credentials(Credentials::new(user.clone(), password.expose().to_owned()));
+        }
+        Ok(Self { transport: Some(builder.build()), from, runtime })
+    }
+
+    /// Connects, signs in and leaves: whether the configuration works.
+    ///
+    /// # Errors
+    /// What the server or the network said.
+    pub async fn probe(&self) -> Result<(), String> {
+        let transport = self.transport.as_ref().ok_or("closed")?;
+        match transport.test_connection().await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err("the server closed the connection".to_owned()),
+            Err(error) => Err(chain(&error)),
+        }
+    }
+
+    fn message(&self, letter: &Letter) -> Result<Message, Undelivered> {
+        let never = |what: &str| Undelivered::Never(what.to_owned());
+        let Mail { to, subject, text, html, .. } = &letter.mail;
+        let header_texts = [to.as_str(), subject, &letter.from_name, &letter.id, &letter.language];
+        if header_texts.iter().any(|it| it.chars().any(char::is_control)) {
+            return Err(never("a header would hold control characters"));
+        }
+        let to = Address::from_str(to).map_err(|it| Undelivered::Never(format!("the address can't be used: {it}")))?;
+        // The site speaks in its own name unless the configuration gives one.
+        let name = self.from.name.clone().or_else(|| Some(letter.from_name.clone()).filter(|it| !it.is_empty()));
+        let seconds = u64::try_from(letter.created / 1000).unwrap_or_default();
+        let mut message = Message::builder()
+            .from(Mailbox::new(name, self.from.email.clone()))
+            .to(Mailbox::new(None, to))
+            .subject(subject.clone())
+            .date(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))
+            .message_id(Some(format!("<{}@{}>", letter.id, self.from.email.domain())))
+            .header(AutoSubmitted)
+            .multipart(MultiPart::alternative_plain_html(text.clone(), html.clone()))
+            .map_err(|it| Undelivered::Never(format!("the message can't be written: {it}")))?;
+        let language = HeaderValue::new(HeaderName::new_from_ascii_str("Content-Language"), letter.language.clone());
+        message.headers_mut().insert_raw(language);
+        Ok(message)
+    }
+}
+
+impl Mailer for Smtp {
+    fn send<'a>(&'a self, letter: &'a Letter) -> Sending<'a> {
+        Box::pin(async move {
+            let message = self.message(letter)?;
+            let transport = self.transport.as_ref().ok_or_else(|| Undelivered::Later("closed".to_owned()))?;
+            match transport.send(message).await {
+                Ok(_) => Ok(()),
+                // A server that doesn't let us in (RFC 4954) says nothing about the recipient.
+                Err(error) if error.is_permanent() && !is_about_us(&error) => Err(Undelivered::Never(chain(&error))),
+                Err(error) => Err(Undelivered::Later(chain(&error))),
+            }
+        })
+    }
+}
+
+fn is_about_us(error: &lettre::transport::smtp::Error) -> bool {
+    error.status().is_some_and(|it| matches!(u16::from(it), 421 | 500..=504 | 521 | 530..=538))
+}
+
+/// The error with what caused it, cut to a length that a log can hold.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(it) = source {
+        text.push_str(": ");
+        text.push_str(&it.to_string());
+        source = it.source();
+    }
+    text.chars().map(|it| if it.is_control() { ' ' } else { it }).take(500).collect()
+}
+
+/// Says that no person wrote this, so that no absence notice answers it (RFC 3834).
+#[derive(Clone)]
+struct AutoSubmitted;
+
+impl Header for AutoSubmitted {
+    fn name() -> HeaderName {
+        HeaderName::new_from_ascii_str("Auto-Submitted")
+    }
+
+    fn parse(_: &str) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
+        Ok(Self)
+    }
+
+    fn display(&self) -> HeaderValue {
+        HeaderValue::new(Self::name(), "auto-generated".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn smtp(from: &str) -> Result<Smtp, String> {
+        Smtp::new(&SmtpConfig {
+            host: "mail.example.org".to_owned(),
+            port: 465,
+            security: Security::Implicit,
+            login: None,
+            from: from.to_owned(),
+            timeout: Duration::from_secs(1),
+            connections: 1,
+            authority: None,
+        })
+    }
+
+    fn letter() -> Letter {
+        let mail = Mail {
+            to: "anna@example.org".into(),
+            subject: "Grüße \u{2068}für\u{2069} dich".into(),
+            text: "Text".into(),
+            html: "<p>Text</p>".into(),
+            links: Vec::new(),
+            code: None,
+        };
+        Letter {
+            id: "1".into(),
+            created: 1_767_225_600_000,
+            from_name: "Café, \"Zeus\"".into(),
+            language: "de".into(),
+            mail,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_letter_becomes_one_message() {
+        let plain = smtp("no-reply@example.org").unwrap();
+        let text = String::from_utf8(plain.message(&letter()).unwrap().formatted()).unwrap();
+        let (head, _) = text.split_once("\r\n\r\n").unwrap();
+        for line in [
+            "Message-ID: <1@example.org>",
+            "Date: Thu, 01 Jan 2026 00:00:00 +0000",
+            "Auto-Submitted: auto-generated",
+            "Content-Language: de",
+            "To: anna@example.org",
+        ] {
+            assert!(head.lines().any(|it| it == line), "{line} in {head}");
+        }
+        assert!(head.contains("<no-reply@example.org>") && head.is_ascii(), "{head}");
+        let named = smtp("Post <no-reply@example.org>").unwrap();
+        let text = String::from_utf8(named.message(&letter()).unwrap().formatted()).unwrap();
+        assert!(text.contains("From: Post <no-reply@example.org>"), "{text}");
+    }
+
+    #[tokio::test]
+    async fn nothing_typed_becomes_a_header() {
+        let plain = smtp("no-reply@example.org").unwrap();
+        for evil in ["x\r\nBcc: eve@example.org", "x\nBcc: eve@example.org", "x\rBcc: y", "x\0y", "x\u{85}y"] {
+            let refused = |change: fn(&mut Letter) -> &mut String| {
+                let mut it = letter();
+                *change(&mut it) = evil.to_owned();
+                assert!(matches!(plain.message(&it), Err(Undelivered::Never(_))), "{evil:?}");
+            };
+            refused(|it| &mut it.mail.subject);
+            refused(|it| &mut it.from_name);
+            refused(|it| &mut it.language);
+            refused(|it| &mut it.id);
+            refused(|it| &mut it.mail.to);
+        }
+        for evil in ["a@example.org, eve@example.org", "a@example.org> <eve@example.org", "<a@example.org>", "a b@c.de"]
+        {
+            let mut it = letter();
+            it.mail.to = evil.to_owned();
+            assert!(plain.message(&it).is_err(), "{evil}");
+        }
+        assert!(smtp("x\r\nBcc: y <a@example.org>").is_err());
+        assert!(smtp("nobody").is_err());
+    }
+}

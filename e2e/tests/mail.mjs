@@ -1,0 +1,111 @@
+// @ts-check
+// Messages as they are rendered, and the page on which an owner answers one.
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { axeClean } from '../lib/axe.mjs';
+
+/** @typedef {import('playwright-core').Page} Page */
+
+const WIDTHS = [390, 1280];
+/** Of these a picture is taken; all of them are checked. */
+const PICTURED = /^(verification|recovery|new_device|approval_request|declined)\.(en|de|he|ar|ja)\.html$/;
+
+/** @type {import('../lib/run-tests.mjs').Test[]} */
+export const looks = WIDTHS.flatMap((width) => [false, true].map((dark) => ({
+  name: `messages at ${width}, ${dark ? 'dark' : 'light'}`,
+  run: async (/** @type {any} */ { browser, stoa, shots }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'stoa-mail-'));
+    try {
+      await stoa.command('mail', 'preview', folder);
+      const files = readdirSync(folder).filter((it) => it.endsWith('.html')).sort();
+      if (files.length < 70) throw new Error(`ten messages in seven languages, not ${files.length}`);
+      await browser.person({ width, height: 800, dark }, async (/** @type {Page} */ page) => {
+        for (const file of files) {
+          await page.goto(pathToFileURL(join(folder, file)).href);
+          const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+          if (wide > 0) throw new Error(`${file} is ${wide} px too wide`);
+          const dir = await page.evaluate(() => getComputedStyle(document.querySelector('h1') ?? document.body).direction);
+          if (dir !== (/\.(ar|he)\./.test(file) ? 'rtl' : 'ltr')) throw new Error(`${file} is written ${dir}`);
+          const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+          if (ground !== (dark ? 'rgb(20, 25, 30)' : 'rgb(250, 247, 241)')) throw new Error(`${file} stands on ${ground}`);
+          await axeClean(page, `${file}, ${dark ? 'dark' : 'light'}`);
+          if (PICTURED.test(file)) await page.screenshot({ path: join(shots, `mail-${file.slice(0, -5)}-${width}-${dark ? 'dark' : 'light'}.png`), fullPage: true });
+        }
+      });
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+})));
+
+/** @type {import('../lib/run-tests.mjs').Test[]} */
+export const tests = [
+  {
+    name: 'an owner answers two people who ask to join',
+    run: async (/** @type {any} */ { browser, stoa, url, shots, engine }) => {
+      const { apiKey } = await stoa.command('key', 'create', '--name', 'e2e');
+      const [{ clientId }] = await stoa.command('client', 'list');
+      await ownerCreate(stoa, url);
+      const policy = async (/** @type {boolean} */ flag) => call(url, 'PATCH', '/iam/signon/v1/sign-on-policies', apiKey, { signOnPolicy: { requireOwnerApproval: flag } });
+      await policy(true);
+      try {
+        for (const [name, decision] of [['Yara', 'Approve'], ['Nils', 'Decline']]) {
+          const email = `${name.toLowerCase()}-${engine}@example.org`;
+          const visitor = await call(url, 'POST', '/oauth2/token', '', { clientId, grantType: 'anonymous' });
+          const body = { loginId: { email }, password: 'correct horse battery', profile: { firstName: name } };
+          const answer = await call(url, 'POST', '/_api/iam/authentication/v2/register', visitor.access_token, body);
+          if (answer.state !== 'REQUIRE_OWNER_APPROVAL') throw new Error(JSON.stringify(answer));
+          const link = lastTo(stoa, 'owner@example.org').links[0];
+          await browser.person({ width: 390, height: 844, mayFail: /approvals/ }, async (/** @type {Page} */ page) => {
+            // The link says the address that the server tells of itself; the browser goes where it really is.
+            await page.goto(`${url}/account/approve${new URL(link).hash}`);
+            await page.getByRole('heading', { name: new RegExp(`${name} asks to join`) }).waitFor();
+            await axeClean(page, 'the page of an approval');
+            await page.screenshot({ path: join(shots, `account-approve-${engine}.png`) });
+            await page.getByRole('button', { name: decision }).click();
+            if (decision === 'Decline') {
+              await page.getByRole('heading', { name: `Decline ${name}?` }).waitFor();
+              await page.getByRole('button', { name: decision }).click();
+            }
+            await page.getByRole('heading', { name: decision === 'Approve' ? `${name} can sign in now` : `${name} was declined` }).waitFor();
+            await page.reload();
+            await page.getByRole('heading', { name: 'There is nothing left to decide' }).waitFor();
+          });
+          if (!lastTo(stoa, email)) throw new Error(`${name} was not told`);
+        }
+      } finally {
+        await policy(false);
+      }
+    },
+  },
+];
+
+/** @param {any} stoa @param {string} url */
+async function ownerCreate(stoa, url) {
+  const { setupUrl } = await stoa.command('owner', 'invite', '--email', 'owner@example.org');
+  const invite = new URL(setupUrl).searchParams.get('invite');
+  const headers = { 'content-type': 'application/json', cookie: '' };
+  const started = await fetch(`${url}/_api/account/v1/flows`, { method: 'POST', headers, body: JSON.stringify({ kind: 'OWNER_SETUP', invite }) });
+  headers.cookie = started.headers.getSetCookie().map((it) => it.split(';')[0]).join('; ');
+  const { token, step } = await started.json();
+  const input = { type: 'NEW_PASSWORD', password: 'correct horse battery' };
+  const done = await fetch(`${url}/_api/account/v1/flows/${token}`, { method: 'POST', headers, body: JSON.stringify(input) });
+  const { step: after, problems } = await done.json();
+  if (after?.type !== 'DONE') throw new Error(`${JSON.stringify(step)} → ${JSON.stringify(after)} ${JSON.stringify(problems)}`);
+}
+
+/** @param {any} stoa @param {string} address */
+function lastTo(stoa, address) {
+  const lines = readFileSync(join(stoa.data, 'outbox', 'mail.jsonl'), 'utf8').trim().split('\n');
+  return lines.map((it) => JSON.parse(it)).findLast((it) => it.to === address);
+}
+
+/** @param {string} url @param {string} method @param {string} path @param {string} token @param {object} body */
+async function call(url, method, path, token, body) {
+  const headers = { 'content-type': 'application/json', ...(token ? { authorization: token } : {}) };
+  const reply = await fetch(url + path, { method, headers, body: JSON.stringify(body) });
+  if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${await reply.text()}`);
+  return reply.json();
+}

@@ -1,0 +1,5 @@
+//! Mail as it leaves: through a real SMTP server with TLS, and what follows from the links in it.
+
+mod approval;
+mod notices;
+mod smtp;

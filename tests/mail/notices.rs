@@ -1,0 +1,86 @@
+//! What members are told about their account, and the timing of what strangers ask.
+
+use crate::account::{PASSWORD, World, text};
+use serde_json::json;
+use stoa_sql::params;
+use stoa_store::{Lane, boxed};
+use stoa_testkit::on_both_engines;
+
+on_both_engines! {
+    async fn a_new_browser_is_news_and_a_known_one_is_not(engine) {
+        let world = World::new(engine).await;
+        world.register("anna@example.org").await;
+        let sign_in = async |browser: &crate::account::Browser<'_>| {
+            let token = text(&browser.start(json!({ "kind": "SIGN_IN" })).await["token"]);
+            let input = json!({ "type": "SIGN_IN", "email": "anna@example.org", "password": PASSWORD });
+            assert_eq!(browser.answer(&token, input).await["step"]["type"], "DONE");
+        };
+        let home = world.browser();
+        sign_in(&home).await;
+        assert!(home.has("stoa-device"));
+        assert!(world.app.mail.take().is_empty(), "the first browser is no news");
+        let away = world.browser();
+        sign_in(&away).await;
+        let mails = world.app.mail.take();
+        assert_eq!((mails.len(), mails[0].subject.as_str()), (1, "New sign-in to Test"));
+        assert!(mails[0].links[0].starts_with("http://localhost/account/recover?clientId="), "{:?}", mails[0].links);
+        sign_in(&home).await;
+        sign_in(&away).await;
+        assert!(world.app.mail.take().is_empty(), "both are known now");
+        // Another member's cookie is not known for this one.
+        world.register("bob@example.org").await;
+        let token = text(&home.start(json!({ "kind": "SIGN_IN" })).await["token"]);
+        let input = json!({ "type": "SIGN_IN", "email": "bob@example.org", "password": PASSWORD });
+        home.answer(&token, input).await;
+        assert!(world.app.mail.take().is_empty(), "Bob's first");
+    }
+
+    async fn changes_are_told(engine) {
+        let world = World::new(engine).await;
+        let browser = world.browser();
+        let tokens = world.member(&browser, "anna@example.org").await;
+        world.app.mail.take();
+        let access = text(&tokens["access_token"]);
+        let change = json!({ "newPassword": "another long phrase" });
+        assert_eq!(world.call(&access, "/v2/change-password", &change).await.verdict(), "200");
+        let mails = world.app.mail.take();
+        assert_eq!((mails.len(), mails[0].subject.as_str()), (1, "Your password for Test was changed"));
+        assert_eq!((mails[0].to.as_str(), mails[0].links.len()), ("anna@example.org", 1));
+
+        // The address of an account in use is proven later.
+        let login = json!({ "loginId": { "email": "anna@example.org" }, "password": "another long phrase" });
+        let member = world.call(&world.visitor().await, "/v2/login", &login).await.json();
+        let start = json!({ "identityId": member["identity"]["id"], "target": "EMAIL" });
+        let started = world.app.app().post("/v1/start", &start).await.json();
+        let code = world.app.mail.last_to("anna@example.org").unwrap().code.unwrap();
+        let verify = json!({ "code": code, "stateToken": started["verificationId"] });
+        assert_eq!(world.call(&world.visitor().await, "/v1/auth/verify", &verify).await.verdict(), "200");
+        assert_eq!(world.app.mail.last_to("anna@example.org").unwrap().subject, "Your address for Test is confirmed");
+    }
+
+    async fn asking_for_a_link_costs_the_same_for_everybody(engine) {
+        // The request writes one sealed row whoever is asked about; nothing else tells them apart.
+        let world = World::new(engine).await;
+        world.register("anna@example.org").await;
+        let visitor = world.visitor().await;
+        let rows = async || {
+            let site = world.app.site.clone();
+            site.read(Lane::Point, |tx| boxed!({
+                let sql = "select count(*) from stoa.link where purpose = $1";
+                Ok(tx.row(sql, &params!["recovery"], |row| row.get::<i64>(0)).await?.unwrap_or(0))
+            })).await.unwrap()
+        };
+        for email in ["anna@example.org", "nobody@example.org"] {
+            let reply = world.call(&visitor, "/v1/send-email", &json!({ "email": email })).await;
+            assert_eq!((reply.verdict().as_str(), reply.body.as_ref()), ("200", b"{}".as_slice()));
+        }
+        for _ in 0..100 {
+            if rows().await == 1 {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        assert_eq!(rows().await, 1);
+        assert!(world.app.mail.last_to("nobody@example.org").is_none());
+    }
+}

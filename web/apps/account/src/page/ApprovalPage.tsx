@@ -1,0 +1,94 @@
+import { useEffect, useState } from 'react';
+import type { SiteFace } from '@stoa/api';
+import { Button } from '@stoa/ui/Button';
+import { Callout } from '@stoa/ui/Callout';
+import { ErrorState, LoadingState } from '@stoa/ui/States';
+import { decideApproval, lookAtApproval, type ApprovalAnswer, type ApprovalRequest, type Decision } from '../flow/approval.ts';
+import { StepHead } from './StepHead.tsx';
+import { useText } from './text.ts';
+
+export interface ApprovalPageProps {
+  token: string;
+  language: string;
+  /** Tells whose site it is, once that is known. */
+  onSite: (site: SiteFace) => void;
+}
+
+/** An owner decides about somebody who waits. Opening the page changes nothing; a no is asked for twice. */
+export function ApprovalPage({ token, language, onSite }: ApprovalPageProps) {
+  const text = useText();
+  const [answer, setAnswer] = useState<ApprovalAnswer | null>(null);
+  const [sending, setSending] = useState<Decision | null>(null);
+  const [failed, setFailed] = useState(false);
+  const [declines, setDeclines] = useState(false);
+  const [round, setRound] = useState(0);
+
+  useEffect(() => {
+    let isOver = false;
+    void lookAtApproval(token).then((next) => {
+      if (isOver) return;
+      setAnswer(next);
+      if ('request' in next) onSite({ name: next.request.siteName, language: null, logoUrl: null });
+    });
+    return () => { isOver = true; };
+  }, [token, onSite, round]);
+
+  if (answer === null) return <LoadingState level={1} label={text.loading} />;
+  if ('failed' in answer) {
+    if (answer.failed === 'gone') return <ErrorState level={1} title={text.approveGoneTitle}><p>{text.approveGoneText}</p></ErrorState>;
+    const retry = <Button variant="primary" onPress={() => { setAnswer(null); setRound((it) => it + 1); }}>{text.tryAgain}</Button>;
+    return <ErrorState level={1} title={text.offlineTitle} action={retry}><p>{text.offlineText}</p></ErrorState>;
+  }
+  const { request } = answer;
+  if (request.state !== 'PENDING') {
+    const title = request.state === 'APPROVED' ? text.approvedTitle(request.name) : text.declinedTitle(request.name);
+    return <div role="status"><StepHead title={title} site={request.siteName}>{text.approveTold}</StepHead></div>;
+  }
+
+  const decide = (decision: Decision) => {
+    if (sending !== null) return;
+    setSending(decision);
+    setFailed(false);
+    void decideApproval(token, decision).then((next) => {
+      setSending(null);
+      if ('failed' in next && next.failed === 'failed') setFailed(true);
+      else setAnswer(next);
+    });
+  };
+  return (
+    <>
+      {declines
+        ? <StepHead title={text.declineTitle(request.name)} site={request.siteName}>{text.declineText}</StepHead>
+        : <StepHead title={text.approveTitle(request.name, request.siteName)} site={request.siteName} />}
+      <Who request={request} language={language} />
+      <div className="step-stack">
+        {failed && <Callout tone="bad">{text.offlineText}</Callout>}
+        {declines
+          ? (
+            <>
+              <Button variant="danger" wide pending={sending === 'DECLINE'} onPress={() => { decide('DECLINE'); }}>{text.decline}</Button>
+              <Button wide onPress={() => { setDeclines(false); }}>{text.back}</Button>
+            </>
+          )
+          : (
+            <>
+              <Button variant="primary" wide pending={sending === 'APPROVE'} onPress={() => { decide('APPROVE'); }}>{text.approve}</Button>
+              <Button wide onPress={() => { setDeclines(true); }}>{text.decline}</Button>
+            </>
+          )}
+      </div>
+    </>
+  );
+}
+
+function Who({ request, language }: { request: ApprovalRequest; language: string }) {
+  const text = useText();
+  const when = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'short' }).format(new Date(request.createdDate));
+  return (
+    <div className="step-stack">
+      <p><bdi>{request.email}</bdi></p>
+      <p>{text.approveSince(when)}</p>
+      {!request.emailVerified && <Callout tone="warn">{text.approveUnproven}</Callout>}
+    </div>
+  );
+}
