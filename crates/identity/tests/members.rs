@@ -43,7 +43,7 @@ struct Slow {
 
 impl Slow {
     async fn begins(&self, count: usize) -> bool {
-        for _ in 0..250 {
+        for _ in 0..1500 {
             if self.begun.load(Ordering::SeqCst) >= count {
                 return true;
             }
