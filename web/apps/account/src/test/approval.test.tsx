@@ -1,0 +1,69 @@
+import { render, screen } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it, vi } from 'vitest';
+import { App } from '../App.tsx';
+import { routeOf } from '../flow/route.ts';
+import en from '../text/en.ts';
+import { expectAccessible } from './page.tsx';
+
+const PENDING = { siteName: 'Atlas', name: 'Anna Beispiel', email: 'anna@example.org', emailVerified: false, createdDate: '2026-01-01T12:00:00.000Z', state: 'PENDING' };
+
+/** Opens the page of a link; each request takes the next reply, the last one stays. */
+function open(...replies: [status: number, body: unknown][]) {
+  const sent: { path: string; method: string | undefined; body: unknown }[] = [];
+  let idx = 0;
+  vi.stubGlobal('fetch', (path: string, init: RequestInit) => {
+    const [status, body] = replies[Math.min(idx, replies.length - 1)] ?? [500, {}];
+    idx += 1;
+    sent.push({ path, method: init.method, body: typeof init.body === 'string' ? JSON.parse(init.body) as unknown : null });
+    return Promise.resolve(new Response(JSON.stringify(body), { status }));
+  });
+  history.replaceState(null, '', '/account/approve#a1.secret');
+  render(<App language="en" catalogue={en} languageIsGuess={false} />);
+  return { sent, user: userEvent.setup() };
+}
+
+describe('the page of an approval link', () => {
+  it('is found by what stands behind #', () => {
+    expect(routeOf({ pathname: '/account/approve', search: '', hash: '#a1.x' })).toEqual({ to: 'approve', token: 'a1.x' });
+    expect(routeOf({ pathname: '/account/approve', search: '?token=a1.x', hash: '' })).toEqual({ to: 'unknown' });
+  });
+
+  it('changes nothing by being opened, and approves with one press', async () => {
+    const { sent, user } = open([200, PENDING], [200, { ...PENDING, state: 'APPROVED' }]);
+    expect(await screen.findByRole('heading', { level: 1, name: 'Anna Beispiel asks to join Atlas' })).toBeTruthy();
+    await expectAccessible();
+    expect(sent).toEqual([{ path: '/_api/account/v1/approvals', method: 'POST', body: { token: 'a1.secret' } }]);
+    await user.click(screen.getByRole('button', { name: 'Approve' }));
+    expect(await screen.findByRole('heading', { level: 1, name: 'Anna Beispiel can sign in now' })).toBeTruthy();
+    expect(sent[1]).toEqual({ path: '/_api/account/v1/approvals/decide', method: 'POST', body: { token: 'a1.secret', decision: 'APPROVE' } });
+    await expectAccessible();
+  });
+
+  it('asks again before it declines, and lets go back', async () => {
+    const { sent, user } = open([200, PENDING], [200, { ...PENDING, state: 'DECLINED' }]);
+    await user.click(await screen.findByRole('button', { name: 'Decline' }));
+    expect(screen.getByRole('heading', { level: 1, name: 'Decline Anna Beispiel?' })).toBeTruthy();
+    await user.click(screen.getByRole('button', { name: 'Back' }));
+    expect(screen.getByRole('button', { name: 'Approve' })).toBeTruthy();
+    expect(sent).toHaveLength(1);
+    await user.click(screen.getByRole('button', { name: 'Decline' }));
+    await user.click(screen.getByRole('button', { name: 'Decline' }));
+    expect(await screen.findByRole('heading', { level: 1, name: 'Anna Beispiel was declined' })).toBeTruthy();
+    expect(sent).toHaveLength(2);
+  });
+
+  it('says when there is nothing to decide, and when there is no answer', async () => {
+    open([400, { message: 'x' }]);
+    expect(await screen.findByRole('heading', { level: 1, name: 'There is nothing left to decide' })).toBeTruthy();
+    await expectAccessible();
+  });
+
+  it('keeps the question when an answer gets lost', async () => {
+    const { user } = open([200, PENDING], [503, {}], [200, { ...PENDING, state: 'APPROVED' }]);
+    await user.click(await screen.findByRole('button', { name: 'Approve' }));
+    expect(await screen.findByText(en.offlineText)).toBeTruthy();
+    await user.click(screen.getByRole('button', { name: 'Approve' }));
+    expect(await screen.findByRole('heading', { level: 1, name: 'Anna Beispiel can sign in now' })).toBeTruthy();
+  });
+});
