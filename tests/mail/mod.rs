@@ -1,5 +1,6 @@
 //! Mail as it leaves: through a real SMTP server with TLS, and what follows from the links in it.
 
 mod approval;
+mod links;
 mod notices;
 mod smtp;

@@ -10,15 +10,14 @@ use stoa_sql::params;
 use stoa_store::{Site, Tx};
 
 /// A browser that was not used for this long is a new one.
-pub(crate) const LIFE: Millis = 365 * 24 * 60 * 60 * 1000;
+const LIFE: Millis = 365 * 24 * 60 * 60 * 1000;
 
 /// The browser of one request.
 #[derive(Debug, Clone)]
 pub(crate) struct Device {
     cookie: Secret,
-    hash: TokenHash,
     /// Stands in for the cookie where none can be kept.
-    likeness: Option<TokenHash>,
+    likeness: Option<String>,
     /// For people, for example `Firefox · Linux`.
     name: String,
 }
@@ -31,8 +30,8 @@ impl Device {
         let known = browser.device.as_ref().filter(is_ours).cloned();
         let cookie = Secret::new(known.unwrap_or_else(|| me.world().token::<32>()));
         let name = name_of(browser.user_agent.as_deref().unwrap_or_default());
-        let likeness = is_framed.then(|| TokenHash::of(&format!("{name} {}", network(browser.address))));
-        Self { hash: TokenHash::of(cookie.expose()), cookie, likeness, name }
+        let likeness = is_framed.then(|| format!("{name} {}", network(browser.address)));
+        Self { cookie, likeness, name }
     }
 
     /// The cookie for the answer: also a known one, so that it lives on.
@@ -74,15 +73,20 @@ impl Identity {
     /// # Errors
     /// Whatever the database answers.
     pub async fn device_is_known(&self, site: &Site, member: &MemberId, cookie: &str) -> Result<bool> {
-        let (id, member, hash, since) = (site.id.clone(), member.clone(), TokenHash::of(cookie), self.now() - LIFE);
+        let (id, hash, now) = (site.id.clone(), hash_of(member, cookie), self.now());
         site.read(stoa_store::Lane::Point, move |tx| {
             stoa_store::boxed!({
-                let sql = "select 1 from stoa.device where site = $1 and member = $2 and hash = $3 and used > $4";
-                Ok(tx.row(sql, &params![&id, &member, &hash, since], |_| Ok(())).await?.is_some())
+                let sql = "select 1 from stoa.device where site = $1 and hash = $2 and expires > $3";
+                Ok(tx.row(sql, &params![&id, &hash, now], |_| Ok(())).await?.is_some())
             })
         })
         .await
     }
+}
+
+/// Bound to the member: several may use one browser, and one's cookie says nothing about another.
+fn hash_of(member: &MemberId, mark: &str) -> TokenHash {
+    TokenHash::of(&format!("{member} {mark}"))
 }
 
 /// What a browser says of itself, in words from this list only: nothing of the header is repeated.

@@ -335,8 +335,8 @@ impl Identity {
             boxed!({
                 let sql = "delete from stoa.mail where site = $1 and due is null and created < $2";
                 tx.execute(sql, &params![&id, now - FAILURES_KEPT]).await?;
-                let sql = "delete from stoa.device where site = $1 and used < $2";
-                tx.execute(sql, &params![&id, now - crate::device::LIFE]).await?;
+                let sql = "delete from stoa.device where site = $1 and expires < $2";
+                tx.execute(sql, &params![&id, now]).await?;
                 Ok(())
             })
         })

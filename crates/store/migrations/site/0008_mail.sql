@@ -21,16 +21,6 @@ create table stoa.mail (
 );
 create index mail_due on stoa.mail (site, due);
 
--- Browsers in which a member has signed in: SHA-256 of a cookie that outlives the session.
-create table stoa.device (
-    site {text} not null,
-    member {text} not null,
-    hash {bytes} not null,
-    created bigint not null,
-    used bigint not null,
-    primary key (site, member, hash)
-);
-
 -- Who may use a link, when that is somebody who runs the site.
 alter table stoa.link add column person {text};
 create index link_purpose on stoa.link (site, purpose, created);
