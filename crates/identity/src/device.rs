@@ -51,15 +51,16 @@ impl Identity {
         device: &Device,
     ) -> Result<bool> {
         let now = self.now();
-        let sql =
-            "select hash from stoa.device where site = $1 and member = $2 and used > $3 order by used desc limit 100";
-        let known: Vec<Vec<u8>> = tx.rows(sql, &params![&site.id, member, now - LIFE], |row| row.get(0)).await?;
-        let is_known = |hash: &TokenHash| known.contains(&hash.to_vec());
-        let is_new = !is_known(&device.hash) && !device.likeness.as_ref().is_some_and(is_known);
-        for hash in [Some(&device.hash), device.likeness.as_ref()].into_iter().flatten() {
-            let sql = "insert into stoa.device (site, member, hash, created, used) values ($1, $2, $3, $4, $4) \
-                       on conflict (site, member, hash) do update set used = excluded.used";
-            tx.execute(sql, &params![&site.id, member, hash, now]).await?;
+        let sql = "select hash from stoa.device where site = $1 and member = $2 and expires > $3 \
+                   order by created desc limit 100";
+        let known: Vec<Vec<u8>> = tx.rows(sql, &params![&site.id, member, now], |row| row.get(0)).await?;
+        let marks = [Some(device.cookie.expose()), device.likeness.as_deref()];
+        let hashes: Vec<TokenHash> = marks.into_iter().flatten().map(|it| hash_of(member, it)).collect();
+        let is_new = !hashes.iter().any(|it| known.contains(&it.to_vec()));
+        for hash in hashes {
+            let sql = "insert into stoa.device (site, hash, member, created, expires) values ($1, $2, $3, $4, $5) \
+                       on conflict (site, hash) do update set expires = excluded.expires";
+            tx.execute(sql, &params![&site.id, hash, member, now, now + LIFE]).await?;
         }
         if known.is_empty() || !is_new {
             return Ok(false);
