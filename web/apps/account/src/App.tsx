@@ -1,9 +1,8 @@
-import { useEffect, useState } from 'react';
+import { Suspense, lazy, useEffect, useState } from 'react';
 import type { SiteFace } from '@stoa/api';
 import { LoadingState } from '@stoa/ui/States';
 import { routeOf } from './flow/route.ts';
 import { useFlow } from './flow/useFlow.ts';
-import { ApprovalPage } from './page/ApprovalPage.tsx';
 import { Boundary } from './page/Boundary.tsx';
 import { AddressPage, FailurePage } from './page/FailurePage.tsx';
 import { Shell } from './page/Shell.tsx';
@@ -11,6 +10,9 @@ import { TextProvider } from './page/text.ts';
 import { StepPage, WaysOut } from './steps/StepPage.tsx';
 import type { Catalogue } from './text/catalogue.ts';
 import { loadCatalogue, pickLanguage, rememberLanguage } from './text/languages.ts';
+
+/** Few people open it, so that nobody else has to load it. */
+const ApprovalPage = lazy(() => import('./page/ApprovalPage.tsx').then((it) => ({ default: it.ApprovalPage })));
 
 export interface AppProps {
   /** Loaded before the first drawing, so that no page flickers from one language to another. */
@@ -57,7 +59,13 @@ export function App({ language: first, catalogue: firstCatalogue, languageIsGues
   );
 
   function page() {
-    if (route.to === 'approve') return <ApprovalPage token={route.token} language={language} onSite={setSite} />;
+    if (route.to === 'approve') {
+      return (
+        <Suspense fallback={<LoadingState level={1} label={text.loading} />}>
+          <ApprovalPage token={route.token} language={language} onSite={setSite} />
+        </Suspense>
+      );
+    }
     if (route.to === 'noInvite') return <AddressPage title={text.inviteTitle}>{text.inviteText}</AddressPage>;
     if (route.to === 'unknown') return <AddressPage title={text.unknownPageTitle}>{text.unknownPageText}</AddressPage>;
     if (flow.view) return <StepPage view={flow.view} flow={flow} />;

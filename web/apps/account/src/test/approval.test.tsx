@@ -1,6 +1,6 @@
 import { render, screen } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { App } from '../App.tsx';
 import { routeOf } from '../flow/route.ts';
 import en from '../text/en.ts';
@@ -24,6 +24,9 @@ function open(...replies: [status: number, body: unknown][]) {
 }
 
 describe('the page of an approval link', () => {
+  // It is fetched when it is needed; here the first test must not wait for that.
+  beforeAll(() => import('../page/ApprovalPage.tsx'));
+
   it('is found by what stands behind #', () => {
     expect(routeOf({ pathname: '/account/approve', search: '', hash: '#a1.x' })).toEqual({ to: 'approve', token: 'a1.x' });
     expect(routeOf({ pathname: '/account/approve', search: '?token=a1.x', hash: '' })).toEqual({ to: 'unknown' });
