@@ -34,11 +34,11 @@ describe('the page of an approval link', () => {
 
   it('changes nothing by being opened, and approves with one press', async () => {
     const { sent, user } = open([200, PENDING], [200, { ...PENDING, state: 'APPROVED' }]);
-    expect(await screen.findByRole('heading', { level: 1, name: 'Anna Beispiel asks to join Atlas' })).toBeTruthy();
+    expect(await screen.findByRole('heading', { level: 1, name: 'Anna Beispiel asks to join Atlas' }, { timeout: 5000 })).toBeTruthy();
     await expectAccessible();
     expect(sent).toEqual([{ path: '/_api/account/v1/approvals', method: 'POST', body: { token: 'a1.secret' } }]);
     await user.click(screen.getByRole('button', { name: 'Approve' }));
-    expect(await screen.findByRole('heading', { level: 1, name: 'Anna Beispiel can sign in now' })).toBeTruthy();
+    expect(await screen.findByRole('heading', { level: 1, name: 'Anna Beispiel can sign in now' }, { timeout: 5000 })).toBeTruthy();
     expect(sent[1]).toEqual({ path: '/_api/account/v1/approvals/decide', method: 'POST', body: { token: 'a1.secret', decision: 'APPROVE' } });
     await expectAccessible();
   });
@@ -67,6 +67,6 @@ describe('the page of an approval link', () => {
     await user.click(await screen.findByRole('button', { name: 'Approve' }));
     expect(await screen.findByText(en.offlineText)).toBeTruthy();
     await user.click(screen.getByRole('button', { name: 'Approve' }));
-    expect(await screen.findByRole('heading', { level: 1, name: 'Anna Beispiel can sign in now' })).toBeTruthy();
+    expect(await screen.findByRole('heading', { level: 1, name: 'Anna Beispiel can sign in now' }, { timeout: 5000 })).toBeTruthy();
   });
 });
