@@ -11,12 +11,14 @@ import { rows as errors } from './errors.mjs';
 import { rows as references } from './references.mjs';
 import { rows as permissions } from './permissions.mjs';
 import { rows as indexes } from './indexes.mjs';
+import { rows as itemsMany } from './items-many.mjs';
 import { rows as itemsLater } from './items-later.mjs';
 import { rows as dataLater } from './data-later.mjs';
 import { rows as members } from './members.mjs';
+import { rows as headless } from './headless.mjs';
 import { rows as others } from './others.mjs';
 
 export const rowsAll = [
   ...tokens, ...signIn, ...identity, ...browser, ...collections, ...items, ...operators, ...errors,
-  ...references, ...permissions, ...indexes, ...itemsLater, ...dataLater, ...members, ...others,
+  ...references, ...permissions, ...indexes, ...itemsMany, ...itemsLater, ...dataLater, ...members, ...headless, ...others,
 ];

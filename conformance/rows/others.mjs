@@ -1,6 +1,5 @@
 // @ts-check
-// Helpers of the client object, the content pages of the companion package, and every event handler.
-import * as headlessCms from '@wix/headless-cms/services';
+// Helpers of the client object, and every event handler.
 import { methodsPublished } from '../lib/catalogue.mjs';
 import { assert } from '../lib/expect.mjs';
 import { NotBuilt } from '../lib/runner.mjs';
@@ -33,7 +32,6 @@ export const rows = [
     method: 'client.graphql', check: 'answers a query',
     run: (world) => world.visitor().graphql('query { __typename }'),
   },
-  ...headlessRows(),
   // A handler is called by a webhook that the server sends; nothing can be asked for.
   ...methodsPublished().filter((name) => /(^|[. ])on[A-Z]\w*$/.test(name)).map((method) => ({
     method,
@@ -43,31 +41,3 @@ export const rows = [
     },
   })),
 ];
-
-/** @returns {import('../lib/runner.mjs').Row[]} */
-function headlessRows() {
-  /** Its loaders read through the global client of the page. @param {any} world */
-  const inContext = (world) => world.visitor().enableContext('global');
-  return [
-    {
-      method: 'headless-cms loadCmsCollectionServiceInitialData', check: 'a visitor reads a collection',
-      async run(world) {
-        const id = await shelf(world);
-        inContext(world);
-        const config = await headlessCms.loadCmsCollectionServiceInitialData(id);
-        const { queryResult } = /** @type {any} */ (Object.values(config)[0]);
-        assert.equal(queryResult.items.length, stored.length);
-      },
-    },
-    {
-      method: 'headless-cms loadCmsItemServiceInitialData', check: 'a visitor reads an item',
-      async run(world) {
-        const id = await shelf(world);
-        inContext(world);
-        const config = await headlessCms.loadCmsItemServiceInitialData(id, 'a');
-        const { item } = /** @type {any} */ (Object.values(config)[0]);
-        assert.equal(item.title, 'Alpha');
-      },
-    },
-  ];
-}
