@@ -1,5 +1,5 @@
 // @ts-check
-// Collections: create, get, list, update, delete, and the field and plugin calls that come later.
+// Collections: create, get, list, update, delete, fields and plugins.
 import { assert, failure, failsWith } from '../lib/expect.mjs';
 
 const OPEN = { insert: 'ANYONE', update: 'ANYONE', remove: 'ANYONE', read: 'ANYONE' };
@@ -150,13 +150,13 @@ export const rows = [
       }
     },
   },
-  ...laterRows(),
+  ...fieldAndPluginRows(),
 ];
 
 /** @returns {import('../lib/runner.mjs').Row[]} */
-function laterRows() {
-  const later = (/** @type {string} */ name, /** @type {string} */ check, /** @type {(world: any, id: string) => unknown} */ run) =>
-    ({ method: `collections.${name}`, check, run: async (/** @type {any} */ world) => run(world, await world.collectionCreate()) });
+function fieldAndPluginRows() {
+  const row = (/** @type {string} */ name, /** @type {string} */ check, /** @type {(world: any, id: string) => unknown} */ run) =>
+    ({ method: `collections.${name}`, check, required: true, run: async (/** @type {any} */ world) => run(world, await world.collectionCreate()) });
   const keys = (/** @type {any} */ collection) => collection.fields.map((/** @type {any} */ field) => field.key);
   const inner = (/** @type {any} */ answer) => answer.dataCollection ?? answer;
   const plugins = (/** @type {any} */ collection) => (collection.plugins ?? []).map((/** @type {any} */ plugin) => plugin.type);
@@ -169,47 +169,47 @@ function laterRows() {
     DraftItems: ['DRAFT_ITEMS', { draftItemsOptions: {} }],
   };
   return [
-    later('patchDataCollection', 'only what is named', async (world, id) => {
+    row('patchDataCollection', 'only what is named', async (world, id) => {
       const answer = inner(await world.app.collections.patchDataCollection(id, { displayName: 'Patched' }));
       assert.equal(answer.displayName, 'Patched');
       assert.ok(keys(answer).includes('title'));
     }),
-    later('createDataCollectionField', 'adds one', async (world, id) => {
+    row('createDataCollectionField', 'adds one', async (world, id) => {
       const answer = inner(await world.app.collections.createDataCollectionField(id, { field: { key: 'n', type: 'NUMBER' } }));
       assert.ok(keys(answer).includes('n'));
     }),
-    later('updateDataCollectionField', 'changes one', async (world, id) => {
+    row('updateDataCollectionField', 'changes one', async (world, id) => {
       const answer = inner(await world.app.collections.updateDataCollectionField(id, { field: { key: 'title', type: 'TEXT', displayName: 'Other' } }));
       assert.equal(answer.fields.find((/** @type {any} */ field) => field.key === 'title').displayName, 'Other');
     }),
-    later('patchDataCollectionField', 'changes a part of one', async (world, id) => {
+    row('patchDataCollectionField', 'changes a part of one', async (world, id) => {
       const answer = inner(await world.app.collections.patchDataCollectionField(id, { key: 'title', displayName: 'Other' }));
       assert.equal(answer.fields.find((/** @type {any} */ field) => field.key === 'title').type, 'TEXT');
     }),
-    later('deleteDataCollectionField', 'takes one away with its values', async (world, id) => {
+    row('deleteDataCollectionField', 'takes one away with its values', async (world, id) => {
       await world.app.items.insert(id, { _id: 'a', title: 'x' });
       const answer = inner(await world.app.collections.deleteDataCollectionField(id, { fieldKey: 'title' }));
       assert.ok(!keys(answer).includes('title'));
     }),
-    later('addDataCollectionPlugin', 'single item', async (world, id) => {
+    row('addDataCollectionPlugin', 'single item', async (world, id) => {
       const answer = inner(await world.app.collections.addDataCollectionPlugin(id, { plugin: { type: 'SINGLE_ITEM', singleItemOptions: { singleItemId: 'one' } } }));
       assert.ok(plugins(answer).includes('SINGLE_ITEM'));
     }),
-    later('deleteDataCollectionPlugin', 'cms', async (world, id) => {
+    row('deleteDataCollectionPlugin', 'cms', async (world, id) => {
       await world.app.collections.addDataCollectionPlugin(id, { plugin: { type: 'CMS', cmsOptions: {} } });
       const answer = inner(await world.app.collections.deleteDataCollectionPlugin(id, { pluginType: 'CMS' }));
       assert.ok(!plugins(answer).includes('CMS'));
     }),
-    later('restoreDataCollection', 'after a delete', async (world, id) => {
+    row('restoreDataCollection', 'after a delete', async (world, id) => {
       await world.app.collections.deleteDataCollection(id);
       await world.app.collections.restoreDataCollection(id);
       await world.app.collections.getDataCollection(id);
     }),
     ...Object.entries(PLUGINS).flatMap(([name, [type, options]]) => [
-      later(`add${name}Plugin`, 'is on afterwards', async (world, id) => {
+      row(`add${name}Plugin`, 'is on afterwards', async (world, id) => {
         assert.ok(plugins(inner(await world.app.collections[`add${name}Plugin`](id, options))).includes(type));
       }),
-      later(`delete${name}Plugin`, 'is off afterwards', async (world, id) => {
+      row(`delete${name}Plugin`, 'is off afterwards', async (world, id) => {
         await world.app.collections[`add${name}Plugin`](id, options);
         const removal = name === 'DraftItems' ? { draftItemsRemovalAction: 'DISCARD_EXISTING_DRAFT_ITEMS' } : undefined;
         assert.ok(!plugins(inner(await world.app.collections[`delete${name}Plugin`](id, removal))).includes(type));

@@ -3,19 +3,13 @@
 // says `works` on the day it does.
 import * as data from '@wix/data';
 import { assert, failure } from '../lib/expect.mjs';
+import { three } from './items-many.mjs';
 import { shelf } from './shelf.mjs';
 
 const { items: api } = /** @type {any} */ (data);
 
 /** @type {(method: string, check: string, run: (world: any) => any) => import('../lib/runner.mjs').Row} */
 const later = (method, check, run) => ({ method: `items.${method}`, check, compare: true, run });
-
-/** Three items, fresh. @param {any} world */
-async function three(world) {
-  const id = await world.collectionCreate({ fields: [{ key: 'title', type: 'TEXT' }, { key: 'n', type: 'NUMBER' }] });
-  await world.app.items.bulkInsert(id, [{ _id: 'a', n: 1, kind: 'x' }, { _id: 'b', n: 2, kind: 'x' }, { _id: 'c', n: 3, kind: 'y' }]);
-  return id;
-}
 
 /** Waits until a job has ended. @param {any} world @param {string} jobId */
 async function jobDone(world, jobId) {
@@ -37,55 +31,6 @@ async function drafted(world) {
 
 /** @type {import('../lib/runner.mjs').Row[]} */
 export const rows = [
-  later('patch', 'set, increment, remove, append', async (world) => {
-    const id = await three(world);
-    const made = await world.app.items.patch(id, 'a').setField('title', 't').incrementField('n', 4).removeField('kind').setField('list', [1]).appendToArray('list', 2).run();
-    assert.deepEqual([made.title, made.n, made.kind, made.list], ['t', 5, undefined, [1, 2]]);
-  }),
-  later('bulkUpdate', 'replaces two, skips an unknown one', async (world) => {
-    const id = await three(world);
-    const result = await world.app.items.bulkUpdate(id, [{ _id: 'a', n: 9 }, { _id: 'b', n: 9 }, { _id: 'z', n: 9 }]);
-    assert.deepEqual([result.updated, result.skipped, result.errors.length], [2, 1, 0]);
-    assert.equal((await world.app.items.get(id, 'a')).kind, undefined);
-  }),
-  later('bulkSave', 'inserts and updates', async (world) => {
-    const id = await three(world);
-    const result = await world.app.items.bulkSave(id, [{ _id: 'a', n: 9 }, { _id: 'new' }, { n: 4 }]);
-    assert.deepEqual([result.inserted, result.updated, result.errors.length], [2, 1, 0]);
-  }),
-  later('bulkRemove', 'removes two, skips an unknown one', async (world) => {
-    const id = await three(world);
-    const result = await world.app.items.bulkRemove(id, ['a', 'b', 'z']);
-    assert.deepEqual([result.removed, result.skipped], [2, 1]);
-    assert.equal(await world.app.items.count(id), 1);
-  }),
-  later('bulkPatch', 'changes two', async (world) => {
-    const id = await three(world);
-    const result = await world.app.items.bulkPatch(id, ['a', 'b']).incrementField('n', 10).run();
-    assert.equal(result.updated, 2);
-    assert.equal((await world.app.items.get(id, 'b')).n, 12);
-  }),
-  later('truncate', 'empties', async (world) => {
-    const id = await three(world);
-    await world.app.items.truncate(id);
-    assert.equal(await world.app.items.count(id), 0);
-  }),
-  later('distinct', 'the values of a field', async (world) => {
-    const result = await world.app.items.distinct(await three(world), 'kind');
-    assert.deepEqual([...(result.values ?? result.items ?? [])].sort(), ['x', 'y'], JSON.stringify(result));
-  }),
-  later('query', 'distinct by the builder, in order', async (world) => {
-    const result = await world.app.items.query(await three(world)).descending('kind').distinct('kind');
-    assert.deepEqual(result.items, ['y', 'x']);
-  }),
-  later('query', 'random order by seed is the same twice', async (world) => {
-    const query = () => world.app.items.query(shelfId).randomSort({ seed: 7 }).find();
-    const shelfId = await shelf(world);
-    const [first, second] = [await query(), await query()];
-    const ids = (/** @type {any} */ result) => result.items.map((/** @type {any} */ item) => item._id).join('');
-    assert.equal(ids(first), ids(second));
-    assert.notEqual(ids(first), 'abcdefghijkl');
-  }),
   later('aggregate', 'groups, sums and counts', async (world) => {
     const result = await world.app.items.aggregate(await three(world)).group('kind').sum('n', 'total').count().ascending('total').run();
     assert.deepEqual(result.items.map((/** @type {any} */ group) => [group._id, group.total, group.count]), [['x', 3, 2], ['y', 3, 1]]);

@@ -1,0 +1,106 @@
+// @ts-check
+// Item calls beside the plain ones: patches, several items at once, truncate, distinct values, an order
+// by chance, conditions, and walks by cursor.
+import { assert, failsWith } from '../lib/expect.mjs';
+import { items as stored, shelf } from './shelf.mjs';
+
+/** @type {(method: string, check: string, run: (world: any) => any) => import('../lib/runner.mjs').Row} */
+const row = (method, check, run) => ({ method: `items.${method}`, check, required: true, compare: true, run });
+
+/** Three items, fresh. @param {any} world */
+export async function three(world) {
+  const id = await world.collectionCreate({ fields: [{ key: 'title', type: 'TEXT' }, { key: 'n', type: 'NUMBER' }] });
+  await world.app.items.bulkInsert(id, [{ _id: 'a', n: 1, kind: 'x' }, { _id: 'b', n: 2, kind: 'x' }, { _id: 'c', n: 3, kind: 'y' }]);
+  return id;
+}
+
+/** @param {any[]} list */
+const ids = (list) => list.map(({ _id }) => _id).join('');
+
+/** @type {import('../lib/runner.mjs').Row[]} */
+export const rows = [
+  row('patch', 'set, increment, remove, append', async (world) => {
+    const id = await three(world);
+    const made = await world.app.items.patch(id, 'a').setField('title', 't').incrementField('n', 4).removeField('kind').setField('list', [1]).appendToArray('list', 2).run();
+    assert.deepEqual([made.title, made.n, made.kind, made.list], ['t', 5, undefined, [1, 2]]);
+  }),
+  row('bulkUpdate', 'replaces two, skips an unknown one', async (world) => {
+    const id = await three(world);
+    const result = await world.app.items.bulkUpdate(id, [{ _id: 'a', n: 9 }, { _id: 'b', n: 9 }, { _id: 'z', n: 9 }]);
+    assert.deepEqual([result.updated, result.skipped, result.errors.length], [2, 1, 0]);
+    assert.equal((await world.app.items.get(id, 'a')).kind, undefined);
+  }),
+  row('bulkSave', 'inserts and updates', async (world) => {
+    const id = await three(world);
+    const result = await world.app.items.bulkSave(id, [{ _id: 'a', n: 9 }, { _id: 'new' }, { n: 4 }]);
+    assert.deepEqual([result.inserted, result.updated, result.errors.length], [2, 1, 0]);
+  }),
+  row('bulkRemove', 'removes two, skips an unknown one', async (world) => {
+    const id = await three(world);
+    const result = await world.app.items.bulkRemove(id, ['a', 'b', 'z']);
+    assert.deepEqual([result.removed, result.skipped], [2, 1]);
+    assert.equal(await world.app.items.count(id), 1);
+  }),
+  row('bulkPatch', 'changes two', async (world) => {
+    const id = await three(world);
+    const result = await world.app.items.bulkPatch(id, ['a', 'b']).incrementField('n', 10).run();
+    assert.equal(result.updated, 2);
+    assert.equal((await world.app.items.get(id, 'b')).n, 12);
+  }),
+  row('truncate', 'empties', async (world) => {
+    const id = await three(world);
+    await world.app.items.truncate(id);
+    assert.equal(await world.app.items.count(id), 0);
+  }),
+  row('distinct', 'the values of a field', async (world) => {
+    const result = await world.app.items.distinct(await three(world), 'kind');
+    assert.deepEqual([...(result.values ?? result.items ?? [])].sort(), ['x', 'y'], JSON.stringify(result));
+  }),
+  row('query', 'distinct by the builder, in order', async (world) => {
+    const result = await world.app.items.query(await three(world)).descending('kind').distinct('kind');
+    assert.deepEqual(result.items, ['y', 'x']);
+  }),
+  row('query', 'random order by seed is the same twice', async (world) => {
+    const query = () => world.app.items.query(shelfId).randomSort({ seed: 7 }).find();
+    const shelfId = await shelf(world);
+    const [first, second] = [await query(), await query()];
+    const ids = (/** @type {any} */ result) => result.items.map((/** @type {any} */ item) => item._id).join('');
+    assert.equal(ids(first), ids(second));
+    assert.notEqual(ids(first), 'abcdefghijkl');
+  }),
+  row('patch', 'dotted paths, one element of a list, several in order', async (world) => {
+    const id = await three(world);
+    const made = await world.app.items.patch(id, 'a').setField('o.p', [1, 2, 1]).removeFromArray('o.p', 1).setField('o.q', new Date(0)).incrementField('o.n', 2).incrementField('o.n', -0.5).run();
+    assert.deepEqual(made.o, { p: [2, 1], q: new Date(0), n: 1.5 });
+    await failsWith(world.app.items.patch(id, 'a').incrementField('kind', 1).run(), 'WDE0080');
+    await failsWith(world.app.items.patch(id, 'nobody').setField('n', 1).run(), 'WDE0073');
+  }),
+  row('update', 'only under its condition', async (world) => {
+    const id = await three(world);
+    await failsWith(world.app.items.update(id, { _id: 'a', n: 9 }, { condition: { n: 5 } }), 'WDE0073');
+    assert.equal((await world.app.items.update(id, { _id: 'a', n: 9 }, { condition: { n: 1 } })).n, 9);
+    assert.equal(await world.app.items.remove(id, 'a', { condition: { n: 1 } }), null);
+    assert.equal((await world.app.items.remove(id, 'a', { condition: { n: 9 } })).n, 9);
+  }),
+  row('query', 'a walk by cursors, there and back', async (world) => {
+    // The client has no call that asks for the first cursor, so the first page is asked for by hand.
+    const id = await shelf(world);
+    const ask = async (/** @type {object} */ query) => {
+      const body = JSON.stringify({ dataCollectionId: id, query });
+      const response = await world.app.fetchWithAuth('https://www.wixapis.com/wix-data/v2/items/query', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
+      assert.equal(response.status, 200, await response.clone().text());
+      return response.json();
+    };
+    const first = await ask({ cursorPaging: { limit: 5 }, sort: [{ fieldName: 'n', order: 'DESC' }], filter: { n: { $ne: 3 } } });
+    assert.deepEqual(Object.keys(first.pagingMetadata.cursors), ['next']);
+    const page = async (/** @type {string} */ cursor) => world.app.items.query(id, { query: { cursorPaging: { limit: 5, cursor } } });
+    const second = await page(first.pagingMetadata.cursors.next);
+    const third = await page(second.pagingMetadata.cursors.next);
+    const back = await page(second.pagingMetadata.cursors.prev);
+    assert.equal(ids(back.items), ids(first.dataItems.map((/** @type {any} */ it) => it.data)));
+    const all = ids(back.items) + ids(second.items) + ids(third.items);
+    assert.equal([...all].sort().join(''), stored.map(({ _id }) => _id).filter((it) => it !== 'c').sort().join(''));
+    assert.ok(!third.pagingMetadata.cursors.next && !third.pagingMetadata.hasNext);
+    return all;
+  }),
+];
