@@ -155,12 +155,3 @@ pub(crate) async fn items_removed(tx: &mut Tx<'_>, site: &SiteId, collection: i6
     }
     Ok(())
 }
-
-/// The same for a collection that is emptied.
-pub(crate) async fn collection_emptied(tx: &mut Tx<'_>, site: &SiteId, collection: i64) -> Result<()> {
-    for relation in reference::relations(tx, site, collection).await? {
-        let sql = "delete from stoa.item_link where site = $1 and relation = $2";
-        tx.execute(sql, &params![site, relation.number]).await?;
-    }
-    Ok(())
-}
