@@ -73,7 +73,7 @@ impl Content {
                 let mut sql = Writer::new(tx.dialect());
                 match &field.reference {
                     Reference::Single => {
-                        let place = sql.dialect().text(&Place::field(&[field.key.clone()]));
+                        let place = sql.dialect().text(&Place::field(std::slice::from_ref(&field.key)));
                         sql.push(&format!("select 1 from {} where id = ", field.near.texts.name)).bind(near);
                         sql.push(&format!(" and ({place}) = ")).bind(far);
                     }
@@ -227,7 +227,7 @@ impl Question {
     async fn single(&self, tx: &mut Tx<'_>, items: Vec<String>, page: &mut Page, room: &mut Room) -> Result<()> {
         let field = &self.field;
         let mut sql = Writer::new(tx.dialect());
-        let place = sql.dialect().text(&Place::field(&[field.key.clone()]));
+        let place = sql.dialect().text(&Place::field(std::slice::from_ref(&field.key)));
         sql.push(&format!("select id, {place} from {} where ", field.near.texts.name));
         let list = sql.param(items.clone());
         let among = sql.dialect().any_of("id", &list);
