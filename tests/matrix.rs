@@ -131,6 +131,8 @@ async fn row(app: &TestApp, caller: &Asker<'_>, c: &str, (member, other): (&Aske
         let remove = json!({ "dataCollectionId": c, "dataItemId": id });
         cells.push(format!("remove {id} {}", caller.post("/v2/items/remove", &remove).await.verdict()));
     }
+    let truncate = caller.post("/v2/items/truncate", &json!({ "dataCollectionId": c })).await;
+    cells.push(format!("truncate {}", truncate.verdict()));
     restore(app, member, other, c).await;
     cells.push(format!("permissions {}", caller.get(&format!("/v1/permissions?dataCollectionId={c}")).await.verdict()));
     cells.push(format!("indexes {}", caller.get(&format!("/v2/indexes?dataCollectionId={c}")).await.verdict()));

@@ -68,6 +68,17 @@ impl Outcome {
     }
 }
 
+/// Items don't come by the thousand where there is but one (protocol/content.md 21.10).
+fn refuse_single(collection: &Collection) -> Result<()> {
+    match collection.definition.single_item() {
+        None => Ok(()),
+        Some(_) => {
+            let text = format!("The {} collection has one item only.", collection.id);
+            Err(Fault::because(Code::NotSupported, text))
+        }
+    }
+}
+
 /// A call that changes items: those that can be tried, and an answer for each.
 struct Call {
     action: Action,
@@ -130,6 +141,7 @@ impl Content {
     pub async fn item_bulk_insert(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
         let collection = self.collection(site, request.collection(caller)?).await?;
         rule::may_insert(caller, &collection)?;
+        refuse_single(&collection)?;
         let (items, shows_items) = (request.items(self.limits())?, request.wants_items()?);
         let mut target = Target::new(self, site, collection.clone(), caller);
         let mut saving = self.saving_for(site, caller, &collection, request).await?;
@@ -191,6 +203,7 @@ impl Content {
     pub async fn item_bulk_save(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
         let collection = self.collection(site, request.collection(caller)?).await?;
         may_save(caller, &collection)?;
+        refuse_single(&collection)?;
         self.change_many(site, caller, collection, Mode::Save, request, None).await
     }
 

@@ -8,6 +8,7 @@ use crate::{
     reference::{self, Link},
     rule::{self, Access},
     rules::Rules,
+    sweep,
     texts::Texts,
 };
 use serde_json::Value;
@@ -108,7 +109,7 @@ impl Content {
     /// The collection that item operations work on, from memory as a rule.
     ///
     /// # Errors
-    /// WDE0025 when there is none.
+    /// WDE0025 when there is none, WDE0026 when it was deleted.
     pub async fn collection(&self, site: &Site, id: &str) -> Result<Arc<Collection>> {
         // No collection has such an id, and one engine can't even be asked.
         if id.is_empty() || id.contains('\0') {
@@ -122,15 +123,27 @@ impl Content {
         let (key, name) = (site.id.clone(), id.to_owned());
         let found = site.read(Lane::Point, move |tx| {
             boxed!({
-                let Some(stored) = live(tx, &key, &name).await? else { return Ok(None) };
+                let Some(stored) = live(tx, &key, &name).await? else {
+                    return if is_deleted(tx, &key, &name).await? { Err(deleted(&name)) } else { Ok(None) };
+                };
                 let links = reference::links(tx, &key, &stored).await?;
-                Ok(Some((stored, links)))
+                let swept = sweep::touched(tx, &key, stored.number).await?;
+                Ok(Some((stored, links, swept)))
             })
         });
-        let (stored, links) = found.await?.ok_or_else(|| missing(id))?;
+        let (stored, links, swept) = found.await?.ok_or_else(|| missing(id))?;
         let collection = Arc::new(Collection { links, ..Collection::new(site, stored) });
         self.cache().keep(&ticket, &site.id, collection.clone(), now);
+        if swept.is_some_and(|it| now - it > sweep::LEASE) {
+            self.sweep_resume(site, collection.table);
+        }
         Ok(collection)
+    }
+
+    /// The same for calls on the collection itself, to whom a deleted one is as good as none.
+    pub(crate) async fn collection_known(&self, site: &Site, id: &str) -> Result<Arc<Collection>> {
+        let found = self.collection(site, id).await;
+        found.map_err(|it| if it.code() == Code::CollectionDeleted { missing(id) } else { it })
     }
 
     /// The wire object of a collection: all of it for managers, a reduced form for others.
@@ -145,7 +158,7 @@ impl Content {
         fields: &[String],
         with_allowed: bool,
     ) -> Result<Value> {
-        let collection = self.collection(site, id).await?;
+        let collection = self.collection_known(site, id).await?;
         if !rule::may_know(caller, &collection.access(caller)) {
             return Err(missing(id));
         }
@@ -193,6 +206,12 @@ pub(crate) async fn live(tx: &mut Tx<'_>, site: &SiteId, id: &str) -> Result<Opt
         None => Ok(None),
         Some(it) => Ok(Some(whole(tx, site, it).await?)),
     }
+}
+
+/// Whether there was a collection with this id.
+async fn is_deleted(tx: &mut Tx<'_>, site: &SiteId, id: &str) -> Result<bool> {
+    let sql = "select number from stoa.collection where site = $1 and id = $2 and deleted is not null limit 1";
+    Ok(tx.row(sql, &params![site, id], |row| row.get::<i64>(0)).await?.is_some())
 }
 
 /// The collection with this number, deleted or not.
@@ -259,4 +278,9 @@ fn only(mut view: Value, fields: &[String]) -> Value {
 pub(crate) fn missing(id: &str) -> Fault {
     let text = format!("The {id} collection does not exist.");
     Fault::because(Code::CollectionNotFound, text).with("collectionName", id)
+}
+
+/// It was deleted, and may be restored.
+fn deleted(id: &str) -> Fault {
+    Fault::because(Code::CollectionDeleted, format!("The {id} collection was deleted.")).with("collectionName", id)
 }

@@ -13,9 +13,11 @@ use crate::{
     rule,
     rules::Rules,
     shape::unfit,
+    sweep,
+    write::{self, Target},
 };
 use serde_json::{Map, Value};
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc, time::Duration};
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_sql::{Table, params};
 use stoa_store::{Site, boxed};
@@ -38,9 +40,10 @@ impl Content {
         definition.check_levels(None, caller)?;
         Rules::check(&definition)?;
         let (now, most) = (self.world().now(), self.limits().collections);
-        let (place, name) = (site.clone(), id.clone());
-        let (number, definition, settled) = site
+        let (place, name, content, asker) = (site.clone(), id.clone(), self.clone(), caller.clone());
+        let (made, settled) = site
             .write(move |tx| {
+                let (content, caller) = (content.clone(), asker.clone());
                 let (site, id, mut definition) = (place.clone(), name.clone(), definition.clone());
                 boxed!({
                     let sql = "select count(*) from stoa.collection where site = $1 and deleted is null";
@@ -64,16 +67,22 @@ impl Content {
                     for statement in tx.dialect().create_items_table(table) {
                         tx.batch(&statement).await?;
                     }
-                    Ok((number, definition, settled))
+                    let single = definition.single_item().map(str::to_owned);
+                    let (specials, indexes) = (Specials::default(), Vec::new());
+                    let stored =
+                        Stored { number, id, definition, revision: 1, created: now, updated: now, specials, indexes };
+                    let made = Arc::new(Collection::new(&site, stored));
+                    if let Some(single) = single {
+                        let target = Target::new(&content, &site, made.clone(), &caller);
+                        write::single_insert(tx, &target, &single).await?;
+                    }
+                    Ok((made, settled))
                 })
             })
             .await?;
         self.cache().forget(&site.id, &id);
         self.after_settling(site, &settled).await?;
-        let specials = Specials::default();
-        let indexes = Vec::new();
-        let stored = Stored { number, id, definition, revision: 1, created: now, updated: now, specials, indexes };
-        Ok(definition::view(&Collection::new(site, stored), caller, false))
+        Ok(definition::view(&made, caller, false))
     }
 
     /// Puts a new definition in the place of the old one. The object names the revision it was made from.
@@ -87,6 +96,9 @@ impl Content {
             return Err(unfit("collection.revision", "is missing"));
         }
         let object = object.clone();
+        if object.get("fields").is_none_or(Value::is_null) {
+            return Err(unfit("collection.fields", "is missing"));
+        }
         self.change(site, caller, id, revision, move |before| Definition::parse(&object, Some(before))).await
     }
 
@@ -107,7 +119,7 @@ impl Content {
     /// WDE0027, WDE0025.
     pub async fn collection_delete(&self, site: &Arc<Site>, caller: &Caller, id: &str) -> Result<()> {
         rule::may_manage(caller)?;
-        let levels = *self.collection(site, id).await?.levels();
+        let levels = *self.collection_known(site, id).await?.levels();
         may_delete(caller, &levels)?;
         let (key, name, now) = (site.id.clone(), id.to_owned(), self.world().now());
         let changed = site
@@ -165,6 +177,9 @@ impl Content {
                 return Err(Fault::because(Code::UniqueConflict, text).with("propertyName", key));
             }
             after.fields.push(field.clone());
+            if after.fields.len() > 1000 {
+                return Err(unfit("collection.fields", "must have at most 1000 elements"));
+            }
             Ok(after)
         })
         .await
@@ -196,7 +211,8 @@ impl Content {
         .await
     }
 
-    /// Takes a field out of the definition. Values that items have under its key stay where they are.
+    /// Takes a field out of the definition, and its values out of the items ([`crate::sweep`]): before the
+    /// answer when that takes seconds, else after it. Until it is done no field can have the key.
     ///
     /// # Errors
     /// As for update, and WDE0147 when there is no such field.
@@ -211,7 +227,7 @@ impl Content {
     }
 
     /// Replaces the definition with what `make` makes of it, in one transaction.
-    async fn change(
+    pub(crate) async fn change(
         &self,
         site: &Arc<Site>,
         caller: &Caller,
@@ -231,7 +247,7 @@ impl Content {
         id: String,
         revision: Option<i64>,
         make: impl Fn(&Definition) -> Result<Definition> + Send + Sync + 'static,
-    ) -> Result<Collection> {
+    ) -> Result<Arc<Collection>> {
         rule::may_manage(caller)?;
         if id.contains('\0') {
             return Err(missing(&id));
@@ -239,8 +255,10 @@ impl Content {
         let now = self.world().now();
         let make = Arc::new(make);
         let (place, asker, name) = (site.clone(), caller.clone(), id.clone());
-        let (stored, settled) = site
+        let (content, sweep) = (self.clone(), self.world().uuid());
+        let (changed, settled, has_removed) = site
             .write(move |tx| {
+                let (content, sweep) = (content.clone(), sweep.clone());
                 let (site, caller, id, make) = (place.clone(), asker.clone(), name.clone(), make.clone());
                 boxed!({
                     let Some(mut stored) = live(tx, &site.id, &id).await? else {
@@ -257,19 +275,57 @@ impl Content {
                     let place = Place { site: &site.id, number: stored.number, id: &id, now };
                     let fields = &stored.definition.fields;
                     let settled = reference_pair::settle(tx, &place, fields, &mut after).await?;
+                    let table = Table { site: site.number, number: stored.number };
+                    let removed = gone(&stored.definition, &after);
+                    for (n, key) in removed.iter().enumerate() {
+                        sweep::begin(tx, &site, table, format!("{sweep}-{n}"), Some(key), now, None).await?;
+                    }
+                    let added = gone(&after, &stored.definition);
+                    if !added.is_empty() {
+                        let leaving = sweep::fields(tx, &site.id, stored.number).await?;
+                        if let Some(key) = added.iter().find(|it| leaving.iter().any(|key| key == *it)) {
+                            let text = format!("The values of the deleted field {key} are still being removed.");
+                            return Err(Fault::because(Code::FieldDeleted, text).with("propertyName", *key));
+                        }
+                    }
+                    let has_removed = !removed.is_empty();
+                    let single = after.single_item().filter(|it| stored.definition.single_item() != Some(it));
+                    let single = single.map(str::to_owned);
                     stored.revision += 1;
                     stored.updated = now;
                     let row = params![print(&after)?, stored.revision, now, &site.id, stored.number];
                     tx.execute(UPDATE, &row).await?;
                     stored.definition = after;
-                    Ok((stored, settled))
+                    let changed = Arc::new(Collection::new(&site, stored));
+                    if let Some(single) = single {
+                        let target = Target::new(&content, &site, changed.clone(), &caller);
+                        write::single_insert(tx, &target, &single).await?;
+                    }
+                    Ok((changed, settled, has_removed))
                 })
             })
             .await?;
         self.cache().forget(&site.id, &id);
         self.after_settling(site, &settled).await?;
-        Ok(Collection::new(site, stored))
+        if has_removed {
+            // It goes on by itself if it takes longer, and is taken up again if it fails.
+            let sweep = tokio::time::timeout(SWEEP, self.sweep(site, changed.table)).await;
+            if let Ok(Err(fault)) = sweep {
+                tracing::warn!(site = %site.id, "the values of a deleted field remain for now: {fault:?}");
+            }
+        }
+        Ok(changed)
     }
+}
+
+/// How long a call waits for the values of a deleted field to go.
+const SWEEP: Duration = Duration::from_secs(5);
+
+/// The keys of fields with values that the first definition has and the second doesn't.
+fn gone<'d>(before: &'d Definition, after: &Definition) -> Vec<&'d str> {
+    let keys: HashSet<&str> = after.fields.iter().map(field::key).collect();
+    let valued = before.fields.iter().filter(|it| field::kind(it) != "MULTI_REFERENCE").map(field::key);
+    valued.filter(|it| !keys.contains(it)).collect()
 }
 
 fn print(definition: &Definition) -> Result<String> {

@@ -3,11 +3,11 @@
 use crate::{
     Access, Collection, Level, Levels, Limits,
     field::{self, Field},
-    permission::DRAFT_LEVELS,
+    plugin::{self, Plugin},
     shape::{Shape, check, unfit},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use stoa_kernel::{Caller, Code, Fault, Result, clock::iso_from_millis};
 use stoa_query::schema::{Kind, Schema};
@@ -28,7 +28,7 @@ pub struct Definition {
     pub levels: Levels,
     pub fields: Vec<Field>,
     #[serde(default)]
-    pub plugins: Vec<Map<String, Value>>,
+    pub plugins: Vec<Plugin>,
 }
 
 static COLLECTION: Shape = Shape::Object(&[
@@ -37,7 +37,6 @@ static COLLECTION: Shape = Shape::Object(&[
     ("displayField", Shape::Text(0, 1000)),
     ("description", Shape::Text(0, 4000)),
     ("strictMode", Shape::Flag),
-    ("plugins", Shape::List(100, &PLUGIN)),
     ("permissions", OLDER_LEVELS),
     ("dataPermissions", LEVELS),
 ]);
@@ -50,36 +49,6 @@ pub(crate) const LEVEL: Shape =
     Shape::OneOf(&["ANYONE", "SITE_MEMBER", "SITE_MEMBER_AUTHOR", "CMS_EDITOR", "PRIVILEGED"]);
 pub(crate) const LEVELS: Shape =
     Shape::Object(&[("itemRead", LEVEL), ("itemInsert", LEVEL), ("itemUpdate", LEVEL), ("itemRemove", LEVEL)]);
-
-static PLUGIN: Shape = Shape::Object(&[
-    (
-        "type",
-        Shape::OneOf(&[
-            "PUBLISH",
-            "SINGLE_ITEM",
-            "URLIZED",
-            "GRIDAPPLESS",
-            "MULTILINGUAL",
-            "SHARED",
-            "EDITABLE_PAGE_LINK",
-            "CMS",
-            "CATALOG",
-            "CATEGORIES",
-            "DRAFT_ITEMS",
-        ]),
-    ),
-    ("publishOptions", Shape::Object(&[("defaultStatus", Shape::OneOf(&["PUBLISHED", "DRAFT"]))])),
-    ("singleItemOptions", Shape::Object(&[("singleItemId", Shape::Text(0, 128))])),
-    ("urlizedOptions", Shape::Object(&[("format", Shape::OneOf(&["UNKNOWN_FORMAT", "ORIGINAL", "PLAIN"]))])),
-    ("multilingualOptions", Shape::Object(&[("translatableFieldKeys", Shape::List(1000, &Shape::Text(0, 1000)))])),
-    ("editablePageLinkOptions", Shape::Object(&[("isPersisted", Shape::Flag), ("isMutable", Shape::Flag)])),
-    ("cmsOptions", Shape::Object(&[("siteSort", Shape::Object(&[("sort", Shape::List(100, &SITE_SORT))]))])),
-    ("catalogOptions", Shape::Object(&[])),
-    ("draftItemsOptions", Shape::Object(&[("draftPermissions", DRAFT_LEVELS)])),
-]);
-
-static SITE_SORT: Shape =
-    Shape::Object(&[("fieldKey", Shape::Text(0, 1000)), ("direction", Shape::OneOf(&["ASC", "DESC"]))]);
 
 /// The `id` of a collection object.
 ///
@@ -125,7 +94,10 @@ impl Definition {
             strict_mode: present("strictMode").and_then(Value::as_bool).unwrap_or(false),
             levels: parse_levels(collection, before.map(|it| it.levels))?,
             fields,
-            plugins: plugins(present("plugins")),
+            plugins: match present("plugins") {
+                None => Vec::new(),
+                Some(it) => plugin::parse_all(it, "collection.plugins")?,
+            },
         })
     }
 
@@ -146,7 +118,7 @@ impl Definition {
             patched.fields = field::parse_all(fields, "dataCollection.fields")?;
         }
         if let Some(list) = patch.get("plugins").filter(|it| !it.is_null()) {
-            patched.plugins = plugins(Some(list));
+            patched.plugins = plugin::parse_all(list, "dataCollection.plugins")?;
         }
         Ok(patched)
     }
@@ -181,10 +153,6 @@ impl Definition {
             "The current user does not have permissions to set or change the level PRIVILEGED.",
         ))
     }
-}
-
-fn plugins(list: Option<&Value>) -> Vec<Map<String, Value>> {
-    list.and_then(Value::as_array).into_iter().flatten().filter_map(|it| it.as_object().cloned()).collect()
 }
 
 /// Both models are one truth. A client that changes one sends the other back as it read it, so the one
@@ -234,6 +202,7 @@ const DATA_OPERATIONS: &[&str] = &[
     "BULK_UPDATE",
     "BULK_SAVE",
     "BULK_PATCH",
+    "TRUNCATE",
     "BULK_REMOVE",
     "INSERT_REFERENCE",
     "REMOVE_REFERENCE",
@@ -254,7 +223,7 @@ pub(crate) fn view(collection: &Collection, caller: &Caller, with_allowed: bool)
     };
     set("displayName", json!(definition.display_name));
     set("displayField", json!(display_field(definition)));
-    set("plugins", json!(definition.plugins));
+    set("plugins", definition.plugins.iter().map(plugin::view).collect());
     let fields = definition.fields.iter().map(if is_reduced { field::reduced_view } else { field::view });
     set("fields", fields.chain(field::system_views(is_reduced)).collect());
     if with_allowed {
@@ -270,7 +239,7 @@ pub(crate) fn view(collection: &Collection, caller: &Caller, with_allowed: bool)
     set("defaultDisplayOrder", json!({ "fieldKey": "_createdDate", "direction": "DESC" }));
     set("revision", json!(collection.revision.to_string()));
     set("strictMode", json!(definition.strict_mode));
-    set("pagingModes", json!(["OFFSET"]));
+    set("pagingModes", json!(["OFFSET", "CURSOR"]));
     set("createdDate", json!(iso_from_millis(collection.created)));
     set("updatedDate", json!(iso_from_millis(collection.updated)));
     set("dataPermissions", json!(levels));

@@ -11,6 +11,9 @@
 //! fields that differ, `ids` are the deleted ones. The rows of an import hold the `ids` of its items
 //! instead of `items` and `modified`: written twice, a large file would fill the disk twice.
 //! [`crate::item_event`] makes events of it (protocol/content.md 16).
+//!
+//! An emptied collection is one row of the kind `data_items_truncated`, `{"collection","identity","truncated":true}`,
+//! written when its last item is gone: a row with a million ids is no use to anyone.
 
 use crate::{Collection, item::quoted_id};
 use serde_json::value::RawValue;
@@ -71,6 +74,11 @@ impl Author {
     pub(crate) async fn deleted(&self, tx: &mut Tx<'_>, ids: &[String]) -> Result<()> {
         let ids: Vec<String> = ids.iter().map(|it| quoted(it)).collect();
         self.named(tx, "data_item_deleted", ids.iter().map(String::as_str)).await
+    }
+
+    /// The payload for a collection that was emptied.
+    pub(crate) fn truncated(&self) -> String {
+        format!("{{{},\"truncated\":true}}", self.head)
     }
 
     /// A row with the ids, as JSON strings, of its items.

@@ -109,6 +109,7 @@ impl Content {
         let collection = self.collection(site, request.collection(caller)?).await?;
         rule::may_insert(caller, &collection)?;
         let (id, mut item) = sent(request)?.canonical(self.limits())?;
+        let id = single(&collection, id)?;
         let mut target = Target::new(self, site, collection.clone(), caller);
         let shows = self.take_references(site, &mut target, request, &mut item).await?;
         let row = target.new_row(id.unwrap_or_else(|| self.world().uuid()), &item)?;
@@ -166,7 +167,7 @@ impl Content {
         let collection = self.collection(site, request.collection(caller)?).await?;
         may_save(caller, &collection)?;
         let (id, mut item) = sent(request)?.canonical(self.limits())?;
-        let id = id.unwrap_or_else(|| self.world().uuid());
+        let id = single(&collection, id)?.unwrap_or_else(|| self.world().uuid());
         let mut target = Target::new(self, site, collection.clone(), caller);
         let shows = self.take_references(site, &mut target, request, &mut item).await?;
         let incoming = Incoming { id, draft: Draft::Whole(item) };
@@ -244,6 +245,18 @@ fn owner(doc: &str) -> Option<String> {
 
 fn sent<'r, 'a>(request: &'r Request<'a>) -> Result<&'r Sent<'a>> {
     request.item.as_ref().ok_or_else(|| Fault::because(Code::ItemNotObject, "dataItem is missing."))
+}
+
+/// The id of a new item: in a collection of one item, the id of that (protocol/content.md 21.4).
+fn single(collection: &Collection, id: Option<String>) -> Result<Option<String>> {
+    let Some(single) = collection.definition.single_item() else { return Ok(id) };
+    match id {
+        Some(id) if id != single => {
+            let text = format!("The {} collection has one item only, {single}.", collection.id);
+            Err(Fault::because(Code::NotSupported, text))
+        }
+        _ => Ok(Some(single.to_owned())),
+    }
 }
 
 /// The answer for the one item of a call.

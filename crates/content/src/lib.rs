@@ -25,6 +25,7 @@ mod limits;
 mod ownership;
 mod patch;
 mod permission;
+mod plugin;
 mod read;
 mod reference;
 mod reference_call;
@@ -38,6 +39,7 @@ mod rule;
 mod rules;
 mod sent;
 mod shape;
+mod sweep;
 mod texts;
 pub mod transfer;
 mod write;
@@ -71,6 +73,7 @@ struct Inner {
     noted: ownership::Noted,
     index_work: index_build::Work,
     noticed: index_auto::Noticed,
+    running: sweep::Running,
 }
 
 impl Content {
@@ -83,6 +86,7 @@ impl Content {
             noted: Default::default(),
             index_work: Default::default(),
             noticed: Default::default(),
+            running: Default::default(),
         }))
     }
 
@@ -96,6 +100,10 @@ impl Content {
 
     fn cursor_keys(&self) -> &cursor::Keys {
         &self.0.cursors
+    }
+
+    fn running(&self) -> &sweep::Running {
+        &self.0.running
     }
 
     fn cache(&self) -> &cache::SchemaCache {

@@ -75,7 +75,7 @@ impl Content {
     /// WDE0027 without the right to manage collections, WDE0025.
     pub async fn permissions_get(&self, site: &Site, caller: &Caller, id: &str) -> Result<Value> {
         rule::may_manage(caller)?;
-        Ok(view(&*self.collection(site, id).await?))
+        Ok(view(&*self.collection_known(site, id).await?))
     }
 
     /// Changes the levels that the object has; special permissions in it are not looked at.
@@ -117,7 +117,7 @@ impl Content {
     /// # Errors
     /// WDE0025.
     pub async fn permissions_mine(&self, site: &Site, caller: &Caller, id: &str) -> Result<Value> {
-        let collection = self.collection(site, id).await?;
+        let collection = self.collection_known(site, id).await?;
         let mut mine = definition::allowed(&collection.access(caller), caller);
         if let Some(levels) = collection.definition.draft_levels() {
             let granted = collection.specials.of(caller);

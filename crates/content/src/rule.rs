@@ -221,6 +221,17 @@ pub fn may_insert(caller: &Caller, collection: &Collection) -> Result<()> {
     }
 }
 
+/// Whether the caller may empty the collection whole: owners and apps (protocol/content.md 21.9).
+///
+/// # Errors
+/// WDE0027.
+pub fn may_truncate(caller: &Caller, collection: &Collection) -> Result<()> {
+    match caller.is_privileged() {
+        true => Ok(()),
+        false => Err(refusal(Operation::Remove, collection)),
+    }
+}
+
 /// Those who define collections: the people who run the site, and apps.
 ///
 /// # Errors

@@ -188,6 +188,14 @@ async fn insert_rows(tx: &mut Tx<'_>, target: &Target, rows: &[Vec<Value>]) -> R
     index_unique::refusals(tx, target, rows, is_new).await
 }
 
+/// Makes the item of a collection that has but one, with the defaults of its fields, unless it is there.
+pub(crate) async fn single_insert(tx: &mut Tx<'_>, target: &Target, id: &str) -> Result<()> {
+    let item = target.collection.rules().filled(&stoa_query::canonical("{}")?, target.now)?;
+    let row = target.row(id.to_owned(), &item, target.now, target.caller.owner())?;
+    insert_in(tx, target, &[row]).await?;
+    Ok(())
+}
+
 /// An item that is there.
 struct Existing {
     created: Millis,

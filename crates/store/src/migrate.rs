@@ -44,6 +44,7 @@ const SITE: &[Migration] = migrations![
     4 "site/0004_flow",
     5 "site/0005_reference",
     6 "site/0006_index_permission",
+    7 "site/0007_sweep",
     8 "site/0008_mail",
     9 "site/0009_member",
     10 "site/0010_outbox",

@@ -40,9 +40,15 @@ pub struct Site {
     pub name: String,
     database: Database,
     pub(crate) news: tokio::sync::Notify,
+    me: Weak<Site>,
 }
 
 impl Site {
+    /// Another handle on this site, for work that outlives a request.
+    pub fn shared(&self) -> Option<Arc<Self>> {
+        self.me.upgrade()
+    }
+
     /// Its jobs and events.
     pub fn outbox(&self) -> Outbox<'_> {
         Outbox::of(self)
@@ -167,7 +173,14 @@ impl Store {
                 Database::sqlite(&file)?
             }
         };
-        let site = Arc::new(Site { id: id.clone(), number, name, database, news: tokio::sync::Notify::new() });
+        let site = Arc::new_cyclic(|me| Site {
+            id: id.clone(),
+            number,
+            name,
+            database,
+            news: tokio::sync::Notify::new(),
+            me: me.clone(),
+        });
         self.open.lock().keep(site.clone());
         Ok(site)
     }

@@ -140,6 +140,11 @@ impl Rules {
         if added.is_empty() { Ok(None) } else { item.with(&added).map(Some) }
     }
 
+    /// A new item with its defaults, whatever its fields ask for.
+    pub(crate) fn filled(&self, item: &CanonicalItem, now: Millis) -> Result<CanonicalItem> {
+        item.with(&self.defaults.iter().map(|(key, default)| (key.clone(), default.at(now))).collect())
+    }
+
     /// An item that takes the place of another, with the values that it keeps, if that makes it another.
     /// Of a patch, only the fields that it names are looked at.
     ///

@@ -34,7 +34,7 @@ on_both_engines! {
             for (body, wants) in [
                 (&b"{"[..], "MALFORMED_JSON"),
                 (b"\xff\xfe", "MALFORMED_JSON"),
-                (b"{\"dataCollectionId\":\"\\ud800\"}", "MALFORMED_JSON"),
+                (b"{\"dataCollectionId\":\"\\ud800\"}", "WDE0080"),
                 (b"{} {}", "MALFORMED_JSON"),
                 (deep.as_bytes(), "MALFORMED_JSON"),
                 (b"[]", "WDE0080"),
@@ -124,7 +124,7 @@ on_both_engines! {
             ("query", json!({ "query": { "paging": { "limit": 0 } } }), "WDE0033"),
             ("query", json!({ "query": { "paging": { "offset": -1 } } }), "WDE0034"),
             ("query", json!({ "query": { "cursorPaging": { "cursor": "x" } } }), "WDE0151"),
-            ("query", json!({ "query": {}, "includeReferences": [{ "field": "a" }] }), "WDE0119"),
+            ("query", json!({ "query": {}, "includeReferences": [{ "field": "a" }] }), "WDE0020"),
             ("query", json!({ "query": { "filter": { "a\u{0}": 1 } } }), "WDE0080"),
             ("query", json!({ "query": { "filter": { "a": "b\u{0}" } } }), "WDE0080"),
             ("query", json!({ "query": { "filter": { "_id": "b\u{0}" } } }), "WDE0080"),
@@ -165,7 +165,7 @@ on_both_engines! {
             (json!({ "dataCollectionId": "c", "dataItemId": { "a": 1 } }), "WDE0002"),
             (json!({ "dataCollectionId": "c", "dataItemId": "x", "fields": { "a": 1 } }), "WDE0003"),
             (json!({ "dataCollectionId": "c", "dataItemId": "x", "fields": [1] }), "WDE0003"),
-            (json!({ "dataCollectionId": "c", "dataItemId": "x", "includeReferences": ["a"] }), "WDE0119"),
+            (json!({ "dataCollectionId": "c", "dataItemId": "x", "includeReferences": ["a"] }), "WDE0080"),
             (json!({ "dataCollectionId": "c", "dataItemId": "x", "fields": "a", "includeReferences": [] }), "WDE0073"),
             (json!({ "dataCollectionId": "c", "dataItemId": "" }), "WDE0073"),
         ] {

@@ -96,6 +96,72 @@ pub(crate) async fn delete_field(State(app): State<App>, call: Call, body: body:
     Ok(body::ok(&json!({ "dataCollection": collection })))
 }
 
+/// `POST /v2/collections/add-plugin`.
+pub(crate) async fn add_plugin(State(app): State<App>, call: Call, body: body::Json) -> Result<Response, Problem> {
+    let (id, plugin) = (collection_id(&body)?, member(&body, "plugin")?);
+    add(&app, &call, &body, id, plugin).await
+}
+
+/// `POST /v2/collections/delete-plugin`.
+pub(crate) async fn delete_plugin(State(app): State<App>, call: Call, body: body::Json) -> Result<Response, Problem> {
+    let wrong = || Fault::because(Code::RequestInvalid, "pluginType must be a string.");
+    let kind = body.0.get("pluginType").and_then(Value::as_str).ok_or_else(wrong)?;
+    remove(&app, &call, &body, kind).await
+}
+
+/// Types of plugin that have calls of their own: the word in the path, the type, the member with options.
+const TYPED: [(&str, &str, &str); 6] = [
+    ("publish", "PUBLISH", "publishOptions"),
+    ("urlized", "URLIZED", "urlizedOptions"),
+    ("multilingual", "MULTILINGUAL", "multilingualOptions"),
+    ("cms", "CMS", "cmsOptions"),
+    ("catalog", "CATALOG", "catalogOptions"),
+    ("draft-items", "DRAFT_ITEMS", "draftItemsOptions"),
+];
+
+/// `POST /v2/collections/add-X-plugin`.
+pub(crate) async fn add_typed_plugin(
+    State(app): State<App>,
+    call: Call,
+    uri: Uri,
+    body: body::Json,
+) -> Result<Response, Problem> {
+    let (kind, options) = typed(&uri, "add")?;
+    let mut plugin = json!({ "type": kind });
+    if let Some(it) = body.0.get(options) {
+        plugin[options] = it.clone();
+    }
+    add(&app, &call, &body, collection_id(&body)?, &plugin).await
+}
+
+/// `POST /v2/collections/delete-X-plugin`.
+pub(crate) async fn delete_typed_plugin(
+    State(app): State<App>,
+    call: Call,
+    uri: Uri,
+    body: body::Json,
+) -> Result<Response, Problem> {
+    remove(&app, &call, &body, typed(&uri, "delete")?.0).await
+}
+
+fn typed(uri: &Uri, verb: &str) -> Result<(&'static str, &'static str)> {
+    let found = TYPED.into_iter().find(|(word, ..)| uri.path().ends_with(&format!("/{verb}-{word}-plugin")));
+    found.map(|(_, kind, options)| (kind, options)).ok_or_else(|| Fault::new(Code::NotFound))
+}
+
+async fn add(app: &App, call: &Call, body: &body::Json, id: &str, plugin: &Value) -> Result<Response, Problem> {
+    let action = ["draftItemsPluginConflictAction", "publishPluginConflictAction"];
+    let action = action.iter().find_map(|it| body.0.get(*it));
+    let collection = app.content.plugin_add(&call.site, &call.caller, id, plugin, action).await?;
+    Ok(body::ok(&json!({ "dataCollection": collection })))
+}
+
+async fn remove(app: &App, call: &Call, body: &body::Json, kind: &str) -> Result<Response, Problem> {
+    let action = body.0.get("draftItemsRemovalAction");
+    let collection = app.content.plugin_delete(&call.site, &call.caller, collection_id(body)?, kind, action).await?;
+    Ok(body::ok(&json!({ "dataCollection": collection })))
+}
+
 async fn patch_field(app: &App, call: &Call, body: &body::Json) -> Result<Response, Problem> {
     let (id, field) = (collection_id(body)?, member(body, "field")?);
     let collection = app.content.field_update(&call.site, &call.caller, id, field, true).await?;

@@ -59,6 +59,12 @@ pub(crate) async fn save(State(app): State<App>, call: Call, body: body::Raw) ->
     Ok(body::ok_bytes(text))
 }
 
+/// `POST /v2/items/truncate`.
+pub(crate) async fn truncate(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
+    app.content.item_truncate(&call.site, &call.caller, &Request::parse(&body.0)?).await?;
+    Ok(body::ok_bytes("{}"))
+}
+
 /// `POST /v2/items/remove`.
 pub(crate) async fn remove(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
     let request = Request::parse(&body.0)?;

@@ -20,7 +20,7 @@ pub mod number;
 mod project;
 mod scan;
 
-pub use project::{members, project};
+pub use project::{members, project, without};
 pub use scan::value;
 
 use stoa_kernel::{Code, Fault, Millis, Result};

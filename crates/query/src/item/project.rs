@@ -17,6 +17,18 @@ pub fn project(document: &str, projection: &Projection) -> String {
     }
 }
 
+/// The document without a member, or nothing if it doesn't have it. The document must be canonical.
+pub fn without(document: &str, name: &str) -> Option<String> {
+    let mut quoted = String::new();
+    super::lex::quote(name, &mut quoted);
+    let is_it = |member: &str| member.get(..end_of_string(member)) == Some(quoted.as_str());
+    if !parts(document).any(is_it) {
+        return None;
+    }
+    let others: Vec<_> = parts(document).filter(|it| !is_it(it)).collect();
+    Some(format!("{{{}}}", others.join(",")))
+}
+
 fn object(text: &str, mask: &Mask, out: &mut String) {
     out.push('{');
     let start = out.len();
@@ -139,6 +151,14 @@ mod tests {
     fn projected(document: &str, fields: &[&str]) -> String {
         let fields: Vec<_> = fields.iter().map(|it| it.split('.').map(str::to_owned).collect()).collect();
         project(document, &Projection::of(&fields))
+    }
+
+    #[test]
+    fn one_member_is_taken_out() {
+        let item = r#"{"_id":"1","a":{"b":1},"b":[1,{"b":2}],"ü\"":","}"#;
+        assert_eq!(without(item, "b").as_deref(), Some(r#"{"_id":"1","a":{"b":1},"ü\"":","}"#));
+        assert_eq!(without(item, "ü\"").as_deref(), Some(r#"{"_id":"1","a":{"b":1},"b":[1,{"b":2}]}"#));
+        assert_eq!(without(item, "c"), None);
     }
 
     #[test]
