@@ -256,11 +256,11 @@ fn one_line(text: &str) -> String {
     line.take(300).collect::<String>().trim().to_owned()
 }
 
-/// `2026-01-01 12:30 UTC`: read alike in every language.
+/// `2026-01-01 12:30 UTC`: read alike in every language, and kept in this order where text runs the other way.
 fn time(at: Millis) -> String {
     let iso = iso_from_millis(at);
     match (iso.get(..10), iso.get(11..16)) {
-        (Some(day), Some(minute)) => format!("{day} {minute} UTC"),
+        (Some(day), Some(minute)) => format!("\u{2066}{day} {minute} UTC\u{2069}"),
         _ => iso,
     }
 }

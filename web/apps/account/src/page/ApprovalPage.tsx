@@ -60,8 +60,8 @@ export function ApprovalPage({ token, language, onSite }: ApprovalPageProps) {
       {declines
         ? <StepHead title={text.declineTitle(request.name)} site={request.siteName}>{text.declineText}</StepHead>
         : <StepHead title={text.approveTitle(request.name, request.siteName)} site={request.siteName} />}
-      <Who request={request} language={language} />
       <div className="step-stack">
+        <Who request={request} language={language} />
         {failed && <Callout tone="bad">{text.offlineText}</Callout>}
         {declines
           ? (
@@ -85,10 +85,10 @@ function Who({ request, language }: { request: ApprovalRequest; language: string
   const text = useText();
   const when = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'short' }).format(new Date(request.createdDate));
   return (
-    <div className="step-stack">
+    <>
       <p><bdi>{request.email}</bdi></p>
       <p>{text.approveSince(when)}</p>
       {!request.emailVerified && <Callout tone="warn">{text.approveUnproven}</Callout>}
-    </div>
+    </>
   );
 }
