@@ -166,7 +166,8 @@ impl Rules {
         let (mut broken, mut kept) = (Vec::new(), Members::new());
         for it in self.fields.iter().filter(|it| is_named(&it.key)) {
             let is_read_only = it.is_read_only && !caller.is_privileged();
-            if !is_read_only && !(it.is_immutable && has(&old, &it.key)) {
+            let is_fixed = is_read_only || it.is_immutable && has(&old, &it.key);
+            if !is_fixed {
                 it.check(&members, now, &mut broken);
                 continue;
             }
