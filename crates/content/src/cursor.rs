@@ -252,6 +252,6 @@ pub(crate) fn around(
     Ok(Cursors { next: seal(last.filter(|_| has_next), false)?, prev: seal(first.filter(|_| has_prev), true)? })
 }
 
-fn invalid() -> Fault {
+pub(crate) fn invalid() -> Fault {
     Fault::because(Code::CursorInvalid, "The cursor is not one of this server, or not for this request.")
 }

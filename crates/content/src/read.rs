@@ -68,7 +68,7 @@ impl Page {
     }
 
     /// Says where a page that was read from there lies in its walk.
-    fn walk(
+    pub(crate) fn walk(
         &mut self,
         sealer: &Sealer,
         request: &Map<String, Json>,
@@ -83,9 +83,9 @@ impl Page {
 }
 
 /// A request by cursor: how its cursors are sealed, and what it continues.
-struct Walking {
-    sealer: Sealer,
-    from: Option<Walk>,
+pub(crate) struct Walking {
+    pub sealer: Sealer,
+    pub from: Option<Walk>,
 }
 
 impl Content {
@@ -205,7 +205,7 @@ impl Content {
     }
 
     /// What a request by cursor needs, and the whole request; nothing and itself if it goes by offset.
-    async fn walking(
+    pub(crate) async fn walking(
         &self,
         site: &Site,
         caller: &Caller,

@@ -3,22 +3,31 @@
 //! Both calls need the right to read both collections; items that the caller may not read are as if
 //! they weren't there. A single reference that leads nowhere is told of as unresolved, because its id
 //! stands in the document anyway.
+//!
+//! A walk by cursor goes on behind a link by the number that it got when it was made, or, where the ids
+//! stand in the documents, behind a referring item by its place in the request, which the cursor holds.
 
 use crate::{
     Collection, Content, Operation, Page,
+    cursor::{self, Kept},
     include::{self, Room},
     item,
+    read::Walking,
     reference::{Link, Reference, and_scope, id_of, not_a_reference},
     reference_call::text,
     reference_link::visible,
     request, rule,
 };
 use serde_json::{Map, Value, json};
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    cmp::Ordering,
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::{
     Projection, Scope,
-    plan::{Start, Window},
+    plan::{Mark, Position, Start, Window},
     resolve,
     wire::{self, Paging},
 };
@@ -27,6 +36,13 @@ use stoa_store::{Lane, Site, Tx, boxed};
 
 /// The page's size when the request names none.
 const DEFAULT_LIMIT: u32 = 50;
+
+/// What a query leaves to its cursors.
+const REFERENCED: Kept =
+    Kept { outer: &["referringItemId", "referringItemIds", "referringItemFieldName", "order"], inner: &[] };
+
+/// The first and the last place of a page.
+type Ends = Option<(Position, Position)>;
 
 /// A reference field as a caller may read it.
 struct Readable {
@@ -48,7 +64,6 @@ struct Question {
     is_plural: bool,
     descending: bool,
     window: Window,
-    offset: u64,
     projection: Projection,
     total: bool,
 }
@@ -60,7 +75,8 @@ impl Content {
     /// WDE0019 for ids, WDE0020 when the field isn't a reference; WDE0025, WDE0027.
     pub async fn is_referenced(&self, site: &Site, caller: &Caller, members: &Map<String, Value>) -> Result<bool> {
         let (near, far) = (id(members.get("referringItemId"))?, id(members.get("referencedItemId"))?);
-        let field = self.readable(site, caller, members).await?;
+        let collection = self.collection(site, request::collection(members, caller)?).await?;
+        let field = self.readable(site, caller, collection, members).await?;
         let site_id = site.id.as_str().to_owned();
         let found = site.read(Lane::Point, move |tx| {
             boxed!({
@@ -96,33 +112,47 @@ impl Content {
     /// # Errors
     /// As for [`Content::is_referenced`], and what makes paging invalid.
     pub async fn references_query(&self, site: &Site, caller: &Caller, members: &Map<String, Value>) -> Result<Page> {
-        let (items, is_plural) = self.referring(members)?;
-        let sent = wire::Referenced::parse(members)?;
-        let (limit, offset) = match sent.paging {
-            Paging::Offset { limit, offset } => (limit, offset),
-            Paging::Cursor { limit, cursor: None } => (limit, 0),
-            Paging::Cursor { cursor: Some(_), .. } => {
-                return Err(Fault::because(Code::CursorInvalid, "The cursor is not one of this server."));
-            }
+        let near = self.collection(site, request::collection(members, caller)?).await?;
+        let (walking, members) = self.walking(site, caller, &near, "referenced", &REFERENCED, members).await?;
+        let (items, is_plural) = self.referring(&members)?;
+        let sent = wire::Referenced::parse(&members)?;
+        let (limit, first) = match sent.paging {
+            Paging::Offset { limit, offset } => (limit, Start::Offset(offset)),
+            Paging::Cursor { limit, .. } => (limit, Start::First),
+        };
+        let start = match walking.as_ref().and_then(|it| it.from.as_ref()) {
+            Some(walk) => walk.start(None)?,
+            None => first,
         };
         let question = Question {
-            field: self.readable(site, caller, members).await?,
+            field: self.readable(site, caller, near, &members).await?,
             site: site.id.as_str().to_owned(),
             items,
             is_plural,
             descending: sent.descending,
-            window: Window { start: Start::Offset(offset), limit: limit.unwrap_or(DEFAULT_LIMIT) },
-            offset,
+            window: Window { start: start.clone(), limit: limit.unwrap_or(DEFAULT_LIMIT) },
             projection: resolve::projection(&sent.fields),
             total: sent.total,
         };
-        let mut room = Room::new(self.limits().page_bytes);
-        site.read(Lane::Scan, move |tx| boxed!(question.answer(tx, &mut room).await)).await
+        let most = self.limits().page_bytes;
+        // A transaction may be run again, and begins with all the room then.
+        let found = site.read(Lane::Scan, move |tx| boxed!(question.answer(tx, &mut Room::new(most)).await));
+        let (mut page, ends) = found.await?;
+        if let Some(Walking { sealer, from }) = walking {
+            let request = from.map_or_else(|| REFERENCED.take(&members), |it| it.request);
+            page.walk(&sealer, &request, &start, ends)?;
+        }
+        Ok(page)
     }
 
     /// The field that a request names, if the caller may read both sides.
-    async fn readable(&self, site: &Site, caller: &Caller, members: &Map<String, Value>) -> Result<Readable> {
-        let near = self.collection(site, request::collection(members, caller)?).await?;
+    async fn readable(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        near: Arc<Collection>,
+        members: &Map<String, Value>,
+    ) -> Result<Readable> {
         let near_scope = rule::scope(caller, Operation::Read, &near)?;
         let key = text(members, "referringItemFieldName")?;
         let target = self.reference(site, &near, &key).await?;
@@ -151,20 +181,20 @@ impl Content {
 }
 
 impl Question {
-    async fn answer(&self, tx: &mut Tx<'_>, room: &mut Room) -> Result<Page> {
+    async fn answer(&self, tx: &mut Tx<'_>, room: &mut Room) -> Result<(Page, Ends)> {
         let mut page = Page::new(&self.window.start);
         let near = &self.field;
         let seen = visible(tx, &near.near, &near.near_scope, self.items.clone()).await?;
         let items: Vec<String> = self.items.iter().filter(|it| seen.contains(*it)).cloned().collect();
         if items.is_empty() {
             page.total = self.total.then_some(0);
-            return Ok(page);
+            return Ok((page, None));
         }
-        match &self.field.reference {
+        let ends = match &self.field.reference {
             Reference::Single => self.single(tx, items, &mut page, room).await?,
             Reference::Multi(link) => self.multi(tx, link, items, &mut page, room).await?,
-        }
-        Ok(page)
+        };
+        Ok((page, ends))
     }
 
     async fn multi(
@@ -174,7 +204,7 @@ impl Question {
         mut items: Vec<String>,
         page: &mut Page,
         room: &mut Room,
-    ) -> Result<()> {
+    ) -> Result<Ends> {
         let (near, far) = (link.side.near(), link.side.far());
         let document = tx.dialect().read_doc();
         let one = if items.len() == 1 { items.pop() } else { None };
@@ -193,26 +223,43 @@ impl Question {
             sql.push(&format!(" and t.id = link.{far}"));
             and_scope(sql, "t", &self.field.far_scope);
         };
+        let (start, limit) = (&self.window.start, self.window.limit as usize);
+        let falling = self.descending != start.is_backward();
         let mut sql = Writer::new(tx.dialect());
-        sql.push(&format!("select link.{near}, {document}"));
+        sql.push(&format!("select link.{near}, {document}, link.seq"));
         from(&mut sql);
-        sql.push(if self.descending { " order by link.seq desc limit " } else { " order by link.seq limit " });
+        if let Some(Position { marks, is_included, .. }) = start.position() {
+            let [Mark::Time(seq)] = marks.as_slice() else { return Err(cursor::invalid()) };
+            let (beyond, at) = (if falling { "<" } else { ">" }, if *is_included { "=" } else { "" });
+            sql.push(&format!(" and link.seq {beyond}{at} ")).bind(*seq);
+        }
+        sql.push(if falling { " order by link.seq desc limit " } else { " order by link.seq limit " });
         sql.bind(i64::from(self.window.limit) + 1);
-        sql.push(" offset ").bind(i64::try_from(self.offset).unwrap_or(i64::MAX));
+        sql.push(" offset ").bind(i64::try_from(start.offset()).unwrap_or(i64::MAX));
         let (sql, params) = sql.finish();
         let (mut count, mut fits) = (0, Ok(()));
+        let mut found = Vec::new();
         tx.rows(&sql, &params, |row| {
             count += 1;
-            if count <= self.window.limit as usize && fits.is_ok() {
+            if count <= limit && fits.is_ok() {
                 let shown = stoa_query::project(row.text(1)?, &self.projection);
                 fits = room.take(shown.len());
-                self.print(row.text(0)?, &shown, page);
+                if fits.is_ok() {
+                    found.push((row.get::<i64>(2)?, self.print(row.text(0)?, &shown)));
+                }
             }
             Ok(())
         })
         .await?;
         fits?;
-        page.has_next = count > self.window.limit as usize;
+        if start.is_backward() {
+            found.reverse();
+        }
+        page.has_next = count > limit;
+        page.count = found.len();
+        let at = |it: &(i64, String)| place(vec![Mark::Time(it.0)], String::new());
+        let ends = found.first().map(at).zip(found.last().map(at));
+        join(page, found.into_iter().map(|it| it.1));
         if self.total {
             let mut sql = Writer::new(tx.dialect());
             sql.push("select count(*)");
@@ -220,60 +267,82 @@ impl Question {
             let (sql, params) = sql.finish();
             page.total = tx.row(&sql, &params, |row| row.get(0)).await?;
         }
-        Ok(())
+        Ok(ends)
     }
 
     /// The ids stand in the documents, one each; their order is that of the request.
-    async fn single(&self, tx: &mut Tx<'_>, items: Vec<String>, page: &mut Page, room: &mut Room) -> Result<()> {
+    async fn single(&self, tx: &mut Tx<'_>, items: Vec<String>, page: &mut Page, room: &mut Room) -> Result<Ends> {
         let field = &self.field;
         let mut sql = Writer::new(tx.dialect());
-        let place = sql.dialect().text(&Place::field(std::slice::from_ref(&field.key)));
-        sql.push(&format!("select id, {place} from {} where ", field.near.texts.name));
+        let lead = sql.dialect().text(&Place::field(std::slice::from_ref(&field.key)));
+        sql.push(&format!("select id, {lead} from {} where ", field.near.texts.name));
         let list = sql.param(items.clone());
         let among = sql.dialect().any_of("id", &list);
         sql.push(&among);
         let (sql, params) = sql.finish();
         let read = |row: &stoa_store::Row<'_>| Ok((row.get::<String>(0)?, row.get::<Option<String>>(1)?));
-        let leads: std::collections::HashMap<_, _> = tx.rows(&sql, &params, read).await?.into_iter().collect();
+        let leads: HashMap<_, _> = tx.rows(&sql, &params, read).await?.into_iter().collect();
         let lead = |it: String| leads.get(&it).cloned().flatten().map(|far| (it, far));
         let mut pairs: Vec<_> = items.into_iter().filter_map(lead).collect();
         if self.descending {
             pairs.reverse();
         }
         page.total = self.total.then(|| i64::try_from(pairs.len()).unwrap_or(i64::MAX));
-        let limit = self.window.limit as usize;
-        let offset = usize::try_from(self.offset).unwrap_or(usize::MAX);
-        page.has_next = pairs.len().saturating_sub(offset) > limit;
-        let pairs: Vec<_> = pairs.into_iter().skip(offset).take(limit).collect();
+        let pairs = self.cut(pairs, page)?;
         let wanted: HashSet<_> = pairs.iter().map(|it| it.1.clone()).collect();
         let found = include::items(tx, &field.far, &field.far_scope, wanted.into_iter().collect(), room).await?;
-        for (near, far) in pairs {
-            match found.get(&far) {
+        let mut elements = Vec::with_capacity(pairs.len());
+        for (near, far) in &pairs {
+            elements.push(match found.get(far) {
                 Some(document) => {
                     let shown = stoa_query::project(document, &self.projection);
                     room.take(shown.len())?;
-                    self.print(&near, &shown, page);
+                    self.print(near, &shown)
                 }
-                None => self.print_unresolved(&near, &far, page),
-            }
+                None => self.print_unresolved(near, far),
+            });
         }
-        Ok(())
+        page.count = elements.len();
+        join(page, elements);
+        let at = |it: &(String, String)| place(Vec::new(), it.0.clone());
+        Ok(pairs.first().map(at).zip(pairs.last().map(at)))
     }
 
-    fn print(&self, near: &str, document: &str, page: &mut Page) {
-        begin(page);
-        page.elements.push('{');
-        if self.is_plural {
-            page.elements.extend(["\"referringItemId\":", &quoted(near), ","]);
+    /// The pairs of the page, of all of them in order.
+    fn cut(&self, mut pairs: Vec<(String, String)>, page: &mut Page) -> Result<Vec<(String, String)>> {
+        let (start, limit) = (&self.window.start, self.window.limit as usize);
+        if let Some(Position { marks, id, is_included }) = start.position() {
+            let places: HashMap<&str, usize> = self.items.iter().enumerate().map(|(n, it)| (it.as_str(), n)).collect();
+            // The item may have lost its reference since, or not be the caller's: its place is still known.
+            let here = places.get(id.as_str()).filter(|_| marks.is_empty()).ok_or_else(cursor::invalid)?;
+            let beyond = if self.descending != start.is_backward() { Ordering::Less } else { Ordering::Greater };
+            pairs.retain(|(near, _)| {
+                let order = places.get(near.as_str()).map(|it| it.cmp(here));
+                order == Some(beyond) || *is_included && order == Some(Ordering::Equal)
+            });
         }
-        page.elements.push_str("\"dataItem\":");
-        item::print(&self.field.far, document, &mut page.elements);
-        page.elements.push('}');
+        if start.is_backward() {
+            page.has_next = pairs.len() > limit;
+            return Ok(pairs.split_off(pairs.len().saturating_sub(limit)));
+        }
+        let offset = usize::try_from(start.offset()).unwrap_or(usize::MAX);
+        page.has_next = pairs.len().saturating_sub(offset) > limit;
+        Ok(pairs.into_iter().skip(offset).take(limit).collect())
+    }
+
+    fn print(&self, near: &str, document: &str) -> String {
+        let mut out = String::from("{");
+        if self.is_plural {
+            out.extend(["\"referringItemId\":", &quoted(near), ","]);
+        }
+        out.push_str("\"dataItem\":");
+        item::print(&self.field.far, document, &mut out);
+        out.push('}');
+        out
     }
 
     /// Whether the item isn't there or isn't the caller's is only told where all that is there is visible.
-    fn print_unresolved(&self, near: &str, far: &str, page: &mut Page) {
-        begin(page);
+    fn print_unresolved(&self, near: &str, far: &str) -> String {
         let unresolved = json!({
             "referringItemId": near, "referringItemFieldName": self.field.key, "referencedItemId": far,
             "unauthorized": self.field.far_scope != Scope::Everything,
@@ -282,15 +351,20 @@ impl Question {
         if self.is_plural {
             element["referringItemId"] = near.into();
         }
-        page.elements.push_str(&element.to_string());
+        element.to_string()
     }
 }
 
-fn begin(page: &mut Page) {
-    if page.count > 0 {
-        page.elements.push(',');
+/// Where a cursor goes on, the place itself not among it.
+fn place(marks: Vec<Mark>, id: String) -> Position {
+    Position { marks, id, is_included: false }
+}
+
+fn join(page: &mut Page, elements: impl IntoIterator<Item = String>) {
+    for (n, it) in elements.into_iter().enumerate() {
+        page.elements.push_str(if n > 0 { "," } else { "" });
+        page.elements.push_str(&it);
     }
-    page.count += 1;
 }
 
 fn id(value: Option<&Value>) -> Result<String> {

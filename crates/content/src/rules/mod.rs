@@ -4,7 +4,8 @@
 //!   convenience, so they work without `strictMode`. Members of objects get none of their own.
 //! - **Types and options** of fields hold for values that are there and not null. Unknown fields are
 //!   kept as they are. A patch is held to the rules of the fields that it names.
-//! - **`required`**: the value is there and not null. An empty text is a value.
+//! - **`required`**: the value is there and not null. An empty text is a value. Of multi-references it
+//!   asks nothing: they are links, and never stand in the item.
 //! - **`immutable`**: once there, the value can't become another. An item that is replaced without it
 //!   keeps it; a different value, or a patch that removes it, is refused.
 //! - **`readOnly`**: the same from the start, for everyone but owners and apps.
@@ -19,6 +20,7 @@ use crate::{
     definition::Definition,
     field::{self, Field},
     patch::Modification,
+    reference::is_multi,
     shape::unfit,
 };
 use serde_json::{Map, Value as Json, json};
@@ -100,7 +102,7 @@ impl Rules {
             for (n, it) in definition.fields.iter().enumerate() {
                 rules.fields.push(FieldRule {
                     key: field::key(it).to_owned(),
-                    is_required: flag(it, "required"),
+                    is_required: flag(it, "required") && !is_multi(it),
                     is_immutable: flag(it, "immutable"),
                     is_read_only: flag(it, "readOnly"),
                     rule: reader.rule(it, &format!("collection.fields[{n}]"))?,
