@@ -168,8 +168,13 @@ impl Raw {
             Self::Postgres { .. } => {
                 let table = stoa_sql::Postgres.table(TABLE);
                 let doc = doc.replace('\'', "''").replace(':', ": ");
+                let told = r#"{"collection": "bulk", "identity": {"type": "APP", "id": "00000000"}, "items": ["#;
+                // The item and the row of the outbox that tells of it, in one statement as ours.
                 let script = format!(
-                    "insert into {table} (id, created, updated, doc) values (gen_random_uuid()::text, 1, 1, '{doc}');\n"
+                    "with new as (insert into {table} (id, created, updated, doc) \
+                     values (gen_random_uuid()::text, 1, 1, '{doc}') on conflict do nothing returning id) \
+                     insert into stoa.outbox (site, kind, payload, created) \
+                     select 'site', 'data_item_created', '{told}{doc}]}}', 1 from new;\n"
                 );
                 self.pgbench(connections, period, &script)
             }

@@ -333,8 +333,11 @@ fn owner(item: &Value) -> String {
     item["_owner"].as_str().unwrap_or_default().to_owned()
 }
 
+/// Whether an item passes.
+type Passes = Box<dyn Fn(&Value) -> bool>;
+
 /// A filter, and whether an item passes it. Some of them try to get around a scope.
-fn filter(random: &mut Random) -> (Value, Box<dyn Fn(&Value) -> bool>) {
+fn filter(random: &mut Random) -> (Value, Passes) {
     let n = random.below(4) as u64;
     match random.below(5) {
         0 => (json!({}), Box::new(|_| true)),

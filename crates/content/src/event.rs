@@ -54,9 +54,15 @@ impl Author {
         if self.names_only {
             return self.named(tx, "data_item_created", docs.map(quoted_id)).await;
         }
+        self.creation(docs).put(tx).await
+    }
+
+    /// What tells of new items, to be written with them.
+    pub(crate) fn creation<'d>(&self, docs: impl Iterator<Item = &'d str> + Clone) -> outbox::Draft {
         let mut payload = self.begin(docs.clone().map(|it| it.len() + 1).sum());
         list("items", docs, &mut payload);
-        self.write(tx, "data_item_created", payload).await
+        payload.push('}');
+        outbox::Draft { site: self.site.clone(), kind: "data_item_created", payload, now: self.now }
     }
 
     /// The documents, each with the names, as JSON strings, of the fields that differ.

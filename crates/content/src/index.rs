@@ -271,13 +271,13 @@ impl Source {
 
 /// The indexes that every collection has from the start: their ids are fixed, for they have no rows.
 pub(crate) fn system_views() -> impl Iterator<Item = Value> {
-    const SYSTEM: [(&str, &str, &[(&str, &str)]); 3] = [
-        ("00000000-0000-4000-8000-000000000001", "_id", &[("_id", "ASC")]),
-        ("00000000-0000-4000-8000-000000000002", "_createdDate", &[("_createdDate", "ASC")]),
-        ("00000000-0000-4000-8000-000000000003", "_owner", &[("_owner", "ASC"), ("_createdDate", "ASC")]),
+    const SYSTEM: [(&str, &str, &[&str]); 3] = [
+        ("00000000-0000-4000-8000-000000000001", "_id", &["_id"]),
+        ("00000000-0000-4000-8000-000000000002", "_createdDate", &["_createdDate"]),
+        ("00000000-0000-4000-8000-000000000003", "_owner", &["_owner", "_createdDate"]),
     ];
     SYSTEM.into_iter().map(|(id, name, fields)| {
-        let fields: Vec<_> = fields.iter().map(|(path, order)| json!({ "path": path, "order": order })).collect();
+        let fields: Vec<_> = fields.iter().map(|path| json!({ "path": path, "order": "ASC" })).collect();
         json!({
             "id": id, "name": name, "fields": fields, "unique": name == "_id", "caseInsensitive": false,
             "status": Status::Active, "source": "SYSTEM",

@@ -187,7 +187,9 @@ impl Content {
         let is_ripe = |form: &Form, it: &Slow| form.site == *site && it.count >= limits.repeats;
         let ripe: Vec<_> =
             slow.iter().filter(|it| is_ripe(it.0, it.1)).map(|it| (it.0.clone(), it.1.clone())).collect();
-        ripe.iter().for_each(|it| drop(slow.remove(&it.0)));
+        for (form, _) in &ripe {
+            slow.remove(form);
+        }
         ripe
     }
 

@@ -1,7 +1,7 @@
 //! A database of either engine: the catalogue or one site.
 
 use crate::{
-    Error, Tx, TxFuture,
+    Error, InsertRows, InsertTold, Tx, TxFuture, boxed,
     postgres::{Isolation, Postgres},
     sqlite::{Gate, Readers, Writer},
 };
@@ -82,6 +82,32 @@ impl Database {
         match &self.engine {
             Engine::Sqlite { writer, .. } => writer.write(body).await,
             Engine::Postgres(pool) => pool.write(Isolation::ReadCommitted, body).await,
+        }
+    }
+
+    /// Inserts one row together with the row of the outbox that tells of it, in one transaction; on
+    /// PostgreSQL in one statement and one round trip. `false`: something unique was taken, and nothing
+    /// was written.
+    pub async fn insert_told(&self, insert: InsertTold) -> Result<bool> {
+        match &self.engine {
+            Engine::Sqlite { writer, .. } => {
+                let insert = Arc::new(insert);
+                let write = writer.write(move |tx| {
+                    let insert = insert.clone();
+                    boxed!({
+                        let InsertTold { into, values, key, row, told } = &*insert;
+                        let rows = std::slice::from_ref(row);
+                        let rows = InsertRows { into, values, key, key_index: 0, replace: None, rows };
+                        let is_new = tx.insert_rows(rows).await?.contains(&true);
+                        if is_new {
+                            told.clone().put(tx).await?;
+                        }
+                        Ok(is_new)
+                    })
+                });
+                write.await
+            }
+            Engine::Postgres(pool) => pool.insert_told(&insert).await,
         }
     }
 

@@ -23,7 +23,7 @@ pub use outbox::Outbox;
 pub use ownership::Ownership;
 pub use row::{FromColumn, Row};
 pub use site::{Config, Site, Store};
-pub use tx::{InsertRows, Tx};
+pub use tx::{InsertRows, InsertTold, Tx};
 
 /// A boxed future of a transaction's closure.
 pub type TxFuture<'t, T> = std::pin::Pin<Box<dyn Future<Output = stoa_kernel::Result<T>> + Send + 't>>;

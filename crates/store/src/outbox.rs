@@ -43,6 +43,22 @@ pub async fn put(tx: &mut Tx<'_>, site: &SiteId, kind: &str, payload: String, no
     Ok(())
 }
 
+/// A row that isn't written yet.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    pub site: SiteId,
+    pub kind: &'static str,
+    pub payload: String,
+    pub now: Millis,
+}
+
+impl Draft {
+    /// Writes it in the transaction that causes it.
+    pub async fn put(self, tx: &mut Tx<'_>) -> Result<()> {
+        put(tx, &self.site, self.kind, self.payload, self.now).await
+    }
+}
+
 /// A place between two rows: everything before it was read. Larger is later; the default is the beginning.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {

@@ -3,14 +3,14 @@
 //! Writes are SERIALIZABLE and run again when they met another one. A transaction whose request was
 //! dropped takes its connection with it, so none is left open in the pool.
 
-use crate::{Alone, Error, InsertRows, Row, Tx, TxFuture, tx::EngineTx};
+use crate::{Alone, Error, InsertRows, InsertTold, Row, Tx, TxFuture, tx::EngineTx};
 use bytes::BytesMut;
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod};
 use futures_util::{TryStreamExt, pin_mut};
 use parking_lot::RwLock;
 use std::{collections::HashSet, sync::Arc, time::Duration};
 use stoa_kernel::{Fault, Result, clock::Counter};
-use stoa_sql::Value;
+use stoa_sql::{Value, params};
 use tokio::sync::Semaphore;
 use tokio_postgres::{
     NoTls,
@@ -127,6 +127,38 @@ impl Postgres {
                 Err(error) => (Err(fault), Some(error)),
             },
         }
+    }
+
+    /// See [`crate::Database::insert_told`]. A statement on its own is its own transaction.
+    pub(crate) async fn insert_told(&self, insert: &InsertTold) -> Result<bool> {
+        let InsertTold { into, values, key, row, told } = insert;
+        let n = row.len();
+        let (values, site, kind, payload, now) = (values.join(", "), n + 1, n + 2, n + 3, n + 4);
+        let sql = format!(
+            "with new as ({into} values ({values}) on conflict do nothing returning {key}), \
+             told as (insert into stoa.outbox (site, kind, payload, created) \
+             select ${site}::text, ${kind}::text, ${payload}::text, ${now}::bigint from new) select 1 from new"
+        );
+        let mut params = row.clone();
+        params.extend(params![&told.site, told.kind, told.payload.clone(), told.now]);
+        for run in 1.. {
+            let mut guard = Guard(Some(self.client().await?));
+            let written = PgTx { client: guard.client() }.rows(&sql, &params, |_| Ok(())).await;
+            match written {
+                Ok(rows) => {
+                    guard.release();
+                    return Ok(!rows.is_empty());
+                }
+                Err(Error::Retry(_)) if run < RUNS => guard.release(),
+                // It was on its way, and may have got there.
+                Err(Error::Unavailable(text)) => return Err(Error::Unknown(text).into()),
+                Err(error) => {
+                    guard.release();
+                    return Err(error.into());
+                }
+            }
+        }
+        unreachable!("the loop returns")
     }
 
     /// See [`crate::Database::alone`]. The connection is thrown away afterwards, and with it the lock that

@@ -1,6 +1,6 @@
 //! A transaction, or a read, of either engine: the only match on the engine outside opening and migrating.
 
-use crate::{Error, Row, postgres::PgTx, sqlite::SqliteTx};
+use crate::{Error, Row, outbox, postgres::PgTx, sqlite::SqliteTx};
 use stoa_kernel::Result;
 use stoa_sql::{Dialect, Value};
 
@@ -33,6 +33,17 @@ pub struct InsertRows<'a> {
     pub replace: Option<&'a str>,
     /// Columns of one row; all rows have the same types in the same places.
     pub rows: &'a [Vec<Value>],
+}
+
+/// One new row, and the row of the outbox that tells of it: see [`crate::Database::insert_told`].
+#[derive(Debug, Clone)]
+pub struct InsertTold {
+    /// As in [`InsertRows`].
+    pub into: String,
+    pub values: Vec<String>,
+    pub key: &'static str,
+    pub row: Vec<Value>,
+    pub told: outbox::Draft,
 }
 
 impl InsertRows<'_> {

@@ -322,7 +322,7 @@ pub(crate) async fn assignment_query(State(app): State<App>, ask: Ask) -> Answer
 
 /// `DELETE /badges/v4/assignments/{id}`.
 pub(crate) async fn assignment_delete(State(app): State<App>, ask: Ask) -> Answer {
-    let gone = app.identity.tie_delete(&ask.site, &ask.caller, TieKind::Badge, &[ask.id.clone()]).await?;
+    let gone = app.identity.tie_delete(&ask.site, &ask.caller, TieKind::Badge, std::slice::from_ref(&ask.id)).await?;
     if gone == [true] { done() } else { Err(Fault::new(Code::NotFound).into()) }
 }
 
