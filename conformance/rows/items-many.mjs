@@ -93,7 +93,7 @@ export const rows = [
     };
     const first = await ask({ cursorPaging: { limit: 5 }, sort: [{ fieldName: 'n', order: 'DESC' }], filter: { n: { $ne: 3 } } });
     assert.deepEqual(Object.keys(first.pagingMetadata.cursors), ['next']);
-    const page = async (/** @type {string} */ cursor) => world.app.items.query(id, { query: { cursorPaging: { limit: 5, cursor } } });
+    const page = async (/** @type {string} */ cursor) => world.app.items.query(id, { cursorPaging: { limit: 5, cursor } });
     const second = await page(first.pagingMetadata.cursors.next);
     const third = await page(second.pagingMetadata.cursors.next);
     const back = await page(second.pagingMetadata.cursors.prev);

@@ -118,13 +118,13 @@ const CALLS = {
     },
     approve: async ({ app, member }) => {
       const id = await member();
-      await app.authentication.block({ id });
-      await app.authentication.approve({ id });
+      await app.authentication.block({ _id: id });
+      await app.authentication.approve({ _id: id });
       assert.equal((await app.members.getMember(id, { fieldsets: ['FULL'] })).status, 'APPROVED');
     },
     block: async ({ app, member }) => {
       const id = await member();
-      await app.authentication.block({ id });
+      await app.authentication.block({ _id: id });
       assert.equal((await app.members.getMember(id, { fieldsets: ['FULL'] })).status, 'BLOCKED');
     },
   },

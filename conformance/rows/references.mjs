@@ -73,7 +73,7 @@ export const rows = [
   row('queryReferenced', 'in pages, by the order of the links', async (world) => {
     const { movies } = await linked(world);
     await world.app.items.replaceReferences(movies, 'actors', 'm', ['q', 'p']);
-    const first = await world.app.items.queryReferenced(movies, 'm', 'actors', { limit: 1, order: 'DESC' });
+    const first = await world.app.items.queryReferenced(movies, 'm', 'actors', { limit: 1, order: 'desc' });
     const second = await first.next();
     assert.deepEqual([...first.items, ...second.items].map((/** @type {any} */ item) => item._id), ['p', 'q']);
     assert.equal(second.hasNext(), false);
