@@ -25,7 +25,7 @@ use stoa_outbound::Undelivered;
 use stoa_sql::params;
 use stoa_store::{Lane, Site, boxed};
 use tokio::{
-    sync::{Notify, Semaphore},
+    sync::{Notify, OwnedSemaphorePermit, Semaphore},
     task::JoinSet,
 };
 
@@ -49,7 +49,7 @@ pub(crate) struct Post {
     /// Sites where something waits, as far as this process knows.
     waiting: Mutex<HashSet<SiteId>>,
     news: Notify,
-    places: Semaphore,
+    places: Arc<Semaphore>,
     /// One request at a time empties a queue for itself.
     turn: tokio::sync::Mutex<()>,
     /// Recovery links that were asked for and wait.
@@ -78,7 +78,7 @@ impl Post {
             sealer,
             waiting: Mutex::default(),
             news: Notify::new(),
-            places: Semaphore::new(AT_ONCE),
+            places: Arc::new(Semaphore::new(AT_ONCE)),
             turn: tokio::sync::Mutex::default(),
             recoveries: AtomicUsize::new(0),
             url: RwLock::new("http://localhost".into()),
@@ -184,36 +184,55 @@ impl Identity {
         self.core.post.news.notify_one();
     }
 
-    /// Delivers what is due, all or without what no request may wait for.
+    /// Delivers what is due, all or without what no request may wait for. As soon as one message has left,
+    /// the next is taken: a slow one holds up nobody but itself.
     async fn mail_deliver(&self, site: &Arc<Site>, all: bool) -> Result<()> {
+        let mut under_way = JoinSet::new();
         loop {
-            let (id, now) = (site.id.clone(), self.now());
-            let key = id.clone();
-            let due = site.read(Lane::Point, move |tx| boxed!(queue::next_due(tx, &key).await)).await?;
-            if due.is_none_or(|it| it > now) {
-                return Ok(());
-            }
-            let taken = site
-                .write(move |tx| {
-                    let id = id.clone();
-                    boxed!(queue::take(tx, &id, now, all).await)
-                })
-                .await?;
+            let (taken, places) = self.mail_take(site, all).await?;
             if taken.is_empty() {
-                return Ok(());
+                // What is under way may put more into the queue, and so may others.
+                match tokio::time::timeout(TICK, under_way.join_next()).await {
+                    Ok(None) => return Ok(()),
+                    Ok(Some(_)) | Err(_) => continue,
+                }
             }
-            let mut under_way = JoinSet::new();
-            for it in taken {
+            for (it, place) in taken.into_iter().zip(places) {
                 let (me, site) = (self.clone(), site.clone());
                 under_way.spawn(async move {
-                    let Ok(_place) = me.core.post.places.acquire().await else { return };
+                    let _place = place;
                     if let Err(fault) = me.mail_work(&site, it).await {
                         tracing::warn!(site = %site.id, "a message could not be worked on: {fault:?}");
                     }
                 });
             }
-            while under_way.join_next().await.is_some() {}
+            while under_way.try_join_next().is_some() {}
         }
+    }
+
+    /// What is due, as far as there are places for it.
+    async fn mail_take(&self, site: &Site, all: bool) -> Result<(Vec<Taken>, Vec<OwnedSemaphorePermit>)> {
+        let (id, now) = (site.id.clone(), self.now());
+        let key = id.clone();
+        let due = site.read(Lane::Point, move |tx| boxed!(queue::next_due(tx, &key).await)).await?;
+        if due.is_none_or(|it| it > now) {
+            return Ok((Vec::new(), Vec::new()));
+        }
+        let places = self.mail_places().await;
+        let count = places.len() as i64;
+        let taken = site.write(move |tx| {
+            let id = id.clone();
+            boxed!(queue::take(tx, &id, now, all, count).await)
+        });
+        Ok((taken.await?, places))
+    }
+
+    /// All places that are free, waiting for the first.
+    async fn mail_places(&self) -> Vec<OwnedSemaphorePermit> {
+        let places = &self.core.post.places;
+        let first = places.clone().acquire_owned().await;
+        let others = std::iter::from_fn(|| places.clone().try_acquire_owned().ok());
+        first.into_iter().chain(others).collect()
     }
 
     async fn mail_work(&self, site: &Arc<Site>, taken: Taken) -> Result<()> {

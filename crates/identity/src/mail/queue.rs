@@ -10,8 +10,6 @@ use stoa_kernel::{Fault, MemberId, Millis, Result, SiteId};
 use stoa_sql::params;
 use stoa_store::{Row, Tx};
 
-/// Rows taken at a time.
-const PIECE: i64 = 16;
 /// Whoever took a row has this long to deliver it before it is anybody's again.
 const LEASE: Millis = 5 * 60_000;
 
@@ -99,8 +97,8 @@ pub(super) fn about(site: &SiteId, id: &str, kind: &str) -> String {
     format!("{site} {id} {kind}")
 }
 
-/// Takes what is due, all or without [`RECOVERY`]; it comes back when nobody finishes it in time.
-pub(super) async fn take(tx: &mut Tx<'_>, site: &SiteId, now: Millis, all: bool) -> Result<Vec<Taken>> {
+/// Takes so many of what is due, all or without [`RECOVERY`]; it comes back when nobody finishes it in time.
+pub(super) async fn take(tx: &mut Tx<'_>, site: &SiteId, now: Millis, all: bool, count: i64) -> Result<Vec<Taken>> {
     let sql = "update stoa.mail set due = $1, attempts = attempts + 1 where site = $2 and id in \
                (select id from stoa.mail where site = $2 and due <= $3 and kind <> $4 order by due, id limit $5) \
                and due <= $3 returning id, kind, member, sealed, created, expires, attempts";
@@ -117,7 +115,7 @@ pub(super) async fn take(tx: &mut Tx<'_>, site: &SiteId, now: Millis, all: bool)
         })
     };
     let but = if all { "" } else { RECOVERY };
-    Ok(tx.rows(sql, &params![now + LEASE, site, now, but, PIECE], read).await?)
+    Ok(tx.rows(sql, &params![now + LEASE, site, now, but, count], read).await?)
 }
 
 /// Forgets what was delivered or answered; `false` when somebody else has.
