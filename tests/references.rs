@@ -249,8 +249,8 @@ on_both_engines! {
         link(&app.app(), "movies", "actors", "m", &["p", "q"]).await;
         let path = "/v2/collections/movies?dataCollectionId=movies";
         assert_eq!(app.app().delete(path).await.verdict(), "200");
-        assert_eq!(far(&app.app(), "actors", "movies", "p").await, "404 WDE0026");
-        assert_eq!(link(&app.app(), "actors", "movies", "p", &["m"]).await.verdict(), "404 WDE0026");
+        assert_eq!(far(&app.app(), "actors", "movies", "p").await, "404 WDE0025");
+        assert_eq!(link(&app.app(), "actors", "movies", "p", &["m"]).await.verdict(), "404 WDE0025");
         assert_eq!(get(&app.app(), "actors", "p", json!([{ "field": "movies" }])).await["movies"], json!([]));
         let restore = json!({ "dataCollectionId": "movies" });
         assert_eq!(app.app().post("/v2/collections/restore/movies", &restore).await.verdict(), "200");

@@ -284,3 +284,8 @@ pub(crate) fn missing(id: &str) -> Fault {
 fn deleted(id: &str) -> Fault {
     Fault::because(Code::CollectionDeleted, format!("The {id} collection was deleted.")).with("collectionName", id)
 }
+
+/// Whether a fault says that there is no such collection, or no longer.
+pub(crate) fn is_gone(fault: &Fault) -> bool {
+    matches!(fault.code(), Code::CollectionNotFound | Code::CollectionDeleted)
+}

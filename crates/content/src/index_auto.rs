@@ -7,7 +7,7 @@
 //! a collection has at most [`crate::Limits::auto_indexes`] of them.
 
 use crate::{
-    Collection, Content, Why,
+    Collection, Content, Why, collection,
     index::{Definition, IndexField, IndexOrder, Source, Status, of_site},
     index_change::{Wish, step},
 };
@@ -221,7 +221,7 @@ impl Content {
             match self.index_wish(site, &form.collection, wish).await {
                 // Somebody has the name, or has such an index by now: another name tells which.
                 Err(fault) if fault.code() == Code::IndexExists => name = format!("auto-{names}-{n}"),
-                Err(fault) if matches!(fault.code(), Code::IndexLimit | Code::CollectionNotFound) => return Ok(()),
+                Err(fault) if fault.code() == Code::IndexLimit || collection::is_gone(&fault) => return Ok(()),
                 made => return made.map(|_| ()),
             }
         }

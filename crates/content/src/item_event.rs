@@ -1,10 +1,10 @@
 //! Events of items as they are told to others (protocol/content.md 16), made from rows of the outbox.
 
-use crate::{Content, item::quoted_id};
+use crate::{Content, collection, item::quoted_id};
 use serde::Deserialize;
 use serde_json::{Map, Value, json, value::RawValue};
 use std::collections::HashMap;
-use stoa_kernel::{Code, Fault, Result, clock::iso_from_millis};
+use stoa_kernel::{Fault, Result, clock::iso_from_millis};
 use stoa_sql::params;
 use stoa_store::{Lane, Site, boxed, outbox::Entry};
 
@@ -71,7 +71,7 @@ impl Content {
             return Ok(HashMap::new());
         }
         let collection = match self.collection(site, &payload.collection).await {
-            Err(fault) if fault.code() == Code::CollectionNotFound => return Ok(HashMap::new()),
+            Err(fault) if collection::is_gone(&fault) => return Ok(HashMap::new()),
             it => it?,
         };
         let ids = payload.ids.clone();

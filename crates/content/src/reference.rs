@@ -149,7 +149,7 @@ impl Content {
         let Some(collection_id) = target_id(field).map(str::to_owned) else { return Ok(None) };
         let found = match self.collection(site, &collection_id).await {
             Ok(it) => Some(it),
-            Err(fault) if fault.code() == Code::CollectionNotFound => None,
+            Err(fault) if collection::is_gone(&fault) => None,
             Err(fault) => return Err(fault),
         };
         let target = match (is_multi(field), collection.links.get(key)) {
