@@ -325,7 +325,7 @@ fn every_rule_is_answered_from_an_index() {
          case n % 3 when 0 then 'm2' else 'm1' end, '{{\"n\":' || n % 7 || ',\"pad\":\"' || repeat('x', 120) || '\"}}' from generate_series(0, 149999) as n",
         Postgres.table(table)
     ));
-    postgres.execute(&format!("vacuum analyze {}", Postgres.table(table)));
+    postgres.settle(table);
 
     let schema = Schema::default();
     let context = |scope| Context { schema: &schema, scope, seed: 0 };

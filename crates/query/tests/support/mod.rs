@@ -205,6 +205,21 @@ impl OnPostgres {
         done.unwrap_or_else(|it| panic!("{it:?}\n{text}"));
     }
 
+    /// Vacuums until the server knows every page to be visible to all: only then does a count read an
+    /// index alone, and whoever reads the database just now, as autovacuum does, puts it off.
+    pub fn settle(&self, table: Table) {
+        let name = Postgres.table(table);
+        let unseen = format!("select (relpages - relallvisible)::bigint from pg_class where oid = '{name}'::regclass");
+        for _ in 0..600 {
+            self.execute(&format!("vacuum analyze {name}"));
+            if self.rows(&(unseen.clone(), Vec::new())) == [[Some("0".to_owned())]] {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        panic!("somebody has been reading for a minute");
+    }
+
     /// The rows of a statement, every column as text.
     pub fn rows(&self, statement: &Statement) -> Vec<Vec<Option<String>>> {
         self.runtime.block_on(self.ask(statement))
