@@ -11,10 +11,7 @@ use std::{
     },
     time::{Duration, Instant},
 };
-use stoa_sql::{
-    Dialect, Table,
-    json::{Place, Root},
-};
+use stoa_sql::{Dialect, Table};
 
 /// Ids and documents of one transaction.
 pub type Batch = Vec<(String, String)>;
@@ -103,14 +100,14 @@ impl Raw {
 
     /// An index over the numbers of a field, with the id behind them.
     pub fn index_price(&self) {
-        let (price, _, _) = self.guards();
+        let [price, ..] = self.fields();
         match self {
             Self::Sqlite { .. } => {
                 self.open().execute_batch(&format!("create index c1_price on c1 ({price}, id)")).unwrap()
             }
             Self::Postgres { .. } => {
                 let table = stoa_sql::Postgres.table(TABLE);
-                let sql = format!("create index on {table} (({price}), id); analyze {table}");
+                let sql = format!("create index on {table} ({price}, id); analyze {table}");
                 self.on_postgres(move |client| Box::pin(async move { client.batch_execute(&sql).await.unwrap() }));
             }
         }
@@ -118,7 +115,7 @@ impl Raw {
 
     /// A range of an indexed field, in its order.
     pub fn indexed_pages(&self, connections: usize, period: Duration) -> f64 {
-        let (price, _, _) = self.guards();
+        let [price, ..] = self.fields();
         match self {
             Self::Sqlite { .. } => {
                 let sql = format!("select id, json(doc) from c1 where {price} >= ? order by {price}, id limit 51");
@@ -134,12 +131,12 @@ impl Raw {
 
     /// A filter without an index: one page, and how many there are.
     pub fn filtered_pages(&self, connections: usize, period: Duration) -> f64 {
-        let (_, n, color) = self.guards();
+        let [_, n, color] = self.fields();
         let filter = |from: &str| format!("where {n} > {from} and {color} = 'red'");
         match self {
             Self::Sqlite { items, .. } => {
                 let (most, filter) = (*items, filter("?"));
-                let find = format!("select id, json(doc) from c1 {filter} order by created desc, id limit 51");
+                let find = format!("select id, json(doc) from c1 {filter} order by created desc, id desc limit 51");
                 let count = format!("select count(*) from c1 {filter}");
                 self.in_threads(period, move |conn, random| {
                     let from = [random.below(most / 2) as f64];
@@ -151,7 +148,7 @@ impl Raw {
             Self::Postgres { items, .. } => {
                 let (table, filter) = (stoa_sql::Postgres.table(TABLE), filter(":p"));
                 let script = format!(
-                    "\\set p random(0, {})\nselect id, doc from {table} {filter} order by created desc, id limit 51;\n\
+                    "\\set p random(0, {})\nselect id, doc from {table} {filter} order by created desc, id desc limit 51;\n\
                      select count(*) from {table} {filter};\n",
                     items / 2
                 );
@@ -181,14 +178,14 @@ impl Raw {
         }
     }
 
-    /// How a price, a number and a color are read: NULL unless of the right type, as the program's answers want it.
-    fn guards(&self) -> (String, String, String) {
-        let place = |name: &str| Place { root: Root::Document, names: vec![name.to_owned()] };
-        let dialect: &dyn Dialect = match self {
-            Self::Sqlite { .. } => &stoa_sql::Sqlite,
-            Self::Postgres { .. } => &stoa_sql::Postgres,
-        };
-        (dialect.number(&place("price")), dialect.number(&place("n")), dialect.text(&place("color")))
+    /// How a price, a number and a color are read, as a hand would write it.
+    fn fields(&self) -> [&'static str; 3] {
+        match self {
+            Self::Sqlite { .. } => ["(doc ->> '$.price')", "(doc ->> '$.n')", "(doc ->> '$.color')"],
+            Self::Postgres { .. } => {
+                ["((body ->> 'price')::double precision)", "((body ->> 'n')::double precision)", "(body ->> 'color')"]
+            }
+        }
     }
 
     /// SQLite: as many threads as cores, each with a connection. PostgreSQL: pgbench with prepared statements.
@@ -217,7 +214,7 @@ impl Raw {
     }
 
     pub fn pages(&self, connections: usize, period: Duration) -> f64 {
-        let sql = "select id, json(doc) from c1 order by created desc, id limit 51 offset ?";
+        let sql = "select id, json(doc) from c1 order by created desc, id desc limit 51 offset ?";
         match self {
             Self::Sqlite { .. } => self.in_threads(period, move |conn, random| {
                 let mut statement = conn.prepare_cached(sql).unwrap();
@@ -232,7 +229,7 @@ impl Raw {
                 connections,
                 period,
                 &format!(
-                    "\\set n random(0, 199)\nselect id, doc from {} order by created desc, id limit 51 offset :n;\n",
+                    "\\set n random(0, 199)\nselect id, doc from {} order by created desc, id desc limit 51 offset :n;\n",
                     stoa_sql::Postgres.table(TABLE)
                 ),
             ),
