@@ -107,11 +107,11 @@ impl Content {
             plan.window.start = walk.start(Some(&plan.order))?;
         }
         let includes = self.include_plan(site, caller, &collection, &query.references).await?;
-        let lane = if is_bounded(&plan) && includes.is_empty() { Lane::Point } else { Lane::Scan };
         let (most, is_plain) = (self.limits().page_bytes, includes.is_empty());
-        let (plan, began) = (Arc::new(plan), self.world().now());
+        let (plan, includes, began) = (Arc::new(plan), Arc::new(includes), self.world().now());
         let (asked, place) = (plan.clone(), collection.clone());
-        let found = site.read(lane, move |tx| boxed!(find(tx, &collection, &plan, &includes, most).await)).await;
+        let lane = if is_plain && is_bounded(&asked) { Lane::Point } else { Lane::Scan };
+        let found = site.query(lane, move |tx| boxed!(find(tx, &collection, &plan, &includes, most).await)).await;
         if is_plain && lane == Lane::Scan {
             let (filter, order) = (&asked.filter, Some(&asked.order));
             self.query_answered(site, &place, &Answered { scope: &asked.scope, filter, order, began });
@@ -142,7 +142,7 @@ impl Content {
         let plan = resolve::count(&filter, context(caller, &collection, &schema)?)?;
         let (plan, began) = (Arc::new(plan), self.world().now());
         let (asked, place) = (plan.clone(), collection.clone());
-        let count = site.read(Lane::Scan, move |tx| {
+        let count = site.query(Lane::Scan, move |tx| {
             boxed!({
                 let (sql, params) = compile::count(tx.dialect(), collection.table, &plan);
                 Ok(tx.row(&sql, &params, |row| row.get(0)).await?.unwrap_or(0))
@@ -168,7 +168,7 @@ impl Content {
             plan.window.start = walk.start(None)?;
         }
         let start = plan.window.start.clone();
-        let found = site.read(Lane::Scan, move |tx| {
+        let found = site.query(Lane::Scan, move |tx| {
             boxed!({
                 let (mut page, limit) = (Page::new(&plan.window.start), plan.window.limit as usize);
                 let (sql, params) = compile::distinct(tx.dialect(), collection.table, &plan);

@@ -136,7 +136,8 @@ impl Content {
         };
         let most = self.limits().page_bytes;
         // A transaction may be run again, and begins with all the room then.
-        let found = site.read(Lane::Scan, move |tx| boxed!(question.answer(tx, &mut Room::new(most)).await));
+        let question = Arc::new(question);
+        let found = site.query(Lane::Scan, move |tx| boxed!(question.answer(tx, &mut Room::new(most)).await));
         let (mut page, ends) = found.await?;
         if let Some(Walking { sealer, from }) = walking {
             let request = from.map_or_else(|| REFERENCED.take(&members), |it| it.request);

@@ -40,22 +40,29 @@ pub fn find(dialect: &dyn Dialect, table: Table, plan: &Find) -> Statement {
         let mut only = Only::new(&filter, it.rows);
         only.beyond = start.position().map(|position| Beyond { columns: &columns, plan, position, range: it.range });
         only.write(sql);
-        order::write(sql, &columns, are_named);
         columns
     };
     match selects.as_slice() {
         [one] => {
             // A random key has a parameter, and those are numbered in the order of the text.
             let is_random = matches!(plan.order, Order::Random { .. });
-            select(&mut sql, one, is_random || !matches!(start, Start::Offset(_)));
+            let are_named = is_random || !matches!(start, Start::Offset(_));
+            let columns = select(&mut sql, one, are_named);
+            order::write(&mut sql, &columns, are_named);
             sql.push(" limit ").bind(limit);
         }
         // Each has its part of the page, in order; together they have all of it.
         several => {
             let mut columns = Vec::new();
             for (n, it) in several.iter().enumerate() {
-                sql.push(if n > 0 { " union all " } else { "" }).push("select * from (");
+                sql.push(if n > 0 { " union all " } else { "" });
+                if dialect.merges_by_index() && access.is_ordered(it.rows) {
+                    columns = select(&mut sql, it, true);
+                    continue;
+                }
+                sql.push("select * from (");
                 columns = select(&mut sql, it, true);
+                order::write(&mut sql, &columns, true);
                 sql.push(" limit ").bind(limit.saturating_add(offset)).push(") as ").push(&format!("s{}", n + 1));
             }
             order::write(&mut sql, &columns, true);
@@ -170,7 +177,7 @@ fn selects<'p>(access: &Access<'p>, plan: &Find) -> Vec<Select<'p>> {
     for rows in access.rows() {
         match plan.window.start.position() {
             // The nearest first: those that are equal to the place in all but their id.
-            Some(_) if access.has_ranges(rows) => {
+            Some(_) if access.is_ordered(rows) => {
                 let columns = plan.order.marked().count() + 1;
                 selects.extend((0..columns).rev().map(|it| Select { rows, range: Some(it) }));
             }

@@ -48,6 +48,11 @@ pub trait Dialect: Send + Sync {
     /// An expression that reads `doc` as text.
     fn read_doc(&self) -> &'static str;
 
+    /// Whether a `union all` in an order reads each select through an index that has the order, only as far
+    /// as the whole goes. Where it doesn't, each select needs an order and a limit of its own; where it
+    /// does, those would have its rows sorted again.
+    fn merges_by_index(&self) -> bool;
+
     /// `left` is one of the texts of the list bound at `placeholder`.
     fn any_of(&self, left: &str, placeholder: &str) -> String;
 

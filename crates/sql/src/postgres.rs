@@ -40,6 +40,10 @@ impl Dialect for Postgres {
         "doc"
     }
 
+    fn merges_by_index(&self) -> bool {
+        false
+    }
+
     fn any_of(&self, left: &str, placeholder: &str) -> String {
         format!("{left} = any({placeholder})")
     }

@@ -41,6 +41,10 @@ impl Dialect for Sqlite {
         "json(doc)"
     }
 
+    fn merges_by_index(&self) -> bool {
+        true
+    }
+
     fn any_of(&self, left: &str, placeholder: &str) -> String {
         format!("{left} in (select value from json_each({placeholder}))")
     }

@@ -144,4 +144,20 @@ impl Database {
             (Engine::Postgres(pool), Lane::Scan) => pool.scan(body).await,
         }
     }
+
+    /// Runs a read that can be begun twice. A scan on SQLite is begun at once, within a budget of steps, and
+    /// goes to its lane only when that is too little: handing a read to another thread costs more than
+    /// most reads. On PostgreSQL the work is done elsewhere.
+    pub async fn query<T, F>(&self, lane: Lane, body: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: for<'t> FnOnce(&'t mut Tx<'_>) -> TxFuture<'t, T> + Clone + Send + 'static,
+    {
+        if let (Engine::Sqlite { readers, .. }, Lane::Scan) = (&self.engine, lane)
+            && let Some(result) = readers.short(body.clone())
+        {
+            return result;
+        }
+        self.read(lane, body).await
+    }
 }

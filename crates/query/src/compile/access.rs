@@ -59,8 +59,9 @@ impl<'p> Access<'p> {
         }
     }
 
-    /// Whether an index can look up what lies beyond a place, one range for each column of the order.
-    pub(super) fn has_ranges(&self, rows: Rows<'_>) -> bool {
+    /// Whether an index has these rows in the order of the plan, and so can look up what lies beyond a place,
+    /// one range for each column of the order.
+    pub(super) fn is_ordered(&self, rows: Rows<'_>) -> bool {
         self.is_ordered && !matches!(rows, Rows::Odd(_))
     }
 }

@@ -1,8 +1,8 @@
 //! Readers of a SQLite file, in two lanes.
 //!
-//! Bounded point reads and index lookups run at once on the caller's thread. Everything that can scan
-//! runs on a small lane of its own, bounded in number and cancelled when nobody waits for it any more
-//! or its time is over (measurements Q2).
+//! Bounded point reads and index lookups run at once on the caller's thread, and so does what shows itself
+//! to be short. Everything that scans runs on a small lane of its own, bounded in number and cancelled
+//! when nobody waits for it any more or its time is over (measurements Q2).
 
 use super::{SqliteTx, log::Gate};
 use crate::{Error, Tx, TxFuture, tx::EngineTx};
@@ -13,7 +13,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
     },
     time::Duration,
 };
@@ -26,6 +26,10 @@ const SCANNERS: usize = 2;
 const WAITING: usize = 256;
 /// Idle connections kept for point reads.
 const IDLE: usize = 8;
+/// What a read may take on the caller's thread: so many times so many steps of SQLite's machine, a
+/// millisecond or two.
+const SHORT: u32 = 20;
+const STEPS: i32 = 1000;
 /// A scan is ended after this long (protocol/content.md: WDE0028).
 const SCAN_LIMIT: Duration = Duration::from_secs(30);
 
@@ -55,17 +59,42 @@ impl Readers {
     where
         F: for<'t> FnOnce(&'t mut Tx<'_>) -> TxFuture<'t, T>,
     {
-        let idle = self.idle.lock().pop();
-        let mut conn = match idle {
-            Some(conn) => conn,
-            None => open(&self.path)?,
-        };
+        let mut conn = self.idle_connection()?;
         let result = with(&mut conn, body);
+        self.keep(conn);
+        result
+    }
+
+    /// The same as long as it takes no more than a few steps; nothing if it would.
+    pub(crate) fn short<T, F>(&self, body: F) -> Option<Result<T>>
+    where
+        F: for<'t> FnOnce(&'t mut Tx<'_>) -> TxFuture<'t, T>,
+    {
+        let mut conn = match self.idle_connection() {
+            Ok(conn) => conn,
+            Err(error) => return Some(Err(error.into())),
+        };
+        let left = Arc::new(AtomicU32::new(SHORT));
+        let counter = left.clone();
+        // Once at nothing it stays there, so that no later statement of the body runs on.
+        let is_over = move || counter.fetch_update(Relaxed, Relaxed, |it| it.checked_sub(1)).is_err();
+        let _ = conn.progress_handler(STEPS, Some(is_over));
+        let result = with(&mut conn, body);
+        let _ = conn.progress_handler(0, None::<fn() -> bool>);
+        self.keep(conn);
+        (result.is_ok() || left.load(Relaxed) > 0).then_some(result)
+    }
+
+    fn idle_connection(&self) -> Result<Connection, Error> {
+        let idle = self.idle.lock().pop();
+        idle.map_or_else(|| open(&self.path), Ok)
+    }
+
+    fn keep(&self, conn: Connection) {
         let mut idle = self.idle.lock();
         if idle.len() < IDLE && conn.is_autocommit() {
             idle.push(conn);
         }
-        result
     }
 
     /// A read that may take long, on the lane for scans.
@@ -78,7 +107,7 @@ impl Readers {
         let gone = Arc::new(AtomicBool::new(false));
         let _cancel = CancelOnDrop(gone.clone());
         let scan: Scan = Box::new(move |conn| {
-            if gone.load(Ordering::Relaxed) {
+            if gone.load(Relaxed) {
                 return;
             }
             limit(conn, gone);
@@ -115,7 +144,7 @@ fn run(mut conn: Connection, waiting: &Receiver<Scan>, gate: &Gate) {
 fn limit(conn: &mut Connection, gone: Arc<AtomicBool>) {
     #[expect(clippy::disallowed_methods, reason = "a monotonic limit on one statement, not a time that is stored")]
     let start = std::time::Instant::now();
-    let handler = move || gone.load(Ordering::Relaxed) || start.elapsed() > SCAN_LIMIT;
+    let handler = move || gone.load(Relaxed) || start.elapsed() > SCAN_LIMIT;
     let _ = conn.progress_handler(10_000, Some(handler));
 }
 
@@ -131,6 +160,6 @@ struct CancelOnDrop(Arc<AtomicBool>);
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.store(true, Relaxed);
     }
 }
