@@ -58,6 +58,43 @@ on_both_engines! {
         }
     }
 
+    /// Half of a surrogate pair is JSON and nothing that an engine keeps: one answer, whichever call it
+    /// comes to and wherever it stands.
+    async fn half_a_surrogate_pair(engine) {
+        let app = TestApp::new(engine).await;
+        things(&app).await;
+        let content = ["/v2/items", "/v2/bulk", "/v2/collections", "/v2/indexes", "/v1/permissions"];
+        let posts = POSTS.iter().filter(|path| content.iter().any(|it| path.starts_with(it)));
+        let calls = posts.map(|path| (Method::POST, *path)).chain([
+            (Method::PUT, "/v2/collections"), (Method::PATCH, "/v2/collections/things"),
+            (Method::PUT, "/v2/items/one"), (Method::PATCH, "/v2/items/one"),
+        ]);
+        for (method, path) in calls {
+            for half in ["\\ud800", "\\udc00", "x\\udbffx", "\\ud83d\\u0041"] {
+                for body in [
+                    format!("{{\"dataCollectionId\":\"{half}\"}}"),
+                    format!("{{\"dataCollectionId\":\"things\",\"{half}\":1}}"),
+                    format!("{{\"dataCollectionId\":\"things\",\"filter\":{{\"n\":[\"{half}\"]}}}}"),
+                ] {
+                    let reply = app.app().send(method.clone(), path, Some(body.clone().into())).await;
+                    assert_eq!(reply.verdict(), "400 WDE0080", "{method} {path} {body} {:?}", reply.body);
+                }
+            }
+        }
+        for path in ["/v2/items", "/v2/items/update", "/v2/items/save"] {
+            let body = "{\"dataCollectionId\":\"things\",\"dataItem\":{\"data\":{\"_id\":\"x\",\"a\":\"\\ud800\"}}}";
+            assert_eq!(app.app().send(Method::POST, path, Some(body.into())).await.verdict(), "400 WDE0080", "{path}");
+        }
+        for call in ["insert", "update", "save"] {
+            let body = "{\"dataCollectionId\":\"things\",\"dataItems\":[{\"data\":{\"_id\":\"x\",\"a\":\"\\ud800\"}}]}";
+            let reply = app.app().send(Method::POST, &format!("/v2/bulk/items/{call}"), Some(body.into())).await.json();
+            assert_eq!(reply["results"][0]["itemMetadata"]["error"]["code"], "WDE0080", "{call} {reply}");
+        }
+        // {"dataCollectionId":"\ud800"}
+        let get = "/v2/items/query?.r=eyJkYXRhQ29sbGVjdGlvbklkIjoiXHVkODAwIn0";
+        assert_eq!(app.app().get(get).await.verdict(), "400 WDE0080");
+    }
+
     async fn wrong_types_everywhere(engine) {
         let app = TestApp::new(engine).await;
         things(&app).await;

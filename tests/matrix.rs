@@ -124,6 +124,24 @@ async fn row(app: &TestApp, caller: &Asker<'_>, c: &str, (member, other): (&Aske
         let patch = json!({ "dataCollectionId": c, "patch": { "dataItemId": id, "fieldModifications": [change] } });
         cells.push(format!("patch {id} {}", caller.post("/v2/items/patch", &patch).await.verdict()));
     }
+    let three = ["mine", "hers", "none"];
+    for id in three {
+        let save = json!({ "dataCollectionId": c, "dataItem": { "id": id, "data": { "_id": id, "secret": 6 } } });
+        cells.push(format!("save {id} {}", caller.post("/v2/items/save", &save).await.verdict()));
+    }
+    let data = |id: &str| json!({ "id": id, "data": { "_id": id, "secret": 7 } });
+    let new = json!({ "dataCollectionId": c, "dataItems": [data("new"), data("mine")] });
+    cells.push(format!("bulk insert {}", done(&caller.post("/v2/bulk/items/insert", &new).await)));
+    let _ = app.app().post("/v2/items/remove", &json!({ "dataCollectionId": c, "dataItemId": "new" })).await;
+    let all = json!({ "dataCollectionId": c, "dataItems": three.map(data) });
+    cells.push(format!("bulk update {}", done(&caller.post("/v2/bulk/items/update", &all).await)));
+    cells.push(format!("bulk save {}", done(&caller.post("/v2/bulk/items/save", &all).await)));
+    let patches = three.map(|id| {
+        let set = json!({ "fieldPath": "secret", "action": "SET_FIELD", "setFieldOptions": { "value": 8 } });
+        json!({ "dataItemId": id, "fieldModifications": [set] })
+    });
+    let patches = json!({ "dataCollectionId": c, "patches": patches });
+    cells.push(format!("bulk patch {}", done(&caller.post("/v2/bulk/items/patch", &patches).await)));
     for id in ["mine", "hers", "none"] {
         cells.push(format!("links {id} {}", links(caller, c, id).await));
     }
@@ -134,13 +152,29 @@ async fn row(app: &TestApp, caller: &Asker<'_>, c: &str, (member, other): (&Aske
     let truncate = caller.post("/v2/items/truncate", &json!({ "dataCollectionId": c })).await;
     cells.push(format!("truncate {}", truncate.verdict()));
     restore(app, member, other, c).await;
+    let gone = json!({ "dataCollectionId": c, "dataItemIds": three });
+    cells.push(format!("bulk remove {}", done(&caller.post("/v2/bulk/items/remove", &gone).await)));
+    restore(app, member, other, c).await;
     cells.push(format!("permissions {}", caller.get(&format!("/v1/permissions?dataCollectionId={c}")).await.verdict()));
     cells.push(format!("indexes {}", caller.get(&format!("/v2/indexes?dataCollectionId={c}")).await.verdict()));
+    let index = json!({ "dataCollectionId": c, "index": { "name": "", "fields": [] } });
+    cells.push(format!("bad index {}", caller.post("/v2/indexes", &index).await.verdict()));
     let reply = caller.get(&format!("/v1/permissions/current?dataCollectionId={c}")).await;
     let (mine, words) = (reply.json(), ["itemRead", "itemInsert", "itemUpdate", "itemRemove"]);
     let rights: Vec<_> = words.into_iter().filter(|it| mine[it] == true).collect();
     cells.push(format!("mine {}", if reply.status == 200 { rights.join("+") } else { reply.verdict() }));
     cells.join(" | ")
+}
+
+/// The items that a call on many has done something to.
+fn done(reply: &stoa_testkit::Reply) -> String {
+    if reply.status != 200 {
+        return reply.verdict();
+    }
+    let json = reply.json();
+    let done = json["results"].as_array().into_iter().flatten().filter(|it| it["itemMetadata"]["success"] == true);
+    let ids: Vec<_> = done.filter_map(|it| it["itemMetadata"]["id"].as_str()).collect();
+    if ids.is_empty() { "-".to_owned() } else { ids.join("+") }
 }
 
 /// Links an item with the member's, looks, and takes the link away again in both ways.

@@ -2,11 +2,25 @@
 
 use super::*;
 
+impl Side {
+    /// What a person finds in this collection, in the order of [`pages::sort`].
+    pub fn found(&self, person: &Person<'_>, passes: &Passes) -> Vec<&Value> {
+        let mut found: Vec<_> = self.readable(person).into_iter().map(|it| it.1).filter(|it| passes(it)).collect();
+        found.sort_by(|a, b| pages::rank(a).cmp(&pages::rank(b)));
+        found
+    }
+}
+
 impl World<'_> {
     /// One random call, with everything about it checked.
-    pub async fn call(&mut self, person: &Person<'_>, random: &mut Random) -> (&'static str, String) {
+    pub async fn call(
+        &mut self,
+        person: &Person<'_>,
+        people: &[Person<'_>],
+        random: &mut Random,
+    ) -> (&'static str, String) {
         let is_near = random.one_in(2);
-        let (call, verdict) = match random.below(22) {
+        let (call, verdict) = match random.below(36) {
             0 => ("get", self.get(person, random, is_near).await),
             1 | 2 => ("query", self.query(person, random, is_near).await),
             3 | 5 => ("count", self.count(person, random, is_near).await),
@@ -22,17 +36,26 @@ impl World<'_> {
             14 => ("conditional update", self.write_if(person, random, is_near).await),
             15 => ("patch", self.patch(person, random, is_near).await),
             16 => ("bulk patch", self.patch_many(person, random, is_near).await),
-            _ => self.link_call(person, random).await,
+            17..=22 => self.link_call(person, random).await,
+            23..=27 => self.saving_call(person, random).await,
+            28..=33 => self.page_call(person, people, random, is_near).await,
+            34 => ("give", self.give(person, people, random, is_near).await),
+            _ => ("truncate", self.truncate(person, people, random, is_near).await),
         };
-        self.check(call, person).await;
+        // What a question changed against all rules is still there after the next write.
+        let is_question =
+            ["get", "query", "count", "distinct", "walk", "include"].iter().any(|it| call.starts_with(it));
+        if !is_question || random.one_in(4) {
+            self.check(call, person).await;
+        }
         (call, verdict)
     }
 
-    fn side(&self, is_near: bool) -> &Side {
+    pub fn side(&self, is_near: bool) -> &Side {
         if is_near { &self.near } else { &self.far }
     }
 
-    fn items(&mut self, is_near: bool) -> &mut BTreeMap<String, Value> {
+    pub fn items(&mut self, is_near: bool) -> &mut BTreeMap<String, Value> {
         if is_near { &mut self.near.items } else { &mut self.far.items }
     }
 
@@ -55,11 +78,10 @@ impl World<'_> {
 
     async fn query(&self, person: &Person<'_>, random: &mut Random, is_near: bool) -> String {
         let side = self.side(is_near);
-        let (filter, passes) = filter(random);
+        let (filter, passes) = self.filter(person, random, is_near);
         let (limit, offset, only_n) = (1 + random.below(12), random.below(3), random.one_in(3));
         let fields = if only_n { json!(["n", "missing"]) } else { json!([]) };
-        let sort = json!([{ "fieldName": "n", "order": "DESC" }, { "fieldName": "_id" }]);
-        let paging = json!({ "limit": limit, "offset": offset });
+        let (sort, paging) = (pages::sort(), json!({ "limit": limit, "offset": offset }));
         let body = json!({ "dataCollectionId": side.id, "returnTotalCount": true,
             "query": { "filter": filter, "sort": sort, "paging": paging, "fields": fields } });
         let reply = person.asker.post("/v2/items/query", &body).await;
@@ -68,10 +90,9 @@ impl World<'_> {
             assert_eq!(reply.verdict(), refusal(person), "{context}");
             return reply.verdict();
         }
-        let mut found: Vec<_> = side.readable(person).into_iter().filter(|(_, it)| passes(it)).collect();
-        found.sort_by(|(a, x), (b, y)| y["n"].as_u64().cmp(&x["n"].as_u64()).then(a.cmp(b)));
+        let found = side.found(person, &passes);
         let page = found.iter().skip(offset).take(limit);
-        let shown = page.map(|(id, it)| if only_n { json!({ "_id": id, "n": it["n"] }) } else { (*it).clone() });
+        let shown = page.map(|it| if only_n { json!({ "_id": it["_id"], "n": it["n"] }) } else { (*it).clone() });
         let json = reply.json();
         let items = json["dataItems"].as_array().unwrap_or_else(|| panic!("{context}"));
         let answered: Vec<_> = items.iter().map(|it| plain(&it["data"])).collect();
@@ -83,7 +104,7 @@ impl World<'_> {
 
     async fn count(&self, person: &Person<'_>, random: &mut Random, is_near: bool) -> String {
         let side = self.side(is_near);
-        let (filter, passes) = filter(random);
+        let (filter, passes) = self.filter(person, random, is_near);
         let reply =
             person.asker.post("/v2/items/count", &json!({ "dataCollectionId": side.id, "filter": filter })).await;
         let context = self.context(&format!("count {filter}"), person, side, &reply);
@@ -99,7 +120,7 @@ impl World<'_> {
 
     async fn distinct(&self, person: &Person<'_>, is_near: bool) -> String {
         let side = self.side(is_near);
-        let body = json!({ "dataCollectionId": side.id, "fieldName": "n" });
+        let body = json!({ "dataCollectionId": side.id, "fieldName": "n", "returnTotalCount": true });
         let reply = person.asker.post("/v2/items/query-distinct-values", &body).await;
         let context = self.context("distinct", person, side, &reply);
         match right(person, side, READ) {
@@ -109,14 +130,16 @@ impl World<'_> {
                     side.readable(person).into_iter().filter_map(|(_, it)| it["n"].as_u64()).collect();
                 values.sort_unstable();
                 values.dedup();
-                assert_eq!(reply.json()["distinctValues"], json!(values), "{context}");
+                let json = reply.json();
+                assert_eq!(json["distinctValues"], json!(values), "{context}");
+                assert_eq!(json["pagingMetadata"]["total"], values.len(), "{context}");
             }
         }
         reply.verdict()
     }
 
     /// What a write of this item by this person must come to: whether it is stored, and as whose.
-    fn stored_by(&self, person: &Person<'_>, side: &Side, id: &str, how: &str) -> Option<String> {
+    pub fn stored_by(&self, person: &Person<'_>, side: &Side, id: &str, how: &str) -> Option<String> {
         let may_insert = matches!(right(person, side, INSERT), Right::All | Right::Own);
         match (side.items.get(id), how) {
             (None, "insert" | "save") if may_insert => Some(person.id.clone()),
@@ -126,7 +149,7 @@ impl World<'_> {
     }
 
     /// What an app writes is nobody's.
-    fn as_stored(&self, mut data: Value, owner: String) -> Value {
+    pub fn as_stored(&self, mut data: Value, owner: String) -> Value {
         if !owner.is_empty() {
             data["_owner"] = owner.into();
         }
@@ -247,12 +270,43 @@ impl World<'_> {
         reply.verdict()
     }
 
+    /// A filter, and whether an item passes it for this person. Some of them try to get around a scope,
+    /// and some ask for links.
+    pub fn filter(&self, person: &Person<'_>, random: &mut Random, is_near: bool) -> (Value, Passes) {
+        let n = random.below(4) as u64;
+        let field = if is_near { "many" } else { "back" };
+        // The links that this person may know of, seen from this side.
+        let linked = |other: Option<&str>| {
+            let is_asked = |it: &&Value| other.is_none_or(|id| it["_id"] == id);
+            let is_linked = |it: &&String| self.linked_items(person, is_near, it).iter().any(is_asked);
+            self.side(is_near).items.keys().filter(is_linked).cloned().collect::<Vec<_>>()
+        };
+        match random.below(7) {
+            0 => (json!({}), Box::new(|_| true)),
+            1 => (json!({ "n": { "$gte": n } }), Box::new(move |it| it["n"].as_u64() >= Some(n))),
+            2 => (json!({ "$or": [{}, { "_owner": { "$exists": true } }] }), Box::new(|_| true)),
+            3 => (json!({ "$not": [{ "n": n }] }), Box::new(move |it| it["n"].as_u64() != Some(n))),
+            4 => (json!({ "$or": [{ "n": n }, { "_owner": { "$ne": "x" } }] }), Box::new(|_| true)),
+            5 => {
+                let other = self.side(!is_near).any_id(random);
+                let linked = linked(Some(&other));
+                let passes = move |it: &Value| linked.iter().any(|id| it["_id"] == id.as_str());
+                (json!({ field: { "$hasSome": [other] } }), Box::new(passes))
+            }
+            _ => {
+                let linked = linked(None);
+                let passes = move |it: &Value| !linked.iter().any(|id| it["_id"] == id.as_str());
+                (json!({ field: { "$exists": false } }), Box::new(passes))
+            }
+        }
+    }
+
     /// A condition must not tell anything of an item that its writer can't read.
     async fn write_if(&mut self, person: &Person<'_>, random: &mut Random, is_near: bool) -> String {
         let side = self.side(is_near);
         let id = side.any_id(random);
         let data = side.data(random, &id);
-        let (filter, passes) = filter(random);
+        let (filter, passes) = self.filter(person, random, is_near);
         let body = json!({ "dataCollectionId": side.id, "dataItem": { "id": id, "data": data }, "condition": { "filter": filter } });
         let reply = person.asker.post("/v2/items/update", &body).await;
         let context = self.context(&format!("update {id} if {filter}"), person, side, &reply);
@@ -318,7 +372,7 @@ impl World<'_> {
     }
 
     /// An item is gone, and its links with it.
-    fn forget(&mut self, is_near: bool, id: &str) {
+    pub fn forget(&mut self, is_near: bool, id: &str) {
         self.items(is_near).remove(id);
         self.links.retain(|(near, far)| if is_near { near != id } else { far != id });
     }
@@ -329,21 +383,6 @@ fn patch(id: &str, mark: usize) -> Value {
     json!({ "dataItemId": id, "fieldModifications": [set] })
 }
 
-fn owner(item: &Value) -> String {
+pub fn owner(item: &Value) -> String {
     item["_owner"].as_str().unwrap_or_default().to_owned()
-}
-
-/// Whether an item passes.
-type Passes = Box<dyn Fn(&Value) -> bool>;
-
-/// A filter, and whether an item passes it. Some of them try to get around a scope.
-fn filter(random: &mut Random) -> (Value, Passes) {
-    let n = random.below(4) as u64;
-    match random.below(5) {
-        0 => (json!({}), Box::new(|_| true)),
-        1 => (json!({ "n": { "$gte": n } }), Box::new(move |it| it["n"].as_u64() >= Some(n))),
-        2 => (json!({ "$or": [{}, { "_owner": { "$exists": true } }] }), Box::new(|_| true)),
-        3 => (json!({ "$not": [{ "n": n }] }), Box::new(move |it| it["n"].as_u64() != Some(n))),
-        _ => (json!({ "$or": [{ "n": n }, { "_owner": { "$ne": "x" } }] }), Box::new(|_| true)),
-    }
 }

@@ -4,12 +4,16 @@ use super::*;
 
 impl World<'_> {
     pub async fn link_call(&mut self, person: &Person<'_>, random: &mut Random) -> (&'static str, String) {
-        match random.below(6) {
+        match random.below(8) {
             0 | 1 => ("insert reference", self.link(person, random).await),
             2 => ("remove reference", self.unlink(person, random).await),
             3 => ("replace references", self.relink(person, random).await),
             4 => ("query referenced", self.referenced(person, random).await),
-            _ => ("include references", self.include(person).await),
+            5 => ("query referenced singly", self.referenced_by_one(person, random).await),
+            _ => {
+                let is_near = !random.one_in(3);
+                ("include references", self.include(person, random, is_near).await)
+            }
         }
     }
 
@@ -72,7 +76,7 @@ impl World<'_> {
             assert_ne!(reply.verdict(), "200", "{context}");
         }
         if reply.status == 200 {
-            self.links.retain(|it| *it != (near.clone(), far.clone()));
+            self.take_link(person, &near, &far);
         }
         reply.verdict()
     }
@@ -93,8 +97,7 @@ impl World<'_> {
         }
         if reply.status == 200 {
             assert!(self.may_link(person, &near, &far), "{context}");
-            self.links.retain(|it| it.0 != near);
-            self.links.extend(far.into_iter().map(|it| (near.clone(), it)));
+            self.set_links(person, &near, &far);
         }
         reply.verdict()
     }
@@ -127,41 +130,115 @@ impl World<'_> {
         reply.verdict()
     }
 
-    /// The items that the person may see through the links of an item.
+    /// A single reference that leads nowhere, or where the person may not look, is told of by its id alone.
+    async fn referenced_by_one(&self, person: &Person<'_>, random: &mut Random) -> String {
+        let near: Vec<_> = (0..3).map(|_| self.near.any_id(random)).collect();
+        let body = json!({ "dataCollectionId": self.near.id, "referringItemFieldName": "one",
+            "referringItemIds": near, "returnTotalCount": true });
+        let reply = person.asker.post("/v2/items/query-referenced", &body).await;
+        let context = self.context(&format!("one of {near:?}, {:?}", self.far.levels), person, &self.near, &reply);
+        if [&self.near, &self.far].iter().any(|it| right(person, it, READ) == Right::Refused) {
+            assert_eq!(reply.verdict(), refusal(person), "{context}");
+            return reply.verdict();
+        }
+        let mut expected = Vec::new();
+        for (n, id) in near.iter().enumerate().filter(|(n, id)| !near[..*n].contains(id)) {
+            let item = self.near.items.get(id).filter(|it| may(person, &self.near, READ, it));
+            let Some(far) = item.and_then(|it| it["one"].as_str()) else { continue };
+            let shown = self.far.items.get(far).filter(|it| may(person, &self.far, READ, it));
+            expected.push((near[n].clone(), far.to_owned(), shown.cloned()));
+        }
+        let json = reply.json();
+        let told = json["results"].as_array().into_iter().flatten().map(|it| {
+            let item = it.get("dataItem").map(|it| plain(&it["data"]));
+            let far = item.as_ref().map_or(&it["unresolvedReference"]["referencedItemId"], |it| &it["_id"]);
+            let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
+            (text(&it["referringItemId"]), text(far), item)
+        });
+        assert_eq!(told.collect::<Vec<_>>(), expected, "{context}");
+        assert_eq!(json["pagingMetadata"]["total"], expected.len(), "{context}");
+        reply.verdict()
+    }
+
+    /// The items that the person may see through the links of an item that they may see.
     fn through(&self, person: &Person<'_>, near: &str) -> Vec<Value> {
         if !self.near.items.get(near).is_some_and(|it| may(person, &self.near, READ, it)) {
             return Vec::new();
         }
-        let far = self.linked(&near.into()).into_iter().filter_map(|it| self.far.items.get(&it));
-        far.filter(|it| may(person, &self.far, READ, it)).cloned().collect()
+        self.linked_items(person, true, near).into_iter().cloned().collect()
     }
 
-    /// With its references, an item shows no more of the other collection than a query there would.
-    async fn include(&self, person: &Person<'_>) -> String {
-        let body = json!({ "dataCollectionId": self.near.id, "includeReferences": [{ "field": "one" }, { "field": "many" }],
+    /// Where the links of an item of one side lead, as far as the person may see.
+    pub fn linked_items(&self, person: &Person<'_>, is_near: bool, id: &str) -> Vec<&Value> {
+        let ends = self.links.iter().map(|(near, far)| if is_near { (near, far) } else { (far, near) });
+        let other = self.side(!is_near);
+        let there = ends.filter(|it| it.0 == id).filter_map(|it| other.items.get(it.1));
+        there.filter(|it| may(person, other, READ, it)).collect()
+    }
+
+    /// With its references, and with theirs, an item shows no more of a collection than a query there would.
+    async fn include(&self, person: &Person<'_>, random: &mut Random, is_near: bool) -> String {
+        let side = self.side(is_near);
+        let limit = 1 + random.below(3);
+        let (references, tree) = match (is_near, random.below(3)) {
+            (true, 0) => (json!([{ "field": "one" }, { "field": "many" }]), json!({ "one": {}, "many": {} })),
+            (true, 1) => (
+                json!([{ "field": "one.back", "limit": limit }, { "field": "many" }]),
+                json!({ "one": { "back": { "limit": limit } }, "many": {} }),
+            ),
+            (true, _) => (
+                json!([{ "field": "many", "limit": limit }, { "field": "many.back.one" }]),
+                json!({ "many": { "limit": limit, "back": { "one": {} } } }),
+            ),
+            (false, 0) => (json!([{ "field": "back", "limit": limit }]), json!({ "back": { "limit": limit } })),
+            (false, _) => (
+                json!([{ "field": "back.one" }, { "field": "back.many.back" }]),
+                json!({ "back": { "one": {}, "many": { "back": {} } } }),
+            ),
+        };
+        let body = json!({ "dataCollectionId": side.id, "includeReferences": references,
             "query": { "sort": [{ "fieldName": "_id" }] } });
         let reply = person.asker.post("/v2/items/query", &body).await;
-        let context = self.context(&format!("include {:?}", self.far.levels), person, &self.near, &reply);
-        if right(person, &self.near, READ) == Right::Refused {
+        let levels = [self.near.levels, self.far.levels];
+        let context = self.context(&format!("include {references} {levels:?} {:?}", self.links), person, side, &reply);
+        if right(person, side, READ) == Right::Refused {
             assert_eq!(reply.verdict(), refusal(person), "{context}");
             return reply.verdict();
         }
         let json = reply.json();
         let items = json["dataItems"].as_array().unwrap_or_else(|| panic!("{context}"));
-        let readable = self.near.readable(person);
-        assert_eq!(items.len(), readable.len(), "{context}");
-        for (shown, (id, item)) in items.iter().zip(readable) {
-            let shown = &shown["data"];
-            let one = item["one"].as_str().and_then(|it| self.far.items.get(it));
-            match one.filter(|it| may(person, &self.far, READ, it)) {
-                Some(it) => assert_eq!(plain(&shown["one"]), *it, "{context}"),
-                None => assert_eq!(shown["one"], item["one"], "{context}"),
-            }
-            let expected: Vec<_> = self.through(person, id);
-            let many = shown["many"].as_array().into_iter().flatten().map(plain).collect::<Vec<_>>();
-            assert_eq!(many, expected, "{context}");
-        }
+        let shown: Vec<_> = items.iter().map(|it| plain(&it["data"])).collect();
+        let readable = side.readable(person).into_iter();
+        assert_eq!(
+            shown,
+            readable.map(|(_, it)| self.composed(person, is_near, it, &tree)).collect::<Vec<_>>(),
+            "{context}"
+        );
         reply.verdict()
+    }
+
+    /// An item with what it refers to, as far as the person may see; the tree says what is wanted.
+    pub fn composed(&self, person: &Person<'_>, is_near: bool, item: &Value, tree: &Value) -> Value {
+        let mut composed = item.clone();
+        let below = |it: &Value, tree: &Value| self.composed(person, !is_near, it, tree);
+        for (name, tree) in tree.as_object().into_iter().flatten() {
+            match name.as_str() {
+                "one" => {
+                    let one = item["one"].as_str().and_then(|it| self.far.items.get(it));
+                    if let Some(it) = one.filter(|it| may(person, &self.far, READ, it)) {
+                        composed["one"] = below(it, tree);
+                    }
+                }
+                "many" | "back" => {
+                    let limit = tree["limit"].as_u64().unwrap_or(50) as usize;
+                    let id = item["_id"].as_str().unwrap_or_default();
+                    let linked = self.linked_items(person, is_near, id).into_iter().take(limit);
+                    composed[name.as_str()] = linked.map(|it| below(it, tree)).collect();
+                }
+                _ => {}
+            }
+        }
+        composed
     }
 }
 

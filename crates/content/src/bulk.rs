@@ -2,7 +2,7 @@
 
 use crate::{
     Collection, Content, Item, Operation, Request,
-    item::{may_save, patched, readable},
+    item::{may_save, patched, readable, replaced},
     patch::Patch,
     rule,
     sent::Sent,
@@ -279,7 +279,7 @@ impl Content {
         }
         let mut target = Target::new(self, site, collection.clone(), caller);
         target.saving = Arc::new(saving);
-        let show = |it: Written| shows_items.then(|| Item::new(&collection, it.doc));
+        let show = |it: Written| shows_items.then(|| replaced(&collection, caller, it));
         call.write(site, &target, mode, condition, show).await
     }
 

@@ -226,29 +226,31 @@ async fn links(
     let (near, other, table) = (link.side.near(), link.side.far(), &far.texts.name);
     let is_scoped = *scope != Scope::Everything;
     let mut sql = Writer::new(tx.dialect());
-    sql.push(&format!("select link.{near}, link.{other} from "));
-    let ids: Vec<[String; 1]> = ids.into_iter().map(|it| [it]).collect();
-    let list = sql.param(json!(ids).to_string());
-    let listed = sql.dialect().listed(&list, 1);
-    sql.push(&listed).push(" cross join stoa.item_link link");
-    if is_scoped {
-        sql.push(&format!(" cross join {table} far"));
-    }
-    let site = sql.param(site);
-    sql.push(&format!(" where link.site = {site}"));
-    let relation = sql.param(link.relation);
-    sql.push(&format!(" and link.relation = {relation} and link.{near} = k.c0"));
-    // Up to the last link that is wanted of this item: nothing behind it is looked at.
-    sql.push(" and link.seq <= coalesce((select one.seq from stoa.item_link one");
+    // For each item the last link that is wanted: nothing behind it is looked at. Worked out on its own,
+    // whatever an engine knows of the tables, for beside the links it would be asked for each of them.
+    sql.push("with wanted as materialized (select k.c0, coalesce((select one.seq from stoa.item_link one");
     if is_scoped {
         sql.push(&format!(" cross join {table} seen"));
     }
-    sql.push(&format!(" where one.site = {site} and one.relation = {relation} and one.{near} = k.c0"));
+    let site = sql.param(site);
+    sql.push(&format!(" where one.site = {site}"));
+    let relation = sql.param(link.relation);
+    sql.push(&format!(" and one.relation = {relation} and one.{near} = k.c0"));
     if is_scoped {
         sql.push(&format!(" and seen.id = one.{other}"));
         and_scope(&mut sql, "seen", scope);
     }
-    sql.push(" order by one.seq limit 1 offset ").bind(i64::from(limit) - 1).push("), 9223372036854775807)");
+    sql.push(" order by one.seq limit 1 offset ").bind(i64::from(limit) - 1);
+    sql.push("), 9223372036854775807) as last from ");
+    let ids: Vec<[String; 1]> = ids.into_iter().map(|it| [it]).collect();
+    let list = sql.param(json!(ids).to_string());
+    let listed = sql.dialect().listed(&list, 1);
+    sql.push(&listed).push(&format!(") select link.{near}, link.{other} from wanted cross join stoa.item_link link"));
+    if is_scoped {
+        sql.push(&format!(" cross join {table} far"));
+    }
+    sql.push(&format!(" where link.site = {site} and link.relation = {relation} and link.{near} = wanted.c0"));
+    sql.push(" and link.seq <= wanted.last");
     if is_scoped {
         sql.push(&format!(" and far.id = link.{other}"));
         and_scope(&mut sql, "far", scope);

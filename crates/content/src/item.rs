@@ -8,7 +8,7 @@ use crate::{
     patch::Patch,
     rule,
     sent::Sent,
-    write::{self, Draft, Incoming, Mode, Target, covers, missing},
+    write::{self, Draft, Incoming, Mode, Target, Written, covers, missing},
 };
 use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Fault, Result};
@@ -134,7 +134,7 @@ impl Content {
         let shows = self.take_references(site, &mut target, request, &mut item).await?;
         let incoming = Incoming { id, draft: Draft::Whole(item) };
         let written = only(write::change(site, &target, Mode::Update, vec![incoming], condition).await?)?;
-        self.shown(site, caller, collection, written.doc, shows).await
+        self.written(site, caller, collection, written, shows).await
     }
 
     /// Changes the fields that a patch names. Who may not read the item is answered its id alone.
@@ -172,8 +172,25 @@ impl Content {
         let shows = self.take_references(site, &mut target, request, &mut item).await?;
         let incoming = Incoming { id, draft: Draft::Whole(item) };
         let written = only(write::change(site, &target, Mode::Save, vec![incoming], None).await?)?;
-        let item = self.shown(site, caller, collection, written.doc, shows).await?;
-        Ok(Saved { item, is_new: written.is_new })
+        let is_new = written.is_new;
+        Ok(Saved { item: self.written(site, caller, collection, written, shows).await?, is_new })
+    }
+
+    /// An item as the write that replaced it or made it answers. What an item was linked to before the call
+    /// is shown only to who may read it.
+    async fn written(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        collection: Arc<Collection>,
+        written: Written,
+        shows: bool,
+    ) -> Result<Item> {
+        let shows = shows && (written.is_new || readable(&collection, caller, written.doc.clone()).is_some());
+        match shows {
+            true => self.shown(site, caller, collection, written.doc, true).await,
+            false => Ok(replaced(&collection, caller, written)),
+        }
     }
 
     /// Removes an item and answers it, unless the caller may not read it.
@@ -221,6 +238,19 @@ pub(crate) fn patched(collection: &Arc<Collection>, caller: &Caller, doc: String
     readable(collection, caller, doc.clone()).unwrap_or_else(|| {
         let id = stoa_query::project(&doc, &resolve::projection(&["_id".to_owned()]));
         Item { collection: collection.clone(), doc: id }
+    })
+}
+
+/// A written item. One that was there keeps who made it and when, which is told to those who may read it;
+/// everything else of it the caller has sent.
+pub(crate) fn replaced(collection: &Arc<Collection>, caller: &Caller, written: Written) -> Item {
+    let Written { is_new, doc } = written;
+    if is_new {
+        return Item::new(collection, doc);
+    }
+    readable(collection, caller, doc.clone()).unwrap_or_else(|| {
+        let without = |doc: String, name| stoa_query::item::without(&doc, name).unwrap_or(doc);
+        Item::new(collection, without(without(doc, "_owner"), "_createdDate"))
     })
 }
 

@@ -55,7 +55,7 @@ pub use item_event::ItemEvent;
 pub use limits::Limits;
 pub use read::Page;
 pub use reference_call::ItemReference;
-pub use request::{GetRequest, Request};
+pub use request::{GetRequest, Request, json};
 pub use rule::{Access, Grants, Level, Levels, Operation};
 
 use std::sync::Arc;

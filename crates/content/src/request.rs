@@ -160,6 +160,17 @@ impl GetRequest {
     }
 }
 
+/// Reads the body of a call that has no items; an empty one counts as `{}`.
+///
+/// # Errors
+/// MALFORMED_JSON when it isn't JSON in UTF-8, WDE0080 when it has what no JSON that we keep has.
+pub fn json(body: &[u8]) -> Result<Value> {
+    match body {
+        [] => Ok(Value::Object(Map::new())),
+        _ => serde_json::from_slice(body).map_err(|it| unreadable(&it)),
+    }
+}
+
 fn malformed(why: &dyn fmt::Display) -> Fault {
     Fault::because(Code::MalformedJson, format!("The request body is not valid JSON: {why}"))
 }

@@ -1,6 +1,9 @@
 //! Collections: `/v2/collections…` (protocol/content.md 6.2).
 
-use super::params::{self, flag, text, texts, whole};
+use super::{
+    Json,
+    params::{self, flag, text, texts, whole},
+};
 use crate::{App, Call, Problem, body};
 use axum::{extract::State, http::Uri, response::Response};
 use serde_json::{Map, Value, json};
@@ -10,7 +13,7 @@ use stoa_kernel::{Code, Fault, Result};
 const PREFIX: &str = "/v2/collections/";
 
 /// `POST /v2/collections`.
-pub(crate) async fn create(State(app): State<App>, call: Call, body: body::Json) -> Result<Response, Problem> {
+pub(crate) async fn create(State(app): State<App>, call: Call, body: Json) -> Result<Response, Problem> {
     let collection = app.content.collection_create(&call.site, &call.caller, member(&body, "collection")?).await?;
     Ok(body::ok(&json!({ "collection": collection })))
 }
@@ -37,13 +40,13 @@ pub(crate) async fn list(State(app): State<App>, call: Call, uri: Uri) -> Result
 }
 
 /// `PUT /v2/collections`.
-pub(crate) async fn update(State(app): State<App>, call: Call, body: body::Json) -> Result<Response, Problem> {
+pub(crate) async fn update(State(app): State<App>, call: Call, body: Json) -> Result<Response, Problem> {
     let collection = app.content.collection_update(&call.site, &call.caller, member(&body, "collection")?).await?;
     Ok(body::ok(&json!({ "collection": collection })))
 }
 
 /// `PATCH /v2/collections/{*id}`, and `PATCH /v2/collections/{*id}/patch-field`: an id may have slashes.
-pub(crate) async fn patch(State(app): State<App>, call: Call, uri: Uri, body: body::Json) -> Result<Response, Problem> {
+pub(crate) async fn patch(State(app): State<App>, call: Call, uri: Uri, body: Json) -> Result<Response, Problem> {
     if uri.path().ends_with("/patch-field") {
         return patch_field(&app, &call, &body).await;
     }
@@ -61,12 +64,7 @@ pub(crate) async fn delete(State(app): State<App>, call: Call, uri: Uri) -> Resu
 }
 
 /// `POST /v2/collections/restore/{*id}`.
-pub(crate) async fn restore(
-    State(app): State<App>,
-    call: Call,
-    uri: Uri,
-    body: body::Json,
-) -> Result<Response, Problem> {
+pub(crate) async fn restore(State(app): State<App>, call: Call, uri: Uri, body: Json) -> Result<Response, Problem> {
     let mut members = body.0.as_object().cloned().unwrap_or_default();
     params::default_from_path(&mut members, "dataCollectionId", &uri, "/v2/collections/restore/");
     let id = text(&members, "dataCollectionId", Code::CollectionNotText)?;
@@ -75,21 +73,21 @@ pub(crate) async fn restore(
 }
 
 /// `POST /v2/collections/create-field`.
-pub(crate) async fn create_field(State(app): State<App>, call: Call, body: body::Json) -> Result<Response, Problem> {
+pub(crate) async fn create_field(State(app): State<App>, call: Call, body: Json) -> Result<Response, Problem> {
     let (id, field) = (collection_id(&body)?, member(&body, "field")?);
     let collection = app.content.field_create(&call.site, &call.caller, id, field).await?;
     Ok(body::ok(&json!({ "dataCollection": collection })))
 }
 
 /// `POST /v2/collections/update-field`.
-pub(crate) async fn update_field(State(app): State<App>, call: Call, body: body::Json) -> Result<Response, Problem> {
+pub(crate) async fn update_field(State(app): State<App>, call: Call, body: Json) -> Result<Response, Problem> {
     let (id, field) = (collection_id(&body)?, member(&body, "field")?);
     let collection = app.content.field_update(&call.site, &call.caller, id, field, false).await?;
     Ok(body::ok(&json!({ "dataCollection": collection })))
 }
 
 /// `POST /v2/collections/delete-field`.
-pub(crate) async fn delete_field(State(app): State<App>, call: Call, body: body::Json) -> Result<Response, Problem> {
+pub(crate) async fn delete_field(State(app): State<App>, call: Call, body: Json) -> Result<Response, Problem> {
     let wrong = || Fault::because(Code::RequestInvalid, "fieldKey must be a string.");
     let (id, key) = (collection_id(&body)?, body.0.get("fieldKey").and_then(Value::as_str).ok_or_else(wrong)?);
     let collection = app.content.field_delete(&call.site, &call.caller, id, key).await?;
@@ -97,13 +95,13 @@ pub(crate) async fn delete_field(State(app): State<App>, call: Call, body: body:
 }
 
 /// `POST /v2/collections/add-plugin`.
-pub(crate) async fn add_plugin(State(app): State<App>, call: Call, body: body::Json) -> Result<Response, Problem> {
+pub(crate) async fn add_plugin(State(app): State<App>, call: Call, body: Json) -> Result<Response, Problem> {
     let (id, plugin) = (collection_id(&body)?, member(&body, "plugin")?);
     add(&app, &call, &body, id, plugin).await
 }
 
 /// `POST /v2/collections/delete-plugin`.
-pub(crate) async fn delete_plugin(State(app): State<App>, call: Call, body: body::Json) -> Result<Response, Problem> {
+pub(crate) async fn delete_plugin(State(app): State<App>, call: Call, body: Json) -> Result<Response, Problem> {
     let wrong = || Fault::because(Code::RequestInvalid, "pluginType must be a string.");
     let kind = body.0.get("pluginType").and_then(Value::as_str).ok_or_else(wrong)?;
     remove(&app, &call, &body, kind).await
@@ -124,7 +122,7 @@ pub(crate) async fn add_typed_plugin(
     State(app): State<App>,
     call: Call,
     uri: Uri,
-    body: body::Json,
+    body: Json,
 ) -> Result<Response, Problem> {
     let (kind, options) = typed(&uri, "add")?;
     let mut plugin = json!({ "type": kind });
@@ -139,7 +137,7 @@ pub(crate) async fn delete_typed_plugin(
     State(app): State<App>,
     call: Call,
     uri: Uri,
-    body: body::Json,
+    body: Json,
 ) -> Result<Response, Problem> {
     remove(&app, &call, &body, typed(&uri, "delete")?.0).await
 }
@@ -149,31 +147,31 @@ fn typed(uri: &Uri, verb: &str) -> Result<(&'static str, &'static str)> {
     found.map(|(_, kind, options)| (kind, options)).ok_or_else(|| Fault::new(Code::NotFound))
 }
 
-async fn add(app: &App, call: &Call, body: &body::Json, id: &str, plugin: &Value) -> Result<Response, Problem> {
+async fn add(app: &App, call: &Call, body: &Json, id: &str, plugin: &Value) -> Result<Response, Problem> {
     let action = ["draftItemsPluginConflictAction", "publishPluginConflictAction"];
     let action = action.iter().find_map(|it| body.0.get(*it));
     let collection = app.content.plugin_add(&call.site, &call.caller, id, plugin, action).await?;
     Ok(body::ok(&json!({ "dataCollection": collection })))
 }
 
-async fn remove(app: &App, call: &Call, body: &body::Json, kind: &str) -> Result<Response, Problem> {
+async fn remove(app: &App, call: &Call, body: &Json, kind: &str) -> Result<Response, Problem> {
     let action = body.0.get("draftItemsRemovalAction");
     let collection = app.content.plugin_delete(&call.site, &call.caller, collection_id(body)?, kind, action).await?;
     Ok(body::ok(&json!({ "dataCollection": collection })))
 }
 
-async fn patch_field(app: &App, call: &Call, body: &body::Json) -> Result<Response, Problem> {
+async fn patch_field(app: &App, call: &Call, body: &Json) -> Result<Response, Problem> {
     let (id, field) = (collection_id(body)?, member(body, "field")?);
     let collection = app.content.field_update(&call.site, &call.caller, id, field, true).await?;
     Ok(body::ok(&json!({ "dataCollection": collection })))
 }
 
-fn member<'b>(body: &'b body::Json, name: &str) -> Result<&'b Value> {
+fn member<'b>(body: &'b Json, name: &str) -> Result<&'b Value> {
     let wrong = || Fault::because(Code::RequestInvalid, format!("{name} must be an object."));
     body.0.get(name).filter(|it| it.is_object()).ok_or_else(wrong)
 }
 
-fn collection_id(body: &body::Json) -> Result<&str> {
+fn collection_id(body: &Json) -> Result<&str> {
     let id = body.0.get("dataCollectionId").and_then(Value::as_str);
     id.ok_or_else(|| Fault::new(Code::CollectionNotText))
 }

@@ -1,13 +1,16 @@
 //! Indexes: `/v2/indexes…` (protocol/content.md 7).
 
-use super::params::{self, text, whole};
+use super::{
+    Json,
+    params::{self, text, whole},
+};
 use crate::{App, Call, Problem, body};
 use axum::{extract::State, http::Uri, response::Response};
 use serde_json::{Value, json};
 use stoa_kernel::{Code, Fault};
 
 /// `POST /v2/indexes`.
-pub(crate) async fn create(State(app): State<App>, call: Call, body: body::Json) -> Result<Response, Problem> {
+pub(crate) async fn create(State(app): State<App>, call: Call, body: Json) -> Result<Response, Problem> {
     let id = body.0.get("dataCollectionId").and_then(Value::as_str);
     let id = id.ok_or_else(|| Fault::new(Code::CollectionNotText))?;
     let wrong = || Fault::because(Code::RequestInvalid, "index must be an object.");

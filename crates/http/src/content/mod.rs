@@ -9,13 +9,26 @@ pub(crate) mod permissions;
 pub(crate) mod read;
 pub(crate) mod references;
 
-use crate::{App, Call, Problem};
+use crate::{App, Call, Problem, body::Raw};
 use axum::{
-    extract::{FromRequestParts, Request, State},
+    extract::{FromRequest, FromRequestParts, Request, State},
     http::{Method, Uri},
     response::{IntoResponse, Response},
 };
+use serde_json::Value;
 use stoa_kernel::{Code, Fault};
+
+/// The body of a call that has no items.
+pub(crate) struct Json(pub Value);
+
+impl<S: Send + Sync> FromRequest<S> for Json {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let Raw(bytes) = Raw::from_request(request, state).await?;
+        Ok(Self(stoa_content::json(&bytes)?))
+    }
+}
 
 /// Calls of content that this server does not have yet: WDE0119 in the documented shape, to known callers.
 pub(crate) async fn not_supported(_: Call) -> Problem {

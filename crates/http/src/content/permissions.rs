@@ -1,6 +1,9 @@
 //! Permissions: `/v1/permissions…` (protocol/content.md 8).
 
-use super::params::{self, text};
+use super::{
+    Json,
+    params::{self, text},
+};
 use crate::{App, Call, Problem, body};
 use axum::{extract::State, http::Uri, response::Response};
 use serde_json::{Map, Value, json};
@@ -17,7 +20,7 @@ pub(crate) async fn get(State(app): State<App>, call: Call, uri: Uri) -> Result<
 }
 
 /// `POST /v1/permissions`.
-pub(crate) async fn update(State(app): State<App>, call: Call, body: body::Json) -> Result<Response, Problem> {
+pub(crate) async fn update(State(app): State<App>, call: Call, body: Json) -> Result<Response, Problem> {
     let object = object(&body, "dataPermissions")?;
     let permissions = app.content.permissions_update(&call.site, &call.caller, object).await?;
     Ok(body::ok(&json!({ "dataPermissions": permissions })))
@@ -31,7 +34,7 @@ pub(crate) async fn mine(State(app): State<App>, call: Call, uri: Uri) -> Result
 }
 
 /// `POST /v1/permissions/special`.
-pub(crate) async fn add(State(app): State<App>, call: Call, body: body::Json) -> Result<Response, Problem> {
+pub(crate) async fn add(State(app): State<App>, call: Call, body: Json) -> Result<Response, Problem> {
     let id = body.0.get("dataCollectionId").and_then(Value::as_str);
     let id = id.ok_or_else(|| Fault::new(Code::CollectionNotText))?;
     let object = object(&body, "specialPermissions")?;
@@ -40,12 +43,7 @@ pub(crate) async fn add(State(app): State<App>, call: Call, body: body::Json) ->
 }
 
 /// `POST /v1/permissions/special/{*id}`.
-pub(crate) async fn change(
-    State(app): State<App>,
-    call: Call,
-    uri: Uri,
-    body: body::Json,
-) -> Result<Response, Problem> {
+pub(crate) async fn change(State(app): State<App>, call: Call, uri: Uri, body: Json) -> Result<Response, Problem> {
     let object = object(&body, "specialPermissions")?;
     let mut members: Map<String, Value> = object.as_object().cloned().unwrap_or_default();
     params::default_from_path(&mut members, "id", &uri, SPECIAL);
@@ -63,7 +61,7 @@ pub(crate) async fn remove(State(app): State<App>, call: Call, uri: Uri) -> Resu
     Ok(body::ok(&json!({})))
 }
 
-fn object<'b>(body: &'b body::Json, name: &str) -> Result<&'b Value> {
+fn object<'b>(body: &'b Json, name: &str) -> Result<&'b Value> {
     let wrong = || Fault::because(Code::RequestInvalid, format!("{name} must be an object."));
     body.0.get(name).filter(|it| it.is_object()).ok_or_else(wrong)
 }

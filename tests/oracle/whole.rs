@@ -1,0 +1,88 @@
+//! Calls on whole collections, and what only the privileged may do.
+
+use super::*;
+use stoa_content::transfer::Format;
+
+impl World<'_> {
+    /// Makes an item another's: the privileged may, and nobody else.
+    pub async fn give(
+        &mut self,
+        person: &Person<'_>,
+        people: &[Person<'_>],
+        random: &mut Random,
+        is_near: bool,
+    ) -> String {
+        let side = self.side(is_near);
+        let id = side.any_id(random);
+        let heirs: Vec<_> = people.iter().filter(|it| !it.id.is_empty()).collect();
+        let heir = heirs[random.below(heirs.len())].id.clone();
+        let set = json!({ "fieldPath": "_owner", "action": "SET_FIELD", "setFieldOptions": { "value": heir } });
+        let patch = json!({ "dataItemId": id, "fieldModifications": [set] });
+        let reply = person.asker.post("/v2/items/patch", &json!({ "dataCollectionId": side.id, "patch": patch })).await;
+        let context = self.context(&format!("give {id}"), person, side, &reply);
+        match (person.kind, side.items.contains_key(&id)) {
+            (Kind::Owner | Kind::App, true) => {
+                assert_eq!(reply.verdict(), "200", "{context}");
+                if let Some(it) = self.items(is_near).get_mut(&id) {
+                    it["_owner"] = heir.into();
+                }
+            }
+            (Kind::Owner | Kind::App, false) => assert_eq!(reply.verdict(), "404 WDE0073", "{context}"),
+            _ => assert_eq!(reply.verdict(), refusal(person), "{context}"),
+        }
+        reply.verdict()
+    }
+
+    /// Emptying is for the privileged, whatever the levels; links go from both sides. Then items come back.
+    pub async fn truncate(
+        &mut self,
+        person: &Person<'_>,
+        people: &[Person<'_>],
+        random: &mut Random,
+        is_near: bool,
+    ) -> String {
+        let side = self.side(is_near);
+        let reply = person.asker.post("/v2/items/truncate", &json!({ "dataCollectionId": side.id })).await;
+        let context = self.context("truncate", person, side, &reply);
+        if !matches!(person.kind, Kind::Owner | Kind::App) {
+            assert_eq!(reply.verdict(), refusal(person), "{context}");
+            return reply.verdict();
+        }
+        assert_eq!(reply.verdict(), "200", "{context}");
+        self.items(is_near).clear();
+        self.links.clear();
+        self.check("truncate", person).await;
+        let side = if is_near { &mut self.near } else { &mut self.far };
+        side.fill(self.app, people, random).await;
+        reply.verdict()
+    }
+
+    /// The privileged export all there is, and nobody else a word; nor does anybody else import. No path
+    /// leads to it.
+    pub async fn export(&self, people: &[Person<'_>]) {
+        for person in people {
+            let side = &self.near;
+            let what = format!("{}: export of {:?}", self.name, person.kind);
+            let token = Some(person.asker.token.as_str());
+            let Ok(known) = self.app.app.identity.authenticate(token, None).await else {
+                assert_eq!(person.kind, Kind::Nobody, "{what}");
+                continue;
+            };
+            let (content, site, mut out) = (&self.app.app.content, &self.app.site, Vec::new());
+            let done = content.export(site, &known.caller, &side.id, Format::Json, &mut out, |_| {}).await;
+            if matches!(person.kind, Kind::Owner | Kind::App) {
+                assert_eq!(done.ok(), Some(side.items.len() as u64), "{what}");
+                let items: Value = serde_json::from_slice(&out).unwrap();
+                let items = items.as_array().into_iter().flatten().map(plain).collect::<Vec<_>>();
+                assert_eq!(items, side.items.values().cloned().collect::<Vec<_>>(), "{what}");
+                continue;
+            }
+            assert_eq!(done.err().map(|it| it.code().name()), Some("WDE0027"), "{what}");
+            assert!(out.is_empty(), "{what}: {out:?}");
+            let line = &b"{\"_id\":\"i0\",\"n\":9,\"_owner\":\"x\"}"[..];
+            let done = content.import(site, &known.caller, &side.id, Format::JsonLines, line, |_| {}).await;
+            assert_eq!(done.err().map(|it| it.code().name()), Some("WDE0027"), "{what}");
+        }
+        self.check("export", &people[0]).await;
+    }
+}
