@@ -126,6 +126,7 @@ impl Passwords {
         &self,
         work: impl FnOnce(&mut Vec<Block>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
+        tracing::trace!(target: "stoa::password", work = "hash");
         let (answer, answered) = oneshot::channel();
         let job: Job = Box::new(move |memory| {
             // Nobody waits any more: the work is not done.

@@ -67,6 +67,7 @@ impl Tx<'_> {
 
     /// Runs a statement and answers how many rows it changed.
     pub async fn execute(&mut self, sql: &str, params: &[Value]) -> Result<u64, Error> {
+        told(sql);
         let done = match (refuse_nul(params), &mut self.engine) {
             (Err(error), _) => Err(error),
             (_, EngineTx::Sqlite(tx)) => tx.execute(sql, params),
@@ -82,6 +83,7 @@ impl Tx<'_> {
         params: &[Value],
         each: impl FnMut(&Row<'_>) -> Result<T, Error> + Send,
     ) -> Result<Vec<T>, Error> {
+        told(sql);
         let rows = match (refuse_nul(params), &mut self.engine) {
             (Err(error), _) => Err(error),
             (_, EngineTx::Sqlite(tx)) => tx.rows(sql, params, each),
@@ -105,6 +107,7 @@ impl Tx<'_> {
     ///
     /// The keys within one call must differ from each other.
     pub async fn insert_rows(&mut self, insert: InsertRows<'_>) -> Result<Vec<bool>, Error> {
+        told(insert.into);
         let done = match &mut self.engine {
             EngineTx::Sqlite(tx) => tx.insert_rows(insert),
             EngineTx::Postgres(tx) => tx.insert_rows(insert).await,
@@ -135,6 +138,11 @@ impl Tx<'_> {
         }
         result
     }
+}
+
+/// Lets whoever listens for it count statements: the text, never the values.
+fn told(sql: &str) {
+    tracing::trace!(target: "stoa::statement", sql);
 }
 
 /// PostgreSQL can't hold U+0000 in text, so neither engine is given it (hazards: Strings).
