@@ -22,6 +22,10 @@ pub(crate) enum Event {
     PasswordChanged,
     Imported,
     Moved(Move),
+    /// Tries at an account have to wait from now on, except in browsers that it knows.
+    SignInSlowed,
+    /// Somebody who runs the site signed in.
+    PersonSignedIn,
     /// A refresh token came a second time: its sessions ended.
     TokenReused,
 }
@@ -36,6 +40,8 @@ impl Event {
             Self::PasswordChanged => "password_change".to_owned(),
             Self::Imported => "member_import".to_owned(),
             Self::Moved(step) => format!("member_{}", step.name()),
+            Self::SignInSlowed => "sign_in_slowed".to_owned(),
+            Self::PersonSignedIn => "person_sign_in".to_owned(),
             Self::TokenReused => "token_reuse".to_owned(),
         }
     }
@@ -55,6 +61,17 @@ pub struct Entry {
     pub member: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
+}
+
+/// Which entries are wanted: those that are all of this, at most `limit`.
+#[derive(Debug, Clone, Default)]
+pub struct AuditQuery {
+    pub member: Option<String>,
+    /// The name of the event, for example `member_sign_in`.
+    pub event: Option<String>,
+    pub since: Option<Millis>,
+    pub before: Option<Millis>,
+    pub limit: u32,
 }
 
 /// Writes an entry inside the transaction that it tells of.
@@ -95,29 +112,31 @@ pub(crate) fn oneself(id: &MemberId) -> Caller {
 }
 
 impl Identity {
-    /// Entries, the latest first: of one member or of all, before a time, at most `limit`.
+    /// Entries, the latest first.
     ///
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is an app or owner.
-    pub async fn audit_list(
-        &self,
-        site: &Site,
-        caller: &Caller,
-        member: Option<&str>,
-        before: Option<Millis>,
-        limit: u32,
-    ) -> Result<Vec<Entry>> {
+    pub async fn audit_list(&self, site: &Site, caller: &Caller, query: AuditQuery) -> Result<Vec<Entry>> {
         if !caller.is_privileged() {
             return Err(Fault::new(Code::Forbidden));
         }
-        let (site_id, member) = (site.id.clone(), member.map(str::to_owned));
-        site.read(Lane::Point, move |tx| {
+        let site_id = site.id.clone();
+        // Entries of one event among many others have to be looked for.
+        let lane = if query.event.is_some() { Lane::Scan } else { Lane::Point };
+        site.read(lane, move |tx| {
             boxed!({
+                let AuditQuery { member, event, since, before, limit } = query;
                 let mut sql = Writer::new(tx.dialect());
                 sql.push("select id, created, event, actor_kind, actor, member, address from stoa.audit where site = ");
                 sql.bind(&site_id);
                 if let Some(member) = member {
                     sql.push(" and member = ").bind(member);
+                }
+                if let Some(event) = event {
+                    sql.push(" and event = ").bind(event);
+                }
+                if let Some(since) = since {
+                    sql.push(" and created >= ").bind(since);
                 }
                 if let Some(before) = before {
                     sql.push(" and created < ").bind(before);

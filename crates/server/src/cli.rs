@@ -50,6 +50,8 @@ pub enum Verb {
     /// A site's own words for its messages, and what could not be sent
     #[command(subcommand)]
     Mail(MailVerb),
+    /// Show what happened to accounts and by whom, the latest first
+    Audit(Audit),
     /// Read items from a file into a collection
     Import(Import),
     /// Write a collection's items to standard output
@@ -220,6 +222,27 @@ pub struct SiteChoice {
     /// Id of the site; not needed when there is only one
     #[arg(long)]
     pub site: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Audit {
+    /// Only what was done to this member: id or address
+    #[arg(long)]
+    pub member: Option<String>,
+    /// Only events of this name, for example member_sign_in, password_change, sign_in_slowed
+    #[arg(long)]
+    pub event: Option<String>,
+    /// From this time on, in UTC: 2026-01-31 or 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+    /// Before this time
+    #[arg(long, value_name = "TIME")]
+    pub before: Option<String>,
+    /// How many at most
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub limit: u32,
+    #[command(flatten)]
+    pub site: SiteChoice,
 }
 
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is what commands print")]
 
 use crate::{
+    audit,
     cli::{
         AutoIndexState, ClientVerb, Export, Format, Import, KeyVerb, MailVerb, MemberVerb, OwnerVerb, RoleName,
         SiteVerb, Verb,
@@ -36,6 +37,7 @@ pub enum Command {
     OwnerInvite { site: Option<String>, email: String, role: RoleName },
     MemberList { site: Option<String>, pending: bool, limit: u32 },
     MemberApprove { site: Option<String>, member: String },
+    Audit { site: Option<String>, wanted: audit::Wanted },
     MailShow { site: Option<String> },
     MailSet { site: Option<String>, text: String },
     MailPreview { site: Option<String> },
@@ -204,6 +206,9 @@ async fn administer(services: &Services, command: Command) -> Result<Value, Stri
         Command::MemberApprove { site, member } => {
             mail::member_approve(services, &*services.choose_site(site.as_deref()).await?, &member).await
         }
+        Command::Audit { site, wanted } => {
+            audit::list(services, &*services.choose_site(site.as_deref()).await?, wanted).await
+        }
         Command::MailShow { site } => {
             let site = services.choose_site(site.as_deref()).await?;
             Ok(json!(identity.mail_setting(&site).await.map_err(sentence)?))
@@ -245,6 +250,7 @@ fn plain_command(verb: Verb) -> Result<Command, String> {
             Command::MemberList { site: site.site, pending, limit }
         }
         Verb::Member(MemberVerb::Approve { member, site }) => Command::MemberApprove { site: site.site, member },
+        Verb::Audit(it) => Command::Audit { site: it.site.site.clone(), wanted: it.try_into()? },
         Verb::Mail(MailVerb::Show { site }) => Command::MailShow { site: site.site },
         Verb::Mail(MailVerb::Set { file, site }) => Command::MailSet {
             site: site.site,

@@ -2,6 +2,7 @@
 
 #![expect(clippy::print_stderr, reason = "a command line prints")]
 
+mod audit;
 mod check;
 mod cli;
 mod command;

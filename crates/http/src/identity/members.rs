@@ -7,7 +7,10 @@ use super::{
 use crate::{App, body};
 use axum::{extract::State, response::Response};
 use serde_json::{Value, json};
-use stoa_identity::member::{Audience, Member, MemberFilter, MemberQuery, Move, Status, Window};
+use stoa_identity::{
+    audit::AuditQuery,
+    member::{Audience, Member, MemberFilter, MemberQuery, Move, Status, Window},
+};
 use stoa_kernel::{Caller, Code, Fault, MemberId, Result};
 
 /// Members on a page, at most.
@@ -286,9 +289,11 @@ pub(crate) async fn user_members(State(app): State<App>, ask: Ask) -> Answer {
 /// `GET /_api/identity/v1/audit`: what happened, for those who run the site.
 pub(crate) async fn audit(State(app): State<App>, ask: Ask) -> Answer {
     let (limit, _) = ask.page(1_000)?;
-    let member = Some(ask.text("member")).filter(|it| !it.is_empty() && !it.contains('\0'));
-    let before = ask.text("before").parse().ok();
-    let entries = app.identity.audit_list(&ask.site, &ask.caller, member, before, limit).await?;
+    let text = |name: &str| Some(ask.text(name)).filter(|it| !it.is_empty() && !it.contains('\0')).map(str::to_owned);
+    let time = |name: &str| ask.text(name).parse().ok();
+    let (member, event) = (text("member"), text("event"));
+    let query = AuditQuery { member, event, since: time("since"), before: time("before"), limit };
+    let entries = app.identity.audit_list(&ask.site, &ask.caller, query).await?;
     answer("entries", json!(entries))
 }
 
