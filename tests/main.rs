@@ -4,6 +4,7 @@
 
 mod account;
 mod codes;
+mod defence;
 mod hosts;
 mod identity;
 mod indexes;

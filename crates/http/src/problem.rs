@@ -33,7 +33,11 @@ impl IntoResponse for Problem {
         }
         let status = StatusCode::from_u16(fault.code().status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
-        (status, headers, body(&fault).to_string()).into_response()
+        let mut response = (status, headers, body(&fault).to_string()).into_response();
+        if let Some(seconds) = fault.data().get("retryAfterSeconds").and_then(Value::as_u64) {
+            response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+        }
+        response
     }
 }
 

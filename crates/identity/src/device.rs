@@ -1,16 +1,30 @@
-//! The browsers in which a member has signed in, known by a cookie that outlives the session.
+//! The browsers in which a member has signed in, known by a cookie that outlives the session. In these the
+//! member may sign in while others guess at the account; a new one is told to the member.
 //!
 //! A page of the client in whose frame the cookie can't be kept (browsers that block third parties) is
 //! known by the kind of browser and the network instead, so that not every sign-in is news there.
 
-use crate::{Identity, flow::Browser, flow::Change, notice};
+use crate::{
+    Identity, audit,
+    flow::{Browser, Change},
+    notice,
+    person::{Person, PersonSession},
+};
 use std::net::IpAddr;
-use stoa_kernel::{MemberId, Millis, Result, Secret, TokenHash};
+use stoa_kernel::{MemberId, Millis, Result, Secret, SiteId, TokenHash};
 use stoa_sql::params;
-use stoa_store::{Site, Tx};
+use stoa_store::{Lane, Site, Tx, boxed};
 
 /// A browser that was not used for this long is a new one.
 const LIFE: Millis = 365 * 24 * 60 * 60 * 1000;
+
+/// What a request says of its browser.
+#[derive(Debug, Clone, Default)]
+pub struct Marks {
+    /// The cookie that [`Device::cookie`] set.
+    pub cookie: Option<String>,
+    pub user_agent: Option<String>,
+}
 
 /// The browser of one request.
 #[derive(Debug, Clone)]
@@ -25,12 +39,10 @@ pub(crate) struct Device {
 impl Device {
     /// `is_framed`: the browser may not keep the cookie.
     pub(crate) fn of(me: &Identity, browser: &Browser, is_framed: bool) -> Self {
-        let is_ours =
-            |it: &&String| it.len() == 43 && it.bytes().all(|it| it.is_ascii_alphanumeric() || b"-_".contains(&it));
-        let known = browser.device.as_ref().filter(is_ours).cloned();
+        let known = browser.device.as_deref().filter(|it| is_ours(it)).map(str::to_owned);
         let cookie = Secret::new(known.unwrap_or_else(|| me.world().token::<32>()));
         let name = name_of(browser.user_agent.as_deref().unwrap_or_default());
-        let likeness = is_framed.then(|| format!("{name} {}", network(browser.address)));
+        let likeness = is_framed.then(|| likeness(&name, browser.address));
         Self { cookie, likeness, name }
     }
 
@@ -55,12 +67,10 @@ impl Identity {
                    order by created desc limit 100";
         let known: Vec<Vec<u8>> = tx.rows(sql, &params![&site.id, member, now], |row| row.get(0)).await?;
         let marks = [Some(device.cookie.expose()), device.likeness.as_deref()];
-        let hashes: Vec<TokenHash> = marks.into_iter().flatten().map(|it| hash_of(member, it)).collect();
+        let hashes: Vec<TokenHash> = marks.into_iter().flatten().map(|it| hash_of(member.as_str(), it)).collect();
         let is_new = !hashes.iter().any(|it| known.contains(&it.to_vec()));
         for hash in hashes {
-            let sql = "insert into stoa.device (site, hash, member, created, expires) values ($1, $2, $3, $4, $5) \
-                       on conflict (site, hash) do update set expires = excluded.expires";
-            tx.execute(sql, &params![&site.id, hash, member, now, now + LIFE]).await?;
+            remember(tx, &site.id, member.as_str(), hash, now).await?;
         }
         if known.is_empty() || !is_new {
             return Ok(false);
@@ -69,25 +79,76 @@ impl Identity {
         Ok(true)
     }
 
-    /// Whether a member has signed in before in the browser that holds this cookie.
-    ///
-    /// # Errors
-    /// Whatever the database answers.
-    pub async fn device_is_known(&self, site: &Site, member: &MemberId, cookie: &str) -> Result<bool> {
-        let (id, hash, now) = (site.id.clone(), hash_of(member, cookie), self.now());
-        site.read(stoa_store::Lane::Point, move |tx| {
-            stoa_store::boxed!({
-                let sql = "select 1 from stoa.device where site = $1 and hash = $2 and expires > $3";
-                Ok(tx.row(sql, &params![&id, &hash, now], |_| Ok(())).await?.is_some())
+    /// Notes that somebody who runs the site signed in with this browser.
+    pub(crate) async fn device_seen_person(
+        &self,
+        site: &Site,
+        session: &PersonSession,
+        device: &Device,
+        address: IpAddr,
+    ) -> Result<()> {
+        let (me, place, subject) = (self.clone(), site.id.clone(), session.person.device_subject());
+        let (hash, caller) = (hash_of(&subject, device.cookie.expose()), session.caller());
+        site.write(move |tx| {
+            let (me, site, subject, hash) = (me.clone(), place.clone(), subject.clone(), hash.clone());
+            let caller = caller.clone();
+            boxed!({
+                remember(tx, &site, &subject, hash, me.now()).await?;
+                audit::note(&me, tx, &site, audit::Event::PersonSignedIn, &caller, None, Some(address)).await
+            })
+        })
+        .await
+    }
+
+    /// The browser of a request, when somebody has signed in with it before: by its cookie, or by what it
+    /// is like where no cookie could be kept.
+    pub(crate) async fn device_find(
+        &self,
+        site: &Site,
+        subject: &str,
+        marks: &Marks,
+        address: IpAddr,
+    ) -> Result<Option<Vec<u8>>> {
+        let likeness = likeness(&name_of(marks.user_agent.as_deref().unwrap_or_default()), address);
+        let cookie = marks.cookie.as_deref().filter(|it| is_ours(it)).unwrap_or(&likeness);
+        let (id, now) = (site.id.clone(), self.now());
+        let (by_cookie, by_likeness) = (hash_of(subject, cookie), hash_of(subject, &likeness));
+        site.read(Lane::Point, move |tx| {
+            boxed!({
+                let sql = "select hash from stoa.device where site = $1 and hash in ($2, $3) and expires > $4 \
+                           order by hash limit 1";
+                Ok(tx.row(sql, &params![&id, &by_cookie, &by_likeness, now], |row| row.get(0)).await?)
             })
         })
         .await
     }
 }
 
+impl Person {
+    /// How devices tell people who run sites from members.
+    pub(crate) fn device_subject(&self) -> String {
+        format!("person:{}", self.id)
+    }
+}
+
+async fn remember(tx: &mut Tx<'_>, site: &SiteId, subject: &str, hash: TokenHash, now: Millis) -> Result<()> {
+    let sql = "insert into stoa.device (site, hash, member, created, expires) values ($1, $2, $3, $4, $5) \
+               on conflict (site, hash) do update set expires = excluded.expires";
+    tx.execute(sql, &params![site, hash, subject, now, now + LIFE]).await?;
+    Ok(())
+}
+
+fn is_ours(cookie: &str) -> bool {
+    cookie.len() == 43 && cookie.bytes().all(|it| it.is_ascii_alphanumeric() || b"-_".contains(&it))
+}
+
 /// Bound to the member: several may use one browser, and one's cookie says nothing about another.
-fn hash_of(member: &MemberId, mark: &str) -> TokenHash {
-    TokenHash::of(&format!("{member} {mark}"))
+fn hash_of(subject: &str, mark: &str) -> TokenHash {
+    TokenHash::of(&format!("{subject} {mark}"))
+}
+
+fn likeness(name: &str, address: IpAddr) -> String {
+    format!("{name} {}", network(address))
 }
 
 /// What a browser says of itself, in words from this list only: nothing of the header is repeated.

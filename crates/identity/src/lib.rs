@@ -4,6 +4,7 @@
 
 mod address;
 pub mod approval;
+mod attempt;
 pub mod audit;
 pub mod authenticate;
 pub mod authorize;
@@ -37,6 +38,7 @@ pub mod visitor;
 
 pub use authenticate::Authenticated;
 pub use config::Config;
+pub use device::Marks;
 pub use outcome::SignIn;
 
 use quick_cache::sync::Cache;

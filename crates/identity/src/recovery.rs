@@ -4,7 +4,7 @@
 //! hour, for one member; using it proves the address, sets the password and ends all sessions.
 
 use crate::{
-    Identity, SignIn,
+    Identity, SignIn, audit,
     flow::{
         Beginning, Browser,
         state::{PasswordReason, State},
@@ -121,6 +121,8 @@ impl Identity {
                     member::write_password(tx, &site.id, &member).await?;
                     member::update(tx, &site.id, &mut member, now).await?;
                     notice::password_changed(&me, tx, &site.id, &member).await?;
+                    let (event, who) = (audit::Event::PasswordChanged, audit::oneself(&id));
+                    audit::note(&me, tx, &site.id, event, &who, Some(&id), None).await?;
                     let ended = Which::Member(id).end(tx, site.id.as_str(), now).await?;
                     let advanced = me.sign_in_advance(tx, &site, member, None).await?;
                     Ok((advanced, ended))
@@ -128,6 +130,7 @@ impl Identity {
             })
             .await?;
         self.revoke(&ended).await?;
+        self.sign_in_unlock(site, advanced.member());
         self.mail_soon(&site.id).await;
         Ok(advanced)
     }

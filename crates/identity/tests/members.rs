@@ -15,7 +15,7 @@ use std::{
 };
 use stoa_identity::{
     Config, Identity, SignIn,
-    member::{Attempt, Audience, MemberQuery, Registration, SignOn, Status},
+    member::{Audience, MemberQuery, Registration, SignOn, Status},
     password::Cost,
     policy::{PolicyChange, SignOnPolicy},
     session::NewSession,
@@ -334,7 +334,7 @@ on_both_engines! {
         assert_eq!(codes.iter().filter(|it| **it == Code::PasswordWrong).count(), 19, "one try went into registering");
         assert_eq!(codes.last(), Some(&Code::Throttled));
         assert_eq!(code_of(kit.login("ada@example.org", PASSWORD).await), Code::Throttled);
-        let elsewhere = Attempt { address: "192.0.2.1".parse().unwrap(), visitor: None };
+        let elsewhere = attempt_from("192.0.2.1".parse().unwrap());
         let from_elsewhere = kit.identity.member_login(&kit.site, &elsewhere, "ada@example.org", &Secret::new(PASSWORD)).await;
         assert!(from_elsewhere.is_ok(), "the member is not locked out by somebody else's guesses");
         kit.base.clock.advance(15_000);

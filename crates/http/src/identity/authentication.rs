@@ -1,9 +1,13 @@
 //! Registration, login and what belongs to them (identity.md 6).
 
+use super::browser::marks;
 use crate::{App, Call, Problem, RequestInfo, body, body::Json, extract};
 use axum::{extract::State, http::HeaderMap, response::Response};
 use serde_json::{Value, json};
-use stoa_identity::member::{Attempt, Registration, SignOn};
+use stoa_identity::{
+    Marks,
+    member::{Attempt, Registration, SignOn},
+};
 use stoa_kernel::{Caller, Email, Secret};
 
 /// `POST /v2/register`.
@@ -18,7 +22,8 @@ pub(crate) async fn register(
         password: Secret::new(text(&body["password"])),
         profile: body["profile"].clone(),
     };
-    let outcome = app.identity.member_register(&call.site, &attempt(&call.caller, &info), &registration).await?;
+    let attempt = attempt(&call.caller, &info, Marks::default());
+    let outcome = app.identity.member_register(&call.site, &attempt, &registration).await?;
     Ok(body::ok(&outcome.to_json()))
 }
 
@@ -27,10 +32,11 @@ pub(crate) async fn login(
     State(app): State<App>,
     call: Call,
     info: RequestInfo,
+    headers: HeaderMap,
     Json(body): Json,
 ) -> Result<Response, Problem> {
     let (email, password) = (text(&body["loginId"]["email"]), Secret::new(text(&body["password"])));
-    let attempt = attempt(&call.caller, &info);
+    let attempt = attempt(&call.caller, &info, marks(&headers, &info));
     let outcome = app.identity.member_login(&call.site, &attempt, email, &password).await?;
     Ok(body::ok(&outcome.to_json()))
 }
@@ -63,12 +69,12 @@ pub(crate) async fn validate_email(_: Call, Json(body): Json) -> Result<Response
     Ok(body::ok(&json!({ "valid": is_valid, "formatInvalid": !is_valid })))
 }
 
-fn attempt(caller: &Caller, info: &RequestInfo) -> Attempt {
+fn attempt(caller: &Caller, info: &RequestInfo, marks: Marks) -> Attempt {
     let visitor = match caller {
         Caller::Visitor { id, .. } => Some(id.clone()),
         _ => None,
     };
-    Attempt { address: info.address, visitor }
+    Attempt { address: info.address, visitor, marks }
 }
 
 /// The text, or nothing when the value is missing or of another type: the operation says what is wrong.

@@ -9,6 +9,7 @@ use axum::{
     http::{HeaderMap, HeaderName, HeaderValue, header, request::Parts},
 };
 use stoa_identity::{
+    Marks,
     authorize::Navigation,
     flow::{Browser, Change, Cookies},
 };
@@ -31,6 +32,12 @@ pub(crate) struct Visit {
     pub(crate) navigation: Navigation,
     pub(crate) info: RequestInfo,
     sender: Sender,
+}
+
+/// By what a call's browser may be known. A page of another origin brings no cookie.
+pub(crate) fn marks(headers: &HeaderMap, info: &RequestInfo) -> Marks {
+    let device = cookie(headers, &cookie_name(DEVICE, info.is_https));
+    Marks { cookie: device.map(str::to_owned), user_agent: text(headers, "user-agent").map(str::to_owned) }
 }
 
 /// What a browser says about who sends a request. It can't be set by a page.

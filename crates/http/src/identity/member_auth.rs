@@ -3,13 +3,14 @@
 
 use super::{
     ask::{Answer, Ask, answer, done, invalid},
+    browser::marks,
     member_wire::{status_name, without_nulls},
 };
 use crate::{App, RequestInfo, body};
 use axum::extract::{FromRequest, FromRequestParts, Request, State};
 use serde_json::{Value, json};
 use stoa_identity::{
-    SignIn,
+    Marks, SignIn,
     member::{Attempt, Member, Move, Registration},
 };
 use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Secret, clock::iso_from_millis};
@@ -18,6 +19,7 @@ use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Secret, clock::iso_from_
 pub(crate) struct From {
     ask: Ask,
     info: RequestInfo,
+    marks: Marks,
 }
 
 impl FromRequest<App> for From {
@@ -26,7 +28,8 @@ impl FromRequest<App> for From {
     async fn from_request(request: Request, app: &App) -> Result<Self, crate::Problem> {
         let (mut parts, body) = request.into_parts();
         let info = RequestInfo::from_request_parts(&mut parts, app).await?;
-        Ok(Self { ask: Ask::from_request(Request::from_parts(parts, body), app).await?, info })
+        let marks = marks(&parts.headers, &info);
+        Ok(Self { ask: Ask::from_request(Request::from_parts(parts, body), app).await?, info, marks })
     }
 }
 
@@ -36,7 +39,7 @@ impl From {
             Caller::Visitor { id, .. } => Some(id.clone()),
             _ => None,
         };
-        Attempt { address: self.info.address, visitor }
+        Attempt { address: self.info.address, visitor, marks: self.marks.clone() }
     }
 }
 

@@ -14,7 +14,8 @@ pub(crate) async fn create(
     info: RequestInfo,
     Json(body): Json,
 ) -> Result<Response, Problem> {
-    let asking = Asking { caller: &call.caller, origin: info.origin.as_deref(), base_url: &info.base_url };
+    let (origin, base_url) = (info.origin.as_deref(), info.base_url.as_str());
+    let asking = Asking { caller: &call.caller, address: info.address, origin, base_url };
     let session = app.identity.redirect_session_create(&call.site, asking, &body).await?;
     Ok(body::ok(&json!({ "redirectSession": session.to_json() })))
 }

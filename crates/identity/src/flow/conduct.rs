@@ -149,8 +149,9 @@ impl Identity {
             self.mail_soon(&site.id).await;
         }
         if let Some(Grant::Person(person, role)) = &grant {
-            let (_, cookie) = self.person_session_create(&site.id, person, *role).await?;
-            cookies.person = Change::Set(cookie);
+            let (session, cookie) = self.person_session_create(&site.id, person, *role).await?;
+            self.device_seen_person(site, &session, &device, browser.address).await?;
+            (cookies.person, cookies.device) = (Change::Set(cookie), device.cookie());
         }
         if end == Finish::SignedOut {
             (cookies.session, cookies.person) = (Change::Clear, Change::Clear);

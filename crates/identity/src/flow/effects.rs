@@ -7,11 +7,11 @@ use super::{
     wire::{FlowKind, ProfileInput},
 };
 use crate::{
-    Identity, SignIn,
-    member::{Attempt, Registration},
+    Identity, Marks, SignIn,
+    attempt::{Account, Attempt},
+    member::Registration,
     password,
     person::Person,
-    throttle::Tried,
 };
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -53,14 +53,13 @@ impl Identity {
         let attempt = Attempt {
             address: browser.address,
             visitor: record.context.authorization.as_ref().and_then(|it| it.visitor.clone()),
+            marks: Marks { cookie: browser.device.clone(), user_agent: browser.user_agent.clone() },
         };
         match effect {
             Effect::CheckPassword { email, password } if is_owner => {
-                let throttle = &self.core.throttle;
-                let account = format!("person:{}", email.folded());
-                let tried = throttle.attempt(Tried::SignIn, self.now(), &site.id, browser.address, &account)?;
+                let tried = self.sign_in_attempt(site, &attempt, Account::Person(&email)).await?;
                 let session = self.person_sign_in(&site.id, &email, &password).await?;
-                throttle.refund(tried);
+                self.core.throttle.refund(tried);
                 Ok((Outcome::Granted, Some(Grant::Person(session.person, session.role))))
             }
             Effect::CheckPassword { email, password } => {

@@ -11,6 +11,7 @@ use crate::{
     Identity,
     authorize::{Answer, Authorization},
     invite,
+    throttle::Tried,
     token::{self, Kind},
 };
 use std::sync::Arc;
@@ -23,7 +24,7 @@ impl Identity {
     /// # Errors
     /// [`Code::ClientUnknown`], [`Code::RedirectRefused`] for a return address that is neither the
     /// client's nor this server's, [`Code::LinkInvalid`] for an invitation that is used or expired,
-    /// [`Code::NotBuilt`] for kinds that don't begin here.
+    /// [`Code::NotBuilt`] for kinds that don't begin here; [`Code::Throttled`].
     pub async fn flow_start(&self, site: &Arc<Site>, start: &FlowStart, browser: &Browser) -> Result<Shown> {
         let client = match &start.client_id {
             Some(id) => Some(self.client_of(site, &ClientId::from(id.as_str())).await?),
@@ -105,6 +106,7 @@ impl Identity {
         context: Context,
         browser: &Browser,
     ) -> Result<(Record, Beginning)> {
+        let _tried = self.core.throttle.attempt(Tried::Flow, self.now(), &site.id, browser.address, "")?;
         let token = token::opaque(self.world(), Kind::Flow, site.number);
         // One cookie serves all flows of a browser, so that two tabs don't end each other's.
         let known = browser.flow.as_deref().filter(|it| it.len() == 43);

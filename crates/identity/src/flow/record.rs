@@ -1,7 +1,7 @@
 //! A flow as it is stored: its token and the browser's cookie as hashes, its state as JSON.
 
 use super::{state::State, wire::FlowKind};
-use crate::{Identity, authorize::Authorization};
+use crate::{Identity, audit::prune, authorize::Authorization};
 use serde::{Deserialize, Serialize};
 use stoa_kernel::{Code, Fault, Millis, Result, TokenHash};
 use stoa_sql::params;
@@ -9,6 +9,8 @@ use stoa_store::{Lane, Site, Tx, boxed};
 
 /// Life of a flow.
 pub(super) const LIFE: Millis = 60 * 60_000;
+
+const DAY: Millis = 24 * 60 * 60_000;
 
 /// What a flow is for: decided when it begins, never changed.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -90,21 +92,19 @@ pub(super) async fn advance(tx: &mut Tx<'_>, site: &Site, record: &Record, state
 }
 
 impl Identity {
-    /// Deletes what has been over for a day: flows, redirect sessions, codes and links. For the
-    /// housekeeping of a running server.
+    /// Deletes flows and redirect sessions that are over, and codes and links that have been for a day:
+    /// these are counted. For the housekeeping of a running server.
+    ///
+    /// # Errors
+    /// Whatever the database answers.
     pub async fn flows_prune(&self, site: &Site) -> Result<()> {
-        let (id, long_ago) = (site.id.clone(), self.now() - 86_400_000);
-        site.write(move |tx| {
-            let id = id.clone();
-            boxed!({
-                for table in ["flow", "redirect_session", "verification", "link"] {
-                    let sql = format!("delete from stoa.{table} where site = $1 and expires < $2");
-                    tx.execute(&sql, &params![&id, long_ago]).await?;
-                }
-                Ok(())
-            })
-        })
-        .await
+        let now = self.now();
+        for (table, before) in
+            [("flow", now), ("redirect_session", now), ("verification", now - DAY), ("link", now - DAY)]
+        {
+            prune(site, table, "hash", "expires < $2", before).await?;
+        }
+        Ok(())
     }
 }
 

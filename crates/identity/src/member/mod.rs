@@ -8,11 +8,12 @@ mod row;
 mod sign_in;
 mod status;
 
+pub use crate::attempt::Attempt;
 pub use edit::{MemberChange, slug_fits};
 pub use import::{AT_ONCE, Arrival, Arrived};
 pub use list::{Audience, MemberField, MemberFilter, MemberPage, MemberQuery, MemberSort, Operand, Window};
 pub(crate) use row::{by_email, get, note_login, require_active, update, write_password};
-pub use sign_in::{Attempt, Registration, SignOn};
+pub use sign_in::{Registration, SignOn};
 pub use status::{Move, Status};
 
 use crate::{Identity, approval, audit, profile::Profile, session::Which};

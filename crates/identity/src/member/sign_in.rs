@@ -2,7 +2,9 @@
 
 use super::{Member, Move, Status, row};
 use crate::{
-    Identity, SignIn, audit,
+    Identity, SignIn,
+    attempt::{Account, Attempt},
+    audit,
     community::privacy,
     notice,
     password::{self, Match},
@@ -12,20 +14,9 @@ use crate::{
     throttle::Tried,
 };
 use serde_json::Value;
-use std::{
-    net::{IpAddr, Ipv4Addr},
-    sync::Arc,
-};
+use std::{net::Ipv4Addr, sync::Arc};
 use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Result, Secret, SiteId, Violation, VisitorId};
 use stoa_store::{Site, boxed};
-
-/// Where an attempt to register or sign in comes from.
-#[derive(Debug, Clone)]
-pub struct Attempt {
-    pub address: IpAddr,
-    /// The visitor who becomes the member.
-    pub visitor: Option<VisitorId>,
-}
 
 /// What `register` reads. Absent members of the request are empty.
 #[derive(Debug, Clone)]
@@ -106,8 +97,7 @@ impl Identity {
         password: &Secret,
     ) -> Result<SignIn> {
         let email = Email::parse(email).ok_or_else(|| Fault::new(Code::EmailInvalid))?;
-        let throttle = &self.core.throttle;
-        let tried = throttle.attempt(Tried::SignIn, self.now(), &site.id, attempt.address, email.folded())?;
+        let tried = self.sign_in_attempt(site, attempt, Account::Member(&email)).await?;
         let found = self.member_by_email(site, &email).await?;
         let stored = found.as_ref().and_then(|it| it.password_hash.clone());
         let matched = self.password_check(password, stored.as_deref()).await?;
@@ -145,7 +135,7 @@ impl Identity {
             .await?;
         // Whoever still waits for a code was sent a message, so that try counts.
         if matches!(advanced, SignIn::Success { .. }) {
-            throttle.refund(tried);
+            self.core.throttle.refund(tried);
         }
         Ok(self.send_after(site, advanced).await)
     }

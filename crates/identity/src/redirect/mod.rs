@@ -11,11 +11,12 @@ use crate::{
     address::{self, Address},
     authorize::Authorization,
     client::Client,
+    throttle::Tried,
     token::{self, Kind},
 };
 use request::{AuthRequest, Intent, RedirectRequest, ResponseMode, elsewhere};
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 use stoa_kernel::{Caller, ClientId, Code, Fault, MemberId, Millis, Result, Secret, SessionId, TokenHash};
 use stoa_sql::params;
 use stoa_store::{Site, Tx, boxed};
@@ -59,6 +60,7 @@ pub struct RedirectSession {
 #[derive(Debug)]
 pub struct Asking<'a> {
     pub caller: &'a Caller,
+    pub address: IpAddr,
     /// The `Origin` header.
     pub origin: Option<&'a str>,
     /// This server's own address, without final slash.
@@ -89,7 +91,8 @@ impl Identity {
     /// # Errors
     /// [`Code::Validation`] for what the request itself lacks; [`Code::ClientUnknown`];
     /// [`Code::RedirectRefused`] for an address or origin that is not the client's;
-    /// [`Code::NotBuilt`] for pages of applications that this server does not have.
+    /// [`Code::NotBuilt`] for pages of applications that this server does not have;
+    /// [`Code::Throttled`], but never for apps.
     pub async fn redirect_session_create(
         &self,
         site: &Arc<Site>,
@@ -97,6 +100,9 @@ impl Identity {
         body: &Value,
     ) -> Result<RedirectSession> {
         let request = RedirectRequest::parse(body)?;
+        if !asking.caller.is_privileged() {
+            let _tried = self.core.throttle.attempt(Tried::Flow, self.now(), &site.id, asking.address, "")?;
+        }
         let post_flow = request.callbacks.post_flow_url.as_deref();
         let (plan, session_token) = match request.intent {
             Intent::Auth(mut auth) => {

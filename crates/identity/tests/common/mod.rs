@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 use stoa_identity::{
-    Config, Identity, SignIn,
+    Config, Identity, Marks, SignIn,
     client::{Client, ClientDraft},
     member::{Attempt, Registration},
     oauth::{TokenAnswer, TokenRequest, code::NewCode, pkce},
@@ -192,7 +192,11 @@ pub fn registration(email: &str, password: &str) -> Registration {
 }
 
 pub fn attempt() -> Attempt {
-    Attempt { address: IpAddr::V4(Ipv4Addr::LOCALHOST), visitor: None }
+    attempt_from(IpAddr::V4(Ipv4Addr::LOCALHOST))
+}
+
+pub fn attempt_from(address: IpAddr) -> Attempt {
+    Attempt { address, visitor: None, marks: Marks::default() }
 }
 
 pub fn success(outcome: SignIn) -> String {

@@ -1,0 +1,320 @@
+//! How often someone may try: token buckets in memory for registration, sign-in, new passwords, recovery
+//! links and what a sign-in writes down. They are of three kinds, by network address, by account and for a
+//! whole site, and a try takes from all that concern it, or from none.
+//!
+//! Never for visitors' tokens or refreshes: a refused refresh silently signs the member out
+//! (identity.md 21, trap 4). Whoever is refused for what others tried may still sign in from a browser that
+//! the account knows (`crate::device`), which has a bucket of its own. New passwords are counted by account
+//! alone: only whoever holds its token or link gets there.
+
+mod lockout;
+
+pub use lockout::Lockout;
+
+use lockout::Locks;
+use parking_lot::Mutex;
+use std::{
+    collections::HashMap,
+    hash::{BuildHasher, RandomState},
+    net::IpAddr,
+};
+use stoa_kernel::{Code, Fault, Millis, Result, SiteId};
+
+/// Buckets kept; the fullest are forgotten first.
+const BUCKETS: usize = 50_000;
+
+/// How fast a bucket refills and how much it holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rate {
+    pub burst: f64,
+    pub per_second: f64,
+}
+
+impl Rate {
+    const fn new(burst: f64, per_second: f64) -> Self {
+        Self { burst, per_second }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Tries at one account of a site from one address.
+    pub account: Rate,
+    /// Sign-ins at one account from anywhere but the browsers that it knows.
+    pub lockout: Lockout,
+    /// Sign-ins from one browser that the account knows, once others have used up the rest.
+    pub device: Rate,
+    /// Sign-ins at all accounts of a site from one address; those that succeed don't count.
+    pub address: Rate,
+    /// Registrations at a site from one address: each may send a message to a stranger.
+    pub registration: Rate,
+    /// New passwords of one account, wherever they come from: each costs a hash.
+    pub password: Rate,
+    /// Recovery links asked for at a site from one address.
+    pub recovery: Rate,
+    /// Flows and redirect sessions begun at a site from one address: each is a row that lives for a while.
+    pub flow: Rate,
+    /// The same for a whole site, wherever it comes from.
+    pub site: SiteLimits,
+}
+
+/// What a site takes from all addresses together, the browsers that its accounts know not counted.
+#[derive(Debug, Clone)]
+pub struct SiteLimits {
+    /// Those that succeed don't count.
+    pub sign_in: Rate,
+    pub registration: Rate,
+    pub recovery: Rate,
+    pub flow: Rate,
+}
+
+/// What is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Tried {
+    SignIn,
+    Registration,
+    Password,
+    Recovery,
+    Flow,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            account: Rate::new(20.0, 1.0 / 15.0),
+            lockout: Lockout::default(),
+            device: Rate::new(20.0, 1.0 / 60.0),
+            address: Rate::new(300.0, 2.0),
+            registration: Rate::new(100.0, 0.2),
+            password: Rate::new(20.0, 1.0 / 60.0),
+            recovery: Rate::new(60.0, 0.1),
+            flow: Rate::new(1_000.0, 10.0),
+            site: SiteLimits {
+                sign_in: Rate::new(1_000.0, 5.0),
+                registration: Rate::new(1_000.0, 5.0),
+                recovery: Rate::new(1_000.0, 5.0),
+                flow: Rate::new(5_000.0, 50.0),
+            },
+        }
+    }
+}
+
+pub(crate) struct Throttle {
+    limits: Limits,
+    hasher: RandomState,
+    counts: Mutex<Counts>,
+}
+
+#[derive(Default)]
+struct Counts {
+    buckets: HashMap<u64, Bucket>,
+    locks: Locks,
+}
+
+#[derive(Clone, Copy)]
+struct Bucket {
+    left: f64,
+    at: Millis,
+    rate: Rate,
+}
+
+impl Bucket {
+    fn refill(&mut self, now: Millis) {
+        let passed = (now - self.at).max(0) as f64 / 1000.0;
+        self.left = (self.left + passed * self.rate.per_second).min(self.rate.burst);
+        self.at = now;
+    }
+
+    /// Seconds until there is enough for one try.
+    fn wait(&self) -> f64 {
+        ((1.0 - self.left) / self.rate.per_second).max(0.0)
+    }
+}
+
+/// A try that was let through.
+#[must_use]
+#[derive(Debug)]
+pub(crate) struct Try {
+    buckets: Vec<u64>,
+    lock: Option<u64>,
+    /// The account has to wait from now on: this is told once.
+    pub(crate) is_last_free: bool,
+}
+
+impl Throttle {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self { limits, hasher: RandomState::new(), counts: Mutex::default() }
+    }
+
+    /// Takes from the buckets of what is tried, or from none and refuses with [`Code::Throttled`].
+    pub(crate) fn attempt(
+        &self,
+        tried: Tried,
+        now: Millis,
+        site: &SiteId,
+        address: IpAddr,
+        account: &str,
+    ) -> Result<Try> {
+        let (limits, network) = (&self.limits, network(address));
+        let by_account = || (self.hasher.hash_one((site.as_str(), network, account)), limits.account);
+        let by_network = |rate| (self.hasher.hash_one((site.as_str(), network, tried)), rate);
+        let by_site = |rate| (self.hasher.hash_one((site.as_str(), tried)), rate);
+        match tried {
+            Tried::SignIn => {
+                let lock = Some(self.lock_of(site, account));
+                self.take(now, &[by_account(), by_network(limits.address), by_site(limits.site.sign_in)], lock)
+            }
+            Tried::Registration => {
+                let site = by_site(limits.site.registration);
+                self.take(now, &[by_account(), by_network(limits.registration), site], None)
+            }
+            Tried::Recovery => self.take(now, &[by_network(limits.recovery), by_site(limits.site.recovery)], None),
+            Tried::Flow => self.take(now, &[by_network(limits.flow), by_site(limits.site.flow)], None),
+            Tried::Password => {
+                let key = self.hasher.hash_one((site.as_str(), tried, account));
+                self.take(now, &[(key, limits.password)], None)
+            }
+        }
+    }
+
+    /// A sign-in from a browser that the account knows: it has a bucket of its own.
+    pub(crate) fn attempt_known(&self, now: Millis, site: &SiteId, device: &[u8]) -> Result<Try> {
+        let key = self.hasher.hash_one((site.as_str(), "device", device));
+        self.take(now, &[(key, self.limits.device)], None)
+    }
+
+    fn take(&self, now: Millis, wanted: &[(u64, Rate)], lock: Option<u64>) -> Result<Try> {
+        let Counts { buckets, locks } = &mut *self.counts.lock();
+        let mut wait = lock.map_or(0, |key| locks.wait(key, now)) as f64 / 1000.0;
+        for (key, _) in wanted {
+            // One that is not there is full.
+            if let Some(bucket) = buckets.get_mut(key) {
+                bucket.refill(now);
+                wait = wait.max(bucket.wait());
+            }
+        }
+        if wait > 0.0 {
+            return Err(Fault::new(Code::Throttled).with("retryAfterSeconds", wait.ceil() as i64));
+        }
+        if buckets.len() + wanted.len() > BUCKETS {
+            make_room(buckets, now);
+        }
+        for &(key, rate) in wanted {
+            buckets.entry(key).or_insert(Bucket { left: rate.burst, at: now, rate }).left -= 1.0;
+        }
+        let is_last_free = lock.is_some_and(|key| locks.strike(key, now, &self.limits.lockout));
+        Ok(Try { buckets: wanted.iter().map(|it| it.0).collect(), lock, is_last_free })
+    }
+
+    /// A try that succeeded does not count.
+    pub(crate) fn refund(&self, done: Try) {
+        let Counts { buckets, locks } = &mut *self.counts.lock();
+        for key in done.buckets {
+            if let Some(bucket) = buckets.get_mut(&key) {
+                bucket.left = (bucket.left + 1.0).min(bucket.rate.burst);
+            }
+        }
+        if let Some(key) = done.lock {
+            locks.absolve(key);
+        }
+    }
+
+    /// What was guessed of an account is worth nothing any more.
+    pub(crate) fn unlock(&self, site: &SiteId, account: &str) {
+        let key = self.lock_of(site, account);
+        self.counts.lock().locks.forget(key);
+    }
+
+    fn lock_of(&self, site: &SiteId, account: &str) -> u64 {
+        self.hasher.hash_one((site.as_str(), "lock", account))
+    }
+}
+
+/// Forgets what is full again, and when that isn't enough, the fuller half of the rest.
+fn make_room(buckets: &mut HashMap<u64, Bucket>, now: Millis) {
+    buckets.retain(|_, it| {
+        it.refill(now);
+        it.left < it.rate.burst
+    });
+    if buckets.len() < BUCKETS / 2 {
+        return;
+    }
+    let used = |it: &Bucket| it.rate.burst - it.left;
+    let mut all: Vec<f64> = buckets.values().map(used).collect();
+    let middle = all.len() / 2;
+    let median = *all.select_nth_unstable_by(middle, f64::total_cmp).1;
+    buckets.retain(|_, it| used(it) > median);
+}
+
+/// The network that one person is likely to have: an IPv4 address or the first half of an IPv6 one.
+fn network(address: IpAddr) -> u64 {
+    match address.to_canonical() {
+        IpAddr::V4(it) => u64::from(it.to_bits()),
+        IpAddr::V6(it) => (it.to_bits() >> 64) as u64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    #[test]
+    fn refuses_after_the_burst_and_refills() {
+        let throttle = Throttle::new(Limits {
+            account: Rate { burst: 2.0, per_second: 0.5 },
+            address: Rate { burst: 3.0, per_second: 1.0 },
+            registration: Rate { burst: 1.0, per_second: 1.0 },
+            ..Limits::default()
+        });
+        let (site, here) = (SiteId::from("s"), IpAddr::V4(Ipv4Addr::LOCALHOST));
+        let elsewhere = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
+        let attempt = |now, from, who| throttle.attempt(Tried::SignIn, now, &site, from, who);
+        assert!(attempt(0, here, "a").is_ok() && attempt(0, here, "a").is_ok());
+        assert_eq!(attempt(0, here, "a").err().map(|it| it.code()), Some(Code::Throttled));
+        assert!(attempt(0, elsewhere, "a").is_ok(), "another address is not locked out");
+        assert!(attempt(0, here, "b").is_ok());
+        assert!(attempt(0, here, "c").is_err(), "the address has used up its tries");
+        assert!(throttle.attempt(Tried::Registration, 0, &site, here, "c").is_ok(), "counted apart");
+        assert!(throttle.attempt(Tried::Registration, 0, &site, here, "d").is_err());
+        assert!(attempt(2_000, here, "a").is_ok());
+        let done = attempt(4_000, here, "a");
+        done.into_iter().for_each(|it| throttle.refund(it));
+        assert!(attempt(4_000, here, "a").is_ok());
+    }
+    #[test]
+    fn a_site_has_a_bound_of_its_own() {
+        let site = SiteLimits { sign_in: Rate::new(5.0, 1.0), ..Limits::default().site };
+        let throttle = Throttle::new(Limits { site, ..Limits::default() });
+        let attempt = |site: &str, n: u8| {
+            let from = IpAddr::V4(Ipv4Addr::new(10, 0, 0, n));
+            throttle.attempt(Tried::SignIn, 0, &SiteId::from(site), from, &format!("{n}"))
+        };
+        assert!((0..5).all(|n| attempt("s", n).is_ok()));
+        let refused = attempt("s", 5).err().map(|it| (it.code(), it.data().get("retryAfterSeconds").cloned()));
+        assert_eq!(refused, Some((Code::Throttled, Some(1.into()))));
+        assert!(attempt("t", 6).is_ok(), "another site");
+        assert!(throttle.attempt_known(0, &SiteId::from("s"), b"a browser").is_ok());
+    }
+
+    #[test]
+    fn what_is_refused_takes_no_room() {
+        let throttle = Throttle::new(Limits { address: Rate::new(1.0, 0.1), ..Limits::default() });
+        let (site, here) = (SiteId::from("s"), IpAddr::V4(Ipv4Addr::LOCALHOST));
+        for n in 0..1_000 {
+            let _ = throttle.attempt(Tried::SignIn, 0, &site, here, &format!("{n}"));
+        }
+        assert_eq!(throttle.counts.lock().buckets.len(), 3);
+    }
+
+    #[test]
+    fn a_flood_of_addresses_does_not_free_the_busiest() {
+        let (mut buckets, here) = (HashMap::new(), Rate::new(10.0, 0.01));
+        buckets.insert(u64::MAX, Bucket { left: 0.0, at: 0, rate: here });
+        for n in 0..BUCKETS as u64 {
+            buckets.insert(n, Bucket { left: 9.0, at: 0, rate: here });
+        }
+        make_room(&mut buckets, 0);
+        assert!(buckets.len() < BUCKETS && buckets.contains_key(&u64::MAX));
+    }
+}

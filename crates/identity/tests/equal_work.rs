@@ -1,0 +1,274 @@
+//! Who has an account is not told by what an answer costs: for a known address and an unknown one the same
+//! statements run, in the same order, as many passwords are hashed, and the answer is the same. Counted,
+//! not timed; on both engines.
+
+#![allow(clippy::unwrap_used, reason = "a test that can't be set up has failed")]
+
+mod common;
+
+use common::*;
+use serde_json::json;
+use std::{
+    net::IpAddr,
+    sync::{Mutex, OnceLock},
+    time::Duration,
+};
+use stoa_identity::{
+    Config, Marks,
+    flow::{Browser, Change, FlowInput, FlowKind, FlowStart},
+    member::{Attempt, SignOn},
+    throttle::{Limits, Lockout},
+};
+use stoa_kernel::{Caller, Code, Email, MemberId, Result, Role, Secret};
+use stoa_store::{Lane, boxed};
+use stoa_testkit::Engine;
+use tracing::{Event, Metadata, Subscriber, field::Field, level_filters::LevelFilter, span};
+
+/// What the process does, in order: the text of each statement, `hash` for each password.
+static DONE: Mutex<Vec<String>> = Mutex::new(Vec::new());
+/// One test at a time: what is done is told for the whole process.
+static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
+struct Listener;
+
+impl Subscriber for Listener {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target().starts_with("stoa::")
+    }
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(LevelFilter::TRACE)
+    }
+    fn event(&self, event: &Event<'_>) {
+        struct Text(String);
+        impl tracing::field::Visit for Text {
+            fn record_str(&mut self, _: &Field, value: &str) {
+                self.0.push_str(value);
+            }
+            fn record_debug(&mut self, _: &Field, _: &dyn std::fmt::Debug) {}
+        }
+        let mut text = Text(String::new());
+        event.record(&mut text);
+        DONE.lock().unwrap().push(text.0);
+    }
+    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+        span::Id::from_u64(1)
+    }
+    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+    fn enter(&self, _: &span::Id) {}
+    fn exit(&self, _: &span::Id) {}
+}
+
+/// What a request did and what it answered.
+///
+/// On a runtime of one thread nothing else runs between a request's last wait and its end, so what it
+/// leaves to the background is not counted; the background's own round is told apart by its statements.
+async fn work<T>(request: impl Future<Output = Result<T>>) -> (Vec<String>, Option<String>) {
+    DONE.lock().unwrap().clear();
+    let answer = request.await;
+    let mut done = std::mem::take(&mut *DONE.lock().unwrap());
+    done.retain(|it| it.starts_with("insert into stoa.mail") || !(it.contains("stoa.mail") || it.contains("revoc")));
+    let told =
+        |it: stoa_kernel::Fault| format!("{:?} {} {:?} {:?}", it.code(), it.message(), it.data(), it.violations());
+    (done, answer.err().map(told))
+}
+
+fn hashes(done: &[String]) -> usize {
+    done.iter().filter(|it| *it == "hash").count()
+}
+
+fn here() -> IpAddr {
+    IpAddr::from([127, 0, 0, 1])
+}
+
+/// A site with members of every kind.
+async fn kit(engine: Engine) -> Kit {
+    static LISTENING: OnceLock<()> = OnceLock::new();
+    LISTENING.get_or_init(|| tracing::subscriber::set_global_default(Listener).unwrap());
+    let limits = Limits { lockout: Lockout { free: 6.0, ..Lockout::default() }, ..Limits::default() };
+    let kit = Kit::with(engine, Config { throttle: limits, ..config() }).await;
+    for name in ["active", "blocked"] {
+        kit.register(&format!("{name}@example.org")).await.unwrap();
+    }
+    let app = Caller::App { id: "key".into() };
+    let id = kit.identity.member_by_email(&kit.site, &Email::parse("blocked@example.org").unwrap()).await.unwrap();
+    kit.identity.member_block(&kit.site, &app, &id.unwrap().id).await.unwrap();
+    let sign_on = SignOn { email: "passwordless@example.org".to_owned(), profile: json!(null), verify_email: true };
+    kit.identity.member_sign_on(&kit.site, &app, None, &sign_on).await.unwrap();
+    kit
+}
+
+const WHO: [&str; 4] = ["nobody@example.org", "active@example.org", "blocked@example.org", "passwordless@example.org"];
+
+async fn sign_in(engine: Engine) {
+    let _turn = TURN.lock().await;
+    let kit = kit(engine).await;
+    let mut first = None;
+    for guess in ["a wrong phrase", ""] {
+        for who in WHO {
+            let done = work(kit.login(who, guess)).await;
+            assert_eq!((hashes(&done.0), done.0.len()), (1, 2), "a look and a hash: {done:?}");
+            assert_eq!(*first.get_or_insert_with(|| done.clone()), done, "{who}");
+        }
+    }
+    let long = "x".repeat(2_000);
+    for who in WHO {
+        assert_eq!(Some(work(kit.login(who, &long)).await), first, "{who}");
+    }
+    // The try with which a wait begins, and those that are refused.
+    let mut first = None;
+    for who in WHO {
+        for n in 0..4 {
+            let device = (n == 3).then(|| "A".repeat(43));
+            let marks = Marks { cookie: device, user_agent: Some("Firefox/140.0 Linux".to_owned()) };
+            let attempt = Attempt { address: here(), visitor: None, marks };
+            let guess = Secret::new("a wrong phrase");
+            let done = work(kit.identity.member_login(&kit.site, &attempt, who, &guess)).await;
+            match n {
+                0 | 1 => continue,
+                _ if hashes(&done.0) == 1 => continue,
+                _ => {
+                    assert_eq!(done.0.len(), 2, "two looks: {done:?}");
+                    assert!(done.1.as_ref().is_some_and(|it| it.starts_with("Throttled")), "{done:?}");
+                    assert_eq!(*first.get_or_insert_with(|| done.clone()), done, "{who}");
+                }
+            }
+        }
+    }
+    assert!(first.is_some());
+}
+
+/// The try after which others wait is written down alike for everybody.
+async fn beginning_to_wait(engine: Engine) {
+    let _turn = TURN.lock().await;
+    let kit = kit(engine).await;
+    let mut all = Vec::new();
+    for who in WHO {
+        let mut last = None;
+        for _ in 0..6 {
+            last = Some(work(kit.login(who, "a wrong phrase")).await);
+        }
+        all.push(last.unwrap());
+    }
+    assert!(all[0].0.iter().any(|it| it.starts_with("insert into stoa.audit")), "{all:?}");
+    assert!(all.iter().all(|it| *it == all[0]), "{all:#?}");
+}
+
+/// Waits until the background has nothing left to answer or to send.
+async fn answered(kit: &Kit) {
+    let sql = "select count(*) from stoa.mail";
+    for _ in 0..3_000 {
+        let open = kit.site.read(Lane::Point, move |tx| boxed!(Ok(tx.row(sql, &[], |row| row.get(0)).await?)));
+        if open.await.unwrap() == Some(0) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("mail waits for ever");
+}
+
+async fn recovery(engine: Engine) {
+    let _turn = TURN.lock().await;
+    let kit = kit(engine).await;
+    let app = Caller::App { id: "key".into() };
+    let mut first = None;
+    for who in WHO {
+        let body = json!({ "email": who });
+        let done = work(kit.identity.recovery_send(&kit.site, &app, here(), &body, "http://localhost")).await;
+        assert_eq!((hashes(&done.0), done.0.len(), &done.1), (0, 1, &None), "{done:?}");
+        assert_eq!(*first.get_or_insert_with(|| done.clone()), done, "{who}");
+        answered(&kit).await;
+    }
+    // A link that never was.
+    let link = |n: u8| format!("l{}.{}", kit.site.number, String::from(char::from(n)).repeat(43));
+    let new = Secret::new("quite another phrase");
+    let mut tried = Vec::new();
+    for n in [b'a', b'b'] {
+        tried.push(work(kit.identity.recovery_finish(&kit.site, &link(n), &new)).await);
+    }
+    assert_eq!((tried[0].clone(), hashes(&tried[0].0)), (tried[1].clone(), 0));
+}
+
+async fn start(engine: Engine) {
+    let _turn = TURN.lock().await;
+    let kit = kit(engine).await;
+    let known = kit.identity.member_by_email(&kit.site, &Email::parse("active@example.org").unwrap()).await.unwrap();
+    let (known, unknown) = (known.unwrap().id, MemberId::from(kit.base.world.uuid()));
+    let visitor = kit.caller(&kit.visitor().await.access_token).await.unwrap();
+    let member = kit.caller(&kit.member("other@example.org").await.0.access_token).await.unwrap();
+    for caller in [visitor, member] {
+        let here = work(kit.identity.verification_start(&kit.site, &caller, &known)).await;
+        let there = work(kit.identity.verification_start(&kit.site, &caller, &unknown)).await;
+        assert_eq!((&here.0, here.1.as_deref().map(|it| it.starts_with("Forbidden"))), (&Vec::new(), Some(true)));
+        assert_eq!(here, there);
+    }
+}
+
+/// Registering tells that an address is taken, as the protocol asks; it hashes nothing then, so that whoever
+/// asks for many costs little.
+async fn registration_of_a_taken_address(engine: Engine) {
+    let _turn = TURN.lock().await;
+    let kit = kit(engine).await;
+    for who in &WHO[1..] {
+        let done = work(kit.register(who)).await;
+        assert_eq!((hashes(&done.0), done.0.len()), (0, 1), "{done:?}");
+        assert!(done.1.is_some_and(|it| it.starts_with("EmailTaken")));
+    }
+    let fresh = work(kit.register(WHO[0])).await;
+    assert_eq!((hashes(&fresh.0), fresh.1), (1, None));
+}
+
+async fn those_who_run_the_site(engine: Engine) {
+    let _turn = TURN.lock().await;
+    let kit = kit(engine).await;
+    let life = Duration::from_secs(60);
+    let email = Email::parse("olga@example.org").unwrap();
+    let url = kit.identity.invite_create(&kit.site.id, Some(&email), Role::Owner, life, "http://localhost");
+    let invite = url.await.unwrap().split_once("invite=").unwrap().1.to_owned();
+    kit.identity.invite_accept(&invite, None, &Secret::new(PASSWORD)).await.unwrap();
+    let mut browser = Browser {
+        session: None,
+        person: None,
+        flow: None,
+        device: None,
+        user_agent: None,
+        language: None,
+        address: here(),
+        base_url: "http://localhost".to_owned(),
+    };
+    let begin = FlowStart { kind: FlowKind::OwnerSignIn, client_id: None, return_url: None, invite: None };
+    let mut all = Vec::new();
+    for who in ["nobody@example.org", "olga@example.org", "active@example.org"] {
+        let shown = kit.identity.flow_start(&kit.site, &begin, &browser).await.unwrap();
+        let Change::Set(cookie) = shown.cookies.flow else { panic!("a flow has a cookie") };
+        browser.flow = Some(cookie.expose().to_owned());
+        let input = json!({ "type": "SIGN_IN", "email": who, "password": "a wrong phrase" });
+        let input: FlowInput = serde_json::from_value(input).unwrap();
+        let (site, token) = (&kit.site, &shown.view.token);
+        let mut problems = Vec::new();
+        let done = work(async {
+            problems = kit.identity.flow_answer(site, token, input, &browser).await?.view.problems;
+            Ok(())
+        });
+        let (statements, fault) = done.await;
+        assert_eq!((hashes(&statements), fault), (1, None));
+        all.push((statements, serde_json::to_value(problems).unwrap()));
+    }
+    assert!(all.iter().all(|it| *it == all[0]), "{all:#?}");
+    assert_eq!(all[0].1[0]["code"], "INVALID_CREDENTIALS");
+    assert_eq!(Code::PasswordWrong.name(), "-19976");
+}
+
+macro_rules! alike {
+    ($($name:ident),+) => {$(
+        mod $name {
+            #[tokio::test(flavor = "current_thread")]
+            async fn sqlite() { super::$name(stoa_testkit::Engine::Sqlite).await }
+
+            #[tokio::test(flavor = "current_thread")]
+            async fn postgres() { super::$name(stoa_testkit::Engine::Postgres).await }
+        }
+    )+};
+}
+
+alike!(sign_in, beginning_to_wait, recovery, start, registration_of_a_taken_address, those_who_run_the_site);
