@@ -23,14 +23,14 @@ where
     B: HttpBody<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
-    let ids = RequestIds::new(&app);
+    let (ids, is_https) = (RequestIds::new(&app), app.settings.is_https());
     let router = router(app);
     tower::service_fn(move |request: Request<B>| {
         let mut request = request.map(Body::new);
         let (router, id) = (router.clone(), ids.next());
         async move {
             if request.method() == Method::OPTIONS {
-                return Ok(preflight(request.headers(), &id));
+                return Ok(preflight(request.headers(), &id, is_https));
             }
             if let Some(uri) = canonical(request.uri()) {
                 *request.uri_mut() = uri;
@@ -40,7 +40,7 @@ where
                 Ok(response) => response,
                 Err(never) => match never {},
             };
-            finish(response.headers_mut(), &id, consistent);
+            finish(response.headers_mut(), &id, consistent, is_https);
             Ok(response)
         }
     })
@@ -51,7 +51,7 @@ fn canonical(uri: &Uri) -> Option<Uri> {
     path.parse().ok()
 }
 
-fn preflight(asked: &HeaderMap, id: &HeaderValue) -> Response {
+fn preflight(asked: &HeaderMap, id: &HeaderValue, is_https: bool) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
     let headers = response.headers_mut();
@@ -60,11 +60,11 @@ fn preflight(asked: &HeaderMap, id: &HeaderValue) -> Response {
     headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET,POST,PUT,PATCH,DELETE,OPTIONS"));
     headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
     headers.insert(header::VARY, HeaderValue::from_static("access-control-request-headers"));
-    finish(headers, id, None);
+    finish(headers, id, None, is_https);
     response
 }
 
-fn finish(headers: &mut HeaderMap, id: &HeaderValue, consistent: Option<HeaderValue>) {
+fn finish(headers: &mut HeaderMap, id: &HeaderValue, consistent: Option<HeaderValue>, is_https: bool) {
     headers.insert("x-wix-request-id", id.clone());
     headers.insert("x-request-id", id.clone());
     // No credentials are ever accepted from other origins, so any origin may ask.
@@ -72,6 +72,9 @@ fn finish(headers: &mut HeaderMap, id: &HeaderValue, consistent: Option<HeaderVa
     headers
         .insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("X-Wix-Request-Id, X-Wix-Consistent"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if is_https {
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
+    }
     if let Some(it) = consistent {
         headers.insert("x-wix-consistent", it);
     }

@@ -33,6 +33,11 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Whether the server is meant to be reached by TLS alone.
+    pub fn is_https(&self) -> bool {
+        self.public_url.as_ref().map_or(self.tls, |it| it.starts_with("https:"))
+    }
+
     pub fn trusts(&self, peer: IpAddr) -> bool {
         let peer = peer.to_canonical();
         self.trusted_proxies.iter().any(|it| it.contains(&peer))

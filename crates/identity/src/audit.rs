@@ -26,6 +26,8 @@ pub(crate) enum Event {
     SignInSlowed,
     /// Somebody who runs the site signed in.
     PersonSignedIn,
+    /// A member's sessions were ended from the list of them.
+    SessionsEnded,
     /// A refresh token came a second time: its sessions ended.
     TokenReused,
 }
@@ -42,6 +44,7 @@ impl Event {
             Self::Moved(step) => format!("member_{}", step.name()),
             Self::SignInSlowed => "sign_in_slowed".to_owned(),
             Self::PersonSignedIn => "person_sign_in".to_owned(),
+            Self::SessionsEnded => "session_end".to_owned(),
             Self::TokenReused => "token_reuse".to_owned(),
         }
     }

@@ -9,6 +9,10 @@
 //!
 //! Access tokens name the session they were made in, so ending a session refuses them (`revocation`).
 
+mod list;
+
+pub use list::{Ending, SignedIn};
+
 use crate::{
     Identity,
     audit::prune,

@@ -14,6 +14,7 @@ pub mod members;
 pub mod policy;
 pub mod recovery;
 pub mod redirect;
+mod sessions;
 pub mod token;
 pub mod verification;
 
@@ -72,6 +73,8 @@ fn account() -> Routes {
 fn member_routes() -> Routes {
     vec![
         ("/_api/identity/v1/audit", get(members::audit)),
+        ("/_api/identity/v1/sessions", get(sessions::list).delete(sessions::end_others)),
+        ("/_api/identity/v1/sessions/{id}", delete(sessions::end)),
         ("/members/v1/members", get(members::list).post(members::create)),
         ("/members/v1/members/my", get(members::my).delete(members::delete_my)),
         ("/members/v1/members/my/slug", post(members::my_slug)),

@@ -1,0 +1,124 @@
+//! Where a member is signed in, and ending it: one browser, the others, or all.
+
+use super::Which;
+use crate::{Identity, audit};
+use stoa_kernel::{Caller, ClientId, Code, Fault, MemberId, Millis, Result, SessionId, Violation};
+use stoa_sql::params;
+use stoa_store::{Lane, Site, boxed};
+
+/// Sessions that are looked at: the newest ones.
+const MOST: i64 = 1_000;
+
+/// A family of sessions: a browser, and the clients that got tokens through it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignedIn {
+    /// Id of the family's first session.
+    pub id: SessionId,
+    pub created: Millis,
+    /// Written down once an hour.
+    pub used: Millis,
+    pub clients: Vec<ClientId>,
+    /// It is the caller's own.
+    pub is_current: bool,
+}
+
+/// What is to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending<'a> {
+    /// The family with this id.
+    One(&'a str),
+    /// All, but not the caller's own.
+    Others,
+}
+
+impl Identity {
+    /// Where a member is signed in, the newest first. Members ask about themselves, apps and owners about
+    /// anybody.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`]; [`Code::Validation`] when an app names no member.
+    pub async fn session_list(&self, site: &Site, caller: &Caller, member: Option<&str>) -> Result<Vec<SignedIn>> {
+        let (id, member, now) = (site.id.clone(), subject(caller, member)?, self.now());
+        let own = match caller {
+            Caller::Member { session, .. } => session.clone(),
+            _ => SessionId::from(""),
+        };
+        let idle_since = now - self.config().session_idle;
+        let rows: Vec<(String, String, Option<String>, Millis, Millis)> = site
+            .read(Lane::Point, move |tx| {
+                boxed!({
+                    let sql = "select id, root, client, created, used from stoa.session \
+                               where site = $1 and member = $2 and ended is null and expires > $3 and used > $4 \
+                               order by created desc limit $5";
+                    let values = params![&id, &member, now, idle_since, MOST];
+                    let read = |row: &stoa_store::Row<'_>| {
+                        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+                    };
+                    Ok(tx.rows(sql, &values, read).await?)
+                })
+            })
+            .await?;
+        let mut families: Vec<SignedIn> = Vec::new();
+        for (session, root, client, created, used) in rows {
+            let at = families.iter().position(|it| it.id.as_str() == root).unwrap_or_else(|| {
+                let id = SessionId::from(root);
+                families.push(SignedIn { id, created, used, clients: Vec::new(), is_current: false });
+                families.len() - 1
+            });
+            if let Some(family) = families.get_mut(at) {
+                family.created = family.created.min(created);
+                family.used = family.used.max(used);
+                family.is_current |= session == own.as_str();
+                family.clients.extend(client.map(ClientId::from).filter(|it| !family.clients.contains(it)));
+            }
+        }
+        Ok(families)
+    }
+
+    /// Ends one family of a member's sessions, or all but the caller's own: their tokens are refused from
+    /// now on.
+    ///
+    /// # Errors
+    /// As [`Identity::session_list`]; [`Code::NotFound`] for a family that is not the member's.
+    pub async fn session_list_end(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        member: Option<&str>,
+        ending: Ending<'_>,
+    ) -> Result<()> {
+        let id = subject(caller, member)?;
+        let which = match (ending, caller) {
+            (Ending::One(family), _) => {
+                let known = self.session_list(site, caller, member).await?;
+                let one = known.into_iter().find(|it| it.id.as_str() == family);
+                Which::Family(one.ok_or_else(|| Fault::new(Code::NotFound))?.id)
+            }
+            (Ending::Others, Caller::Member { session, .. }) => {
+                Which::MemberExcept(id.clone(), self.session_root(site, session).await?)
+            }
+            (Ending::Others, _) => Which::Member(id.clone()),
+        };
+        self.sessions_end(site, which).await?;
+        let (me, place, caller) = (self.clone(), site.id.clone(), caller.clone());
+        site.write(move |tx| {
+            let (me, site, caller, id) = (me.clone(), place.clone(), caller.clone(), id.clone());
+            boxed!(audit::note(&me, tx, &site, audit::Event::SessionsEnded, &caller, Some(&id), None).await)
+        })
+        .await
+    }
+}
+
+/// Whose sessions these are.
+fn subject(caller: &Caller, member: Option<&str>) -> Result<MemberId> {
+    match (caller, member) {
+        (Caller::Member { id, .. }, None) => Ok(id.clone()),
+        (Caller::Member { id, .. }, Some(named)) if id.as_str() == named => Ok(id.clone()),
+        _ if !caller.is_privileged() => Err(Fault::new(Code::Forbidden)),
+        (_, Some(named)) => Ok(MemberId::from(named)),
+        (_, None) => {
+            let missing = Violation::new("memberId", "REQUIRED_FIELD", "whose sessions is not said");
+            Err(Fault::invalid(vec![missing]))
+        }
+    }
+}
