@@ -1,4 +1,4 @@
-// Every name that docs/semantics.md gives as its proof is there: a case file, or a test in a file of that name.
+// Every name that docs/semantics.md and docs/defence.md give as their proof is there: a case file, or a test in a file of that name.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, existsSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -23,14 +23,23 @@ function isThere(name) {
   return tests.some((it) => basename(it) === file && new RegExp(`fn ${test}\\(`).test(readFileSync(it, "utf8")));
 }
 
-test("each answer names what shows it", () => {
-  const rows = readFileSync(join(root, "docs/semantics.md"), "utf8")
-    .split("\n")
-    .filter((it) => it.startsWith("| ") && !it.startsWith("| question"));
-  assert.ok(rows.length > 60, `${rows.length} answers`);
+/** The rows below the heads that begin with `head`, each with what shows it in its last column. */
+function check(file, head, least) {
+  const lines = readFileSync(join(root, file), "utf8").split("\n");
+  let isIn = false;
+  const rows = lines.filter((it) => {
+    if (!it.startsWith("| ")) isIn &&= it.startsWith("|");
+    else if (it.startsWith(`| ${head} |`)) isIn = true;
+    else return isIn;
+    return false;
+  });
+  assert.ok(rows.length >= least, `${rows.length} rows`);
   for (const row of rows) {
     const names = [...row.split(" | ").at(-1).matchAll(/`([a-z_0-9]+\.case|[a-z_]+\.rs::[a-z_0-9]+)`/g)].map((it) => it[1]);
     assert.ok(names.length > 0, `nothing shows: ${row}`);
     for (const name of names) assert.ok(isThere(name), `${name} is not there: ${row}`);
   }
-});
+}
+
+test("each answer names what shows it", () => check("docs/semantics.md", "question", 60));
+test("each defence names what shows it", () => check("docs/defence.md", "attack", 15));
