@@ -1,6 +1,5 @@
 //! `stoa.fold(text)`: simple case folding for PostgreSQL, made from the same table as the one in Rust.
 
-use std::ops::Range;
 use stoa_kernel::fold::folding_pairs;
 
 /// `create or replace function stoa.fold(text)`.
@@ -11,10 +10,10 @@ use stoa_kernel::fold::folding_pairs;
 /// letters below U+0180 (Latin) or U+0530 (Greek and Cyrillic as well), or all. `lower` under the
 /// collation "C" changes ASCII letters only.
 pub fn fold_function_sql() -> String {
-    let changing: String = folding_pairs().map(|(from, _)| from).filter(|it| !it.is_ascii()).collect();
-    let latin = translate('\u{80}'..'\u{180}');
-    let european = translate('\u{80}'..'\u{530}');
-    let all = translate('\u{80}'..char::MAX);
+    let pairs: Vec<_> = folding_pairs().filter(|(from, _)| !from.is_ascii()).collect();
+    let changing: String = pairs.iter().map(|(from, _)| from).collect();
+    let (latin, european, all) =
+        (translate(&pairs, '\u{180}'), translate(&pairs, '\u{530}'), translate(&pairs, char::MAX));
     format!(
         r#"create or replace function stoa.fold(given text) returns text
 language plpgsql immutable strict parallel safe cost 10 as $fold$
@@ -29,7 +28,7 @@ end $fold$"#
     )
 }
 
-fn translate(range: Range<char>) -> String {
-    let (from, to): (String, String) = folding_pairs().filter(|(it, _)| range.contains(it)).unzip();
+fn translate(pairs: &[(char, char)], below: char) -> String {
+    let (from, to): (String, String) = pairs.iter().copied().take_while(|(from, _)| *from < below).unzip();
     format!("translate(ascii, '{from}', '{to}')")
 }
