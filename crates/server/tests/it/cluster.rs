@@ -70,7 +70,8 @@ impl Drop for Cluster {
     }
 }
 
-fn ask(url: &str, sql: &str) -> String {
+/// The first value of the first row, which is text.
+pub fn ask(url: &str, sql: &str) -> String {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();

@@ -16,7 +16,7 @@ fn server_killed_on_sqlite() {
 
 #[test]
 fn server_killed_on_postgres() {
-    kill_server(Engine::Postgres, 30);
+    kill_server(Engine::Postgres, 100);
 }
 
 #[test]
@@ -31,7 +31,11 @@ fn import_killed_on_postgres() {
 
 /// A different moment each time; the moments need not be the same from run to run.
 fn moment(most: u64) -> Duration {
-    Duration::from_millis(u64::from_le_bytes(World::real().bytes::<8>()) % most)
+    Duration::from_millis(below(most))
+}
+
+fn below(most: u64) -> u64 {
+    u64::from_le_bytes(World::real().bytes::<8>()) % most
 }
 
 fn kill_server(engine: Engine, rounds: usize) {
@@ -41,9 +45,11 @@ fn kill_server(engine: Engine, rounds: usize) {
     for _ in 0..rounds {
         let mut server = place.serve(|_| {});
         let running = load.start(&server);
-        std::thread::sleep(Duration::from_millis(20) + moment(200));
+        running.wait_for_progress(below(20) as usize);
+        std::thread::sleep(moment(30));
         server.kill();
         load = running.stop();
+        place.wait_for_database();
     }
     let server = place.serve(|_| {});
     load.settle(&server);

@@ -5,6 +5,7 @@ use std::{
     io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, Stdio},
+    time::Duration,
 };
 use stoa_testkit::{Engine, TestDatabase};
 
@@ -64,6 +65,20 @@ impl Place {
     pub fn site_with_things(&self) -> String {
         self.json(&["site", "create", "--name", "Test"]);
         self.json(&["key", "create", "--name", "test"])["apiKey"].as_str().unwrap().to_owned()
+    }
+
+    /// After a kill PostgreSQL still carries out what it had received: waits until it has.
+    pub fn wait_for_database(&self) {
+        let Some(url) = &self.url else { return };
+        let sql = "select count(*)::text from pg_stat_activity \
+            where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()";
+        for _ in 0..1000 {
+            if crate::cluster::ask(url, sql) == "0" {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("the database still works for a server that is gone");
     }
 
     pub fn serve(&self, setup: impl FnOnce(&mut Command)) -> Server {
