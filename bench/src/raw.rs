@@ -11,7 +11,10 @@ use std::{
     },
     time::{Duration, Instant},
 };
-use stoa_sql::{Dialect, Table};
+use stoa_sql::{
+    Dialect, Table,
+    json::{Place, Root},
+};
 
 /// Ids and documents of one transaction.
 pub type Batch = Vec<(String, String)>;
@@ -107,7 +110,7 @@ impl Raw {
             }
             Self::Postgres { .. } => {
                 let table = stoa_sql::Postgres.table(TABLE);
-                let sql = format!("create index on {table} ({price}, id); analyze {table}");
+                let sql = format!("create index on {table} (({price}), id); analyze {table}");
                 self.on_postgres(move |client| Box::pin(async move { client.batch_execute(&sql).await.unwrap() }));
             }
         }
@@ -178,14 +181,15 @@ impl Raw {
         }
     }
 
-    /// How a price, a number and a color are read, as a hand would write it.
-    fn fields(&self) -> [&'static str; 3] {
-        match self {
-            Self::Sqlite { .. } => ["(doc ->> '$.price')", "(doc ->> '$.n')", "(doc ->> '$.color')"],
-            Self::Postgres { .. } => {
-                ["((body ->> 'price')::double precision)", "((body ->> 'n')::double precision)", "(body ->> 'color')"]
-            }
-        }
+    /// How a price, a number and a color are read, as a hand would that wants these answers from items of
+    /// any types: NULL unless of the right one.
+    fn fields(&self) -> [String; 3] {
+        let place = |name: &str| Place { root: Root::Document, names: vec![name.to_owned()] };
+        let dialect: &dyn Dialect = match self {
+            Self::Sqlite { .. } => &stoa_sql::Sqlite,
+            Self::Postgres { .. } => &stoa_sql::Postgres,
+        };
+        [dialect.number(&place("price")), dialect.number(&place("n")), dialect.text(&place("color"))]
     }
 
     /// SQLite: as many threads as cores, each with a connection. PostgreSQL: pgbench with prepared statements.

@@ -27,6 +27,8 @@ pub fn find(dialect: &dyn Dialect, table: Table, plan: &Find) -> Statement {
     let selects = selects(&access, plan);
     let (start, limit) = (&plan.window.start, i64::from(plan.window.limit) + 1);
     let offset = i64::try_from(start.offset()).unwrap_or(i64::MAX);
+    // In the text: PostgreSQL plans a limit that it doesn't see as a tenth of all rows.
+    let most = format!(" limit {limit}");
     let select = |sql: &mut Writer<'_>, it: &Select<'_>, are_named: bool| {
         sql.push("select id, ").push(dialect.read_doc());
         let columns = order::columns(sql, &plan.order, it.rows, start.is_backward());
@@ -49,7 +51,7 @@ pub fn find(dialect: &dyn Dialect, table: Table, plan: &Find) -> Statement {
             let are_named = is_random || !matches!(start, Start::Offset(_));
             let columns = select(&mut sql, one, are_named);
             order::write(&mut sql, &columns, are_named);
-            sql.push(" limit ").bind(limit);
+            sql.push(&most);
         }
         // Each has its part of the page, in order; together they have all of it.
         several => {
@@ -63,10 +65,14 @@ pub fn find(dialect: &dyn Dialect, table: Table, plan: &Find) -> Statement {
                 sql.push("select * from (");
                 columns = select(&mut sql, it, true);
                 order::write(&mut sql, &columns, true);
-                sql.push(" limit ").bind(limit.saturating_add(offset)).push(") as ").push(&format!("s{}", n + 1));
+                match offset {
+                    0 => sql.push(&most),
+                    _ => sql.push(" limit ").bind(limit.saturating_add(offset)),
+                };
+                sql.push(&format!(") as s{}", n + 1));
             }
             order::write(&mut sql, &columns, true);
-            sql.push(" limit ").bind(limit);
+            sql.push(&most);
         }
     }
     if offset > 0 {
@@ -110,7 +116,7 @@ pub fn distinct(dialect: &dyn Dialect, table: Table, plan: &Distinct) -> Stateme
         sql.bind(order::value(first));
     }
     sql.push(" order by k1").push(order::suffix(direction));
-    sql.push(" limit ").bind(i64::from(plan.window.limit) + 1);
+    sql.push(&format!(" limit {}", i64::from(plan.window.limit) + 1));
     if start.offset() > 0 {
         sql.push(" offset ").bind(i64::try_from(start.offset()).unwrap_or(i64::MAX));
     }

@@ -48,14 +48,14 @@ fn sort_keys_are_the_same_in_postgresql() {
         values.iter().map(|it| stoa_query::item::value(it).expect("a value").to_string()).collect();
     let rows = postgres.rows(&(
         "select stoa.least(it::jsonb), stoa.greatest(it::jsonb), stoa.value_key(it::jsonb), \
-         coalesce(stoa.indexed(it::jsonb, 10, true), 'none'), coalesce(stoa.unique(it::jsonb, true), 'none') \
+         coalesce(stoa.indexed(it::jsonb, 20, true), 'none'), coalesce(stoa.unique(it::jsonb, true), 'none') \
          from unnest($1::text[]) with ordinality as t(it, n) order by n"
             .into(),
         vec![Value::Texts(texts.clone())],
     ));
     for (text, row) in texts.iter().zip(rows) {
         let json = Some(text.as_str());
-        let (indexed, unique) = (key::indexed(json, 10, true), key::unique(json, true));
+        let (indexed, unique) = (key::indexed(json, 20, true), key::unique(json, true));
         let none = |it: Option<String>| it.unwrap_or("none".to_owned());
         let expected = [key::least(json), key::greatest(json), key::own(json), none(indexed), none(unique)].map(Some);
         assert_eq!(row, expected, "{text}");
