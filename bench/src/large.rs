@@ -44,7 +44,7 @@ pub fn measure(binary: &Path, engine: Engine, sizes: &Sizes) -> Vec<Value> {
     raw.index_price();
     println!("  filled and indexed, both sides, in {:.1} s", start.elapsed().as_secs_f64());
 
-    let connections = if engine == Engine::Sqlite { 2 } else { 8 };
+    let connections = 8;
     let indexed = program.requests("/v2/items/query", 9000, |from| {
         json!({ "dataCollectionId": "things", "query": {
             "filter": { "price": { "$gte": from } }, "sort": [{ "fieldName": "price", "order": "ASC" }], "paging": { "limit": 50 } }})
