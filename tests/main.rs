@@ -16,6 +16,7 @@ mod oracle;
 mod outbox;
 mod ownership;
 mod permissions;
+mod profile;
 mod references;
 mod semantics;
 mod store;

@@ -44,7 +44,7 @@ fn from_environment() -> Option<u64> {
 }
 
 /// The standard library seeds its hash tables with chance; nothing here needs more than that.
-fn fresh_seed() -> u64 {
+pub(crate) fn fresh_seed() -> u64 {
     use std::hash::{BuildHasher, Hasher};
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
@@ -67,10 +67,10 @@ async fn run(app: &TestApp, people: &[Person<'_>], engine: Engine, seed: u64, fi
 }
 
 /// splitmix64: a run repeats from its seed alone.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -78,7 +78,7 @@ impl Random {
         ((z ^ (z >> 31)) % n as u64) as usize
     }
 
-    fn one_in(&mut self, n: usize) -> bool {
+    pub(crate) fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
 }

@@ -1,7 +1,8 @@
 //! A member's profile: checked for shape, kept as JSON, and given back as it came (identity.md 10.3).
 
+use crate::member::slug_fits;
 use serde_json::{Map, Value};
-use stoa_kernel::Violation;
+use stoa_kernel::{Email, Violation};
 
 /// Most bytes of a profile as JSON text.
 const MAX_BYTES: usize = 64 * 1024;
@@ -82,6 +83,7 @@ pub(crate) fn object(
 pub(crate) enum Shape {
     /// Text of at most so many characters.
     Text(usize),
+    Slug,
     Flag,
     OneOf(&'static [&'static str]),
     Texts(usize),
@@ -114,7 +116,7 @@ const MEMBERS: &[(&str, Shape)] = &[
     ("company", Shape::Text(1_000)),
     ("position", Shape::Text(1_000)),
     ("birthdate", Shape::Date),
-    ("slug", Shape::Text(255)),
+    ("slug", Shape::Slug),
     ("subscription", Shape::Flag),
     ("vatId", Shape::Text(1_000)),
     ("customAttributes", Shape::Object),
@@ -132,6 +134,39 @@ const ADDRESS_TEXTS: &[&str] = &[
     "countryFullname",
     "subdivisionFullname",
 ];
+
+/// A format that the protocol names.
+struct Format {
+    name: &'static str,
+    expected: &'static str,
+    fits: fn(&str) -> bool,
+}
+
+const EMAIL: &[(&str, Format)] = &[(
+    "email",
+    Format { name: "EMAIL", expected: "the email address is not valid", fits: |it| Email::parse(it).is_some() },
+)];
+const PHONE: &[(&str, Format)] = &[
+    (
+        "countryCode",
+        Format {
+            name: "COUNTRY",
+            expected: "a country has two capital letters",
+            fits: |it| it.len() == 2 && it.bytes().all(|it| it.is_ascii_uppercase()),
+        },
+    ),
+    (
+        "phone",
+        Format {
+            name: "PHONE",
+            expected: "a phone number has digits",
+            fits: |it| it.chars().any(|it| it.is_numeric()) && !it.chars().any(char::is_control),
+        },
+    ),
+];
+
+/// The last millisecond that clients have a date for, in both directions.
+const LAST_MILLI: f64 = 8.64e15;
 
 struct Check(Vec<Violation>);
 
@@ -158,22 +193,24 @@ impl Check {
     fn shape(&mut self, shape: Shape, value: &Value, path: &str) {
         match shape {
             Shape::Text(most) => self.text(value, path, most),
+            Shape::Slug => self.slug(value, path),
             Shape::Flag if value.is_boolean() => {}
             Shape::Flag => self.wrong(path, "true or false is expected"),
             Shape::OneOf(names) => self.one_of(value, path, names),
             Shape::Texts(most) => self.list(value, path, most, |it, item, path| it.text(item, path, 2_048)),
             Shape::CustomFields => self.list(value, path, MAX_LIST, Self::custom_field),
             Shape::Emails => {
-                self.list(value, path, MAX_LIST, |it, item, path| it.tagged(item, path, &["email"], EMAIL_TAGS))
+                self.list(value, path, MAX_LIST, |it, item, path| it.tagged(item, path, EMAIL, EMAIL_TAGS));
             }
-            Shape::Phones => self.list(value, path, MAX_LIST, |it, item, path| {
-                it.tagged(item, path, &["countryCode", "phone"], PHONE_TAGS);
-            }),
+            Shape::Phones => {
+                self.list(value, path, MAX_LIST, |it, item, path| it.tagged(item, path, PHONE, PHONE_TAGS));
+            }
             Shape::Addresses => self.list(value, path, MAX_LIST, Self::tagged_address),
             Shape::Date if value.as_str().is_some_and(is_date) => {}
             Shape::Date => self.wrong(path, "a date YYYY-MM-DD is expected"),
-            Shape::Object if value.is_object() && !value.to_string().contains("\\u0000") => {}
-            Shape::Object => self.wrong(path, "an object is expected"),
+            Shape::Object if !value.is_object() => self.wrong(path, "an object is expected"),
+            Shape::Object if has_nul(value) => self.wrong(path, "text can't hold U+0000"),
+            Shape::Object => {}
         }
     }
 
@@ -186,6 +223,25 @@ impl Check {
             }
             Some(text) if text.contains('\0') => self.wrong(path, "text can't hold U+0000"),
             Some(_) => {}
+        }
+    }
+
+    /// Empty, or what can stand in an address.
+    fn slug(&mut self, value: &Value, path: &str) {
+        let found = self.0.len();
+        self.text(value, path, 255);
+        if self.0.len() == found && value.as_str().is_some_and(|it| !it.is_empty() && !slug_fits(it)) {
+            self.wrong(path, "a slug has letters, digits, dots, hyphens and underscores only");
+        }
+    }
+
+    /// Empty, or text of a format that has a name (identity.md 10.3).
+    fn formatted(&mut self, value: &Value, path: &str, most: usize, format: Option<&Format>) {
+        let found = self.0.len();
+        self.text(value, path, most);
+        let Some(format) = format.filter(|_| self.0.len() == found) else { return };
+        if value.as_str().is_some_and(|it| !it.is_empty() && !(format.fits)(it)) {
+            self.0.push(Violation::new(path, "FORMAT", format.expected).with("type", format.name));
         }
     }
 
@@ -218,13 +274,14 @@ impl Check {
     }
 
     /// `{email, tag}` and `{countryCode, phone, tag}`.
-    fn tagged(&mut self, value: &Value, path: &str, texts: &[&str], tags: &[&str]) {
+    fn tagged(&mut self, value: &Value, path: &str, formats: &[(&str, Format)], tags: &[&str]) {
         let Some(object) = self.object(value, path) else { return };
         for (name, value) in object.iter().filter(|(_, it)| !it.is_null()) {
             let path = format!("{path}.{name}");
+            let format = formats.iter().find(|it| it.0 == name).map(|it| &it.1);
             match name.as_str() {
                 "tag" => self.one_of(value, &path, tags),
-                name if texts.contains(&name) => self.text(value, &path, 254),
+                _ if format.is_some() => self.formatted(value, &path, 254, format),
                 // The id that the server of another installation gave it.
                 "id" => self.text(value, &path, 100),
                 _ => {}
@@ -301,8 +358,10 @@ impl Check {
             "numValue" => self.wrong(&path, "a number is expected"),
             "boolValue" if value.is_boolean() => {}
             "boolValue" => self.wrong(&path, "true or false is expected"),
-            "dateValue" if value.is_number() => {}
-            "dateValue" => self.text(value, &path, 40),
+            "dateValue" if value.as_f64().is_some_and(|it| it.abs() <= LAST_MILLI) => {}
+            "dateValue" if value.as_str().is_some_and(is_timestamp) => {}
+            "dateValue" => self.wrong(&path, "a date like 2024-03-05T06:07:08.009Z or milliseconds are expected"),
+            "listValue" | "mapValue" if !value.is_object() => self.wrong(&path, "an object is expected"),
             "listValue" => match value.get("value") {
                 None | Some(Value::Null) => {}
                 Some(items) => self.list(items, &format!("{path}.value"), MAX_LIST, |it, item, path| {
@@ -323,12 +382,55 @@ impl Check {
     }
 }
 
+/// A day that there is.
 fn is_date(text: &str) -> bool {
-    let digits = |it: &str, n: usize| it.len() == n && it.bytes().all(|it| it.is_ascii_digit());
+    let number = |it: &str, length: usize| digits(it).filter(|_| it.len() == length);
     let parts: Vec<&str> = text.split('-').collect();
     let [year, month, day] = parts.as_slice() else { return false };
-    let within = |it: &str, most: u32| it.parse().is_ok_and(|it: u32| (1..=most).contains(&it));
-    digits(year, 4) && digits(month, 2) && digits(day, 2) && within(month, 12) && within(day, 31)
+    let (Some(year), Some(month), Some(day)) = (number(year, 4), number(month, 2), number(day, 2)) else {
+        return false;
+    };
+    let days = match month {
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    };
+    (1..=12).contains(&month) && (1..=days).contains(&day)
+}
+
+/// A date, or a date and a time with its offset, as ISO 8601 writes them and clients read them.
+fn is_timestamp(text: &str) -> bool {
+    let Some((date, time)) = text.split_once('T') else { return is_date(text) };
+    let clock = time.strip_suffix('Z').or_else(|| {
+        let (clock, offset) = time.split_at_checked(time.len().checked_sub(6)?)?;
+        offset.strip_prefix(['+', '-']).filter(|it| is_clock(it, 2))?;
+        Some(clock)
+    });
+    let Some(clock) = clock else { return false };
+    let (clock, fraction) = clock.split_once('.').unwrap_or((clock, "0"));
+    is_date(date) && is_clock(clock, 3) && fraction.len() <= 9 && digits(fraction).is_some()
+}
+
+/// `hh:mm` or `hh:mm:ss`, with at most so many parts.
+fn is_clock(text: &str, most: usize) -> bool {
+    let parts: Vec<Option<u32>> = text.split(':').map(|it| digits(it).filter(|_| it.len() == 2)).collect();
+    let limits = [24, 60, 60];
+    (2..=most).contains(&parts.len()) && parts.iter().zip(limits).all(|(it, end)| it.is_some_and(|it| it < end))
+}
+
+fn digits(text: &str) -> Option<u32> {
+    text.bytes().all(|it| it.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
+/// Whether a text or name anywhere inside holds U+0000.
+fn has_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(items) => items.iter().any(has_nul),
+        Value::Object(members) => members.iter().any(|(name, it)| name.contains('\0') || has_nul(it)),
+        _ => false,
+    }
 }
 
 #[cfg(test)]

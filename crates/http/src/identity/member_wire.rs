@@ -74,10 +74,11 @@ pub(crate) fn view(member: &Member, fieldset: Fieldset) -> Value {
         view["updatedDate"] = json!(iso_from_millis(member.updated));
         view["lastLoginDate"] = json!(member.last_login.map(iso_from_millis));
     }
+    let mut view = without_nulls(view);
     if fieldset == Fieldset::Full {
         view["contact"] = contact(member);
     }
-    without_nulls(view)
+    view
 }
 
 fn contact(member: &Member) -> Value {
@@ -101,7 +102,7 @@ fn contact(member: &Member) -> Value {
             fields.insert(name.to_owned(), json!({ "name": name, "value": plain(&field["value"]) }));
         }
     }
-    json!({
+    let mut contact = without_nulls(json!({
         "firstName": text("firstName"),
         "lastName": text("lastName"),
         "company": text("company"),
@@ -110,8 +111,10 @@ fn contact(member: &Member) -> Value {
         "phones": phones,
         "emails": emails,
         "addresses": addresses,
-        "customFields": fields,
-    })
+    }));
+    // A null in there is the member's own.
+    contact["customFields"] = Value::Object(fields);
+    contact
 }
 
 const ADDRESS: [&str; 7] =
@@ -141,15 +144,15 @@ fn plain(value: &Value) -> Value {
     }
 }
 
-/// The custom value that holds a plain one.
+/// The custom value that holds a plain one; one without a kind is null.
 fn custom(value: &Value) -> Value {
     match value {
-        Value::Null => Value::Null,
+        Value::Null => json!({}),
         Value::Bool(it) => json!({ "boolValue": it }),
         Value::Number(it) => json!({ "numValue": it }),
         Value::String(it) => json!({ "strValue": it }),
         Value::Array(list) => {
-            json!({ "listValue": { "value": list.iter().filter(|it| !it.is_null()).map(custom).collect::<Vec<_>>() } })
+            json!({ "listValue": { "value": list.iter().map(custom).collect::<Vec<_>>() } })
         }
         Value::Object(members) => {
             let members: Map<String, Value> = members.iter().map(|(name, it)| (name.clone(), custom(it))).collect();
@@ -240,14 +243,15 @@ fn contact_change(contact: &Map<String, Value>, profile: &mut Map<String, Value>
                 profile.insert(name.clone(), list);
             }
             "customFields" => {
-                let Value::Object(fields) = value else {
-                    return Err(invalid("member.contact.customFields", "an object is expected"));
+                let fields = match value {
+                    Value::Null => Value::Null,
+                    Value::Object(fields) => {
+                        let value = |it: &Value| if it.is_object() { custom(&it["value"]) } else { custom(it) };
+                        fields.iter().map(|(key, it)| json!({ "name": key, "value": value(it) })).collect()
+                    }
+                    _ => return Err(invalid("member.contact.customFields", "an object is expected")),
                 };
-                let fields = fields.iter().map(|(key, it)| {
-                    let value = it.get("value").unwrap_or(it);
-                    json!({ "name": key, "value": custom(value) })
-                });
-                profile.insert(name.clone(), fields.collect());
+                profile.insert(name.clone(), fields);
             }
             _ => {}
         }

@@ -9,7 +9,7 @@ use axum::{extract::State, response::Response};
 use serde_json::{Value, json};
 use stoa_identity::{
     audit::AuditQuery,
-    member::{Audience, Member, MemberFilter, MemberQuery, Move, Status, Window},
+    member::{Audience, Member, MemberFilter, MemberQuery, Move, Status, Window, slug_fits},
 };
 use stoa_kernel::{Caller, Code, Fault, MemberId, Result};
 
@@ -120,8 +120,8 @@ pub(crate) async fn my_slug(State(app): State<App>, ask: Ask) -> Answer {
 
 async fn rename(app: &App, ask: &Ask, id: &MemberId) -> Answer {
     let change = member_wire::change(&json!({ "profile": { "slug": ask.text("slug") } }))?;
-    if ask.text("slug").is_empty() {
-        return Err(super::ask::invalid("slug", "a slug is expected").into());
+    if !slug_fits(ask.text("slug")) {
+        return Err(super::ask::invalid("slug", "letters, digits, dots, hyphens and underscores are expected").into());
     }
     whole(&app.identity.member_change(&ask.site, &ask.caller, id, &change).await?)
 }

@@ -23,10 +23,6 @@ impl MemberChange {
     /// [`Code::Validation`].
     fn check(&self) -> Result<(Profile, Vec<String>)> {
         let profile = Profile::parse(&Value::Object(self.profile.clone()), "member").map_err(Fault::invalid)?;
-        if let Some(slug) = profile.text("slug").filter(|it| !it.is_empty() && !slug_fits(it)) {
-            let why = format!("{slug} is not a slug: letters, digits, dots, hyphens and underscores, at most 255");
-            return Err(Fault::invalid(vec![Violation::new("slug", "FORMAT", why)]));
-        }
         if Value::Object(self.card.clone()).to_string().len() > 16 * 1024 {
             return Err(Fault::invalid(vec![Violation::new(
                 "member.profile",
@@ -50,7 +46,7 @@ impl Identity {
     ///
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::Validation`];
-    /// [`Code::EmailTaken`]; [`Code::SlugTaken`].
+    /// [`Code::EmailTaken`]; [`Code::SlugTaken`]; [`Code::CommunityClosed`] as in [`Identity::member_change`].
     pub async fn member_create(
         &self,
         site: &Site,
@@ -66,6 +62,7 @@ impl Identity {
             Fault::invalid(vec![Violation::new("member.loginEmail", "FORMAT", why).with("type", "EMAIL")])
         })?;
         let (profile, _) = change.check()?;
+        let goes_public = profile.text("privacyStatus") == Some("PUBLIC");
         let (me, site_id, caller, card) = (self.clone(), site.id.clone(), caller.clone(), change.card.clone());
         site.write(move |tx| {
             let (me, site, caller, card) = (me.clone(), site_id.clone(), caller.clone(), card.clone());
@@ -76,6 +73,9 @@ impl Identity {
                 member.card = card;
                 member.status = Status::Active;
                 member.is_public = privacy::is_public_by_default(tx, &site).await?;
+                if goes_public && !privacy::may_be_public(tx, &site).await? {
+                    return Err(Fault::new(Code::CommunityClosed));
+                }
                 if !row::insert(tx, &site, &mut member, &email).await? {
                     return Err(Fault::new(Code::EmailTaken));
                 }

@@ -132,7 +132,13 @@ impl Identity {
                             Arrived::New
                         }
                         Ok(false) => Arrived::Known,
-                        Err(fault) if fault.code() == Code::SlugTaken => Arrived::SlugTaken,
+                        Err(fault) if fault.code() == Code::SlugTaken => {
+                            match row::by_email(tx, &site, &it.email).await? {
+                                // Their own slug, from an import before.
+                                Some(_) => Arrived::Known,
+                                None => Arrived::SlugTaken,
+                            }
+                        }
                         Err(fault) => return Err(fault),
                     });
                 }

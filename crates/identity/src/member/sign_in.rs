@@ -16,7 +16,7 @@ use crate::{
 use serde_json::Value;
 use std::{net::Ipv4Addr, sync::Arc};
 use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Result, Secret, SiteId, Violation, VisitorId};
-use stoa_store::{Site, boxed};
+use stoa_store::{Site, Tx, boxed};
 
 /// What `register` reads. Absent members of the request are empty.
 #[derive(Debug, Clone)]
@@ -67,6 +67,7 @@ impl Identity {
                     let mut member = Member::new(id, email.as_str(), profile, now);
                     member.password_hash = Some(hash);
                     member.is_public = privacy::is_public_by_default(tx, &site.id).await?;
+                    stay_private(tx, &site.id, &mut member).await?;
                     member.pending_email = policy.require_email_verification;
                     member.pending_approval = policy.require_owner_approval;
                     if !member.pending_email && !member.pending_approval {
@@ -180,6 +181,7 @@ impl Identity {
                         }
                     };
                     member.profile.merge(profile);
+                    stay_private(tx, &site.id, &mut member).await?;
                     let mut ended = Vec::new();
                     if may_be_anothers(&member) {
                         member.password_hash = None;
@@ -292,6 +294,16 @@ fn check_identity(email: &str, profile: &Value) -> (Result<Email, Violation>, Re
         Violation::new("loginId.email", "FORMAT", "the email address is not valid").with("type", "EMAIL")
     });
     (email, Profile::parse(profile, "profile"))
+}
+
+/// Where the site lets nobody show themselves, a profile that asks for it becomes a private one: whoever
+/// registers can't know the rule, and the account is more than what it shows.
+async fn stay_private(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member) -> Result<()> {
+    let asks = !member.is_public && member.profile.text("privacyStatus") == Some("PUBLIC");
+    if asks && !privacy::may_be_public(tx, site).await? {
+        member.profile.0.insert("privacyStatus".to_owned(), "PRIVATE".into());
+    }
+    Ok(())
 }
 
 /// Whether somebody else than the owner of the address may have set the password.
