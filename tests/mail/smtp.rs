@@ -2,12 +2,16 @@
 
 use serde_json::{Value, json};
 use std::{
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Write},
     process::{Child, ChildStdin, Command, Stdio},
     sync::{Arc, mpsc},
     time::Duration,
 };
-use stoa_kernel::Secret;
+use stoa_identity::{
+    member::{Attempt, Registration},
+    policy::PolicyChange,
+};
+use stoa_kernel::{Caller, Secret};
 use stoa_outbound::{Security, Smtp, SmtpConfig};
 use stoa_sql::params;
 use stoa_store::{Lane, boxed};
@@ -18,7 +22,7 @@ const PASSWORD: &str = "correct horse battery";
 /// The server, until it is dropped.
 struct Server {
     process: Child,
-    _input: ChildStdin,
+    input: ChildStdin,
     lines: mpsc::Receiver<Value>,
     at: Value,
 }
@@ -37,7 +41,7 @@ impl Server {
             }
         });
         let at = lines.recv_timeout(Duration::from_secs(60)).expect("the server starts; npm ci in tests/smtp");
-        Self { process, _input: input, lines, at }
+        Self { process, input, lines, at }
     }
 
     fn port(&self, name: &str) -> u16 {
@@ -69,6 +73,11 @@ impl Server {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
         panic!("no message arrived");
+    }
+
+    /// Lets go on what waits.
+    fn release(&mut self) {
+        self.input.write_all(b"\n").unwrap();
     }
 
     async fn stays_silent(&self) {
@@ -233,6 +242,65 @@ on_both_engines! {
         app.kit.clock.advance(31 * 24 * 3_600_000);
         app.app.identity.mail_prune(&app.site).await.unwrap();
         assert_eq!(queue(&app).await.0, 0);
+    }
+
+    async fn a_slow_mailbox_holds_up_its_own_site_only(engine) {
+        let mut server = Server::start(&[]);
+        let config = SmtpConfig { timeout: Duration::from_secs(60), ..server.config(Security::Implicit) };
+        let app = app_with(engine, &config).await;
+        must_verify(&app).await;
+        let other = app.kit.store.site_create("Other", &app.kit.world).await.unwrap();
+        let policy = PolicyChange { require_email_verification: Some(true), ..Default::default() };
+        let operator = Caller::App { id: "operator".into() };
+        app.app.identity.policy_update(&other, &operator, policy).await.unwrap();
+        let mut slow: Vec<String> = (0..6).map(|n| format!("slow{n}@example.org")).collect();
+        for email in &slow {
+            register(&app, email, json!({})).await;
+        }
+        // So many of one site may be under way, and no more.
+        for _ in 0..4 {
+            assert!(server.next().await["waiting"].is_string());
+        }
+        let attempt = Attempt { address: [127, 0, 0, 1].into(), visitor: None, marks: Default::default() };
+        let registration =
+            Registration { email: "anna@example.org".to_owned(), password: Secret::new(PASSWORD), profile: json!({}) };
+        app.app.identity.member_register(&other, &attempt, &registration).await.unwrap();
+        let mail = server.next().await;
+        assert_eq!((&mail["recipients"], &mail["sender"]["name"]), (&json!(["anna@example.org"]), &json!("Other")), "{mail}");
+        let mut arrived = Vec::new();
+        while arrived.len() < slow.len() {
+            server.release();
+            let line = server.next().await;
+            arrived.extend(line["recipients"][0].as_str().map(str::to_owned));
+        }
+        arrived.sort();
+        slow.sort();
+        assert_eq!(arrived, slow);
+        assert!(is_empty(&app).await);
+    }
+
+    async fn the_old_address_hears_of_the_new_one(engine) {
+        let server = Server::start(&[]);
+        let app = app_with(engine, &server.config(Security::StartTls)).await;
+        let reply = register(&app, "anna@example.org", json!({ "language": "de" })).await.json();
+        register(&app, "bob@example.org", json!({})).await;
+        let path = format!("/wix-sm/api/v1/auth/api/v1/members/{}/change-login-email", reply["identity"]["id"].as_str().unwrap());
+        let change = async |email: &str| {
+            app.app().send(axum::http::Method::PATCH, &path, Some(json!({ "newEmail": email }).to_string().into())).await.verdict()
+        };
+        assert_eq!(change("bob@example.org").await, "409 -19995");
+        assert_eq!(change("nobody").await, "400 validationError");
+        assert_eq!(change("Anna@Example.org").await, "200", "the same address in other letters");
+        server.stays_silent().await;
+        assert_eq!(change("anna@new.example.org").await, "200");
+        let mail = server.next().await;
+        assert_eq!(mail["recipients"], json!(["Anna@Example.org"]), "{mail}");
+        let text = mail["text"].as_str().unwrap();
+        assert!(text.contains("anna@new.example.org") && mail["html"].as_str().unwrap().contains("anna@new.example.org"), "{text}");
+        assert!(mail["subject"].as_str().unwrap().contains("wurde geändert"), "{mail}");
+        assert!(text.contains("/account/recover?clientId="), "{text}");
+        server.stays_silent().await;
+        assert!(is_empty(&app).await);
     }
 
     async fn what_nobody_has_a_use_for_is_not_sent(engine) {

@@ -3,7 +3,8 @@
 // one user. Every message it accepts is parsed and printed as a line of JSON; the first line says where it
 // listens and whom to trust. It ends with its standard input.
 //   node server.mjs [PORT [STARTTLS_PORT]]
-// refused@… is no mailbox here (550); busy@… is told to come again once (451).
+// refused@… is no mailbox here (550); busy@… is told to come again once (451). slow@… waits before it takes
+// a message and late@… before it says that it has; each says so, until a line comes on standard input.
 import { generateKeyPairSync } from 'node:crypto';
 import forge from 'node-forge';
 import PostalMime from 'postal-mime';
@@ -29,6 +30,9 @@ const cert = certificate(server.publicKey, [
 /** Recipients that were told to come again. */
 const busy = new Set();
 
+/** Those who wait for the next line of standard input. */
+const waiting = [];
+
 const options = {
   key: server.pem,
   cert,
@@ -47,6 +51,7 @@ const options = {
       busy.add(address);
       return done(Object.assign(new Error('come again later'), { responseCode: 451 }));
     }
+    if (address.startsWith('slow')) return hold(address, done);
     return done();
   },
   onData: (stream, session, done) => {
@@ -66,7 +71,8 @@ const options = {
         text: mail.text,
         html: mail.html,
       });
-      done();
+      if (rcptTo.some((it) => it.address.startsWith('late'))) hold(rcptTo[0].address, done);
+      else done();
     }).catch(done);
   },
 };
@@ -74,7 +80,16 @@ const options = {
 const implicit = await listen(new SMTPServer({ ...options, secure: true }), Number(port));
 const starttls = await listen(new SMTPServer({ ...options, secure: false }), Number(starttlsPort));
 print({ port: implicit, starttlsPort: starttls, ca, user: USER, password: PASSWORD });
-process.stdin.resume().on('end', () => { process.exit(0); });
+process.stdin.on('data', () => { for (const done of waiting.splice(0)) done(); }).on('end', () => { process.exit(0); });
+
+/**
+ * @param {string} address
+ * @param {() => void} done
+ */
+function hold(address, done) {
+  waiting.push(done);
+  print({ waiting: address });
+}
 
 /** @param {import('node:stream').Readable} stream */
 async function read(stream) {

@@ -33,8 +33,12 @@ use tokio::{
 const TICK: Duration = Duration::from_secs(1);
 /// Every so many ticks all open sites are looked at: another node may have gone away with its rows.
 const SWEEP: u32 = 300;
-/// Messages on their way at the same time, in this process.
-const AT_ONCE: usize = 8;
+/// Messages on their way at the same time: in this process, and of one site. Whoever waits for a slow
+/// mailbox holds up nobody elsewhere.
+const AT_ONCE: usize = 16;
+const SITE_AT_ONCE: usize = 4;
+/// Sites whose queues are worked on at the same time: as many as may have a message under way.
+const SITES_AT_ONCE: usize = AT_ONCE;
 /// The longest that one message may take; the queue's lease is longer.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Attempts follow after this long, then three times as long each, up to [`LONGEST_WAIT`].
@@ -48,6 +52,8 @@ pub(crate) struct Post {
     pub(super) sealer: seal::Sealer,
     /// Sites where something waits, as far as this process knows.
     waiting: Mutex<HashSet<SiteId>>,
+    /// Sites whose queue a task is emptying.
+    at_work: Mutex<HashSet<SiteId>>,
     news: Notify,
     places: Arc<Semaphore>,
     /// One request at a time empties a queue for itself.
@@ -77,12 +83,25 @@ impl Post {
         Self {
             sealer,
             waiting: Mutex::default(),
+            at_work: Mutex::default(),
             news: Notify::new(),
             places: Arc::new(Semaphore::new(AT_ONCE)),
             turn: tokio::sync::Mutex::default(),
             recoveries: AtomicUsize::new(0),
             url: RwLock::new("http://localhost".into()),
         }
+    }
+
+    /// Takes waiting sites on which nobody works, as far as there are places; the others keep waiting.
+    fn next_sites(&self) -> Vec<SiteId> {
+        let (mut waiting, mut at_work) = (self.waiting.lock(), self.at_work.lock());
+        let free = SITES_AT_ONCE.saturating_sub(at_work.len());
+        let next: Vec<SiteId> = waiting.iter().filter(|it| !at_work.contains(*it)).take(free).cloned().collect();
+        for id in &next {
+            waiting.remove(id);
+            at_work.insert(id.clone());
+        }
+        next
     }
 
     /// Whether one more recovery link may be asked for; then [`Post::recovery_end`] follows.
@@ -112,7 +131,7 @@ pub(crate) fn keep_delivering(identity: &Identity) {
     });
 }
 
-/// Looks once at every site where something may wait. `None` when it is over.
+/// Looks once at every site where something may wait and sets a task on each. `None` when it is over.
 async fn round(core: &Weak<Core>, all: bool, open: bool) -> Option<impl Future<Output = ()> + use<>> {
     let me = Identity { core: core.upgrade()? };
     if all {
@@ -125,27 +144,12 @@ async fn round(core: &Weak<Core>, all: bool, open: bool) -> Option<impl Future<O
         let sites = me.store().open_sites();
         me.core.post.waiting.lock().extend(sites.iter().map(|it| it.id.clone()));
     }
-    let waiting: Vec<SiteId> = me.core.post.waiting.lock().drain().collect();
-    for id in waiting {
-        let is_empty = async {
-            let site = me.store().site(&id).await?;
-            me.mail_deliver(&site, true).await?;
-            let key = id.clone();
-            let due = site.read(Lane::Point, move |tx| boxed!(queue::next_due(tx, &key).await)).await?;
-            Ok::<_, Fault>(due.is_none())
-        };
-        match is_empty.await {
-            Ok(true) => {}
-            Ok(false) => {
-                me.core.post.waiting.lock().insert(id);
-            }
-            Err(fault) => {
-                tracing::warn!(site = %id, "mail could not be worked on: {fault:?}");
-                if fault.code() != stoa_kernel::Code::SiteUnknown {
-                    me.core.post.waiting.lock().insert(id);
-                }
-            }
-        }
+    for id in me.core.post.next_sites() {
+        let me = me.clone();
+        tokio::spawn(async move {
+            let at_work = AtWork { me: &me, id };
+            me.mail_empty(&at_work.id).await;
+        });
     }
     let core = core.clone();
     Some(async move {
@@ -153,6 +157,28 @@ async fn round(core: &Weak<Core>, all: bool, open: bool) -> Option<impl Future<O
         let news = std::pin::pin!(core.post.news.notified());
         news.await;
     })
+}
+
+/// A site whose queue is being emptied, until the value is dropped, however its task ends.
+struct AtWork<'a> {
+    me: &'a Identity,
+    id: SiteId,
+}
+
+impl Drop for AtWork<'_> {
+    fn drop(&mut self) {
+        let post = &self.me.core.post;
+        let was_full = {
+            let mut at_work = post.at_work.lock();
+            let was_full = at_work.len() == SITES_AT_ONCE;
+            at_work.remove(&self.id);
+            was_full
+        };
+        // Others waited for its place.
+        if was_full {
+            post.news.notify_one();
+        }
+    }
 }
 
 impl Identity {
@@ -184,12 +210,38 @@ impl Identity {
         self.core.post.news.notify_one();
     }
 
+    /// Delivers what is due at a site, which waits again when something is due later.
+    async fn mail_empty(&self, id: &SiteId) {
+        let is_empty = async {
+            let site = self.store().site(id).await?;
+            self.mail_deliver(&site, true).await?;
+            let key = id.clone();
+            let due = site.read(Lane::Point, move |tx| boxed!(queue::next_due(tx, &key).await)).await?;
+            Ok::<_, Fault>(due.is_none())
+        };
+        let waits = match is_empty.await {
+            Ok(is_empty) => !is_empty,
+            Err(fault) => {
+                tracing::warn!(site = %id, "mail could not be worked on: {fault:?}");
+                fault.code() != stoa_kernel::Code::SiteUnknown
+            }
+        };
+        if waits {
+            self.core.post.waiting.lock().insert(id.clone());
+        }
+    }
+
     /// Delivers what is due, all or without what no request may wait for. As soon as one message has left,
     /// the next is taken: a slow one holds up nobody but itself.
     async fn mail_deliver(&self, site: &Arc<Site>, all: bool) -> Result<()> {
         let mut under_way = JoinSet::new();
         loop {
-            let (taken, places) = self.mail_take(site, all).await?;
+            let taken = self.mail_take(site, all, SITE_AT_ONCE.saturating_sub(under_way.len())).await;
+            if taken.is_err() {
+                // What is under way is not broken off: it may have been accepted.
+                while under_way.join_next().await.is_some() {}
+            }
+            let (taken, places) = taken?;
             if taken.is_empty() {
                 // What is under way may put more into the queue, and so may others.
                 match tokio::time::timeout(TICK, under_way.join_next()).await {
@@ -210,15 +262,18 @@ impl Identity {
         }
     }
 
-    /// What is due, as far as there are places for it.
-    async fn mail_take(&self, site: &Site, all: bool) -> Result<(Vec<Taken>, Vec<OwnedSemaphorePermit>)> {
+    /// What is due, at most so many and as far as there are places for them.
+    async fn mail_take(&self, site: &Site, all: bool, most: usize) -> Result<(Vec<Taken>, Vec<OwnedSemaphorePermit>)> {
+        if most == 0 {
+            return Ok((Vec::new(), Vec::new()));
+        }
         let (id, now) = (site.id.clone(), self.now());
         let key = id.clone();
         let due = site.read(Lane::Point, move |tx| boxed!(queue::next_due(tx, &key).await)).await?;
         if due.is_none_or(|it| it > now) {
             return Ok((Vec::new(), Vec::new()));
         }
-        let places = self.mail_places().await;
+        let places = self.mail_places(most).await;
         let count = places.len() as i64;
         let taken = site.write(move |tx| {
             let id = id.clone();
@@ -227,12 +282,12 @@ impl Identity {
         Ok((taken.await?, places))
     }
 
-    /// All places that are free, waiting for the first.
-    async fn mail_places(&self) -> Vec<OwnedSemaphorePermit> {
+    /// At most so many places that are free, waiting for the first.
+    async fn mail_places(&self, most: usize) -> Vec<OwnedSemaphorePermit> {
         let places = &self.core.post.places;
         let first = places.clone().acquire_owned().await;
         let others = std::iter::from_fn(|| places.clone().try_acquire_owned().ok());
-        first.into_iter().chain(others).collect()
+        first.into_iter().chain(others).take(most).collect()
     }
 
     async fn mail_work(&self, site: &Arc<Site>, taken: Taken) -> Result<()> {

@@ -8,6 +8,8 @@ mod contract;
 mod disk;
 mod faults;
 mod kill;
+mod mail;
+mod members;
 mod mixed;
 mod process;
 mod sync;
