@@ -1,5 +1,6 @@
 //! Whatever is sent, the answer is documented, has the documented shape, and is never a 500.
 
+use crate::matrix::members::{ROUTES, World, send};
 use axum::http::Method;
 use serde_json::{Value, json};
 use stoa_testkit::{Reply, TestApp, on_both_engines};
@@ -108,6 +109,52 @@ on_both_engines! {
                     if reply.status != 200 {
                         documented(&reply, &format!("{path} {pointer} = {value}"));
                     }
+                }
+            }
+        }
+    }
+
+    async fn wrong_types_in_calls_around_members(engine) {
+        let app = TestApp::new(engine).await;
+        let (ada, bob) = (app.member("ada@example.org").await, app.member("bob@example.org").await);
+        let world = World::new(&app, &ada, &bob).await;
+        let many = json!(vec!["x"; 5_000]);
+        let wrong = [json!(null), json!(7), json!([[]]), json!({ "a": { "b": [1] } }), json!("a\u{0}b")];
+        for (method, path, template) in ROUTES {
+            let (at, body) = world.fill(path, template).await;
+            let body: Value = serde_json::from_str(&body).unwrap_or(Value::Null);
+            for pointer in pointers(&body) {
+                let is_list = body.pointer(&pointer).is_some_and(Value::is_array);
+                for value in wrong.iter().chain(is_list.then_some(&many)) {
+                    let mut broken = body.clone();
+                    *broken.pointer_mut(&pointer).unwrap() = value.clone();
+                    let reply = send(&app.app(), method, &at, &broken.to_string()).await;
+                    if reply.status != 200 {
+                        let shown: String = value.to_string().chars().take(40).collect();
+                        documented(&reply, &format!("{method} {path} {pointer} = {shown}"));
+                    }
+                }
+            }
+        }
+    }
+
+    async fn tricks_in_paths_and_queries_around_members(engine) {
+        let app = TestApp::new(engine).await;
+        let (ada, bob) = (app.member("ada@example.org").await, app.member("bob@example.org").await);
+        let world = World::new(&app, &ada, &bob).await;
+        let long = "x".repeat(3_000);
+        let tricks = ["%00", "%27%3B%20drop%20table%20member%3B--", "..%2f..%2fetc", "%ff%fe", "%F0%9F%98%80", "my", "%25", long.as_str()];
+        let queries = [".r=%%%", ".r=W10", ".r=e30", "paging.limit=-1", "paging.limit=x", "paging.offset=99999999999", "query.cursorPaging.cursor=%00", "cursorPaging.cursor=AA", "fieldsets=%00", "revision=x", "roleKey=%00", "memberIds=%00", "before=%00", "a.b.c.d.e.f.g.h.i.j=1"];
+        for (method, path, template) in ROUTES.iter().filter(|it| it.1 != "/members/v1/members/my" || it.0 != "DELETE") {
+            let (plain, body) = world.fill(path, template).await;
+            let place = path.split('/').find(|it| it.starts_with('{'));
+            let tricked = tricks.iter().filter_map(|it| Some(path.replace(place?.split('?').next()?, it).replace("{ada}", "x").replace("{role}", "x")));
+            let asked = queries.iter().map(|it| format!("{plain}{}{it}", if plain.contains('?') { "&" } else { "?" }));
+            for address in tricked.chain(asked) {
+                let reply = send(&app.app(), method, &address, &body).await;
+                if reply.status != 200 {
+                    let shown: String = address.chars().take(120).collect();
+                    documented(&reply, &format!("{method} {shown}"));
                 }
             }
         }

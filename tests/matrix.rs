@@ -7,19 +7,25 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use stoa_testkit::{Asker, Engine, TestApp, on_both_engines};
 
+pub(crate) mod members;
+
 const LEVELS: [&str; 5] = ["ANYONE", "SITE_MEMBER", "SITE_MEMBER_AUTHOR", "CMS_EDITOR", "PRIVILEGED"];
 
 on_both_engines! {
     async fn permission_matrix(engine) {
-        let matrix = draw(engine).await;
-        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots/permission_matrix.txt");
-        #[expect(clippy::disallowed_methods, reason = "how a snapshot is renewed")]
-        if std::env::var("UPDATE_SNAPSHOTS").is_ok() {
-            std::fs::write(file, &matrix).unwrap();
-        }
-        let kept = std::fs::read_to_string(file).unwrap_or_default();
-        assert_eq!(matrix, kept, "the matrix changed; look at each line, then renew it with UPDATE_SNAPSHOTS=1");
+        kept("permission_matrix.txt", &draw(engine).await);
     }
+}
+
+/// Compares a matrix with the one that is kept.
+pub(crate) fn kept(name: &str, matrix: &str) {
+    let file = format!("{}/snapshots/{name}", env!("CARGO_MANIFEST_DIR"));
+    #[expect(clippy::disallowed_methods, reason = "how a snapshot is renewed")]
+    if std::env::var("UPDATE_SNAPSHOTS").is_ok() {
+        std::fs::write(&file, matrix).unwrap();
+    }
+    let kept = std::fs::read_to_string(&file).unwrap_or_default();
+    assert_eq!(matrix, kept, "the matrix changed; look at each line, then renew it with UPDATE_SNAPSHOTS=1");
 }
 
 async fn draw(engine: Engine) -> String {

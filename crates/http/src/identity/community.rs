@@ -490,8 +490,9 @@ pub(crate) async fn application_create(State(app): State<App>, ask: Ask) -> Answ
     answer("application", application_view(&made))
 }
 
-/// `GET /custom-fields-applications/{id}`.
+/// `GET /custom-fields-applications/{id}`: for those who run the site, as it names members.
 pub(crate) async fn application_get(State(app): State<App>, ask: Ask) -> Answer {
+    staff(&ask)?;
     answer("application", application_view(&app.identity.noun_get(&ask.site, &kind::APPLICATION, &ask.id).await?))
 }
 
@@ -508,8 +509,9 @@ pub(crate) async fn application_delete(State(app): State<App>, ask: Ask) -> Answ
     done()
 }
 
-/// `POST /custom-fields-applications/applications`.
+/// `POST /custom-fields-applications/applications`: as the one before.
 pub(crate) async fn application_list(State(app): State<App>, ask: Ask) -> Answer {
+    staff(&ask)?;
     let ids = ask.texts("customFieldIds")?;
     let (all, _) = app.identity.noun_list(&ask.site, &kind::APPLICATION, noun::PAGE, 0).await?;
     answer("applications", all.iter().filter(|it| ids.contains(&it.id)).map(application_view).collect::<Value>())
@@ -517,7 +519,7 @@ pub(crate) async fn application_list(State(app): State<App>, ask: Ask) -> Answer
 
 /// `POST /custom-fields-applications/members`.
 pub(crate) async fn application_of_members(State(app): State<App>, ask: Ask) -> Answer {
-    let ids = ask.texts("memberIds")?;
+    let ids = named(&ask, "memberIds")?;
     let ties = app.identity.tie_list(&ask.site, TieKind::Role, &Side::Of(ids.clone()), 1_000, "").await?;
     let holds = |id: &str| {
         let roles = ties.ties.iter().filter(|it| it.holder == id).map(|it| ("ROLE", it.target.clone()));
@@ -528,8 +530,18 @@ pub(crate) async fn application_of_members(State(app): State<App>, ask: Ask) -> 
 
 /// `POST /custom-fields-applications/roles`.
 pub(crate) async fn application_of_roles(State(app): State<App>, ask: Ask) -> Answer {
-    let ids = ask.texts("roleIds")?;
+    let ids = named(&ask, "roleIds")?;
     applied(&app, &ask, "roleId", ids, |id| vec![("ROLE", id.to_owned())]).await
+}
+
+/// The ids of a request of those who run the site.
+fn named(ask: &Ask, name: &str) -> Result<Vec<String>> {
+    staff(ask)?;
+    let ids = ask.texts(name)?;
+    if ids.len() > PAGE as usize {
+        return Err(invalid(name, "at most 100 ids are expected"));
+    }
+    Ok(ids)
 }
 
 /// For each of the ids, which fields apply to somebody who holds what `holds` says.
@@ -540,10 +552,6 @@ async fn applied(
     ids: Vec<String>,
     holds: impl Fn(&str) -> Vec<(&'static str, String)>,
 ) -> Answer {
-    staff(ask)?;
-    if ids.len() > PAGE as usize {
-        return Err(invalid(name, "at most 100 ids are expected").into());
-    }
     let (fields, _) = app.identity.noun_list(&ask.site, &kind::FIELD, noun::PAGE, 0).await?;
     let (rules, _) = app.identity.noun_list(&ask.site, &kind::APPLICATION, noun::PAGE, 0).await?;
     let results = ids.iter().map(|id| {
@@ -779,7 +787,7 @@ pub(crate) async fn about_query(State(app): State<App>, ask: Ask) -> Answer {
     for id in ids.iter().take(PAGE as usize) {
         match app.identity.about_get(&ask.site, &ask.caller, id).await {
             Ok(about) => found.push(about.to_json()),
-            Err(fault) if fault.code() == Code::NotFound => {}
+            Err(fault) if matches!(fault.code(), Code::NotFound | Code::BlockedByMember) => {}
             Err(fault) => return Err(fault.into()),
         }
     }

@@ -9,7 +9,7 @@ use axum::{extract::State, response::Response};
 use serde_json::{Value, json};
 use stoa_identity::{
     audit::AuditQuery,
-    member::{Audience, Member, MemberFilter, MemberQuery, Move, Status, Window, slug_fits},
+    member::{Audience, Member, MemberFilter, MemberQuery, Move, Window, slug_fits},
 };
 use stoa_kernel::{Caller, Code, Fault, MemberId, Result};
 
@@ -27,22 +27,12 @@ pub(crate) async fn my(State(app): State<App>, ask: Ask) -> Answer {
 
 /// `GET /{id}`: all of it for the member, editors and apps; for others the public part of a public profile.
 pub(crate) async fn get(State(app): State<App>, ask: Ask) -> Answer {
-    let found = app.identity.member_get(&ask.site, &id(&ask)).await?;
-    let member = found.filter(|it| it.status != Status::Deleted).ok_or_else(|| Fault::new(Code::NotFound))?;
-    let is_self = matches!(&ask.caller, Caller::Member { id, .. } if *id == member.id);
-    if is_self || ask.caller.is_editor() {
-        return answer("member", view(&member, Fieldset::of(&ask.data["fieldsets"])));
-    }
-    let seen = app.identity.audience(&ask.site, &ask.caller).await.map_err(|_| Fault::new(Code::NotFound))?;
-    if seen != Audience::Public || member.status != Status::Active || !member.is_public {
-        return Err(Fault::new(Code::NotFound).into());
-    }
-    if let Caller::Member { id, .. } = &ask.caller
-        && app.identity.is_blocked_by(&ask.site, &member.id, id).await?
-    {
-        return Err(Fault::new(Code::BlockedByMember).into());
-    }
-    answer("member", view(&member, Fieldset::Public))
+    let (member, seen) = app.identity.member_see(&ask.site, &ask.caller, &id(&ask)).await?;
+    let fieldset = match seen {
+        Audience::Staff => Fieldset::of(&ask.data["fieldsets"]),
+        Audience::Public => Fieldset::Public,
+    };
+    answer("member", view(&member, fieldset))
 }
 
 /// `GET /members`: a page of members.

@@ -1,9 +1,12 @@
 //! How much members show of themselves: the site's settings.
 
 use super::{kind::SETTINGS, noun};
-use crate::{Identity, member::Audience};
+use crate::{
+    Identity,
+    member::{self, Audience, Member, Status},
+};
 use serde_json::{Map, Value, json};
-use stoa_kernel::{Caller, Code, Fault, Result, SiteId, clock::iso_from_millis};
+use stoa_kernel::{Caller, Code, Fault, MemberId, Result, SiteId, clock::iso_from_millis};
 use stoa_store::{Lane, Site, Tx, boxed};
 
 const ID: &str = "members";
@@ -76,5 +79,29 @@ impl Identity {
             return Err(Fault::new(Code::Forbidden));
         }
         Ok(Audience::Public)
+    }
+
+    /// A member as the caller may see them: whole for themselves and those who run the site, else what
+    /// members show of themselves, to those whom they have not blocked.
+    ///
+    /// # Errors
+    /// [`Code::NotFound`] for a member whom the caller can't see; [`Code::BlockedByMember`].
+    pub async fn member_see(&self, site: &Site, caller: &Caller, id: &MemberId) -> Result<(Member, Audience)> {
+        let missing = || Fault::new(Code::NotFound);
+        let member = self.member_get(site, id).await?.filter(member::is_there).ok_or_else(missing)?;
+        let is_self = matches!(caller, Caller::Member { id: own, .. } if *own == member.id);
+        if is_self || caller.is_editor() {
+            return Ok((member, Audience::Staff));
+        }
+        self.audience(site, caller).await.map_err(|it| if it.code() == Code::Forbidden { missing() } else { it })?;
+        if member.status != Status::Active || !member.is_public {
+            return Err(missing());
+        }
+        if let Caller::Member { id: own, .. } = caller
+            && self.is_blocked_by(site, &member.id, own).await?
+        {
+            return Err(Fault::new(Code::BlockedByMember));
+        }
+        Ok((member, Audience::Public))
     }
 }

@@ -359,7 +359,7 @@ impl Identity {
     /// all for those who run the site. `None` names the calling member.
     ///
     /// # Errors
-    /// [`Code::Forbidden`]; [`Code::NotFound`] for a member whom the caller can't see.
+    /// [`Code::Forbidden`]; as [`Identity::member_see`].
     pub async fn member_ties(
         &self,
         site: &Site,
@@ -375,11 +375,10 @@ impl Identity {
         };
         let is_self = matches!(caller, Caller::Member { id: own, .. } if *own == id);
         if !is_self && !caller.is_editor() {
-            let shown = self.member_get(site, &id).await?.filter(|it| it.status == Status::Active && it.is_public);
-            match what {
-                TieKind::Block | TieKind::Report => return Err(Fault::new(Code::Forbidden)),
-                _ => shown.ok_or_else(|| Fault::new(Code::NotFound))?,
-            };
+            if matches!(what, TieKind::Block | TieKind::Report) {
+                return Err(Fault::new(Code::Forbidden));
+            }
+            self.member_see(site, caller, &id).await?;
         }
         self.tie_list(site, what, &side(vec![id.as_str().to_owned()]), limit, cursor).await
     }
@@ -409,18 +408,17 @@ impl Identity {
     /// What a member tells of themselves, if the caller may see the member.
     ///
     /// # Errors
-    /// [`Code::NotFound`].
+    /// As [`Identity::member_see`]; [`Code::NotFound`].
     pub async fn about_get(&self, site: &Site, caller: &Caller, id: &str) -> Result<Noun> {
         let is_self = matches!(caller, Caller::Member { id: own, .. } if own.as_str() == id);
         if !is_self && !caller.is_editor() {
-            let shown = self.member_get(site, &MemberId::from(id)).await?;
-            shown.filter(|it| it.status == Status::Active && it.is_public).ok_or_else(|| Fault::new(Code::NotFound))?;
+            self.member_see(site, caller, &MemberId::from(id)).await?;
         }
         self.noun_get(site, &kind::ABOUT, id).await
     }
 
     /// Whether a member has blocked another.
-    pub async fn is_blocked_by(&self, site: &Site, member: &MemberId, other: &MemberId) -> Result<bool> {
+    pub(crate) async fn is_blocked_by(&self, site: &Site, member: &MemberId, other: &MemberId) -> Result<bool> {
         let (site_id, member, other) = (site.id.clone(), member.clone(), other.clone());
         site.read(stoa_store::Lane::Point, move |tx| {
             boxed!(tie::has(tx, &site_id, TieKind::Block, member.as_str(), other.as_str()).await)

@@ -1,0 +1,304 @@
+//! The permission matrix of the members API (identity.md 17): every call, by every kind of caller.
+
+use super::kept;
+use axum::http::Method;
+use serde_json::{Value, json};
+use std::{cell::Cell, fmt::Write};
+use stoa_testkit::{Asker, Engine, Reply, TestApp, on_both_engines};
+
+on_both_engines! {
+    async fn member_matrix(engine) {
+        kept("member_matrix.txt", &draw(engine).await);
+    }
+}
+
+/// The calls and what they send. `{ada}` is a member who shows herself, `{bob}` another; `{new}`, `{badge}`,
+/// `{role}`, `{field}`, `{assignment}` are made for each call; `{n}` is another number each time.
+pub(crate) const ROUTES: &[(&str, &str, &str)] = &[
+    ("GET", "/_api/identity/v1/audit?member={ada}", ""),
+    ("GET", "/members/v1/members", ""),
+    (
+        "POST",
+        "/members/v1/members",
+        r#"{"member":{"loginEmail":"n{n}@example.org","contact":{"firstName":"N","phones":["1"],"customFields":{"a":{"name":"a","value":1}}},"profile":{"nickname":"N"}}}"#,
+    ),
+    ("GET", "/members/v1/members/my", ""),
+    ("POST", "/members/v1/members/my/slug", r#"{"slug":"s{n}"}"#),
+    (
+        "POST",
+        "/members/v1/members/query",
+        r#"{"query":{"filter":{"nickname":"x"},"paging":{"limit":5,"offset":0},"sort":[{"fieldName":"nickname","order":"ASC"}]}}"#,
+    ),
+    (
+        "POST",
+        "/members/v1/members/query",
+        r#"{"query":{"filter":{"loginEmail":{"$in":["x@example.org"]}}},"search":{"expression":"x"}}"#,
+    ),
+    ("POST", "/members/v1/members/leave-community", "{}"),
+    ("POST", "/members/v1/members/join-community", "{}"),
+    ("POST", "/members/v1/members/bulk/delete", r#"{"memberIds":["{new}"]}"#),
+    ("POST", "/members/v1/members/bulk/delete-by-filter", r#"{"filter":{"id":"{new}"}}"#),
+    ("POST", "/members/v1/members/bulk/approve-by-filter", r#"{"filter":{"id":"{new}"}}"#),
+    ("POST", "/members/v1/members/bulk/block-by-filter", r#"{"filter":{"id":"{new}"}}"#),
+    ("GET", "/members/v1/members/{ada}", ""),
+    ("GET", "/members/v1/members/{new}?fieldsets=FULL", ""),
+    ("PATCH", "/members/v1/members/{ada}", r#"{"member":{"profile":{"title":"T"}}}"#),
+    ("DELETE", "/members/v1/members/{new}", ""),
+    ("POST", "/members/v1/members/{ada}/slug", r#"{"slug":"a{n}"}"#),
+    ("POST", "/members/v1/members/{new}/block", "{}"),
+    ("POST", "/members/v1/members/{new}/approve", "{}"),
+    ("POST", "/members/v1/members/{new}/disconnect", "{}"),
+    ("POST", "/members/v1/members/{ada}/mute", "{}"),
+    ("POST", "/members/v1/members/{ada}/unmute", "{}"),
+    ("DELETE", "/members/v1/members/{ada}/phones", ""),
+    ("DELETE", "/members/v1/members/{ada}/emails", ""),
+    ("DELETE", "/members/v1/members/{ada}/addresses", ""),
+    ("POST", "/members/v1/user-members/query", r#"{"query":{"filter":{"userId":"{ada}"},"cursorPaging":{"limit":5}}}"#),
+    (
+        "POST",
+        "/wix-sm/api/v1/auth/api/v1/auth/register",
+        r#"{"email":"r{n}@example.org","password":"correct horse battery","contactInfo":{"firstName":"R","customFields":[{"name":"a","numValue":1}]},"profilePrivacyStatus":"PRIVATE"}"#,
+    ),
+    (
+        "POST",
+        "/wix-sm/api/v1/auth/api/v1/auth/login",
+        r#"{"email":"ada@example.org","password":"correct horse battery"}"#,
+    ),
+    (
+        "POST",
+        "/wix-sm/api/v1/auth/v1/auth/members/send-set-password-email",
+        r#"{"email":"nobody@example.org","hideIgnoreMessage":true}"#,
+    ),
+    ("PATCH", "/wix-sm/api/v1/auth/api/v1/members/{new}/change-login-email", r#"{"newEmail":"c{n}@example.org"}"#),
+    ("POST", "/wix-sm/api/v1/auth/api/v1/members/block", r#"{"id":"{new}"}"#),
+    ("POST", "/wix-sm/api/v1/auth/api/v1/members/approve", r#"{"email":"nobody@example.org"}"#),
+    ("GET", "/members/v1/roles/definitions", ""),
+    ("POST", "/members/v1/roles/definitions", r#"{"roleKey":"r{n}","roleTitle":"R","blockable":true}"#),
+    ("GET", "/members/v1/roles/definitions/{role}", ""),
+    ("PATCH", "/members/v1/roles/definitions/{role}", r#"{"roleTitle":"R2","blockable":false}"#),
+    ("DELETE", "/members/v1/roles/definitions/{role}", ""),
+    ("POST", "/members/v1/roles/members/query", r#"{"query":{"filter":{"memberId":{"$in":["{ada}"]}}}}"#),
+    ("GET", "/members/v1/roles/members/{ada}", ""),
+    ("POST", "/members/v1/roles/members/{ada}", r#"{"roleKey":"{role}"}"#),
+    ("DELETE", "/members/v1/roles/members/{ada}?roleKey={role}", ""),
+    ("GET", "/members/v3/badges", ""),
+    (
+        "POST",
+        "/members/v3/badges",
+        r#"{"badge":{"title":"B","description":"D","backgroundColor":"red","permissionsEnabled":true}}"#,
+    ),
+    ("PATCH", "/members/v3/badges/order", r#"{"ids":["{badge}"]}"#),
+    ("POST", "/members/v3/badges/members", r#"{"memberIds":["{ada}"]}"#),
+    ("GET", "/members/v3/badges/members/count", ""),
+    ("GET", "/members/v3/badges/{badge}", ""),
+    ("PATCH", "/members/v3/badges/{badge}", r#"{"badge":{"title":"B2"}}"#),
+    ("DELETE", "/members/v3/badges/{badge}", ""),
+    ("GET", "/members/v3/badges/{badge}/members", ""),
+    ("POST", "/members/v3/badges/{badge}/members", r#"{"memberIds":["{ada}"]}"#),
+    ("DELETE", "/members/v3/badges/{badge}/members?memberIds={ada}", ""),
+    ("POST", "/badges/v4/badges", r#"{"badge":{"title":"B"}}"#),
+    ("POST", "/badges/v4/badges/query", r#"{"query":{"filter":{"title":"B"},"cursorPaging":{"limit":5}}}"#),
+    ("POST", "/badges/v4/badges/order", r#"{"badgeIds":["{badge}"]}"#),
+    ("GET", "/badges/v4/badges/{badge}", ""),
+    ("PATCH", "/badges/v4/badges/{badge}", r#"{"badge":{"title":"B2","revision":"1"}}"#),
+    ("POST", "/badges/v4/badges/{badge}/move", r#"{"position":"FIRST","moveAfterBadgeId":"{badge}"}"#),
+    ("DELETE", "/badges/v4/badges/{badge}", ""),
+    (
+        "POST",
+        "/badges/v4/assignments",
+        r#"{"badgeAssignment":{"badgeId":"{badge}","memberId":"{ada}","tags":{"tags":{"tagIds":["t"]}}}}"#,
+    ),
+    (
+        "POST",
+        "/badges/v4/assignments/query",
+        r#"{"query":{"filter":{"memberId":{"$in":["{ada}"]},"badgeId":"{badge}"}}}"#,
+    ),
+    ("DELETE", "/badges/v4/assignments/{assignment}", ""),
+    (
+        "POST",
+        "/badges/v4/bulk/assignments/create",
+        r#"{"badgeAssignments":[{"badgeId":"{badge}","memberId":"{ada}"}]}"#,
+    ),
+    ("POST", "/badges/v4/bulk/assignments/delete", r#"{"badgeAssignmentIds":["{assignment}"]}"#),
+    (
+        "POST",
+        "/badges/v4/bulk/assignments/bulk-update-tags",
+        r#"{"ids":["{assignment}"],"assignTags":{"tags":{"tagIds":["t"]}},"unassignTags":{"privateTags":{"tagIds":["u"]}}}"#,
+    ),
+    (
+        "POST",
+        "/badges/v4/bulk/assignments/update-tags-by-filter",
+        r#"{"filter":{"badgeId":"{badge}"},"assignTags":{"tags":{"tagIds":["t"]}}}"#,
+    ),
+    ("GET", "/members/v1/custom-fields", ""),
+    (
+        "POST",
+        "/members/v1/custom-fields",
+        r#"{"field":{"name":"F{n}","fieldType":"TEXT","defaultPrivacy":"PUBLIC","hidden":false}}"#,
+    ),
+    ("POST", "/members/v1/custom-fields/order", r#"{"fieldIds":["{field}"],"section":"GENERAL"}"#),
+    ("GET", "/members/v1/custom-fields/{field}", ""),
+    ("PATCH", "/members/v1/custom-fields/{field}", r#"{"field":{"name":"G{n}","revision":"1"}}"#),
+    ("POST", "/members/v1/custom-fields/{field}/hide", r#"{"revision":"1"}"#),
+    ("DELETE", "/members/v1/custom-fields/{field}?revision=1", ""),
+    ("GET", "/members/v1/custom-field-suggestions", ""),
+    (
+        "POST",
+        "/members/v1/custom-field-suggestions/query",
+        r#"{"query":{"filter":{"fieldType":"SOCIAL"},"paging":{"limit":5,"offset":0}}}"#,
+    ),
+    (
+        "POST",
+        "/members/v1/custom-fields-applications",
+        r#"{"application":{"customFieldId":"{field}","applications":{"items":[{"applicationType":"MEMBER","entityId":"{ada}"}]}}}"#,
+    ),
+    ("POST", "/members/v1/custom-fields-applications/applications", r#"{"customFieldIds":["{field}"]}"#),
+    ("POST", "/members/v1/custom-fields-applications/members", r#"{"memberIds":["{ada}"]}"#),
+    ("POST", "/members/v1/custom-fields-applications/roles", r#"{"roleIds":["{role}"]}"#),
+    ("GET", "/members/v1/custom-fields-applications/{applied}", ""),
+    ("PATCH", "/members/v1/custom-fields-applications/{applied}", r#"{"application":{"exclusions":{"items":[]}}}"#),
+    ("DELETE", "/members/v1/custom-fields-applications/{applied}", ""),
+    ("GET", "/members/v1/default-privacy-status", ""),
+    ("PATCH", "/members/v1/default-privacy-status", r#"{"defaultPrivacy":{"defaultPrivacy":"PRIVATE"}}"#),
+    ("GET", "/members/v1/privacy-settings", ""),
+    (
+        "POST",
+        "/members/v1/privacy-settings",
+        r#"{"memberPrivacySettings":{"publicMemberVisibility":"VISIBLE_TO_MEMBERS_ONLY","publicMemberCandidates":"ANYONE"}}"#,
+    ),
+    ("GET", "/members/v3/followers/my", ""),
+    ("GET", "/members/v3/followers/my/following", ""),
+    ("POST", "/members/v3/followers/my/connections", r#"{"connectedMemberIds":["{bob}"]}"#),
+    ("GET", "/members/v3/followers/{ada}", ""),
+    ("POST", "/members/v3/followers/{ada}", "{}"),
+    ("DELETE", "/members/v3/followers/{ada}", ""),
+    ("GET", "/members/v3/followers/{ada}/following", ""),
+    ("POST", "/members/v3/followers/{ada}/connections", r#"{"connectedMemberIds":["{bob}"]}"#),
+    ("GET", "/members/v1/member-to-member-blocks/members/my", ""),
+    ("POST", "/members/v1/member-to-member-blocks/members/my", r#"{"memberId":"{new}"}"#),
+    ("DELETE", "/members/v1/member-to-member-blocks/members/my/{new}", ""),
+    ("GET", "/members/v1/member-to-member-blocks/members/{ada}", ""),
+    (
+        "POST",
+        "/members/v1/member-reports",
+        r#"{"memberReport":{"reportedMemberId":"{new}","reason":{"category":"SPAM","description":"x"}}}"#,
+    ),
+    (
+        "POST",
+        "/members/v1/member-reports/query",
+        r#"{"query":{"filter":{"reportedMemberId":{"$in":["{ada}"]}},"cursorPaging":{"limit":5}}}"#,
+    ),
+    ("GET", "/members/v1/member-reports/members", ""),
+    ("POST", "/members/v1/member-reports/members/query", r#"{"query":{"cursorPaging":{"limit":5}}}"#),
+    ("DELETE", "/members/v1/member-reports/members/{new}", ""),
+    ("POST", "/members/v2/abouts", r#"{"memberAbout":{"content":{"nodes":[]}}}"#),
+    ("GET", "/members/v2/abouts/my", ""),
+    ("POST", "/members/v2/abouts/query", r#"{"query":{"filter":{"memberId":{"$in":["{ada}"]}}}}"#),
+    ("GET", "/members/v2/abouts/{ada}", ""),
+    ("PATCH", "/members/v2/abouts/{ada}", r#"{"memberAbout":{"content":{"nodes":[]},"revision":"1"}}"#),
+    ("DELETE", "/members/v2/abouts/{ada}", ""),
+    // The last, as it ends whoever may.
+    ("DELETE", "/members/v1/members/my", ""),
+];
+
+/// A site in which every call has what it names.
+pub(crate) struct World<'a> {
+    app: &'a TestApp,
+    ada: String,
+    bob: String,
+    made: Cell<usize>,
+}
+
+impl<'a> World<'a> {
+    pub(crate) async fn new(app: &'a TestApp, ada: &Asker<'_>, bob: &Asker<'_>) -> World<'a> {
+        let mut ids = Vec::new();
+        for member in [ada, bob] {
+            let shown = member.post("/members/v1/members/join-community", &json!({})).await.json();
+            ids.push(shown["member"]["id"].as_str().unwrap().to_owned());
+        }
+        let [ada, bob] = ids.try_into().unwrap();
+        World { app, ada, bob, made: Cell::new(0) }
+    }
+
+    /// Puts ids in the place of their names, making what they are of.
+    pub(crate) async fn fill(&self, template: &str, body: &str) -> (String, String) {
+        let n = self.made.replace(self.made.get() + 1);
+        let mut both = format!("{template}\n{body}").replace("{ada}", &self.ada).replace("{bob}", &self.bob);
+        both = both.replace("{n}", &n.to_string());
+        let id = |made: Value, name: &str| made[name]["id"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned();
+        let make = async |path: &str, body: Value| self.app.app().post(path, &body).await.json();
+        if both.contains("{new}") {
+            let member = json!({ "member": { "loginEmail": format!("new{n}@example.org") } });
+            both = both.replace("{new}", &id(make("/members/v1/members", member).await, "member"));
+        }
+        if both.contains("{role}") {
+            make("/members/v1/roles/definitions", json!({ "roleKey": format!("role{n}"), "roleTitle": "R" })).await;
+            both = both.replace("{role}", &format!("role{n}"));
+        }
+        if both.contains("{badge}") || both.contains("{assignment}") {
+            let badge = id(make("/badges/v4/badges", json!({ "badge": { "title": "B" } })).await, "badge");
+            if both.contains("{assignment}") {
+                let assignment = json!({ "badgeAssignment": { "badgeId": badge, "memberId": self.ada } });
+                let made = make("/badges/v4/assignments", assignment).await;
+                both = both.replace("{assignment}", &id(made, "badgeAssignment"));
+            }
+            both = both.replace("{badge}", &badge);
+        }
+        if both.contains("{field}") || both.contains("{applied}") {
+            let field = json!({ "field": { "name": format!("Field {n}"), "fieldType": "TEXT" } });
+            let field = id(make("/members/v1/custom-fields", field).await, "field");
+            if both.contains("{applied}") {
+                let application = json!({ "application": { "customFieldId": field } });
+                make("/members/v1/custom-fields-applications", application).await;
+                both = both.replace("{applied}", &field);
+            }
+            both = both.replace("{field}", &field);
+            // A site may have so many of them.
+            if n.is_multiple_of(100) {
+                self.forget_fields().await;
+            }
+        }
+        let (path, body) = both.split_once('\n').unwrap();
+        (path.to_owned(), body.to_owned())
+    }
+
+    async fn forget_fields(&self) {
+        let fields = self.app.app().get("/members/v1/custom-fields?paging.limit=100").await.json();
+        for field in fields["fields"].as_array().into_iter().flatten() {
+            let path = format!("/members/v1/custom-fields/{}?revision=1", field["id"].as_str().unwrap());
+            self.app.app().delete(&path).await;
+        }
+    }
+}
+
+pub(crate) async fn send(who: &Asker<'_>, method: &str, path: &str, body: &str) -> Reply {
+    let body = Some(body.to_owned()).filter(|it| !it.is_empty());
+    who.send(Method::from_bytes(method.as_bytes()).unwrap(), path, body.map(Into::into)).await
+}
+
+async fn draw(engine: Engine) -> String {
+    let app = TestApp::new(engine).await;
+    let (ada, bob) = (app.member("ada@example.org").await, app.member("bob@example.org").await);
+    let world = World::new(&app, &ada, &bob).await;
+    let callers = [
+        ("nobody", app.nobody()),
+        ("visitor", app.visitor().await),
+        ("other", bob),
+        ("self", ada),
+        ("editor", app.editor().await),
+        ("owner", app.owner().await),
+        ("app", app.app()),
+    ];
+    let names: Vec<&str> = callers.iter().map(|it| it.0).collect();
+    let mut out = format!("# What each caller is answered: {}.\n", names.join(" | "));
+    out.push_str("# `{ada}` shows herself and is `self`, `{bob}` is `other`; what else is named is nobody's.\n");
+    for (method, path, body) in ROUTES {
+        let mut cells = Vec::new();
+        for (_, caller) in &callers {
+            let (path, body) = world.fill(path, body).await;
+            cells.push(send(caller, method, &path, &body).await.verdict());
+        }
+        let _ = writeln!(out, "\n{method} {path}\n    {}", cells.join(" | "));
+    }
+    out
+}
