@@ -52,6 +52,96 @@ async fn run(address: SocketAddr, requests: &Arc<Vec<Vec<u8>>>, connections: usi
     done as f64 / took.as_secs_f64()
 }
 
+/// Sends all requests at once, each over a connection of its own, and waits for every answer.
+pub fn at_once(address: SocketAddr, requests: &Arc<Vec<Vec<u8>>>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(burst(address, requests));
+}
+
+/// The time until the last answer.
+async fn burst(address: SocketAddr, requests: &Arc<Vec<Vec<u8>>>) -> Duration {
+    let mut streams = Vec::with_capacity(requests.len());
+    for _ in 0..requests.len() {
+        streams.push(TcpStream::connect(address).await.unwrap());
+    }
+    let start = Instant::now();
+    let tasks: Vec<_> = streams
+        .into_iter()
+        .enumerate()
+        .map(|(n, mut stream)| {
+            let requests = requests.clone();
+            tokio::spawn(async move {
+                stream.write_all(&requests[n]).await.unwrap();
+                answer(&mut stream, &mut vec![0; 16 * 1024]).await;
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    start.elapsed()
+}
+
+/// Requests at a steady pace, whatever the answers take: how long each took in seconds, and how long the
+/// burst that was sent meanwhile. With a burst only what is asked while it goes on counts.
+///
+/// A request that no connection was free for has waited since it was due.
+pub fn paced(
+    address: SocketAddr,
+    requests: &Arc<Vec<Vec<u8>>>,
+    connections: usize,
+    per_second: f64,
+    period: Duration,
+    with: Option<&Arc<Vec<Vec<u8>>>>,
+) -> (Vec<f64>, Duration) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let (stop, next) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+        let start = Instant::now();
+        let tasks: Vec<_> = (0..connections)
+            .map(|_| {
+                let (requests, stop, next) = (requests.clone(), stop.clone(), next.clone());
+                tokio::spawn(async move {
+                    let mut stream = TcpStream::connect(address).await.unwrap();
+                    stream.set_nodelay(true).unwrap();
+                    let (mut buffer, mut times) = (vec![0; 64 * 1024], Vec::new());
+                    while !stop.load(Ordering::Relaxed) {
+                        let n = next.fetch_add(1, Ordering::Relaxed);
+                        let mut due = start + Duration::from_secs_f64(n as f64 / per_second);
+                        if due > Instant::now() {
+                            tokio::time::sleep_until(due.into()).await;
+                            // The timer's own millisecond is not the server's.
+                            due = Instant::now();
+                        }
+                        stream.write_all(&requests[n as usize % requests.len()]).await.unwrap();
+                        answer(&mut stream, &mut buffer).await;
+                        times.push((due, due.elapsed().as_secs_f64()));
+                    }
+                    times
+                })
+            })
+            .collect();
+        // A short run that is not counted.
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let begin = Instant::now();
+        let took = match with {
+            Some(burst_of) => burst(address, burst_of).await,
+            None => {
+                tokio::time::sleep(period).await;
+                period
+            }
+        };
+        let end = Instant::now();
+        stop.store(true, Ordering::Relaxed);
+        let mut times = Vec::new();
+        for task in tasks {
+            let all = task.await.unwrap();
+            times.extend(all.into_iter().filter(|it| (begin..=end).contains(&it.0)).map(|it| it.1));
+        }
+        (times, took)
+    })
+}
+
 /// Reads one answer whole and gives the length of its body.
 async fn answer(stream: &mut TcpStream, buffer: &mut [u8]) -> usize {
     let mut filled = 0;

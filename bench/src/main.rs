@@ -12,6 +12,7 @@
 )]
 
 mod bare;
+mod identity;
 mod import;
 mod large;
 mod load;
@@ -58,8 +59,14 @@ struct Arguments {
     #[arg(long, default_value_t = 1_000_000)]
     large: usize,
     /// Only the large collection
-    #[arg(long)]
+    #[arg(long, conflicts_with = "only_identity")]
     only_large: bool,
+    /// Members of the site that has many, 0 to leave it out
+    #[arg(long, default_value_t = 1_000_000)]
+    members: usize,
+    /// Only tokens, sign-ins and members
+    #[arg(long)]
+    only_identity: bool,
     /// Print one line of JSON at the end
     #[arg(long)]
     json: bool,
@@ -106,10 +113,22 @@ fn main() {
     }
     let mut figures = Vec::new();
     for engine in arguments.engine.engines() {
-        if !arguments.only_large {
+        let (only_large, only_identity) = (arguments.only_large, arguments.only_identity);
+        if !only_large && !only_identity {
             figures.extend(measure(&arguments, *engine));
         }
-        if arguments.large > 0 {
+        if !only_large {
+            let sizes = identity::Sizes {
+                members: arguments.members,
+                items: arguments.items,
+                tokens: arguments.tokens,
+                connections: arguments.connections,
+                rounds: arguments.rounds,
+                period: Duration::from_secs_f64(arguments.seconds),
+            };
+            figures.extend(identity::measure(&arguments.program, *engine, &sizes));
+        }
+        if arguments.large > 0 && !only_identity {
             let (items, rounds) = (arguments.large, arguments.rounds);
             let sizes = large::Sizes { items, rounds, period: Duration::from_secs_f64(arguments.seconds) };
             figures.extend(large::measure(&arguments.program, *engine, &sizes));

@@ -67,6 +67,11 @@ impl Program {
         self.address
     }
 
+    /// The client that visitors come from.
+    pub fn client(&self) -> &str {
+        &self.client
+    }
+
     pub fn database_url(&self) -> Option<&str> {
         self.database_url.as_deref()
     }
@@ -157,9 +162,18 @@ impl Program {
 
     /// Runs `stoa import` against the running server's directory and answers the seconds it took.
     pub fn import(&self, collection: &str, file: &Path) -> f64 {
+        self.run_import(&["import", collection], file)
+    }
+
+    /// The same for `stoa member import`.
+    pub fn member_import(&self, file: &Path) -> f64 {
+        self.run_import(&["member", "import"], file)
+    }
+
+    fn run_import(&self, arguments: &[&str], file: &Path) -> f64 {
         let start = Instant::now();
         let output = Command::new(&self.binary)
-            .args(["import", collection])
+            .args(arguments)
             .arg(file)
             .arg("--data")
             .arg(self.directory.path())
