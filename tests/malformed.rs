@@ -286,6 +286,7 @@ const POSTS: &[&str] = &[
     "/v2/login",
     "/v2/sign-on",
     "/v1/redirect-session",
+    "/_api/identity/v1/members/x/refuse-password",
     "/v1/auth/verify",
     "/v1/auth/resend",
     "/oauth/access",

@@ -80,20 +80,44 @@ export function worldCreate(run, recorder) {
       return { email, password, id, client, sessionToken: answer.sessionToken };
     },
 
-    /**
-     * A person who runs the site: accepts the invitation in one browser, signs in with the new password in
-     * another, and has the token that the server's own pages use.
-     */
-    owner: () => world.once('owner', async () => {
+    /** The address and password of a person who runs the site: the invitation is accepted in a browser. */
+    ownerPerson: () => world.once('owner person', async () => {
       const person = { email: run.ownerEmail, password: world.password() };
       const browser = await world.browser();
       await browser.visit((/** @type {any} */ site) => site.acceptInvitation(run.ownerSetupUrl, person.password));
-      const token = await browser.visit(async (/** @type {any} */ site) => {
+      return person;
+    }),
+
+    /** Runs `work` in another browser, in which that person is signed in. @param {(site: any) => any} work */
+    async ownerVisit(work) {
+      const person = await world.ownerPerson();
+      const browser = await world.browser();
+      return browser.visit(async (/** @type {any} */ site) => {
         await site.page.goto(new URL('/account/owner', run.ownerSetupUrl).href);
         await site.signIn(person);
         await site.page.getByText('You are signed in').first().waitFor();
-        return site.page.evaluate(async () => (await (await fetch('/_api/account/v1/token', { method: 'POST' })).json()).access_token);
+        return work(site);
       });
+    },
+
+    /**
+     * Opens the installer as an owner, on this server instead of the address that the package names, and
+     * answers where the browser was sent.
+     * @param {string} installUrl
+     */
+    install(installUrl) {
+      const { pathname, search } = new URL(installUrl);
+      return world.ownerVisit(async (site) => {
+        const arrival = site.page.waitForRequest((/** @type {any} */ request) => request.url().startsWith(run.redirectUri));
+        await site.page.goto(new URL(pathname + search, run.ownerSetupUrl).href).catch(() => undefined);
+        return (await arrival).url();
+      });
+    },
+
+    /** A client with the token that the server's own pages use for that person. */
+    owner: () => world.once('owner', async () => {
+      const token = await world.ownerVisit((site) =>
+        site.page.evaluate(async () => (await (await fetch('/_api/account/v1/token', { method: 'POST' })).json()).access_token));
       if (typeof token !== 'string') throw new Error('the owner has no access token');
       return world.client({ getAuthHeaders: () => ({ headers: { Authorization: token } }) });
     }),

@@ -277,7 +277,7 @@ export const rows = [
     },
   },
   {
-    method: 'AppStrategy.elevated', check: 'from a visitor\'s token to the application',
+    method: 'AppStrategy.elevated', check: 'from a visitor\'s token to the application', required: true,
     async run(world) {
       const { accessToken } = await sdk.OAuthStrategy({ clientId: world.run.secretClientId }).generateVisitorTokens();
       const auth = await /** @type {any} */ (appStrategy(world, { accessToken: accessToken.value })).elevated();
@@ -285,10 +285,27 @@ export const rows = [
     },
   },
   {
-    method: 'AppStrategy.handleOAuthCallback', check: 'exchanges the code of an installation',
+    method: 'AppStrategy.handleOAuthCallback', check: 'exchanges the code of an installation', required: true,
     async run(world) {
-      await /** @type {any} */ (sdk.AppStrategy({ appId: world.run.secretClientId, appSecret: world.run.clientSecret }))
-        .handleOAuthCallback(`https://atlas.test/?code=none&instanceId=${world.run.siteId}`);
+      const auth = /** @type {any} */ (sdk.AppStrategy({ appId: world.run.secretClientId, appSecret: world.run.clientSecret }));
+      const callback = await world.install(auth.getInstallUrl({ redirectUrl: world.run.redirectUri, state: 'as sent' }));
+      const { instanceId, accessToken, refreshToken } = await auth.handleOAuthCallback(callback, { state: 'as sent' });
+      assert.equal(instanceId, world.run.siteId);
+      assert.equal((await tokenInfo(world, accessToken)).subjectType, 'APP');
+      // With the refresh token alone it asks for access before every request.
+      const later = sdk.AppStrategy({ appId: world.run.secretClientId, appSecret: world.run.clientSecret, refreshToken });
+      const client = world.client(later);
+      await client.collections.listDataCollections();
+      await client.collections.listDataCollections();
+    },
+  },
+  {
+    method: 'AppStrategy.handleOAuthCallback', check: 'refuses a code that is unknown, and another state', required: true,
+    async run(world) {
+      const auth = /** @type {any} */ (sdk.AppStrategy({ appId: world.run.secretClientId, appSecret: world.run.clientSecret }));
+      const address = `${world.run.redirectUri}?code=none&instanceId=${world.run.siteId}`;
+      await failure(auth.handleOAuthCallback(address));
+      await failure(auth.handleOAuthCallback(`${address}&state=a`, { state: 'b' }));
     },
   },
   {

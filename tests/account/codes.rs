@@ -145,7 +145,9 @@ on_both_engines! {
             let reply = world.app.app().post(path, &body).await;
             assert_eq!(reply.verdict(), "200");
             let code = world.code_to("anna@example.org").await;
-            assert_eq!(world.verify(&visitor, &reply.json()["verificationId"], &code).await.verdict(), "200");
+            let verified = world.verify(&visitor, &reply.json()["verificationId"], &code).await.json();
+            assert_eq!((&verified["state"], &verified["sessionToken"]), (&json!("STATUS_CHECK"), &Value::Null));
+            assert_eq!(verified["identity"]["email"]["isVerified"], true);
         }
         let nobody = json!({ "identityId": "nobody" });
         assert_eq!(world.app.app().post("/v1/start", &nobody).await.verdict(), "404 NOT_FOUND");

@@ -2,9 +2,13 @@
 
 mod authorize;
 mod codes;
+mod install;
+mod intents;
+mod outcomes;
 mod people;
 mod sign_in;
 mod sign_out;
+mod standings;
 
 use axum::{
     body::Body,
@@ -233,6 +237,15 @@ pub fn message_of(reply: &Reply) -> Value {
 /// The parameters behind `#` or `?` of an address.
 pub fn parameters(url: &str, separator: char) -> BTreeMap<String, String> {
     let (_, query) = url.split_once(separator).unwrap_or_else(|| panic!("no {separator} in {url}"));
-    let decode = |it: &str| it.replace('+', " ").replace("%2F", "/").replace("%3A", ":");
+    let decode = |it: &str| {
+        let text = it.replace('+', " ");
+        let mut parts = text.split('%');
+        let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+        for part in parts {
+            bytes.push(u8::from_str_radix(&part[..2], 16).unwrap());
+            bytes.extend(&part.as_bytes()[2..]);
+        }
+        String::from_utf8(bytes).unwrap()
+    };
     query.split('&').filter_map(|it| it.split_once('=')).map(|(k, v)| (decode(k), decode(v))).collect()
 }

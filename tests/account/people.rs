@@ -6,7 +6,7 @@ use stoa_kernel::{Email, Role, Secret};
 use stoa_testkit::on_both_engines;
 
 impl World {
-    async fn invite(&self, email: Option<&str>, role: Role) -> String {
+    pub async fn invite(&self, email: Option<&str>, role: Role) -> String {
         let email = email.and_then(Email::parse);
         let life = Duration::from_secs(7 * 86_400);
         let identity = &self.app.app.identity;

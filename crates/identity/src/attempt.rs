@@ -22,6 +22,8 @@ pub struct Attempt {
     pub visitor: Option<VisitorId>,
     /// By what the browser may be known.
     pub marks: Marks,
+    /// The answer to a captcha.
+    pub captcha: Option<String>,
 }
 
 /// Whose password is tried.

@@ -20,6 +20,8 @@ pub(crate) enum Event {
     Created,
     Changed,
     PasswordChanged,
+    /// Those who run the site want another password.
+    PasswordRefused,
     Imported,
     Moved(Move),
     /// Tries at an account have to wait from now on, except in browsers that it knows.
@@ -40,6 +42,7 @@ impl Event {
             Self::Created => "member_create".to_owned(),
             Self::Changed => "member_change".to_owned(),
             Self::PasswordChanged => "password_change".to_owned(),
+            Self::PasswordRefused => "password_refuse".to_owned(),
             Self::Imported => "member_import".to_owned(),
             Self::Moved(step) => format!("member_{}", step.name()),
             Self::SignInSlowed => "sign_in_slowed".to_owned(),

@@ -39,10 +39,10 @@ pub struct Authorization {
     pub prompt: Prompt,
     /// The visitor who becomes the member.
     pub visitor: Option<VisitorId>,
-    /// Asked for as the standard says, not by a redirect session: such clients replace their refresh
-    /// tokens, so those rotate.
+    /// Asked for as the standard says, or by a client with a secret: such clients replace their refresh
+    /// tokens, so those rotate. The SDK's public clients never do (identity.md 4.4).
     #[serde(default)]
-    pub is_standard: bool,
+    pub rotates: bool,
 }
 
 /// What is sent back to the client.
@@ -153,6 +153,7 @@ impl Identity {
                 let begun = self.flow_begin(site, FlowKind::SignIn, None, return_url, browser).await?;
                 Ok(Authorized::of(Answer::Flow(begun)))
             }
+            Plan::Page { url } => Ok(Authorized::of(Answer::Deliver(Delivery::Redirect(url)))),
             Plan::Logout { session, member, return_url } => {
                 let answer = self.sign_out(site, session, member, return_url, browser).await?;
                 Ok(Authorized::of(answer))
@@ -262,7 +263,7 @@ impl Identity {
             member: member.clone(),
             root: root.clone(),
             visitor: request.visitor.clone(),
-            rotates: request.is_standard,
+            rotates: request.rotates,
             redirect_uri: request.redirect_uri.clone(),
             challenge: request.challenge.clone(),
         };

@@ -2,7 +2,10 @@
 
 use crate::{
     Identity, approval,
-    member::{self, Member, Status},
+    member::{self, Member, Move, Status},
+    password,
+    policy::{self, Field},
+    stage::Stage,
     verification,
 };
 use serde_json::{Value, json};
@@ -17,8 +20,13 @@ pub enum SignIn {
     Success { member: Member, session_token: Secret },
     /// A code was sent to the member's address; the state token goes with it.
     RequireEmailVerification { member: Member, state_token: Secret },
+    /// The profile lacks what the site requires; the state token says who may complete it.
+    RequireMissingFields { member: Member, fields: Vec<Field>, state_token: Secret },
     /// Somebody who runs the site must approve the member first.
     RequireOwnerApproval { member: Member },
+    /// The address was verified outside of a sign-in. Nothing keeps the member from signing in, but who
+    /// asks has not shown a first factor.
+    StatusCheck { member: Member },
 }
 
 impl SignIn {
@@ -35,10 +43,19 @@ impl SignIn {
                 "stateToken": state_token.expose(),
                 "identity": member.to_json(),
             }),
+            Self::RequireMissingFields { member, fields, state_token } => json!({
+                "state": "REQUIRE_MISSING_FIELDS",
+                "stateToken": state_token.expose(),
+                "identity": member.to_json(),
+                "additionalData": { "missingFields": { "listValue": {
+                    "value": fields.iter().map(|it| json!({ "strValue": it.name() })).collect::<Vec<_>>(),
+                } } },
+            }),
             Self::RequireOwnerApproval { member } => json!({
                 "state": "REQUIRE_OWNER_APPROVAL",
                 "identity": member.to_json(),
             }),
+            Self::StatusCheck { member } => json!({ "state": "STATUS_CHECK", "identity": member.to_json() }),
         }
     }
 
@@ -46,14 +63,16 @@ impl SignIn {
         match self {
             Self::Success { member, .. }
             | Self::RequireEmailVerification { member, .. }
-            | Self::RequireOwnerApproval { member } => member,
+            | Self::RequireMissingFields { member, .. }
+            | Self::RequireOwnerApproval { member }
+            | Self::StatusCheck { member } => member,
         }
     }
 }
 
 impl Identity {
     /// Decides inside a transaction what comes next for a member whose password, code or link was right:
-    /// verification before approval before success. A pending member with nothing left to wait for
+    /// verification before missing fields before approval before success. A pending member with nothing left to wait for
     /// becomes active here.
     ///
     /// # Errors
@@ -65,22 +84,36 @@ impl Identity {
         mut member: Member,
         visitor: Option<&VisitorId>,
     ) -> Result<SignIn> {
-        match member.status {
-            Status::Active => {}
-            Status::Pending if member.pending_email => {
-                let state_token = verification::start(self, tx, site, &member, visitor).await?;
-                return Ok(SignIn::RequireEmailVerification { member, state_token });
-            }
-            Status::Pending if member.pending_approval => {
-                approval::request(self, tx, &site.id, &member).await?;
-                return Ok(SignIn::RequireOwnerApproval { member });
-            }
-            Status::Pending => {
+        match next(&member) {
+            Next::Open if member.status == Status::Active => {}
+            Next::Open => {
                 member.status = Status::Active;
                 member::update(tx, &site.id, &mut member, self.now()).await?;
             }
-            Status::Blocked | Status::Offline | Status::Deleted => {
-                return Err(Fault::new(Code::MemberBlocked));
+            Next::Refuse => return Err(Fault::new(Code::MemberBlocked)),
+            Next::Verify => {
+                let state_token = verification::start(self, tx, site, &member, visitor).await?;
+                return Ok(SignIn::RequireEmailVerification { member, state_token });
+            }
+            Next::Complete => {
+                let fields = policy::read(tx, site.id.as_str()).await?.lacking(&member.profile);
+                if !fields.is_empty() {
+                    let password = password::digest(member.password_hash.as_deref());
+                    let stage = Stage::Complete { member: member.id.clone(), password, visitor: visitor.cloned() };
+                    let state_token = self.stage_issue(&site.id, &stage)?;
+                    return Ok(SignIn::RequireMissingFields { member, fields, state_token });
+                }
+                // The site requires less than before, or somebody else has completed the profile.
+                Move::Complete.apply(&mut member);
+                member::update(tx, &site.id, &mut member, self.now()).await?;
+                if member.pending_approval {
+                    approval::request(self, tx, &site.id, &member).await?;
+                    return Ok(SignIn::RequireOwnerApproval { member });
+                }
+            }
+            Next::Approve => {
+                approval::request(self, tx, &site.id, &member).await?;
+                return Ok(SignIn::RequireOwnerApproval { member });
             }
         }
         member::note_login(tx, &site.id, &mut member, self.now()).await?;
@@ -94,5 +127,25 @@ impl Identity {
             self.mail_soon(&site.id).await;
         }
         outcome
+    }
+}
+
+/// What comes next for a member, by standing alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Open,
+    Verify,
+    Complete,
+    Approve,
+    Refuse,
+}
+
+fn next(member: &Member) -> Next {
+    match member.status {
+        Status::Blocked | Status::Offline | Status::Deleted => Next::Refuse,
+        _ if member.pending_email => Next::Verify,
+        _ if member.pending_fields => Next::Complete,
+        _ if member.pending_approval => Next::Approve,
+        Status::Active | Status::Pending => Next::Open,
     }
 }

@@ -1,6 +1,6 @@
 //! What a site asks of new members before they may sign in (identity.md 9).
 
-use crate::Identity;
+use crate::{Identity, profile::Profile};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use stoa_kernel::{Caller, Code, Fault, Result, Violation};
@@ -10,25 +10,64 @@ use stoa_store::{Lane, Site, Tx, boxed, outbox};
 const SETTING: &str = "sign_on_policy";
 
 /// The sign-on policy. Verification comes first, then approval.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SignOnPolicy {
     pub require_owner_approval: bool,
     pub require_email_verification: bool,
+    /// What a new member must tell about themselves. Ours: clients know only the two above, so this and
+    /// the next are not shown while they ask for nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub required_fields: Vec<Field>,
+    /// Whether registration and login need a captcha answer.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub require_captcha: bool,
+}
+
+/// A member of the profile that a site can require.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Field {
+    FirstName,
+    LastName,
+    Nickname,
+}
+
+impl Field {
+    pub const ALL: [Self; 3] = [Self::FirstName, Self::LastName, Self::Nickname];
+
+    /// Its name in the profile.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::FirstName => "firstName",
+            Self::LastName => "lastName",
+            Self::Nickname => "nickname",
+        }
+    }
+}
+
+impl SignOnPolicy {
+    /// What the profile lacks.
+    pub(crate) fn lacking(&self, profile: &Profile) -> Vec<Field> {
+        let is_there = |it: &&Field| profile.text(it.name()).is_some_and(|text| !text.trim().is_empty());
+        self.required_fields.iter().filter(|it| !is_there(it)).copied().collect()
+    }
 }
 
 /// What an update changes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PolicyChange {
     pub require_owner_approval: Option<bool>,
     pub require_email_verification: Option<bool>,
+    pub required_fields: Option<Vec<Field>>,
+    pub require_captcha: Option<bool>,
 }
 
 impl PolicyChange {
     /// Reads the body `{signOnPolicy: {…partial…}}`.
     ///
     /// # Errors
-    /// [`Code::Validation`] when a member isn't true or false.
+    /// [`Code::Validation`] when a flag isn't true or false, or a required field is not one of [`Field`].
     pub fn parse(body: &Value) -> Result<Self> {
         let mut violations = Vec::new();
         let mut flag = |name: &str| match body.get("signOnPolicy").and_then(|it| it.get(name)) {
@@ -40,10 +79,27 @@ impl PolicyChange {
                 None
             }
         };
-        let change = Self {
+        let mut change = Self {
             require_owner_approval: flag("requireOwnerApproval"),
             require_email_verification: flag("requireEmailVerification"),
+            require_captcha: flag("requireCaptcha"),
+            required_fields: None,
         };
+        match body.get("signOnPolicy").and_then(|it| it.get("requiredFields")) {
+            None | Some(Value::Null) => {}
+            Some(list) => match serde_json::from_value::<Vec<Field>>(list.clone()) {
+                Ok(mut fields) => {
+                    fields.sort_unstable();
+                    fields.dedup();
+                    change.required_fields = Some(fields);
+                }
+                Err(_) => {
+                    let names = Field::ALL.map(Field::name).join(", ");
+                    let why = format!("a list of {names} is expected");
+                    violations.push(Violation::new("signOnPolicy.requiredFields", "FORMAT", why));
+                }
+            },
+        }
         match body.get("signOnPolicy") {
             Some(Value::Object(_)) => {}
             Some(_) => violations.push(Violation::new("signOnPolicy", "FORMAT", "an object is expected")),
@@ -72,15 +128,21 @@ impl Identity {
         allow(caller)?;
         let (id, now) = (site.id.clone(), self.now());
         site.write(move |tx| {
-            let id = id.clone();
+            let (id, change) = (id.clone(), change.clone());
             boxed!({
                 let mut policy = read(tx, id.as_str()).await?;
-                let before = policy;
+                let before = policy.clone();
                 if let Some(flag) = change.require_owner_approval {
                     policy.require_owner_approval = flag;
                 }
                 if let Some(flag) = change.require_email_verification {
                     policy.require_email_verification = flag;
+                }
+                if let Some(fields) = change.required_fields {
+                    policy.required_fields = fields;
+                }
+                if let Some(flag) = change.require_captcha {
+                    policy.require_captcha = flag;
                 }
                 if policy == before {
                     return Ok(policy);

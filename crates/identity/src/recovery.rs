@@ -5,12 +5,9 @@
 
 use crate::{
     Identity, SignIn, audit,
-    flow::{
-        Beginning, Browser,
-        state::{PasswordReason, State},
-    },
+    flow::{Beginning, Browser},
     mail::{self, Message, Task, enqueue},
-    member::{self, Member, Status},
+    member::{self, Member, Move, Status},
     notice, password,
     session::Which,
     throttle::Tried,
@@ -116,8 +113,8 @@ impl Identity {
                     tx.execute(sql, &params![now, &site.id, &id, PURPOSE]).await?;
                     let member = member::get(tx, &site.id, &id).await?.filter(can_recover);
                     let mut member = member.ok_or_else(gone)?;
-                    member.password_hash = Some(hash);
-                    (member.email_verified, member.pending_email) = (true, false);
+                    (member.password_hash, member.must_reset) = (Some(hash), false);
+                    Move::Verify.apply(&mut member);
                     member::write_password(tx, &site.id, &member).await?;
                     member::update(tx, &site.id, &mut member, now).await?;
                     notice::password_changed(&me, tx, &site.id, &member).await?;
@@ -149,8 +146,7 @@ impl Identity {
         let known = site.read(Lane::Point, move |tx| boxed!(find(tx, id.as_str(), &key, now).await)).await?;
         let (member, return_url) = known.ok_or_else(gone)?;
         let member = self.member_get(site, &member).await?.filter(can_recover).ok_or_else(gone)?;
-        let state = State::NewPassword { email: Some(member.email), reason: PasswordReason::Recovery };
-        self.flow_begin_recovery(site, &hash, state, return_url, browser).await
+        self.flow_begin_recovery(site, &hash, member.email, return_url, browser).await
     }
 
     /// Writes down that a link was asked for, whoever the address belongs to: one statement, always. What

@@ -20,15 +20,24 @@ pub enum Purpose {
     Access,
     /// Refresh tokens of visitors; their keys verify for as long as a visitor lives.
     Visitor,
+    /// Where a sign-in stands.
+    Stage,
+    /// Challenges of the captcha.
+    Captcha,
+    /// Refresh tokens of applications.
+    Instance,
 }
 
 impl Purpose {
-    const ALL: [Self; 2] = [Self::Access, Self::Visitor];
+    const ALL: [Self; 5] = [Self::Access, Self::Visitor, Self::Stage, Self::Captcha, Self::Instance];
 
     fn name(self) -> &'static str {
         match self {
             Self::Access => "access",
             Self::Visitor => "visitor",
+            Self::Stage => "stage",
+            Self::Captcha => "captcha",
+            Self::Instance => "instance",
         }
     }
 
@@ -36,6 +45,9 @@ impl Purpose {
         match self {
             Self::Access => "at+jwt",
             Self::Visitor => "vr+jwt",
+            Self::Stage => "st+jwt",
+            Self::Captcha => "ca+jwt",
+            Self::Instance => "ir+jwt",
         }
     }
 }

@@ -40,6 +40,8 @@ pub enum Kind {
     Invite,
     /// The session of a person who runs a site.
     Person,
+    /// A code that tells an application where it was installed.
+    Install,
 }
 
 impl Kind {
@@ -57,6 +59,7 @@ impl Kind {
             Self::Redirect => 'd',
             Self::Invite => 'i',
             Self::Person => 'p',
+            Self::Install => 'n',
         }
     }
 }

@@ -5,9 +5,9 @@
 //! messages for the member, so neither guessing nor flooding a mailbox gets far.
 
 use crate::{
-    Identity, SignIn,
+    Identity, SignIn, approval,
     mail::Message,
-    member::{self, Member, Status},
+    member::{self, Member, Move, Status},
     notice,
     token::{self, Kind},
 };
@@ -37,6 +37,8 @@ struct Stored {
     code_hash: Vec<u8>,
     code_expires: Millis,
     attempts: i64,
+    /// It belongs to a sign-in: whoever began it has shown a first factor.
+    signs_in: bool,
 }
 
 /// What a check found. Not an error, so that the count of attempts is kept.
@@ -45,7 +47,8 @@ enum Check {
     Refused(Code),
 }
 
-/// Starts a verification inside a transaction: the `stateToken`; the code goes into the queue.
+/// Starts the verification that a sign-in waits for, inside its transaction: the `stateToken`; the code
+/// goes into the queue.
 ///
 /// # Errors
 /// [`Code::Throttled`] when the member got too many messages.
@@ -56,12 +59,23 @@ pub(crate) async fn start(
     member: &Member,
     visitor: Option<&VisitorId>,
 ) -> Result<Secret> {
+    insert(identity, tx, site, member, visitor, true).await
+}
+
+async fn insert(
+    identity: &Identity,
+    tx: &mut Tx<'_>,
+    site: &Site,
+    member: &Member,
+    visitor: Option<&VisitorId>,
+    signs_in: bool,
+) -> Result<Secret> {
     let now = identity.now();
     allow_message(tx, site, &member.id, now).await?;
     let (state_token, code) =
         (token::opaque(identity.world(), Kind::State, site.number), identity.world().six_digits());
     let sql = "insert into stoa.verification (site, hash, member, email_folded, visitor, code_hash, code_expires, \
-               attempts, messages, created, expires) values ($1, $2, $3, $4, $5, $6, $7, 0, 1, $8, $9)";
+               attempts, messages, created, expires, signs_in) values ($1, $2, $3, $4, $5, $6, $7, 0, 1, $8, $9, $10)";
     let values = params![
         &site.id,
         TokenHash::of(state_token.expose()),
@@ -71,7 +85,8 @@ pub(crate) async fn start(
         code_hash(&member.id, &code),
         now + CODE_LIFE,
         now,
-        now + TOKEN_LIFE
+        now + TOKEN_LIFE,
+        signs_in
     ];
     tx.execute(sql, &values).await?;
     notice::send(identity, tx, &site.id, member, Message::Verification { code }).await?;
@@ -79,7 +94,9 @@ pub(crate) async fn start(
 }
 
 impl Identity {
-    /// Checks a code and goes on with the sign-in that waited for it (`POST /v1/auth/verify`).
+    /// Checks a code and goes on with the sign-in that waited for it (`POST /v1/auth/verify`). A code that
+    /// no sign-in waited for ([`Identity::verification_start`]) proves the address and signs nobody in:
+    /// [`SignIn::StatusCheck`].
     ///
     /// # Errors
     /// [`Code::StateTokenInvalid`] when the token is unknown, finished or too old;
@@ -171,7 +188,7 @@ impl Identity {
                 boxed!({
                     let member = member::get(tx, &site.id, &id).await?.filter(|it| !it.email.is_empty());
                     let member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
-                    start(&me, tx, &site, &member, None).await
+                    insert(&me, tx, &site, &member, None, false).await
                 })
             })
             .await?;
@@ -216,10 +233,22 @@ async fn check(me: &Identity, tx: &mut Tx<'_>, site: &Site, hash: &TokenHash, co
     // The right code ends every other code of the member as well.
     let sql = "delete from stoa.verification where site = $1 and member = $2";
     tx.execute(sql, &params![&site.id, &stored.member]).await?;
-    (member.email_verified, member.pending_email) = (true, false);
+    let was_active = member.status == Status::Active;
+    if !Move::Verify.apply(&mut member) {
+        return Ok(Check::Refused(Code::MemberBlocked));
+    }
     member::update(tx, &site.id, &mut member, now).await?;
-    if member.status == Status::Active {
+    if was_active {
         notice::email_verified(me, tx, &site.id, &member).await?;
+    }
+    if !stored.signs_in {
+        if matches!(member.status, Status::Blocked | Status::Offline) {
+            return Ok(Check::Refused(Code::MemberBlocked));
+        }
+        if member.status == Status::Pending && member.pending_approval && !member.pending_fields {
+            approval::request(me, tx, &site.id, &member).await?;
+        }
+        return Ok(Check::Right(Box::new(SignIn::StatusCheck { member })));
     }
     match me.sign_in_advance(tx, site, member, stored.visitor.as_ref()).await {
         Ok(advanced) => Ok(Check::Right(Box::new(advanced))),
@@ -229,7 +258,8 @@ async fn check(me: &Identity, tx: &mut Tx<'_>, site: &Site, hash: &TokenHash, co
 }
 
 async fn find(tx: &mut Tx<'_>, site: &Site, hash: &TokenHash, now: Millis) -> Result<Option<Stored>> {
-    let sql = "select member, email_folded, visitor, code_hash, code_expires, attempts from stoa.verification \
+    let sql = "select member, email_folded, visitor, code_hash, code_expires, attempts, signs_in \
+               from stoa.verification \
                where site = $1 and hash = $2 and expires > $3";
     let read = |row: &Row<'_>| {
         let visitor: Option<String> = row.get(2)?;
@@ -240,6 +270,7 @@ async fn find(tx: &mut Tx<'_>, site: &Site, hash: &TokenHash, now: Millis) -> Re
             code_hash: row.get(3)?,
             code_expires: row.get(4)?,
             attempts: row.get(5)?,
+            signs_in: row.get(6)?,
         })
     };
     Ok(tx.row(sql, &params![&site.id, hash, now], read).await?)

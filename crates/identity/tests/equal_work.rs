@@ -121,7 +121,7 @@ async fn sign_in(engine: Engine) {
         for n in 0..4 {
             let device = (n == 3).then(|| "A".repeat(43));
             let marks = Marks { cookie: device, user_agent: Some("Firefox/140.0 Linux".to_owned()) };
-            let attempt = Attempt { address: here(), visitor: None, marks };
+            let attempt = Attempt { address: here(), visitor: None, marks, captcha: None };
             let guess = Secret::new("a wrong phrase");
             let done = work(kit.identity.member_login(&kit.site, &attempt, who, &guess)).await;
             match n {

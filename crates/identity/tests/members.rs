@@ -159,7 +159,7 @@ on_both_engines! {
         assert_eq!(kit.identity.policy_get(&kit.site, &app()).await.unwrap(), SignOnPolicy::default());
         let change = PolicyChange::parse(&json!({ "signOnPolicy": { "requireOwnerApproval": true } })).unwrap();
         let visitor = Caller::Visitor { id: "v".into(), client: None };
-        assert_eq!(code_of(kit.identity.policy_update(&kit.site, &visitor, change).await), Code::Forbidden);
+        assert_eq!(code_of(kit.identity.policy_update(&kit.site, &visitor, change.clone()).await), Code::Forbidden);
         assert_eq!(code_of(kit.identity.policy_get(&kit.site, &visitor).await), Code::Forbidden);
         let policy = kit.identity.policy_update(&kit.site, &app(), change).await.unwrap();
         assert_eq!(json!(policy), json!({ "requireOwnerApproval": true, "requireEmailVerification": false }));

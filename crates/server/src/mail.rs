@@ -18,7 +18,7 @@ pub async fn member_list(services: &Services, site: &Site, pending: bool, limit:
     let query = MemberQuery { filter, limit, ..MemberQuery::default() };
     let members = services.identity.member_query(site, Audience::Staff, &query).await.map_err(sentence)?.members;
     let waits_for = |it: &stoa_identity::member::Member| {
-        let reasons = [(it.pending_email, "email"), (it.pending_approval, "approval")];
+        let reasons = [(it.pending_email, "email"), (it.pending_fields, "fields"), (it.pending_approval, "approval")];
         reasons.into_iter().filter(|it| it.0).map(|it| it.1).collect::<Vec<_>>().join("+")
     };
     let view = |it: stoa_identity::member::Member| {

@@ -48,6 +48,7 @@ const SITE: &[Migration] = migrations![
     8 "site/0008_mail",
     9 "site/0009_member",
     10 "site/0010_outbox",
+    11 "site/0011_sign_in",
 ];
 
 impl Scope {

@@ -1,14 +1,21 @@
 //! Registration, login and what belongs to them (identity.md 6).
 
-use super::browser::marks;
+use super::{
+    ask::{Answer, Ask, done},
+    browser::marks,
+};
 use crate::{App, Call, Problem, RequestInfo, body, body::Json, extract};
-use axum::{extract::State, http::HeaderMap, response::Response};
+use axum::{
+    extract::State,
+    http::{HeaderMap, HeaderValue, header},
+    response::Response,
+};
 use serde_json::{Value, json};
 use stoa_identity::{
-    Marks,
+    Marks, Resumed,
     member::{Attempt, Registration, SignOn},
 };
-use stoa_kernel::{Caller, Email, Secret};
+use stoa_kernel::{Caller, Email, MemberId, Secret};
 
 /// `POST /v2/register`.
 pub(crate) async fn register(
@@ -22,12 +29,13 @@ pub(crate) async fn register(
         password: Secret::new(text(&body["password"])),
         profile: body["profile"].clone(),
     };
-    let attempt = attempt(&call.caller, &info, Marks::default());
+    let attempt = attempt(&call.caller, &info, Marks::default(), &body);
     let outcome = app.identity.member_register(&call.site, &attempt, &registration).await?;
     Ok(body::ok(&outcome.to_json()))
 }
 
-/// `POST /v2/login`.
+/// `POST /v2/login`: by address and password; with no password it says that one is needed; with a
+/// `stateToken` it goes on where an earlier answer left off.
 pub(crate) async fn login(
     State(app): State<App>,
     call: Call,
@@ -35,10 +43,27 @@ pub(crate) async fn login(
     headers: HeaderMap,
     Json(body): Json,
 ) -> Result<Response, Problem> {
-    let (email, password) = (text(&body["loginId"]["email"]), Secret::new(text(&body["password"])));
-    let attempt = attempt(&call.caller, &info, marks(&headers, &info));
-    let outcome = app.identity.member_login(&call.site, &attempt, email, &password).await?;
-    Ok(body::ok(&outcome.to_json()))
+    let attempt = attempt(&call.caller, &info, marks(&headers, &info), &body);
+    let email = text(&body["loginId"]["email"]);
+    let password = Some(&body["password"]).filter(|it| !it.is_null()).map(|it| Secret::new(text(it)));
+    let identity = &app.identity;
+    let resumed = match (body["stateToken"].as_str().filter(|it| !it.is_empty()), password) {
+        (Some(token), password) => {
+            let email = Some(email).filter(|it| !it.is_empty());
+            let (site, profile) = (&call.site, &body["profile"]);
+            identity.login_resume(site, &attempt, token, email, password.as_ref(), profile).await?
+        }
+        (None, None) => Resumed::FirstFactor { state_token: identity.login_begin(&call.site, email)? },
+        (None, Some(password)) => {
+            Resumed::Signed(Box::new(identity.member_login(&call.site, &attempt, email, &password).await?))
+        }
+    };
+    Ok(body::ok(&match resumed {
+        Resumed::Signed(outcome) => outcome.to_json(),
+        Resumed::FirstFactor { state_token } => {
+            json!({ "state": "REQUIRE_FIRST_FACTOR", "stateToken": state_token.expose() })
+        }
+    }))
 }
 
 /// `POST /v2/sign-on`: an app vouches for a member.
@@ -69,12 +94,45 @@ pub(crate) async fn validate_email(_: Call, Json(body): Json) -> Result<Response
     Ok(body::ok(&json!({ "valid": is_valid, "formatInvalid": !is_valid })))
 }
 
-fn attempt(caller: &Caller, info: &RequestInfo, marks: Marks) -> Attempt {
+/// `POST /_api/identity/v1/members/{id}/refuse-password`: a member must set another password before the
+/// next sign-in.
+pub(crate) async fn refuse_password(State(app): State<App>, ask: Ask) -> Answer {
+    app.identity.password_refuse(&ask.site, &ask.caller, &MemberId::from(ask.id.as_str())).await?;
+    done()
+}
+
+/// `GET /_api/account/v1/captcha`: a challenge of the site that the caller's token or the host name says.
+pub(crate) async fn captcha_challenge(
+    State(app): State<App>,
+    call: Result<Call, Problem>,
+    info: RequestInfo,
+) -> Result<Response, Problem> {
+    let site = match call {
+        Ok(call) => call.site,
+        // The account pages have no token.
+        Err(_) => app.store.site_by_host(&info.host).await?,
+    };
+    let mut response = body::ok(&app.identity.captcha_challenge(&site)?);
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(response)
+}
+
+/// The captcha answer of a request: its one element may hold several kinds of token (identity.md 6).
+pub(super) fn captcha(body: &Value) -> Option<String> {
+    let given = &body["captchaTokens"];
+    let elements = given.as_array().map_or(std::slice::from_ref(given), Vec::as_slice);
+    let tokens = elements.iter().flat_map(|it| {
+        [&it["recaptchaForClientSiteKey"]["token"], &it["Recaptcha"], &it["InvisibleRecaptcha"], &it["NoCaptcha"]]
+    });
+    tokens.filter_map(Value::as_str).find(|it| !it.is_empty()).map(str::to_owned)
+}
+
+fn attempt(caller: &Caller, info: &RequestInfo, marks: Marks, body: &Value) -> Attempt {
     let visitor = match caller {
         Caller::Visitor { id, .. } => Some(id.clone()),
         _ => None,
     };
-    Attempt { address: info.address, visitor, marks }
+    Attempt { address: info.address, visitor, marks, captcha: captcha(body) }
 }
 
 /// The text, or nothing when the value is missing or of another type: the operation says what is wrong.

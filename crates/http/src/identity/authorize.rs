@@ -95,7 +95,7 @@ fn message_page(nonce: &str, origin: &str, message: &serde_json::Value) -> Respo
     page(&html, &format!("'nonce-{nonce}'"), &[origin.to_owned()])
 }
 
-fn page(html: &str, script: &str, frames: &[String]) -> Response {
+pub(crate) fn page(html: &str, script: &str, frames: &[String]) -> Response {
     let mut response = Response::new(Body::from(html.to_owned()));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));

@@ -3,6 +3,7 @@
 
 use super::{
     ask::{Answer, Ask, answer, done, invalid},
+    authentication::captcha,
     browser::marks,
     member_wire::{status_name, without_nulls},
 };
@@ -39,7 +40,7 @@ impl From {
             Caller::Visitor { id, .. } => Some(id.clone()),
             _ => None,
         };
-        Attempt { address: self.info.address, visitor, marks: self.marks.clone() }
+        Attempt { address: self.info.address, visitor, marks: self.marks.clone(), captcha: captcha(&self.ask.data) }
     }
 }
 

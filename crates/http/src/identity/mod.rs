@@ -7,6 +7,7 @@ pub mod authorize;
 mod browser;
 pub mod community;
 pub mod flow;
+pub mod install;
 pub mod logout;
 mod member_auth;
 mod member_wire;
@@ -46,10 +47,13 @@ fn account() -> Routes {
         ("/v2/login", post(authentication::login)),
         ("/v2/sign-on", post(authentication::sign_on)),
         ("/v2/change-password", post(authentication::change_password)),
+        ("/_api/account/v1/captcha", get(authentication::captcha_challenge)),
         ("/v2/validate-email", post(authentication::validate_email)),
         ("/v1/sign-on-policies", get(policy::get).patch(policy::update)),
         // Redirect sessions, the authorize address, signing out.
         ("/v1/redirect-session", post(redirect::create)),
+        ("/_api/site/v1/pages", get(redirect::pages).put(redirect::pages_set)),
+        ("/installer/install", get(install::install)),
         ("/oauth2/authorize", get(authorize::authorize)),
         ("/v1/logout", get(logout::logout)),
         // Verification and recovery.
@@ -75,6 +79,7 @@ fn member_routes() -> Routes {
         ("/_api/identity/v1/audit", get(members::audit)),
         ("/_api/identity/v1/sessions", get(sessions::list).delete(sessions::end_others)),
         ("/_api/identity/v1/sessions/{id}", delete(sessions::end)),
+        ("/_api/identity/v1/members/{id}/refuse-password", post(authentication::refuse_password)),
         ("/members/v1/members", get(members::list).post(members::create)),
         ("/members/v1/members/my", get(members::my).delete(members::delete_my)),
         ("/members/v1/members/my/slug", post(members::my_slug)),

@@ -5,7 +5,7 @@
 use crate::{App, Call, Problem, RequestInfo, body, body::Json};
 use axum::{extract::State, response::Response};
 use serde_json::json;
-use stoa_identity::redirect::Asking;
+use stoa_identity::redirect::{Asking, Pages};
 
 /// `POST /v1/redirect-session`.
 pub(crate) async fn create(
@@ -18,4 +18,16 @@ pub(crate) async fn create(
     let asking = Asking { caller: &call.caller, address: info.address, origin, base_url };
     let session = app.identity.redirect_session_create(&call.site, asking, &body).await?;
     Ok(body::ok(&json!({ "redirectSession": session.to_json() })))
+}
+
+/// `GET /_api/site/v1/pages`: the site's own pages by intent.
+pub(crate) async fn pages(State(app): State<App>, call: Call) -> Result<Response, Problem> {
+    let pages = app.identity.pages_get(&call.site, &call.caller).await?;
+    Ok(body::ok(&json!({ "pages": pages.to_json() })))
+}
+
+/// `PUT /_api/site/v1/pages`.
+pub(crate) async fn pages_set(State(app): State<App>, call: Call, Json(body): Json) -> Result<Response, Problem> {
+    let pages = app.identity.pages_set(&call.site, &call.caller, Pages::parse(&body["pages"])?).await?;
+    Ok(body::ok(&json!({ "pages": pages.to_json() })))
 }

@@ -110,7 +110,7 @@ impl Identity {
         };
         let nobody = Caller::Visitor { id: VisitorId::from(""), client: None };
         let mut request = redirect::authorization(request, &client, None, &nobody).map_err(unregistered)?;
-        (request.visitor, request.is_standard) = (None, true);
+        (request.visitor, request.rotates) = (None, true);
         if let Some((name, description)) = error {
             let delivery = request.deliver(Sent::Error { name, description }, &browser.base_url);
             return Ok(Authorized::of(super::Answer::Deliver(delivery)));

@@ -6,7 +6,7 @@ use super::{
     record::{self, Record},
     state::{Effect, Event, Finish, State, Turn},
     step, view,
-    wire::{DoneMessage, FlowInput, FlowKind, Step},
+    wire::{DoneMessage, FlowInput, Step},
 };
 use crate::{
     Identity,
@@ -21,7 +21,7 @@ use stoa_kernel::{Code, Fault, Result, Secret, TokenHash};
 use stoa_store::{Site, boxed};
 
 /// Outcomes that one input may lead to before something is wrong with the machine.
-const MOST_EFFECTS: usize = 4;
+pub(super) const MOST_EFFECTS: usize = 4;
 
 impl Identity {
     /// Where a flow stands.
@@ -73,7 +73,11 @@ impl Identity {
                 break;
             };
             let effect = turn.effects.swap_remove(at);
+            let asked = effect.clone();
             let (outcome, granted) = self.flow_effect(site, &record, effect, browser).await?;
+            if !asked.comes_to(&outcome) {
+                return Err(Fault::internal(format!("{} came to {}", asked.name(), outcome.name())));
+            }
             grant = granted.or(grant);
             turn = step::step(turn.state, Event::Outcome(outcome), &facts);
         }
@@ -174,7 +178,7 @@ fn last_step(record: &Record, end: Finish, code: Option<Secret>, issuer: &str) -
         return view::delivered(request.deliver(sent, issuer));
     }
     if let Some(url) = &context.return_url {
-        let is_member = matches!(record.kind, FlowKind::SignIn | FlowKind::SignUp | FlowKind::Recover);
+        let is_member = view::is_member(record.kind);
         let flag = if end == Finish::Cancelled { "false" } else { "true" };
         let url = match Address::parse(url) {
             Some(address) if is_member => address.with_query([("wixMemberLoggedIn", flag)]),

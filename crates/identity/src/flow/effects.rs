@@ -12,6 +12,7 @@ use crate::{
     member::Registration,
     password,
     person::Person,
+    profile::Profile,
 };
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -50,26 +51,31 @@ impl Identity {
         browser: &Browser,
     ) -> Result<Came> {
         let is_owner = matches!(record.kind, FlowKind::OwnerSetup | FlowKind::OwnerSignIn);
+        let captcha = match &effect {
+            Effect::CheckPassword { captcha, .. } | Effect::Register { captcha, .. } => captcha.clone(),
+            _ => None,
+        };
         let attempt = Attempt {
             address: browser.address,
             visitor: record.context.authorization.as_ref().and_then(|it| it.visitor.clone()),
             marks: Marks { cookie: browser.device.clone(), user_agent: browser.user_agent.clone() },
+            captcha,
         };
         match effect {
-            Effect::CheckPassword { email, password } if is_owner => {
+            Effect::CheckPassword { email, password, .. } if is_owner => {
                 let tried = self.sign_in_attempt(site, &attempt, Account::Person(&email)).await?;
                 let session = self.person_sign_in(&site.id, &email, &password).await?;
                 self.core.throttle.refund(tried);
                 Ok((Outcome::Granted, Some(Grant::Person(session.person, session.role))))
             }
-            Effect::CheckPassword { email, password } => {
+            Effect::CheckPassword { email, password, .. } => {
                 let signed = self.member_login(site, &attempt, email.as_str(), &password).await?;
                 self.flow_signed(site, record, signed).await
             }
             Effect::Register { email, password, .. } if is_owner => {
                 self.flow_accept_invite(record, Some(&email), &password).await
             }
-            Effect::Register { email, password, profile } => {
+            Effect::Register { email, password, profile, .. } => {
                 let email = email.as_str().to_owned();
                 let registration = Registration { email, password, profile: profile_json(profile, browser) };
                 let signed = self.member_register(site, &attempt, &registration).await?;
@@ -91,6 +97,13 @@ impl Identity {
                 }
                 Err(fault) => Err(fault),
             },
+            Effect::Complete { member, password, profile } => {
+                let told = Profile::parse(&profile_json(profile, browser), "profile").map_err(Fault::invalid)?;
+                match self.member_complete(site, &member, &password, told, attempt.visitor).await? {
+                    Some(signed) => self.flow_signed(site, record, signed).await,
+                    None => Ok((Outcome::Outdated, None)),
+                }
+            }
             Effect::CheckApproval { member, password } => {
                 self.flow_check_approval(site, record, &member, password, attempt).await
             }
@@ -128,6 +141,11 @@ impl Identity {
                 self.verification_adopt(site, &state_token, &record.hash).await?;
                 (Outcome::MustVerify { member: member.id, email: member.email }, None)
             }
+            SignIn::RequireMissingFields { member, fields, .. } => {
+                let password = password::digest(member.password_hash.as_deref());
+                (Outcome::MustTell { member: member.id, email: member.email, fields, password }, None)
+            }
+            SignIn::StatusCheck { .. } => return Err(Fault::internal("a flow's code did not sign anybody in")),
             SignIn::RequireOwnerApproval { member } => {
                 let password = password::digest(member.password_hash.as_deref());
                 (Outcome::MustWait { member: member.id, email: member.email, password }, None)

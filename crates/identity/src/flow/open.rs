@@ -4,7 +4,8 @@ use super::{
     Beginning, Browser, Change, Cookies, Shown,
     record::{self, Context, Record},
     state::State,
-    step, view,
+    step::{self, Entry},
+    view,
     wire::{FlowKind, FlowStart},
 };
 use crate::{
@@ -40,14 +41,11 @@ impl Identity {
                     return Err(Fault::new(Code::LinkInvalid));
                 }
                 context.link = Some(invite::hex(&TokenHash::of(token)));
-                match invite.email {
-                    Some(email) => step::begin(start.kind, Some(email.as_str().to_owned()), None),
-                    // The first link of a site: whoever opens it says who they are.
-                    None => Some(State::SignUp { email: None }),
-                }
+                // Without an address it is the first link of a site: whoever opens it says who they are.
+                step::begin(Entry::Invited { email: invite.email.map(|it| it.as_str().to_owned()) })
             }
-            FlowKind::SignOut => step::begin(start.kind, None, self.name_of(site, browser).await?),
-            kind => step::begin(kind, None, None),
+            kind @ FlowKind::SignOut => step::begin(Entry::Asked { kind, name: self.name_of(site, browser).await? }),
+            kind => step::begin(Entry::Asked { kind, name: None }),
         };
         let state = state.ok_or_else(|| Fault::because(Code::NotBuilt, "a flow of this kind begins elsewhere"))?;
         let (record, begun) = self.flow_insert(site, start.kind, state, context, browser).await?;
@@ -69,7 +67,7 @@ impl Identity {
             FlowKind::SignOut => self.name_of(site, browser).await?,
             _ => None,
         };
-        let state = step::begin(kind, None, name).ok_or_else(|| Fault::new(Code::NotBuilt))?;
+        let state = step::begin(Entry::Asked { kind, name }).ok_or_else(|| Fault::new(Code::NotBuilt))?;
         let context = Context { authorization, return_url, link: None };
         Ok(self.flow_insert(site, kind, state, context, browser).await?.1)
     }
@@ -79,10 +77,11 @@ impl Identity {
         &self,
         site: &Arc<Site>,
         link: &TokenHash,
-        state: State,
+        email: String,
         return_url: Option<String>,
         browser: &Browser,
     ) -> Result<Beginning> {
+        let state = step::begin(Entry::Recovers { email }).ok_or_else(|| Fault::new(Code::NotBuilt))?;
         let context = Context { authorization: None, return_url, link: Some(invite::hex(link)) };
         Ok(self.flow_insert(site, FlowKind::Recover, state, context, browser).await?.1)
     }
@@ -92,8 +91,8 @@ impl Identity {
         if let Some(url) = url {
             return Ok(Answer::SignedOut { url });
         }
-        let (state, context) = (State::SignedOut, Context::default());
-        let mut begun = self.flow_insert(site, FlowKind::SignOut, state, context, browser).await?.1;
+        let state = step::begin(Entry::SignedOut).ok_or_else(|| Fault::new(Code::NotBuilt))?;
+        let mut begun = self.flow_insert(site, FlowKind::SignOut, state, Context::default(), browser).await?.1;
         begun.cookies.session = Change::Clear;
         Ok(Answer::Flow(begun))
     }

@@ -47,9 +47,12 @@ pub fn of(fault: Fault) -> Result<Problem, Fault> {
         Code::EmailTaken => at("email", "EMAIL_TAKEN", fault.message()),
         Code::EmailInvalid => invalid_email(),
         Code::VerificationFailed => wrong_code(),
-        code @ (Code::MemberBlocked | Code::Throttled | Code::PasswordReset | Code::LinkInvalid) => {
-            general(code.name(), fault.message())
-        }
+        code @ (Code::MemberBlocked
+        | Code::Throttled
+        | Code::PasswordReset
+        | Code::LinkInvalid
+        | Code::CaptchaMissing
+        | Code::CaptchaInvalid) => general(code.name(), fault.message()),
         _ => return Err(fault),
     })
 }

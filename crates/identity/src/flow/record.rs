@@ -99,9 +99,14 @@ impl Identity {
     /// Whatever the database answers.
     pub async fn flows_prune(&self, site: &Site) -> Result<()> {
         let now = self.now();
-        for (table, before) in
-            [("flow", now), ("redirect_session", now), ("verification", now - DAY), ("link", now - DAY)]
-        {
+        for (table, before) in [
+            ("flow", now),
+            ("redirect_session", now),
+            ("verification", now - DAY),
+            ("link", now - DAY),
+            ("captcha", now),
+            ("install_code", now),
+        ] {
             prune(site, table, "hash", "expires < $2", before).await?;
         }
         Ok(())

@@ -1,8 +1,9 @@
 //! The words of the machine: where a flow stands, what may happen to it, what it asks to be done.
 //!
-//! `sign_in.mermaid` beside this file is the picture; a test compares the two.
+//! `sign_in.mermaid` beside this file is the picture, `sign_in.txt` every pair; a test compares them.
 
 use super::wire::{FlowInput, FlowKind, Problem, ProfileInput};
+use crate::policy::Field;
 use stoa_kernel::{Email, MemberId, Secret};
 
 /// Where a flow stands. Stored as JSON; holds no secret.
@@ -19,6 +20,14 @@ pub enum State {
     VerifyEmail {
         member: MemberId,
         email: String,
+    },
+    /// The site wants to know more of its members than this one has told.
+    MissingFields {
+        member: MemberId,
+        email: String,
+        fields: Vec<Field>,
+        /// As in [`State::AwaitApproval`].
+        password: String,
     },
     /// All that the person can do is done; the owner decides.
     AwaitApproval {
@@ -78,6 +87,12 @@ pub enum Outcome {
         member: MemberId,
         email: String,
     },
+    MustTell {
+        member: MemberId,
+        email: String,
+        fields: Vec<Field>,
+        password: String,
+    },
     MustWait {
         member: MemberId,
         email: String,
@@ -100,11 +115,13 @@ pub enum Effect {
     CheckPassword {
         email: Email,
         password: Secret,
+        captcha: Option<String>,
     },
     Register {
         email: Email,
         password: Secret,
         profile: ProfileInput,
+        captcha: Option<String>,
     },
     CheckCode {
         member: MemberId,
@@ -112,6 +129,11 @@ pub enum Effect {
     },
     SendCode {
         member: MemberId,
+    },
+    Complete {
+        member: MemberId,
+        password: String,
+        profile: ProfileInput,
     },
     CheckApproval {
         member: MemberId,
@@ -168,6 +190,7 @@ impl State {
             Self::SignIn { .. } => "SignIn",
             Self::SignUp { .. } => "SignUp",
             Self::VerifyEmail { .. } => "VerifyEmail",
+            Self::MissingFields { .. } => "MissingFields",
             Self::AwaitApproval { .. } => "AwaitApproval",
             Self::RecoverRequest { .. } => "RecoverRequest",
             Self::RecoverSent { .. } => "RecoverSent",
@@ -179,21 +202,68 @@ impl State {
     }
 }
 
+impl Outcome {
+    /// The outcome's name, as the diagram has it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Granted => "granted",
+            Self::MustVerify { .. } => "mustVerify",
+            Self::MustTell { .. } => "mustTell",
+            Self::MustWait { .. } => "mustWait",
+            Self::Outdated => "outdated",
+            Self::Sent => "sent",
+            Self::SignedOut => "signedOut",
+            Self::Unchanged => "unchanged",
+            Self::Refused(_) => "refused",
+        }
+    }
+}
+
+impl Effect {
+    /// The effect's name, as the table of the walk has it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::CheckPassword { .. } => "CheckPassword",
+            Self::Register { .. } => "Register",
+            Self::CheckCode { .. } => "CheckCode",
+            Self::SendCode { .. } => "SendCode",
+            Self::Complete { .. } => "Complete",
+            Self::CheckApproval { .. } => "CheckApproval",
+            Self::SendRecovery { .. } => "SendRecovery",
+            Self::SetPassword { .. } => "SetPassword",
+            Self::EndSession => "EndSession",
+            Self::OpenSession => "OpenSession",
+            Self::Finish(_) => "Finish",
+        }
+    }
+
+    /// Whether the effect can come to this. The conductor refuses anything else, so what the walk leaves
+    /// out can't happen.
+    pub fn comes_to(&self, outcome: &Outcome) -> bool {
+        use Outcome::{Granted, MustTell, MustVerify, MustWait, Outdated, Refused, Sent, SignedOut, Unchanged};
+        let is_next = matches!(outcome, Granted | MustTell { .. } | MustWait { .. });
+        match self {
+            Self::OpenSession | Self::Finish(_) => false,
+            _ if matches!(outcome, Refused(_)) => true,
+            Self::CheckPassword { .. } | Self::Register { .. } => is_next || matches!(outcome, MustVerify { .. }),
+            Self::SetPassword { reason: PasswordReason::OwnerSetup, .. } => *outcome == Granted,
+            Self::CheckCode { .. } | Self::SetPassword { .. } => is_next,
+            Self::Complete { .. } => is_next || matches!(outcome, Outdated),
+            Self::CheckApproval { .. } => {
+                matches!(outcome, Granted | MustVerify { .. } | MustTell { .. } | Outdated | Unchanged)
+            }
+            Self::SendCode { .. } | Self::SendRecovery { .. } => *outcome == Sent,
+            Self::EndSession => *outcome == SignedOut,
+        }
+    }
+}
+
 impl Event {
     /// The event's name, as the diagram has it.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Look => "Look",
-            Self::Outcome(it) => match it {
-                Outcome::Granted => "granted",
-                Outcome::MustVerify { .. } => "mustVerify",
-                Outcome::MustWait { .. } => "mustWait",
-                Outcome::Outdated => "outdated",
-                Outcome::Sent => "sent",
-                Outcome::SignedOut => "signedOut",
-                Outcome::Unchanged => "unchanged",
-                Outcome::Refused(_) => "refused",
-            },
+            Self::Outcome(it) => it.name(),
             Self::Person(it) => match it {
                 FlowInput::SignIn { .. } => "SignIn",
                 FlowInput::SignUp { .. } => "SignUp",

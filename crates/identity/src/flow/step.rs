@@ -3,19 +3,41 @@
 use super::{
     problem,
     state::{Effect, Event, Facts, Finish, Outcome, PasswordReason, State, Turn},
-    wire::{FlowInput, FlowKind, Problem},
+    wire::{FlowInput, FlowKind, Problem, ProfileInput},
 };
+use crate::policy::Field;
 use stoa_kernel::{Email, Secret};
 
-/// The state in which a flow of a kind begins. `None` for kinds that begin elsewhere.
-pub fn begin(kind: FlowKind, email: Option<String>, name: Option<String>) -> Option<State> {
-    Some(match kind {
-        FlowKind::SignIn | FlowKind::OwnerSignIn => State::SignIn { email },
-        FlowKind::SignUp => State::SignUp { email },
-        FlowKind::SignOut => State::ConfirmSignOut { name },
-        FlowKind::Recover => State::RecoverRequest { email },
-        FlowKind::OwnerSetup => State::NewPassword { email, reason: PasswordReason::OwnerSetup },
-        FlowKind::StepUp => return None,
+/// How a flow begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entry {
+    /// The account pages, an authorize address or an address to sign out ask for it. `name` is who is
+    /// signed in.
+    Asked { kind: FlowKind, name: Option<String> },
+    /// An invitation to run the site; the first one of a site is nobody's yet.
+    Invited { email: Option<String> },
+    /// A recovery link.
+    Recovers { email: String },
+    /// Signed out already, with nowhere to go.
+    SignedOut,
+}
+
+/// The state in which a flow begins. `None` for kinds that don't begin this way.
+pub fn begin(entry: Entry) -> Option<State> {
+    Some(match entry {
+        Entry::Asked { kind, name } => match kind {
+            FlowKind::SignIn | FlowKind::OwnerSignIn => State::SignIn { email: None },
+            FlowKind::SignUp => State::SignUp { email: None },
+            FlowKind::SignOut => State::ConfirmSignOut { name },
+            FlowKind::Recover => State::RecoverRequest { email: None },
+            FlowKind::OwnerSetup | FlowKind::StepUp => return None,
+        },
+        Entry::Invited { email: Some(email) } => {
+            State::NewPassword { email: Some(email), reason: PasswordReason::OwnerSetup }
+        }
+        Entry::Invited { email: None } => State::SignUp { email: None },
+        Entry::Recovers { email } => State::NewPassword { email: Some(email), reason: PasswordReason::Recovery },
+        Entry::SignedOut => State::SignedOut,
     })
 }
 
@@ -40,9 +62,10 @@ pub fn back(state: &State, facts: &Facts) -> Option<State> {
     let email = match state {
         State::SignUp { email } if matches!(facts.kind, FlowKind::SignIn | FlowKind::Recover) => email.clone(),
         State::RecoverRequest { email } if facts.kind != FlowKind::Recover => email.clone(),
-        State::VerifyEmail { email, .. } | State::AwaitApproval { email, .. } | State::RecoverSent { email } => {
-            Some(email.clone())
-        }
+        State::VerifyEmail { email, .. }
+        | State::MissingFields { email, .. }
+        | State::AwaitApproval { email, .. }
+        | State::RecoverSent { email } => Some(email.clone()),
         _ => return None,
     };
     Some(State::SignIn { email })
@@ -55,10 +78,10 @@ fn person(state: State, input: FlowInput, facts: &Facts) -> Turn {
             None => unexpected(state),
         },
 
-        (State::SignIn { .. }, FlowInput::SignIn { email, password, .. }) => match Email::parse(&email) {
+        (State::SignIn { .. }, FlowInput::SignIn { email, password, captcha }) => match Email::parse(&email) {
             Some(address) if !password.is_empty() => Turn {
                 state: State::SignIn { email: Some(email) },
-                effects: vec![Effect::CheckPassword { email: address, password: Secret::new(password) }],
+                effects: vec![Effect::CheckPassword { email: address, password: Secret::new(password), captcha }],
                 problems: Vec::new(),
             },
             parsed => {
@@ -73,10 +96,10 @@ fn person(state: State, input: FlowInput, facts: &Facts) -> Turn {
             stay(State::RecoverRequest { email: email.and_then(keep).or(kept) })
         }
 
-        (State::SignUp { .. }, FlowInput::SignUp { email, password, profile, .. }) => match Email::parse(&email) {
+        (State::SignUp { .. }, FlowInput::SignUp { email, password, profile, captcha }) => match Email::parse(&email) {
             Some(address) if !password.is_empty() => Turn {
                 state: State::SignUp { email: Some(email) },
-                effects: vec![Effect::Register { email: address, password: Secret::new(password), profile }],
+                effects: vec![Effect::Register { email: address, password: Secret::new(password), profile, captcha }],
                 problems: Vec::new(),
             },
             parsed => {
@@ -91,6 +114,8 @@ fn person(state: State, input: FlowInput, facts: &Facts) -> Turn {
         (state @ State::VerifyEmail { .. }, input @ (FlowInput::VerifyEmail { .. } | FlowInput::Resend)) => {
             verify(state, input)
         }
+
+        (state @ State::MissingFields { .. }, FlowInput::MissingFields { profile }) => tell(state, profile),
 
         (State::AwaitApproval { email, .. }, FlowInput::Acknowledge) => stay(State::SignIn { email: Some(email) }),
 
@@ -154,6 +179,17 @@ fn verify(state: State, input: FlowInput) -> Turn {
     }
 }
 
+fn tell(state: State, profile: ProfileInput) -> Turn {
+    let State::MissingFields { member, fields, password, .. } = &state else { return unexpected(state) };
+    let lacking = |field: &&Field| profile.get(**field).is_none_or(|it| it.trim().is_empty());
+    let problems: Vec<Problem> = fields.iter().filter(lacking).map(|it| problem::required(it.name())).collect();
+    if !problems.is_empty() {
+        return Turn { state, effects: Vec::new(), problems };
+    }
+    let effects = vec![Effect::Complete { member: member.clone(), password: password.clone(), profile }];
+    Turn { state, effects, problems: Vec::new() }
+}
+
 /// What an outcome leads to. One that the state did not ask for changes nothing.
 fn after(state: State, outcome: Outcome, facts: &Facts) -> Turn {
     match (state, outcome) {
@@ -169,22 +205,17 @@ fn after(state: State, outcome: Outcome, facts: &Facts) -> Turn {
             granted(end)
         }
         (State::SignUp { .. }, Outcome::Granted) if facts.kind == FlowKind::OwnerSetup => granted(Finish::OwnerReady),
-        (
-            State::SignIn { .. } | State::SignUp { .. } | State::VerifyEmail { .. } | State::AwaitApproval { .. },
-            Outcome::Granted,
-        ) => granted(Finish::SignedIn),
-        (
-            State::SignIn { .. } | State::SignUp { .. } | State::NewPassword { reason: PasswordReason::Recovery, .. },
-            Outcome::MustVerify { member, email },
-        ) => stay(State::VerifyEmail { member, email }),
-        (
-            State::SignIn { .. }
-            | State::SignUp { .. }
-            | State::VerifyEmail { .. }
-            | State::NewPassword { reason: PasswordReason::Recovery, .. },
-            Outcome::MustWait { member, email, password },
-        ) => stay(State::AwaitApproval { member, email, password }),
-        (State::AwaitApproval { email, .. }, Outcome::Outdated) => {
+        (state, Outcome::Granted) if asks_who(&state) => granted(Finish::SignedIn),
+        (state, Outcome::MustVerify { member, email }) if asks_who(&state) => {
+            stay(State::VerifyEmail { member, email })
+        }
+        (state, Outcome::MustTell { member, email, fields, password }) if asks_who(&state) => {
+            stay(State::MissingFields { member, email, fields, password })
+        }
+        (state, Outcome::MustWait { member, email, password }) if asks_who(&state) => {
+            stay(State::AwaitApproval { member, email, password })
+        }
+        (State::MissingFields { email, .. } | State::AwaitApproval { email, .. }, Outcome::Outdated) => {
             let state = State::SignIn { email: Some(email) };
             Turn { state, effects: Vec::new(), problems: vec![problem::moved_on()] }
         }
@@ -192,6 +223,24 @@ fn after(state: State, outcome: Outcome, facts: &Facts) -> Turn {
         (State::ConfirmSignOut { .. }, Outcome::SignedOut) => finish(Finish::SignedOut),
 
         (state, _) => stay(state),
+    }
+}
+
+/// Whether what is asked here can show who the person is, or is asked of somebody who has shown it.
+fn asks_who(state: &State) -> bool {
+    match state {
+        State::SignIn { .. }
+        | State::SignUp { .. }
+        | State::VerifyEmail { .. }
+        | State::MissingFields { .. }
+        | State::AwaitApproval { .. }
+        | State::NewPassword { reason: PasswordReason::Recovery, .. } => true,
+        State::NewPassword { reason: PasswordReason::OwnerSetup, .. }
+        | State::RecoverRequest { .. }
+        | State::RecoverSent { .. }
+        | State::ConfirmSignOut { .. }
+        | State::SignedOut
+        | State::Ended => false,
     }
 }
 

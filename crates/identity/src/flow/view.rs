@@ -9,19 +9,25 @@ use super::{
 use crate::{
     authorize::{Delivery, Sent},
     password,
+    policy::Field,
     verification::RESEND_AFTER_SECONDS,
 };
 use stoa_kernel::Email;
 use stoa_store::Site;
 
 pub(super) fn facts(record: &Record) -> Facts {
-    let is_member = matches!(record.kind, FlowKind::SignIn | FlowKind::SignUp | FlowKind::Recover);
+    let is_member = is_member(record.kind);
     Facts {
         kind: record.kind,
         can_sign_up: is_member,
         can_recover: is_member,
         can_cancel: record.context.authorization.is_some() || record.context.return_url.is_some(),
     }
+}
+
+/// Whether it is members who walk through a flow of this kind.
+pub(super) fn is_member(kind: FlowKind) -> bool {
+    matches!(kind, FlowKind::SignIn | FlowKind::SignUp | FlowKind::Recover)
 }
 
 pub(super) fn view(
@@ -63,6 +69,10 @@ pub(super) fn page(state: &State, facts: &Facts) -> Step {
         }
         State::VerifyEmail { email, .. } => {
             Step::VerifyEmail { email_hint: hint(email), resend_after_seconds: RESEND_AFTER_SECONDS }
+        }
+        State::MissingFields { fields, .. } => {
+            let field = |it: &Field| ProfileField { name: it.name().to_owned(), required: true };
+            Step::MissingFields { fields: fields.iter().map(field).collect() }
         }
         State::AwaitApproval { email, .. } => Step::AwaitApproval { email_hint: hint(email) },
         State::RecoverRequest { email } => Step::RecoverRequest { email: email.clone() },

@@ -1,107 +1,265 @@
-//! Every state meets every event, and what happens is what the diagram shows.
+//! Every state meets every event under all facts, and every effect each outcome it can come to; what
+//! happens is what `sign_in.mermaid` (the picture) and `sign_in.txt` (every pair) show.
+//!
+//! The lists below are made by [`every`]: it does not compile when an enum has a variant that is not
+//! listed, so a new state, input, outcome, effect, kind or entry can't be left out.
 
 use super::{
+    conduct::MOST_EFFECTS,
     problem,
-    state::{Effect, Event, Facts, Outcome, PasswordReason, State},
-    step,
+    state::{Effect, Event, Facts, Finish, Outcome, PasswordReason, State, Turn},
+    step::{self, Entry},
     wire::{FlowInput, FlowKind, ProfileInput},
 };
-use std::collections::BTreeSet;
-use stoa_kernel::MemberId;
+use crate::policy::Field;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+};
+use stoa_kernel::{Email, MemberId, Secret};
 
 const DIAGRAM: &str = include_str!("sign_in.mermaid");
-const KINDS: [FlowKind; 6] = [
-    FlowKind::SignIn,
-    FlowKind::SignUp,
-    FlowKind::SignOut,
-    FlowKind::Recover,
-    FlowKind::OwnerSetup,
-    FlowKind::OwnerSignIn,
-];
+const TABLE: &str = include_str!("sign_in.txt");
+
+/// Samples of every variant of an enum. The patterns have no wildcard, and each sample is of its own.
+macro_rules! every {
+    ($type:ty { $($pattern:pat => [$($sample:expr),+ $(,)?]),+ $(,)? }) => {{
+        let complete = |it: &$type| match it { $($pattern => (),)+ };
+        let mut all: Vec<$type> = Vec::new();
+        $($({
+            let sample: $type = $sample;
+            complete(&sample);
+            assert!(matches!(&sample, $pattern), "{:?} stands under another variant", sample);
+            all.push(sample);
+        })+)+
+        all
+    }};
+}
 
 fn email() -> String {
     "anna@example.org".to_owned()
+}
+
+fn address() -> Email {
+    Email::parse(&email()).expect("an address")
 }
 
 fn member() -> MemberId {
     MemberId::from("m")
 }
 
+fn kinds() -> Vec<FlowKind> {
+    every!(FlowKind {
+        FlowKind::SignIn => [FlowKind::SignIn],
+        FlowKind::SignUp => [FlowKind::SignUp],
+        FlowKind::SignOut => [FlowKind::SignOut],
+        FlowKind::Recover => [FlowKind::Recover],
+        FlowKind::StepUp => [FlowKind::StepUp],
+        FlowKind::OwnerSetup => [FlowKind::OwnerSetup],
+        FlowKind::OwnerSignIn => [FlowKind::OwnerSignIn],
+    })
+}
+
+/// All, whether or not a flow of the kind can have them: what holds then holds for those that can.
+fn facts() -> Vec<Facts> {
+    let flags = |bits: u8| [bits & 1 != 0, bits & 2 != 0, bits & 4 != 0];
+    let one = |kind| {
+        (0..8).map(flags).map(move |[can_sign_up, can_recover, can_cancel]| Facts {
+            kind,
+            can_sign_up,
+            can_recover,
+            can_cancel,
+        })
+    };
+    kinds().into_iter().flat_map(one).collect()
+}
+
+fn reasons() -> Vec<PasswordReason> {
+    every!(PasswordReason {
+        PasswordReason::Recovery => [PasswordReason::Recovery],
+        PasswordReason::OwnerSetup => [PasswordReason::OwnerSetup],
+    })
+}
+
 fn states() -> Vec<State> {
-    let mut all = vec![
-        State::VerifyEmail { member: member(), email: email() },
-        State::AwaitApproval { member: member(), email: email(), password: String::new() },
-        State::RecoverSent { email: email() },
-        State::ConfirmSignOut { name: None },
-        State::SignedOut,
-        State::Ended,
-    ];
-    for email in [None, Some(email())] {
-        all.push(State::SignIn { email: email.clone() });
-        all.push(State::SignUp { email: email.clone() });
-        all.push(State::RecoverRequest { email: email.clone() });
-        for reason in [PasswordReason::Recovery, PasswordReason::OwnerSetup] {
-            all.push(State::NewPassword { email: email.clone(), reason });
-        }
+    let (some, none) = (Some(email()), None::<String>);
+    let [recovery, setup] = [PasswordReason::Recovery, PasswordReason::OwnerSetup];
+    assert_eq!(reasons(), [recovery, setup]);
+    every!(State {
+        State::SignIn { .. } => [State::SignIn { email: some.clone() }, State::SignIn { email: none.clone() }],
+        State::SignUp { .. } => [State::SignUp { email: some.clone() }, State::SignUp { email: none.clone() }],
+        State::VerifyEmail { .. } => [State::VerifyEmail { member: member(), email: email() }],
+        State::MissingFields { .. } => [
+            State::MissingFields { member: member(), email: email(), fields: Field::ALL.to_vec(), password: String::new() },
+            State::MissingFields { member: member(), email: email(), fields: Vec::new(), password: String::new() },
+        ],
+        State::AwaitApproval { .. } => [State::AwaitApproval { member: member(), email: email(), password: String::new() }],
+        State::RecoverRequest { .. } => [
+            State::RecoverRequest { email: some.clone() },
+            State::RecoverRequest { email: none.clone() },
+        ],
+        State::RecoverSent { .. } => [State::RecoverSent { email: email() }],
+        State::NewPassword { .. } => [
+            State::NewPassword { email: some.clone(), reason: recovery },
+            State::NewPassword { email: none.clone(), reason: recovery },
+            State::NewPassword { email: some.clone(), reason: setup },
+            State::NewPassword { email: none.clone(), reason: setup },
+        ],
+        State::ConfirmSignOut { .. } => [State::ConfirmSignOut { name: None }, State::ConfirmSignOut { name: some.clone() }],
+        State::SignedOut => [State::SignedOut],
+        State::Ended => [State::Ended],
+    })
+}
+
+/// Good and bad ones.
+fn inputs() -> Vec<FlowInput> {
+    let sign_in = |email: &str, password: &str| FlowInput::SignIn {
+        email: email.to_owned(),
+        password: password.to_owned(),
+        captcha: None,
+    };
+    let sign_up = |email: &str, password: &str| FlowInput::SignUp {
+        email: email.to_owned(),
+        password: password.to_owned(),
+        profile: ProfileInput::default(),
+        captcha: Some("answer".to_owned()),
+    };
+    let code = |it: &str| FlowInput::VerifyEmail { code: it.to_owned() };
+    let ask = |it: &str| FlowInput::RecoverRequest { email: it.to_owned() };
+    let to = |to, email: Option<String>| FlowInput::Switch { to, email };
+    let name = |it: &str| Some(it.to_owned());
+    let whole = ProfileInput { first_name: name("Anna"), last_name: name("Berg"), nickname: name("anna") };
+    let blank = ProfileInput { first_name: name(" "), ..whole.clone() };
+    let mut all = every!(FlowInput {
+        FlowInput::SignIn { .. } => [sign_in(&email(), "long enough"), sign_in(&email(), ""), sign_in("nonsense", "x"), sign_in("", "")],
+        FlowInput::SignUp { .. } => [sign_up(&email(), "long enough"), sign_up(&email(), ""), sign_up("nonsense", "x"), sign_up("", "")],
+        FlowInput::Switch { .. } => [to(FlowKind::SignIn, None)],
+        FlowInput::VerifyEmail { .. } => [code("123456"), code("123 456"), code("12345"), code("abcdef"), code("")],
+        FlowInput::Resend => [FlowInput::Resend],
+        FlowInput::MissingFields { .. } => [
+            FlowInput::MissingFields { profile: whole },
+            FlowInput::MissingFields { profile: blank },
+            FlowInput::MissingFields { profile: ProfileInput::default() },
+        ],
+        FlowInput::RecoverRequest { .. } => [ask(&email()), ask("nonsense"), ask("")],
+        FlowInput::NewPassword { .. } => [
+            FlowInput::NewPassword { password: "long enough".to_owned() },
+            FlowInput::NewPassword { password: String::new() },
+        ],
+        FlowInput::ChooseFactor { .. } => [FlowInput::ChooseFactor { factor_id: "f".to_owned() }],
+        FlowInput::AnswerFactor { .. } => [FlowInput::AnswerFactor { code: None, credential: None, remember_device: false }],
+        FlowInput::EnrolFactor { .. } => [FlowInput::EnrolFactor { code: None, credential: None }],
+        FlowInput::Acknowledge => [FlowInput::Acknowledge],
+        FlowInput::Consent { .. } => [FlowInput::Consent { allowed: true }, FlowInput::Consent { allowed: false }],
+        FlowInput::ConfirmSignOut => [FlowInput::ConfirmSignOut],
+        FlowInput::Back => [FlowInput::Back],
+        FlowInput::Cancel => [FlowInput::Cancel],
+    });
+    for kind in kinds() {
+        all.extend([Some(email()), Some("x".repeat(300)), None].map(|email| to(kind, email)));
     }
     all
 }
 
-fn events() -> Vec<Event> {
-    let (some, none) = (Some(email()), None);
-    let mut inputs = vec![
-        FlowInput::Resend,
-        FlowInput::MissingFields { profile: ProfileInput::default() },
-        FlowInput::ChooseFactor { factor_id: "f".into() },
-        FlowInput::AnswerFactor { code: None, credential: None, remember_device: false },
-        FlowInput::EnrolFactor { code: None, credential: None },
-        FlowInput::Acknowledge,
-        FlowInput::Consent { allowed: true },
-        FlowInput::ConfirmSignOut,
-        FlowInput::Back,
-        FlowInput::Cancel,
-    ];
-    for (email, password) in [(email(), "long enough"), (email(), ""), ("nonsense".into(), "x"), (String::new(), "")] {
-        let password = || password.to_owned();
-        inputs.push(FlowInput::SignIn { email: email.clone(), password: password(), captcha: None });
-        let profile = ProfileInput::default();
-        inputs.push(FlowInput::SignUp { email: email.clone(), password: password(), profile, captcha: None });
-        inputs.push(FlowInput::RecoverRequest { email });
-        inputs.push(FlowInput::NewPassword { password: password() });
-    }
-    for code in ["123456", "123 456", "12345", "abcdef", ""] {
-        inputs.push(FlowInput::VerifyEmail { code: code.to_owned() });
-    }
-    for to in KINDS {
-        inputs.extend([some.clone(), none.clone()].map(|email| FlowInput::Switch { to, email }));
-    }
-    let outcomes = [
-        Outcome::Granted,
-        Outcome::MustVerify { member: member(), email: email() },
-        Outcome::MustWait { member: member(), email: email(), password: String::new() },
-        Outcome::Outdated,
-        Outcome::Sent,
-        Outcome::SignedOut,
-        Outcome::Unchanged,
-        Outcome::Refused(problem::credentials()),
-    ];
-    let inputs = inputs.into_iter().map(Event::Person);
-    inputs.chain([Event::Look]).chain(outcomes.into_iter().map(Event::Outcome)).collect()
-}
-
-fn facts() -> impl Iterator<Item = Facts> {
-    KINDS.into_iter().flat_map(|kind| {
-        let is_member = matches!(kind, FlowKind::SignIn | FlowKind::SignUp | FlowKind::Recover);
-        [true, false].map(|can_cancel| Facts { kind, can_sign_up: is_member, can_recover: is_member, can_cancel })
+fn outcomes() -> Vec<Outcome> {
+    every!(Outcome {
+        Outcome::Granted => [Outcome::Granted],
+        Outcome::MustVerify { .. } => [Outcome::MustVerify { member: member(), email: email() }],
+        Outcome::MustTell { .. } => [
+            Outcome::MustTell { member: member(), email: email(), fields: Field::ALL.to_vec(), password: String::new() },
+        ],
+        Outcome::MustWait { .. } => [Outcome::MustWait { member: member(), email: email(), password: String::new() }],
+        Outcome::Outdated => [Outcome::Outdated],
+        Outcome::Sent => [Outcome::Sent],
+        Outcome::SignedOut => [Outcome::SignedOut],
+        Outcome::Unchanged => [Outcome::Unchanged],
+        Outcome::Refused(_) => [Outcome::Refused(problem::credentials())],
     })
 }
 
-/// `From --> To: event` for everything that moves a flow.
+fn events() -> Vec<Event> {
+    let mut all = every!(Event {
+        Event::Person(_) => [Event::Person(FlowInput::Resend)],
+        Event::Look => [Event::Look],
+        Event::Outcome(_) => [Event::Outcome(Outcome::Sent)],
+    });
+    all.extend(inputs().into_iter().map(Event::Person));
+    all.extend(outcomes().into_iter().map(Event::Outcome));
+    all
+}
+
+fn effects() -> Vec<Effect> {
+    let (email, password) = (address, || Secret::new("long enough"));
+    every!(Effect {
+        Effect::CheckPassword { .. } => [Effect::CheckPassword { email: email(), password: password(), captcha: None }],
+        Effect::Register { .. } => [
+            Effect::Register { email: email(), password: password(), profile: ProfileInput::default(), captcha: None },
+        ],
+        Effect::CheckCode { .. } => [Effect::CheckCode { member: member(), code: "123456".to_owned() }],
+        Effect::SendCode { .. } => [Effect::SendCode { member: member() }],
+        Effect::Complete { .. } => [
+            Effect::Complete { member: member(), password: String::new(), profile: ProfileInput::default() },
+        ],
+        Effect::CheckApproval { .. } => [Effect::CheckApproval { member: member(), password: String::new() }],
+        Effect::SendRecovery { .. } => [Effect::SendRecovery { email: email() }],
+        Effect::SetPassword { .. } => [Effect::SetPassword { reason: PasswordReason::Recovery, password: password() }],
+        Effect::EndSession => [Effect::EndSession],
+        Effect::OpenSession => [Effect::OpenSession],
+        Effect::Finish(_) => [Effect::Finish(Finish::SignedIn)],
+    })
+}
+
+/// Every way in, and what the diagram calls it.
+fn entries() -> Vec<(Entry, String)> {
+    let mut all = every!(Entry {
+        Entry::Asked { .. } => [Entry::Asked { kind: FlowKind::SignIn, name: None }],
+        Entry::Invited { .. } => [Entry::Invited { email: None }, Entry::Invited { email: Some(email()) }],
+        Entry::Recovers { .. } => [Entry::Recovers { email: email() }],
+        Entry::SignedOut => [Entry::SignedOut],
+    });
+    all.extend(kinds().into_iter().map(|kind| Entry::Asked { kind, name: Some(email()) }));
+    let name = |entry: &Entry| match entry {
+        Entry::Asked { kind, .. } => wire_name(*kind),
+        Entry::Invited { email: None } => "first invitation".to_owned(),
+        Entry::Invited { email: Some(_) } => "invitation".to_owned(),
+        Entry::Recovers { .. } => "recovery link".to_owned(),
+        Entry::SignedOut => "signed out with nowhere to go".to_owned(),
+    };
+    all.into_iter().map(|it| (it.clone(), name(&it))).collect()
+}
+
+fn wire_name(kind: FlowKind) -> String {
+    serde_json::to_value(kind).expect("a name").as_str().expect("a name").to_owned()
+}
+
+/// An effect that must be answered before the machine can go on.
+fn asks(effect: &Effect) -> bool {
+    !matches!(effect, Effect::OpenSession | Effect::Finish(_))
+}
+
+/// The effects whose outcomes a state can meet.
+fn asked_for(state: &State, facts: &Facts) -> Vec<Effect> {
+    let asked = inputs().into_iter().map(Event::Person).chain([Event::Look]);
+    let turns = asked.map(|event| step::step(state.clone(), event, facts));
+    turns.filter(|it| it.state.name() == state.name()).flat_map(|it| it.effects).filter(asks).collect()
+}
+
+/// `From --> To: event` for everything that moves a flow, and the ways in.
 fn edges_of_the_machine() -> BTreeSet<String> {
     let mut edges = BTreeSet::new();
+    for (entry, name) in entries() {
+        if let Some(state) = step::begin(entry) {
+            edges.insert(format!("[*] --> {}: {name}", state.name()));
+        }
+    }
     for facts in facts() {
         for state in states() {
-            for event in events() {
+            let answers = asked_for(&state, &facts);
+            let can_happen = |it: &Event| match it {
+                Event::Outcome(outcome) => answers.iter().any(|effect| effect.comes_to(outcome)),
+                Event::Person(_) | Event::Look => true,
+            };
+            for event in events().into_iter().filter(can_happen) {
                 let name = event.name();
                 let turn = step::step(state.clone(), event, &facts);
                 if turn.state.name() != state.name() {
@@ -113,17 +271,136 @@ fn edges_of_the_machine() -> BTreeSet<String> {
     edges
 }
 
-fn edges_of_the_diagram() -> BTreeSet<String> {
-    let lines = DIAGRAM.lines().map(str::trim).filter(|it| it.contains("-->") && !it.contains("[*]"));
-    lines.map(str::to_owned).collect()
-}
-
 #[test]
 fn the_diagram_shows_every_edge_and_no_other() {
-    let (machine, diagram) = (edges_of_the_machine(), edges_of_the_diagram());
+    let lines = DIAGRAM.lines().map(str::trim).filter(|it| it.contains("-->") && !it.ends_with("[*]"));
+    let (machine, diagram) = (edges_of_the_machine(), lines.map(str::to_owned).collect());
     let missing: Vec<_> = machine.difference(&diagram).collect();
     let invented: Vec<_> = diagram.difference(&machine).collect();
     assert!(missing.is_empty() && invented.is_empty(), "missing: {missing:#?}\ninvented: {invented:#?}");
+}
+
+/// One cell of the table: where a pair leads, what is asked for and what is told, under some facts.
+fn cell(turn: &Turn) -> String {
+    let mut cell = turn.state.name().to_owned();
+    for effect in &turn.effects {
+        let _ = write!(cell, " {}", effect.name());
+    }
+    for problem in &turn.problems {
+        let _ = write!(cell, " !{}", problem.code);
+    }
+    cell
+}
+
+#[test]
+fn the_table_has_every_pair() {
+    let mut pairs: BTreeMap<(usize, usize), BTreeSet<String>> = BTreeMap::new();
+    let index = |names: &[&'static str], name: &str| names.iter().position(|it| *it == name).expect("listed");
+    let mut state_names: Vec<_> = states().iter().map(State::name).collect();
+    let mut event_names: Vec<_> = events().iter().map(Event::name).collect();
+    for names in [&mut state_names, &mut event_names] {
+        let mut seen = BTreeSet::new();
+        names.retain(|it| seen.insert(*it));
+    }
+    for facts in facts() {
+        for state in states() {
+            for event in events() {
+                let key = (index(&state_names, state.name()), index(&event_names, event.name()));
+                pairs.entry(key).or_default().insert(cell(&step::step(state.clone(), event, &facts)));
+            }
+        }
+    }
+    assert_eq!(pairs.len(), state_names.len() * event_names.len(), "every pair leads somewhere");
+    let mut table =
+        String::from("# state + event -> next state, effects, !problems; several by facts and by what was sent\n");
+    for ((state, event), cells) in pairs {
+        let cells: Vec<_> = cells.into_iter().collect();
+        let _ = writeln!(table, "{} + {} -> {}", state_names[state], event_names[event], cells.join(" | "));
+    }
+    table.push_str("\n# effect: what it can come to\n");
+    for effect in effects() {
+        let can: Vec<_> = outcomes().into_iter().filter(|it| effect.comes_to(it)).map(|it| it.name()).collect();
+        assert_eq!(can.is_empty(), !asks(&effect), "{}", effect.name());
+        let _ =
+            writeln!(table, "{}: {}", effect.name(), if asks(&effect) { can.join(", ") } else { "the end".to_owned() });
+    }
+    #[expect(clippy::disallowed_methods, reason = "how a snapshot is renewed")]
+    if std::env::var("UPDATE_SNAPSHOTS").is_ok() {
+        std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/src/flow/sign_in.txt"), &table).expect("written");
+    }
+    assert!(table == TABLE, "flow/sign_in.txt is stale: look at each line, then renew it with UPDATE_SNAPSHOTS=1");
+}
+
+/// What the conductor does with an input: the machine, its effects, and each outcome they can come to.
+/// Answers every turn that it can end with.
+fn conduct(turn: Turn, facts: &Facts, depth: usize) -> Vec<Turn> {
+    let mut turn = turn;
+    let Some(at) = turn.effects.iter().position(asks) else { return vec![turn] };
+    assert!(depth < MOST_EFFECTS, "the machine asks for one thing after the other: {turn:?}");
+    let effect = turn.effects.swap_remove(at);
+    assert!(turn.effects.is_empty(), "nothing else is asked for beside {}", effect.name());
+    let mut ends = Vec::new();
+    for outcome in outcomes().into_iter().filter(|it| effect.comes_to(it)) {
+        let next = step::step(turn.state.clone(), Event::Outcome(outcome.clone()), facts);
+        let is_heard = next.state != turn.state || !next.problems.is_empty() || !next.effects.is_empty();
+        // The same fields may be missing still.
+        let is_still = matches!(outcome, Outcome::Unchanged | Outcome::Sent | Outcome::MustTell { .. });
+        assert!(
+            is_heard || is_still,
+            "{:?} does not hear that {} came to {}",
+            turn.state,
+            effect.name(),
+            outcome.name()
+        );
+        ends.extend(conduct(next, facts, depth + 1));
+    }
+    ends
+}
+
+#[test]
+fn from_every_way_in_all_that_can_happen_is_met_and_every_flow_can_end() {
+    let mut met = BTreeSet::new();
+    for can_cancel in [true, false] {
+        for (entry, name) in entries() {
+            let Some(first) = step::begin(entry.clone()) else { continue };
+            let kind = match &entry {
+                Entry::Asked { kind, .. } => *kind,
+                Entry::Invited { .. } => FlowKind::OwnerSetup,
+                Entry::Recovers { .. } => FlowKind::Recover,
+                Entry::SignedOut => FlowKind::SignOut,
+            };
+            let is_member = super::view::is_member(kind);
+            let facts = Facts { kind, can_sign_up: is_member, can_recover: is_member, can_cancel };
+            let (mut known, mut edges): (Vec<State>, Vec<(State, State)>) = (vec![first.clone()], Vec::new());
+            let mut waiting = vec![first];
+            while let Some(state) = waiting.pop() {
+                met.insert(state.name());
+                let asked = inputs().into_iter().map(Event::Person).chain([Event::Look]);
+                for event in asked {
+                    for turn in conduct(step::step(state.clone(), event, &facts), &facts, 0) {
+                        edges.push((state.clone(), turn.state.clone()));
+                        if !known.contains(&turn.state) {
+                            known.push(turn.state.clone());
+                            waiting.push(turn.state);
+                        }
+                    }
+                }
+            }
+            // Backwards from the ends: nobody is ever caught.
+            let is_end = |it: &State| matches!(it, State::Ended | State::SignedOut);
+            let mut ending: Vec<State> = known.iter().filter(|it| is_end(it)).cloned().collect();
+            while let Some((from, _)) =
+                edges.iter().find(|(from, to)| ending.contains(to) && !ending.contains(from)).cloned()
+            {
+                ending.push(from);
+            }
+            for state in known {
+                assert!(ending.contains(&state), "{name}: no way out of {state:?}");
+            }
+        }
+    }
+    let all: BTreeSet<_> = states().iter().map(State::name).collect();
+    assert_eq!(met, all, "every state is met on some way");
 }
 
 #[test]

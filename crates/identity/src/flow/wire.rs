@@ -8,6 +8,7 @@
 //! The union holds every step the product will have, also those whose factors arrive with later
 //! work, so that a page that meets an unknown step is a defect and not a version question.
 
+use crate::policy::Field;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -169,6 +170,16 @@ pub struct ProfileInput {
     pub first_name: Option<String>,
     pub last_name: Option<String>,
     pub nickname: Option<String>,
+}
+
+impl ProfileInput {
+    pub fn get(&self, field: Field) -> Option<&str> {
+        match field {
+            Field::FirstName => self.first_name.as_deref(),
+            Field::LastName => self.last_name.as_deref(),
+            Field::Nickname => self.nickname.as_deref(),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]

@@ -17,13 +17,14 @@ pub struct Arrival {
     email: Email,
     is_verified: bool,
     hash: Option<String>,
+    must_reset: bool,
     status: Status,
     profile: Profile,
     created: Option<Millis>,
 }
 
 impl Arrival {
-    /// Reads `{email, id?, emailVerified?, passwordHash?, status?, createdDate?, profile?}`. Members of
+    /// Reads `{email, id?, emailVerified?, passwordHash?, passwordReset?, status?, createdDate?, profile?}`. Members of
     /// the profile may also stand beside the address, as the columns of a table do.
     ///
     /// # Errors
@@ -69,14 +70,15 @@ impl Arrival {
             wrong.extend(it);
             Profile::default()
         });
-        let is_verified =
-            sent["emailVerified"] == true || text("emailVerified").is_some_and(|it| it == "true" || it == "1");
+        let flag = |name: &str| sent[name] == true || text(name).is_some_and(|it| it == "true" || it == "1");
+        let is_verified = flag("emailVerified");
         match email {
             Some(email) if wrong.is_empty() => Ok(Self {
                 id: id.map(MemberId::from),
                 email,
                 is_verified,
                 hash: hash.map(str::to_owned),
+                must_reset: flag("passwordReset"),
                 status,
                 profile,
                 created: created.flatten(),
@@ -125,6 +127,7 @@ impl Identity {
                     member.created = it.created.unwrap_or(member.created);
                     member.email_verified = it.is_verified;
                     (member.status, member.password_hash) = (it.status, it.hash.clone());
+                    member.must_reset = it.must_reset;
                     outcomes.push(match row::insert(tx, &site, &mut member, &it.email).await {
                         Ok(true) => {
                             let event = audit::Event::Imported;

@@ -31,9 +31,13 @@ pub struct Member {
     pub status: Status,
     /// A pending member waits for the address to be verified.
     pub pending_email: bool,
+    /// A pending member has yet to tell what the site requires.
+    pub pending_fields: bool,
     /// A pending member waits for somebody who runs the site.
     pub pending_approval: bool,
     pub(crate) password_hash: Option<String>,
+    /// The password is not good for signing in any more: a new one must be set by a recovery link.
+    pub must_reset: bool,
     pub profile: Profile,
     /// Photo, cover and title as the members API shows them.
     pub card: Map<String, Value>,
@@ -56,8 +60,10 @@ impl Member {
             email_verified: false,
             status: Status::Pending,
             pending_email: false,
+            pending_fields: false,
             pending_approval: false,
             password_hash: None,
+            must_reset: false,
             profile,
             card: Map::new(),
             muted: false,
@@ -74,6 +80,9 @@ impl Member {
         let mut reasons = Vec::new();
         if self.status == Status::Pending && self.pending_email {
             reasons.push("PENDING_EMAIL_VERIFICATION_REQUIRED");
+        }
+        if self.status == Status::Pending && self.pending_fields {
+            reasons.push("PENDING_REQUIRED_FIELDS_MISSING");
         }
         if self.status == Status::Pending && self.pending_approval {
             reasons.push("PENDING_ADMIN_APPROVAL_REQUIRED");

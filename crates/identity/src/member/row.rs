@@ -8,7 +8,8 @@ use stoa_sql::params;
 use stoa_store::{Error, Row, Tx};
 
 pub(super) const SELECT: &str = "select id, email, email_verified, status, pending_email, pending_approval, password_hash, \
-                      profile, revision, created, updated, last_login, muted, privacy, card from stoa.member";
+                      profile, revision, created, updated, last_login, muted, privacy, card, pending_fields, must_reset \
+                      from stoa.member";
 
 pub(super) fn from_row(row: &Row<'_>) -> Result<Member, Error> {
     let status = row.text(3)?;
@@ -29,6 +30,8 @@ pub(super) fn from_row(row: &Row<'_>) -> Result<Member, Error> {
         muted: row.get(12)?,
         is_public: row.text(13)? == "PUBLIC",
         card: serde_json::from_str(row.text(14)?).unwrap_or_default(),
+        pending_fields: row.get(15)?,
+        must_reset: row.get(16)?,
     })
 }
 
@@ -61,8 +64,8 @@ pub(super) async fn insert(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member, 
     let slug = prepare(tx, site, member).await?;
     let sql = "insert into stoa.member (site, id, email, email_folded, email_verified, status, pending_email, \
                pending_approval, password_hash, profile, revision, created, updated, muted, slug_folded, \
-               nickname_folded, privacy, card) \
-               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) \
+               nickname_folded, privacy, card, pending_fields, must_reset) \
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) \
                on conflict (site, email_folded) do nothing";
     let values = params![
         site,
@@ -82,7 +85,9 @@ pub(super) async fn insert(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member, 
         slug,
         folded_name(member),
         privacy(member),
-        card(member)
+        card(member),
+        member.pending_fields,
+        member.must_reset
     ];
     match tx.execute(sql, &values).await {
         Err(Error::Unique(_)) => Err(Fault::new(Code::SlugTaken)),
@@ -101,7 +106,7 @@ pub(crate) async fn update(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member, 
     let folded = Email::parse(&member.email).map(|it| it.folded().to_owned());
     let sql = "update stoa.member set email = $1, email_folded = $2, email_verified = $3, status = $4, \
                pending_email = $5, pending_approval = $6, profile = $7, revision = $8, updated = $9, muted = $10, \
-               slug_folded = $11, nickname_folded = $12, privacy = $13, card = $14 where site = $15 and id = $16";
+               slug_folded = $11, nickname_folded = $12, privacy = $13, card = $14, pending_fields = $15 where site = $16 and id = $17";
     let values = params![
         &member.email,
         folded,
@@ -117,6 +122,7 @@ pub(crate) async fn update(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member, 
         folded_name(member),
         privacy(member),
         card(member),
+        member.pending_fields,
         site,
         &member.id
     ];
@@ -158,7 +164,7 @@ fn card(member: &Member) -> String {
 /// Forgets a person inside a transaction: what is left is an id that nobody else gets.
 pub(super) async fn forget(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member) -> Result<()> {
     member.email = String::new();
-    (member.email_verified, member.pending_email, member.pending_approval) = (false, false, false);
+    member.email_verified = false;
     (member.password_hash, member.profile, member.is_public) = (None, Profile::default(), false);
     member.card.clear();
     for sql in [
@@ -174,10 +180,10 @@ pub(super) async fn forget(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member) 
     Ok(())
 }
 
-/// Writes the member's password hash as it stands in `member`.
+/// Writes the member's password hash as it stands in `member`, and whether it must be reset.
 pub(crate) async fn write_password(tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<()> {
-    let sql = "update stoa.member set password_hash = $1 where site = $2 and id = $3";
-    tx.execute(sql, &params![member.password_hash.clone(), site, &member.id]).await?;
+    let sql = "update stoa.member set password_hash = $1, must_reset = $2 where site = $3 and id = $4";
+    tx.execute(sql, &params![member.password_hash.clone(), member.must_reset, site, &member.id]).await?;
     Ok(())
 }
 

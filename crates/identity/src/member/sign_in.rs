@@ -40,7 +40,7 @@ impl Identity {
     ///
     /// # Errors
     /// [`Code::Validation`] for the address (with `data.type` EMAIL), password and profile;
-    /// [`Code::EmailTaken`]; [`Code::Throttled`].
+    /// [`Code::CaptchaMissing`], [`Code::CaptchaInvalid`]; [`Code::EmailTaken`]; [`Code::Throttled`].
     pub async fn member_register(
         &self,
         site: &Arc<Site>,
@@ -48,6 +48,7 @@ impl Identity {
         registration: &Registration,
     ) -> Result<SignIn> {
         let (email, profile) = check_registration(registration)?;
+        self.captcha_admit(site, attempt.captcha.as_deref()).await?;
         let throttle = &self.core.throttle;
         let kind = Tried::Registration;
         let _tried = throttle.attempt(kind, self.now(), &site.id, attempt.address, email.folded())?;
@@ -69,8 +70,9 @@ impl Identity {
                     member.is_public = privacy::is_public_by_default(tx, &site.id).await?;
                     stay_private(tx, &site.id, &mut member).await?;
                     member.pending_email = policy.require_email_verification;
+                    member.pending_fields = !policy.lacking(&member.profile).is_empty();
                     member.pending_approval = policy.require_owner_approval;
-                    if !member.pending_email && !member.pending_approval {
+                    if !member.pending_email && !member.pending_fields && !member.pending_approval {
                         member.status = Status::Active;
                     }
                     if !row::insert(tx, &site.id, &mut member, &email).await? {
@@ -88,8 +90,8 @@ impl Identity {
     /// Signs a member in by password. An unknown address costs and answers the same as a wrong password.
     ///
     /// # Errors
-    /// [`Code::EmailInvalid`], [`Code::PasswordWrong`], [`Code::MemberBlocked`], [`Code::Throttled`];
-    /// never [`Code::Validation`] (identity.md 21, trap 11).
+    /// [`Code::EmailInvalid`], [`Code::CaptchaMissing`], [`Code::CaptchaInvalid`], [`Code::PasswordWrong`],
+    /// [`Code::PasswordReset`] when the password was right, [`Code::MemberBlocked`], [`Code::Throttled`]; never [`Code::Validation`] (identity.md 21, trap 11).
     pub async fn member_login(
         &self,
         site: &Arc<Site>,
@@ -98,6 +100,7 @@ impl Identity {
         password: &Secret,
     ) -> Result<SignIn> {
         let email = Email::parse(email).ok_or_else(|| Fault::new(Code::EmailInvalid))?;
+        self.captcha_admit(site, attempt.captcha.as_deref()).await?;
         let tried = self.sign_in_attempt(site, attempt, Account::Member(&email)).await?;
         let found = self.member_by_email(site, &email).await?;
         let stored = found.as_ref().and_then(|it| it.password_hash.clone());
@@ -121,6 +124,9 @@ impl Identity {
                     let Some(mut member) = now_there.filter(|it| it.password_hash == stored) else {
                         return Err(Fault::new(Code::PasswordWrong));
                     };
+                    if member.must_reset {
+                        return Err(Fault::new(Code::PasswordReset));
+                    }
                     if let Some(fresh) = fresh {
                         member.password_hash = Some(fresh);
                         row::write_password(tx, &site.id, &member).await?;
@@ -184,7 +190,7 @@ impl Identity {
                     stay_private(tx, &site.id, &mut member).await?;
                     let mut ended = Vec::new();
                     if may_be_anothers(&member) {
-                        member.password_hash = None;
+                        (member.password_hash, member.must_reset) = (None, false);
                         ended = Which::Member(member.id.clone()).end(tx, site.id.as_str(), now).await?;
                     }
                     member.email_verified |= verify;
@@ -233,7 +239,7 @@ impl Identity {
                 let (site, id, hash, others) = (site_id.clone(), id.clone(), hash.clone(), others.clone());
                 boxed!({
                     let mut member = row::get(tx, &site, &id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
-                    member.password_hash = Some(hash);
+                    (member.password_hash, member.must_reset) = (Some(hash), false);
                     row::write_password(tx, &site, &member).await?;
                     row::update(tx, &site, &mut member, now).await?;
                     let (event, who) = (audit::Event::PasswordChanged, audit::oneself(&member.id));
@@ -244,6 +250,34 @@ impl Identity {
             })
             .await?;
         self.mail_soon(&site.id).await;
+        self.revoke(&ended).await
+    }
+
+    /// Makes a member set a new password by a recovery link before the next sign-in, because this one may
+    /// be known to others: all sessions end.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::NotFound`].
+    pub async fn password_refuse(&self, site: &Arc<Site>, caller: &Caller, id: &MemberId) -> Result<()> {
+        if !caller.is_privileged() {
+            return Err(Fault::new(Code::Forbidden));
+        }
+        self.sessions_end(site, Which::Member(id.clone())).await?;
+        let (me, site_id, id, caller, now) = (self.clone(), site.id.clone(), id.clone(), caller.clone(), self.now());
+        let ended = site
+            .write(move |tx| {
+                let (me, site, id, caller) = (me.clone(), site_id.clone(), id.clone(), caller.clone());
+                boxed!({
+                    let member = row::get(tx, &site, &id).await?.filter(|it| it.status != Status::Deleted);
+                    let mut member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
+                    member.must_reset = true;
+                    row::write_password(tx, &site, &member).await?;
+                    let event = audit::Event::PasswordRefused;
+                    audit::note(&me, tx, &site, event, &caller, Some(&id), None).await?;
+                    Which::Member(id).end(tx, site.as_str(), now).await
+                })
+            })
+            .await?;
         self.revoke(&ended).await
     }
 

@@ -34,7 +34,7 @@ pub struct TokenAnswer {
 }
 
 impl TokenAnswer {
-    fn new(access: Access, refresh: Option<String>) -> Self {
+    pub(crate) fn new(access: Access, refresh: Option<String>) -> Self {
         Self {
             access_token: access.token,
             token_type: "Bearer",
@@ -70,13 +70,23 @@ impl Identity {
     /// # Errors
     /// As [`Identity::token_grant`]; [`Code::OauthInvalidClient`] without a secret.
     pub async fn application_grant(&self, request: &TokenRequest) -> Result<TokenAnswer> {
-        require_secret(&*self.grant_client(request).await?, request)?;
+        let client = self.grant_client(request).await?;
+        require_secret(&client, request)?;
         if request.client_secret.is_none() {
             return Err(Fault::new(Code::OauthInvalidClient));
         }
         match request.grant_type.as_str() {
-            "authorization_code" => self.grant_code(request).await,
-            "refresh_token" => self.grant_refresh(request, false).await,
+            "authorization_code" => {
+                let code = required(&request.code, "code")?;
+                match self.grant_install(&client, code).await? {
+                    Some(answer) => Ok(answer),
+                    None => self.grant_code(request).await,
+                }
+            }
+            "refresh_token" => match self.grant_instance(&client, request)? {
+                Some(answer) => Ok(answer),
+                None => self.grant_refresh(request, false).await,
+            },
             _ => Err(Fault::new(Code::OauthGrantType)),
         }
     }

@@ -29,7 +29,7 @@ impl Identity {
             }
             return Ok(());
         }
-        if self.visitor_refresh_read(token).is_some() {
+        if self.visitor_refresh_read(token).is_some() || self.is_instance_refresh(token) {
             return Err(Fault::new(Code::OauthTokenType));
         }
         let Ok(known) = self.check(token).await else { return Ok(()) };

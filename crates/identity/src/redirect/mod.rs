@@ -4,6 +4,7 @@
 //! The address holds nothing but a random token; what it is for is stored. `authorize` and `logout`
 //! say what happens when a browser opens it.
 
+mod pages;
 pub mod request;
 
 use crate::{
@@ -14,7 +15,8 @@ use crate::{
     throttle::Tried,
     token::{self, Kind},
 };
-use request::{AuthRequest, Intent, RedirectRequest, ResponseMode, elsewhere};
+pub use pages::Pages;
+use request::{AuthRequest, Intent, RedirectRequest, ResponseMode};
 use serde_json::{Value, json};
 use std::{net::IpAddr, sync::Arc};
 use stoa_kernel::{Caller, ClientId, Code, Fault, MemberId, Millis, Result, Secret, SessionId, TokenHash};
@@ -35,6 +37,10 @@ pub enum Plan {
     Login {
         client: Option<ClientId>,
         return_url: Option<String>,
+    },
+    /// One of the site's own pages.
+    Page {
+        url: String,
     },
     /// `session`: that of the token with which it was asked for.
     Logout {
@@ -129,7 +135,19 @@ impl Identity {
                 };
                 (Plan::Logout { session, member, return_url }, None)
             }
-            Intent::Elsewhere(name) => return Err(elsewhere(name)),
+            Intent::Elsewhere(intent, said) => {
+                let client = match client_of_caller(asking.caller) {
+                    Some(id) => Some(self.client_of(site, id).await?),
+                    None => None,
+                };
+                for (_, url) in &request.callbacks.all {
+                    self.return_url(client.as_deref(), Some(url), asking.base_url)?;
+                }
+                let callbacks = request.callbacks.all.into_iter().map(|(name, url)| (name.to_owned(), url));
+                let more = callbacks.chain(request.parameters);
+                let url = self.pages(site).await?.url(intent, &said, more)?;
+                (Plan::Page { url }, None)
+            }
         };
         let token = token::opaque(self.world(), Kind::Redirect, site.number);
         let stored = serde_json::to_string(&plan).map_err(Fault::internal)?;
@@ -284,6 +302,6 @@ pub(crate) fn authorization(
         challenge: Some(request.challenge).filter(|it| !it.is_empty()),
         prompt: request.prompt,
         visitor,
-        is_standard: false,
+        rotates: client.secret_hash.is_some(),
     })
 }

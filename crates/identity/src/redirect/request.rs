@@ -2,8 +2,8 @@
 //!
 //! Pure: no client is looked up here and no address is trusted yet.
 
-use serde_json::Value;
-use stoa_kernel::{ClientId, Code, Fault, Result, Secret, Violation};
+use serde_json::{Value, json};
+use stoa_kernel::{ClientId, Fault, Result, Secret, Violation};
 
 /// What a redirect session is for. Exactly one intent a request.
 #[derive(Debug)]
@@ -15,8 +15,9 @@ pub enum Intent {
     Logout {
         client: ClientId,
     },
-    /// A page of a business application this server does not have; the name of the intent.
-    Elsewhere(&'static str),
+    /// A page of a business application, which the site itself has or not: the name of the intent and
+    /// what it says.
+    Elsewhere(&'static str, Vec<(&'static str, String)>),
 }
 
 /// How the result of an authorization travels.
@@ -62,9 +63,8 @@ pub struct AuthRequest {
 #[derive(Debug, Default)]
 pub struct Callbacks {
     pub post_flow_url: Option<String>,
-    pub login_url: Option<String>,
-    pub thank_you_page_url: Option<String>,
-    pub others: Vec<(&'static str, String)>,
+    /// All of them by name, that one as well.
+    pub all: Vec<(&'static str, String)>,
 }
 
 /// The whole request.
@@ -74,8 +74,8 @@ pub struct RedirectRequest {
     pub callbacks: Callbacks,
     /// `origin`: where the application runs, as it says itself.
     pub origin: Option<String>,
-    /// `preferences.additionalQueryParameters.lang`.
-    pub language: Option<String>,
+    /// `preferences.additionalQueryParameters`.
+    pub parameters: Vec<(String, String)>,
 }
 
 const INTENTS: [&str; 11] = [
@@ -92,6 +92,20 @@ const INTENTS: [&str; 11] = [
     "memberAccountPage",
 ];
 
+/// Addresses that a request may name, to go on to afterwards.
+const CALLBACKS: [&str; 7] = [
+    "postFlowUrl",
+    "thankYouPageUrl",
+    "loginUrl",
+    "bookingsServiceListUrl",
+    "cartPageUrl",
+    "planListUrl",
+    "plansListUrl",
+];
+
+/// Pairs of `preferences.additionalQueryParameters`.
+const PARAMETERS: usize = 50;
+
 impl RedirectRequest {
     /// # Errors
     /// [`Code::Validation`] with a violation for every field that is missing, too long or of the wrong
@@ -107,7 +121,7 @@ impl RedirectRequest {
                 let client = fields.required(body, &["logout", "clientId"], 100);
                 Some(Intent::Logout { client: ClientId::from(client) })
             }
-            [&other] => Some(Intent::Elsewhere(other)),
+            [&other] => Some(Intent::Elsewhere(other, elsewhere(&mut fields, other, &body[other]))),
             [] => {
                 fields.refuse("auth", "REQUIRED_ONE_OF_FIELD", "is required, or another intent");
                 None
@@ -118,21 +132,110 @@ impl RedirectRequest {
             }
         };
         let callbacks = Callbacks {
-            post_flow_url: fields.optional(body, &["callbacks", "postFlowUrl"], 2048),
-            login_url: fields.optional(body, &["callbacks", "loginUrl"], 2048),
-            thank_you_page_url: fields.optional(body, &["callbacks", "thankYouPageUrl"], 2048),
-            others: ["bookingsServiceListUrl", "cartPageUrl", "planListUrl", "plansListUrl"]
+            post_flow_url: None,
+            all: CALLBACKS
                 .into_iter()
                 .filter_map(|name| Some((name, fields.optional(body, &["callbacks", name], 2048)?)))
                 .collect(),
         };
+        let post_flow_url = callbacks.all.iter().find(|it| it.0 == "postFlowUrl").map(|it| it.1.clone());
+        let callbacks = Callbacks { post_flow_url, ..callbacks };
         let origin = fields.optional(body, &["origin"], 2048);
-        let language = fields.optional(body, &["preferences", "additionalQueryParameters", "lang"], 100);
+        let parameters = fields.parameters(&body["preferences"]["additionalQueryParameters"]);
         match intent {
-            Some(intent) if fields.0.is_empty() => Ok(Self { intent, callbacks, origin, language }),
+            Some(intent) if fields.0.is_empty() => Ok(Self { intent, callbacks, origin, parameters }),
             _ => Err(Fault::invalid(fields.0)),
         }
     }
+}
+
+/// What a member of an intent may be.
+#[derive(Clone, Copy)]
+enum Form {
+    Guid,
+    Text(usize),
+    /// Handed on as JSON, of at most so many characters.
+    Json(usize),
+    OneOf(&'static [&'static str]),
+}
+
+/// Members by intent, the required ones first; the second number says how many those are.
+const MEMBERS: &[(&str, usize, &[(&str, Form)])] = &[
+    ("ecomCheckout", 1, &[("checkoutId", Form::Guid)]),
+    ("eventsCheckout", 2, &[("reservationId", Form::Guid), ("eventSlug", Form::Text(150))]),
+    ("paidPlansCheckout", 1, &[("planId", Form::Guid), ("checkoutData", Form::Text(2048))]),
+    ("bookingsCheckout", 1, &[("slotAvailability", Form::Json(6000)), ("timezone", Form::Text(40))]),
+    ("storesProduct", 1, &[("productSlug", Form::Text(150))]),
+    ("bookingsBook", 0, &[("resourceId", Form::Guid)]),
+    ("ecomOrderPaymentRequest", 1, &[("paymentRequestId", Form::Guid)]),
+    (
+        "memberAccountPage",
+        0,
+        &[("section", Form::OneOf(&["ACCOUNT_INFO", "BOOKINGS", "ORDERS", "SUBSCRIPTIONS", "EVENTS"]))],
+    ),
+];
+
+/// What an intent that leads to one of the site's own pages says.
+fn elsewhere(fields: &mut Fields, intent: &str, body: &Value) -> Vec<(&'static str, String)> {
+    let mut said = Vec::new();
+    let found = MEMBERS.iter().find(|it| it.0 == intent);
+    for (at, (name, form)) in found.into_iter().flat_map(|it| it.2.iter().enumerate()) {
+        let is_required = found.is_some_and(|it| at < it.1);
+        let field = format!("{intent}.{name}");
+        // Older clients call the slot so.
+        let value = match (&body[*name], *name) {
+            (Value::Null, "slotAvailability") => &body["slot"],
+            (value, _) => value,
+        };
+        let text = match (value, form) {
+            (Value::Null, _) => None,
+            (Value::Object(_), Form::Json(most)) => match value.to_string() {
+                text if text.chars().count() <= *most => Some(text),
+                _ => {
+                    fields.refuse(field, "MAX_LENGTH", "is too large");
+                    continue;
+                }
+            },
+            (_, Form::Json(_)) => {
+                fields.refuse(field, "FORMAT", "must be an object");
+                continue;
+            }
+            (_, Form::Text(most)) => fields.optional(&json!({ intent: body }), &[intent, name], *most),
+            (_, Form::Guid) => match fields.optional(&json!({ intent: body }), &[intent, name], 100) {
+                Some(text) if is_guid(&text) => Some(text),
+                Some(text) if text.is_empty() => None,
+                Some(_) => {
+                    fields.refuse(field, "FORMAT", "must be a GUID");
+                    continue;
+                }
+                None => continue,
+            },
+            (_, Form::OneOf(names)) => match fields.optional(&json!({ intent: body }), &[intent, name], 100) {
+                Some(text) if names.contains(&text.as_str()) => Some(text),
+                Some(_) => {
+                    fields.refuse(field, "INVALID_ENUM_VALUE", &format!("must be one of {}", names.join(", ")));
+                    continue;
+                }
+                None => continue,
+            },
+        };
+        match text.filter(|it| !it.is_empty()) {
+            Some(text) => said.push((*name, text)),
+            None if is_required && value.is_null() || is_required && *value == "" => {
+                fields.refuse(field, "REQUIRED_FIELD", "is required");
+            }
+            None => {}
+        }
+    }
+    said
+}
+
+fn is_guid(text: &str) -> bool {
+    let is_part = |(at, byte): (usize, u8)| match at {
+        8 | 13 | 18 | 23 => byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    };
+    text.len() == 36 && text.bytes().enumerate().all(is_part)
 }
 
 fn auth(fields: &mut Fields, body: &Value) -> AuthRequest {
@@ -241,6 +344,34 @@ impl Fields {
         }
     }
 
+    /// The members of `preferences.additionalQueryParameters`.
+    fn parameters(&mut self, value: &Value) -> Vec<(String, String)> {
+        let field = "preferences.additionalQueryParameters";
+        let map = match value {
+            Value::Null => return Vec::new(),
+            Value::Object(map) if map.len() <= PARAMETERS => map,
+            Value::Object(_) => {
+                self.refuse(field, "MAX_SIZE", "has too many members");
+                return Vec::new();
+            }
+            _ => {
+                self.refuse(field, "FORMAT", "must be an object of texts");
+                return Vec::new();
+            }
+        };
+        let mut all = Vec::new();
+        for (name, value) in map {
+            match value {
+                Value::String(text) if name.len() <= 200 && text.len() <= 2048 => {
+                    all.push((name.clone(), text.clone()))
+                }
+                Value::String(_) => self.refuse(field, "MAX_LENGTH", "a parameter is too long"),
+                _ => self.refuse(field, "FORMAT", "must be an object of texts"),
+            }
+        }
+        all
+    }
+
     fn required(&mut self, body: &Value, path: &[&str], longest: usize) -> String {
         let before = self.0.len();
         match self.optional(body, path, longest) {
@@ -255,15 +386,10 @@ impl Fields {
     }
 }
 
-/// The refusal of an intent that leads to a page this server does not have.
-pub fn elsewhere(intent: &str) -> Fault {
-    Fault::because(Code::NotBuilt, format!("this site has no page for {intent}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use stoa_kernel::Code;
 
     fn fields_of(body: Value) -> Vec<(String, &'static str)> {
         let fault = RedirectRequest::parse(&body).expect_err("refused");
@@ -298,8 +424,52 @@ mod tests {
         assert!(matches!(RedirectRequest::parse(&json!({"login": {}})).expect("good").intent, Intent::Login));
         let logout = json!({"logout": {"clientId": "c"}, "callbacks": {"postFlowUrl": "https://a"}});
         assert!(matches!(RedirectRequest::parse(&logout).expect("good").intent, Intent::Logout { .. }));
-        let shop = json!({"ecomCheckout": {"checkoutId": "x"}});
-        assert!(matches!(RedirectRequest::parse(&shop).expect("good").intent, Intent::Elsewhere("ecomCheckout")));
+    }
+
+    #[test]
+    fn every_intent_has_its_members() {
+        let id = "00000000-0000-4000-8000-00000000000a";
+        for (intent, body) in [
+            ("ecomCheckout", json!({ "checkoutId": id })),
+            ("eventsCheckout", json!({ "reservationId": id, "eventSlug": "party" })),
+            ("paidPlansCheckout", json!({ "planId": id, "checkoutData": "x" })),
+            ("bookingsCheckout", json!({ "slotAvailability": { "slot": {} }, "timezone": "UTC" })),
+            ("bookingsCheckout", json!({ "slot": { "slot": {} } })),
+            ("storesProduct", json!({ "productSlug": "a-book" })),
+            ("bookingsBook", json!({})),
+            ("bookingsBook", json!({ "resourceId": id })),
+            ("ecomOrderPaymentRequest", json!({ "paymentRequestId": id })),
+            ("memberAccountPage", json!({ "section": "ORDERS" })),
+        ] {
+            let request = RedirectRequest::parse(&json!({ intent: body })).expect("good");
+            let Intent::Elsewhere(name, said) = request.intent else { panic!("elsewhere") };
+            assert_eq!(name, intent);
+            assert_eq!(said.len(), body.as_object().map_or(0, |it| it.len()), "{intent} {said:?}");
+        }
+        for (intent, body, wrong) in [
+            ("ecomCheckout", json!({}), "REQUIRED_FIELD"),
+            ("ecomCheckout", json!({ "checkoutId": "" }), "REQUIRED_FIELD"),
+            ("ecomCheckout", json!({ "checkoutId": "x" }), "FORMAT"),
+            ("ecomCheckout", json!({ "checkoutId": 1 }), "FORMAT"),
+            ("ecomCheckout", json!("x"), "REQUIRED_FIELD"),
+            ("eventsCheckout", json!({ "reservationId": id, "eventSlug": "x".repeat(151) }), "MAX_LENGTH"),
+            ("eventsCheckout", json!({ "reservationId": id }), "REQUIRED_FIELD"),
+            ("paidPlansCheckout", json!({ "planId": id, "checkoutData": "x".repeat(2049) }), "MAX_LENGTH"),
+            ("bookingsCheckout", json!({ "slotAvailability": "x" }), "FORMAT"),
+            ("bookingsCheckout", json!({ "slotAvailability": { "x": "y".repeat(6001) } }), "MAX_LENGTH"),
+            ("memberAccountPage", json!({ "section": "SECRETS" }), "INVALID_ENUM_VALUE"),
+        ] {
+            let found = fields_of(json!({ intent: body }));
+            assert_eq!(found.iter().map(|it| it.1).collect::<Vec<_>>(), [wrong], "{intent} {body}");
+        }
+        let more =
+            |parameters: Value| json!({ "login": {}, "preferences": { "additionalQueryParameters": parameters } });
+        assert_eq!(RedirectRequest::parse(&more(json!({ "lang": "de" }))).expect("good").parameters.len(), 1);
+        for (parameters, rule) in
+            [(json!([]), "FORMAT"), (json!({ "a": 1 }), "FORMAT"), (json!({ "a": "x".repeat(2049) }), "MAX_LENGTH")]
+        {
+            assert_eq!(fields_of(more(parameters))[0].1, rule);
+        }
     }
 
     #[test]

@@ -196,7 +196,7 @@ pub fn attempt() -> Attempt {
 }
 
 pub fn attempt_from(address: IpAddr) -> Attempt {
-    Attempt { address, visitor: None, marks: Marks::default() }
+    Attempt { address, visitor: None, marks: Marks::default(), captcha: None }
 }
 
 pub fn success(outcome: SignIn) -> String {

@@ -1,8 +1,10 @@
 /** The three requests of the account pages. Nothing here knows about React or about what is on the page. */
 import type { FlowInput, FlowStart, FlowView } from '@stoa/api';
+import { captchaAnswer } from './captcha.ts';
 
 const ROOT = '/_api/account/v1/flows';
 const PATIENCE_MS = 30_000;
+const CAPTCHA_MISSING = '-19971';
 
 /** Why there is no view. `offline`: no answer; `expired`: the flow is gone; `refused`: the server said no; `broken`: its fault. */
 export interface Failure {
@@ -16,7 +18,15 @@ export type Answer = { view: FlowView } | { failure: Failure };
 
 export const startFlow = (start: FlowStart): Promise<Answer> => send('POST', ROOT, start);
 export const readFlow = (token: string): Promise<Answer> => send('GET', flowPath(token));
-export const answerFlow = (token: string, input: FlowInput): Promise<Answer> => send('POST', flowPath(token), input);
+
+/** Sends an input; when the site wants a captcha answer with it, again with one. */
+export async function answerFlow(token: string, input: FlowInput): Promise<Answer> {
+  const answer = await send('POST', flowPath(token), input);
+  const isAsked = 'view' in answer && answer.view.problems.some((it) => it.code === CAPTCHA_MISSING);
+  if (!isAsked || !('captcha' in input) || input.captcha !== null) return answer;
+  const captcha = await captchaAnswer();
+  return captcha === null ? answer : send('POST', flowPath(token), { ...input, captcha });
+}
 
 const flowPath = (token: string) => `${ROOT}/${encodeURIComponent(token)}`;
 

@@ -1,0 +1,145 @@
+//! Installing an application: from the owner's browser to an App caller (identity.md 16.1).
+
+use super::*;
+use stoa_kernel::{Role, Secret};
+use stoa_testkit::on_both_engines;
+
+const INSTALLED: &str = "https://app.example.org/installed?x=1";
+
+impl World {
+    async fn application(&self) -> (Client, Secret) {
+        let draft = ClientDraft {
+            name: "Helper".to_owned(),
+            redirect_uris: vec![INSTALLED.to_owned()],
+            origins: Vec::new(),
+            with_secret: true,
+        };
+        let (client, secret) = self.app.app.identity.client_create(&self.app.site.id, draft).await.unwrap();
+        (client, secret.unwrap())
+    }
+
+    /// A browser in which a person who runs the site is signed in.
+    async fn person(&self, email: &str, role: Role) -> Browser<'_> {
+        let browser = self.browser();
+        let invite = self.invite(Some(email), role).await;
+        let token = text(&browser.start(json!({ "kind": "OWNER_SETUP", "invite": invite })).await["token"]);
+        let view = browser.answer(&token, json!({ "type": "NEW_PASSWORD", "password": PASSWORD })).await;
+        assert_eq!(view["step"]["message"], "OWNER_READY");
+        browser
+    }
+
+    async fn access(&self, app: &Client, secret: &str, grant: Value) -> Reply {
+        let mut body = grant;
+        (body["client_id"], body["client_secret"]) = (json!(app.id), json!(secret));
+        self.call("", "/oauth/access", &body).await
+    }
+}
+
+fn address(app: &Client, redirect: &str, state: &str) -> String {
+    let redirect = stoa_identity::address_form([("redirectUrl", redirect)]);
+    format!("/installer/install?{redirect}&appId={}&state={state}&token=unread", app.id)
+}
+
+fn code(code: &str) -> Value {
+    json!({ "grant_type": "authorization_code", "code": code })
+}
+
+on_both_engines! {
+    async fn an_owner_installs_an_application(engine) {
+        let world = World::new(engine).await;
+        let (app, secret) = world.application().await;
+        let owner = world.person("olga@example.org", Role::Owner).await;
+        let to = location(&owner.open(&address(&app, INSTALLED, "s%261")).await);
+        assert!(to.starts_with("https://app.example.org/installed?x=1&code="), "{to}");
+        let found = parameters(&to, '?');
+        assert_eq!((found["state"].as_str(), found["instanceId"].as_str()), ("s&1", world.app.site.id.as_str()));
+
+        let wrong = world.access(&app, "wrong", code(&found["code"])).await;
+        assert_eq!(wrong.verdict(), "401 invalid_client", "a code is nothing without the secret");
+        let (other, others) = world.application().await;
+        assert_eq!(world.access(&other, others.expose(), code(&found["code"])).await.verdict(), "400 invalid_grant");
+        let tokens = world.access(&app, secret.expose(), code(&found["code"])).await.json();
+        let info = world.app.nobody().post("/oauth2/token-info", &json!({ "token": tokens["access_token"] })).await.json();
+        assert_eq!((&info["subjectType"], &info["clientId"], &info["instanceId"]),
+            (&json!("APP"), &json!(app.id), &json!(world.app.site.id)));
+        let as_app = world.app.with_token(tokens["access_token"].as_str().unwrap());
+        assert_eq!(as_app.get("/v1/sign-on-policies").await.verdict(), "200");
+        assert_eq!(world.access(&app, secret.expose(), code(&found["code"])).await.verdict(), "400 invalid_grant", "once");
+
+        // Its refresh token stays, is its own, and is nothing elsewhere.
+        let refresh = json!({ "grant_type": "refresh_token", "refresh_token": tokens["refresh_token"] });
+        for _ in 0..3 {
+            let again = world.access(&app, secret.expose(), refresh.clone()).await.json();
+            assert_eq!(again["refresh_token"], tokens["refresh_token"]);
+            assert!(again["access_token"].is_string());
+        }
+        assert_eq!(world.access(&app, "wrong", refresh.clone()).await.verdict(), "401 invalid_client");
+        assert_eq!(world.access(&other, others.expose(), refresh.clone()).await.verdict(), "400 invalid_grant");
+        assert_eq!(world.call("", "/oauth2/token", &refresh).await.verdict(), "400 invalid_grant");
+        let api = world.app.with_token(tokens["refresh_token"].as_str().unwrap());
+        assert_eq!(api.get("/v1/sign-on-policies").await.verdict(), "401 UNAUTHENTICATED");
+        let revoke = json!({ "token": tokens["refresh_token"] });
+        assert_eq!(world.call("", "/oauth2/revoke", &revoke).await.verdict(), "400 unsupported_token_type");
+
+        // With the application ends what it got.
+        world.app.app.identity.client_revoke(&world.app.site.id, &app.id).await.unwrap();
+        assert_eq!(world.access(&app, secret.expose(), refresh).await.verdict(), "401 invalid_client");
+        assert_eq!(as_app.get("/v1/sign-on-policies").await.verdict(), "401 UNAUTHENTICATED");
+    }
+
+    async fn only_owners_install_and_only_what_is_registered(engine) {
+        let world = World::new(engine).await;
+        let (app, _) = world.application().await;
+        let owner = world.person("olga@example.org", Role::Owner).await;
+        let editor = world.person("ed@example.org", Role::Editor).await;
+        assert_eq!(editor.open(&address(&app, INSTALLED, "s")).await.verdict(), "403 PERMISSION_DENIED");
+        for bad in ["https://evil.example/", "https://app.example.org/installed", "javascript:alert(1)", ""] {
+            assert_eq!(owner.open(&address(&app, bad, "s")).await.verdict(), "400 REDIRECT_URI_NOT_ALLOWED", "{bad}");
+        }
+        assert_eq!(owner.open(&address(&world.client, CALLBACK, "s")).await.verdict(), "400 CLIENT_NOT_FOUND", "no secret");
+        assert_eq!(owner.open("/installer/install").await.verdict(), "400 CLIENT_NOT_FOUND");
+        let long = "s".repeat(3000);
+        assert_eq!(owner.open(&address(&app, INSTALLED, &long)).await.verdict(), "400 invalid_request");
+
+        // A browser that comes from elsewhere is led through our own page, then asked to sign in.
+        let browser = world.browser();
+        let page = browser.open(&address(&app, INSTALLED, "%22%3E%3Cscript%3E")).await;
+        let html = String::from_utf8_lossy(&page.body).into_owned();
+        assert_eq!(page.status, StatusCode::OK);
+        assert!(!html.contains("<script") && html.contains("http-equiv=\"refresh\""), "{html}");
+        let next = html.split_once("url=").unwrap().1.split_once('"').unwrap().0.replace("&amp;", "&");
+        let token = flow_of(&browser.open(&next).await);
+        let view = browser.look(&token).await.json();
+        assert_eq!((&view["kind"], &view["step"]["type"]), (&json!("OWNER_SIGN_IN"), &json!("SIGN_IN")));
+        let input = json!({ "type": "SIGN_IN", "email": "olga@example.org", "password": PASSWORD });
+        let view = browser.answer(&token, input).await;
+        let to = location(&browser.open(&path_of(&text(&view["step"]["url"]))).await);
+        assert_eq!(parameters(&to, '?')["state"], "\"><script>");
+    }
+
+    async fn of_a_hundred_exchanges_one_succeeds(engine) {
+        let world = World::new(engine).await;
+        let (app, secret) = world.application().await;
+        let owner = world.person("olga@example.org", Role::Owner).await;
+        let to = location(&owner.open(&address(&app, INSTALLED, "s")).await);
+        let mut body = code(&parameters(&to, '?')["code"]);
+        (body["client_id"], body["client_secret"]) = (json!(app.id), json!(secret.expose()));
+        let mut tasks = Vec::new();
+        for _ in 0..100 {
+            let (app, body) = (world.app.app.clone(), body.to_string());
+            tasks.push(tokio::spawn(async move {
+                let request = Request::builder().method(Method::POST).uri("/oauth/access").header("host", "localhost");
+                let request = request.header("content-type", "application/json").body(Body::from(body)).unwrap();
+                stoa_http::service(app).oneshot(request).await.unwrap().status()
+            }));
+        }
+        let mut good = 0;
+        for task in tasks {
+            good += usize::from(task.await.unwrap() == StatusCode::OK);
+        }
+        assert_eq!(good, 1);
+        let late = location(&owner.open(&address(&app, INSTALLED, "s")).await);
+        world.app.kit.clock.advance(6 * 60_000);
+        assert_eq!(world.access(&app, secret.expose(), code(&parameters(&late, '?')["code"])).await.verdict(), "400 invalid_grant");
+    }
+}
