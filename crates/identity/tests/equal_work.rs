@@ -107,7 +107,7 @@ async fn sign_in(engine: Engine) {
     for guess in ["a wrong phrase", ""] {
         for who in WHO {
             let done = work(kit.login(who, guess)).await;
-            assert_eq!((hashes(&done.0), done.0.len()), (1, 2), "a look and a hash: {done:?}");
+            assert_eq!((hashes(&done.0), done.0.len()), (1, 3), "the policy, a look and a hash: {done:?}");
             assert_eq!(*first.get_or_insert_with(|| done.clone()), done, "{who}");
         }
     }
@@ -128,7 +128,7 @@ async fn sign_in(engine: Engine) {
                 0 | 1 => continue,
                 _ if hashes(&done.0) == 1 => continue,
                 _ => {
-                    assert_eq!(done.0.len(), 2, "two looks: {done:?}");
+                    assert_eq!(done.0.len(), 3, "the policy and two looks: {done:?}");
                     assert!(done.1.as_ref().is_some_and(|it| it.starts_with("Throttled")), "{done:?}");
                     assert_eq!(*first.get_or_insert_with(|| done.clone()), done, "{who}");
                 }
@@ -211,7 +211,7 @@ async fn registration_of_a_taken_address(engine: Engine) {
     let kit = kit(engine).await;
     for who in &WHO[1..] {
         let done = work(kit.register(who)).await;
-        assert_eq!((hashes(&done.0), done.0.len()), (0, 1), "{done:?}");
+        assert_eq!((hashes(&done.0), done.0.len()), (0, 2), "the policy and a look: {done:?}");
         assert!(done.1.is_some_and(|it| it.starts_with("EmailTaken")));
     }
     let fresh = work(kit.register(WHO[0])).await;
