@@ -159,8 +159,11 @@ enum Form {
     OneOf(&'static [&'static str]),
 }
 
+/// An intent, how many of its members are required, and what each may be.
+type Members = (&'static str, usize, &'static [(&'static str, Form)]);
+
 /// Members by intent, the required ones first; the second number says how many those are.
-const MEMBERS: &[(&str, usize, &[(&str, Form)])] = &[
+const MEMBERS: &[Members] = &[
     ("ecomCheckout", 1, &[("checkoutId", Form::Guid)]),
     ("eventsCheckout", 2, &[("reservationId", Form::Guid), ("eventSlug", Form::Text(150))]),
     ("paidPlansCheckout", 1, &[("planId", Form::Guid), ("checkoutData", Form::Text(2048))]),
@@ -221,7 +224,7 @@ fn elsewhere(fields: &mut Fields, intent: &str, body: &Value) -> Vec<(&'static s
         };
         match text.filter(|it| !it.is_empty()) {
             Some(text) => said.push((*name, text)),
-            None if is_required && value.is_null() || is_required && *value == "" => {
+            None if is_required && (value.is_null() || *value == "") => {
                 fields.refuse(field, "REQUIRED_FIELD", "is required");
             }
             None => {}
