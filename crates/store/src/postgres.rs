@@ -18,7 +18,7 @@ use tokio_postgres::{
 };
 
 /// Runs of one transaction before it is given up as too contended.
-const RUNS: u32 = 12;
+const RUNS: u32 = 20;
 /// Long reads at the same time.
 const SCANS: usize = 8;
 /// A long read is ended after this long (protocol/content.md: WDE0028).
@@ -90,8 +90,10 @@ impl Postgres {
             }
             match error {
                 Some(Error::Retry(_)) if run < RUNS => {
-                    // Losers of a conflict step aside for a moment, longer each time.
-                    tokio::time::sleep(Duration::from_millis(u64::from(run * run))).await;
+                    // Losers of a conflict step aside for a moment, longer each time, and not all as long:
+                    // those who come back together meet again.
+                    let turn = self.turn.next() as u64 % 8;
+                    tokio::time::sleep(Duration::from_millis(u64::from(run) * (u64::from(run) + turn))).await;
                 }
                 _ => return result,
             }
