@@ -92,7 +92,7 @@ impl Postgres {
                 Some(Error::Retry(_)) if run < RUNS => {
                     // Losers of a conflict step aside for a moment, longer each time, and not all as long:
                     // those who come back together meet again.
-                    let turn = self.turn.next() as u64 % 8;
+                    let turn = self.turn.next() % 8;
                     tokio::time::sleep(Duration::from_millis(u64::from(run) * (u64::from(run) + turn))).await;
                 }
                 _ => return result,
