@@ -11,7 +11,7 @@ use rusqlite::types::{Value as Own, ValueRef};
 use serde_json::Value as Json;
 use std::cell::RefCell;
 use stoa_query::{Context, Schema, Scope, Stamp, canonical, compile, matches, order, resolve, wire};
-use stoa_sql::{Dialect, Postgres, Sqlite, Table, Value, probe};
+use stoa_sql::{Dialect, Postgres, Sqlite, Table, Value, jsonb, probe};
 
 const TABLE: Table = Table { site: 1, number: 1 };
 
@@ -104,10 +104,10 @@ fn run(connection: &rusqlite::Connection, items: &[Item], (text, params): &compi
     let mut statement = connection.prepare(text).unwrap_or_else(|it| panic!("{it}\n{text}"));
     let params = rusqlite::params_from_iter(params.iter().map(owned));
     let rows = statement.query_map(params, |row| Ok((row.get(0)?, row.get(1)?)));
-    let rows: Vec<(String, String)> = rows.and_then(|it| it.collect()).unwrap_or_else(|it| panic!("{it}\n{text}"));
+    let rows: Vec<(String, Vec<u8>)> = rows.and_then(|it| it.collect()).unwrap_or_else(|it| panic!("{it}\n{text}"));
     for (id, document) in &rows {
         let stored = items.iter().find(|it| it.id == *id).expect("an item that went in");
-        assert_eq!(*document, stored.document, "the bytes come back");
+        assert_eq!(jsonb::print(document).as_ref(), Some(&stored.document), "the bytes come back");
     }
     rows.into_iter().map(|(id, _)| id).collect()
 }

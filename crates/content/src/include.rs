@@ -280,8 +280,7 @@ pub(crate) async fn items(
     room: &mut Room,
 ) -> Result<HashMap<String, String>> {
     let mut sql = Writer::new(tx.dialect());
-    let document = sql.dialect().read_doc();
-    sql.push(&format!("select t.id, {document} from {} t where ", collection.texts.name));
+    sql.push(&format!("select t.id, t.doc from {} t where ", collection.texts.name));
     // What no id can be would be refused by an engine.
     let list = sql.param(ids.into_iter().filter(|it| !it.contains('\0')).collect::<Vec<_>>());
     let among = sql.dialect().any_of("t.id", &list);
@@ -290,10 +289,10 @@ pub(crate) async fn items(
     let (sql, params) = sql.finish();
     let (mut found, mut size) = (HashMap::new(), 0);
     tx.rows(&sql, &params, |row| {
-        let document = row.text(1)?;
+        let document = row.doc(1)?;
         size += document.len();
         if size <= room.left {
-            found.insert(row.get(0)?, document.to_owned());
+            found.insert(row.get(0)?, document.into_owned());
         }
         Ok(())
     })

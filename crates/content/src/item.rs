@@ -83,7 +83,7 @@ impl Content {
                         Scope::OwnedBy(owner) => (&reader.texts.get_owned, vec![key.into(), owner.into()]),
                         _ => (&reader.texts.get, vec![Value::Text(key)]),
                     };
-                    let mut found = tx.row(sql, &params, |row| Ok(row.text(0)?.to_owned())).await?;
+                    let mut found = tx.row(sql, &params, |row| Ok(row.doc(0)?.into_owned())).await?;
                     if let (false, Some(doc)) = (includes.is_empty(), &mut found) {
                         let filled = includes.fill(tx, vec![std::mem::take(doc)], &mut Room::new(most)).await?;
                         *doc = filled.into_iter().next().unwrap_or_default();

@@ -77,7 +77,7 @@ impl Content {
         let ids = payload.ids.clone();
         site.read(Lane::Point, move |tx| {
             boxed!({
-                let document = |row: &stoa_store::Row<'_>| Ok((row.get(0)?, row.get(3)?));
+                let document = |row: &stoa_store::Row<'_>| Ok((row.get(0)?, row.doc(3)?.into_owned()));
                 Ok(tx.rows(&collection.texts.some, &params![ids], document).await?.into_iter().collect())
             })
         })

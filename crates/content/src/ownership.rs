@@ -82,10 +82,10 @@ impl Content {
         (visitor, member): (&VisitorId, &MemberId),
         most: i64,
     ) -> Result<i64> {
-        let (table, doc) = (&collection.texts.name, tx.dialect().read_doc());
-        let sql = format!("select id, {doc} from {table} where owner = $1 limit $2");
+        let table = &collection.texts.name;
+        let sql = format!("select id, doc from {table} where owner = $1 limit $2");
         let items: Vec<(String, String)> =
-            tx.rows(&sql, &params![visitor, most], |row| Ok((row.get(0)?, row.get(1)?))).await?;
+            tx.rows(&sql, &params![visitor, most], |row| Ok((row.get(0)?, row.doc(1)?.into_owned()))).await?;
         if items.is_empty() {
             return Ok(0);
         }

@@ -265,9 +265,10 @@ async fn find(
             ends = Some((ends.take().map_or_else(|| here.clone(), |(first, _)| first), here));
         }
         if !includes.is_empty() || is_backward {
-            held += row.text(1)?.len();
+            let document = row.doc(1)?;
+            held += document.len();
             if count <= limit && held <= most {
-                documents.push(row.text(1)?.to_owned());
+                documents.push(document.into_owned());
             }
             return Ok(());
         }
@@ -278,8 +279,8 @@ async fn find(
             elements.push(',');
         }
         match &plan.projection {
-            Projection::All => item::print(collection, row.text(1)?, elements),
-            some => item::print(collection, &stoa_query::project(row.text(1)?, some), elements),
+            Projection::All => item::print(collection, &row.doc(1)?, elements),
+            some => item::print(collection, &stoa_query::project(&row.doc(1)?, some), elements),
         }
         Ok(())
     })

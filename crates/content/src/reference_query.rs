@@ -207,7 +207,6 @@ impl Question {
         room: &mut Room,
     ) -> Result<Ends> {
         let (near, far) = (link.side.near(), link.side.far());
-        let document = tx.dialect().read_doc();
         let one = if items.len() == 1 { items.pop() } else { None };
         let from = |sql: &mut Writer<'_>| {
             let table = &self.field.far.texts.name;
@@ -227,7 +226,7 @@ impl Question {
         let (start, limit) = (&self.window.start, self.window.limit as usize);
         let falling = self.descending != start.is_backward();
         let mut sql = Writer::new(tx.dialect());
-        sql.push(&format!("select link.{near}, {document}, link.seq"));
+        sql.push(&format!("select link.{near}, t.doc, link.seq"));
         from(&mut sql);
         if let Some(Position { marks, is_included, .. }) = start.position() {
             let [Mark::Time(seq)] = marks.as_slice() else { return Err(cursor::invalid()) };
@@ -243,7 +242,7 @@ impl Question {
         tx.rows(&sql, &params, |row| {
             count += 1;
             if count <= limit && fits.is_ok() {
-                let shown = stoa_query::project(row.text(1)?, &self.projection);
+                let shown = stoa_query::project(&row.doc(1)?, &self.projection);
                 fits = room.take(shown.len());
                 if fits.is_ok() {
                     found.push((row.get::<i64>(2)?, self.print(row.text(0)?, &shown)));

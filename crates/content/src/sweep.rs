@@ -179,11 +179,10 @@ impl Sweep {
 
     /// Writes the items of a chunk that have the member without it. Nothing else of them changes.
     async fn take_out(&self, tx: &mut Tx<'_>, name: &str, field: &str, last: i64) -> Result<()> {
-        let doc = tx.dialect().read_doc();
-        let sql = format!("select id, created, updated, owner, {doc} from {name} where rid > $1 and rid <= $2");
+        let sql = format!("select id, created, updated, owner, doc from {name} where rid > $1 and rid <= $2");
         let chunk = params![self.done, last];
         let rows = tx.rows(&sql, &chunk, |row| {
-            let Some(without) = stoa_query::item::without(row.text(4)?, field) else { return Ok(None) };
+            let Some(without) = stoa_query::item::without(&row.doc(4)?, field) else { return Ok(None) };
             let (id, owner): (String, Option<String>) = (row.get(0)?, row.get(3)?);
             Ok(Some(params![id, row.get::<i64>(1)?, row.get::<i64>(2)?, owner, without].to_vec()))
         });

@@ -28,15 +28,15 @@ pub(crate) const REPLACE: &str =
 
 impl Texts {
     pub(crate) fn new(dialect: &dyn Dialect, table: Table, id: &str) -> Self {
-        let (name, doc, some) = (dialect.table(table), dialect.read_doc(), dialect.any_of("id", "$1"));
+        let (name, some) = (dialect.table(table), dialect.any_of("id", "$1"));
         let values = ["$1".to_owned(), "$2".to_owned(), "$3".to_owned(), "$4".to_owned(), dialect.store_doc("$5")];
         Self {
             quoted_id: stoa_sql::json::quoted(id),
-            get: format!("select {doc} from {name} where id = $1"),
-            get_owned: format!("select {doc} from {name} where id = $1 and owner = $2"),
+            get: format!("select doc from {name} where id = $1"),
+            get_owned: format!("select doc from {name} where id = $1 and owner = $2"),
             insert: format!("insert into {name} (id, created, updated, owner, doc)"),
             values: values.into(),
-            some: format!("select id, created, owner, {doc} from {name} where {some}"),
+            some: format!("select id, created, owner, doc from {name} where {some}"),
             some_briefly: format!("select id, created, owner, '' from {name} where {some}"),
             delete: format!("delete from {name} where {some}"),
             name,

@@ -30,10 +30,9 @@ pub fn find(dialect: &dyn Dialect, table: Table, plan: &Find) -> Statement {
     // In the text: PostgreSQL plans a limit that it doesn't see as a tenth of all rows.
     let most = format!(" limit {limit}");
     let select = |sql: &mut Writer<'_>, it: &Select<'_>, are_named: bool| {
-        sql.push("select id, ").push(dialect.read_doc());
+        sql.push("select id, doc");
         let columns = order::columns(sql, &plan.order, it.rows, start.is_backward());
         if are_named {
-            sql.push(if selects.len() > 1 { " as doc" } else { "" });
             for (n, column) in columns.iter().enumerate().take(columns.len() - 1) {
                 sql.push(", ").push(&column.text).push(" as ").push(&order::name(n));
             }
@@ -265,12 +264,12 @@ impl Values {
 }
 
 /// The column behind a field; those of the document are all in one.
-fn column(dialect: &dyn Dialect, field: &Field) -> &'static str {
+fn column(field: &Field) -> &'static str {
     match field {
         Field::Id => "id",
         Field::Owner => "owner",
         Field::Created => "created",
         Field::Updated => "updated",
-        Field::Path(_) | Field::Links(_) => dialect.read_doc(),
+        Field::Path(_) | Field::Links(_) => "doc",
     }
 }

@@ -28,8 +28,8 @@ pub struct Index<'a> {
 /// Items live in tables of one shape on both engines:
 /// `rid` (integer key in order of insertion), `id` (text, unique), `created`, `updated` (UTC
 /// milliseconds), `owner` (text or null) and `doc`, the canonical text of the whole item. SQLite keeps
-/// `doc` as JSONB and prints it with `json()`, which gives the stored text back byte by byte;
-/// PostgreSQL keeps the text and beside it `body`, a generated `jsonb` column that filters read.
+/// `doc` as JSONB, from which [`crate::jsonb::print`] gives the stored text back byte by byte; PostgreSQL
+/// keeps the text and beside it `body`, a generated `jsonb` column that filters read.
 ///
 /// The methods that read a [`Place`] answer NULL for a value of another type and for a missing one. They
 /// print one text for one place, path and all, so that an expression index on that text is used.
@@ -44,9 +44,6 @@ pub trait Dialect: Send + Sync {
 
     /// An expression that turns the bound text of a document into what `doc` stores.
     fn store_doc(&self, placeholder: &str) -> String;
-
-    /// An expression that reads `doc` as text.
-    fn read_doc(&self) -> &'static str;
 
     /// Whether a `union all` in an order reads each select through an index that has the order, only as far
     /// as the whole goes. Where it doesn't, each select needs an order and a limit of its own; where it

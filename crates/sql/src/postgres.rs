@@ -36,10 +36,6 @@ impl Dialect for Postgres {
         placeholder.to_owned()
     }
 
-    fn read_doc(&self) -> &'static str {
-        "doc"
-    }
-
     fn merges_by_index(&self) -> bool {
         false
     }

@@ -37,10 +37,6 @@ impl Dialect for Sqlite {
         format!("jsonb({placeholder})")
     }
 
-    fn read_doc(&self) -> &'static str {
-        "json(doc)"
-    }
-
     fn merges_by_index(&self) -> bool {
         true
     }

@@ -1,6 +1,9 @@
 //! A row of either engine, read in place: text is borrowed from the engine's own buffer.
 
 use crate::Error;
+use rusqlite::types::ValueRef;
+use std::borrow::Cow;
+use stoa_sql::jsonb;
 
 /// The current row of a running statement. Columns are read by position.
 pub enum Row<'r> {
@@ -12,6 +15,15 @@ impl Row<'_> {
     /// Column `index` as `T`; the wrong type is an internal error that names the column.
     pub fn get<T: FromColumn>(&self, index: usize) -> Result<T, Error> {
         T::from_column(self, index)
+    }
+
+    /// A document of a collection's table, as its canonical text (`stoa_sql::Dialect`).
+    pub fn doc(&self, index: usize) -> Result<Cow<'_, str>, Error> {
+        let Self::Sqlite(row) = self else { return self.text(index).map(Cow::Borrowed) };
+        match row.get_ref(index).map_err(|it| Error::from_sqlite(&it))? {
+            ValueRef::Blob(it) => jsonb::print(it).map(Cow::Owned).ok_or_else(|| wrong(index, "is no document")),
+            it => it.as_str().map(Cow::Borrowed).map_err(|it| wrong(index, it)),
+        }
     }
 
     /// Text without a copy.

@@ -56,9 +56,9 @@ async fn chunk(site: &Site, collection: &Arc<Collection>, after: String) -> Resu
     let reader = collection.clone();
     let read = site.read(Lane::Scan, move |tx| {
         boxed!({
-            let (name, doc) = (&reader.texts.name, tx.dialect().read_doc());
-            let sql = format!("select id, {doc} from {name} where id > $1 order by id limit $2");
-            Ok(tx.rows(&sql, &params![after, CHUNK], |row| Ok((row.get(0)?, row.get(1)?))).await?)
+            let name = &reader.texts.name;
+            let sql = format!("select id, doc from {name} where id > $1 order by id limit $2");
+            Ok(tx.rows(&sql, &params![after, CHUNK], |row| Ok((row.get(0)?, row.doc(1)?.into_owned()))).await?)
         })
     });
     read.await

@@ -76,12 +76,12 @@ impl Rows<'_> {
 
     /// The column behind a field as a test should name it. Odd items are few, but SQLite would rather
     /// trust an index on a bare column.
-    pub(super) fn column(self, dialect: &dyn Dialect, field: &Field) -> &'static str {
+    pub(super) fn column(self, field: &Field) -> &'static str {
         match (self, field) {
             (Self::Odd(_), Field::Owner) => "(owner || '')",
             (Self::Odd(_), Field::Id) => "(id || '')",
             (Self::Odd(_), Field::Created) => "(created + 0)",
-            _ => super::column(dialect, field),
+            _ => super::column(field),
         }
     }
 
@@ -193,7 +193,7 @@ pub(super) fn columns(dialect: &dyn Dialect, index: &IndexSpec) -> String {
 pub(super) fn unique(dialect: &dyn Dialect, index: &IndexSpec) -> Option<String> {
     Some(match &index.fields.first()?.field {
         Field::Path(names) => format!("({})", dialect.unique(&Place::field(names), index.case_insensitive)),
-        it => super::column(dialect, it).to_owned(),
+        it => super::column(it).to_owned(),
     })
 }
 
@@ -211,7 +211,7 @@ fn column(dialect: &dyn Dialect, index: &IndexSpec, n: usize) -> String {
 
 fn key(dialect: &dyn Dialect, index: &IndexSpec, field: &Field) -> String {
     let Field::Path(names) = field else {
-        return if *field == Field::Owner { OWNER_KEY.to_owned() } else { super::column(dialect, field).to_owned() };
+        return if *field == Field::Owner { OWNER_KEY.to_owned() } else { super::column(field).to_owned() };
     };
     let here = dialect.indexed(&Place::field(names), longest(index), index.case_insensitive);
     match through_arrays(dialect, names) {

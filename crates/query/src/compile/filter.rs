@@ -57,8 +57,8 @@ fn condition(sql: &mut Writer<'_>, field: &Field, test: &Test, beside: &[Filter]
             keyed::write(sql, &key, test, &plain).unwrap_or_else(|| on_column(sql, field, "owner", test))
         }
         (_, Some((key, _))) if access::is_time(field) => on_column(sql, field, &key, test),
-        (Field::Links(it), None) => links::condition(sql, it, test, rows.column(sql.dialect(), &Field::Id)),
-        _ => on_column(sql, field, rows.column(sql.dialect(), field), test),
+        (Field::Links(it), None) => links::condition(sql, it, test, rows.column(&Field::Id)),
+        _ => on_column(sql, field, rows.column(field), test),
     }
 }
 

@@ -124,7 +124,7 @@ fn key(dialect: &dyn Dialect, key: &Key, rows: Rows<'_>) -> String {
         (_, Some((text, false))) => text,
         (Field::Path(names), _) => path_key(dialect, names, key.direction),
         (Field::Owner, _) => OWNER_KEY.to_owned(),
-        (column, _) => super::column(dialect, column).to_owned(),
+        (column, _) => super::column(column).to_owned(),
     }
 }
 

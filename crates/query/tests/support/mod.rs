@@ -101,7 +101,8 @@ impl OnSqlite {
                         ValueRef::Null => None,
                         ValueRef::Integer(it) => Some(it.to_string()),
                         ValueRef::Real(it) => Some(it.to_string()),
-                        ValueRef::Text(it) | ValueRef::Blob(it) => Some(String::from_utf8_lossy(it).into_owned()),
+                        ValueRef::Text(it) => Some(String::from_utf8_lossy(it).into_owned()),
+                        ValueRef::Blob(it) => Some(stoa_sql::jsonb::print(it).expect("a document")),
                     })
                 })
                 .collect()
