@@ -23,6 +23,24 @@ pub fn rate(address: SocketAddr, requests: &Arc<Vec<Vec<u8>>>, connections: usiz
     })
 }
 
+/// The same, and the seconds that each answer took on the clock that `spent` reads: a process's processor
+/// time, for example, in which the load has no part.
+pub fn rate_and_cost(
+    address: SocketAddr,
+    requests: &Arc<Vec<Vec<u8>>>,
+    connections: usize,
+    period: Duration,
+    spent: impl Fn() -> f64,
+) -> (f64, f64) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let _ = run(address, requests, connections, Duration::from_millis(300)).await;
+        let before = spent();
+        let rate = run(address, requests, connections, period).await;
+        (rate, (spent() - before) / (rate * period.as_secs_f64()))
+    })
+}
+
 async fn run(address: SocketAddr, requests: &Arc<Vec<Vec<u8>>>, connections: usize, period: Duration) -> f64 {
     let (stop, count) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
     let tasks: Vec<_> = (0..connections)

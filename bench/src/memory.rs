@@ -1,4 +1,4 @@
-//! What a process has in memory, watched from outside.
+//! What a process has in memory and takes of the processor, watched from outside.
 
 use std::{
     sync::{
@@ -14,6 +14,16 @@ pub fn anonymous(process: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|it| it.strip_prefix("RssAnon:")).unwrap_or("0");
     line.trim().trim_end_matches(" kB").trim().parse::<u64>().unwrap_or(0) * 1024
+}
+
+/// Seconds of the processor that a process has had, its own and the kernel's on its behalf; in hundredths,
+/// the unit of `/proc/PID/stat`.
+pub fn processor_time(process: u32) -> f64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The name, in parentheses, may have spaces in it.
+    let after_name = status.rsplit(") ").next().unwrap_or_default();
+    let ticks = after_name.split(' ').skip(11).take(2).filter_map(|it| it.parse::<f64>().ok());
+    ticks.sum::<f64>() / 100.0
 }
 
 /// Looks ten times a second and keeps the most.

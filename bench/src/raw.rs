@@ -1,6 +1,9 @@
 //! The other limit: the same statements by hand on the raw engine, with the same table and indexes.
 
-use crate::program::{Engine, Random, item, item_id};
+use crate::{
+    memory::processor_time,
+    program::{Engine, Random, item, item_id},
+};
 use rusqlite::Connection;
 use std::{
     path::PathBuf,
@@ -265,6 +268,14 @@ impl Raw {
             }
         });
         done.load(Ordering::Relaxed) as f64 / start.elapsed().as_secs_f64()
+    }
+
+    /// What [`Raw::indexed_pages`] comes to, and the processor time of this process for each page. Of
+    /// PostgreSQL's, which is spent elsewhere, nothing is known.
+    pub fn indexed_pages_and_cost(&self, connections: usize, period: Duration) -> (f64, f64) {
+        let before = processor_time(std::process::id());
+        let rate = self.indexed_pages(connections, period);
+        (rate, (processor_time(std::process::id()) - before) / (rate * period.as_secs_f64()))
     }
 
     fn in_threads(&self, period: Duration, once: impl Fn(&Connection, &mut Random) + Send + Sync + 'static) -> f64 {

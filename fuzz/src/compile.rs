@@ -33,6 +33,7 @@ fuzz_target!(|bytes: &[u8]| {
         }
     };
     check_numbering(&compile::find(&Postgres, TABLE, &plan));
+    compile::find_even(&Postgres, TABLE, &plan).iter().for_each(check_numbering);
     let statement = compile::find(&Sqlite, TABLE, &plan);
     check_numbering(&statement);
 

@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::{
     cmp::Ordering,
     collections::HashMap,
-    sync::{Arc, OnceLock},
+    sync::{Arc, OnceLock, atomic::AtomicBool},
 };
 use stoa_kernel::{Caller, Code, CollectionId, Fault, Result, SiteId, clock::Millis};
 use stoa_query::schema::{IndexSpec, Schema};
@@ -36,6 +36,9 @@ pub struct Collection {
     pub(crate) texts: Texts,
     /// Where the multi-reference fields find their links.
     pub(crate) links: HashMap<String, Link>,
+    /// Set once a page met an item that an index can't have in order, so that the next page doesn't try to
+    /// do without those (`stoa_query::compile::find_even`).
+    pub(crate) has_odd_items: AtomicBool,
     rules: OnceLock<Rules>,
 }
 
@@ -100,6 +103,7 @@ impl Collection {
             created: stored.created,
             updated: stored.updated,
             definition: stored.definition,
+            has_odd_items: AtomicBool::new(false),
             rules: OnceLock::new(),
         }
     }

@@ -12,7 +12,7 @@ use crate::{
     item, request, rule,
 };
 use serde_json::{Map, Value as Json, json};
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering::Relaxed};
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::{
     Context, Filter, Projection, Schema, Scope, compile,
@@ -37,6 +37,9 @@ pub struct Page {
     /// Set in a walk by cursors, which knows no offset.
     pub cursors: Option<Cursors>,
 }
+
+/// Room made for a page when its first item is known.
+const RESERVED: usize = 256 * 1024;
 
 /// What a query leaves to its cursors.
 const QUERY: Kept = Kept { outer: &["sortMode", "randomOptions"], inner: &["filter", "sort"] };
@@ -249,43 +252,15 @@ async fn find(
     includes: &include::Plan,
     most: usize,
 ) -> Result<(Page, Option<(Position, Position)>)> {
-    let mut page = Page::new(&plan.window.start);
-    let limit = plan.window.limit as usize;
-    let (sql, params) = compile::find(tx.dialect(), collection.table, plan);
-    let (elements, mut count) = (&mut page.elements, 0);
-    // Documents that others are to be put into; all others go to the answer as they are.
-    let (mut documents, mut held) = (Vec::new(), 0);
-    let is_backward = plan.window.start.is_backward();
-    let is_walk = !matches!(plan.window.start, Start::Offset(_));
-    let mut ends: Option<(Position, Position)> = None;
-    tx.rows(&sql, &params, |row| {
-        count += 1;
-        if is_walk && count <= limit {
-            let here = position(row, &plan.order)?;
-            ends = Some((ends.take().map_or_else(|| here.clone(), |(first, _)| first), here));
-        }
-        if !includes.is_empty() || is_backward {
-            let document = row.doc(1)?;
-            held += document.len();
-            if count <= limit && held <= most {
-                documents.push(document.into_owned());
-            }
-            return Ok(());
-        }
-        if count > limit || elements.len() > most {
-            return Ok(());
-        }
-        if count > 1 {
-            elements.push(',');
-        }
-        match &plan.projection {
-            Projection::All => item::print(collection, &row.doc(1)?, elements),
-            some => item::print(collection, &stoa_query::project(&row.doc(1)?, some), elements),
-        }
-        Ok(())
-    })
-    .await?;
-    if is_backward {
+    let mut rows = Rows::new(collection, plan, !includes.is_empty(), most);
+    if !rows.take_even(tx).await? {
+        rows = Rows::new(collection, plan, !includes.is_empty(), most);
+        let (sql, params) = compile::find(tx.dialect(), collection.table, plan);
+        tx.rows(&sql, &params, |row| rows.take(row)).await?;
+    }
+    let Rows { elements, count, mut documents, held, mut ends, limit, .. } = rows;
+    let mut page = Page { elements, ..Page::new(&plan.window.start) };
+    if plan.window.start.is_backward() {
         documents.reverse();
         ends = ends.map(|(nearest, farthest)| (farthest, nearest));
     }
@@ -304,6 +279,97 @@ async fn find(
         page.total = tx.row(&sql, &params, |row| row.get(0)).await?;
     }
     Ok((page, ends))
+}
+
+/// What the rows of a page have come to so far.
+struct Rows<'a> {
+    collection: &'a Collection,
+    plan: &'a Find,
+    limit: usize,
+    /// Bytes, of `elements` or of `documents`.
+    most: usize,
+    /// Whether documents are kept, because others are to be put into them or because they come in the wrong
+    /// order. Else they go to the answer as they are.
+    keeps: bool,
+    count: usize,
+    elements: String,
+    documents: Vec<String>,
+    held: usize,
+    ends: Option<(Position, Position)>,
+}
+
+impl<'a> Rows<'a> {
+    fn new(collection: &'a Collection, plan: &'a Find, has_includes: bool, most: usize) -> Self {
+        let (limit, keeps) = (plan.window.limit as usize, has_includes || plan.window.start.is_backward());
+        let (elements, documents) = (String::new(), Vec::new());
+        Self { collection, plan, limit, most, keeps, count: 0, elements, documents, held: 0, ends: None }
+    }
+
+    /// Reads the page by one select, which is all that most collections need. `false`: this one needs more, or
+    /// there is no row to tell, and nothing that was taken counts.
+    async fn take_even(&mut self, tx: &mut Tx<'_>) -> Result<bool> {
+        if self.collection.has_odd_items.load(Relaxed) {
+            return Ok(false);
+        }
+        let Some((sql, params)) = compile::find_even(tx.dialect(), self.collection.table, self.plan) else {
+            return Ok(false);
+        };
+        let (told, mut has_odd) = (2 + if self.is_walk() { self.plan.order.marked().count() } else { 0 }, None);
+        tx.rows(&sql, &params, |row| {
+            // The same in every row.
+            if has_odd.is_none() {
+                has_odd = Some(row.get(told)?);
+            }
+            if has_odd == Some(true) { Ok(()) } else { self.take(row) }
+        })
+        .await?;
+        if has_odd == Some(true) {
+            self.collection.has_odd_items.store(true, Relaxed);
+        }
+        Ok(has_odd == Some(false))
+    }
+
+    fn take(&mut self, row: &Row<'_>) -> Result<(), stoa_store::Error> {
+        self.count += 1;
+        if self.is_walk() && self.count <= self.limit {
+            let here = position(row, &self.plan.order)?;
+            self.ends = Some((self.ends.take().map_or_else(|| here.clone(), |(first, _)| first), here));
+        }
+        if self.keeps {
+            let document = row.doc(1)?;
+            self.held += document.len();
+            if self.count <= self.limit && self.held <= self.most {
+                self.documents.push(document.into_owned());
+            }
+            return Ok(());
+        }
+        if self.count > self.limit || self.elements.len() > self.most {
+            return Ok(());
+        }
+        let document = row.doc(1)?;
+        match &self.plan.projection {
+            Projection::All => self.print(&document),
+            some => self.print(&stoa_query::project(&document, some)),
+        }
+        Ok(())
+    }
+
+    fn print(&mut self, document: &str) {
+        if self.count > 1 {
+            self.elements.push(',');
+        }
+        let start = self.elements.len();
+        item::print(self.collection, document, &mut self.elements);
+        if self.count == 1 {
+            // The others will be about as long, and the answer has something around them.
+            let length = self.elements.len() - start + 20;
+            self.elements.reserve((length * self.limit).min(RESERVED));
+        }
+    }
+
+    fn is_walk(&self) -> bool {
+        !matches!(self.plan.window.start, Start::Offset(_))
+    }
 }
 
 /// Where the item of a row stands in the order.

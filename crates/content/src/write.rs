@@ -361,7 +361,10 @@ impl Change {
 
 async fn existing(tx: &mut Tx<'_>, sql: &str, ids: &[String]) -> Result<HashMap<String, Existing>> {
     let read = |row: &stoa_store::Row<'_>| {
-        Ok((row.get::<String>(0)?, Existing { created: row.get(1)?, owner: row.get(2)?, doc: row.doc(3)?.into_owned() }))
+        Ok((
+            row.get::<String>(0)?,
+            Existing { created: row.get(1)?, owner: row.get(2)?, doc: row.doc(3)?.into_owned() },
+        ))
     };
     let rows = tx.rows(sql, &params![ids.to_vec()], read).await?;
     Ok(rows.into_iter().collect())

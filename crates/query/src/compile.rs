@@ -17,67 +17,33 @@ use stoa_sql::{Dialect, Index, Table, Value, Writer};
 /// A statement and its parameters.
 pub type Statement = (String, Vec<Value>);
 
-/// Rows of `id` and the document's text: at most one more than the page holds, which tells whether
-/// another page follows. In a walk, the marks of [`Position`] come after them, and the rows before a
-/// place come nearest first.
+/// Rows of `id` and the document: at most one more than the page holds, which tells whether another page
+/// follows. In a walk, the marks of [`Position`] come after them, and the rows before a place come nearest
+/// first.
 pub fn find(dialect: &dyn Dialect, table: Table, plan: &Find) -> Statement {
-    let mut sql = Writer::new(dialect);
     let filter = Filter::all([plan.scope.filter(), plan.filter.clone()]);
     let access = Access::choose(&plan.indexes, &filter, Some(&plan.order));
-    let selects = selects(&access, plan);
-    let (start, limit) = (&plan.window.start, i64::from(plan.window.limit) + 1);
-    let offset = i64::try_from(start.offset()).unwrap_or(i64::MAX);
-    // In the text: PostgreSQL plans a limit that it doesn't see as a tenth of all rows.
-    let most = format!(" limit {limit}");
-    let select = |sql: &mut Writer<'_>, it: &Select<'_>, are_named: bool| {
-        sql.push("select id, doc");
-        let columns = order::columns(sql, &plan.order, it.rows, start.is_backward());
-        if are_named {
-            for (n, column) in columns.iter().enumerate().take(columns.len() - 1) {
-                sql.push(", ").push(&column.text).push(" as ").push(&order::name(n));
-            }
-        }
-        sql.push(" from ").push(&dialect.table(table));
-        let mut only = Only::new(&filter, it.rows);
-        only.beyond = start.position().map(|position| Beyond { columns: &columns, plan, position, range: it.range });
-        only.write(sql);
-        columns
-    };
-    match selects.as_slice() {
-        [one] => {
-            // A random key has a parameter, and those are numbered in the order of the text.
-            let is_random = matches!(plan.order, Order::Random { .. });
-            let are_named = is_random || !matches!(start, Start::Offset(_));
-            let columns = select(&mut sql, one, are_named);
-            order::write(&mut sql, &columns, are_named);
-            sql.push(&most);
-        }
-        // Each has its part of the page, in order; together they have all of it.
-        several => {
-            let mut columns = Vec::new();
-            for (n, it) in several.iter().enumerate() {
-                sql.push(if n > 0 { " union all " } else { "" });
-                if dialect.merges_by_index() && access.is_ordered(it.rows) {
-                    columns = select(&mut sql, it, true);
-                    continue;
-                }
-                sql.push("select * from (");
-                columns = select(&mut sql, it, true);
-                order::write(&mut sql, &columns, true);
-                match offset {
-                    0 => sql.push(&most),
-                    _ => sql.push(" limit ").bind(limit.saturating_add(offset)),
-                };
-                sql.push(&format!(") as s{}", n + 1));
-            }
-            order::write(&mut sql, &columns, true);
-            sql.push(&most);
-        }
-    }
-    if offset > 0 {
-        sql.push(" offset ").bind(offset);
+    let (mut sql, page) = (Writer::new(dialect), Page { table, plan, filter: &filter });
+    match selects(&access, plan).as_slice() {
+        [one] => page.by_one(&mut sql, one, None),
+        several => page.by_several(&mut sql, several, &access),
     }
     sql.finish()
+}
+
+/// The same page for less, in a collection where no item is odd in the index that serves it: one select, with
+/// one more column at the end that tells whether any item is. Where one is, and where there is no row to
+/// tell, only [`find`] has the page. Nothing where it would be the same statement.
+pub fn find_even(dialect: &dyn Dialect, table: Table, plan: &Find) -> Option<Statement> {
+    let filter = Filter::all([plan.scope.filter(), plan.filter.clone()]);
+    let access = Access::choose(&plan.indexes, &filter, Some(&plan.order));
+    let (&[rows, odd @ Rows::Odd(_)], None) = (access.rows().as_slice(), plan.window.start.position()) else {
+        return None;
+    };
+    let odd = format!("select 1 from {} where {}", dialect.table(table), odd.condition(dialect, &Filter::True)?);
+    let mut sql = Writer::new(dialect);
+    Page { table, plan, filter: &filter }.by_one(&mut sql, &Select { rows, range: None }, Some(&odd));
+    Some(sql.finish())
 }
 
 /// One row with one number.
@@ -174,6 +140,95 @@ struct Select<'p> {
     /// After a place: the column of the order in which its rows lie beyond, being equal before it. All
     /// rows beyond if nothing.
     range: Option<usize>,
+}
+
+/// The statement of a page, while it is written.
+struct Page<'a> {
+    table: Table,
+    plan: &'a Find,
+    /// The scope is in it.
+    filter: &'a Filter,
+}
+
+impl Page<'_> {
+    /// One select has it all, and tells whether there are rows of another.
+    fn by_one(&self, sql: &mut Writer<'_>, one: &Select<'_>, other: Option<&str>) {
+        // A random key has a parameter, and those are numbered in the order of the text.
+        let is_random = matches!(self.plan.order, Order::Random { .. });
+        let are_named = is_random || !matches!(self.plan.window.start, Start::Offset(_));
+        let columns = self.select(sql, one, are_named, other);
+        order::write(sql, &columns, are_named);
+        sql.push(&self.most());
+        self.skip(sql);
+    }
+
+    /// Each has its part of the page, in order; together they have all of it.
+    fn by_several(&self, sql: &mut Writer<'_>, several: &[Select<'_>], access: &Access<'_>) {
+        let (mut columns, offset) = (Vec::new(), self.offset());
+        for (n, it) in several.iter().enumerate() {
+            sql.push(if n > 0 { " union all " } else { "" });
+            if sql.dialect().merges_by_index() && access.is_ordered(it.rows) {
+                columns = self.select(sql, it, true, None);
+                continue;
+            }
+            sql.push("select * from (");
+            columns = self.select(sql, it, true, None);
+            order::write(sql, &columns, true);
+            match offset {
+                0 => sql.push(&self.most()),
+                _ => sql.push(" limit ").bind(self.limit().saturating_add(offset)),
+            };
+            sql.push(&format!(") as s{}", n + 1));
+        }
+        order::write(sql, &columns, true);
+        sql.push(&self.most());
+        self.skip(sql);
+    }
+
+    fn select(
+        &self,
+        sql: &mut Writer<'_>,
+        it: &Select<'_>,
+        are_named: bool,
+        other: Option<&str>,
+    ) -> Vec<order::Column> {
+        let (plan, start) = (self.plan, &self.plan.window.start);
+        sql.push("select id, doc");
+        let columns = order::columns(sql, &plan.order, it.rows, start.is_backward());
+        if are_named {
+            for (n, column) in columns.iter().enumerate().take(columns.len() - 1) {
+                sql.push(", ").push(&column.text).push(" as ").push(&order::name(n));
+            }
+        }
+        if let Some(other) = other {
+            sql.push(", exists (").push(other).push(")");
+        }
+        let table = sql.dialect().table(self.table);
+        sql.push(" from ").push(&table);
+        let mut only = Only::new(self.filter, it.rows);
+        only.beyond = start.position().map(|position| Beyond { columns: &columns, plan, position, range: it.range });
+        only.write(sql);
+        columns
+    }
+
+    /// In the text: PostgreSQL plans a limit that it doesn't see as a tenth of all rows.
+    fn most(&self) -> String {
+        format!(" limit {}", self.limit())
+    }
+
+    fn limit(&self) -> i64 {
+        i64::from(self.plan.window.limit) + 1
+    }
+
+    fn skip(&self, sql: &mut Writer<'_>) {
+        if self.offset() > 0 {
+            sql.push(" offset ").bind(self.offset());
+        }
+    }
+
+    fn offset(&self) -> i64 {
+        i64::try_from(self.plan.window.start.offset()).unwrap_or(i64::MAX)
+    }
 }
 
 /// Those in which an index has all rows in the right order, one range each.

@@ -67,7 +67,7 @@ fn ask_many(seed: u64) {
         let world = World { table, schema, documents: rows.iter().map(Row::json).collect(), rows };
         for _ in 0..QUESTIONS / TOGETHER {
             let questions = (0..TOGETHER).flat_map(|_| world.questions(&mut random, &mut tally, seed));
-            world.ask(&questions.collect::<Vec<_>>(), &sqlite, &postgres, seed);
+            tally.even += world.ask(&questions.collect::<Vec<_>>(), &sqlite, &postgres, seed);
         }
     }
     tally.check(seed);
@@ -78,6 +78,8 @@ struct Tally {
     operators: BTreeMap<&'static str, usize>,
     questions: usize,
     proper: usize,
+    /// Pages that one select had.
+    even: usize,
 }
 
 impl Tally {
@@ -91,12 +93,14 @@ impl Tally {
         // Past the test's own capture: a run that passes tells its seed and its counts as well.
         let _ = writeln!(
             std::io::stdout(),
-            "\nseed {seed}: {} questions, {} with a proper part as answer\n{:?}",
+            "\nseed {seed}: {} questions, {} with a proper part as answer, {} pages by one select\n{:?}",
             self.questions,
             self.proper,
+            self.even,
             self.operators
         );
         assert!(self.proper * 10 >= self.questions * 6, "seed {seed}: too few answers are a proper part");
+        assert!(self.questions < 1000 || self.even * 50 >= self.questions, "seed {seed}: too few pages by one select");
         for name in wire::Operator::ALL.iter().map(|it| it.name()).chain(COMPOSITIONS.iter().copied()) {
             let asked = self.operators.get(name).copied().unwrap_or_default();
             assert!(self.questions < 1000 || asked * 40 >= self.questions, "seed {seed}: {name} only {asked} times");
@@ -109,24 +113,45 @@ struct Question {
     request: Json,
     scope: Scope,
     statements: [Statement; 2],
+    /// The same page for less: [`compile::find_even`].
+    even: Option<[Statement; 2]>,
     expected: Rows,
 }
 
 type Rows = Vec<Vec<Option<String>>>;
 
+/// The rows, if they say that no item is odd, as wide as those that are expected.
+fn all_even(rows: Rows, like: Option<&Vec<Option<String>>>) -> Option<Rows> {
+    let is_odd = |row: &Vec<Option<String>>| row.last().and_then(Option::as_deref) != Some("0");
+    let width = like.map_or(0, Vec::len);
+    let is_even = !rows.is_empty() && !rows.iter().any(is_odd);
+    is_even.then(|| rows.into_iter().map(|it| it[..width].to_vec()).collect())
+}
+
+/// In some there is no array: nothing in them is odd.
 fn collection(random: &mut Random) -> Vec<Row> {
+    let is_even = random.one_in(3);
     (0..ITEMS)
         .map(|n| {
             let mut data = Map::new();
             for name in ["a", "b", "c", "d'", "e\"f"] {
                 if !random.one_in(4) {
-                    data.insert(name.to_owned(), values::value(random, 3));
+                    let value = values::value(random, 3);
+                    data.insert(name.to_owned(), if is_even { without_arrays(value) } else { value });
                 }
             }
             let (created, updated) = (random.below(5) as i64 * 1000, random.below(3) as i64 - 1);
             Row::stamped(&Json::Object(data).to_string(), &format!("i{n:02}"), *random.pick(OWNERS), created, updated)
         })
         .collect()
+}
+
+fn without_arrays(value: Json) -> Json {
+    match value {
+        Json::Array(list) => list.len().into(),
+        Json::Object(members) => members.into_iter().map(|(name, it)| (name, without_arrays(it))).collect(),
+        it => it,
+    }
 }
 
 /// An index on fields that questions ask about.
@@ -151,7 +176,22 @@ struct World {
 }
 
 impl World {
-    fn ask(&self, questions: &[Question], sqlite: &OnSqlite, postgres: &OnPostgres, seed: u64) {
+    fn ask(&self, questions: &[Question], sqlite: &OnSqlite, postgres: &OnPostgres, seed: u64) -> usize {
+        let evens: Vec<_> = questions.iter().filter_map(|it| Some((it, it.even.as_ref()?))).collect();
+        let on_postgres = postgres.rows_of_all(evens.iter().map(|(_, even)| &even[1]));
+        let mut confirmed = 0;
+        for ((it, even), on_postgres) in evens.iter().zip(on_postgres) {
+            let found = [sqlite.rows(&even[0]), on_postgres].map(|rows| all_even(rows, it.expected.first()));
+            let is_right = |rows: &Option<Rows>| rows.as_ref().is_none_or(|rows| *rows == it.expected);
+            assert!(
+                found[0] == found[1] && found.iter().all(is_right),
+                "seed {seed}\n{:#}\n{:?}\n{found:#?}\n{:#?}\n{even:?}",
+                it.request,
+                it.scope,
+                it.expected
+            );
+            confirmed += usize::from(found[0].is_some());
+        }
         let on_postgres = postgres.rows_of_all(questions.iter().map(|it| &it.statements[1]));
         for (it, on_postgres) in questions.iter().zip(on_postgres) {
             // Marks may follow on what was asked for.
@@ -173,6 +213,7 @@ impl World {
                 );
             }
         }
+        confirmed
     }
 
     /// A page and its count, and sometimes the different values of a field under the same filter.
@@ -206,16 +247,23 @@ impl World {
         tally.questions += 1;
         tally.proper += usize::from(total > 0 && total < ITEMS);
         let (table, count) = (self.table, plan.count());
-        let question = |statements, expected| Question {
+        let question = |statements, even, expected| Question {
             request: request.clone(),
             scope: context.scope.clone(),
             statements,
+            even,
             expected,
         };
+        let even = compile::find_even(&Sqlite, table, &plan).zip(compile::find_even(&Postgres, table, &plan));
         let mut questions = vec![
-            question([compile::find(&Sqlite, table, &plan), compile::find(&Postgres, table, &plan)], page),
+            question(
+                [compile::find(&Sqlite, table, &plan), compile::find(&Postgres, table, &plan)],
+                even.map(<[Statement; 2]>::from),
+                page,
+            ),
             question(
                 [compile::count(&Sqlite, table, &count), compile::count(&Postgres, table, &count)],
+                None,
                 vec![vec![Some(total.to_string())]],
             ),
         ];
@@ -237,8 +285,13 @@ impl World {
         let (table, values) = (self.table, self.distinct(&plan));
         let offset = plan.window.start.offset();
         let page = values.iter().skip(offset as usize).take(limit as usize + 1);
-        let question =
-            |statements, expected| Question { request: request.clone(), scope: scope.clone(), statements, expected };
+        let question = |statements, expected| Question {
+            request: request.clone(),
+            scope: scope.clone(),
+            statements,
+            even: None,
+            expected,
+        };
         [
             question(
                 [compile::distinct(&Sqlite, table, &plan), compile::distinct(&Postgres, table, &plan)],

@@ -12,6 +12,8 @@
 //! == request        the body of the request
 //! == sqlite         written by the test
 //! == postgres       written by the test
+//! == sqlite, even   written by the test, where there is such a statement
+//! == postgres, even written by the test
 //! == rows           written by the test
 //! ```
 
@@ -114,7 +116,8 @@ impl<'a> Case<'a> {
             let plan = resolve::distinct(&wire::Distinct::parse(request)?, context)?;
             let texts = [compile::distinct(&Sqlite, table, &plan), compile::distinct(&Postgres, table, &plan)];
             let found = answer([&texts[0], &texts[1]]);
-            print(&mut out, &texts);
+            print(&mut out, ["sqlite", "postgres"], &texts);
+            out.push_str("\n== rows\n");
             for it in found {
                 let _ = writeln!(out, "{}", order::value(it[0].as_deref().unwrap_or_default()));
             }
@@ -144,7 +147,21 @@ impl<'a> Case<'a> {
         let page: Vec<_> = page.map(|(_, it)| vec![Some(it.id.clone()), Some(it.document.clone())]).collect();
         let found: Vec<_> = found.into_iter().map(|it| it[..2].to_vec()).collect();
         assert_eq!(found, page, "the engines (left) and memory (right) differ\n{}", self.head);
-        print(&mut out, &texts);
+        print(&mut out, ["sqlite", "postgres"], &texts);
+        let even = compile::find_even(&Sqlite, table, &plan).zip(compile::find_even(&Postgres, table, &plan));
+        if let Some(texts) = even.map(<[Statement; 2]>::from) {
+            let rows = answer([&texts[0], &texts[1]]);
+            if rows.iter().all(|it| it.last() == Some(&Some("0".to_owned()))) {
+                let rows: Vec<_> = rows.into_iter().map(|it| it[..2].to_vec()).collect();
+                assert!(
+                    rows.is_empty() || rows == page,
+                    "the even items (left) and memory (right) differ\n{}",
+                    self.head
+                );
+            }
+            print(&mut out, ["sqlite, even", "postgres, even"], &texts);
+        }
+        out.push_str("\n== rows\n");
         for it in &found {
             let document = it[1].as_deref().unwrap_or_default();
             let _ = writeln!(out, "{}", shown(&item::project(document, &plan.projection)));
@@ -194,8 +211,8 @@ fn shown(document: &str) -> String {
     json.to_string()
 }
 
-fn print(out: &mut String, texts: &[Statement; 2]) {
-    for (name, (text, params)) in ["sqlite", "postgres"].iter().zip(texts) {
+fn print(out: &mut String, names: [&str; 2], texts: &[Statement; 2]) {
+    for (name, (text, params)) in names.iter().zip(texts) {
         let _ = writeln!(out, "\n== {name}\n{}", broken(text));
         for (n, it) in params.iter().enumerate() {
             let shown = match it {
@@ -208,7 +225,6 @@ fn print(out: &mut String, texts: &[Statement; 2]) {
             let _ = writeln!(out, "${} = {shown}", n + 1);
         }
     }
-    out.push_str("\n== rows\n");
 }
 
 /// One line for each clause.

@@ -161,10 +161,14 @@ fn first(bytes: &[u8]) -> Option<(Element<'_>, &[u8])> {
     let (&head, rest) = bytes.split_first()?;
     let (size, rest) = match head >> 4 {
         it @ 0..=11 => (usize::from(it), rest),
-        it => {
-            let (size, rest) = rest.split_at_checked(1 << (it - 12))?;
-            (size.iter().try_fold(0_usize, |all, &it| Some(all.checked_mul(256)? | usize::from(it)))?, rest)
-        }
+        12 => rest.split_first().map(|(size, rest)| (usize::from(*size), rest))?,
+        13 => rest.split_first_chunk().map(|(size, rest)| (usize::from(u16::from_be_bytes(*size)), rest))?,
+        14 => rest
+            .split_first_chunk()
+            .and_then(|(size, rest)| Some((u32::from_be_bytes(*size).try_into().ok()?, rest)))?,
+        _ => rest
+            .split_first_chunk()
+            .and_then(|(size, rest)| Some((u64::from_be_bytes(*size).try_into().ok()?, rest)))?,
     };
     let (payload, rest) = rest.split_at_checked(size)?;
     Some((Element { kind: head & 15, payload }, rest))

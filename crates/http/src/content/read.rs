@@ -10,14 +10,14 @@ use stoa_content::{Page, Request};
 pub(crate) async fn query(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
     let request = Request::parse(&body.0)?;
     let page = app.content.item_query(&call.site, &call.caller, &request.members).await?;
-    Ok(answer("dataItems", &page))
+    Ok(answer("dataItems", page))
 }
 
 /// `GET /v2/items/query`: the same, sent in the query string when it is short (protocol/content.md 1.5).
 pub(crate) async fn query_get(State(app): State<App>, call: Call, uri: Uri) -> Result<Response, Problem> {
     let members = params::members(&uri)?;
     let page = app.content.item_query(&call.site, &call.caller, &members).await?;
-    Ok(answer("dataItems", &page))
+    Ok(answer("dataItems", page))
 }
 
 /// `POST /v2/items/count`.
@@ -31,12 +31,14 @@ pub(crate) async fn count(State(app): State<App>, call: Call, body: body::Raw) -
 pub(crate) async fn distinct(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
     let request = Request::parse(&body.0)?;
     let page = app.content.item_distinct(&call.site, &call.caller, &request.members).await?;
-    Ok(answer("distinctValues", &page))
+    Ok(answer("distinctValues", page))
 }
 
-pub(super) fn answer(name: &str, page: &Page) -> Response {
-    let mut text = String::with_capacity(page.elements.len() + 160);
-    text.extend(["{\"", name, "\":[", &page.elements, "],\"pagingMetadata\":{"]);
+pub(super) fn answer(name: &str, mut page: Page) -> Response {
+    // The elements are most of the answer, and are not copied for what stands around them.
+    let mut text = std::mem::take(&mut page.elements);
+    text.insert_str(0, &format!("{{\"{name}\":["));
+    text.push_str("],\"pagingMetadata\":{");
     page.print_metadata(&mut text);
     text.push_str("}}");
     body::ok_bytes(text)

@@ -39,7 +39,7 @@ pub(crate) async fn is_referenced(State(app): State<App>, call: Call, body: body
 pub(crate) async fn query(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
     let request = Request::parse(&body.0)?;
     let page = app.content.references_query(&call.site, &call.caller, &request.members).await?;
-    Ok(read::answer("results", &page))
+    Ok(read::answer("results", page))
 }
 
 fn bulk(action: &str, references: &[ItemReference]) -> Response {

@@ -238,6 +238,7 @@ impl OnPostgres {
         let rows = rows.unwrap_or_else(|it| panic!("{it:?}\n{text}\n{params:?}"));
         let cell = |row: &tokio_postgres::Row, n: usize| match *row.columns()[n].type_() {
             Type::INT8 => row.get::<_, Option<i64>>(n).map(|it| it.to_string()),
+            Type::BOOL => row.get::<_, Option<bool>>(n).map(|it| i64::from(it).to_string()),
             _ => row.get::<_, Option<String>>(n),
         };
         rows.iter().map(|row| (0..row.len()).map(|n| cell(row, n)).collect()).collect()
