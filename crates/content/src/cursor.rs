@@ -15,8 +15,7 @@ use serde_json::{Map, Value as Json};
 use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Fault, Result, SiteId};
 use stoa_query::plan::{Mark, Order, Position, Start};
-use stoa_sql::params;
-use stoa_store::{Lane, Site, Tx, boxed};
+use stoa_store::{Lane, Site, boxed, setting};
 
 /// The name of the setting with the site's key.
 const SETTING: &str = "cursor key";
@@ -98,21 +97,16 @@ impl Content {
             return Ok(it);
         }
         let id = site.id.clone();
-        let known = site.read(Lane::Point, move |tx| boxed!(stored_key(tx, &id).await)).await?;
+        let known = site.read(Lane::Point, move |tx| boxed!(Ok(setting::get(tx, &id, SETTING).await?))).await?;
         let text = match known {
             Some(it) => it,
             None => {
-                let (id, fresh) = (site.id.clone(), self.world().token::<32>());
+                let (id, fresh) = (site.id.clone(), Json::from(self.world().token::<32>()).to_string());
                 let made = site.write(move |tx| {
                     let (id, fresh) = (id.clone(), fresh.clone());
-                    boxed!({
-                        let sql = "insert into stoa.setting (site, name, value) values ($1, $2, $3) \
-                                   on conflict (site, name) do nothing";
-                        tx.execute(sql, &params![&id, SETTING, Json::from(fresh).to_string()]).await?;
-                        stored_key(tx, &id).await
-                    })
+                    boxed!(Ok(setting::put_first(tx, &id, SETTING, fresh).await?))
                 });
-                made.await?.ok_or_else(|| Fault::internal("the key of cursors was not kept"))?
+                made.await?
             }
         };
         let secret: String = serde_json::from_str(&text).map_err(Fault::internal)?;
@@ -120,11 +114,6 @@ impl Content {
         self.cursor_keys().0.insert(site.id.clone(), key.clone());
         Ok(key)
     }
-}
-
-async fn stored_key(tx: &mut Tx<'_>, site: &SiteId) -> Result<Option<String>> {
-    let sql = "select value from stoa.setting where site = $1 and name = $2";
-    Ok(tx.row(sql, &params![site, SETTING], |row| row.get(0)).await?)
 }
 
 impl Sealer {

@@ -22,7 +22,7 @@ use stoa_query::{
     plan::{Field, Key, Order, Test},
 };
 use stoa_sql::{Direction, params};
-use stoa_store::{Lane, Site, boxed};
+use stoa_store::{Lane, Site, boxed, setting};
 
 /// Forms of slow queries, and indexes in use, that are remembered.
 const MOST: usize = 1000;
@@ -148,12 +148,7 @@ impl Content {
     /// When the database can't be asked.
     pub async fn auto_index_is_on(&self, site: &Site) -> Result<bool> {
         let key = site.id.clone();
-        let found = site.read(Lane::Point, move |tx| {
-            boxed!({
-                let sql = "select value from stoa.setting where site = $1 and name = $2";
-                Ok(tx.row(sql, &params![&key, SETTING], |row| row.get::<String>(0)).await?)
-            })
-        });
+        let found = site.read(Lane::Point, move |tx| boxed!(Ok(setting::get(tx, &key, SETTING).await?)));
         Ok(found.await?.map_or(self.limits().auto_index.is_on, |it| it == "\"on\""))
     }
 
@@ -166,12 +161,10 @@ impl Content {
         site.write(move |tx| {
             let key = key.clone();
             boxed!({
-                let delete = "delete from stoa.setting where site = $1 and name = $2";
-                tx.execute(delete, &params![&key, SETTING]).await?;
-                if let Some(is_on) = is_on {
-                    let value = if is_on { "\"on\"" } else { "\"off\"" };
-                    let sql = "insert into stoa.setting (site, name, value) values ($1, $2, $3)";
-                    tx.execute(sql, &params![&key, SETTING, value]).await?;
+                match is_on {
+                    Some(true) => setting::put(tx, &key, SETTING, "\"on\"".to_owned()).await?,
+                    Some(false) => setting::put(tx, &key, SETTING, "\"off\"".to_owned()).await?,
+                    None => setting::remove(tx, &key, SETTING).await?,
                 }
                 Ok(())
             })

@@ -96,7 +96,7 @@ impl Identity {
                 return Ok(SignIn::RequireEmailVerification { member, state_token });
             }
             Next::Complete => {
-                let fields = policy::read(tx, site.id.as_str()).await?.lacking(&member.profile);
+                let fields = policy::read(tx, &site.id).await?.lacking(&member.profile);
                 if !fields.is_empty() {
                     let password = password::digest(member.password_hash.as_deref());
                     let stage = Stage::Complete { member: member.id.clone(), password, visitor: visitor.cloned() };

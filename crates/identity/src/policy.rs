@@ -3,9 +3,8 @@
 use crate::{Identity, profile::Profile};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use stoa_kernel::{Caller, Code, Fault, Result, Violation};
-use stoa_sql::params;
-use stoa_store::{Lane, Site, Tx, boxed, outbox};
+use stoa_kernel::{Caller, Code, Fault, Result, SiteId, Violation};
+use stoa_store::{Lane, Site, Tx, boxed, outbox, setting};
 
 const SETTING: &str = "sign_on_policy";
 
@@ -130,7 +129,7 @@ impl Identity {
         site.write(move |tx| {
             let (id, change) = (id.clone(), change.clone());
             boxed!({
-                let mut policy = read(tx, id.as_str()).await?;
+                let mut policy = read(tx, &id).await?;
                 let before = policy.clone();
                 if let Some(flag) = change.require_owner_approval {
                     policy.require_owner_approval = flag;
@@ -148,9 +147,7 @@ impl Identity {
                     return Ok(policy);
                 }
                 let value = serde_json::to_string(&policy).map_err(Fault::internal)?;
-                let sql = "insert into stoa.setting (site, name, value) values ($1, $2, $3) \
-                           on conflict (site, name) do update set value = excluded.value";
-                tx.execute(sql, &params![&id, SETTING, value]).await?;
+                setting::put(tx, &id, SETTING, value).await?;
                 let payload = json!({ "signOnPolicy": policy }).to_string();
                 outbox::put(tx, &id, "wix.iam.signon.v1.sign_on_policy_updated", payload, now).await?;
                 Ok(policy)
@@ -162,14 +159,13 @@ impl Identity {
     /// The policy as the product itself needs it.
     pub async fn policy(&self, site: &Site) -> Result<SignOnPolicy> {
         let id = site.id.clone();
-        site.read(Lane::Point, move |tx| boxed!(read(tx, id.as_str()).await)).await
+        site.read(Lane::Point, move |tx| boxed!(read(tx, &id).await)).await
     }
 }
 
 /// The policy inside a transaction.
-pub(crate) async fn read(tx: &mut Tx<'_>, site: &str) -> Result<SignOnPolicy> {
-    let sql = "select value from stoa.setting where site = $1 and name = $2";
-    let stored: Option<String> = tx.row(sql, &params![site, SETTING], |row| row.get(0)).await?;
+pub(crate) async fn read(tx: &mut Tx<'_>, site: &SiteId) -> Result<SignOnPolicy> {
+    let stored = setting::get(tx, site, SETTING).await?;
     stored.map_or(Ok(SignOnPolicy::default()), |it| serde_json::from_str(&it).map_err(Fault::internal))
 }
 

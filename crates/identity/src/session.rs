@@ -19,9 +19,10 @@ use crate::{
     member,
     token::{self, Kind},
 };
+use std::sync::Arc;
 use stoa_kernel::{Caller, ClientId, MemberId, Millis, Result, Secret, SessionId, TokenHash, VisitorId};
 use stoa_sql::params;
-use stoa_store::{Lane, Site, Tx, boxed};
+use stoa_store::{Lane, Site, Tx, TxFuture, boxed};
 
 /// A session's last use is written down at most this often.
 const USE_STEP: Millis = 3_600_000;
@@ -238,6 +239,14 @@ impl Identity {
 
     /// Ends sessions. What is known beforehand is refused first, what was made meanwhile afterwards.
     pub(crate) async fn sessions_end(&self, site: &Site, which: Which) -> Result<()> {
+        self.sessions_end_and(site, which, |_| boxed!(Ok(()))).await
+    }
+
+    /// The same, and in the same transaction what else is to be done.
+    async fn sessions_end_and<F>(&self, site: &Site, which: Which, also: F) -> Result<()>
+    where
+        F: for<'t> Fn(&'t mut Tx<'_>) -> TxFuture<'t, ()> + Send + Sync + 'static,
+    {
         let (id, chosen) = (site.id.clone(), which.clone());
         let before = site
             .read(Lane::Point, move |tx| {
@@ -249,11 +258,15 @@ impl Identity {
             })
             .await?;
         self.revoke(&before).await?;
-        let (id, now) = (site.id.clone(), self.now());
+        let (id, now, also) = (site.id.clone(), self.now(), Arc::new(also));
         let mut ended = site
             .write(move |tx| {
-                let (id, which) = (id.clone(), which.clone());
-                boxed!(which.end(tx, id.as_str(), now).await)
+                let (id, which, also) = (id.clone(), which.clone(), also.clone());
+                boxed!({
+                    let ended = which.end(tx, id.as_str(), now).await?;
+                    also(tx).await?;
+                    Ok(ended)
+                })
             })
             .await?;
         ended.retain(|it| !before.contains(it));

@@ -1,11 +1,17 @@
-//! Ed25519 keys and the compact JWS they sign.
+//! Keys, and the compact JWS (RFC 7515) they sign.
+//!
+//! Access tokens are signed with Ed25519, so that anyone can check them ([`Keys::jwks`]). All others come
+//! back to us alone and carry a MAC, which costs a thirtieth of a signature.
 //!
 //! A token's header is one of a few fixed texts, compared byte for byte: no algorithm, key id or
 //! address that a client writes is ever followed. Each purpose has keys and a `typ` of its own, so a
 //! token made for one purpose can't pass for another. What the claims mean is in `token`.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
+use ring::{
+    hmac,
+    signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey},
+};
 use serde_json::{Value, json};
 use stoa_kernel::{Fault, Result, World};
 use stoa_sql::params;
@@ -58,10 +64,15 @@ pub struct Keys(Vec<Key>);
 struct Key {
     id: String,
     purpose: Purpose,
-    pair: Ed25519KeyPair,
+    signer: Signer,
     is_retired: bool,
     /// The first segment of every token that this key signed.
     header: String,
+}
+
+enum Signer {
+    Pair(Ed25519KeyPair),
+    Mac(hmac::Key),
 }
 
 impl Keys {
@@ -99,9 +110,14 @@ impl Keys {
             let Some(purpose) = Purpose::ALL.into_iter().find(|it| it.name() == purpose) else {
                 continue;
             };
-            let header = json!({ "alg": "EdDSA", "kid": id, "typ": purpose.typ() });
-            let header = URL_SAFE_NO_PAD.encode(header.to_string());
-            keys.push(Key { id, purpose, pair: pair(&seed)?, is_retired, header });
+            let pair = Signer::Pair(pair(&seed)?);
+            if purpose == Purpose::Access {
+                keys.push(Key::new(id, purpose, pair, is_retired));
+                continue;
+            }
+            // Once these were signed as well, and visitors live long.
+            keys.push(Key::new(id.clone(), purpose, pair, true));
+            keys.push(Key::new(id, purpose, Signer::mac(&seed), is_retired));
         }
         Ok(Self(keys))
     }
@@ -115,9 +131,9 @@ impl Keys {
         token.push_str(&key.header);
         token.push('.');
         URL_SAFE_NO_PAD.encode_string(claims, &mut token);
-        let signature = key.pair.sign(token.as_bytes());
+        let signature = key.signer.sign(token.as_bytes());
         token.push('.');
-        URL_SAFE_NO_PAD.encode_string(signature.as_ref(), &mut token);
+        URL_SAFE_NO_PAD.encode_string(signature, &mut token);
         Ok(token)
     }
 
@@ -130,24 +146,122 @@ impl Keys {
         let (header, claims) = signed.split_once('.')?;
         let key = self.0.iter().find(|it| it.purpose == purpose && it.header == header)?;
         let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
-        let public = UnparsedPublicKey::new(&ED25519, key.pair.public_key().as_ref());
-        public.verify(signed.as_bytes(), &signature).ok()?;
-        URL_SAFE_NO_PAD.decode(claims).ok()
+        key.signer.has_signed(signed.as_bytes(), &signature).then(|| URL_SAFE_NO_PAD.decode(claims).ok())?
     }
 
     /// The public keys that check access tokens, as RFC 7517 writes them (identity.md 4.8).
     pub fn jwks(&self) -> Value {
         let access = self.0.iter().filter(|it| it.purpose == Purpose::Access);
-        let keys: Vec<Value> = access
-            .map(|it| {
-                let x = URL_SAFE_NO_PAD.encode(it.pair.public_key().as_ref());
-                json!({ "kty": "OKP", "crv": "Ed25519", "use": "sig", "alg": "EdDSA", "kid": it.id, "x": x })
+        let public = access.filter_map(|it| match &it.signer {
+            Signer::Pair(pair) => Some((&it.id, pair.public_key())),
+            Signer::Mac(_) => None,
+        });
+        let keys: Vec<Value> = public
+            .map(|(id, key)| {
+                let x = URL_SAFE_NO_PAD.encode(key.as_ref());
+                json!({ "kty": "OKP", "crv": "Ed25519", "use": "sig", "alg": "EdDSA", "kid": id, "x": x })
             })
             .collect();
         json!({ "keys": keys })
     }
 }
 
+impl Key {
+    fn new(id: String, purpose: Purpose, signer: Signer, is_retired: bool) -> Self {
+        let algorithm = if matches!(signer, Signer::Pair(_)) { "EdDSA" } else { "HS256" };
+        let header = json!({ "alg": algorithm, "kid": id, "typ": purpose.typ() });
+        let header = URL_SAFE_NO_PAD.encode(header.to_string());
+        Self { id, purpose, signer, is_retired, header }
+    }
+}
+
+impl Signer {
+    /// The key of a MAC is nothing that a pair from the same seed shows.
+    fn mac(seed: &[u8]) -> Self {
+        let seed = hmac::Key::new(hmac::HMAC_SHA256, seed);
+        Self::Mac(hmac::Key::new(hmac::HMAC_SHA256, hmac::sign(&seed, b"stoa token mac").as_ref()))
+    }
+
+    fn sign(&self, text: &[u8]) -> Vec<u8> {
+        match self {
+            Self::Pair(pair) => pair.sign(text).as_ref().to_vec(),
+            Self::Mac(key) => hmac::sign(key, text).as_ref().to_vec(),
+        }
+    }
+
+    /// In constant time.
+    fn has_signed(&self, text: &[u8], signature: &[u8]) -> bool {
+        match self {
+            Self::Pair(pair) => {
+                UnparsedPublicKey::new(&ED25519, pair.public_key().as_ref()).verify(text, signature).is_ok()
+            }
+            Self::Mac(key) => hmac::verify(key, text, signature).is_ok(),
+        }
+    }
+}
+
 fn pair(seed: &[u8]) -> Result<Ed25519KeyPair> {
     Ed25519KeyPair::from_seed_unchecked(seed).map_err(Fault::internal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys() -> Keys {
+        let seed = [7; 32];
+        let of = |purpose, signer| Key::new("k".to_owned(), purpose, signer, false);
+        let mut old = of(Purpose::Visitor, Signer::Pair(pair(&seed).expect("a pair")));
+        old.is_retired = true;
+        Keys(vec![
+            of(Purpose::Access, Signer::Pair(pair(&seed).expect("a pair"))),
+            old,
+            of(Purpose::Visitor, Signer::mac(&seed)),
+            of(Purpose::Stage, Signer::mac(&seed)),
+        ])
+    }
+
+    #[test]
+    fn a_token_is_good_for_its_purpose_alone() {
+        let keys = keys();
+        for purpose in [Purpose::Access, Purpose::Visitor, Purpose::Stage] {
+            let token = keys.sign(purpose, &json!({ "sub": "x" })).expect("signed");
+            for other in Purpose::ALL {
+                let claims = keys.verify(other, &token);
+                assert_eq!(claims.is_some(), other == purpose, "{purpose:?} as {other:?}");
+            }
+            // One bit of the signature, of the claims and of the header.
+            for at in [token.len() - 10, token.find('.').expect("a dot") + 3, 3] {
+                let mut forged = token.clone().into_bytes();
+                forged[at] = if forged[at] == b'A' { b'B' } else { b'A' };
+                let forged = String::from_utf8(forged).expect("text");
+                assert!(forged == token || keys.verify(purpose, &forged).is_none(), "{forged}");
+            }
+        }
+    }
+
+    #[test]
+    fn visitors_of_old_are_still_known() {
+        let keys = keys();
+        let old = &keys.0[1];
+        let text = format!("{}.{}", old.header, URL_SAFE_NO_PAD.encode(br#"{"sub":"x"}"#));
+        let token = format!("{text}.{}", URL_SAFE_NO_PAD.encode(old.signer.sign(text.as_bytes())));
+        assert!(keys.verify(Purpose::Visitor, &token).is_some());
+        assert!(keys.sign(Purpose::Visitor, &json!({})).expect("signed").starts_with(&keys.0[2].header));
+    }
+
+    /// What is public of a pair must not be a key: neither as it is, nor under the other algorithm's name.
+    #[test]
+    fn a_public_key_makes_no_mac() {
+        let keys = keys();
+        let Signer::Pair(pair) = &keys.0[0].signer else { panic!("a pair") };
+        for key in [pair.public_key().as_ref(), &[7; 32]] {
+            for header in [&keys.0[0].header, &keys.0[1].header, &keys.0[2].header] {
+                let text = format!("{header}.{}", URL_SAFE_NO_PAD.encode(br#"{"sub":"x"}"#));
+                let mac = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), text.as_bytes());
+                let token = format!("{text}.{}", URL_SAFE_NO_PAD.encode(mac.as_ref()));
+                assert!([Purpose::Access, Purpose::Visitor].iter().all(|it| keys.verify(*it, &token).is_none()));
+            }
+        }
+    }
 }

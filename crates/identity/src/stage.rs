@@ -128,7 +128,7 @@ impl Identity {
                     if password::digest(member.password_hash.as_deref()) != password || !member.pending_fields {
                         return Ok(None);
                     }
-                    let policy = policy::read(tx, site.id.as_str()).await?;
+                    let policy = policy::read(tx, &site.id).await?;
                     member.profile.merge(told);
                     if policy.lacking(&member.profile).is_empty() && Move::Complete.apply(&mut member) {
                         let (event, who) = (audit::Event::Moved(Move::Complete), audit::oneself(&id));

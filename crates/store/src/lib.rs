@@ -12,6 +12,7 @@ pub mod outbox;
 mod ownership;
 mod postgres;
 mod row;
+pub mod setting;
 mod site;
 mod sqlite;
 mod tx;

@@ -9,9 +9,8 @@ use super::{Message, words};
 use crate::Identity;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use stoa_kernel::{Caller, Code, Fault, Result, Violation};
-use stoa_sql::params;
-use stoa_store::{Lane, Site, Tx, boxed};
+use stoa_kernel::{Caller, Code, Fault, Result, SiteId, Violation};
+use stoa_store::{Lane, Site, Tx, boxed, setting};
 
 const SETTING: &str = "mail";
 /// Bytes of the whole setting.
@@ -156,7 +155,7 @@ impl Identity {
     /// The site's own words.
     pub async fn mail_setting(&self, site: &Site) -> Result<MailSetting> {
         let id = site.id.clone();
-        site.read(Lane::Point, move |tx| boxed!(read(tx, id.as_str()).await)).await
+        site.read(Lane::Point, move |tx| boxed!(read(tx, &id).await)).await
     }
 
     /// Replaces the site's own words.
@@ -170,12 +169,7 @@ impl Identity {
         let (id, value) = (site.id.clone(), serde_json::to_string(setting).map_err(Fault::internal)?);
         site.write(move |tx| {
             let (id, value) = (id.clone(), value.clone());
-            boxed!({
-                let sql = "insert into stoa.setting (site, name, value) values ($1, $2, $3) \
-                           on conflict (site, name) do update set value = excluded.value";
-                tx.execute(sql, &params![&id, SETTING, value]).await?;
-                Ok(())
-            })
+            boxed!(Ok(setting::put(tx, &id, SETTING, value).await?))
         })
         .await
     }
@@ -194,9 +188,8 @@ impl Identity {
     }
 }
 
-pub(super) async fn read(tx: &mut Tx<'_>, site: &str) -> Result<MailSetting> {
-    let sql = "select value from stoa.setting where site = $1 and name = $2";
-    let stored: Option<String> = tx.row(sql, &params![site, SETTING], |row| row.get(0)).await?;
+pub(super) async fn read(tx: &mut Tx<'_>, site: &SiteId) -> Result<MailSetting> {
+    let stored = setting::get(tx, site, SETTING).await?;
     stored.map_or(Ok(MailSetting::default()), |it| serde_json::from_str(&it).map_err(Fault::internal))
 }
 

@@ -63,7 +63,7 @@ impl Identity {
                 let (me, site, visitor) = (me.clone(), place.clone(), visitor.clone());
                 let (email, hash, profile) = (email.clone(), hash.clone(), profile.clone());
                 boxed!({
-                    let policy = policy::read(tx, site.id.as_str()).await?;
+                    let policy = policy::read(tx, &site.id).await?;
                     let (id, now) = (MemberId::from(me.world().uuid()), me.now());
                     let mut member = Member::new(id, email.as_str(), profile, now);
                     member.password_hash = Some(hash);

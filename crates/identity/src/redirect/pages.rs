@@ -6,25 +6,14 @@
 //! What a redirect session says of its intent stands in the page's query, or where the address has its
 //! name in braces.
 
+use super::request;
 use crate::{Identity, address::Address};
 use serde_json::{Map, Value, json};
 use stoa_kernel::{Caller, Code, Fault, Result, Violation};
-use stoa_sql::params;
-use stoa_store::{Lane, Site, boxed};
+use stoa_store::{Lane, Site, boxed, setting};
 use url::form_urlencoded::byte_serialize;
 
 const SETTING: &str = "pages";
-/// The intents that lead to one of the site's pages (identity.md 5.1).
-pub(super) const INTENTS: [&str; 8] = [
-    "bookingsCheckout",
-    "ecomCheckout",
-    "eventsCheckout",
-    "paidPlansCheckout",
-    "storesProduct",
-    "bookingsBook",
-    "ecomOrderPaymentRequest",
-    "memberAccountPage",
-];
 /// Characters of the address that a browser is sent to.
 const LONGEST: usize = 16_000;
 
@@ -46,7 +35,7 @@ impl Pages {
         let mut violations = Vec::new();
         for (intent, url) in pages {
             let field = format!("pages.{intent}");
-            if !INTENTS.contains(&intent.as_str()) {
+            if request::pages().all(|it| it != intent) {
                 violations.push(wrong(field, "there is no such intent"));
             } else if !url.as_str().is_some_and(|it| it.len() <= 2048 && is_page(it)) {
                 violations.push(wrong(field, "a https address is expected, at most 2048 characters long"));
@@ -132,12 +121,7 @@ impl Identity {
         let (id, value) = (site.id.clone(), json!(pages.0).to_string());
         site.write(move |tx| {
             let (id, value) = (id.clone(), value.clone());
-            boxed!({
-                let sql = "insert into stoa.setting (site, name, value) values ($1, $2, $3) \
-                           on conflict (site, name) do update set value = excluded.value";
-                tx.execute(sql, &params![&id, SETTING, value]).await?;
-                Ok(())
-            })
+            boxed!(Ok(setting::put(tx, &id, SETTING, value).await?))
         })
         .await?;
         Ok(pages)
@@ -145,10 +129,7 @@ impl Identity {
 
     pub(super) async fn pages(&self, site: &Site) -> Result<Pages> {
         let id = site.id.clone();
-        let sql = "select value from stoa.setting where site = $1 and name = $2";
-        let stored: Option<String> = site
-            .read(Lane::Point, move |tx| boxed!(Ok(tx.row(sql, &params![&id, SETTING], |row| row.get(0)).await?)))
-            .await?;
+        let stored = site.read(Lane::Point, move |tx| boxed!(Ok(setting::get(tx, &id, SETTING).await?))).await?;
         let stored = stored.map(|it| serde_json::from_str(&it)).transpose().map_err(Fault::internal)?;
         Ok(Pages(stored.unwrap_or_default()))
     }

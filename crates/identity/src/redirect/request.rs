@@ -78,20 +78,6 @@ pub struct RedirectRequest {
     pub parameters: Vec<(String, String)>,
 }
 
-const INTENTS: [&str; 11] = [
-    "auth",
-    "login",
-    "logout",
-    "bookingsCheckout",
-    "ecomCheckout",
-    "eventsCheckout",
-    "paidPlansCheckout",
-    "storesProduct",
-    "bookingsBook",
-    "ecomOrderPaymentRequest",
-    "memberAccountPage",
-];
-
 /// Addresses that a request may name, to go on to afterwards.
 const CALLBACKS: [&str; 7] = [
     "postFlowUrl",
@@ -112,21 +98,21 @@ impl RedirectRequest {
     /// form.
     pub fn parse(body: &Value) -> Result<Self> {
         let mut fields = Fields::default();
-        let given = |name: &&&str| body.get(**name).is_some_and(|it| !it.is_null());
-        let named: Vec<&&'static str> = INTENTS.iter().filter(given).collect();
+        let given = |name: &&str| body.get(*name).is_some_and(|it| !it.is_null());
+        let named: Vec<&'static str> = ["auth", "login", "logout"].into_iter().chain(pages()).filter(given).collect();
         let intent = match named[..] {
-            [&"auth"] => Some(Intent::Auth(auth(&mut fields, body))),
-            [&"login"] => Some(Intent::Login),
-            [&"logout"] => {
+            ["auth"] => Some(Intent::Auth(auth(&mut fields, body))),
+            ["login"] => Some(Intent::Login),
+            ["logout"] => {
                 let client = fields.required(body, &["logout", "clientId"], 100);
                 Some(Intent::Logout { client: ClientId::from(client) })
             }
-            [&other] => Some(Intent::Elsewhere(other, elsewhere(&mut fields, other, &body[other]))),
+            [other] => Some(Intent::Elsewhere(other, elsewhere(&mut fields, other, &body[other]))),
             [] => {
                 fields.refuse("auth", "REQUIRED_ONE_OF_FIELD", "is required, or another intent");
                 None
             }
-            [_, &second, ..] => {
+            [_, second, ..] => {
                 fields.refuse(second, "ONE_OF_ALIGNMENT", "must not stand beside another intent");
                 None
             }
@@ -177,6 +163,11 @@ const MEMBERS: &[Members] = &[
         &[("section", Form::OneOf(&["ACCOUNT_INFO", "BOOKINGS", "ORDERS", "SUBSCRIPTIONS", "EVENTS"]))],
     ),
 ];
+
+/// The intents that lead to one of the site's own pages (protocol/identity.md 5.1).
+pub(super) fn pages() -> impl Iterator<Item = &'static str> {
+    MEMBERS.iter().map(|it| it.0)
+}
 
 /// What an intent that leads to one of the site's own pages says.
 fn elsewhere(fields: &mut Fields, intent: &str, body: &Value) -> Vec<(&'static str, String)> {

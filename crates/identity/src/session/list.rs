@@ -99,9 +99,8 @@ impl Identity {
             }
             (Ending::Others, _) => Which::Member(id.clone()),
         };
-        self.sessions_end(site, which).await?;
         let (me, place, caller) = (self.clone(), site.id.clone(), caller.clone());
-        site.write(move |tx| {
+        self.sessions_end_and(site, which, move |tx| {
             let (me, site, caller, id) = (me.clone(), place.clone(), caller.clone(), id.clone());
             boxed!(audit::note(&me, tx, &site, audit::Event::SessionsEnded, &caller, Some(&id), None).await)
         })
