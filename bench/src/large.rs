@@ -42,6 +42,7 @@ pub fn measure(binary: &Path, engine: Engine, sizes: &Sizes) -> Vec<Value> {
     let raw = Raw::make(engine, program.database_url(), items);
     program.index("price");
     raw.index_price();
+    raw.settle();
     println!("  filled and indexed, both sides, in {:.1} s", start.elapsed().as_secs_f64());
 
     let connections = 8;

@@ -113,10 +113,16 @@ impl Raw {
             }
             Self::Postgres { .. } => {
                 let table = stoa_sql::Postgres.table(TABLE);
-                let sql = format!("create index on {table} (({price}), id); analyze {table}");
+                let sql = format!("create index on {table} (({price}), id)");
                 self.on_postgres(move |client| Box::pin(async move { client.batch_execute(&sql).await.unwrap() }));
             }
         }
+    }
+
+    /// Lets PostgreSQL do now, for both sides' tables, what it would begin to do in the middle of a
+    /// measurement: it cleans and counts a table about a minute after it was filled.
+    pub fn settle(&self) {
+        self.on_postgres(|client| Box::pin(async move { client.batch_execute("vacuum (analyze)").await.unwrap() }));
     }
 
     /// A range of an indexed field, in its order.
