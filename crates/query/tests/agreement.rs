@@ -100,7 +100,7 @@ impl Tally {
             self.operators
         );
         assert!(self.proper * 10 >= self.questions * 6, "seed {seed}: too few answers are a proper part");
-        assert!(self.questions < 1000 || self.even * 50 >= self.questions, "seed {seed}: too few pages by one select");
+        assert!(self.questions < 1000 || self.even * 100 >= self.questions, "seed {seed}: too few pages by one select");
         for name in wire::Operator::ALL.iter().map(|it| it.name()).chain(COMPOSITIONS.iter().copied()) {
             let asked = self.operators.get(name).copied().unwrap_or_default();
             assert!(self.questions < 1000 || asked * 40 >= self.questions, "seed {seed}: {name} only {asked} times");
@@ -128,7 +128,7 @@ fn all_even(rows: Rows, like: Option<&Vec<Option<String>>>) -> Option<Rows> {
     is_even.then(|| rows.into_iter().map(|it| it[..width].to_vec()).collect())
 }
 
-/// In some there is no array: nothing in them is odd.
+/// In some there is no array and no long text: nothing in them is odd.
 fn collection(random: &mut Random) -> Vec<Row> {
     let is_even = random.one_in(3);
     (0..ITEMS)
@@ -137,7 +137,7 @@ fn collection(random: &mut Random) -> Vec<Row> {
             for name in ["a", "b", "c", "d'", "e\"f"] {
                 if !random.one_in(4) {
                     let value = values::value(random, 3);
-                    data.insert(name.to_owned(), if is_even { without_arrays(value) } else { value });
+                    data.insert(name.to_owned(), if is_even { even(value) } else { value });
                 }
             }
             let (created, updated) = (random.below(5) as i64 * 1000, random.below(3) as i64 - 1);
@@ -146,10 +146,13 @@ fn collection(random: &mut Random) -> Vec<Row> {
         .collect()
 }
 
-fn without_arrays(value: Json) -> Json {
+/// The value, or one in its place that every index has in order.
+fn even(value: Json) -> Json {
     match value {
         Json::Array(list) => list.len().into(),
-        Json::Object(members) => members.into_iter().map(|(name, it)| (name, without_arrays(it))).collect(),
+        Json::Object(members) if members.len() > 2 => members.len().into(),
+        Json::Object(members) => members.into_iter().map(|(name, it)| (name, even(it))).collect(),
+        Json::String(text) => text.chars().take(10).collect::<String>().into(),
         it => it,
     }
 }
@@ -367,6 +370,12 @@ impl World {
     fn sort(&self, random: &mut Random) -> Json {
         let key =
             |random: &mut Random| json!({ "fieldName": self.field(random), "order": random.pick(&["ASC", "DESC"]) });
+        // Every fifth in the order of an index, if there is one.
+        if !self.schema.indexes.is_empty() && random.one_in(5) {
+            let name = |it: Direction| if it == Direction::Ascending { "ASC" } else { "DESC" };
+            let fields = random.pick(&self.schema.indexes).fields.iter();
+            return fields.map(|it| json!({ "fieldName": it.field.name(), "order": name(it.direction) })).collect();
+        }
         Json::Array((0..random.below(4)).map(|_| key(random)).collect())
     }
 
