@@ -1,8 +1,8 @@
 //! Passwords: what is accepted, and Argon2id in threads of its own.
 //!
 //! Hashing takes some 20 ms of a core and 19 MiB, so it runs on two threads with a bounded queue: a
-//! storm of sign-ins waits here and holds nothing else up. Every check costs one hash, also when there
-//! is no such account.
+//! storm of sign-ins waits here, behind everything else, and holds nothing up. Every check costs one
+//! hash, also when there is no such account.
 
 mod foreign;
 
@@ -25,6 +25,10 @@ use tokio::sync::oneshot;
 const THREADS: usize = 2;
 /// Hashes that may wait: about three seconds of work.
 const WAITING: usize = 256;
+/// About a tenth of the share that other threads have where both want the processor: sign-ins must not
+/// wait for ever.
+#[cfg(target_os = "linux")]
+const NICE: i32 = 10;
 /// Fewest characters and most bytes.
 pub const MIN_CHARS: usize = 8;
 pub const MAX_BYTES: usize = 1_000;
@@ -140,6 +144,7 @@ impl Passwords {
 }
 
 fn run(waiting: &Mutex<Receiver<Job>>) {
+    step_back();
     let mut memory = Vec::new();
     loop {
         let Ok(job) = waiting.lock().recv() else { break };
@@ -147,6 +152,16 @@ fn run(waiting: &Mutex<Receiver<Job>>) {
         if done.is_err() {
             memory = Vec::new();
         }
+    }
+}
+
+/// Lets the threads that answer requests go first. A hash takes as long as the longest of them, and two
+/// hundred people who sign in at once would make everybody else wait as well. On Linux a thread has a
+/// priority of its own; elsewhere it stays as it is.
+fn step_back() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICE) {
+        tracing::debug!("the priority of hashing stays as it is: {error}");
     }
 }
 
