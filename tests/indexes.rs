@@ -50,6 +50,34 @@ on_both_engines! {
         assert_eq!(editor.delete("/v2/indexes?dataCollectionId=ns/c&indexName=a%20b").await.verdict(), "400 WDE0176");
     }
 
+    async fn items_with_lists_have_their_place_in_pages_of_an_index(engine) {
+        let app = TestApp::new(engine).await;
+        let collection = json!({ "id": "c", "fields": [{ "key": "n", "type": "NUMBER" }], "dataPermissions": { "itemRead": "ANYONE" } });
+        assert_eq!(app.app().post("/v2/collections", &json!({ "collection": collection })).await.verdict(), "200");
+        create(&app.app(), "c", json!({ "name": "by n", "fields": [{ "path": "n" }] })).await;
+        app.app.content.index_work_do(&app.site).await.unwrap();
+        let items: Vec<_> = (0..6).map(|n| json!({ "data": { "_id": format!("i{n}"), "n": n } })).collect();
+        let inserted = app.app().post("/v2/bulk/items/insert", &json!({ "dataCollectionId": "c", "dataItems": items })).await;
+        assert_eq!(inserted.verdict(), "200");
+        let asker = app.app();
+        let page = async |filter: Value| {
+            let query = json!({ "filter": filter, "sort": [{ "fieldName": "n" }], "paging": { "limit": 3 } });
+            let answer = asker.post("/v2/items/query", &json!({ "dataCollectionId": "c", "query": query })).await.json();
+            let ids = answer["dataItems"].as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap().to_owned());
+            (ids.collect::<Vec<_>>().join(" "), answer["pagingMetadata"]["hasNext"] == true)
+        };
+        let from_two = || json!({ "n": { "$gte": 2 } });
+        assert_eq!(page(from_two()).await, ("i2 i3 i4".to_owned(), true));
+        let list = json!({ "dataCollectionId": "c", "dataItem": { "data": { "_id": "list", "n": [9, 2.5] } } });
+        assert_eq!(app.app().post("/v2/items", &list).await.verdict(), "200");
+        assert_eq!(page(from_two()).await, ("i2 list i3".to_owned(), true));
+        assert_eq!(page(json!({ "n": { "$gte": 8 } })).await, ("list".to_owned(), false), "no other item tells of it");
+        assert_eq!(page(json!({ "n": { "$gt": 9 } })).await, (String::new(), false));
+        let gone = app.app().post("/v2/items/remove", &json!({ "dataCollectionId": "c", "dataItemId": "list" })).await;
+        assert_eq!(gone.verdict(), "200");
+        assert_eq!(page(from_two()).await, ("i2 i3 i4".to_owned(), true));
+    }
+
     async fn a_breach_is_a_conflict_with_its_data(engine) {
         let app = TestApp::new(engine).await;
         let open = json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" });
