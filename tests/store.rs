@@ -322,3 +322,183 @@ async fn the_log_stays_bounded_under_readers_without_a_gap() {
     assert!(longest < 128 << 20, "the log grew to {} MB of 300 that were written", longest >> 20);
     assert!(shortest < 16 << 20, "and was emptied, not only kept from growing: {} MB", shortest >> 20);
 }
+
+/// What was decided on rows that are not committed is not told before they are, and not at all if they
+/// never will be.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_refusal_waits_for_the_commit_it_rests_on() {
+    let kit = TestStore::new(stoa_testkit::Engine::Sqlite).await;
+    let site = site(&kit).await;
+    // A row that points nowhere is found at the commit, and takes the commit with it.
+    let table = "create table stoa.pointer (name text references tally (name) deferrable initially deferred)";
+    site.write(move |tx| boxed!(Ok(tx.batch(table).await?))).await.unwrap();
+    let (free, wait) = std::sync::mpsc::channel::<()>();
+    let wait = Arc::new(std::sync::Mutex::new(wait));
+    let busy = {
+        let site = site.clone();
+        tokio::spawn(async move {
+            site.append(move |_| {
+                let wait = wait.clone();
+                boxed!({
+                    let _ = wait.lock().unwrap().recv();
+                    Ok(())
+                })
+            })
+            .await
+        })
+    };
+    let write = |points_nowhere: bool| {
+        let site = site.clone();
+        tokio::spawn(async move {
+            site.append(move |tx| {
+                boxed!({
+                    let sql = "insert into stoa.tally (name, count) values ($1, $2)";
+                    match tx.execute(sql, &params!["contested", 1_i64]).await {
+                        Err(stoa_store::Error::Unique(_)) => return Err(Fault::new(Code::AlreadyExists)),
+                        it => it?,
+                    };
+                    if points_nowhere {
+                        tx.execute("insert into stoa.pointer (name) values ($1)", &params!["nowhere"]).await?;
+                    }
+                    Ok(())
+                })
+            })
+            .await
+        })
+    };
+    // Both wait for the busy one, and so share the next commit.
+    let first = write(true);
+    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    let second = write(false);
+    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    free.send(()).unwrap();
+    busy.await.unwrap().unwrap();
+    assert!(first.await.unwrap().is_err());
+    let told = second.await.unwrap();
+    assert_ne!(told.as_ref().err().map(Fault::code), Some(Code::AlreadyExists), "the name is not there");
+    assert_eq!(count(&site, "contested").await, told.is_ok().then_some(1));
+    add(&site, "after".to_owned()).await.unwrap();
+}
+
+on_both_engines! {
+    async fn those_who_wait_for_each_other_both_get_through(engine) {
+        let kit = TestStore::new(engine).await;
+        let site = site(&kit).await;
+        add(&site, "b".to_owned()).await.unwrap();
+        let runs = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let swap = |names: [&'static str; 2]| {
+            let (site, runs) = (site.clone(), runs.clone());
+            tokio::spawn(async move {
+                // Two rows in one order and in the other, with a pause between in which the other takes its first.
+                site.append(move |tx| {
+                    let runs = runs.clone();
+                    boxed!({
+                        runs.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                        for name in names {
+                            tx.execute("update stoa.tally set count = count + 1 where name = $1", &params![name]).await?;
+                            if tx.dialect().name() == "postgres" {
+                                tx.row("select pg_sleep(0.3)", &[], |_| Ok(())).await?;
+                            }
+                        }
+                        Ok(())
+                    })
+                })
+                .await
+            })
+        };
+        let (one, other) = (swap(["a", "b"]), swap(["b", "a"]));
+        one.await.unwrap().unwrap();
+        other.await.unwrap().unwrap();
+        assert_eq!((count(&site, "a").await, count(&site, "b").await), (Some(2), Some(3)));
+        // On PostgreSQL one of them was a victim (40P01) and ran again.
+        let expected = if site.dialect().name() == "postgres" { 3 } else { 2 };
+        assert_eq!(runs.load(std::sync::atomic::Ordering::Relaxed), expected);
+    }
+
+    async fn a_change_of_the_schema_does_not_wait_for_ever(engine) {
+        let kit = TestStore::new(engine).await;
+        let site = site(&kit).await;
+        let change = || stoa_store::Alone {
+            key: (site.number, 1),
+            only_if: ("select 1".to_owned(), Vec::new()),
+            statements: vec!["alter table stoa.tally add column more bigint".to_owned()],
+            then: ("update stoa.tally set count = count + 1".to_owned(), Vec::new()),
+        };
+        if engine == stoa_testkit::Engine::Postgres {
+            let reader = {
+                let site = site.clone();
+                tokio::spawn(async move {
+                    site.append(|tx| boxed!({
+                        tx.row("select count from stoa.tally", &[], |_| Ok(())).await?;
+                        tx.row("select pg_sleep(8)", &[], |_| Ok(())).await?;
+                        Ok(())
+                    }))
+                    .await
+                })
+            };
+            tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+            // It gives up, and lets those pass who wait behind it, before the reader is done.
+            let refused = site.alone(change()).await;
+            assert!(matches!(refused, Err(stoa_store::Error::Retry(_))), "{refused:?}");
+            assert!(!reader.is_finished());
+            assert_eq!(count(&site, "a").await, Some(0));
+            assert!(!reader.is_finished());
+            reader.await.unwrap().unwrap();
+        }
+        assert_eq!(site.alone(change()).await, Ok(true));
+        assert_eq!(count(&site, "a").await, Some(1));
+    }
+
+    async fn statements_kept_prepared_are_bounded(engine) {
+        let kit = TestStore::new(engine).await;
+        let site = site(&kit).await;
+        // More texts than the four connections that reads share keep all together.
+        for n in 0..4_400 {
+            let sql = format!("select {n} + count from stoa.tally where name = $1");
+            let read = site.read(Lane::Point, move |tx| boxed!(Ok(tx.row(&sql, &params!["a"], |row| row.get::<i64>(0)).await?)));
+            assert_eq!(read.await.unwrap(), Some(n));
+        }
+        if engine == stoa_testkit::Engine::Postgres {
+            for _ in 0..8 {
+                let sql = "select count(*) from pg_prepared_statements";
+                let kept = site.read(Lane::Point, |tx| boxed!(Ok(tx.row(sql, &[], |row| row.get::<i64>(0)).await?)));
+                assert!((1..=1_000).contains(&kept.await.unwrap().unwrap()), "what was let go is closed at the server");
+            }
+        }
+    }
+}
+
+/// Files that were opened once are closed again; who asks for an old site gets it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn open_sites_are_bounded() {
+    let kit = TestStore::new(stoa_testkit::Engine::Sqlite).await;
+    let first = site(&kit).await.id.clone();
+    for n in 0..270 {
+        kit.store.site_create(&format!("site {n}"), &kit.world).await.unwrap();
+    }
+    assert!((200..=256).contains(&kit.store.open_sites().len()), "{}", kit.store.open_sites().len());
+    let again = kit.store.site(&first).await.unwrap();
+    assert_eq!(count(&again, "a").await, Some(0));
+}
+
+#[tokio::test]
+async fn a_database_in_another_encoding_is_refused() {
+    let kit = TestStore::new(stoa_testkit::Engine::Postgres).await;
+    let site = site(&kit).await;
+    let url = kit.config.database_url.clone().unwrap();
+    let (server, name) = url.rsplit_once('/').unwrap();
+    let other = format!("{name}_latin");
+    let outside = |statement: String| stoa_store::Alone {
+        key: (0, 0),
+        only_if: ("select 1".to_owned(), Vec::new()),
+        statements: vec![statement],
+        then: ("select 1".to_owned(), Vec::new()),
+    };
+    let create = format!("create database {other} encoding 'LATIN1' locale 'C' template template0");
+    assert_eq!(site.alone(outside(create)).await, Ok(true));
+    let mut config = stoa_store::Config { database_url: Some(format!("{server}/{other}")), ..kit.config.clone() };
+    config.data = kit.data().join("other");
+    let refused = Store::open(&config).await.err().expect("text would not fit");
+    assert!(refused.message().contains("encoding LATIN1"), "{refused:?}");
+    assert_eq!(site.alone(outside(format!("drop database {other} with (force)"))).await, Ok(true));
+}

@@ -24,7 +24,7 @@ fn every_answer_to_many_at_once_follows_a_sync() {
     answers_follow_syncs(CLIENTS, 12);
 }
 
-/// Each client writes one item after another, and ten in one call every tenth time.
+/// Each client writes one item after another, ten in one call every tenth time, and one again and again.
 fn answers_follow_syncs(clients: usize, rounds: usize) {
     let place = Place::new(Engine::Sqlite);
     let key = place.site_with_things();
@@ -43,6 +43,17 @@ fn answers_follow_syncs(clients: usize, rounds: usize) {
                     let item = json!({ "data": { "_id": mark(n * 100), "n": n } });
                     let body = json!({ "dataCollectionId": "things", "dataItem": item });
                     assert_eq!(post(&format!("{url}/v2/items"), &key, &body).unwrap().0, 200);
+                    let data = |n: usize| json!({ "_id": format!("own{client}"), "mark": mark(n) });
+                    let set = |n: usize| json!({ "fieldPath": "mark", "action": "SET_FIELD", "setFieldOptions": { "value": mark(n) } });
+                    let changes = [
+                        ("save", json!({ "dataItem": { "data": data(n * 100 + 20) } })),
+                        ("update", json!({ "dataItem": { "data": data(n * 100 + 21) } })),
+                        ("patch", json!({ "patch": { "dataItemId": format!("own{client}"), "fieldModifications": [set(n * 100 + 22)] } })),
+                    ];
+                    for (call, mut body) in changes {
+                        body["dataCollectionId"] = "things".into();
+                        assert_eq!(post(&format!("{url}/v2/items/{call}"), &key, &body).unwrap().0, 200);
+                    }
                     if n % 10 == 9 {
                         let items: Vec<_> =
                             (1..11).map(|it| json!({ "data": { "_id": mark(n * 100 + it) } })).collect();
@@ -74,5 +85,5 @@ fn answers_follow_syncs(clients: usize, rounds: usize) {
             }
         }
     }
-    assert_eq!(answers, clients * (rounds + rounds / 10), "every answer was seen");
+    assert_eq!(answers, clients * (4 * rounds + rounds / 10), "every answer was seen");
 }
