@@ -212,7 +212,7 @@ pub fn is_system(key: &str) -> bool {
 /// Reads a list of fields: system fields are left out, keys must differ.
 ///
 /// # Errors
-/// WDE0075, WDE0134, WDE0147 with the path of what is wrong.
+/// WDE0075, WDE0119, WDE0134, WDE0147 with the path of what is wrong.
 pub(crate) fn parse_all(list: &Value, path: &str) -> Result<Vec<Field>> {
     let Some(list) = list.as_array() else {
         return Err(unfit(path, "must be a list"));
@@ -253,6 +253,11 @@ pub(crate) fn parse(value: &Value, path: &str) -> Result<Field> {
             Code::FieldInvalid,
             format!("{key_path} must not contain dots or control characters."),
         ));
+    }
+    if field.get("encrypted") == Some(&Value::Bool(true)) {
+        // A promise that isn't kept is worse than none.
+        let text = format!("{path}.encrypted: the values of a field can't be stored encrypted.");
+        return Err(Fault::because(Code::NotSupported, text));
     }
     let Some(kind) = field.get("type").and_then(Value::as_str) else {
         return Err(unfit(&format!("{path}.type"), "is missing"));
