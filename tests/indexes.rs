@@ -67,6 +67,10 @@ on_both_engines! {
             (ids.collect::<Vec<_>>().join(" "), answer["pagingMetadata"]["hasNext"] == true)
         };
         let from_two = || json!({ "n": { "$gte": 2 } });
+        // The index finds these; their order is chance's.
+        let shuffled = json!({ "dataCollectionId": "c", "sortMode": "RANDOM", "query": { "filter": from_two() } });
+        let answer = asker.post("/v2/items/query", &shuffled).await;
+        assert_eq!((answer.verdict().as_str(), answer.json()["pagingMetadata"]["count"].as_i64()), ("200", Some(4)));
         assert_eq!(page(from_two()).await, ("i2 i3 i4".to_owned(), true));
         let list = json!({ "dataCollectionId": "c", "dataItem": { "data": { "_id": "list", "n": [9, 2.5] } } });
         assert_eq!(app.app().post("/v2/items", &list).await.verdict(), "200");
