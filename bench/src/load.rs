@@ -15,12 +15,7 @@ use tokio::{
 
 /// Answers a second. Every answer must be 200.
 pub fn rate(address: SocketAddr, requests: &Arc<Vec<Vec<u8>>>, connections: usize, period: Duration) -> f64 {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        // A short run that is not counted fills caches on both sides.
-        let _ = run(address, requests, connections, Duration::from_millis(300)).await;
-        run(address, requests, connections, period).await
-    })
+    rate_and_cost(address, requests, connections, period, || 0.0).0
 }
 
 /// The same, and the seconds that each answer took on the clock that `spent` reads: a process's processor
@@ -34,6 +29,7 @@ pub fn rate_and_cost(
 ) -> (f64, f64) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
+        // A short run that is not counted fills caches on both sides.
         let _ = run(address, requests, connections, Duration::from_millis(300)).await;
         let before = spent();
         let rate = run(address, requests, connections, period).await;

@@ -19,9 +19,9 @@ pub fn anonymous(process: u32) -> u64 {
 /// Seconds of the processor that a process has had, its own and the kernel's on its behalf; in hundredths,
 /// the unit of `/proc/PID/stat`.
 pub fn processor_time(process: u32) -> f64 {
-    let status = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     // The name, in parentheses, may have spaces in it.
-    let after_name = status.rsplit(") ").next().unwrap_or_default();
+    let after_name = stat.rsplit(") ").next().unwrap_or_default();
     let ticks = after_name.split(' ').skip(11).take(2).filter_map(|it| it.parse::<f64>().ok());
     ticks.sum::<f64>() / 100.0
 }

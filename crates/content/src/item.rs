@@ -186,7 +186,7 @@ impl Content {
         written: Written,
         shows: bool,
     ) -> Result<Item> {
-        let shows = shows && (written.is_new || readable(&collection, caller, written.doc.clone()).is_some());
+        let shows = shows && (written.is_new || may_read(&collection, caller, &written.doc));
         match shows {
             true => self.shown(site, caller, collection, written.doc, true).await,
             false => Ok(replaced(&collection, caller, written)),
@@ -235,33 +235,34 @@ pub(crate) fn may_save(caller: &Caller, collection: &Collection) -> Result<()> {
 
 /// A patched item. It has more fields than the caller sent, so it is shown to those who may read it.
 pub(crate) fn patched(collection: &Arc<Collection>, caller: &Caller, doc: String) -> Item {
-    readable(collection, caller, doc.clone()).unwrap_or_else(|| {
-        let id = stoa_query::project(&doc, &resolve::projection(&["_id".to_owned()]));
-        Item { collection: collection.clone(), doc: id }
-    })
+    match may_read(collection, caller, &doc) {
+        true => Item::new(collection, doc),
+        false => Item::new(collection, stoa_query::project(&doc, &resolve::projection(&["_id".to_owned()]))),
+    }
 }
 
 /// A written item. One that was there keeps who made it and when, which is told to those who may read it;
 /// everything else of it the caller has sent.
 pub(crate) fn replaced(collection: &Arc<Collection>, caller: &Caller, written: Written) -> Item {
     let Written { is_new, doc } = written;
-    if is_new {
+    if is_new || may_read(collection, caller, &doc) {
         return Item::new(collection, doc);
     }
-    readable(collection, caller, doc.clone()).unwrap_or_else(|| {
-        let without = |doc: String, name| stoa_query::item::without(&doc, name).unwrap_or(doc);
-        Item::new(collection, without(without(doc, "_owner"), "_createdDate"))
-    })
+    let without = |doc: String, name| stoa_query::item::without(&doc, name).unwrap_or(doc);
+    Item::new(collection, without(without(doc, "_owner"), "_createdDate"))
 }
 
 /// A removed item, if the caller might have read it.
 pub(crate) fn readable(collection: &Arc<Collection>, caller: &Caller, doc: String) -> Option<Item> {
-    let scope = rule::scope(caller, Operation::Read, collection).ok()?;
-    let is_visible = match &scope {
-        Scope::Everything => true,
-        _ => covers(&scope, owner(&doc).as_deref()),
-    };
-    is_visible.then(|| Item { collection: collection.clone(), doc })
+    may_read(collection, caller, &doc).then(|| Item::new(collection, doc))
+}
+
+fn may_read(collection: &Collection, caller: &Caller, doc: &str) -> bool {
+    match rule::scope(caller, Operation::Read, collection) {
+        Ok(Scope::Everything) => true,
+        Ok(scope) => covers(&scope, owner(doc).as_deref()),
+        Err(_) => false,
+    }
 }
 
 fn owner(doc: &str) -> Option<String> {

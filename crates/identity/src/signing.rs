@@ -1,7 +1,7 @@
 //! Keys, and the compact JWS (RFC 7515) they sign.
 //!
 //! Access tokens are signed with Ed25519, so that anyone can check them ([`Keys::jwks`]). All others come
-//! back to us alone and carry a MAC, which costs a thirtieth of a signature.
+//! back to us alone and carry a MAC, which costs far less.
 //!
 //! A token's header is one of a few fixed texts, compared byte for byte: no algorithm, key id or
 //! address that a client writes is ever followed. Each purpose has keys and a `typ` of its own, so a
@@ -146,7 +146,10 @@ impl Keys {
         let (header, claims) = signed.split_once('.')?;
         let key = self.0.iter().find(|it| it.purpose == purpose && it.header == header)?;
         let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
-        key.signer.has_signed(signed.as_bytes(), &signature).then(|| URL_SAFE_NO_PAD.decode(claims).ok())?
+        match key.signer.has_signed(signed.as_bytes(), &signature) {
+            true => URL_SAFE_NO_PAD.decode(claims).ok(),
+            false => None,
+        }
     }
 
     /// The public keys that check access tokens, as RFC 7517 writes them (identity.md 4.8).
@@ -230,12 +233,12 @@ mod tests {
                 let claims = keys.verify(other, &token);
                 assert_eq!(claims.is_some(), other == purpose, "{purpose:?} as {other:?}");
             }
-            // One bit of the signature, of the claims and of the header.
+            // One character of the signature, of the claims and of the header.
             for at in [token.len() - 10, token.find('.').expect("a dot") + 3, 3] {
                 let mut forged = token.clone().into_bytes();
                 forged[at] = if forged[at] == b'A' { b'B' } else { b'A' };
                 let forged = String::from_utf8(forged).expect("text");
-                assert!(forged == token || keys.verify(purpose, &forged).is_none(), "{forged}");
+                assert!(keys.verify(purpose, &forged).is_none(), "{forged}");
             }
         }
     }
