@@ -11,11 +11,12 @@ use crate::{
     sweep,
     texts::Texts,
 };
+use parking_lot::RwLock;
 use serde_json::Value;
 use std::{
     cmp::Ordering,
     collections::HashMap,
-    sync::{Arc, OnceLock, atomic::AtomicBool},
+    sync::{Arc, OnceLock},
 };
 use stoa_kernel::{Caller, Code, CollectionId, Fault, Result, SiteId, clock::Millis};
 use stoa_query::schema::{IndexSpec, Schema};
@@ -36,9 +37,9 @@ pub struct Collection {
     pub(crate) texts: Texts,
     /// Where the multi-reference fields find their links.
     pub(crate) links: HashMap<String, Link>,
-    /// Set once a page met an item that an index can't have in order, so that the next page doesn't try to
-    /// do without those (`stoa_query::compile::find_even`).
-    pub(crate) has_odd_items: AtomicBool,
+    /// Indexes by which a page met an item that they can't have in order, so that the next page by them
+    /// doesn't try to do without those (`stoa_query::compile::find_even`).
+    pub(crate) odd_indexes: RwLock<Vec<i64>>,
     rules: OnceLock<Rules>,
 }
 
@@ -103,7 +104,7 @@ impl Collection {
             created: stored.created,
             updated: stored.updated,
             definition: stored.definition,
-            has_odd_items: AtomicBool::new(false),
+            odd_indexes: RwLock::default(),
             rules: OnceLock::new(),
         }
     }

@@ -13,8 +13,8 @@ use crate::{
 use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::{Filter, Projection, Scope, resolve};
-use stoa_sql::Value;
-use stoa_store::{Lane, Site, boxed};
+use stoa_sql::{Value, jsonb};
+use stoa_store::{Document, Lane, Site, boxed};
 
 /// An item as it is answered.
 pub struct Item {
@@ -46,6 +46,26 @@ pub(crate) fn print(collection: &Collection, doc: &str, out: &mut String) {
     let (id, name) = (quoted_id(doc), &collection.texts.quoted_id);
     out.reserve(doc.len() + id.len() + name.len() + 40);
     out.extend(["{\"id\":", id, ",\"dataCollectionId\":", name, ",\"data\":", doc, "}"]);
+}
+
+/// The same from what is stored, without a text of it in between. Of what is appended nobody has seen yet
+/// whether it is UTF-8.
+pub(crate) fn print_stored(
+    collection: &Collection,
+    document: Document<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), stoa_store::Error> {
+    out.extend_from_slice(b"{\"id\":");
+    match document {
+        Document::Text(it) => out.extend_from_slice(quoted_id(it).as_bytes()),
+        Document::Jsonb(it) => jsonb::print_first_member_to(it, out).unwrap_or_default(),
+    }
+    out.extend_from_slice(b",\"dataCollectionId\":");
+    out.extend_from_slice(collection.texts.quoted_id.as_bytes());
+    out.extend_from_slice(b",\"data\":");
+    document.print(out)?;
+    out.push(b'}');
+    Ok(())
 }
 
 /// The JSON string after `{"_id":`, with which every canonical document begins.

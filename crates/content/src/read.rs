@@ -12,7 +12,7 @@ use crate::{
     item, request, rule,
 };
 use serde_json::{Map, Value as Json, json};
-use std::sync::{Arc, atomic::Ordering::Relaxed};
+use std::{borrow::Cow, sync::Arc};
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::{
     Context, Filter, Projection, Schema, Scope, compile,
@@ -20,7 +20,7 @@ use stoa_query::{
     resolve, wire,
 };
 use stoa_sql::Direction;
-use stoa_store::{Lane, Row, Site, Tx, boxed};
+use stoa_store::{Document, Lane, Row, Site, Tx, boxed};
 
 /// Items of a page that an index alone can bring, beside everything else.
 const POINT_ROWS: u64 = 100;
@@ -208,24 +208,24 @@ impl Content {
     }
 
     /// What a request by cursor needs, and the whole request; nothing and itself if it goes by offset.
-    pub(crate) async fn walking(
+    pub(crate) async fn walking<'m>(
         &self,
         site: &Site,
         caller: &Caller,
         collection: &Collection,
         purpose: &str,
         kept: &Kept,
-        members: &Map<String, Json>,
-    ) -> Result<(Option<Walking>, Map<String, Json>)> {
+        members: &'m Map<String, Json>,
+    ) -> Result<(Option<Walking>, Cow<'m, Map<String, Json>>)> {
         let holder = if kept.inner.is_empty() { Some(members) } else { members.get("query").and_then(Json::as_object) };
         if holder.and_then(|it| it.get("cursorPaging")).is_none_or(Json::is_null) {
-            return Ok((None, members.clone()));
+            return Ok((None, Cow::Borrowed(members)));
         }
         let sealer = self.sealer(site, caller, collection, purpose).await?;
         let from: Option<Walk> = kept.cursor(members).map(|it| sealer.open(it)).transpose()?;
         let members = match &from {
-            Some(walk) => kept.put(&walk.request, members.clone()),
-            None => members.clone(),
+            Some(walk) => Cow::Owned(kept.put(&walk.request, members.clone())),
+            None => Cow::Borrowed(members),
         };
         Ok((Some(Walking { sealer, from }), members))
     }
@@ -259,6 +259,7 @@ async fn find(
         tx.rows(&sql, &params, |row| rows.take(row)).await?;
     }
     let Rows { elements, count, mut documents, held, mut ends, limit, .. } = rows;
+    let elements = String::from_utf8(elements).map_err(|_| Fault::internal("a stored document isn't UTF-8"))?;
     let mut page = Page { elements, ..Page::new(&plan.window.start) };
     if plan.window.start.is_backward() {
         documents.reverse();
@@ -292,7 +293,8 @@ struct Rows<'a> {
     /// order. Else they go to the answer as they are.
     keeps: bool,
     count: usize,
-    elements: String,
+    /// JSON text, the elements of the page with commas between them.
+    elements: Vec<u8>,
     documents: Vec<String>,
     held: usize,
     ends: Option<(Position, Position)>,
@@ -301,20 +303,19 @@ struct Rows<'a> {
 impl<'a> Rows<'a> {
     fn new(collection: &'a Collection, plan: &'a Find, has_includes: bool, most: usize) -> Self {
         let (limit, keeps) = (plan.window.limit as usize, has_includes || plan.window.start.is_backward());
-        let (elements, documents) = (String::new(), Vec::new());
+        let (elements, documents) = (Vec::new(), Vec::new());
         Self { collection, plan, limit, most, keeps, count: 0, elements, documents, held: 0, ends: None }
     }
 
     /// Reads the page by one select, which is all that most collections need. `false`: this one needs more, or
     /// there is no row to tell, and nothing that was taken counts.
     async fn take_even(&mut self, tx: &mut Tx<'_>) -> Result<bool> {
-        if self.collection.has_odd_items.load(Relaxed) {
-            return Ok(false);
-        }
-        let Some((sql, params)) = compile::find_even(tx.dialect(), self.collection.table, self.plan) else {
+        let odd = self.collection.odd_indexes.read().clone();
+        let Some(even) = compile::find_even(tx.dialect(), self.collection.table, self.plan, &odd) else {
             return Ok(false);
         };
-        let (told, mut has_odd) = (2 + if self.is_walk() { self.plan.order.marked().count() } else { 0 }, None);
+        let (sql, params) = even.statement;
+        let (told, mut has_odd) = (if self.is_walk() { 2 + self.plan.order.marked().count() } else { 1 }, None);
         tx.rows(&sql, &params, |row| {
             // The same in every row.
             if has_odd.is_none() {
@@ -324,7 +325,7 @@ impl<'a> Rows<'a> {
         })
         .await?;
         if has_odd == Some(true) {
-            self.collection.has_odd_items.store(true, Relaxed);
+            self.collection.odd_indexes.write().push(even.index);
         }
         Ok(has_odd == Some(false))
     }
@@ -336,7 +337,7 @@ impl<'a> Rows<'a> {
             self.ends = Some((self.ends.take().map_or_else(|| here.clone(), |(first, _)| first), here));
         }
         if self.keeps {
-            let document = row.doc(1)?;
+            let document = row.doc(0)?;
             self.held += document.len();
             if self.count <= self.limit && self.held <= self.most {
                 self.documents.push(document.into_owned());
@@ -346,25 +347,24 @@ impl<'a> Rows<'a> {
         if self.count > self.limit || self.elements.len() > self.most {
             return Ok(());
         }
-        let document = row.doc(1)?;
         match &self.plan.projection {
-            Projection::All => self.print(&document),
-            some => self.print(&stoa_query::project(&document, some)),
+            Projection::All => self.print(row.document(0)?),
+            some => self.print(Document::Text(&stoa_query::project(&row.doc(0)?, some))),
         }
-        Ok(())
     }
 
-    fn print(&mut self, document: &str) {
+    fn print(&mut self, document: Document<'_>) -> Result<(), stoa_store::Error> {
         if self.count > 1 {
-            self.elements.push(',');
+            self.elements.push(b',');
         }
         let start = self.elements.len();
-        item::print(self.collection, document, &mut self.elements);
+        item::print_stored(self.collection, document, &mut self.elements)?;
         if self.count == 1 {
             // The others will be about as long, and the answer has something around them.
             let length = self.elements.len() - start + 20;
             self.elements.reserve((length * self.limit).min(RESERVED));
         }
+        Ok(())
     }
 
     fn is_walk(&self) -> bool {
@@ -381,7 +381,7 @@ fn position(row: &Row<'_>, order: &Order) -> Result<Position, stoa_store::Error>
         })
     };
     let marks = order.marked().enumerate().map(mark).collect::<Result<_, stoa_store::Error>>()?;
-    Ok(Position { marks, id: row.get(0)?, is_included: false })
+    Ok(Position { marks, id: row.get(1)?, is_included: false })
 }
 
 /// Whether an index bounds the rows that are looked at, whatever the size of the collection.

@@ -17,12 +17,11 @@ use stoa_sql::{Dialect, Index, Table, Value, Writer};
 /// A statement and its parameters.
 pub type Statement = (String, Vec<Value>);
 
-/// Rows of `id` and the document: at most one more than the page holds, which tells whether another page
-/// follows. In a walk, the marks of [`Position`] come after them, and the rows before a place come nearest
-/// first.
+/// Rows of the document: at most one more than the page holds, which tells whether another page follows. In
+/// a walk its id and the marks of [`Position`] come after it, and the rows before a place come nearest first.
 pub fn find(dialect: &dyn Dialect, table: Table, plan: &Find) -> Statement {
     let filter = Filter::all([plan.scope.filter(), plan.filter.clone()]);
-    let access = Access::choose(&plan.indexes, &filter, Some(&plan.order));
+    let access = Access::choose(dialect, &plan.indexes, &filter, Some(&plan.order));
     let (mut sql, page) = (Writer::new(dialect), Page { table, plan, filter: &filter });
     match selects(&access, plan).as_slice() {
         [one] => page.by_one(&mut sql, one, None),
@@ -31,23 +30,29 @@ pub fn find(dialect: &dyn Dialect, table: Table, plan: &Find) -> Statement {
     sql.finish()
 }
 
-/// The same page for less, in a collection where no item is odd in the index that serves it: one select, with
-/// one more column at the end that tells whether any item is. Where one is, and where there is no row to
-/// tell, only [`find`] has the page. Nothing where it would be the same statement, and for a random order,
-/// which reads all that passes anyway.
-pub fn find_even(dialect: &dyn Dialect, table: Table, plan: &Find) -> Option<Statement> {
-    let filter = Filter::all([plan.scope.filter(), plan.filter.clone()]);
-    let access = Access::choose(&plan.indexes, &filter, Some(&plan.order));
-    let (&[rows, odd @ Rows::Odd(_)], None) = (access.rows().as_slice(), plan.window.start.position()) else {
-        return None;
-    };
-    if matches!(plan.order, Order::Random { .. }) {
+/// A page of one select, which may not be all of it.
+pub struct Even {
+    pub statement: Statement,
+    /// The number of the index that serves it.
+    pub index: i64,
+}
+
+/// The same page for less, where no item is odd in the index that serves it: one select, with one more column
+/// at the end that tells whether any item is. Where one is, and where there is no row to tell, only [`find`]
+/// has the page. Nothing where it would be the same statement, for a random order, which reads all that
+/// passes anyway, and for indexes of which it is known that they have `odd` items.
+pub fn find_even(dialect: &dyn Dialect, table: Table, plan: &Find, odd: &[i64]) -> Option<Even> {
+    if plan.window.start.position().is_some() || matches!(plan.order, Order::Random { .. }) {
         return None;
     }
-    let odd = format!("select 1 from {} where {}", dialect.table(table), odd.condition(dialect, &Filter::True)?);
+    let filter = Filter::all([plan.scope.filter(), plan.filter.clone()]);
+    let access = Access::choose(dialect, &plan.indexes, &filter, Some(&plan.order));
+    let index = access.number().filter(|it| !odd.contains(it))?;
+    let &[rows, odd @ Rows::Odd(_)] = access.rows().as_slice() else { return None };
+    let odd = format!("select 1 from {} where {}", dialect.table(table), odd.condition(&Filter::True)?);
     let mut sql = Writer::new(dialect);
     Page { table, plan, filter: &filter }.by_one(&mut sql, &Select { rows, range: None }, Some(&odd));
-    Some(sql.finish())
+    Some(Even { statement: sql.finish(), index })
 }
 
 /// One row with one number.
@@ -58,7 +63,7 @@ pub fn count(dialect: &dyn Dialect, table: Table, plan: &Count) -> Statement {
         sql.push("select count(*) from ").push(&dialect.table(table));
         Only::new(&filter, rows).write(sql);
     };
-    match Access::choose(&plan.indexes, &filter, None).rows().as_slice() {
+    match Access::choose(dialect, &plan.indexes, &filter, None).rows().as_slice() {
         [one] => count(&mut sql, *one),
         several => {
             sql.push("select ");
@@ -103,7 +108,7 @@ pub fn distinct_count(dialect: &dyn Dialect, table: Table, plan: &Distinct) -> S
 /// The number of the index that serves rows of this scope and filter, in this order if there is one.
 pub fn served_by(indexes: &[IndexSpec], scope: &Scope, filter: &Filter, order: Option<&Order>) -> Option<i64> {
     let filter = Filter::all([scope.filter(), filter.clone()]);
-    Access::choose(indexes, &filter, order).number()
+    access::best(indexes, &filter, order).map(|it| it.number)
 }
 
 /// The statements that make an index. Online, each must run outside of any transaction while writers go
@@ -197,7 +202,7 @@ impl Page<'_> {
         other: Option<&str>,
     ) -> Vec<order::Column> {
         let (plan, start) = (self.plan, &self.plan.window.start);
-        sql.push("select id, doc");
+        sql.push(if are_named { "select doc, id" } else { "select doc" });
         let columns = order::columns(sql, &plan.order, it.rows, start.is_backward());
         if are_named {
             for (n, column) in columns.iter().enumerate().take(columns.len() - 1) {
@@ -236,7 +241,7 @@ impl Page<'_> {
 }
 
 /// Those in which an index has all rows in the right order, one range each.
-fn selects<'p>(access: &Access<'p>, plan: &Find) -> Vec<Select<'p>> {
+fn selects<'a>(access: &'a Access<'_>, plan: &Find) -> Vec<Select<'a>> {
     let mut selects = Vec::new();
     for rows in access.rows() {
         match plan.window.start.position() {
@@ -286,7 +291,7 @@ impl<'a> Only<'a> {
             }
         }
         let is_range = self.beyond.as_ref().is_some_and(|it| it.range.is_some());
-        if let Some(it) = self.rows.condition(sql.dialect(), self.filter).filter(|_| !is_range) {
+        if let Some(it) = self.rows.condition(self.filter).filter(|_| !is_range) {
             and(sql);
             sql.push(&it);
         }

@@ -257,11 +257,11 @@ impl World {
             even,
             expected,
         };
-        let even = compile::find_even(&Sqlite, table, &plan).zip(compile::find_even(&Postgres, table, &plan));
+        let even = compile::find_even(&Sqlite, table, &plan, &[]).zip(compile::find_even(&Postgres, table, &plan, &[]));
         let mut questions = vec![
             question(
                 [compile::find(&Sqlite, table, &plan), compile::find(&Postgres, table, &plan)],
-                even.map(<[Statement; 2]>::from),
+                even.map(|(a, b)| [a.statement, b.statement]),
                 page,
             ),
             question(
@@ -326,7 +326,7 @@ impl World {
             found.reverse();
         }
         let page = found.iter().skip(offset as usize).take(plan.window.limit as usize + 1);
-        let row = |&n: &usize| vec![Some(self.rows[n].id.clone()), Some(self.rows[n].document.clone())];
+        let row = |&n: &usize| vec![Some(self.rows[n].document.clone())];
         (page.map(row).collect(), total)
     }
 
@@ -344,7 +344,7 @@ impl World {
 
     /// The documents that one answer has and another hasn't.
     fn relevant(&self, a: &Rows, b: &Rows, c: &Rows) -> Vec<&str> {
-        let has = |list: &Rows, row: &Row| list.iter().any(|it| it[0].as_deref() == Some(&row.id));
+        let has = |list: &Rows, row: &Row| list.iter().any(|it| it[0].as_deref() == Some(&row.document));
         let is_odd = |row: &&Row| {
             let answers = [has(a, row), has(b, row), has(c, row)];
             answers.contains(&true) && answers.contains(&false)

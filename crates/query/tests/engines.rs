@@ -132,9 +132,9 @@ impl Indexed {
             (Some(at), true) => expected[..at].iter().rev().take(51).collect(),
             (at, _) => expected[at.map_or(0, |it| it + 1)..].iter().take(51).collect(),
         };
-        let expected: Vec<_> = page.iter().map(|it| it["_id"].as_str().map(str::to_owned)).collect();
+        let expected: Vec<_> = page.iter().map(|it| it["_id"].clone()).collect();
         for rows in [self.sqlite.rows(&statements[0]), self.postgres.rows(&statements[1])] {
-            assert_eq!(rows.iter().map(|it| it[0].clone()).collect::<Vec<_>>(), expected, "{text}");
+            assert_eq!(rows.iter().map(|it| id(it)).collect::<Vec<_>>(), expected, "{text}");
         }
     }
 
@@ -303,6 +303,12 @@ fn a_unique_index_tells_values_apart() {
     }
 }
 
+/// The id in the document of a row.
+fn id(row: &[Option<String>]) -> serde_json::Value {
+    let document: serde_json::Value = serde_json::from_str(row[0].as_deref().unwrap_or_default()).expect("a document");
+    document["_id"].clone()
+}
+
 /// Each rule of permission is a scope in the statement, and each scope has an index: of a member's own
 /// items among others', a page in the usual order, one of them by its id, and how many there are.
 /// Nothing ends the count or the pages early.
@@ -316,13 +322,13 @@ fn every_rule_is_answered_from_an_index() {
     let columns = "(id, created, updated, owner, doc)";
     sqlite.execute(&format!(
         "insert into {} {columns} with recursive it(n) as (select 0 union all select n + 1 from it where n < 149999) \
-         select printf('i%06d', n), n, n, case n % 3 when 0 then 'm2' else 'm1' end, jsonb_object('n', n % 7, 'pad', printf('%.120c', 'x')) from it; \
+         select printf('i%06d', n), n, n, case n % 3 when 0 then 'm2' else 'm1' end, jsonb_object('_id', printf('i%06d', n), 'n', n % 7, 'pad', printf('%.120c', 'x')) from it; \
          analyze stoa",
         Sqlite.table(table)
     ));
     postgres.execute(&format!(
         "insert into {} {columns} select 'i' || lpad(n::text, 6, '0'), n, n, \
-         case n % 3 when 0 then 'm2' else 'm1' end, '{{\"n\":' || n % 7 || ',\"pad\":\"' || repeat('x', 120) || '\"}}' from generate_series(0, 149999) as n",
+         case n % 3 when 0 then 'm2' else 'm1' end, '{{\"_id\":\"i' || lpad(n::text, 6, '0') || '\",\"n\":' || n % 7 || ',\"pad\":\"' || repeat('x', 120) || '\"}}' from generate_series(0, 149999) as n",
         Postgres.table(table)
     ));
     postgres.settle(table);
@@ -360,12 +366,13 @@ fn every_rule_is_answered_from_an_index() {
         (count(own()), 1, "100000"),
         (count(Scope::Everything), 1, "150000"),
         (count(Scope::Nothing), 1, "0"),
-        (find(last, own()), 1, "i000001"),
+        (find(last, own()), 1, r#"{"_id":"i000001""#),
         (find(json!({ "query": { "filter": { "_id": "i000003" } } }), own()), 0, ""),
     ] {
         for found in [sqlite.rows(&statements[0]), postgres.rows(&statements[1])] {
             assert_eq!(found.len(), rows, "{statements:?}");
-            assert_eq!(found.first().and_then(|it| it[0].as_deref()).unwrap_or_default(), first, "{statements:?}");
+            let cell = found.first().and_then(|it| it[0].as_deref()).unwrap_or_default();
+            assert!(cell.starts_with(first), "{statements:?}");
         }
     }
 }

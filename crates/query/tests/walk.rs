@@ -151,12 +151,12 @@ fn index(random: &mut Random, number: i64) -> IndexSpec {
     IndexSpec { number, fields, unique: false, case_insensitive: false }
 }
 
-/// Where a row stands, from the marks that follow on id and document.
+/// Where a row stands, from the id and the marks that follow on its document.
 fn position(plan: &Find, row: &[Option<String>]) -> Position {
     let mark = |(key, cell): (&Key, &Option<String>)| match key.field {
         Field::Created | Field::Updated => Mark::Time(cell.as_deref().and_then(|it| it.parse().ok()).expect("a time")),
         _ => Mark::Key(cell.clone().unwrap_or_default()),
     };
     let marks = plan.order.marked().zip(&row[2..]).map(mark).collect();
-    Position { marks, is_included: false, id: row[0].clone().expect("an id") }
+    Position { marks, is_included: false, id: row[1].clone().expect("an id") }
 }

@@ -38,10 +38,21 @@ const DEEPEST: usize = 100;
 /// are what no canonical text comes to.
 pub fn print(document: &[u8]) -> Option<String> {
     let mut out = Vec::with_capacity(document.len() + document.len() / 4 + 16);
-    let (root, rest) = first(document)?;
-    root.print(&mut out, 0)?;
-    // Once for all of it: texts are many and short.
-    if rest.is_empty() { String::from_utf8(out).ok() } else { None }
+    print_to(document, &mut out)?;
+    String::from_utf8(out).ok()
+}
+
+/// The same, appended to what is there. Whether it is UTF-8 is left to whoever has the whole of it: texts are
+/// many and short.
+pub fn print_to(document: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    if print_first(document, out, 0)?.is_empty() { Some(()) } else { None }
+}
+
+/// The value of the document's first member, as [`print_to`] has it.
+pub fn print_first_member_to(document: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    let Head { kind: OBJECT, size, rest } = head(document)? else { return None };
+    let (_, value) = first(rest.get(..size)?)?;
+    print_first(value, out, 1).map(|_| ())
 }
 
 impl<'a> Element<'a> {
@@ -102,44 +113,6 @@ impl<'a> Element<'a> {
         None
     }
 
-    fn print(self, out: &mut Vec<u8>, depth: usize) -> Option<()> {
-        if depth > DEEPEST {
-            return None;
-        }
-        let mut rest = self.payload;
-        match self.kind {
-            NULL => out.extend(b"null"),
-            TRUE => out.extend(b"true"),
-            FALSE => out.extend(b"false"),
-            INTEGER | REAL => out.extend(self.payload),
-            TEXT | TEXT_ESCAPED => {
-                out.push(b'"');
-                out.extend(self.payload);
-                out.push(b'"');
-            }
-            ARRAY => {
-                out.push(b'[');
-                while !rest.is_empty() {
-                    rest = print_first(rest, out, depth)?;
-                    out.extend(if rest.is_empty() { &b""[..] } else { b"," });
-                }
-                out.push(b']');
-            }
-            OBJECT => {
-                out.push(b'{');
-                while !rest.is_empty() {
-                    rest = print_first(rest, out, depth)?;
-                    out.push(b':');
-                    rest = print_first(rest, out, depth)?;
-                    out.extend(if rest.is_empty() { &b""[..] } else { b"," });
-                }
-                out.push(b'}');
-            }
-            _ => return None,
-        }
-        Some(())
-    }
-
     fn is(self, name: &str) -> bool {
         match self.kind {
             TEXT | TEXT_RAW => self.payload == name.as_bytes(),
@@ -150,14 +123,77 @@ impl<'a> Element<'a> {
     }
 }
 
+/// Appends the text of the element that the bytes begin with, and answers the bytes behind it.
 fn print_first<'a>(bytes: &'a [u8], out: &mut Vec<u8>, depth: usize) -> Option<&'a [u8]> {
-    let (element, rest) = first(bytes)?;
-    element.print(out, depth + 1)?;
-    Some(rest)
+    let Head { kind, size, rest } = head(bytes)?;
+    let (payload, behind) = rest.split_at_checked(size)?;
+    match kind {
+        NULL => out.extend_from_slice(b"null"),
+        TRUE => out.extend_from_slice(b"true"),
+        FALSE => out.extend_from_slice(b"false"),
+        INTEGER | REAL => append(out, rest, size),
+        TEXT | TEXT_ESCAPED => {
+            out.push(b'"');
+            append(out, rest, size);
+            out.push(b'"');
+        }
+        ARRAY if depth <= DEEPEST => {
+            out.push(b'[');
+            let mut left = payload;
+            while !left.is_empty() {
+                left = print_first(left, out, depth + 1)?;
+                out.extend_from_slice(if left.is_empty() { b"" } else { b"," });
+            }
+            out.push(b']');
+        }
+        OBJECT if depth <= DEEPEST => {
+            out.push(b'{');
+            let mut left = payload;
+            while !left.is_empty() {
+                left = print_first(left, out, depth + 1)?;
+                out.push(b':');
+                left = print_first(left, out, depth + 1)?;
+                out.extend_from_slice(if left.is_empty() { b"" } else { b"," });
+            }
+            out.push(b'}');
+        }
+        _ => return None,
+    }
+    Some(behind)
+}
+
+/// Appends the first bytes of these. Most texts are short: a copy of a fixed size costs less than asking
+/// how much there is to copy.
+#[inline]
+fn append(out: &mut Vec<u8>, bytes: &[u8], size: usize) {
+    const SHORT: usize = 32;
+    match bytes.first_chunk::<SHORT>() {
+        Some(chunk) if size <= SHORT => {
+            let end = out.len() + size;
+            out.extend_from_slice(chunk);
+            out.truncate(end);
+        }
+        _ => out.extend_from_slice(&bytes[..size]),
+    }
 }
 
 /// The element that the bytes begin with, and the bytes behind it.
 fn first(bytes: &[u8]) -> Option<(Element<'_>, &[u8])> {
+    let Head { kind, size, rest } = head(bytes)?;
+    let (payload, behind) = rest.split_at_checked(size)?;
+    Some((Element { kind, payload }, behind))
+}
+
+/// What stands before a payload.
+struct Head<'a> {
+    kind: u8,
+    /// Bytes of the payload, with which the rest begins, if it is as long.
+    size: usize,
+    rest: &'a [u8],
+}
+
+#[inline]
+fn head(bytes: &[u8]) -> Option<Head<'_>> {
     let (&head, rest) = bytes.split_first()?;
     let (size, rest) = match head >> 4 {
         it @ 0..=11 => (usize::from(it), rest),
@@ -170,8 +206,7 @@ fn first(bytes: &[u8]) -> Option<(Element<'_>, &[u8])> {
             .split_first_chunk()
             .and_then(|(size, rest)| Some((u64::from_be_bytes(*size).try_into().ok()?, rest)))?,
     };
-    let (payload, rest) = rest.split_at_checked(size)?;
-    Some((Element { kind: head & 15, payload }, rest))
+    Some(Head { kind: head & 15, size, rest })
 }
 
 fn unescaped(payload: &[u8]) -> Option<String> {

@@ -22,7 +22,7 @@ pub use directory::DataDirectory;
 pub use error::Error;
 pub use outbox::Outbox;
 pub use ownership::Ownership;
-pub use row::{FromColumn, Row};
+pub use row::{Document, FromColumn, Row};
 pub use site::{Config, Site, Store};
 pub use tx::{InsertRows, InsertTold, Tx};
 

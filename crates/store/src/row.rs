@@ -17,13 +17,22 @@ impl Row<'_> {
         T::from_column(self, index)
     }
 
-    /// A document of a collection's table, as its canonical text (`stoa_sql::Dialect`).
+    /// A document of a collection's table, as its canonical text.
     pub fn doc(&self, index: usize) -> Result<Cow<'_, str>, Error> {
-        let Self::Sqlite(row) = self else { return self.text(index).map(Cow::Borrowed) };
-        match row.get_ref(index).map_err(|it| Error::from_sqlite(&it))? {
-            ValueRef::Blob(it) => jsonb::print(it).map(Cow::Owned).ok_or_else(|| wrong(index, "is no document")),
-            it => it.as_str().map(Cow::Borrowed).map_err(|it| wrong(index, it)),
+        match self.document(index)? {
+            Document::Jsonb(it) => jsonb::print(it).map(Cow::Owned).ok_or_else(Document::unreadable),
+            Document::Text(it) => Ok(Cow::Borrowed(it)),
         }
+    }
+
+    /// The same as it is stored, for those who only hand it on.
+    pub fn document(&self, index: usize) -> Result<Document<'_>, Error> {
+        if let Self::Sqlite(row) = self
+            && let ValueRef::Blob(it) = row.get_ref(index).map_err(|it| Error::from_sqlite(&it))?
+        {
+            return Ok(Document::Jsonb(it));
+        }
+        self.text(index).map(Document::Text)
     }
 
     /// Text without a copy.
@@ -35,6 +44,30 @@ impl Row<'_> {
             }
             Self::Postgres(row) => row.try_get(index).map_err(|it| wrong(index, it)),
         }
+    }
+}
+
+/// A document as its engine stores it (`stoa_sql::Dialect`).
+#[derive(Debug, Clone, Copy)]
+pub enum Document<'r> {
+    Jsonb(&'r [u8]),
+    Text(&'r str),
+}
+
+impl Document<'_> {
+    /// Appends the canonical text. Of JSONB nobody has seen yet whether it is UTF-8.
+    pub fn print(self, out: &mut Vec<u8>) -> Result<(), Error> {
+        match self {
+            Self::Jsonb(it) => jsonb::print_to(it, out).ok_or_else(Self::unreadable),
+            Self::Text(it) => {
+                out.extend_from_slice(it.as_bytes());
+                Ok(())
+            }
+        }
+    }
+
+    fn unreadable() -> Error {
+        Error::Other("what is stored as a document is none".to_owned())
     }
 }
 

@@ -21,40 +21,58 @@ pub(super) const OWNER_KEY: &str = "(case when owner is null then '' else '2' ||
 
 /// The rows that a select reads.
 #[derive(Clone, Copy)]
-pub(super) enum Rows<'p> {
+pub(super) enum Rows<'a> {
     All,
-    Even(&'p IndexSpec),
-    Odd(&'p IndexSpec),
+    Even(&'a Serving<'a>),
+    Odd(&'a Serving<'a>),
+}
+
+/// The index that serves a statement, and its columns, which stand at several places of the text.
+pub(super) struct Serving<'p> {
+    index: &'p IndexSpec,
+    columns: Vec<String>,
 }
 
 /// How the rows of an answer are reached.
 pub(super) struct Access<'p> {
-    index: Option<&'p IndexSpec>,
+    serving: Option<Serving<'p>>,
     /// Whether an index has the rows in the order of the plan.
     is_ordered: bool,
 }
 
+/// The index that serves best.
+pub(super) fn best<'p>(indexes: &'p [IndexSpec], filter: &Filter, order: Option<&Order>) -> Option<&'p IndexSpec> {
+    let asked = Asked::of(filter);
+    let ranked = indexes.iter().filter_map(|it| Some((asked.rank(it, order)?, it)));
+    let best = ranked.max_by_key(|(rank, _)| *rank).filter(|_| !asked.is_by_id() && tests(filter) <= MOST_TESTS);
+    best.map(|(_, index)| index)
+}
+
 impl<'p> Access<'p> {
-    pub(super) fn choose(indexes: &'p [IndexSpec], filter: &Filter, order: Option<&Order>) -> Self {
-        let asked = Asked { all: if let Filter::And(list) = filter { list } else { std::slice::from_ref(filter) } };
-        let ranked = indexes.iter().filter_map(|it| Some((asked.rank(it, order)?, it)));
-        let best = ranked.max_by_key(|(rank, _)| *rank).filter(|_| !asked.is_by_id() && tests(filter) <= MOST_TESTS);
+    pub(super) fn choose(
+        dialect: &dyn Dialect,
+        indexes: &'p [IndexSpec],
+        filter: &Filter,
+        order: Option<&Order>,
+    ) -> Self {
+        let (asked, best) = (Asked::of(filter), best(indexes, filter, order));
         let is_ordered = order.is_some_and(|order| match best {
-            Some((_, index)) => asked.order(index, order),
+            Some(index) => asked.order(index, order),
             None => asked.is_by_columns(order),
         });
-        Self { index: best.map(|(_, index)| index), is_ordered }
+        let columns = |index: &IndexSpec| (0..index.fields.len()).map(|n| column(dialect, index, n)).collect();
+        Self { serving: best.map(|index| Serving { index, columns: columns(index) }), is_ordered }
     }
 
     /// The number of the index, if one serves.
     pub(super) fn number(&self) -> Option<i64> {
-        self.index.map(|it| it.number)
+        self.serving.as_ref().map(|it| it.index.number)
     }
 
-    pub(super) fn rows(&self) -> Vec<Rows<'p>> {
-        match self.index {
+    pub(super) fn rows(&self) -> Vec<Rows<'_>> {
+        match &self.serving {
             None => vec![Rows::All],
-            Some(it) if !has_odd_items(it) => vec![Rows::Even(it)],
+            Some(it) if !has_odd_items(it.index) => vec![Rows::Even(it)],
             Some(it) => vec![Rows::Even(it), Rows::Odd(it)],
         }
     }
@@ -66,12 +84,12 @@ impl<'p> Access<'p> {
     }
 }
 
-impl Rows<'_> {
+impl<'a> Rows<'a> {
     /// Where the index has the sort key of a field, and whether it is folded.
-    pub(super) fn key(self, dialect: &dyn Dialect, field: &Field) -> Option<(String, bool)> {
-        let Self::Even(index) = self else { return None };
+    pub(super) fn key(self, field: &Field) -> Option<(&'a str, bool)> {
+        let Self::Even(Serving { index, columns }) = self else { return None };
         let n = index.fields.iter().position(|it| it.field == *field)?;
-        Some((column(dialect, index, n), is_folded(index, field)))
+        Some((columns.get(n)?, is_folded(index, field)))
     }
 
     /// The column behind a field as a test should name it. Odd items are few, but SQLite would rather
@@ -86,13 +104,14 @@ impl Rows<'_> {
     }
 
     /// What makes a row one of these, unless the filter says so anyway.
-    pub(super) fn condition(self, dialect: &dyn Dialect, filter: &Filter) -> Option<String> {
-        let (Self::Even(index) | Self::Odd(index)) = self else { return None };
-        let (first, field) = (column(dialect, index, 0), &index.fields.first()?.field);
-        let asked = Asked { all: if let Filter::And(list) = filter { list } else { std::slice::from_ref(filter) } };
+    pub(super) fn condition(self, filter: &Filter) -> Option<String> {
+        let (Self::Even(Serving { index, columns }) | Self::Odd(Serving { index, columns })) = self else {
+            return None;
+        };
+        let (first, field) = (columns.first()?, &index.fields.first()?.field);
         match self {
             Self::Odd(_) => Some(format!("{first} is null")),
-            _ if asked.serves(index, field).next().is_some() => None,
+            _ if Asked::of(filter).serves(index, field).next().is_some() => None,
             _ if is_time(field) => Some(format!("{first} > -9223372036854775807")),
             _ => Some(format!("{first} >= ''")),
         }
@@ -105,6 +124,10 @@ struct Asked<'f> {
 }
 
 impl<'f> Asked<'f> {
+    fn of(filter: &'f Filter) -> Self {
+        Self { all: if let Filter::And(list) = filter { list } else { std::slice::from_ref(filter) } }
+    }
+
     /// How well an index serves: by how many fields that are given, then by order, then by a range.
     fn rank(&self, index: &IndexSpec, order: Option<&Order>) -> Option<(usize, bool, bool)> {
         let fixed = self.fixed(index);

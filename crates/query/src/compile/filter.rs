@@ -43,20 +43,20 @@ fn joined(sql: &mut Writer<'_>, list: &[Filter], word: &str, beside: &[Filter], 
 
 /// Where rows have a sort key of the field, the test is on that: so the index serves.
 fn condition(sql: &mut Writer<'_>, field: &Field, test: &Test, beside: &[Filter], rows: Rows<'_>) -> String {
-    match (field, rows.key(sql.dialect(), field)) {
+    match (field, rows.key(field)) {
         (Field::Path(names), None) => on_path(sql, names, test, false),
         (Field::Path(names), Some((key, is_folded))) => {
             let plain = |sql: &mut Writer<'_>| on_path(sql, names, test, true);
             let is_closed = beside.iter().any(|it| keyed::closes(it, field, test));
-            let key = keyed::Place { key: &key, is_folded, is_closed };
+            let key = keyed::Place { key, is_folded, is_closed };
             keyed::write(sql, &key, test, &plain).unwrap_or_else(|| on_path(sql, names, test, true))
         }
         (Field::Owner, Some((key, _))) => {
             let plain = |sql: &mut Writer<'_>| on_column(sql, field, "owner", test);
-            let key = keyed::Place { key: &key, is_folded: false, is_closed: false };
+            let key = keyed::Place { key, is_folded: false, is_closed: false };
             keyed::write(sql, &key, test, &plain).unwrap_or_else(|| on_column(sql, field, "owner", test))
         }
-        (_, Some((key, _))) if access::is_time(field) => on_column(sql, field, &key, test),
+        (_, Some((key, _))) if access::is_time(field) => on_column(sql, field, key, test),
         (Field::Links(it), None) => links::condition(sql, it, test, rows.column(&Field::Id)),
         _ => on_column(sql, field, rows.column(field), test),
     }

@@ -120,8 +120,8 @@ pub(super) fn turned(direction: Direction) -> Direction {
 
 /// The columns of the table stand bare, so that their indexes serve.
 fn key(dialect: &dyn Dialect, key: &Key, rows: Rows<'_>) -> String {
-    match (&key.field, rows.key(dialect, &key.field)) {
-        (_, Some((text, false))) => text,
+    match (&key.field, rows.key(&key.field)) {
+        (_, Some((text, false))) => text.to_owned(),
         (Field::Path(names), _) => path_key(dialect, names, key.direction),
         (Field::Owner, _) => OWNER_KEY.to_owned(),
         (column, _) => super::column(column).to_owned(),

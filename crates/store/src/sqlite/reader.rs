@@ -15,6 +15,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
     },
+    thread::ThreadId,
     time::Duration,
 };
 use stoa_kernel::Result;
@@ -35,7 +36,8 @@ const SCAN_LIMIT: Duration = Duration::from_secs(30);
 
 pub(crate) struct Readers {
     path: PathBuf,
-    idle: Mutex<Vec<Connection>>,
+    /// Each with the thread that used it last.
+    idle: Mutex<Vec<(ThreadId, Connection)>>,
     scans: Sender<Scan>,
 }
 
@@ -51,7 +53,8 @@ impl Readers {
                 .spawn(move || run(conn, &waiting, &gate))
                 .map_err(|it| Error::Unavailable(it.to_string()))?;
         }
-        Ok(Self { path: path.to_owned(), idle: Mutex::new(vec![open(path)?]), scans })
+        let first = (std::thread::current().id(), open(path)?);
+        Ok(Self { path: path.to_owned(), idle: Mutex::new(vec![first]), scans })
     }
 
     /// A bounded read, here and now.
@@ -85,15 +88,21 @@ impl Readers {
         (result.is_ok() || left.load(Relaxed) > 0).then_some(result)
     }
 
+    /// The one that this thread used last, if there is one: each maps the file for itself, and a core that
+    /// went from one map to another would have to learn every page of it again.
     fn idle_connection(&self) -> Result<Connection, Error> {
-        let idle = self.idle.lock().pop();
-        idle.map_or_else(|| open(&self.path), Ok)
+        let mut idle = self.idle.lock();
+        let me = std::thread::current().id();
+        let mine = idle.iter().rposition(|(thread, _)| *thread == me).or(idle.len().checked_sub(1));
+        let conn = mine.map(|it| idle.swap_remove(it).1);
+        drop(idle);
+        conn.map_or_else(|| open(&self.path), Ok)
     }
 
     fn keep(&self, conn: Connection) {
         let mut idle = self.idle.lock();
         if idle.len() < IDLE && conn.is_autocommit() {
-            idle.push(conn);
+            idle.push((std::thread::current().id(), conn));
         }
     }
 
