@@ -19,6 +19,8 @@ use std::{
 /// What every sync takes longer for the last row.
 const DELAY: Duration = Duration::from_millis(2);
 const WRITERS: usize = 64;
+/// Turns at pages of an index in each round.
+const TURNS: usize = 4;
 
 pub struct Sizes {
     pub items: usize,
@@ -59,36 +61,32 @@ pub fn measure(binary: &Path, engine: Engine, sizes: &Sizes) -> Vec<Value> {
     // A filtered page takes long; its period holds enough of them.
     let long = period.max(Duration::from_secs_f64(items as f64 / 150_000.0));
     let spent = || processor_time(program.id());
-    let mut rows: [(Vec<f64>, Vec<f64>); 4] = Default::default();
-    for _ in 0..rounds {
-        let (rate, cost) = load::rate_and_cost(address, &indexed, connections, period, spent);
-        rows[0].0.push(rate);
-        rows[3].0.push(cost);
-        let (rate, cost) = raw.indexed_pages_and_cost(connections, period);
-        rows[0].1.push(rate);
-        rows[3].1.push(cost);
-        rows[1].0.push(load::rate(address, &filtered, 2, long));
-        rows[1].1.push(raw.filtered_pages(2, long));
-        rows[2].0.push(load::rate(address, &insert, WRITERS, period));
-        rows[2].1.push(raw.single_inserts(WRITERS, period));
+    let (mut indexed_pages, mut by_cost, mut filtered_pages, mut single) = (vec![], vec![], vec![], vec![]);
+    // Pages take little time: many short turns, so that both sides meet the same moments of the machine.
+    for _ in 0..rounds * TURNS {
+        let ours = load::rate_and_cost(address, &indexed, connections, period / 2, spent);
+        let theirs = raw.indexed_pages_and_cost(connections, period / 2);
+        indexed_pages.push((ours.0, theirs.0));
+        by_cost.push((1.0 / ours.1, 1.0 / theirs.1));
     }
-    let [indexed, filtered, single, cost] = rows.map(|(mut ours, mut theirs)| (median(&mut ours), median(&mut theirs)));
-    figures.times_as_long("indexed page of 50, HTTP", indexed, "the same SQL by hand", 2.0);
+    for _ in 0..rounds {
+        filtered_pages.push((load::rate(address, &filtered, 2, long), raw.filtered_pages(2, long)));
+        single.push((load::rate(address, &insert, WRITERS, period), raw.single_inserts(WRITERS, period)));
+    }
+    figures.times_as_long("indexed page of 50, HTTP", &indexed_pages, "the same SQL by hand", 2.0);
     if engine == Engine::Sqlite {
         // For each second of the processor's time. The load, which shares the processor, has no part in it.
-        let pages = (1.0 / cost.0, 1.0 / cost.1);
-        let ratio = cost.0 / cost.1;
-        figures.row("the same, by processor time", pages, "the same SQL by hand", ratio, "times as long", "none");
+        figures.times_as_long("the same, by processor time", &by_cost, "the same SQL by hand", 2.0);
     }
     let most = if engine == Engine::Sqlite { 1.5 } else { 2.0 };
-    figures.times_as_long("unindexed filter with count", filtered, "the same SQL by hand", most);
+    figures.times_as_long("unindexed filter with count", &filtered_pages, "the same SQL by hand", most);
     match engine {
         Engine::Sqlite => {
-            figures.times_as_fast("durable insert, 64 writers, HTTP", single, "a synced commit each, in process", 1.5);
+            figures.times_as_fast("durable insert, 64 writers, HTTP", &single, "a synced commit each, in process", 1.5);
             println!("  a sync takes {:.0} µs", sync_time().as_secs_f64() * 1e6);
         }
         Engine::Postgres => {
-            figures.times_as_fast("durable insert, 64 writers, HTTP", single, "pgbench, the same statement", 0.6);
+            figures.times_as_fast("durable insert, 64 writers, HTTP", &single, "pgbench, the same statement", 0.6);
         }
     }
     println!("  most anonymous memory of the program: {} MB   goal < 300", peak.megabytes());
@@ -100,7 +98,7 @@ pub fn measure(binary: &Path, engine: Engine, sizes: &Sizes) -> Vec<Value> {
     if engine == Engine::Sqlite {
         let slow = with_slow_syncs(binary, rounds, period);
         let name = format!("the same, +{} ms a sync", DELAY.as_millis());
-        figures.times_as_fast(&name, slow, "a synced commit each, in process", 10.0);
+        figures.times_as_fast(&name, &slow, "a synced commit each, in process", 10.0);
     }
     figures.list
 }
@@ -114,7 +112,7 @@ fn inserts(program: &Program) -> std::sync::Arc<Vec<Vec<u8>>> {
 }
 
 /// Both sides under the library that makes syncs slow.
-fn with_slow_syncs(binary: &Path, rounds: usize, period: Duration) -> (f64, f64) {
+fn with_slow_syncs(binary: &Path, rounds: usize, period: Duration) -> Vec<(f64, f64)> {
     let folder = tempfile::tempdir().unwrap();
     let library = compile(folder.path());
     let under = |command: &mut Command| {
@@ -122,21 +120,21 @@ fn with_slow_syncs(binary: &Path, rounds: usize, period: Duration) -> (f64, f64)
     };
     let program = Program::start_with(binary, Engine::Sqlite, under);
     let insert = inserts(&program);
-    let (mut ours, mut theirs) = (vec![], vec![]);
+    let mut rates = Vec::new();
     for _ in 0..rounds {
-        ours.push(load::rate(program.address(), &insert, WRITERS, period));
+        let ours = load::rate(program.address(), &insert, WRITERS, period);
         let mut alone = Command::new(std::env::current_exe().unwrap());
         alone.args(["--synced-inserts", &period.as_secs_f64().to_string()]);
         under(&mut alone);
         let output = alone.output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
         let mut words = text.split_whitespace().map(|it| it.parse::<f64>().unwrap());
-        theirs.push(words.next().unwrap());
-        if let (1, Some(sync)) = (theirs.len(), words.next()) {
+        rates.push((ours, words.next().unwrap()));
+        if let (1, Some(sync)) = (rates.len(), words.next()) {
             println!("  with {} ms more a sync takes {sync:.0} µs", DELAY.as_millis());
         }
     }
-    (median(&mut ours), median(&mut theirs))
+    rates
 }
 
 /// The child under the library: its rate of synced inserts and what a sync took there.
@@ -177,15 +175,30 @@ struct Figures {
 }
 
 impl Figures {
-    fn times_as_long(&mut self, name: &str, (ours, theirs): (f64, f64), beside: &str, most: f64) {
-        self.row(name, (ours, theirs), beside, theirs / ours, "times as long", &format!("<= {most:.1}"));
+    fn times_as_long(&mut self, name: &str, rates: &[(f64, f64)], beside: &str, most: f64) {
+        let times = |(ours, theirs): (f64, f64)| theirs / ours;
+        self.row(name, rates, beside, times, "times as long", &format!("<= {most:.1}"));
     }
 
-    fn times_as_fast(&mut self, name: &str, (ours, theirs): (f64, f64), beside: &str, least: f64) {
-        self.row(name, (ours, theirs), beside, ours / theirs, "times as fast", &format!(">= {least:.1}"));
+    fn times_as_fast(&mut self, name: &str, rates: &[(f64, f64)], beside: &str, least: f64) {
+        let times = |(ours, theirs): (f64, f64)| ours / theirs;
+        self.row(name, rates, beside, times, "times as fast", &format!(">= {least:.1}"));
     }
 
-    fn row(&mut self, name: &str, (ours, theirs): (f64, f64), beside: &str, ratio: f64, words: &str, goal: &str) {
+    /// The rates and their ratio are each the median of all turns: what slows the machine down for a while
+    /// slows both sides of a turn.
+    fn row(
+        &mut self,
+        name: &str,
+        rates: &[(f64, f64)],
+        beside: &str,
+        times: impl Fn((f64, f64)) -> f64,
+        words: &str,
+        goal: &str,
+    ) {
+        let of =
+            |figure: &dyn Fn((f64, f64)) -> f64| median(&mut rates.iter().map(|it| figure(*it)).collect::<Vec<_>>());
+        let (ours, theirs, ratio) = (of(&|it| it.0), of(&|it| it.1), of(&times));
         println!("  {name:<34} {ours:>10.1}/s   {beside:<34} {theirs:>10.1}/s   {ratio:.2} {words}   goal {goal}");
         let engine = format!("{:?}", self.engine);
         self.list.push(json!({ "engine": engine, "figure": name, "ours": ours, "beside": beside, "theirs": theirs, "ratio": ratio, "goal": goal }));
