@@ -18,6 +18,7 @@ mod ownership;
 mod permissions;
 mod profile;
 mod references;
+mod sealed;
 mod semantics;
 mod store;
 mod tokens;

@@ -23,6 +23,7 @@ const CALLS: usize = 80;
 const ITEMS: usize = 10;
 const LEVELS: [&str; 5] = ["ANYONE", "SITE_MEMBER", "SITE_MEMBER_AUTHOR", "CMS_EDITOR", "PRIVILEGED"];
 const OPERATIONS: [&str; 4] = ["itemRead", "itemInsert", "itemUpdate", "itemRemove"];
+const HUSH: &str = "not a word of this";
 const READ: usize = 0;
 const INSERT: usize = 1;
 const UPDATE: usize = 2;
@@ -236,7 +237,7 @@ impl<'a> World<'a> {
     }
 
     fn context(&self, call: &str, person: &Person<'_>, side: &Side, reply: &Reply) -> String {
-        format!(
+        let context = format!(
             "{}: {call} of {:?} {} on {} {:?} {:?}\n{}",
             self.name,
             person.kind,
@@ -245,13 +246,20 @@ impl<'a> World<'a> {
             side.levels,
             side.special,
             String::from_utf8_lossy(&reply.body)
-        )
+        );
+        let is_shown = matches!(person.kind, Kind::Owner | Kind::App);
+        assert!(is_shown || !context.contains(HUSH) && !context.contains("sealed:"), "{context}");
+        context
     }
 }
 
 impl Side {
     /// A collection with random items of everybody, closed to random levels afterwards.
-    async fn make(app: &TestApp, people: &[Person<'_>], random: &mut Random, id: String, fields: Value) -> Self {
+    /// Each item begins with a value that only owners and apps are shown.
+    async fn make(app: &TestApp, people: &[Person<'_>], random: &mut Random, id: String, mut fields: Value) -> Self {
+        let hush = json!({ "text": { "defaultValue": HUSH } });
+        let hush = json!({ "key": "hush", "type": "TEXT", "encrypted": true, "typeMetadata": hush });
+        fields.as_array_mut().unwrap().push(hush);
         let open = OPERATIONS.iter().map(|it| (*it, "ANYONE")).collect::<BTreeMap<_, _>>();
         let body = json!({ "collection": { "id": id, "fields": fields, "dataPermissions": open } });
         let reply = app.app().post("/v2/collections", &body).await;
@@ -264,6 +272,8 @@ impl Side {
             let reply = author.asker.post("/v2/items", &body).await.json();
             side.items.insert(format!("i{n}"), plain(&reply["dataItem"]["data"]));
         }
+        let first = app.app().get(&format!("/v2/items/i0?dataCollectionId={}", side.id)).await;
+        assert_eq!(first.json()["dataItem"]["data"]["hush"], HUSH);
         side.levels = [(); 4].map(|()| LEVELS[random.below(5)]);
         side.close(app).await;
         for member in people.iter().filter(|it| it.kind == Kind::Member) {
@@ -318,11 +328,12 @@ impl Side {
     }
 }
 
-/// An item without the dates that the server gave it and those that it refers to.
+/// An item without the dates that the server gave it and those that it refers to, and without what is
+/// encrypted in it.
 fn plain(data: &Value) -> Value {
     match data {
         Value::Object(members) => {
-            let kept = members.iter().filter(|it| !matches!(it.0.as_str(), "_createdDate" | "_updatedDate"));
+            let kept = members.iter().filter(|it| !matches!(it.0.as_str(), "_createdDate" | "_updatedDate" | "hush"));
             Value::Object(kept.map(|(name, it)| (name.clone(), plain(it))).collect())
         }
         Value::Array(list) => list.iter().map(plain).collect(),

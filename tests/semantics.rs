@@ -42,22 +42,6 @@ fn ids(reply: &Reply) -> String {
 }
 
 on_both_engines! {
-    async fn nothing_is_called_encrypted_that_is_not(engine) {
-        let app = TestApp::new(engine).await;
-        let made = async |encrypted: bool| {
-            let fields = json!([{ "key": "secret", "type": "TEXT", "encrypted": encrypted }]);
-            let levels = json!({ "itemRead": "ANYONE" });
-            app.app().post("/v2/collections", &json!({ "collection": { "id": "c", "fields": fields, "dataPermissions": levels } })).await
-        };
-        let refused = made(true).await;
-        assert_eq!(refused.verdict(), "428 WDE0119");
-        assert!(refused.json()["message"].as_str().unwrap().contains("collection.fields[0].encrypted"), "{:?}", refused.body);
-        assert_eq!(app.app().get("/v2/collections/c?dataCollectionId=c").await.verdict(), "404 WDE0025");
-        assert_eq!(made(false).await.verdict(), "200");
-        let field = json!({ "dataCollectionId": "c", "field": { "key": "more", "type": "TEXT", "encrypted": true } });
-        assert_eq!(app.app().post("/v2/collections/create-field", &field).await.verdict(), "428 WDE0119");
-    }
-
     async fn the_server_keeps_the_system_fields(engine) {
         let app = TestApp::new(engine).await;
         let (ann, bob) = (app.member("ann@example.org").await, app.member("bob@example.org").await);

@@ -143,7 +143,7 @@ impl Content {
         rule::may_insert(caller, &collection)?;
         refuse_single(&collection)?;
         let (items, shows_items) = (request.items(self.limits())?, request.wants_items()?);
-        let mut target = Target::new(self, site, collection.clone(), caller);
+        let mut target = self.target(site, caller, &collection).await?;
         let mut saving = self.saving_for(site, caller, &collection, request).await?;
         let mut outcomes = Vec::with_capacity(items.len());
         let (mut rows, mut places) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
@@ -175,7 +175,7 @@ impl Content {
         for ((place, answer), row) in places.into_iter().zip(answers).zip(rows.iter()) {
             match answer {
                 Ok(()) if shows_items => {
-                    outcomes[place].item = Some(Item::new(&collection, write::doc(row).to_owned()));
+                    outcomes[place].item = Some(Item::new(&collection, target.shown(row)?));
                 }
                 Ok(()) => {}
                 Err(fault) => outcomes[place].fault = Some(fault),
@@ -226,7 +226,7 @@ impl Content {
                 Err(fault) => Err((Patch::id_of(it).map(str::to_owned), fault)),
             });
         }
-        let mut target = Target::new(self, site, collection.clone(), caller);
+        let mut target = self.target(site, caller, &collection).await?;
         target.saving = Arc::new(saving);
         let show = |it: Written| shows_items.then(|| patched(&collection, caller, it.doc));
         call.write(site, &target, Mode::Update, condition, show).await
@@ -242,7 +242,7 @@ impl Content {
         let condition = self.condition(site, caller, request, &collection).await?;
         let (ids, shows_items) = (request.item_ids(self.limits())?, request.wants_items()?);
         let known = ids.iter().filter(|it| !it.contains('\0')).map(|it| (*it).to_owned()).collect();
-        let target = Target::new(self, site, collection.clone(), caller);
+        let target = self.target(site, caller, &collection).await?;
         let mut answers = write::remove(site, &target, known, condition, shows_items).await?.into_iter();
         let outcome = |id: &str| {
             let answer = if id.contains('\0') { None } else { answers.next() };
@@ -277,7 +277,7 @@ impl Content {
             });
             call.add(incoming);
         }
-        let mut target = Target::new(self, site, collection.clone(), caller);
+        let mut target = self.target(site, caller, &collection).await?;
         target.saving = Arc::new(saving);
         let show = |it: Written| shows_items.then(|| replaced(&collection, caller, it));
         call.write(site, &target, mode, condition, show).await

@@ -8,6 +8,7 @@ use crate::{
     reference::{self, Link},
     rule::{self, Access},
     rules::Rules,
+    sealed::Fields,
     sweep,
     texts::Texts,
 };
@@ -34,6 +35,8 @@ pub struct Collection {
     pub(crate) specials: Specials,
     pub(crate) indexes: Vec<Index>,
     pub(crate) schema: Schema,
+    /// The fields whose values are stored encrypted.
+    pub(crate) encrypted: Fields,
     pub(crate) texts: Texts,
     /// Where the multi-reference fields find their links.
     pub(crate) links: HashMap<String, Link>,
@@ -96,6 +99,7 @@ impl Collection {
             texts: Texts::new(site.dialect(), table, &stored.id),
             table,
             schema: Schema { indexes: ready(&stored.indexes), ..stored.definition.schema() },
+            encrypted: Fields::of(&stored.definition.fields),
             indexes: stored.indexes,
             specials: stored.specials,
             links: HashMap::new(),

@@ -4,7 +4,7 @@
 //! node that changes a definition forgets what it knew of it before it answers.
 
 use crate::{
-    Collection, Content, Level, Levels,
+    Collection, Content, Level, Levels, cache,
     collection::{Stored, live, missing},
     definition::{self, Definition},
     field,
@@ -12,6 +12,7 @@ use crate::{
     reference_pair::{self, Place},
     rule,
     rules::Rules,
+    sealed, sealed_field,
     shape::unfit,
     sweep,
     write::{self, Target},
@@ -72,8 +73,9 @@ impl Content {
                     let stored =
                         Stored { number, id, definition, revision: 1, created: now, updated: now, specials, indexes };
                     let made = Arc::new(Collection::new(&site, stored));
+                    let vault = sealed::vault_within(tx, content.world(), &site.id, &made).await?;
                     if let Some(single) = single {
-                        let target = Target::new(&content, &site, made.clone(), &caller);
+                        let target = Target::new(&content, &site, made.clone(), &caller, vault);
                         write::single_insert(tx, &target, &single).await?;
                     }
                     Ok((made, settled))
@@ -252,11 +254,17 @@ impl Content {
         if id.contains('\0') {
             return Err(missing(&id));
         }
+        // What is wrong with the change itself is told by the transaction.
+        if let Ok(known) = self.collection(site, &id).await
+            && let Ok(after) = make(&known.definition)
+        {
+            self.refuse_clear(site, &known, &after).await?;
+        }
         let now = self.world().now();
         let make = Arc::new(make);
         let (place, asker, name) = (site.clone(), caller.clone(), id.clone());
         let (content, sweep) = (self.clone(), self.world().uuid());
-        let (changed, settled, has_removed) = site
+        let (changed, settled, has_removed, has_sealed) = site
             .write(move |tx| {
                 let (content, sweep) = (content.clone(), sweep.clone());
                 let (site, caller, id, make) = (place.clone(), asker.clone(), name.clone(), make.clone());
@@ -272,6 +280,7 @@ impl Content {
                     let mut after = make(&stored.definition)?;
                     after.check_levels(Some(&stored.definition), &caller)?;
                     Rules::check(&after)?;
+                    sealed_field::check(&stored.definition, &after, &stored.indexes)?;
                     let place = Place { site: &site.id, number: stored.number, id: &id, now };
                     let fields = &stored.definition.fields;
                     let settled = reference_pair::settle(tx, &place, fields, &mut after).await?;
@@ -289,6 +298,7 @@ impl Content {
                         }
                     }
                     let has_removed = !removed.is_empty();
+                    let has_sealed = sealed_field::added(&stored.definition, &after).next().is_some();
                     let single = after.single_item().filter(|it| stored.definition.single_item() != Some(it));
                     let single = single.map(str::to_owned);
                     stored.revision += 1;
@@ -297,16 +307,21 @@ impl Content {
                     tx.execute(UPDATE, &row).await?;
                     stored.definition = after;
                     let changed = Arc::new(Collection::new(&site, stored));
+                    let vault = sealed::vault_within(tx, content.world(), &site.id, &changed).await?;
                     if let Some(single) = single {
-                        let target = Target::new(&content, &site, changed.clone(), &caller);
+                        let target = Target::new(&content, &site, changed.clone(), &caller, vault);
                         write::single_insert(tx, &target, &single).await?;
                     }
-                    Ok((changed, settled, has_removed))
+                    Ok((changed, settled, has_removed, has_sealed))
                 })
             })
             .await?;
         self.cache().forget(&site.id, &id);
         self.after_settling(site, &settled).await?;
+        if has_sealed && site.is_shared() {
+            // For so long another node may not know of it, and would store the field's values as they come.
+            tokio::time::sleep(Duration::from_millis(cache::LIFE.unsigned_abs())).await;
+        }
         if has_removed {
             // It goes on by itself if it takes longer, and is taken up again if it fails.
             let sweep = tokio::time::timeout(SWEEP, self.sweep(site, changed.table)).await;

@@ -125,14 +125,14 @@ impl Definition {
 
     /// What queries depend on.
     pub(crate) fn schema(&self) -> Schema {
-        let kind = |name: &str| match name {
+        let kind = |it: &Field| match field::kind(it) {
+            _ if field::is_encrypted(it) => Kind::Encrypted,
             "ARRAY_STRING" | "ARRAY_DOCUMENT" | "ARRAY" | "MEDIA_GALLERY" => Kind::Array,
             "REFERENCE" => Kind::Reference,
             "MULTI_REFERENCE" => Kind::MultiReference,
             _ => Kind::Plain,
         };
-        let fields: HashMap<_, _> =
-            self.fields.iter().map(|it| (field::key(it).to_owned(), kind(field::kind(it)))).collect();
+        let fields: HashMap<_, _> = self.fields.iter().map(|it| (field::key(it).to_owned(), kind(it))).collect();
         Schema { fields, ..Schema::default() }
     }
 
@@ -273,12 +273,13 @@ pub(crate) fn allowed(access: &Access, caller: &Caller) -> Value {
     })
 }
 
-/// The field that stands for an item in lists: the maker's choice, or the first text.
+/// The field that stands for an item in lists: the maker's choice, or the first text that all readers see.
 fn display_field(definition: &Definition) -> Option<&str> {
+    let is_shown_text = |it: &Field| field::kind(it) == "TEXT" && !field::is_encrypted(it);
     definition
         .display_field
         .as_deref()
-        .or_else(|| definition.fields.iter().find(|it| field::kind(it) == "TEXT").map(field::key))
+        .or_else(|| definition.fields.iter().find(|it| is_shown_text(it)).map(field::key))
 }
 
 #[cfg(test)]

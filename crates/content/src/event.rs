@@ -8,14 +8,15 @@
 //! ```
 //!
 //! `items` are the documents of created and updated items, `modified` names for each updated one the
-//! fields that differ, `ids` are the deleted ones. The rows of an import hold the `ids` of its items
-//! instead of `items` and `modified`: written twice, a large file would fill the disk twice.
+//! fields that differ, `ids` are the deleted ones. Encrypted fields are named, and in no document. The rows
+//! of an import hold the `ids` of its items instead of `items` and `modified`: written twice, a large file
+//! would fill the disk twice.
 //! [`crate::item_event`] makes events of it (protocol/content.md 16).
 //!
 //! An emptied collection is one row of the kind `data_items_truncated`, `{"collection","identity","truncated":true}`,
 //! written when its last item is gone: a row with a million ids is no use to anyone.
 
-use crate::{Collection, item::quoted_id};
+use crate::{Collection, item::quoted_id, sealed::Fields};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use stoa_kernel::{Caller, Result, SiteId, clock::Millis};
@@ -28,6 +29,8 @@ pub(crate) struct Author {
     site: SiteId,
     /// `"collection":"…","identity":{…}`.
     head: String,
+    /// What no event holds: the values of encrypted fields.
+    hidden: Fields,
     now: Millis,
     /// An import: the rows name items instead of holding them.
     names_only: bool,
@@ -43,7 +46,7 @@ impl Author {
         };
         let (kind, name) = (caller.identity_type(), &collection.texts.quoted_id);
         let head = format!("\"collection\":{name},\"identity\":{{\"type\":\"{kind}\",\"id\":{}}}", quoted(id));
-        Self { site: site.clone(), head, now, names_only: false }
+        Self { site: site.clone(), head, hidden: collection.encrypted.clone(), now, names_only: false }
     }
 
     pub(crate) fn importing(self) -> Self {
@@ -60,7 +63,7 @@ impl Author {
     /// What tells of new items, to be written with them.
     pub(crate) fn creation<'d>(&self, docs: impl Iterator<Item = &'d str> + Clone) -> outbox::Draft {
         let mut payload = self.begin(docs.clone().map(|it| it.len() + 1).sum());
-        list("items", docs, &mut payload);
+        list("items", docs.map(|it| self.hidden.hide(it)), &mut payload);
         payload.push('}');
         outbox::Draft { site: self.site.clone(), kind: "data_item_created", payload, now: self.now }
     }
@@ -71,9 +74,9 @@ impl Author {
             return self.named(tx, "data_item_updated", items.iter().map(|it| quoted_id(&it.0))).await;
         }
         let mut payload = self.begin(items.iter().map(|it| it.0.len() + 20).sum());
-        list("items", items.iter().map(|it| it.0.as_str()), &mut payload);
+        list("items", items.iter().map(|it| self.hidden.hide(it.0.as_str())), &mut payload);
         let modified: Vec<String> = items.iter().map(|it| format!("[{}]", it.1.join(","))).collect();
-        list("modified", modified.iter().map(String::as_str), &mut payload);
+        list("modified", modified.iter(), &mut payload);
         self.write(tx, "data_item_updated", payload).await
     }
 
@@ -109,10 +112,10 @@ impl Author {
 }
 
 /// Appends `,"name":[…]`.
-fn list<'t>(name: &str, texts: impl Iterator<Item = &'t str>, out: &mut String) {
+fn list(name: &str, texts: impl Iterator<Item = impl AsRef<str>>, out: &mut String) {
     out.extend([",\"", name, "\":["]);
     for (n, it) in texts.enumerate() {
-        out.extend([if n > 0 { "," } else { "" }, it]);
+        out.extend([if n > 0 { "," } else { "" }, it.as_ref()]);
     }
     out.push(']');
 }

@@ -225,6 +225,9 @@ pub(crate) fn parse_all(list: &Value, path: &str) -> Result<Vec<Field>> {
     for (n, it) in list.iter().enumerate() {
         let path = format!("{path}[{n}]");
         if it.get("key").and_then(Value::as_str).is_some_and(is_system) {
+            if it.get("encrypted") == Some(&Value::Bool(true)) {
+                return Err(refuse_encrypted(&path, "can't be for a field of the system"));
+            }
             continue;
         }
         let field = parse(it, &path)?;
@@ -254,11 +257,6 @@ pub(crate) fn parse(value: &Value, path: &str) -> Result<Field> {
             format!("{key_path} must not contain dots or control characters."),
         ));
     }
-    if field.get("encrypted") == Some(&Value::Bool(true)) {
-        // A promise that isn't kept is worse than none.
-        let text = format!("{path}.encrypted: the values of a field can't be stored encrypted.");
-        return Err(Fault::because(Code::NotSupported, text));
-    }
     let Some(kind) = field.get("type").and_then(Value::as_str) else {
         return Err(unfit(&format!("{path}.type"), "is missing"));
     };
@@ -267,6 +265,9 @@ pub(crate) fn parse(value: &Value, path: &str) -> Result<Field> {
         "MULTI_REFERENCE" => "multiReference",
         _ => return Ok(field),
     };
+    if is_encrypted(&field) {
+        return Err(refuse_encrypted(path, "can't be for a reference, which is followed by its value"));
+    }
     let target = format!("typeMetadata.{target}.referencedCollectionId");
     let pointer = format!("/{}", target.replace('.', "/"));
     match value.pointer(&pointer).is_some_and(Value::is_string) {
@@ -283,6 +284,15 @@ pub fn kind(field: &Field) -> &str {
     text(field, "type")
 }
 
+/// Whether its values are stored encrypted ([`crate::sealed`]).
+pub fn is_encrypted(field: &Field) -> bool {
+    field.get("encrypted") == Some(&Value::Bool(true))
+}
+
+fn refuse_encrypted(path: &str, why: &str) -> Fault {
+    Fault::because(Code::NotSupported, format!("{path}.encrypted {why}."))
+}
+
 fn text<'f>(field: &'f Field, name: &str) -> &'f str {
     field.get(name).and_then(Value::as_str).unwrap_or_default()
 }
@@ -294,7 +304,11 @@ pub(crate) fn view(field: &Field) -> Value {
     for flag in ["encrypted", "readOnly", "immutable", "required"] {
         view.entry(flag).or_insert(Value::Bool(false));
     }
-    view.insert("capabilities".to_owned(), capabilities(kind(field)));
+    let capabilities = match is_encrypted(field) {
+        true => json!({ "sortable": false, "queryOperators": [] }),
+        false => capabilities(kind(field)),
+    };
+    view.insert("capabilities".to_owned(), capabilities);
     Value::Object(view)
 }
 

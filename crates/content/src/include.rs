@@ -9,6 +9,7 @@ use crate::{
     Collection, Content, Operation,
     reference::{Link, Reference, and_scope, not_a_reference},
     rule,
+    sealed::Sight,
 };
 use serde_json::json;
 use std::{
@@ -38,9 +39,16 @@ struct Included {
     name: String,
     reference: Reference,
     /// Nothing when there is no such collection, or none that the caller may read.
-    far: Option<(Arc<Collection>, Scope)>,
+    far: Option<Far>,
     limit: u32,
     below: Plan,
+}
+
+/// The collection that a field leads to, and what the caller is shown of it.
+pub(crate) struct Far {
+    pub collection: Arc<Collection>,
+    pub scope: Scope,
+    pub sight: Sight,
 }
 
 /// Names as they were sent, those with a common beginning together.
@@ -108,12 +116,16 @@ impl Content {
             for (key, branch) in tree.0 {
                 let target = self.reference(site, collection, &key).await?;
                 let target = target.ok_or_else(|| not_a_reference(collection, &key, "reference"))?;
-                let readable =
-                    |it: Arc<Collection>| Some((it.clone(), rule::scope(caller, Operation::Read, &it).ok()?));
-                let far = target.collection.and_then(readable);
+                let scope = |it: &Arc<Collection>| rule::scope(caller, Operation::Read, it).ok();
+                let far = match target.collection.and_then(|it| Some((scope(&it)?, it))) {
+                    Some((scope, it)) => {
+                        Some(Far { sight: self.sight(site, caller, &it).await?, collection: it, scope })
+                    }
+                    None => None,
+                };
                 let below = match &far {
-                    Some((far, _)) if !branch.below.0.is_empty() => {
-                        self.branch(site, caller, far, branch.below).await?
+                    Some(far) if !branch.below.0.is_empty() => {
+                        self.branch(site, caller, &far.collection, branch.below).await?
                     }
                     _ => Plan { site: site.id.as_str().to_owned(), fields: Vec::new() },
                 };
@@ -191,19 +203,19 @@ impl Included {
         room: &mut Room,
     ) -> Result<Found<'p>> {
         let mut found = Found { field: self, links: HashMap::new(), items: HashMap::new() };
-        let Some((far, scope)) = &self.far else { return Ok(found) };
+        let Some(far) = &self.far else { return Ok(found) };
         let wanted: HashSet<String> = match &self.reference {
             Reference::Single => documents.iter().filter_map(|it| text_of(it, &self.name)).collect(),
             Reference::Multi(link) => {
                 let ids = documents.iter().filter_map(|it| text_of(it, "\"_id\"")).collect();
-                found.links = links(tx, site, link, (far, scope), ids, self.limit, room).await?;
+                found.links = links(tx, site, link, far, ids, self.limit, room).await?;
                 found.links.values().flatten().cloned().collect()
             }
         };
         if wanted.is_empty() {
             return Ok(found);
         }
-        found.items = items(tx, far, scope, wanted.into_iter().collect(), room).await?;
+        found.items = items(tx, far, wanted.into_iter().collect(), room).await?;
         if !self.below.is_empty() {
             let (ids, documents): (Vec<_>, Vec<_>) = found.items.drain().unzip();
             let filled = self.below.fill(tx, documents, room).await?;
@@ -218,7 +230,7 @@ async fn links(
     tx: &mut Tx<'_>,
     site: &str,
     link: &Link,
-    (far, scope): (&Collection, &Scope),
+    Far { collection: far, scope, .. }: &Far,
     ids: Vec<String>,
     limit: u32,
     room: &Room,
@@ -268,14 +280,13 @@ async fn links(
     if count >= most { Err(room.fault()) } else { Ok(links) }
 }
 
-/// The documents of items that are there and covered by the scope, by id.
+/// The documents of items that are there and covered by the scope, by id, as the caller is shown them.
 ///
 /// # Errors
 /// WDE0109.
 pub(crate) async fn items(
     tx: &mut Tx<'_>,
-    collection: &Collection,
-    scope: &Scope,
+    Far { collection, scope, sight }: &Far,
     ids: Vec<String>,
     room: &mut Room,
 ) -> Result<HashMap<String, String>> {
@@ -287,7 +298,7 @@ pub(crate) async fn items(
     sql.push(&among);
     and_scope(&mut sql, "t", scope);
     let (sql, params) = sql.finish();
-    let (mut found, mut size) = (HashMap::new(), 0);
+    let (mut found, mut size) = (HashMap::<String, String>::new(), 0);
     tx.rows(&sql, &params, |row| {
         let document = row.doc(1)?;
         size += document.len();
@@ -297,7 +308,11 @@ pub(crate) async fn items(
         Ok(())
     })
     .await?;
-    if size > room.left { Err(room.fault()) } else { Ok(found) }
+    if size > room.left {
+        return Err(room.fault());
+    }
+    sight.show_all(found.values_mut())?;
+    Ok(found)
 }
 
 fn compose(document: &str, found: &[Found<'_>], room: &mut Room) -> Result<String> {

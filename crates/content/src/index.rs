@@ -222,6 +222,11 @@ impl Index {
 }
 
 impl Definition {
+    /// Whether it holds this field, or something inside it.
+    pub(crate) fn is_of(&self, key: &str) -> bool {
+        self.fields.iter().any(|it| it.path.split('.').next() == Some(key))
+    }
+
     pub(crate) fn spec(&self, number: i64) -> IndexSpec {
         let direction = |it: IndexOrder| match it {
             IndexOrder::Asc => Direction::Ascending,

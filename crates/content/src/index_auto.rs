@@ -215,6 +215,8 @@ impl Content {
                 // Somebody has the name, or has such an index by now: another name tells which.
                 Err(fault) if fault.code() == Code::IndexExists => name = format!("auto-{names}-{n}"),
                 Err(fault) if fault.code() == Code::IndexLimit || collection::is_gone(&fault) => return Ok(()),
+                // The field was declared encrypted since the queries came.
+                Err(fault) if fault.code() == Code::NotSupported => return Ok(()),
                 made => return made.map(|_| ()),
             }
         }

@@ -4,7 +4,7 @@ use crate::{
     Content, Limits,
     collection::{Stored, live, missing},
     index::{self, Definition, Index, Source, Status, Why},
-    rule,
+    rule, sealed_field,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -134,6 +134,7 @@ impl Content {
                         return Err(taken(&format!("There is an index {}.", wish.name)));
                     }
                     check_places(&stored, &wish, &limits)?;
+                    sealed_field::check_index(&stored.definition, &wish.definition)?;
                     let same = |it: &&Index| it.definition == wish.definition && it.status != Status::Dropping;
                     match stored.indexes.iter().find(same) {
                         Some(it) if it.source == Source::Auto && wish.source == Source::User => {

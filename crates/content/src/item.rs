@@ -1,6 +1,7 @@
 //! One item: read, inserted, updated, saved, removed (protocol/content.md 3, 21.4).
 //!
-//! A document is the stored text; it is read and answered without being parsed.
+//! A document is the stored text; it is read and answered without being parsed, unless it has encrypted
+//! fields.
 
 use crate::{
     Collection, Content, GetRequest, Operation, Request,
@@ -8,7 +9,7 @@ use crate::{
     patch::Patch,
     rule,
     sent::Sent,
-    write::{self, Draft, Incoming, Mode, Target, Written, covers, missing},
+    write::{self, Draft, Incoming, Mode, Written, covers, missing},
 };
 use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Fault, Result};
@@ -95,6 +96,7 @@ impl Content {
         let (reader, key) = (collection.clone(), id.clone());
         let projection = resolve::projection(&request.fields);
         let includes = self.include_plan(site, caller, &collection, &request.references).await?;
+        let sight = self.sight(site, caller, &collection).await?;
         let most = self.limits().page_bytes;
         let found = site
             .read(Lane::Point, move |tx| {
@@ -104,6 +106,7 @@ impl Content {
                         _ => (&reader.texts.get, vec![Value::Text(key)]),
                     };
                     let mut found = tx.row(sql, &params, |row| Ok(row.doc(0)?.into_owned())).await?;
+                    sight.show_all(found.iter_mut())?;
                     if let (false, Some(doc)) = (includes.is_empty(), &mut found) {
                         let filled = includes.fill(tx, vec![std::mem::take(doc)], &mut Room::new(most)).await?;
                         *doc = filled.into_iter().next().unwrap_or_default();
@@ -130,10 +133,10 @@ impl Content {
         rule::may_insert(caller, &collection)?;
         let (id, mut item) = sent(request)?.canonical(self.limits())?;
         let id = single(&collection, id)?;
-        let mut target = Target::new(self, site, collection.clone(), caller);
+        let mut target = self.target(site, caller, &collection).await?;
         let shows = self.take_references(site, &mut target, request, &mut item).await?;
         let row = target.new_row(id.unwrap_or_else(|| self.world().uuid()), &item)?;
-        let doc = write::doc(&row).to_owned();
+        let doc = target.shown(&row)?;
         let answers = write::insert(site, &target, Arc::new(vec![row])).await?;
         answers.into_iter().collect::<Result<()>>()?;
         self.shown(site, caller, collection, doc, shows).await
@@ -150,7 +153,7 @@ impl Content {
         let condition = self.condition(site, caller, request, &collection).await?;
         let (id, mut item) = sent(request)?.canonical(self.limits())?;
         let id = id.ok_or_else(|| Fault::because(Code::ItemIdInvalid, "An update needs the item's _id."))?;
-        let mut target = Target::new(self, site, collection.clone(), caller);
+        let mut target = self.target(site, caller, &collection).await?;
         let shows = self.take_references(site, &mut target, request, &mut item).await?;
         let incoming = Incoming { id, draft: Draft::Whole(item) };
         let written = only(write::change(site, &target, Mode::Update, vec![incoming], condition).await?)?;
@@ -172,7 +175,7 @@ impl Content {
         if id.contains('\0') {
             return Err(missing(&collection, &id));
         }
-        let mut target = Target::new(self, site, collection.clone(), caller);
+        let mut target = self.target(site, caller, &collection).await?;
         target.saving = Arc::new(saving);
         let incoming = Incoming { id, draft: Draft::Patch(modifications) };
         let written = only(write::change(site, &target, Mode::Update, vec![incoming], condition).await?)?;
@@ -188,7 +191,7 @@ impl Content {
         may_save(caller, &collection)?;
         let (id, mut item) = sent(request)?.canonical(self.limits())?;
         let id = single(&collection, id)?.unwrap_or_else(|| self.world().uuid());
-        let mut target = Target::new(self, site, collection.clone(), caller);
+        let mut target = self.target(site, caller, &collection).await?;
         let shows = self.take_references(site, &mut target, request, &mut item).await?;
         let incoming = Incoming { id, draft: Draft::Whole(item) };
         let written = only(write::change(site, &target, Mode::Save, vec![incoming], None).await?)?;
@@ -225,7 +228,7 @@ impl Content {
         if id.contains('\0') {
             return Err(missing(&collection, id));
         }
-        let target = Target::new(self, site, collection.clone(), caller);
+        let target = self.target(site, caller, &collection).await?;
         let doc = only(write::remove(site, &target, vec![id.to_owned()], condition, true).await?)?;
         Ok(readable(&collection, caller, doc))
     }

@@ -77,7 +77,8 @@ impl Content {
         let ids = payload.ids.clone();
         site.read(Lane::Point, move |tx| {
             boxed!({
-                let document = |row: &stoa_store::Row<'_>| Ok((row.get(0)?, row.doc(3)?.into_owned()));
+                let hidden = &collection.encrypted;
+                let document = |row: &stoa_store::Row<'_>| Ok((row.get(0)?, hidden.hide(row.doc(3)?).into_owned()));
                 Ok(tx.rows(&collection.texts.some, &params![ids], document).await?.into_iter().collect())
             })
         })

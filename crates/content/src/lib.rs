@@ -37,6 +37,8 @@ mod reference_write;
 mod request;
 mod rule;
 mod rules;
+mod sealed;
+mod sealed_field;
 mod sent;
 mod shape;
 mod sweep;
@@ -70,6 +72,7 @@ struct Inner {
     limits: Limits,
     cache: cache::SchemaCache,
     cursors: cursor::Keys,
+    sealing: sealed::Keys,
     noted: ownership::Noted,
     index_work: index_build::Work,
     noticed: index_auto::Noticed,
@@ -83,6 +86,7 @@ impl Content {
             limits,
             cache: Default::default(),
             cursors: Default::default(),
+            sealing: Default::default(),
             noted: Default::default(),
             index_work: Default::default(),
             noticed: Default::default(),
@@ -100,6 +104,10 @@ impl Content {
 
     fn cursor_keys(&self) -> &cursor::Keys {
         &self.0.cursors
+    }
+
+    fn sealing_keys(&self) -> &sealed::Keys {
+        &self.0.sealing
     }
 
     fn running(&self) -> &sweep::Running {

@@ -66,7 +66,8 @@ impl Patch {
     ///
     /// # Errors
     /// WDE0002 for its id; WDE0080 for anything else that it must not be; WDE0134 for names that begin
-    /// with `$`; WDE0027 for an owner set by those who may not; WDE0119 for a multi-reference field.
+    /// with `$`; WDE0027 for an owner set by those who may not; WDE0119 for a multi-reference field, and for
+    /// a part of an encrypted one.
     pub(crate) fn parse(patch: &Json, caller: &Caller, collection: &Collection) -> Result<Self> {
         let Some(patch) = patch.as_object() else {
             return Err(bad("A patch must be an object."));
@@ -118,6 +119,10 @@ impl Modification {
         self.path.first().map_or("", String::as_str)
     }
 
+    fn is_of_whole_field(&self) -> bool {
+        self.path.len() == 1 && matches!(self.change, Change::Set(_) | Change::Remove)
+    }
+
     /// Whether the path can be written, by this caller.
     fn check(&self, caller: &Caller, collection: &Collection) -> Result<()> {
         if self.path.len() > MAX_DEPTH {
@@ -137,10 +142,17 @@ impl Modification {
                 Change::Set(Json::String(it)) if !it.is_empty() && self.path.len() == 1 => Ok(()),
                 _ => Err(bad("_owner is set to the id of its owner, as a string.")),
             },
-            it if collection.schema.fields.get(it) == Some(&Kind::MultiReference) => {
-                Err(Fault::because(Code::NotSupported, format!("{it} is a multi-reference field.")))
-            }
-            _ => Ok(()),
+            it => match collection.schema.fields.get(it) {
+                Some(Kind::MultiReference) => {
+                    Err(Fault::because(Code::NotSupported, format!("{it} is a multi-reference field.")))
+                }
+                // Anything else would tell something of the value, or needs it.
+                Some(Kind::Encrypted) if !self.is_of_whole_field() => {
+                    let text = format!("{it} is an encrypted field, which is set and removed as a whole.");
+                    Err(Fault::because(Code::NotSupported, text).with("propertyName", it))
+                }
+                _ => Ok(()),
+            },
         }
     }
 

@@ -10,6 +10,7 @@ use crate::{
     include::{self, Room},
     index_auto::Answered,
     item, request, rule,
+    sealed::Sight,
 };
 use serde_json::{Map, Value as Json, json};
 use std::{borrow::Cow, sync::Arc};
@@ -111,10 +112,12 @@ impl Content {
         }
         let includes = self.include_plan(site, caller, &collection, &query.references).await?;
         let (most, is_plain) = (self.limits().page_bytes, includes.is_empty());
+        let sight = self.sight(site, caller, &collection).await?;
         let (plan, includes, began) = (Arc::new(plan), Arc::new(includes), self.world().now());
         let (asked, place) = (plan.clone(), collection.clone());
         let lane = if is_plain && is_bounded(&asked) { Lane::Point } else { Lane::Scan };
-        let found = site.query(lane, move |tx| boxed!(find(tx, &collection, &plan, &includes, most).await)).await;
+        let found =
+            site.query(lane, move |tx| boxed!(find(tx, &collection, &plan, (&sight, &includes), most).await)).await;
         if is_plain && lane == Lane::Scan {
             let (filter, order) = (&asked.filter, Some(&asked.order));
             self.query_answered(site, &place, &Answered { scope: &asked.scope, filter, order, began });
@@ -249,12 +252,13 @@ async fn find(
     tx: &mut Tx<'_>,
     collection: &Arc<Collection>,
     plan: &Find,
-    includes: &include::Plan,
+    (sight, includes): (&Sight, &include::Plan),
     most: usize,
 ) -> Result<(Page, Option<(Position, Position)>)> {
-    let mut rows = Rows::new(collection, plan, !includes.is_empty(), most);
+    let is_edited = !sight.is_plain() || !includes.is_empty();
+    let mut rows = Rows::new(collection, plan, is_edited, most);
     if !rows.take_even(tx).await? {
-        rows = Rows::new(collection, plan, !includes.is_empty(), most);
+        rows = Rows::new(collection, plan, is_edited, most);
         let (sql, params) = compile::find(tx.dialect(), collection.table, plan);
         tx.rows(&sql, &params, |row| rows.take(row)).await?;
     }
@@ -265,6 +269,7 @@ async fn find(
         documents.reverse();
         ends = ends.map(|(nearest, farthest)| (farthest, nearest));
     }
+    sight.show_all(documents.iter_mut())?;
     for (n, it) in includes.fill(tx, documents, &mut Room::new(most)).await?.into_iter().enumerate() {
         page.elements.push_str(if n > 0 { "," } else { "" });
         item::print(collection, &stoa_query::project(&it, &plan.projection), &mut page.elements);
@@ -289,8 +294,8 @@ struct Rows<'a> {
     limit: usize,
     /// Bytes, of `elements` or of `documents`.
     most: usize,
-    /// Whether documents are kept, because others are to be put into them or because they come in the wrong
-    /// order. Else they go to the answer as they are.
+    /// Whether documents are kept, because others are to be put into them, or they have encrypted fields, or
+    /// they come in the wrong order. Else they go to the answer as they are.
     keeps: bool,
     count: usize,
     /// JSON text, the elements of the page with commas between them.
@@ -301,8 +306,8 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn new(collection: &'a Collection, plan: &'a Find, has_includes: bool, most: usize) -> Self {
-        let (limit, keeps) = (plan.window.limit as usize, has_includes || plan.window.start.is_backward());
+    fn new(collection: &'a Collection, plan: &'a Find, is_edited: bool, most: usize) -> Self {
+        let (limit, keeps) = (plan.window.limit as usize, is_edited || plan.window.start.is_backward());
         let (elements, documents) = (Vec::new(), Vec::new());
         Self { collection, plan, limit, most, keeps, count: 0, elements, documents, held: 0, ends: None }
     }

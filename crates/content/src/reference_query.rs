@@ -10,7 +10,7 @@
 use crate::{
     Collection, Content, Operation, Page,
     cursor::{self, Kept},
-    include::{self, Room},
+    include::{self, Far, Room},
     item,
     read::Walking,
     reference::{Link, Reference, and_scope, id_of, not_a_reference},
@@ -20,6 +20,7 @@ use crate::{
 };
 use serde_json::{Map, Value, json};
 use std::{
+    borrow::Cow,
     cmp::Ordering,
     collections::{HashMap, HashSet},
     sync::Arc,
@@ -50,8 +51,7 @@ struct Readable {
     reference: Reference,
     near: Arc<Collection>,
     near_scope: Scope,
-    far: Arc<Collection>,
-    far_scope: Scope,
+    far: Far,
 }
 
 /// A page of what items refer to.
@@ -82,7 +82,7 @@ impl Content {
             boxed!({
                 let is_there = |seen: HashSet<String>| !seen.is_empty();
                 if !is_there(visible(tx, &field.near, &field.near_scope, vec![near.clone()]).await?)
-                    || !is_there(visible(tx, &field.far, &field.far_scope, vec![far.clone()]).await?)
+                    || !is_there(visible(tx, &field.far.collection, &field.far.scope, vec![far.clone()]).await?)
                 {
                     return Ok(false);
                 }
@@ -159,8 +159,9 @@ impl Content {
         let target = self.reference(site, &near, &key).await?;
         let target = target.ok_or_else(|| not_a_reference(&near, &key, "reference"))?;
         let far = target.existing()?.clone();
-        let far_scope = rule::scope(caller, Operation::Read, &far)?;
-        Ok(Readable { key, reference: target.reference, near, near_scope, far, far_scope })
+        let scope = rule::scope(caller, Operation::Read, &far)?;
+        let far = Far { sight: self.sight(site, caller, &far).await?, collection: far, scope };
+        Ok(Readable { key, reference: target.reference, near, near_scope, far })
     }
 
     /// `referringItemId` or `referringItemIds`, and whether it is the latter.
@@ -209,7 +210,7 @@ impl Question {
         let (near, far) = (link.side.near(), link.side.far());
         let one = if items.len() == 1 { items.pop() } else { None };
         let from = |sql: &mut Writer<'_>| {
-            let table = &self.field.far.texts.name;
+            let table = &self.field.far.collection.texts.name;
             sql.push(&format!(" from stoa.item_link link cross join {table} t where link.site = ")).bind(&self.site);
             sql.push(" and link.relation = ").bind(link.relation);
             match &one {
@@ -221,7 +222,7 @@ impl Question {
                 }
             }
             sql.push(&format!(" and t.id = link.{far}"));
-            and_scope(sql, "t", &self.field.far_scope);
+            and_scope(sql, "t", &self.field.far.scope);
         };
         let (start, limit) = (&self.window.start, self.window.limit as usize);
         let falling = self.descending != start.is_backward();
@@ -242,10 +243,9 @@ impl Question {
         tx.rows(&sql, &params, |row| {
             count += 1;
             if count <= limit && fits.is_ok() {
-                let shown = stoa_query::project(&row.doc(1)?, &self.projection);
-                fits = room.take(shown.len());
-                if fits.is_ok() {
-                    found.push((row.get::<i64>(2)?, self.print(row.text(0)?, &shown)));
+                match self.shown(row.doc(1)?, room) {
+                    Ok(shown) => found.push((row.get::<i64>(2)?, self.print(row.text(0)?, &shown))),
+                    Err(fault) => fits = Err(fault),
                 }
             }
             Ok(())
@@ -290,7 +290,7 @@ impl Question {
         page.total = self.total.then(|| i64::try_from(pairs.len()).unwrap_or(i64::MAX));
         let pairs = self.cut(pairs, page)?;
         let wanted: HashSet<_> = pairs.iter().map(|it| it.1.clone()).collect();
-        let found = include::items(tx, &field.far, &field.far_scope, wanted.into_iter().collect(), room).await?;
+        let found = include::items(tx, &field.far, wanted.into_iter().collect(), room).await?;
         let mut elements = Vec::with_capacity(pairs.len());
         for (near, far) in &pairs {
             elements.push(match found.get(far) {
@@ -330,13 +330,20 @@ impl Question {
         Ok(pairs.into_iter().skip(offset).take(limit).collect())
     }
 
+    /// What the caller wants of a stored document and is shown.
+    fn shown(&self, document: Cow<'_, str>, room: &mut Room) -> Result<String> {
+        let shown = stoa_query::project(&self.field.far.sight.show(document)?, &self.projection);
+        room.take(shown.len())?;
+        Ok(shown)
+    }
+
     fn print(&self, near: &str, document: &str) -> String {
         let mut out = String::from("{");
         if self.is_plural {
             out.extend(["\"referringItemId\":", &quoted(near), ","]);
         }
         out.push_str("\"dataItem\":");
-        item::print(&self.field.far, document, &mut out);
+        item::print(&self.field.far.collection, document, &mut out);
         out.push('}');
         out
     }
@@ -345,7 +352,7 @@ impl Question {
     fn print_unresolved(&self, near: &str, far: &str) -> String {
         let unresolved = json!({
             "referringItemId": near, "referringItemFieldName": self.field.key, "referencedItemId": far,
-            "unauthorized": self.field.far_scope != Scope::Everything,
+            "unauthorized": self.field.far.scope != Scope::Everything,
         });
         let mut element = json!({ "unresolvedReference": unresolved });
         if self.is_plural {

@@ -170,12 +170,12 @@ impl Saving {
         item.edit(|name, value| {
             if let Some(field) = self.multis.iter().position(|it| it.quoted == name) {
                 taken.push((field, value.to_owned()));
-                return Edit::Drop;
+                return Ok(Edit::Drop);
             }
             let is_item = value.starts_with('{') && self.singles.contains(name);
             let id = members(value).find(|(name, value)| is_item && *name == "\"_id\"" && value.starts_with('"'));
-            id.map_or(Edit::Keep, |(_, id)| Edit::Put(id.to_owned()))
-        });
+            Ok(id.map_or(Edit::Keep, |(_, id)| Edit::Put(id.to_owned())))
+        })?;
         if !self.saves {
             return Ok(());
         }

@@ -8,9 +8,12 @@ use crate::{
     patch::{self, Modification, Work},
     reference_link,
     reference_write::Saving,
-    rule, texts,
+    rule,
+    sealed::{Sight, Vault},
+    texts,
 };
 use std::{
+    borrow::Cow,
     collections::{HashMap, HashSet},
     sync::Arc,
 };
@@ -37,6 +40,10 @@ pub(crate) struct Target {
     pub caller: Caller,
     pub author: event::Author,
     pub now: Millis,
+    /// What seals the values of encrypted fields, if there are any.
+    vault: Option<Arc<Vault>>,
+    /// What the caller is shown of what was written.
+    pub sight: Sight,
     /// Links that come with the items.
     pub saving: Arc<Saving>,
     /// Times and owners of the items count: an import by a caller to whom everything is allowed.
@@ -56,7 +63,7 @@ pub(crate) enum Draft {
     Patch(Vec<Modification>),
 }
 
-/// An item that was written.
+/// An item that was written, as the caller is shown it.
 pub(crate) struct Written {
     pub is_new: bool,
     pub doc: String,
@@ -71,13 +78,27 @@ pub(crate) enum Mode {
     Save,
 }
 
+impl Content {
+    pub(crate) async fn target(&self, site: &Site, caller: &Caller, collection: &Arc<Collection>) -> Result<Target> {
+        let vault = self.vault(site, collection).await?;
+        Ok(Target::new(self, site, collection.clone(), caller, vault))
+    }
+}
+
 impl Target {
-    pub(crate) fn new(content: &Content, site: &Site, collection: Arc<Collection>, caller: &Caller) -> Self {
+    pub(crate) fn new(
+        content: &Content,
+        site: &Site,
+        collection: Arc<Collection>,
+        caller: &Caller,
+        vault: Option<Arc<Vault>>,
+    ) -> Self {
         let now = content.world().now();
         let author = event::Author::new(&site.id, &collection, caller, now);
-        let (content, site) = (content.clone(), site.id.clone());
+        let sight = Sight::new(caller, vault.as_ref());
+        let (content, site, caller) = (content.clone(), site.id.clone(), caller.clone());
         let saving = Arc::default();
-        Self { content, site, collection, caller: caller.clone(), author, now, saving, is_import: false }
+        Self { content, site, collection, caller, author, now, vault, sight, saving, is_import: false }
     }
 
     /// The row of a new item, its defaults filled in.
@@ -87,10 +108,11 @@ impl Target {
         let sent_owner = item.owner.as_deref().filter(|it| !it.is_empty() && self.caller.is_privileged());
         let owner = sent_owner.or_else(|| self.caller.owner());
         let created = item.created.filter(|_| self.is_import).unwrap_or(self.now);
-        self.row(id, item, created, owner)
+        self.row(id, item, created, owner, None)
     }
 
-    /// The row that takes the place of one that is there.
+    /// The row that takes the place of one that is there. What the item has of encrypted fields is clear
+    /// where it was sent, and sealed as before where it wasn't.
     fn changed_row(&self, id: String, draft: &Draft, old: &Existing, work: &mut Work) -> Result<Vec<Value>> {
         let patched;
         let (item, patch) = match draft {
@@ -100,17 +122,39 @@ impl Target {
                 (&patched, Some(modifications.as_slice()))
             }
         };
-        let admitted = self.collection.rules().admit_change(item, patch, &old.doc, &self.caller, self.now)?;
+        let readable = self.vault.as_ref().map(|it| it.readable(&old.doc)).transpose()?;
+        let before = readable.as_ref().unwrap_or(&old.doc);
+        let admitted = self.collection.rules().admit_change(item, patch, before, &self.caller, self.now)?;
         let item = admitted.as_ref().unwrap_or(item);
+        let kept = match &self.vault {
+            Some(it) if patch.is_none() && !self.caller.is_privileged() => Some(it.keep(item, &old.doc)?),
+            _ => None,
+        };
+        let item = kept.as_ref().unwrap_or(item);
         let sent_owner = item.owner.as_deref().filter(|it| !it.is_empty() && self.caller.is_privileged());
         let created = item.created.filter(|_| self.is_import).unwrap_or(old.created);
-        self.row(id, item, created, sent_owner.or(old.owner.as_deref()))
+        self.row(id, item, created, sent_owner.or(old.owner.as_deref()), Some(&old.doc))
     }
 
-    fn row(&self, id: String, item: &CanonicalItem, created: Millis, owner: Option<&str>) -> Result<Vec<Value>> {
+    fn row(
+        &self,
+        id: String,
+        item: &CanonicalItem,
+        created: Millis,
+        owner: Option<&str>,
+        old: Option<&str>,
+    ) -> Result<Vec<Value>> {
+        let seal = |it: &Arc<Vault>| it.seal(self.content.world(), &id, item, old);
+        let sealed = self.vault.as_ref().map(seal).transpose()?;
+        let item = sealed.as_ref().unwrap_or(item);
         let doc = item.document(Stamp { id: &id, created, updated: self.now, owner })?;
         let owner = owner.map(str::to_owned);
         Ok(vec![id.into(), created.into(), self.now.into(), owner.into(), doc.into()])
+    }
+
+    /// The document of a row, as the caller is shown it.
+    pub(crate) fn shown(&self, row: &[Value]) -> Result<String> {
+        self.sight.show(doc(row)).map(Cow::into_owned)
     }
 
     fn insert_told(&self, row: &[Value]) -> InsertTold {
@@ -124,7 +168,7 @@ impl Target {
     }
 }
 
-/// The document of a row.
+/// The document of a row, as it is stored.
 pub(crate) fn doc(row: &[Value]) -> &str {
     text(row, DOC).unwrap_or_default()
 }
@@ -203,7 +247,7 @@ async fn insert_rows(tx: &mut Tx<'_>, target: &Target, rows: &[Vec<Value>]) -> R
 /// Makes the item of a collection that has but one, with the defaults of its fields, unless it is there.
 pub(crate) async fn single_insert(tx: &mut Tx<'_>, target: &Target, id: &str) -> Result<()> {
     let item = target.collection.rules().filled(&stoa_query::canonical("{}")?, target.now)?;
-    let row = target.row(id.to_owned(), &item, target.now, target.caller.owner())?;
+    let row = target.row(id.to_owned(), &item, target.now, target.caller.owner(), None)?;
     insert_in(tx, target, &[row]).await?;
     Ok(())
 }
@@ -315,7 +359,7 @@ impl Change {
         }
         .into_iter();
         let answer = |(row, is_new): (&Vec<Value>, bool)| match is_new {
-            true => Some(Ok(Written { is_new, doc: doc(row).to_owned() })),
+            true => Some(self.target.shown(row).map(|doc| Written { is_new, doc })),
             false => replaced.next(),
         };
         Ok(rows.iter().zip(is_new).filter_map(answer).collect())
@@ -415,8 +459,10 @@ impl Batch {
         fitting: Option<&HashSet<String>>,
     ) {
         let old = there.get(&incoming.id);
-        let row = match self.decide(target, mode, incoming, old, fitting) {
-            Ok(row) => row,
+        // What can't be shown isn't written either: the caller would take it for not written.
+        let decided = self.decide(target, mode, incoming, old, fitting);
+        let (row, shown) = match decided.and_then(|row| target.shown(&row).map(|shown| (row, shown))) {
+            Ok(it) => it,
             Err(fault) => return self.answers.push(Err(fault)),
         };
         let (is_new, after) = (old.is_none(), doc(&row).to_owned());
@@ -442,7 +488,7 @@ impl Batch {
                 self.answer_of.push(self.answers.len());
             }
         }
-        self.answers.push(Ok(Written { is_new, doc: after }));
+        self.answers.push(Ok(Written { is_new, doc: shown }));
     }
 
     fn decide(
@@ -517,8 +563,8 @@ impl Batch {
     }
 }
 
-/// Removes items and answers, for each id, the document that was there, or nothing of it if `shows` is
-/// off: a thousand documents need not be read to be removed.
+/// Removes items and answers, for each id, the document that was there as the caller is shown it, or
+/// nothing of it if `shows` is off: a thousand documents need not be read to be removed.
 pub(crate) async fn remove(
     site: &Site,
     target: &Target,
@@ -541,8 +587,12 @@ pub(crate) async fn remove(
             });
             let gone: Vec<String> = ids.iter().filter(|it| there.contains_key(*it)).cloned().collect();
             // An id that stands twice in the list is found once.
-            let answers = ids.iter().map(|id| there.remove(id).map(|it| it.doc).ok_or_else(|| missing(collection, id)));
-            let answers: Vec<_> = answers.collect();
+            let answer = |id: &String| match there.remove(id) {
+                Some(it) if shows => Ok(target.sight.show_last(&it.doc)),
+                Some(_) => Ok(String::new()),
+                None => Err(missing(collection, id)),
+            };
+            let answers: Vec<_> = ids.iter().map(answer).collect();
             if !gone.is_empty() {
                 let gone: Vec<String> = unique(gone);
                 tx.execute(&collection.texts.delete, &params![gone.clone()]).await?;

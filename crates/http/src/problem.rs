@@ -27,10 +27,7 @@ impl From<stoa_store::Error> for Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let fault = self.0;
-        match fault.code().status() {
-            500.. => tracing::error!(code = fault.code().name(), log = fault.log(), "request failed: {fault}"),
-            _ => tracing::debug!(code = fault.code().name(), log = fault.log(), "request refused: {fault}"),
-        }
+        log(&fault);
         let status = StatusCode::from_u16(fault.code().status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
         let mut response = (status, headers, body(&fault).to_string()).into_response();
@@ -38,6 +35,14 @@ impl IntoResponse for Problem {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }
         response
+    }
+}
+
+/// Writes down what went wrong with a request, or with one of its items.
+pub(crate) fn log(fault: &Fault) {
+    match fault.code().status() {
+        500.. => tracing::error!(code = fault.code().name(), log = fault.log(), "request failed: {fault}"),
+        _ => tracing::debug!(code = fault.code().name(), log = fault.log(), "request refused: {fault}"),
     }
 }
 

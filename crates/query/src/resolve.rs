@@ -104,6 +104,7 @@ fn condition(condition: &Condition, schema: &Schema) -> Result<Filter> {
     })
 }
 
+/// The field of a dotted name, as filters, sorts, different values and indexes may ask for it.
 pub fn field(name: &str, schema: &Schema) -> Result<Field> {
     let names = name.split('.');
     if names.clone().any(|it| it.starts_with('$')) {
@@ -116,6 +117,11 @@ pub fn field(name: &str, schema: &Schema) -> Result<Field> {
     if schema.fields.get(name) == Some(&Kind::MultiReference) {
         let text = format!("{name} is a multi-reference field, which filters and sorts can't read");
         return Err(Fault::because(Code::NotSupported, text));
+    }
+    let outermost = name.split('.').next().unwrap_or_default();
+    if schema.fields.get(outermost) == Some(&Kind::Encrypted) {
+        let text = format!("{outermost} is an encrypted field, which filters, sorts and indexes can't read");
+        return Err(Fault::because(Code::NotSupported, text).with("propertyName", outermost));
     }
     Ok(Field::parse(name))
 }

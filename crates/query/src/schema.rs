@@ -60,4 +60,7 @@ pub enum Kind {
     /// Links that are kept beside the item, where sorts don't look, and filters only with [`Schema::links`]
     /// (WDE0119).
     MultiReference,
+    /// Values that are stored encrypted: filters, sorts and indexes get nothing of them, nor of what is
+    /// inside them (WDE0119).
+    Encrypted,
 }

@@ -7,7 +7,8 @@ use stoa_query::wire::{Paging, Query, Reference};
 use stoa_query::{Context, Kind, Schema, Scope, resolve, wire};
 
 fn find(request: &Json) -> Result<Find> {
-    let fields = [("l1", Kind::Array), ("l2", Kind::Array)].map(|(name, kind)| (name.to_owned(), kind));
+    let fields = [("l1", Kind::Array), ("l2", Kind::Array), ("secret", Kind::Encrypted)];
+    let fields = fields.map(|(name, kind)| (name.to_owned(), kind));
     let schema = Schema { fields: fields.into(), ..Schema::default() };
     let query = Query::parse(request.as_object().expect("an object"))?;
     resolve::find(&query, Context { schema: &schema, scope: Scope::Everything, seed: 7 })
@@ -68,6 +69,8 @@ fn refused_filters() {
         (json!({ "\0": 1 }), Code::BadRequest),
         (json!({ "a": [{ "b": { "$gt": 1 } }] }), Code::FieldNameDollar),
         (json!({ "a.$b": 1 }), Code::FieldNameDollar),
+        (json!({ "secret": { "$in": [] } }), Code::NotSupported),
+        (json!({ "$or": [{ "a": 1 }, { "$not": { "secret.inside": null } }] }), Code::NotSupported),
         (json!({ ["a"; 33].join("."): 1 }), Code::FilterInvalid),
         (json!({ "x".repeat(1001): 1 }), Code::BadRequest),
         (nested(17), Code::FilterTooDeep),

@@ -126,6 +126,11 @@ impl Database {
         }
     }
 
+    /// Whether other processes may work on it at the same time.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.engine, Engine::Postgres(_))
+    }
+
     /// Whether an index can be built beside those who write.
     pub fn builds_online(&self) -> bool {
         matches!(self.engine, Engine::Postgres(_))

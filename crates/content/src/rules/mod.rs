@@ -9,6 +9,9 @@
 //! - **`immutable`**: once there, the value can't become another. An item that is replaced without it
 //!   keeps it; a different value, or a patch that removes it, is refused.
 //! - **`readOnly`**: the same from the start, for everyone but owners and apps.
+//! - Of an **encrypted** field, an item that is replaced by somebody who isn't shown it keeps the value when
+//!   none is sent. If the value can't be changed, that caller may send none at all: whether it would be the
+//!   same is not theirs to find out.
 //!
 //! The rules are read from the definition when an item is first written, and kept with it. A collection
 //! without rules pays one look at an empty list.
@@ -44,6 +47,7 @@ struct FieldRule {
     is_required: bool,
     is_immutable: bool,
     is_read_only: bool,
+    is_encrypted: bool,
     rule: Rule,
 }
 
@@ -105,6 +109,7 @@ impl Rules {
                     is_required: flag(it, "required") && !is_multi(it),
                     is_immutable: flag(it, "immutable"),
                     is_read_only: flag(it, "readOnly"),
+                    is_encrypted: field::is_encrypted(it),
                     rule: reader.rule(it, &format!("collection.fields[{n}]"))?,
                 });
             }
@@ -148,7 +153,8 @@ impl Rules {
     }
 
     /// An item that takes the place of another, with the values that it keeps, if that makes it another.
-    /// Of a patch, only the fields that it names are looked at.
+    /// Of a patch, only the fields that it names are looked at. What an item keeps of encrypted fields
+    /// because the caller isn't shown them is put in later ([`crate::sealed::Vault::keep`]).
     ///
     /// # Errors
     /// As for [`Rules::admit`].
@@ -169,14 +175,19 @@ impl Rules {
         for it in self.fields.iter().filter(|it| is_named(&it.key)) {
             let is_read_only = it.is_read_only && !caller.is_privileged();
             let is_fixed = is_read_only || it.is_immutable && has(&old, &it.key);
+            let is_hidden = it.is_encrypted && !caller.is_privileged();
+            let (before, after) = (old.get(&it.key), members.get(&it.key));
+            let is_kept = is_hidden && after.is_none() && patch.is_none();
+            if is_kept && (is_fixed || has(&old, &it.key)) {
+                continue;
+            }
             if !is_fixed {
                 it.check(&members, now, &mut broken);
                 continue;
             }
-            let (before, after) = (old.get(&it.key), members.get(&it.key));
             if after.is_none() && patch.is_none() {
                 kept.extend(before.map(|value| (it.key.clone(), value.clone())));
-            } else if before.filter(|it| !it.is_null()) != after.filter(|it| !it.is_null()) {
+            } else if is_hidden || before.filter(|it| !it.is_null()) != after.filter(|it| !it.is_null()) {
                 let (rule, text) = match is_read_only {
                     true => ("READ_ONLY", "can only be read"),
                     false => ("IMMUTABLE", "can't be changed once it has a value"),

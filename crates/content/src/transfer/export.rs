@@ -14,6 +14,8 @@ const CHUNK: i64 = 500;
 impl Content {
     /// Writes all items and answers how many there were; `tell` hears the number after each chunk.
     ///
+    /// Encrypted fields are written out clear: what comes back in is sealed anew.
+    ///
     /// CSV has a column for each declared field and for each other name that an item has. It keeps types
     /// only of declared fields; JSON and JSON Lines keep everything.
     ///
@@ -29,6 +31,7 @@ impl Content {
         mut tell: impl FnMut(u64),
     ) -> Result<u64> {
         let collection = self.privileged(site, caller, collection).await?;
+        let sight = self.sight(site, caller, &collection).await?;
         let mut sink = match format {
             Format::Csv => Sink::csv(out, columns(site, &collection).await?)?,
             Format::Json => Sink::Json(out, 0),
@@ -37,7 +40,8 @@ impl Content {
         let mut count = 0;
         let mut after = String::new();
         loop {
-            let chunk = chunk(site, &collection, after).await?;
+            let mut chunk = chunk(site, &collection, after).await?;
+            sight.show_all(chunk.iter_mut().map(|it| &mut it.1))?;
             let Some((last, _)) = chunk.last() else { break };
             after = last.clone();
             for (_, doc) in &chunk {

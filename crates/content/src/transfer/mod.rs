@@ -17,7 +17,7 @@ use crate::{
     Collection, Content,
     reference_write::Saving,
     sent::check_id,
-    write::{self, Draft, Incoming, Mode, Target},
+    write::{self, Draft, Incoming, Mode},
 };
 use std::{io::Read, path::Path, sync::Arc};
 use stoa_kernel::{Caller, Code, Fault, Result};
@@ -148,7 +148,7 @@ impl Content {
             }
         }
         if !items.is_empty() {
-            let mut target = Target::new(self, site, collection.clone(), caller);
+            let mut target = self.target(site, caller, collection).await?;
             target.is_import = true;
             target.author = target.author.importing();
             let answers = write::change(site, &target, Mode::Save, items, None).await?;

@@ -54,6 +54,7 @@ fn answer(outcomes: &[Outcome]) -> Response {
 
 /// `{"code","description","data"}` of one item.
 fn error(fault: &Fault) -> String {
+    problem::log(fault);
     problem::body(fault)
         .pointer("/details/applicationError")
         .map(ToString::to_string)

@@ -20,7 +20,7 @@ pub mod number;
 mod project;
 mod scan;
 
-pub use project::{members, project, without};
+pub use project::{edit, members, project, without};
 pub use scan::value;
 
 use stoa_kernel::{Code, Fault, Millis, Result};
@@ -71,7 +71,7 @@ pub fn canonical(json: &str) -> Result<CanonicalItem> {
     scan::item(json)
 }
 
-/// What becomes of a member ([`CanonicalItem::edit`]).
+/// What becomes of a member ([`CanonicalItem::edit`], [`edit`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Edit {
     Keep,
@@ -98,21 +98,12 @@ impl CanonicalItem {
     }
 
     /// Decides on each member, by its name and value as they stand in canonical text.
-    pub fn edit(&mut self, mut each: impl FnMut(&str, &str) -> Edit) {
-        let mut edited = String::with_capacity(self.members.len());
-        for (name, value) in project::members_of(&self.members) {
-            let put;
-            let value = match each(name, value) {
-                Edit::Keep => value,
-                Edit::Put(it) => {
-                    put = it;
-                    &put
-                }
-                Edit::Drop => continue,
-            };
-            edited.extend([if edited.is_empty() { "" } else { "," }, name, ":", value]);
-        }
-        self.members = edited;
+    ///
+    /// # Errors
+    /// What `each` answers; nothing is changed then.
+    pub fn edit(&mut self, each: impl FnMut(&str, &str) -> Result<Edit>) -> Result<()> {
+        self.members = project::edited(&self.members, each)?;
+        Ok(())
     }
 
     /// The whole document as it is stored and answered.

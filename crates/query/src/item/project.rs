@@ -1,6 +1,8 @@
 //! Projection on the text of a document: what isn't asked for is skipped, nothing is parsed.
 
+use super::Edit;
 use crate::plan::{Mask, Projection};
+use stoa_kernel::Result;
 
 /// The document with the fields asked for, in its own order; `_id` is always among them.
 ///
@@ -27,6 +29,33 @@ pub fn without(document: &str, name: &str) -> Option<String> {
     }
     let others: Vec<_> = parts(document).filter(|it| !is_it(it)).collect();
     Some(format!("{{{}}}", others.join(",")))
+}
+
+/// The document with other members: `each` decides on them, by name and value as they stand in it. The
+/// document must be canonical.
+///
+/// # Errors
+/// What `each` answers.
+pub fn edit(document: &str, each: impl FnMut(&str, &str) -> Result<Edit>) -> Result<String> {
+    Ok(format!("{{{}}}", edited(inside(document), each)?))
+}
+
+/// The same without the braces.
+pub(super) fn edited(inside: &str, mut each: impl FnMut(&str, &str) -> Result<Edit>) -> Result<String> {
+    let mut edited = String::with_capacity(inside.len());
+    for (name, value) in members_of(inside) {
+        let put;
+        let value = match each(name, value)? {
+            Edit::Keep => value,
+            Edit::Put(it) => {
+                put = it;
+                &put
+            }
+            Edit::Drop => continue,
+        };
+        edited.extend([if edited.is_empty() { "" } else { "," }, name, ":", value]);
+    }
+    Ok(edited)
 }
 
 fn object(text: &str, mask: &Mask, out: &mut String) {
@@ -81,7 +110,7 @@ pub fn members(document: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// The same without the braces.
-pub(super) fn members_of(inside: &str) -> impl Iterator<Item = (&str, &str)> {
+fn members_of(inside: &str) -> impl Iterator<Item = (&str, &str)> {
     parts_of(inside).map(|it| {
         let (name, value) = it.split_at(end_of_string(it));
         (name, value.get(1..).unwrap_or_default())
