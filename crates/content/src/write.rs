@@ -7,7 +7,7 @@ use crate::{
     Collection, Content, Operation, event, index_unique,
     patch::{self, Modification, Work},
     reference_link,
-    reference_write::Saving,
+    reference_write::{Lack, Saving},
     rule, texts,
 };
 use std::{
@@ -60,6 +60,8 @@ pub(crate) enum Draft {
 pub(crate) struct Written {
     pub is_new: bool,
     pub doc: String,
+    /// What links of an import's item lead to and isn't there.
+    pub lacks: Vec<Lack>,
 }
 
 /// What happens to an item that isn't there yet.
@@ -315,7 +317,7 @@ impl Change {
         }
         .into_iter();
         let answer = |(row, is_new): (&Vec<Value>, bool)| match is_new {
-            true => Some(Ok(Written { is_new, doc: doc(row).to_owned() })),
+            true => Some(Ok(Written { is_new, doc: doc(row).to_owned(), lacks: Vec::new() })),
             false => replaced.next(),
         };
         Ok(rows.iter().zip(is_new).filter_map(answer).collect())
@@ -353,8 +355,13 @@ impl Change {
                 None => batch.add(&self.target, self.mode, it, &mut there, fitting.as_ref()),
             }
         }
-        let answers = batch.write(tx, &self.target).await?;
-        saving.write(tx, first, |n| ids.get(n).filter(|_| answers[n].is_ok()).map(String::as_str)).await?;
+        let mut answers = batch.write(tx, &self.target).await?;
+        let is_written = |n: usize| ids.get(n).filter(|_| answers[n].is_ok()).map(String::as_str);
+        for it in saving.write(tx, first, is_written).await? {
+            if let Some(Ok(written)) = answers.get_mut(it.index - first) {
+                written.lacks.push(it);
+            }
+        }
         Ok(answers)
     }
 }
@@ -442,7 +449,7 @@ impl Batch {
                 self.answer_of.push(self.answers.len());
             }
         }
-        self.answers.push(Ok(Written { is_new, doc: after }));
+        self.answers.push(Ok(Written { is_new, doc: after, lacks: Vec::new() }));
     }
 
     fn decide(

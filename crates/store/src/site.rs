@@ -38,6 +38,8 @@ pub struct Site {
     /// Internal number, part of table names on PostgreSQL.
     pub number: i64,
     pub name: String,
+    /// Where work puts for a while what doesn't fit into memory: the data directory.
+    pub scratch: PathBuf,
     database: Database,
     pub(crate) news: tokio::sync::Notify,
     me: Weak<Site>,
@@ -177,6 +179,7 @@ impl Store {
             id: id.clone(),
             number,
             name,
+            scratch: self.directory.path().to_owned(),
             database,
             news: tokio::sync::Notify::new(),
             me: me.clone(),
