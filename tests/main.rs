@@ -19,6 +19,7 @@ mod permissions;
 mod profile;
 mod references;
 mod semantics;
+mod sites;
 mod store;
 mod tokens;
 mod walk;

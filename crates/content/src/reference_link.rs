@@ -180,6 +180,29 @@ pub(crate) async fn visible(
     Ok(tx.rows(&sql, &params, |row| row.get(0)).await?.into_iter().collect())
 }
 
+/// Removes at most so many of the links from and to items, and answers how many they were.
+pub(crate) async fn some_removed(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    collection: i64,
+    ids: &[String],
+    most: u64,
+) -> Result<u64> {
+    let mut gone = 0;
+    for relation in reference::relations(tx, site, collection).await? {
+        for (side, ..) in relation.ends(collection) {
+            let left = i64::try_from(most - gone).unwrap_or(i64::MAX);
+            let among = tx.dialect().any_of(side.near(), "$3");
+            let sql = format!(
+                "delete from stoa.item_link where seq in (select seq from stoa.item_link \
+                 where site = $1 and relation = $2 and {among} limit $4)"
+            );
+            gone += tx.execute(&sql, &params![site, relation.number, ids.to_vec(), left]).await?;
+        }
+    }
+    Ok(gone)
+}
+
 /// Removes all links from and to items that go: a statement for each field of the collection that takes
 /// part in a relation. To be called in the transaction that removes the items.
 pub(crate) async fn items_removed(tx: &mut Tx<'_>, site: &SiteId, collection: i64, ids: &[String]) -> Result<()> {
