@@ -20,6 +20,7 @@ mod profile;
 mod references;
 mod sealed;
 mod semantics;
+mod sites;
 mod store;
 mod tokens;
 mod walk;

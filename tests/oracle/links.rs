@@ -29,7 +29,7 @@ impl World<'_> {
         }
     }
 
-    fn linked(&self, near: &Value) -> Vec<String> {
+    pub fn linked(&self, near: &Value) -> Vec<String> {
         self.links.iter().filter(|it| *near == it.0.as_str()).map(|it| it.1.clone()).collect()
     }
 

@@ -74,7 +74,12 @@ impl World<'_> {
                 assert_eq!(done.ok(), Some(side.items.len() as u64), "{what}");
                 let items: Value = serde_json::from_slice(&out).unwrap();
                 let items = items.as_array().into_iter().flatten().map(plain).collect::<Vec<_>>();
-                assert_eq!(items, side.items.values().cloned().collect::<Vec<_>>(), "{what}");
+                let linked = |it: &Value| {
+                    let mut it = it.clone();
+                    it["many"] = json!(self.linked(&it["_id"]));
+                    it
+                };
+                assert_eq!(items, side.items.values().map(linked).collect::<Vec<_>>(), "{what}");
                 continue;
             }
             assert_eq!(done.err().map(|it| it.code().name()), Some("WDE0027"), "{what}");

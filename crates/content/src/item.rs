@@ -267,7 +267,7 @@ pub(crate) fn patched(collection: &Arc<Collection>, caller: &Caller, doc: String
 /// A written item. One that was there keeps who made it and when, which is told to those who may read it;
 /// everything else of it the caller has sent.
 pub(crate) fn replaced(collection: &Arc<Collection>, caller: &Caller, written: Written) -> Item {
-    let Written { is_new, doc } = written;
+    let Written { is_new, doc, .. } = written;
     if is_new || may_read(collection, caller, &doc) {
         return Item::new(collection, doc);
     }

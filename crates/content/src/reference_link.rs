@@ -8,7 +8,7 @@ use crate::{
     reference::{self, Link, and_scope},
 };
 use serde_json::json;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use stoa_kernel::{Code, Fault, Result, SiteId};
 use stoa_query::Scope;
 use stoa_sql::{Table, Writer, params};
@@ -57,6 +57,43 @@ impl Links {
         );
         tx.execute(&sql, &params![&self.site, self.link.relation, json!(pairs).to_string()]).await?;
         Ok(())
+    }
+
+    /// Where items lead, in the order in which the links were made; those that lead nowhere aren't in it.
+    pub(crate) async fn of(&self, tx: &mut Tx<'_>, items: &[&str]) -> Result<HashMap<String, Vec<String>>> {
+        let (near, far, listed) = (self.link.side.near(), self.link.side.far(), tx.dialect().listed("$1", 1));
+        let sql = format!(
+            "select link.{near}, link.{far} from {listed} cross join stoa.item_link link where link.site = $2 \
+             and link.relation = $3 and link.{near} = k.c0 order by link.seq"
+        );
+        let items: Vec<[&str; 1]> = items.iter().map(|it| [*it]).collect();
+        let mut links = HashMap::<String, Vec<String>>::new();
+        let params = params![json!(items).to_string(), &self.site, self.link.relation];
+        tx.rows(&sql, &params, |row| {
+            links.entry(row.get(0)?).or_default().push(row.get(1)?);
+            Ok(())
+        })
+        .await?;
+        Ok(links)
+    }
+
+    /// Puts links in the place of all that these items have, in the order given. An item that has just
+    /// these keeps them untouched, so that doing it again writes nothing.
+    pub(crate) async fn put(&self, tx: &mut Tx<'_>, lists: &[(&str, &[String])], scope: &Scope) -> Result<()> {
+        let items: Vec<&str> = lists.iter().map(|it| it.0).collect();
+        let there = self.of(tx, &items).await?;
+        let (mut cleared, mut pairs) = (Vec::new(), Vec::new());
+        for (id, ids) in lists {
+            let old = there.get(*id).map_or(&[][..], Vec::as_slice);
+            if old != *ids {
+                cleared.extend(Some((*id).to_owned()).filter(|_| !old.is_empty()));
+                pairs.extend(ids.iter().map(|it| ((*id).to_owned(), it.clone())));
+            }
+        }
+        if !cleared.is_empty() {
+            self.clear(tx, &cleared, scope).await?;
+        }
+        self.insert(tx, &pairs).await
     }
 
     /// The first of these pairs that are linked.
@@ -141,6 +178,29 @@ pub(crate) async fn visible(
     and_scope(&mut sql, "t", scope);
     let (sql, params) = sql.finish();
     Ok(tx.rows(&sql, &params, |row| row.get(0)).await?.into_iter().collect())
+}
+
+/// Removes at most so many of the links from and to items, and answers how many they were.
+pub(crate) async fn some_removed(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    collection: i64,
+    ids: &[String],
+    most: u64,
+) -> Result<u64> {
+    let mut gone = 0;
+    for relation in reference::relations(tx, site, collection).await? {
+        for (side, ..) in relation.ends(collection) {
+            let left = i64::try_from(most - gone).unwrap_or(i64::MAX);
+            let among = tx.dialect().any_of(side.near(), "$3");
+            let sql = format!(
+                "delete from stoa.item_link where seq in (select seq from stoa.item_link \
+                 where site = $1 and relation = $2 and {among} limit $4)"
+            );
+            gone += tx.execute(&sql, &params![site, relation.number, ids.to_vec(), left]).await?;
+        }
+    }
+    Ok(gone)
 }
 
 /// Removes all links from and to items that go: a statement for each field of the collection that takes

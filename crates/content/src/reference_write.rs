@@ -4,6 +4,9 @@
 //! reach the document: with `saveReferences`, and in patches, they become links in the transaction that
 //! writes the item, otherwise they are dropped without a word. A field that isn't sent keeps its links,
 //! because items are read without them.
+//!
+//! An import's items come before what they refer to as often as after it. So a value that leads to what isn't
+//! there refuses nothing: it waits, and whoever imports tries it again at the end ([`Saving::trying`]).
 
 use crate::{
     Collection, Content, Item, Request, field,
@@ -42,6 +45,29 @@ pub(crate) struct Saving {
     links: usize,
     /// Ids in one value.
     most: usize,
+    patience: Patience,
+}
+
+/// What becomes of a value that leads to an item that isn't there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Patience {
+    /// Its item is refused.
+    #[default]
+    None,
+    /// The item is saved, with the links it had. The value comes again as a whole, or its order would be lost.
+    Waits,
+    /// The links to what is there are made.
+    Over,
+}
+
+/// A value that leads to items that aren't there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Lack {
+    /// The item's place in the call.
+    pub index: usize,
+    /// As in [`Saving::values`].
+    pub field: usize,
+    pub ids: Vec<String>,
 }
 
 struct Multi {
@@ -93,6 +119,16 @@ impl Content {
             }
         }
         Ok(saving)
+    }
+
+    /// The same for an import, whose values may lead to what is still to come.
+    pub(crate) async fn importing(&self, site: &Site, caller: &Caller, collection: &Arc<Collection>) -> Result<Saving> {
+        Ok(Saving { patience: Patience::Waits, ..self.saving(site, caller, collection, true).await? })
+    }
+
+    /// The same for values of an import that waited, and wait no longer.
+    pub(crate) async fn trying(&self, site: &Site, caller: &Caller, collection: &Arc<Collection>) -> Result<Saving> {
+        Ok(Saving { patience: Patience::Over, ..self.saving(site, caller, collection, true).await? })
     }
 
     /// The same for a request that says whether it saves references.
@@ -155,6 +191,35 @@ impl Saving {
     /// Whether there is nothing to link.
     pub(crate) fn is_empty(&self) -> bool {
         self.changes.is_empty()
+    }
+
+    /// Whether the collection has fields whose values are links.
+    pub(crate) fn has_fields(&self) -> bool {
+        !self.multis.is_empty()
+    }
+
+    /// How many links the items taken so far bring along.
+    pub(crate) fn link_count(&self) -> usize {
+        self.links
+    }
+
+    /// What an item of an import, or one that [`Saving::add_value`] was told of, refers to: the number of the
+    /// field, its key and the ids.
+    pub(crate) fn values(&self, index: usize) -> impl Iterator<Item = (usize, &str, &[String])> {
+        let first = self.changes.partition_point(|it| it.index < index);
+        let of_item = self.changes[first..].iter().take_while(move |it| it.index == index);
+        of_item.map(|it| (it.field, self.multis[it.field].key.as_str(), it.step.wanted()))
+    }
+
+    /// Takes a value of a field by itself; a field that is none any more takes nothing.
+    ///
+    /// # Errors
+    /// WDE0006 when there are too many ids.
+    pub(crate) fn add_value(&mut self, index: usize, key: &str, ids: Vec<String>) -> Result<()> {
+        match self.multis.iter().position(|it| it.key == key) {
+            Some(field) => self.add(index, field, Step::Replace(ids)),
+            None => Ok(()),
+        }
     }
 
     /// Takes the references of an item out of it.
@@ -262,7 +327,8 @@ impl Saving {
     }
 
     fn add(&mut self, index: usize, field: usize, step: Step) -> Result<()> {
-        if self.multis[field].linkable.is_none() {
+        // To an import, a collection that was deleted is one whose items aren't there.
+        if self.multis[field].linkable.is_none() && self.patience == Patience::None {
             let text =
                 format!("The current user does not have permissions to link items by {}.", self.multis[field].key);
             return Err(
@@ -296,6 +362,9 @@ impl Saving {
             let changes = || self.changes.iter().filter(|it| it.field == field && places.contains(&it.index));
             let (Some(linkable), true) = (&multi.linkable, changes().next().is_some()) else { continue };
             linkable.links.check(tx).await?;
+            if self.patience != Patience::None {
+                continue;
+            }
             let wanted: HashSet<&String> = changes().flat_map(|it| it.step.wanted()).collect();
             let wanted = wanted.into_iter().cloned().collect();
             let there = visible(tx, &linkable.far, &linkable.scope, wanted).await?;
@@ -311,13 +380,16 @@ impl Saving {
     }
 
     /// Changes the links of the items that were written: `written` gives their ids by how far they stand
-    /// behind place `first` of the call.
+    /// behind place `first` of the call. Answers what an import's values lack.
     pub(crate) async fn write<'i>(
         &self,
         tx: &mut Tx<'_>,
         first: usize,
         written: impl Fn(usize) -> Option<&'i str>,
-    ) -> Result<()> {
+    ) -> Result<Vec<Lack>> {
+        if self.patience != Patience::None {
+            return self.write_patiently(tx, first, written).await;
+        }
         let mut fields: BTreeMap<usize, BTreeMap<&str, Folded>> = BTreeMap::new();
         for it in &self.changes {
             if let Some(id) = it.index.checked_sub(first).and_then(&written) {
@@ -343,7 +415,54 @@ impl Saving {
             }
             linkable.links.insert(tx, &added).await?;
         }
-        Ok(())
+        Ok(Vec::new())
+    }
+
+    /// The same for an import, after its items were written: they may refer to each other.
+    async fn write_patiently<'i>(
+        &self,
+        tx: &mut Tx<'_>,
+        first: usize,
+        written: impl Fn(usize) -> Option<&'i str>,
+    ) -> Result<Vec<Lack>> {
+        let mut lacks = Vec::new();
+        for (field, multi) in self.multis.iter().enumerate() {
+            let id = |it: &Change| it.index.checked_sub(first).and_then(&written);
+            let changes = self.changes.iter().filter(|it| it.field == field);
+            let changes: Vec<_> = changes.filter_map(|it| Some((it, id(it)?))).collect();
+            let wanted: HashSet<&String> = changes.iter().flat_map(|it| it.0.step.wanted()).collect();
+            let there = match &multi.linkable {
+                Some(it) if !wanted.is_empty() => {
+                    visible(tx, &it.far, &it.scope, wanted.into_iter().cloned().collect()).await?
+                }
+                _ => HashSet::new(),
+            };
+            // An item may have stood in the file twice: its last value counts.
+            let (mut lists, mut places) = (Vec::<(&str, Vec<String>)>::new(), HashMap::<&str, usize>::new());
+            for (change, id) in changes {
+                let (ids, lacking): (Vec<_>, Vec<_>) =
+                    change.step.wanted().iter().cloned().partition(|it| there.contains(it));
+                let is_to_wait = !lacking.is_empty() && self.patience == Patience::Waits;
+                if !lacking.is_empty() {
+                    lacks.push(Lack { index: change.index, field, ids: lacking });
+                }
+                if is_to_wait {
+                    continue;
+                }
+                match places.get(id) {
+                    Some(place) => lists[*place].1 = ids,
+                    None => {
+                        places.insert(id, lists.len());
+                        lists.push((id, ids));
+                    }
+                }
+            }
+            if let (Some(it), false) = (&multi.linkable, lists.is_empty()) {
+                let lists: Vec<_> = lists.iter().map(|(id, ids)| (*id, ids.as_slice())).collect();
+                it.links.put(tx, &lists, &it.scope).await?;
+            }
+        }
+        Ok(lacks)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::{
     Collection, Content, Operation, event, index_unique,
     patch::{self, Modification, Work},
     reference_link,
-    reference_write::Saving,
+    reference_write::{Lack, Saving},
     rule,
     sealed::{Sight, Vault},
     texts,
@@ -67,6 +67,8 @@ pub(crate) enum Draft {
 pub(crate) struct Written {
     pub is_new: bool,
     pub doc: String,
+    /// What links of an import's item lead to and isn't there.
+    pub lacks: Vec<Lack>,
 }
 
 /// What happens to an item that isn't there yet.
@@ -359,7 +361,7 @@ impl Change {
         }
         .into_iter();
         let answer = |(row, is_new): (&Vec<Value>, bool)| match is_new {
-            true => Some(self.target.shown(row).map(|doc| Written { is_new, doc })),
+            true => Some(self.target.shown(row).map(|doc| Written { is_new, doc, lacks: Vec::new() })),
             false => replaced.next(),
         };
         Ok(rows.iter().zip(is_new).filter_map(answer).collect())
@@ -397,8 +399,13 @@ impl Change {
                 None => batch.add(&self.target, self.mode, it, &mut there, fitting.as_ref()),
             }
         }
-        let answers = batch.write(tx, &self.target).await?;
-        saving.write(tx, first, |n| ids.get(n).filter(|_| answers[n].is_ok()).map(String::as_str)).await?;
+        let mut answers = batch.write(tx, &self.target).await?;
+        let is_written = |n: usize| ids.get(n).filter(|_| answers[n].is_ok()).map(String::as_str);
+        for it in saving.write(tx, first, is_written).await? {
+            if let Some(Ok(written)) = answers.get_mut(it.index - first) {
+                written.lacks.push(it);
+            }
+        }
         Ok(answers)
     }
 }
@@ -488,7 +495,7 @@ impl Batch {
                 self.answer_of.push(self.answers.len());
             }
         }
-        self.answers.push(Ok(Written { is_new, doc: shown }));
+        self.answers.push(Ok(Written { is_new, doc: shown, lacks: Vec::new() }));
     }
 
     fn decide(

@@ -27,6 +27,8 @@ const BOUND: Millis = 2_000;
 const OVERLAP: Millis = 60_000;
 /// Rows a statement.
 const CHUNK: usize = 100;
+/// Rows deleted in one transaction.
+const PRUNED: i64 = 1000;
 
 pub(crate) struct Revocations {
     /// Subject → when the entry is no longer needed.
@@ -148,9 +150,17 @@ impl Identity {
     /// Deletes rows whose tokens have expired by themselves. For the housekeeping of a running server.
     pub async fn revocations_prune(&self) -> Result<u64> {
         let now = self.now();
-        let sql = "delete from stoa.revocation where expires <= $1";
+        let sql = "delete from stoa.revocation where subject in \
+                   (select subject from stoa.revocation where expires <= $1 limit $2)";
         let catalog = self.core.store.catalog();
-        catalog.append(move |tx| boxed!(Ok(tx.execute(sql, &params![now]).await?))).await
+        let mut all = 0;
+        loop {
+            let gone = catalog.append(move |tx| boxed!(Ok(tx.execute(sql, &params![now, PRUNED]).await?))).await?;
+            all += gone;
+            if gone < PRUNED as u64 {
+                return Ok(all);
+            }
+        }
     }
 }
 

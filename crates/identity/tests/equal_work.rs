@@ -33,7 +33,7 @@ struct Listener;
 
 impl Subscriber for Listener {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target().starts_with("stoa::")
+        matches!(metadata.target(), "stoa::statement" | "stoa::password")
     }
     fn max_level_hint(&self) -> Option<LevelFilter> {
         Some(LevelFilter::TRACE)

@@ -52,9 +52,9 @@ pub enum Verb {
     Mail(MailVerb),
     /// Show what happened to accounts and by whom, the latest first
     Audit(Audit),
-    /// Read items from a file into a collection
+    /// Read items from a file into a collection, and link them
     Import(Import),
-    /// Write a collection's items to standard output
+    /// Write a collection's items, with their links, to standard output
     Export(Export),
     /// Bring the data to the form this version needs, then stop
     Migrate,

@@ -274,24 +274,32 @@ fn import_command(it: &Import) -> Command {
     Command::Import { site: it.site.site.clone(), collection: it.collection.clone(), format }
 }
 
-/// Prints the counts. Lines that failed make the command fail, so that a script sees it.
+/// Prints the counts. Items that failed make the command fail, so that a script sees it, and so do links that
+/// lead to items which aren't there: what the file says isn't all in the site.
 fn finish_import(value: &Value, as_json: bool) -> Result<(), String> {
     let (inserted, updated, failed) = (&value["inserted"], &value["updated"], &value["failed"]);
+    let links = value.get("linked").zip(value.get("unlinked"));
     for error in value["errors"].as_array().into_iter().flatten() {
         eprintln!("{}", error.as_str().unwrap_or_default());
     }
     if as_json {
         let mut line = json!({ "inserted": inserted, "updated": updated, "failed": failed });
-        if let Some(known) = value.get("known") {
-            line["known"] = known.clone();
+        for name in ["known", "linked", "unlinked"] {
+            if let Some(count) = value.get(name) {
+                line[name] = count.clone();
+            }
         }
         println!("{line}");
     } else {
-        println!("{inserted} inserted, {updated} updated, {failed} failed");
+        let links = links.map(|(made, missing)| format!(", {made} links, {missing} links without a target"));
+        println!("{inserted} inserted, {updated} updated, {failed} failed{}", links.unwrap_or_default());
     }
-    match failed.as_u64() {
-        Some(0) => Ok(()),
-        _ => Err(format!("{failed} were not imported")),
+    let unlinked = links.and_then(|it| it.1.as_u64()).unwrap_or_default();
+    match (failed.as_u64(), unlinked) {
+        (Some(0), 0) => Ok(()),
+        (Some(0), _) => Err(format!("{unlinked} links lead to items that aren't there: import those, then this again")),
+        (_, 0) => Err(format!("{failed} were not imported")),
+        _ => Err(format!("{failed} were not imported, and {unlinked} links lead to items that aren't there")),
     }
 }
 

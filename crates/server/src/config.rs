@@ -30,6 +30,9 @@ pub struct Options {
     /// Connections to PostgreSQL [default: 16]
     #[arg(long, env = "STOA_DATABASE_CONNECTIONS", global = true, value_name = "N")]
     pub database_connections: Option<usize>,
+    /// Sites that stay open when nobody uses them [default: 256]
+    #[arg(long, env = "STOA_OPEN_SITES", global = true, value_name = "N")]
+    pub open_sites: Option<usize>,
     /// Address to listen on [default: 127.0.0.1]
     #[arg(long, env = "STOA_HOST", global = true, value_name = "ADDRESS")]
     pub host: Option<IpAddr>,
@@ -120,6 +123,7 @@ pub struct Config {
     pub data: PathBuf,
     pub database_url: Option<String>,
     pub database_connections: usize,
+    pub open_sites: usize,
     pub host: IpAddr,
     pub port: u16,
     pub public_url: Option<String>,
@@ -167,10 +171,15 @@ impl Config {
         if database_connections == 0 {
             return Err("database_connections must be at least 1".to_owned());
         }
+        let open_sites = it.open_sites.unwrap_or(stoa_store::Config::OPEN_SITES);
+        if open_sites == 0 {
+            return Err("open_sites must be at least 1".to_owned());
+        }
         Ok(Self {
             data: it.data.unwrap_or_else(|| PathBuf::from("data")),
             database_url: it.database_url,
             database_connections,
+            open_sites,
             host: it.host.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
             port: it.port.unwrap_or(4400),
             public_url: it.public_url.map(|it| public_url(&it)).transpose()?,
@@ -190,6 +199,7 @@ impl Options {
             data: self.data.or(file.data),
             database_url: self.database_url.or(file.database_url),
             database_connections: self.database_connections.or(file.database_connections),
+            open_sites: self.open_sites.or(file.open_sites),
             host: self.host.or(file.host),
             port: self.port.or(file.port),
             public_url: self.public_url.or(file.public_url),

@@ -4,40 +4,59 @@ use crate::{
     cli::Import,
     report::{Output, Report},
     services::sentence,
-    transfer::{Errors, Pace, format_of, open},
+    transfer::{Errors, Pace, format_of, open, tell_counts},
 };
 use serde_json::{Value, json};
-use std::collections::HashMap;
-use stoa_content::transfer::{BATCH, Record, Records};
+use std::collections::{HashMap, HashSet};
+use stoa_content::transfer::{self, BATCH, Counts, Links, Record, Records, Waiting};
+use stoa_kernel::{Code, Fault};
 
 /// Bytes of one request, well under what a server takes.
 const BYTES: usize = 3 * 1024 * 1024;
+/// Links of one request, unless one item brings more.
+const LINKS: usize = 1000;
 
 /// Sends a file in bulk saves; started again it updates what is there.
+///
+/// A server refuses an item that refers to one that isn't there. Such an item is sent again without what it
+/// refers to, and its links are made when the file has been sent.
 pub fn import(it: &Import, report: &mut Report) -> Result<Value, String> {
     let server = Server::new(it)?;
     let format = it.format.unwrap_or_else(|| format_of(&it.file));
     let kinds = server.field_kinds(&it.collection)?;
+    let multis: Vec<String> = kinds.iter().filter(|it| it.1 == "MULTI_REFERENCE").map(|it| it.0.clone()).collect();
     let records = Records::typed(format.into(), open(&it.file)?, kinds);
     let mut job = Job {
         server,
         collection: &it.collection,
+        counts: Counts { links: (!multis.is_empty()).then(Links::default), ..Counts::default() },
+        multis,
         batch: Vec::new(),
         bytes: 0,
-        counts: [0; 3],
+        waiting: Waiting::new(&std::env::temp_dir()),
         errors: Errors::default(),
+        unlinked: Errors::default(),
     };
     let mut pace = Pace::default();
     report.begin(&it.collection, None);
     for record in records {
         job.push(record.map_err(sentence)?)?;
         if job.batch.is_empty() && pace.is_due() {
-            report.progress(&job.counts());
+            report.progress(&job.progress());
         }
     }
     job.send()?;
+    let waiting = std::mem::replace(&mut job.waiting, Waiting::new(&std::env::temp_dir()));
+    for value in waiting.read().map_err(sentence)? {
+        job.link(value.map_err(sentence)?)?;
+        if pace.is_due() {
+            report.progress(&job.progress());
+        }
+    }
     report.end();
-    let mut result = job.counts();
+    let mut result = json!({});
+    tell_counts(&job.counts, &mut result);
+    job.errors.0.append(&mut job.unlinked.0);
     result["errors"] = json!(job.errors.0);
     Ok(result)
 }
@@ -45,60 +64,165 @@ pub fn import(it: &Import, report: &mut Report) -> Result<Value, String> {
 struct Job<'a> {
     server: Server,
     collection: &'a str,
-    batch: Vec<(u64, String)>,
+    /// Fields whose values are links.
+    multis: Vec<String>,
+    batch: Vec<Sent>,
     bytes: usize,
-    /// Inserted, updated, failed.
-    counts: [u64; 3],
+    counts: Counts,
+    waiting: Waiting,
     errors: Errors,
+    unlinked: Errors,
+}
+
+/// An item on its way.
+struct Sent {
+    line: u64,
+    text: String,
+    /// The ids in its multi-references, by field.
+    links: Vec<(String, Vec<String>)>,
+}
+
+impl Sent {
+    fn link_count(&self) -> usize {
+        self.links.iter().map(|it| it.1.len()).sum()
+    }
 }
 
 impl Job<'_> {
-    fn counts(&self) -> Value {
-        let [inserted, updated, failed] = self.counts;
-        json!({ "done": inserted + updated + failed, "inserted": inserted, "updated": updated, "failed": failed })
+    fn progress(&self) -> Value {
+        let mut progress = json!({ "done": self.counts.inserted + self.counts.updated + self.counts.failed });
+        tell_counts(&self.counts, &mut progress);
+        progress
     }
 
     fn push(&mut self, record: Record) -> Result<(), String> {
-        match record.text {
-            Ok(text) => {
-                if self.bytes + text.len() > BYTES {
+        let line = record.line;
+        match record.text.and_then(|text| Ok(Sent { line, links: self.links(&text)?, text })) {
+            Ok(it) => {
+                let links = self.batch.iter().map(Sent::link_count).sum::<usize>() + it.link_count();
+                if self.bytes + it.text.len() > BYTES || links > LINKS {
                     self.send()?;
                 }
-                self.bytes += text.len() + 16;
-                self.batch.push((record.line, text));
+                self.bytes += it.text.len() + 16;
+                self.batch.push(it);
             }
             Err(fault) => {
-                self.counts[2] += 1;
-                self.errors.push(record.line, &fault);
+                self.counts.failed += 1;
+                self.errors.push(line, &fault);
             }
         }
         if self.batch.len() == BATCH { self.send() } else { Ok(()) }
     }
 
+    /// What an item has in multi-references. What isn't a list of ids is left to the server to refuse.
+    fn links(&self, text: &str) -> Result<Vec<(String, Vec<String>)>, Fault> {
+        if self.multis.is_empty() {
+            return Ok(Vec::new());
+        }
+        let item: Value =
+            serde_json::from_str(text).map_err(|it| Fault::because(Code::MalformedJson, it.to_string()))?;
+        let id = |it: &Value| it.as_str().or(it["_id"].as_str()).map(str::to_owned);
+        let mut links = Vec::new();
+        for key in &self.multis {
+            let ids = match item.get(key) {
+                Some(Value::Null) => Some(Vec::new()),
+                Some(Value::Array(list)) => list.iter().map(id).collect(),
+                _ => None,
+            };
+            links.extend(ids.map(|it| (key.clone(), unique(it))));
+        }
+        Ok(links)
+    }
+
     fn send(&mut self) -> Result<(), String> {
-        if self.batch.is_empty() {
-            return Ok(());
-        }
-        let items: Vec<String> = self.batch.iter().map(|(_, text)| format!("{{\"data\":{text}}}")).collect();
-        let body = format!("{{\"dataCollectionId\":{},\"dataItems\":[{}]}}", json!(self.collection), items.join(","));
-        let answer = self.server.call("POST", "/v2/bulk/items/save", Some(&body))?;
-        for result in answer["results"].as_array().into_iter().flatten() {
-            let meta = &result["itemMetadata"];
-            if meta["success"] == true {
-                self.counts[usize::from(result["action"] != "INSERT")] += 1;
-                continue;
-            }
-            self.counts[2] += 1;
-            let line = meta["originalIndex"].as_u64().and_then(|at| self.batch.get(at as usize)).map_or(0, |it| it.0);
-            let text = meta["error"]["description"].as_str().unwrap_or("refused");
-            if self.errors.0.len() < 20 {
-                self.errors.0.push(format!("line {line}: {text}"));
-            }
-        }
-        self.batch.clear();
         self.bytes = 0;
+        let batch = std::mem::take(&mut self.batch);
+        let lacking = self.save(batch, !self.multis.is_empty())?;
+        self.save(lacking, false)?;
         Ok(())
     }
+
+    /// Saves items, with what they refer to if that is wanted, and answers those that refer to what isn't there.
+    fn save(&mut self, batch: Vec<Sent>, with_links: bool) -> Result<Vec<Sent>, String> {
+        if batch.is_empty() {
+            return Ok(Vec::new());
+        }
+        let items: Vec<String> = batch.iter().map(|it| format!("{{\"data\":{}}}", it.text)).collect();
+        let (collection, items) = (json!(self.collection), items.join(","));
+        let body =
+            format!("{{\"dataCollectionId\":{collection},\"saveReferences\":{with_links},\"dataItems\":[{items}]}}");
+        let answer = self.server.call("POST", "/v2/bulk/items/save", Some(&body))?;
+        let mut batch: Vec<Option<Sent>> = batch.into_iter().map(Some).collect();
+        let mut lacking = Vec::new();
+        for result in answer["results"].as_array().into_iter().flatten() {
+            let meta = &result["itemMetadata"];
+            let place = meta["originalIndex"].as_u64().and_then(|at| batch.get_mut(at as usize));
+            let Some(sent) = place.and_then(Option::take) else { continue };
+            if meta["success"] == true {
+                self.saved(&sent, meta["id"].as_str().unwrap_or_default(), result["action"] == "INSERT", with_links)?;
+            } else if with_links && meta["error"]["code"] == Code::ItemNotFound.name() && !sent.links.is_empty() {
+                lacking.push(sent);
+            } else {
+                self.counts.failed += 1;
+                self.errors.add(sent.line, meta["error"]["description"].as_str().unwrap_or("refused"));
+            }
+        }
+        Ok(lacking)
+    }
+
+    fn saved(&mut self, sent: &Sent, id: &str, is_new: bool, is_linked: bool) -> Result<(), String> {
+        let count = if is_new { &mut self.counts.inserted } else { &mut self.counts.updated };
+        *count += 1;
+        if is_linked {
+            self.counts.links.get_or_insert_default().made += sent.link_count() as u64;
+        }
+        // Of an item that comes twice the last value counts, and one that is new wasn't there before.
+        if !is_linked || !is_new && !self.waiting.is_empty {
+            for (field, ids) in &sent.links {
+                let (item, field, ids) = (id.to_owned(), field.clone(), ids.clone());
+                let value = transfer::Value { line: sent.line, item, field, ids, is_linked };
+                self.waiting.put(&value).map_err(sentence)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the links of a value, but for those that lead to what isn't there.
+    fn link(&mut self, it: transfer::Value) -> Result<(), String> {
+        let mut ids = it.ids;
+        let links = self.counts.links.get_or_insert_default();
+        loop {
+            let body = json!({
+                "dataCollectionId": self.collection, "referringItemFieldName": it.field,
+                "referringItemId": it.item, "newReferencedItemIds": ids,
+            });
+            let (status, answer) = self.server.ask("POST", "/v2/items/replace-references", Some(&body.to_string()))?;
+            let error = &answer["details"]["applicationError"];
+            if status == 200 {
+                links.made += if it.is_linked { 0 } else { ids.len() as u64 };
+                return Ok(());
+            }
+            let is_missing = error["code"] == Code::ItemNotFound.name();
+            match ids.iter().position(|it| error["data"]["itemId"] == it.as_str()) {
+                Some(place) if is_missing => {
+                    ids.remove(place);
+                    if !it.is_linked {
+                        links.missing += 1;
+                        let text = error["description"].as_str().unwrap_or_default();
+                        self.unlinked.add_link(it.line, &it.field, text);
+                    }
+                }
+                // Somebody removed the item meanwhile.
+                None if is_missing => return Ok(()),
+                _ => return Err(refused("/v2/items/replace-references", status, &answer)),
+            }
+        }
+    }
+}
+
+fn unique(ids: Vec<String>) -> Vec<String> {
+    let mut seen = HashSet::with_capacity(ids.len());
+    ids.into_iter().filter(|it| seen.insert(it.clone())).collect()
 }
 
 struct Server {
@@ -124,6 +248,14 @@ impl Server {
     }
 
     fn call(&self, method: &str, path: &str, body: Option<&str>) -> Result<Value, String> {
+        match self.ask(method, path, body)? {
+            (200, value) => Ok(value),
+            (status, value) => Err(refused(&format!("{method} {}{path}", self.url), status, &value)),
+        }
+    }
+
+    /// The status and the body of an answer.
+    fn ask(&self, method: &str, path: &str, body: Option<&str>) -> Result<(u16, Value), String> {
         let address = format!("{}{path}", self.url);
         let sent = match body {
             Some(body) => {
@@ -134,10 +266,12 @@ impl Server {
         };
         let mut response = sent.map_err(|it| format!("{method} {address}: {it}"))?;
         let text = response.body_mut().with_config().limit(64 << 20).read_to_string().map_err(|it| it.to_string())?;
-        let value: Value = serde_json::from_str(&text).map_err(|it| format!("{method} {address}: {it}"))?;
-        match response.status().as_u16() {
-            200 => Ok(value),
-            status => Err(format!("{method} {address}: {status} {}", value["message"].as_str().unwrap_or(&text))),
-        }
+        let value = serde_json::from_str(&text).map_err(|it| format!("{method} {address}: {it}"))?;
+        Ok((response.status().as_u16(), value))
     }
+}
+
+fn refused(what: &str, status: u16, answer: &Value) -> String {
+    let text = answer.to_string();
+    format!("{what}: {status} {}", answer["message"].as_str().unwrap_or(&text))
 }

@@ -33,6 +33,7 @@ impl Services {
             data: config.data.clone(),
             database_url: config.database_url.clone(),
             connections: config.database_connections,
+            open_sites: config.open_sites,
         };
         let store = Arc::new(Store::open(&storage).await?);
         let mail: Arc<dyn Mailer> = match &config.smtp {

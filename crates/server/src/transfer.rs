@@ -22,20 +22,37 @@ pub fn import(
     input: Box<dyn Read + Send>,
     output: &mut dyn Output,
 ) -> Result<Value, String> {
-    let mut errors = Errors::default();
+    let (mut errors, mut unlinked) = (Errors::default(), Errors::default());
     let mut pace = Pace::default();
     let tell = |event: transfer::Event<'_>| match event {
         transfer::Event::Progress(counts) if pace.is_due() => {
-            let done = counts.inserted + counts.updated + counts.failed;
-            output.progress(&json!({ "done": done, "inserted": counts.inserted, "updated": counts.updated, "failed": counts.failed }));
+            let mut progress = json!({ "done": counts.inserted + counts.updated + counts.failed });
+            tell_counts(&counts, &mut progress);
+            output.progress(&progress);
         }
         transfer::Event::Progress(_) => {}
         transfer::Event::Refused { line, fault } => errors.push(line, fault),
+        transfer::Event::Unlinked { line, fault } => unlinked.push_link(line, fault),
     };
     let operator = operator();
     let work = services.content.import(site, &operator, collection, format.into(), input, tell);
     let counts = runtime.block_on(work).map_err(sentence)?;
-    Ok(json!({ "inserted": counts.inserted, "updated": counts.updated, "failed": counts.failed, "errors": errors.0 }))
+    let mut result = json!({});
+    tell_counts(&counts, &mut result);
+    errors.0.append(&mut unlinked.0);
+    result["errors"] = json!(errors.0);
+    Ok(result)
+}
+
+/// Adds the counts to an answer; those of links where the collection can have any.
+pub fn tell_counts(counts: &transfer::Counts, to: &mut Value) {
+    to["inserted"] = counts.inserted.into();
+    to["updated"] = counts.updated.into();
+    to["failed"] = counts.failed.into();
+    if let Some(links) = counts.links {
+        to["linked"] = links.made.into();
+        to["unlinked"] = links.missing.into();
+    }
 }
 
 /// Writes a collection's items to the output.
@@ -75,7 +92,7 @@ impl std::io::Write for Pieces {
     }
 }
 
-/// The first refused items, in words; the rest are only counted.
+/// The first refused items, or links that could not be made, in words; the rest are only counted.
 #[derive(Default)]
 pub struct Errors(pub Vec<String>);
 
@@ -83,9 +100,23 @@ impl Errors {
     const MOST: usize = 20;
 
     pub fn push(&mut self, line: u64, fault: &Fault) {
+        self.add(line, &format!("{} ({})", fault.message(), fault.code().name()));
+    }
+
+    /// The item was saved, and one of its links could not be made.
+    pub fn push_link(&mut self, line: u64, fault: &Fault) {
+        let field = fault.data()["propertyName"].as_str().unwrap_or_default();
+        self.add_link(line, field, &format!("{} ({})", fault.message(), fault.code().name()));
+    }
+
+    pub fn add(&mut self, line: u64, text: &str) {
         if self.0.len() < Self::MOST {
-            self.0.push(format!("line {line}: {} ({})", fault.message(), fault.code().name()));
+            self.0.push(format!("line {line}: {text}"));
         }
+    }
+
+    pub fn add_link(&mut self, line: u64, field: &str, text: &str) {
+        self.add(line, &format!("saved without a link by {field}: {text}"));
     }
 }
 

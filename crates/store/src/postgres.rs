@@ -112,8 +112,9 @@ impl Postgres {
         if let Err(error) = command(client, begin).await {
             return (Err(error.clone().into()), Some(error));
         }
-        let mut tx = Tx { engine: EngineTx::Postgres(PgTx { client }), first_error: None };
+        let mut tx = Tx::new(EngineTx::Postgres(PgTx { client }));
         let result = body(&mut tx).await;
+        tx.told();
         let first_error = tx.first_error.take();
         match result {
             Ok(value) => match command(client, "commit").await {
@@ -188,7 +189,7 @@ impl Postgres {
         F: for<'t> FnOnce(&'t mut Tx<'_>) -> TxFuture<'t, T>,
     {
         let client = self.shared_client().await?;
-        let mut tx = Tx { engine: EngineTx::Postgres(PgTx { client: &client }), first_error: None };
+        let mut tx = Tx::new(EngineTx::Postgres(PgTx { client: &client }));
         body(&mut tx).await
     }
 
@@ -209,7 +210,7 @@ impl Postgres {
     {
         let _place = self.scans.acquire().await.map_err(|it| Error::Unavailable(it.to_string()))?;
         let mut scan = Scan(Some(self.client().await?));
-        let mut tx = Tx { engine: EngineTx::Postgres(PgTx { client: scan.client() }), first_error: None };
+        let mut tx = Tx::new(EngineTx::Postgres(PgTx { client: scan.client() }));
         let result = tokio::time::timeout(SCAN_LIMIT, body(&mut tx)).await;
         match result {
             Ok(result) => {

@@ -3,15 +3,12 @@
 use crate::{DataDirectory, Database, Lane, Outbox, boxed, migrate, postgres::Postgres};
 use parking_lot::Mutex;
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::HashMap,
     path::PathBuf,
     sync::{Arc, Weak},
 };
 use stoa_kernel::{Code, Fault, Result, SiteId, World};
 use stoa_sql::params;
-
-/// SQLite files kept open; on PostgreSQL a site costs nothing.
-const OPEN_SITES: usize = 256;
 
 /// Where the data is.
 #[derive(Debug, Clone)]
@@ -21,6 +18,14 @@ pub struct Config {
     pub database_url: Option<String>,
     /// Connections to PostgreSQL.
     pub connections: usize,
+    /// Sites that stay open without being used: on SQLite each has a file with a thread and connections, on
+    /// PostgreSQL a site costs nothing. Those in use are open beside them.
+    pub open_sites: usize,
+}
+
+impl Config {
+    /// The default of [`Config::open_sites`].
+    pub const OPEN_SITES: usize = 256;
 }
 
 /// Everything a process has open: the catalogue and its sites.
@@ -38,6 +43,8 @@ pub struct Site {
     /// Internal number, part of table names on PostgreSQL.
     pub number: i64,
     pub name: String,
+    /// Where work puts for a while what doesn't fit into memory: the data directory.
+    pub scratch: PathBuf,
     database: Database,
     pub(crate) news: tokio::sync::Notify,
     me: Weak<Site>,
@@ -63,10 +70,22 @@ impl std::ops::Deref for Site {
 }
 
 /// Sites in use, and those used last, which stay open.
-#[derive(Default)]
 struct OpenSites {
-    known: HashMap<SiteId, Weak<Site>>,
-    recent: VecDeque<Arc<Site>>,
+    known: HashMap<SiteId, Known>,
+    /// How many may stay open, and how many do.
+    most: usize,
+    kept: usize,
+    /// Counts uses.
+    turn: u64,
+}
+
+/// A site that is open, or was a moment ago.
+struct Known {
+    site: Weak<Site>,
+    /// Keeps it open.
+    kept: Option<Arc<Site>>,
+    /// The turn of its last use.
+    used: u64,
 }
 
 impl Store {
@@ -85,7 +104,8 @@ impl Store {
                 (Database::postgres(pool.clone()), Some(pool))
             }
         };
-        Ok(Self { directory, catalog, pool, open: Mutex::default(), opening: tokio::sync::Mutex::default() })
+        let open = Mutex::new(OpenSites { known: HashMap::new(), most: config.open_sites, kept: 0, turn: 0 });
+        Ok(Self { directory, catalog, pool, open, opening: tokio::sync::Mutex::default() })
     }
 
     /// Connects to PostgreSQL once and answers its version, changing nothing.
@@ -146,14 +166,25 @@ impl Store {
 
     /// The site, opened if it is not. [`Code::SiteUnknown`] when the catalogue does not have it.
     pub async fn site(&self, id: &SiteId) -> Result<Arc<Site>> {
-        if let Some(site) = self.open.lock().get(id) {
+        if let Some(site) = self.open.lock().kept(id) {
             return Ok(site);
         }
         // One at a time, so that a file is not opened twice.
         let _turn = self.opening.lock().await;
-        if let Some(site) = self.open.lock().get(id) {
-            return Ok(site);
+        let in_use = self.open.lock().in_use(id);
+        let site = match in_use {
+            Some(site) => site,
+            None => self.open_site(id).await?,
+        };
+        let over = self.open.lock().keep(site.clone());
+        if let Some(over) = over {
+            // Closing waits for a thread and for the disk, unless somebody uses the site and closes it later.
+            let _ = tokio::task::spawn_blocking(move || drop(over)).await;
         }
+        Ok(site)
+    }
+
+    async fn open_site(&self, id: &SiteId) -> Result<Arc<Site>> {
         let key = id.clone();
         let found = self
             .catalog
@@ -173,21 +204,20 @@ impl Store {
                 Database::sqlite(&file)?
             }
         };
-        let site = Arc::new_cyclic(|me| Site {
+        Ok(Arc::new_cyclic(|me| Site {
             id: id.clone(),
             number,
             name,
+            scratch: self.directory.path().to_owned(),
             database,
             news: tokio::sync::Notify::new(),
             me: me.clone(),
-        });
-        self.open.lock().keep(site.clone());
-        Ok(site)
+        }))
     }
 
     /// The sites that are open in this process.
     pub fn open_sites(&self) -> Vec<Arc<Site>> {
-        self.open.lock().known.values().filter_map(Weak::upgrade).collect()
+        self.open.lock().known.values().filter_map(|it| it.site.upgrade()).collect()
     }
 
     /// All sites, oldest first: id and name.
@@ -230,7 +260,8 @@ impl Store {
 
     /// Lets go of connections; open SQLite files close when their last user is gone.
     pub fn close(&self) {
-        self.open.lock().recent.clear();
+        let kept = self.open.lock().let_all_go();
+        drop(kept);
         if let Some(pool) = &self.pool {
             pool.close();
         }
@@ -238,16 +269,37 @@ impl Store {
 }
 
 impl OpenSites {
-    fn get(&mut self, id: &SiteId) -> Option<Arc<Site>> {
-        self.known.get(id)?.upgrade()
+    /// A site that is kept open: it has been used just now.
+    fn kept(&mut self, id: &SiteId) -> Option<Arc<Site>> {
+        let known = self.known.get_mut(id)?;
+        let site = known.kept.clone()?;
+        self.turn += 1;
+        known.used = self.turn;
+        Some(site)
     }
 
-    fn keep(&mut self, site: Arc<Site>) {
-        self.known.retain(|_, it| it.strong_count() > 0);
-        self.known.insert(site.id.clone(), Arc::downgrade(&site));
-        self.recent.push_back(site);
-        if self.recent.len() > OPEN_SITES {
-            self.recent.pop_front();
+    /// A site that is open, be it only because somebody still uses it.
+    fn in_use(&self, id: &SiteId) -> Option<Arc<Site>> {
+        self.known.get(id)?.site.upgrade()
+    }
+
+    /// Keeps a site open, and answers the one that was used least lately if they are too many now.
+    fn keep(&mut self, site: Arc<Site>) -> Option<Arc<Site>> {
+        self.known.retain(|_, it| it.site.strong_count() > 0);
+        self.turn += 1;
+        let known = Known { site: Arc::downgrade(&site), used: self.turn, kept: Some(site.clone()) };
+        let before = self.known.insert(site.id.clone(), known);
+        self.kept += usize::from(before.is_none_or(|it| it.kept.is_none()));
+        if self.kept <= self.most {
+            return None;
         }
+        let oldest = self.known.values_mut().filter(|it| it.kept.is_some()).min_by_key(|it| it.used)?;
+        self.kept -= 1;
+        oldest.kept.take()
+    }
+
+    fn let_all_go(&mut self) -> Vec<Arc<Site>> {
+        self.kept = 0;
+        self.known.values_mut().filter_map(|it| it.kept.take()).collect()
     }
 }

@@ -12,6 +12,8 @@ pub struct Tx<'t> {
     pub(crate) engine: EngineTx<'t>,
     /// The first refusal of the engine in this run: tells the conductor whether to run again.
     pub(crate) first_error: Option<Error>,
+    /// Rows that its statements changed so far.
+    changed: u64,
 }
 
 pub(crate) enum EngineTx<'t> {
@@ -57,6 +59,18 @@ impl InsertRows<'_> {
     }
 }
 
+impl<'t> Tx<'t> {
+    pub(crate) fn new(engine: EngineTx<'t>) -> Self {
+        Self { engine, first_error: None, changed: 0 }
+    }
+
+    /// Lets whoever listens for it see how much one transaction changes: SQLite's writer serves nobody else
+    /// meanwhile.
+    pub(crate) fn told(&self) {
+        tracing::trace!(target: "stoa::transaction", changed = self.changed);
+    }
+}
+
 impl Tx<'_> {
     pub fn dialect(&self) -> &'static dyn Dialect {
         match &self.engine {
@@ -73,6 +87,7 @@ impl Tx<'_> {
             (_, EngineTx::Sqlite(tx)) => tx.execute(sql, params),
             (_, EngineTx::Postgres(tx)) => tx.execute(sql, params).await,
         };
+        self.changed += done.as_ref().copied().unwrap_or_default();
         self.note(done)
     }
 
@@ -108,6 +123,7 @@ impl Tx<'_> {
     /// The keys within one call must differ from each other.
     pub async fn insert_rows(&mut self, insert: InsertRows<'_>) -> Result<Vec<bool>, Error> {
         told(insert.into);
+        self.changed += insert.rows.len() as u64;
         let done = match &mut self.engine {
             EngineTx::Sqlite(tx) => tx.insert_rows(insert),
             EngineTx::Postgres(tx) => tx.insert_rows(insert).await,

@@ -38,6 +38,7 @@ impl TestStore {
             data: directory.path().to_owned(),
             database_url: database.as_ref().map(|it| it.url.clone()),
             connections: 8,
+            open_sites: Config::OPEN_SITES,
         };
         let store = Arc::new(Store::open(&config).await.unwrap());
         // 2026-01-01: any fixed day, so that printed times don't change.

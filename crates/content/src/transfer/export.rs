@@ -1,12 +1,21 @@
 //! A collection written out, chunk by chunk in the order of ids.
+//!
+//! Links are written by the field that somebody declared, also where there are none: an import then finds what
+//! to take away. The field that came with it on the other collection isn't written, for it would say the same
+//! links again in an order of its own. A field that leads to a deleted collection isn't written either.
 
 use super::{Format, cell};
-use crate::{Collection, Content, field};
+use crate::{
+    Collection, Content, field,
+    reference::{Reference, Side, is_multi},
+    reference_link::Links,
+};
 use serde_json::{Map, Value};
 use std::{io::Write, sync::Arc};
 use stoa_kernel::{Caller, Fault, Result};
-use stoa_sql::params;
-use stoa_store::{Lane, Site, boxed};
+use stoa_query::item::members as parts;
+use stoa_sql::{json::quoted, params};
+use stoa_store::{Lane, Row, Site, boxed};
 
 /// Items of one read.
 const CHUNK: i64 = 500;
@@ -32,15 +41,16 @@ impl Content {
     ) -> Result<u64> {
         let collection = self.privileged(site, caller, collection).await?;
         let sight = self.sight(site, caller, &collection).await?;
+        let source = self.source(site, collection).await?;
         let mut sink = match format {
-            Format::Csv => Sink::csv(out, columns(site, &collection).await?)?,
+            Format::Csv => Sink::csv(out, columns(site, &source).await?)?,
             Format::Json => Sink::Json(out, 0),
             Format::JsonLines => Sink::Lines(out),
         };
         let mut count = 0;
         let mut after = String::new();
         loop {
-            let mut chunk = chunk(site, &collection, after).await?;
+            let mut chunk = chunk(site, &source, after, true).await?;
             sight.show_all(chunk.iter_mut().map(|it| &mut it.1))?;
             let Some((last, _)) = chunk.last() else { break };
             after = last.clone();
@@ -53,29 +63,94 @@ impl Content {
         sink.end()?;
         Ok(count)
     }
+
+    async fn source(&self, site: &Site, collection: Arc<Collection>) -> Result<Arc<Source>> {
+        let (mut links, mut multis) = (Vec::new(), Vec::new());
+        for it in collection.definition.fields.iter().filter(|it| is_multi(it)) {
+            let key = field::key(it);
+            multis.push(quoted(key));
+            if let Some(target) = self.reference(site, &collection, key).await?
+                && let (Reference::Multi(link), Some(far)) = (target.reference, &target.collection)
+                && link.side == Side::Referring
+            {
+                links.push((key.to_owned(), Links::new(site, link, far)));
+            }
+        }
+        Ok(Arc::new(Source { collection, links, multis }))
+    }
 }
 
-/// The items that follow an id.
-async fn chunk(site: &Site, collection: &Arc<Collection>, after: String) -> Result<Vec<(String, String)>> {
-    let reader = collection.clone();
+/// What is exported.
+struct Source {
+    collection: Arc<Collection>,
+    /// The fields whose links are written, by key.
+    links: Vec<(String, Links)>,
+    /// All multi-references, as they stand in canonical text. A document may hold a value of such a name from
+    /// before the field was declared; that is no link.
+    multis: Vec<String>,
+}
+
+/// The items that follow an id: their ids and documents.
+async fn chunk(site: &Site, source: &Arc<Source>, after: String, links: bool) -> Result<Vec<(String, String)>> {
+    let source = source.clone();
     let read = site.read(Lane::Scan, move |tx| {
         boxed!({
-            let name = &reader.texts.name;
+            let name = &source.collection.texts.name;
             let sql = format!("select id, doc from {name} where id > $1 order by id limit $2");
-            Ok(tx.rows(&sql, &params![after, CHUNK], |row| Ok((row.get(0)?, row.doc(1)?.into_owned()))).await?)
+            let read = |row: &Row<'_>| Ok((row.get::<String>(0)?, row.doc(1)?.into_owned()));
+            let mut chunk = tx.rows(&sql, &params![after, CHUNK], read).await?;
+            if !source.multis.is_empty() {
+                for (_, doc) in &mut chunk {
+                    source.take_out(doc);
+                }
+            }
+            if links && !chunk.is_empty() {
+                for (key, links) in &source.links {
+                    let of = links.of(tx, &chunk.iter().map(|it| it.0.as_str()).collect::<Vec<_>>()).await?;
+                    for (id, doc) in &mut chunk {
+                        append(doc, key, of.get(id).map_or(&[][..], Vec::as_slice));
+                    }
+                }
+            }
+            Ok(chunk)
         })
     });
     read.await
 }
 
+impl Source {
+    fn take_out(&self, doc: &mut String) {
+        let is_multi = |it: &(&str, &str)| self.multis.iter().any(|name| name == it.0);
+        if parts(doc).any(|it| is_multi(&it)) {
+            let kept: Vec<_> =
+                parts(doc).filter(|it| !is_multi(it)).map(|(name, value)| [name, value].join(":")).collect();
+            *doc = format!("{{{}}}", kept.join(","));
+        }
+    }
+}
+
+/// A member at the end of a document.
+fn append(doc: &mut String, key: &str, ids: &[String]) {
+    doc.pop();
+    doc.push_str(if doc.len() > 1 { "," } else { "" });
+    doc.push_str(&quoted(key));
+    doc.push_str(":[");
+    for (n, id) in ids.iter().enumerate() {
+        doc.push_str(if n > 0 { "," } else { "" });
+        doc.push_str(&quoted(id));
+    }
+    doc.push_str("]}");
+}
+
 /// System fields, declared fields, and names that only items have.
-async fn columns(site: &Site, collection: &Arc<Collection>) -> Result<Vec<String>> {
-    let declared = collection.definition.fields.iter().map(|it| field::key(it).to_owned());
+async fn columns(site: &Site, source: &Arc<Source>) -> Result<Vec<String>> {
+    let is_written = |it: &&field::Field| !is_multi(it) || source.links.iter().any(|(key, _)| key == field::key(it));
+    let declared = source.collection.definition.fields.iter().filter(is_written).map(|it| field::key(it).to_owned());
     let mut columns: Vec<String> = field::SYSTEM.iter().map(|it| it.0.to_owned()).chain(declared).collect();
     let mut known: std::collections::HashSet<String> = columns.iter().cloned().collect();
     let mut after = String::new();
     loop {
-        let chunk = chunk(site, collection, after).await?;
+        let chunk = chunk(site, source, after, false).await?;
         let Some((last, _)) = chunk.last() else { return Ok(columns) };
         after = last.clone();
         for (_, doc) in &chunk {

@@ -18,4 +18,5 @@ mod references;
 mod rules;
 mod sweep;
 mod transfer;
+mod transfer_links;
 mod wire;

@@ -10,7 +10,7 @@ use super::{
     queue::{self, Letter, Taken, Task},
     render, seal,
 };
-use crate::{Core, Identity, recovery};
+use crate::{Core, Identity, audit::prune, recovery};
 use parking_lot::{Mutex, RwLock};
 use std::{
     collections::HashSet,
@@ -403,17 +403,8 @@ impl Identity {
     /// Deletes what was given up a month ago, and browsers not seen for a year. For the housekeeping of a
     /// running server.
     pub async fn mail_prune(&self, site: &Site) -> Result<()> {
-        let (id, now) = (site.id.clone(), self.now());
-        site.write(move |tx| {
-            let id = id.clone();
-            boxed!({
-                let sql = "delete from stoa.mail where site = $1 and due is null and created < $2";
-                tx.execute(sql, &params![&id, now - FAILURES_KEPT]).await?;
-                let sql = "delete from stoa.device where site = $1 and expires < $2";
-                tx.execute(sql, &params![&id, now]).await?;
-                Ok(())
-            })
-        })
-        .await
+        let now = self.now();
+        prune(site, "mail", "id", "due is null and created < $2", now - FAILURES_KEPT).await?;
+        prune(site, "device", "hash", "expires < $2", now).await
     }
 }

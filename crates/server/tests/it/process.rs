@@ -32,7 +32,12 @@ impl Place {
 
     /// For opening the store without the program.
     pub fn store_config(&self) -> stoa_store::Config {
-        stoa_store::Config { data: self.data().to_owned(), database_url: self.url.clone(), connections: 4 }
+        stoa_store::Config {
+            data: self.data().to_owned(),
+            database_url: self.url.clone(),
+            connections: 4,
+            open_sites: stoa_store::Config::OPEN_SITES,
+        }
     }
 
     pub fn data(&self) -> &Path {

@@ -161,7 +161,7 @@ fn with<T, F>(conn: &mut Connection, body: F) -> Result<T>
 where
     F: for<'t> FnOnce(&'t mut Tx<'_>) -> TxFuture<'t, T>,
 {
-    let mut tx = Tx { engine: EngineTx::Sqlite(SqliteTx { conn }), first_error: None };
+    let mut tx = Tx::new(EngineTx::Sqlite(SqliteTx { conn }));
     super::writer::complete(body(&mut tx))
 }
 

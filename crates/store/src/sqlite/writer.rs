@@ -124,11 +124,12 @@ where
     F: for<'t> Fn(&'t mut Tx<'_>) -> TxFuture<'t, T> + Send + 'static,
 {
     fn run(&mut self, conn: &mut Connection) -> Result<(), ()> {
-        let mut tx = Tx { engine: EngineTx::Sqlite(SqliteTx { conn }), first_error: None };
+        let mut tx = Tx::new(EngineTx::Sqlite(SqliteTx { conn }));
         let result = match catch_unwind(AssertUnwindSafe(|| complete((self.body)(&mut tx)))) {
             Ok(result) => result,
             Err(_) => Err(Fault::internal("a transaction panicked")),
         };
+        tx.told();
         let verdict = result.as_ref().map(|_| ()).map_err(|_| ());
         self.result = Some(result);
         verdict

@@ -1,0 +1,281 @@
+//! Work in the background and in bulk goes in pieces: SQLite's writer serves nobody else meanwhile, so none of
+//! its transactions may grow with the number of rows there are (decisions/0011). No clock is looked at: each
+//! transaction tells how many rows it changed.
+//!
+//! An index on SQLite is built in one piece, which decisions/0011 gives the reason for.
+
+#![allow(clippy::unwrap_used, reason = "in a test a failed step is the failure")]
+
+use serde_json::{Value as Json, json};
+use std::sync::{Mutex, OnceLock};
+use stoa_content::{Request, transfer::Format};
+use stoa_identity::member::Arrival;
+use stoa_kernel::{Caller, Role};
+use stoa_sql::Value;
+use stoa_store::{Database, InsertRows, boxed, outbox};
+use stoa_testkit::{TestApp, on_both_engines};
+use tracing::{
+    Event, Metadata, Subscriber,
+    field::{Field, Visit},
+    level_filters::LevelFilter,
+    span,
+};
+
+/// What each transaction of the process changed.
+static CHANGED: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+/// One test at a time, for that reason.
+static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
+struct Listener;
+
+impl Subscriber for Listener {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target() == "stoa::transaction"
+    }
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(LevelFilter::TRACE)
+    }
+    fn event(&self, event: &Event<'_>) {
+        struct Changed;
+        impl Visit for Changed {
+            fn record_u64(&mut self, _: &Field, value: u64) {
+                CHANGED.lock().unwrap().push(value);
+            }
+            fn record_debug(&mut self, _: &Field, _: &dyn std::fmt::Debug) {}
+        }
+        event.record(&mut Changed);
+    }
+    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+        span::Id::from_u64(1)
+    }
+    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+    fn enter(&self, _: &span::Id) {}
+    fn exit(&self, _: &span::Id) {}
+}
+
+/// Does some work that changes at least so many rows, and makes sure that no transaction changed more than
+/// `most` of them.
+async fn in_pieces<T>(what: &str, rows: u64, most: u64, work: impl Future<Output = T>) -> T {
+    static LISTENING: OnceLock<()> = OnceLock::new();
+    LISTENING.get_or_init(|| tracing::subscriber::set_global_default(Listener).unwrap());
+    CHANGED.lock().unwrap().clear();
+    let done = work.await;
+    let changed = std::mem::take(&mut *CHANGED.lock().unwrap());
+    assert!(changed.iter().sum::<u64>() >= rows, "{what} changes {rows} rows: {changed:?}");
+    assert!(changed.iter().all(|it| *it <= most), "{what} changes at most {most} rows at once: {changed:?}");
+    done
+}
+
+fn owner() -> Caller {
+    Caller::User { id: "olga".into(), role: Role::Owner, session: "s".into() }
+}
+
+fn key() -> Caller {
+    Caller::App { id: "key".into() }
+}
+
+/// Fills a table with rows from long ago. A column is `name:t` for text, `name:b` for bytes, both different in
+/// each row, or `name:i` for zero.
+async fn fill(database: &Database, table: &'static str, site: Option<&str>, columns: &'static str, count: usize) {
+    let site = site.map(str::to_owned);
+    let write = database.append(move |tx| {
+        let site = site.clone();
+        boxed!({
+            let (mut names, mut kinds): (Vec<&str>, Vec<&str>) =
+                columns.split(' ').filter_map(|it| it.split_once(':')).unzip();
+            if site.is_some() {
+                names.insert(0, "site");
+                kinds.insert(0, "s");
+            }
+            let cell = |kind: &str, n: usize| match kind {
+                "s" => Value::Text(site.clone().unwrap_or_default()),
+                "t" => Value::Text(format!("{table}{n}")),
+                "b" => Value::Bytes(n.to_be_bytes().to_vec()),
+                _ => Value::Int(0),
+            };
+            let rows: Vec<Vec<Value>> = (0..count).map(|n| kinds.iter().map(|it| cell(it, n)).collect()).collect();
+            let into = format!("insert into stoa.{table} ({})", names.join(", "));
+            let values: Vec<String> = (1..=names.len()).map(|it| format!("${it}")).collect();
+            // A text that differs from row to row tells them apart.
+            let key_index = kinds.iter().position(|it| *it == "t").unwrap_or_default();
+            let key = names[key_index];
+            let insert = InsertRows { into: &into, values: &values, key, key_index, replace: None, rows: &rows };
+            assert!(tx.insert_rows(insert).await?.iter().all(|it| *it), "{table}");
+            Ok(())
+        })
+    });
+    write.await.unwrap();
+}
+
+async fn create(app: &TestApp, id: &str, fields: Json) {
+    let levels = json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "SITE_MEMBER_AUTHOR" });
+    let object = json!({ "id": id, "fields": fields, "dataPermissions": levels });
+    app.app.content.collection_create(&app.site, &owner(), &object).await.unwrap();
+}
+
+/// Items by an import, so many rows that one transaction can't be meant to have them all.
+async fn import(app: &TestApp, collection: &str, items: impl Iterator<Item = Json>) {
+    let text: String = items.map(|it| format!("{it}\n")).collect();
+    let done = app
+        .app
+        .content
+        .import(&app.site, &key(), collection, Format::JsonLines, text.as_bytes(), |_| {})
+        .await
+        .unwrap();
+    assert_eq!((done.failed, done.links.map_or(0, |it| it.missing)), (0, 0));
+}
+
+async fn truncate(app: &TestApp, collection: &str) {
+    let body = json!({ "dataCollectionId": collection }).to_string();
+    let request = Request::parse(body.as_bytes()).unwrap();
+    app.app.content.item_truncate(&app.site, &key(), &request).await.unwrap();
+}
+
+fn number() -> Json {
+    json!([{ "key": "n", "type": "NUMBER" }])
+}
+
+fn links_to(collection: &str) -> Json {
+    let target = json!({ "multiReference": { "referencedCollectionId": collection, "referencingFieldKey": "back" } });
+    json!({ "key": "to", "type": "MULTI_REFERENCE", "typeMetadata": target })
+}
+
+on_both_engines! {
+    async fn what_is_over_is_deleted_in_pieces(engine) {
+        let _turn = TURN.lock().await;
+        let app = TestApp::new(engine).await;
+        let (site, identity) = (&app.site, &app.app.identity);
+        // The clock of tests stands in the year 2026.
+        for (table, columns) in [
+            ("audit", "id:t created:i event:t actor_kind:t actor:t"),
+            ("session_token", "hash:b member:t expires:i"),
+            ("code", "hash:b client:t member:t root:t expires:i"),
+            ("refresh_token", "hash:b session:t children:i expires:i"),
+            ("device", "hash:b member:t created:i expires:i"),
+            ("session", "id:t root:t member:t hash:b created:i used:i expires:i"),
+            ("flow", "hash:b browser:b kind:t state:t context:t revision:i expires:i"),
+            ("redirect_session", "hash:b plan:t expires:i"),
+            ("verification", "hash:b member:t email_folded:t code_hash:b code_expires:i attempts:i messages:i created:i expires:i"),
+            ("link", "hash:b purpose:t member:t created:i expires:i"),
+            ("install_code", "hash:b client:t expires:i"),
+            ("mail", "id:t kind:t created:i expires:i attempts:i"),
+        ] {
+            fill(site, table, Some(site.id.as_str()), columns, 2500).await;
+        }
+        fill(app.kit.store.catalog(), "revocation", None, "subject:t created:i expires:i", 2500).await;
+        in_pieces("the audit log", 2500, 1000, identity.audit_prune(site)).await.unwrap();
+        in_pieces("sessions", 5 * 2500, 1000, identity.sessions_prune(site)).await.unwrap();
+        in_pieces("flows", 5 * 2500, 1000, identity.flows_prune(site)).await.unwrap();
+        fill(site, "device", Some(site.id.as_str()), "hash:b member:t created:i expires:i", 2500).await;
+        in_pieces("mail and browsers", 2 * 2500, 1000, identity.mail_prune(site)).await.unwrap();
+        let gone = in_pieces("revocations", 2500, 1000, identity.revocations_prune()).await.unwrap();
+        assert_eq!(gone, 2500);
+    }
+
+    async fn an_outbox_is_cut_in_pieces(engine) {
+        let _turn = TURN.lock().await;
+        let app = TestApp::new(engine).await;
+        let id = app.site.id.clone();
+        let write = app.site.append(move |tx| {
+            let id = id.clone();
+            boxed!({
+                for n in 0..4000 {
+                    outbox::put(tx, &id, "test", format!("{n}"), 0).await?;
+                }
+                Ok(())
+            })
+        });
+        write.await.unwrap();
+        in_pieces("the outbox", 2000, 500, app.site.outbox().prune(app.kit.world.now())).await.unwrap();
+    }
+
+    async fn imports_are_written_in_pieces(engine) {
+        let _turn = TURN.lock().await;
+        let app = TestApp::new(engine).await;
+        create(&app, "plain", number()).await;
+        create(&app, "linked", json!([links_to("plain")])).await;
+        let plain = (0..4500).map(|n| json!({ "_id": format!("p{n}") }));
+        // Items and the row that tells of them.
+        in_pieces("an import", 4500, 1001, import(&app, "plain", plain)).await;
+        let linked = |count: usize| move |n: usize| json!({ "_id": format!("l{n}"),
+            "to": (0..count).map(|it| format!("p{}", (n * count + it) % 4500)).collect::<Vec<_>>() });
+        let most = 1000 + 50 + 1;
+        in_pieces("an import of links", 5000, most, import(&app, "linked", (0..100).map(linked(50)))).await;
+        // Old links go, new ones come.
+        in_pieces("an import of other links", 4000, 3 * most, import(&app, "linked", (0..100).map(linked(40)))).await;
+
+        // Links that wait until the end of the file.
+        create(&app, "chain", number()).await;
+        app.app.content.field_create(&app.site, &owner(), "chain", &links_to("chain")).await.unwrap();
+        let chain = (0..4500).map(|n| json!({ "_id": format!("c{n}"), "to": [format!("c{}", 4499 - n)] }));
+        in_pieces("an import of a chain", 9000, 2001, import(&app, "chain", chain)).await;
+
+        let member = |n: usize| json!({ "email": format!("m{n}@example.org") });
+        let arrivals: Vec<Arrival> = (0..1500).map(|n| Arrival::parse(&member(n)).unwrap()).collect();
+        in_pieces("an import of members", 1500, 2000, async {
+            let mut arrivals = arrivals.into_iter();
+            loop {
+                let some: Vec<_> = arrivals.by_ref().take(stoa_identity::member::AT_ONCE).collect();
+                if some.is_empty() {
+                    break;
+                }
+                app.app.identity.member_import(&app.site, &key(), some).await.unwrap();
+            }
+        })
+        .await;
+    }
+
+    async fn collections_are_swept_in_pieces(engine) {
+        let _turn = TURN.lock().await;
+        let app = TestApp::new(engine).await;
+        let content = &app.app.content;
+        create(&app, "plain", number()).await;
+        create(&app, "linked", json!([links_to("plain")])).await;
+        let plain = || (0..3500).map(|n| json!({ "_id": format!("p{n}"), "n": n }));
+        // Items of which one alone has more links than go at once.
+        let linked = || {
+            (0..8).map(|n| json!({ "_id": format!("l{n}"), "to": (0..900).map(|it| format!("p{}", if n < 4 { it + n * 800 } else { it })).collect::<Vec<_>>() }))
+        };
+        import(&app, "plain", plain()).await;
+        import(&app, "linked", linked()).await;
+        let most = 500 + 1000 + 2;
+        in_pieces("a field of items", 3500, 502, content.field_delete(&app.site, &owner(), "plain", "n")).await.unwrap();
+        in_pieces("a truncate of few items with many links", 7200, most, truncate(&app, "linked")).await;
+        import(&app, "linked", linked()).await;
+        in_pieces("a truncate of many items with many links", 3500 + 7200, most, truncate(&app, "plain")).await;
+        import(&app, "plain", plain()).await;
+        import(&app, "linked", linked()).await;
+        in_pieces("a field of links", 7200, 1000, content.field_delete(&app.site, &owner(), "linked", "to")).await.unwrap();
+        in_pieces("a deleted collection", 1, 10, content.collection_delete(&app.site, &owner(), "plain")).await.unwrap();
+    }
+
+    async fn what_a_visitor_owned_is_passed_on_in_pieces(engine) {
+        let _turn = TURN.lock().await;
+        let app = TestApp::new(engine).await;
+        create(&app, "wishes", number()).await;
+        let visitor = app.visitor().await;
+        for part in 0..3 {
+            let items: Vec<_> = (0..600).map(|n| json!({ "data": { "_id": format!("w{part}-{n}") } })).collect();
+            let body = json!({ "dataCollectionId": "wishes", "dataItems": items });
+            assert_eq!(visitor.post("/v2/bulk/items/insert", &body).await.verdict(), "200");
+        }
+        let body = json!({ "loginId": { "email": "ada@example.org" }, "password": "correct horse battery" });
+        let member = visitor.post("/v2/register", &body).await.json()["identity"]["id"].clone();
+        let grant = json!({ "grant_type": "authorized_client", "scope": "offline_access", "member_id": member });
+        let both = app.with_token(&format!("{},{}", visitor.token, app.app().token));
+        in_pieces("a visitor's items", 1800, 600, async {
+            assert_eq!(both.post("/oauth2/token", &grant).await.verdict(), "200");
+            app.app.identity.joins_finish(&app.site).await.unwrap();
+            let body = json!({ "dataCollectionId": "wishes", "filter": { "_owner": member } });
+            for _ in 0..500 {
+                if app.app().post("/v2/items/count", &body).await.json()["totalCount"] == 1800 {
+                    return;
+                }
+                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            }
+            panic!("a minute was not enough");
+        })
+        .await;
+    }
+}
