@@ -1,9 +1,8 @@
 //! Passwords: what is accepted, and Argon2id in threads of its own.
 //!
 //! Hashing takes some 20 ms of a core and 19 MiB, so it runs on two threads with a bounded queue: a
-//! storm of sign-ins waits here, behind everything else, and holds nothing up. It waits before it has
-//! looked anything up ([`Passwords::turn`]), or two hundred lookups at once would make every other
-//! request wait for them. Every check costs one hash, also when there is no such account.
+//! storm of sign-ins waits here, behind everything else, and holds nothing up. Every check costs one
+//! hash, also when there is no such account.
 
 mod foreign;
 
@@ -20,14 +19,12 @@ use std::{
     },
 };
 use stoa_kernel::{Code, Fault, Result, Secret, TokenHash, Violation, World};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::oneshot;
 
 /// Hashes at the same time.
 const THREADS: usize = 2;
 /// Hashes that may wait: about three seconds of work.
 const WAITING: usize = 256;
-/// Sign-ins that are past the queue: those that hash, and as many whose turn to hash is next.
-const BEGUN: usize = 2 * THREADS;
 /// About a tenth of the share that other threads have where both want the processor: sign-ins must not
 /// wait for ever.
 #[cfg(target_os = "linux")]
@@ -62,20 +59,12 @@ pub enum Match {
 /// Hashes and checks passwords.
 pub(crate) struct Passwords {
     jobs: SyncSender<Job>,
-    line: Arc<Semaphore>,
-    begun: Arc<Semaphore>,
     cost: Cost,
     /// The hash of nobody's password: checked when there is no account.
     nobody: String,
 }
 
 type Job = Box<dyn FnOnce(&mut Vec<Block>) + Send>;
-
-/// The right to go on with a sign-in, until it is dropped.
-pub(crate) struct Turn {
-    _place: OwnedSemaphorePermit,
-    _begun: OwnedSemaphorePermit,
-}
 
 impl Passwords {
     pub(crate) async fn start(cost: &Cost, world: &World) -> Result<Self> {
@@ -88,21 +77,9 @@ impl Passwords {
                 .spawn(move || run(&waiting))
                 .map_err(|it| Fault::new(Code::Unavailable).logged(it))?;
         }
-        let (line, begun) = (Arc::new(Semaphore::new(WAITING + BEGUN)), Arc::new(Semaphore::new(BEGUN)));
-        let mut passwords = Self { jobs, line, begun, cost: *cost, nobody: String::new() };
+        let mut passwords = Self { jobs, cost: *cost, nobody: String::new() };
         passwords.nobody = passwords.hash(&Secret::new(world.token::<32>()), world).await?;
         Ok(passwords)
-    }
-
-    /// Waits until it is one's turn to hash, first come, first served.
-    ///
-    /// # Errors
-    /// [`Code::Throttled`] when too many wait.
-    pub(crate) async fn turn(&self) -> Result<Turn> {
-        let full = |_| Fault::new(Code::Throttled).logged("the password queue is full");
-        let place = self.line.clone().try_acquire_owned().map_err(full)?;
-        let begun = self.begun.clone().acquire_owned().await.map_err(Fault::internal)?;
-        Ok(Turn { _place: place, _begun: begun })
     }
 
     /// A new hash of the password, as text with its cost and salt.

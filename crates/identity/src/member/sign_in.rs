@@ -52,12 +52,10 @@ impl Identity {
         let throttle = &self.core.throttle;
         let kind = Tried::Registration;
         let _tried = throttle.attempt(kind, self.now(), &site.id, attempt.address, email.folded())?;
-        let turn = self.core.passwords.turn().await?;
         if self.member_by_email(site, &email).await?.is_some() {
             return Err(Fault::new(Code::EmailTaken));
         }
         let hash = self.password_hash(&registration.password).await?;
-        drop(turn);
         let (me, place, visitor) = (self.clone(), site.clone(), attempt.visitor.clone());
         let address = attempt.address;
         let advanced = site
@@ -102,7 +100,6 @@ impl Identity {
         password: &Secret,
     ) -> Result<SignIn> {
         let email = Email::parse(email).ok_or_else(|| Fault::new(Code::EmailInvalid))?;
-        let turn = self.core.passwords.turn().await?;
         self.captcha_admit(site, attempt.captcha.as_deref()).await?;
         let tried = self.sign_in_attempt(site, attempt, Account::Member(&email)).await?;
         let found = self.member_by_email(site, &email).await?;
@@ -115,7 +112,6 @@ impl Identity {
             Match::RightButCheap => Some(self.password_hash(password).await?),
             Match::Right | Match::Wrong => None,
         };
-        drop(turn);
         let (me, place, visitor) = (self.clone(), site.clone(), attempt.visitor.clone());
         let address = attempt.address;
         let advanced = site
