@@ -291,7 +291,7 @@ fn finish_import(value: &Value, as_json: bool) -> Result<(), String> {
         }
         println!("{line}");
     } else {
-        let links = links.map(|(made, missing)| format!(", {made} links, {missing} links without a target"));
+        let links = links.map(|(made, missing)| format!("; links: {made} made, {missing} without a target"));
         println!("{inserted} inserted, {updated} updated, {failed} failed{}", links.unwrap_or_default());
     }
     let unlinked = links.and_then(|it| it.1.as_u64()).unwrap_or_default();

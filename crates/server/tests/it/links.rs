@@ -110,7 +110,7 @@ fn links_are_counted(engine: Engine) {
     }
     let output = place.stoa(&["import", "things", file.to_str().unwrap()]).output().unwrap();
     let out = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert_eq!(out, "0 inserted, 2 updated, 1 failed, 2 links, 1 links without a target\n");
+    assert_eq!(out, "0 inserted, 2 updated, 1 failed; links: 2 made, 1 without a target\n");
     server.kill();
 }
 
