@@ -16,6 +16,16 @@ on_both_engines! {
 /// `{role}`, `{field}`, `{assignment}` are made for each call; `{n}` is another number each time.
 pub(crate) const ROUTES: &[(&str, &str, &str)] = &[
     ("GET", "/_api/identity/v1/audit?member={ada}", ""),
+    ("GET", "/_api/identity/v1/sessions", ""),
+    ("GET", "/_api/identity/v1/sessions?memberId={ada}", ""),
+    ("DELETE", "/_api/identity/v1/sessions", ""),
+    ("DELETE", "/_api/identity/v1/sessions?memberId={new}", ""),
+    ("DELETE", "/_api/identity/v1/sessions/none?memberId={new}", ""),
+    ("POST", "/_api/identity/v1/members/{new}/refuse-password", "{}"),
+    ("GET", "/_api/site/v1/pages", ""),
+    ("PUT", "/_api/site/v1/pages", r#"{"pages":{"ecomCheckout":"https://example.org/checkout"}}"#),
+    ("GET", "/_api/account/v1/captcha", ""),
+    ("GET", "/v1/sign-on-policies", ""),
     ("GET", "/members/v1/members", ""),
     (
         "POST",
