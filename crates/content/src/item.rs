@@ -59,7 +59,7 @@ pub(crate) fn print_stored(
     out.extend_from_slice(b"{\"id\":");
     match document {
         Document::Text(it) => out.extend_from_slice(quoted_id(it).as_bytes()),
-        Document::Jsonb(it) => jsonb::print_first_member_to(it, out).unwrap_or_default(),
+        Document::Jsonb(it) => jsonb::print_first_member_to(it, out).ok_or_else(Document::unreadable)?,
     }
     out.extend_from_slice(b",\"dataCollectionId\":");
     out.extend_from_slice(collection.texts.quoted_id.as_bytes());

@@ -330,7 +330,10 @@ impl<'a> Rows<'a> {
         })
         .await?;
         if has_odd == Some(true) {
-            self.collection.odd_indexes.write().push(even.index);
+            let mut known = self.collection.odd_indexes.write();
+            if !known.contains(&even.index) {
+                known.push(even.index);
+            }
         }
         Ok(has_odd == Some(false))
     }

@@ -150,7 +150,8 @@ impl Identity {
     /// Deletes rows whose tokens have expired by themselves. For the housekeeping of a running server.
     pub async fn revocations_prune(&self) -> Result<u64> {
         let now = self.now();
-        let sql = "delete from stoa.revocation where subject in \
+        // Asked of the row once more: it may have been renewed since it was found.
+        let sql = "delete from stoa.revocation where expires <= $1 and subject in \
                    (select subject from stoa.revocation where expires <= $1 limit $2)";
         let catalog = self.core.store.catalog();
         let mut all = 0;

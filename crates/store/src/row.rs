@@ -66,7 +66,8 @@ impl Document<'_> {
         }
     }
 
-    fn unreadable() -> Error {
+    /// What stands in the place of a document can't be read as one.
+    pub fn unreadable() -> Error {
         Error::Other("what is stored as a document is none".to_owned())
     }
 }
