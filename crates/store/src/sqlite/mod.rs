@@ -1,6 +1,7 @@
 //! SQLite: one file, one writer thread, two lanes of readers.
 
 mod log;
+mod map;
 mod reader;
 mod writer;
 

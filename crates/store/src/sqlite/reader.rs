@@ -4,7 +4,7 @@
 //! to be short. Everything that scans runs on a small lane of its own, bounded in number and cancelled
 //! when nobody waits for it any more or its time is over (measurements Q2).
 
-use super::{SqliteTx, log::Gate};
+use super::{SqliteTx, log::Gate, map};
 use crate::{Error, Tx, TxFuture, tx::EngineTx};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use parking_lot::Mutex;
@@ -131,13 +131,15 @@ impl Readers {
     }
 }
 
-fn open(path: &Path) -> Result<Connection, Error> {
+pub(super) fn open(path: &Path) -> Result<Connection, Error> {
     let conn = super::open(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    conn.execute_batch(
+    conn.execute_batch(&format!(
         "pragma busy_timeout = 10000; pragma query_only = on; pragma cache_size = -16384; \
-         pragma mmap_size = 1073741824; pragma temp_store = memory;",
-    )
+         pragma mmap_size = {}; pragma temp_store = memory;",
+        map::LARGEST
+    ))
     .map_err(|it| Error::from_sqlite(&it))?;
+    map::keep(&conn)?;
     Ok(conn)
 }
 
