@@ -71,6 +71,12 @@ on_both_engines! {
         assert!(found["members"][0]["loginEmail"].is_null());
         let by_mail = json!({ "query": { "filter": { "loginEmail": "ada@example.org" } } });
         assert_eq!(bob.post(&format!("{MEMBERS}/query"), &by_mail).await.verdict(), "428 WDE0119");
+        // Places in an order tell as much as a filter does.
+        for name in ["loginEmail", "lastLoginDate"] {
+            let sorted = json!({ "query": { "sort": [{ "fieldName": name, "order": "ASC" }] } });
+            assert_eq!(bob.post(&format!("{MEMBERS}/query"), &sorted).await.verdict(), "428 WDE0119", "{name}");
+            assert_eq!(app.app().post(&format!("{MEMBERS}/query"), &sorted).await.verdict(), "200", "{name}");
+        }
         // Visitors only where the site says so.
         assert_eq!(visitor.get(&format!("{MEMBERS}/{a}")).await.verdict(), "404 NOT_FOUND");
         let open = json!({ "memberPrivacySettings": { "publicMemberVisibility": "VISIBLE_TO_ALL" } });

@@ -384,17 +384,18 @@ fn value(field: F, sent: &Value, path: &str) -> Result<Operand> {
     })
 }
 
-/// Reads an order: one member of the member.
+/// Reads an order: one member of the member. Who may not see a member's address or last sign-in can't learn
+/// them by comparing places in a list either.
 ///
 /// # Errors
 /// [`Code::NotSupported`].
-pub(crate) fn sort(sent: &Value) -> Result<(MemberSort, bool)> {
+pub(crate) fn sort(sent: &Value, is_staff: bool) -> Result<(MemberSort, bool)> {
     let Some(first) = sent.as_array().and_then(|it| it.first()) else { return Ok((MemberSort::Created, false)) };
     let sort = match first["fieldName"].as_str().unwrap_or_default() {
         "createdDate" | "_createdDate" => MemberSort::Created,
-        "lastLoginDate" => MemberSort::LastLogin,
+        "lastLoginDate" if is_staff => MemberSort::LastLogin,
         "nickname" | "profile.nickname" => MemberSort::Nickname,
-        "loginEmail" => MemberSort::Email,
+        "loginEmail" if is_staff => MemberSort::Email,
         name => return Err(Fault::because(Code::NotSupported, format!("members can't be sorted by {name}"))),
     };
     Ok((sort, first["order"] != "DESC"))

@@ -56,7 +56,8 @@ async fn page(app: &App, ask: &Ask, filter: MemberFilter) -> Answer {
     let audience = app.identity.audience(&ask.site, &ask.caller).await?;
     let query = &ask.data["query"];
     let orders = [&query["sort"], &query["sorting"], &ask.data["sorting"]];
-    let (sort, is_ascending) = member_wire::sort(orders.into_iter().find(|it| it.is_array()).unwrap_or(&Value::Null))?;
+    let order = orders.into_iter().find(|it| it.is_array()).unwrap_or(&Value::Null);
+    let (sort, is_ascending) = member_wire::sort(order, audience == Audience::Staff)?;
     let by_cursor = ask.wants_cursor();
     let (limit, window) = match by_cursor {
         true => ask.cursor_page(LIMIT).map(|(limit, cursor)| (limit, Window::After(cursor.to_owned())))?,

@@ -1,17 +1,18 @@
 //! Lists of members: filters and orders that an index serves, in pages by offset or by cursor.
 //!
-//! A query may name only what has a column and an index. Who may see members by what they show of
-//! themselves is part of the statement.
+//! A query may name only what has a column. Who may see members by what they show of themselves is part of
+//! the statement. [`MemberQuery::page`] and [`MemberQuery::count`] are the statements: pure, so that how the
+//! engines go about them can be looked at.
 
 use super::{Member, row};
 use crate::Identity;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use stoa_kernel::{Code, Fault, Millis, Result};
-use stoa_sql::{Value, Writer};
+use stoa_kernel::{Code, Fault, Millis, Result, SiteId};
+use stoa_sql::{Dialect, Value, Writer};
 use stoa_store::{Lane, Site, boxed};
 
-/// More members than this are not counted.
-const COUNTED: i64 = 10_000;
+/// More members than this are not counted: a page is not to wait for its total.
+const COUNTED: i64 = 5_000;
 
 /// Whom a list is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,13 +134,56 @@ impl MemberField {
 }
 
 impl MemberSort {
-    fn column(self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::LastLogin => "coalesce(last_login, 0)",
-            Self::Nickname => "nickname_folded",
-            Self::Email => "email_folded",
+    /// What makes the order total differs, so that an index has all of it: addresses are unique.
+    fn order(self, is_ascending: bool) -> &'static str {
+        match (self, is_ascending) {
+            (Self::Created, true) => "created asc, id asc",
+            (Self::Created, false) => "created desc, id desc",
+            (Self::LastLogin, true) => "coalesce(last_login, 0) asc, id asc",
+            (Self::LastLogin, false) => "coalesce(last_login, 0) desc, id desc",
+            (Self::Nickname, true) => "nickname_folded asc, created desc, id desc",
+            (Self::Nickname, false) => "nickname_folded desc, created asc, id asc",
+            (Self::Email, true) => "email_folded asc",
+            (Self::Email, false) => "email_folded desc",
         }
+    }
+}
+
+impl MemberQuery {
+    /// The statement of a page: one member more than asked for tells whether there is a next one.
+    ///
+    /// # Errors
+    /// [`Code::CursorInvalid`]; [`Code::PagingInvalid`] for a cursor with another order than the default.
+    pub fn page(&self, dialect: &dyn Dialect, site: &SiteId, audience: Audience) -> Result<(String, Vec<Value>)> {
+        let after = match &self.window {
+            Window::After(_) if self.sort != MemberSort::Created || self.is_ascending => {
+                return Err(Fault::because(Code::PagingInvalid, "a cursor goes with the default order"));
+            }
+            Window::After(cursor) if !cursor.is_empty() => Some(read_cursor(cursor)?),
+            _ => None,
+        };
+        let mut sql = Writer::new(dialect);
+        sql.push(row::SELECT).push(" where site = ").bind(site);
+        condition(&mut sql, audience, &self.filter);
+        if let Some((created, id)) = after {
+            sql.push(" and (created < ").bind(created).push(" or (created = ").bind(created);
+            sql.push(" and id < ").bind(id).push("))");
+        }
+        sql.push(" order by ").push(self.sort.order(self.is_ascending)).push(" limit ").bind(self.limit + 1);
+        if let Window::Offset(offset) = self.window {
+            sql.push(" offset ").bind(offset);
+        }
+        Ok(sql.finish())
+    }
+
+    /// The statement of the total, up to one more than [`COUNTED`]; none for pages by cursor.
+    pub fn count(&self, dialect: &dyn Dialect, site: &SiteId, audience: Audience) -> Option<(String, Vec<Value>)> {
+        let Window::Offset(_) = self.window else { return None };
+        let mut sql = Writer::new(dialect);
+        sql.push("select count(*) from (select 1 as one from stoa.member where site = ").bind(site);
+        condition(&mut sql, audience, &self.filter);
+        sql.push(" limit ").bind(COUNTED + 1).push(") as counted");
+        Some(sql.finish())
     }
 }
 
@@ -149,43 +193,18 @@ impl Identity {
     /// # Errors
     /// [`Code::CursorInvalid`]; [`Code::PagingInvalid`] for a cursor with another order than the default.
     pub async fn member_query(&self, site: &Site, audience: Audience, query: &MemberQuery) -> Result<MemberPage> {
-        let after = match &query.window {
-            Window::After(_) if query.sort != MemberSort::Created || query.is_ascending => {
-                return Err(Fault::because(Code::PagingInvalid, "a cursor goes with the default order"));
-            }
-            Window::After(cursor) if !cursor.is_empty() => Some(read_cursor(cursor)?),
-            _ => None,
-        };
-        let (site_id, query) = (site.id.clone(), query.clone());
+        let page = query.page(site.dialect(), &site.id, audience)?;
+        let count = query.count(site.dialect(), &site.id, audience);
+        let limit = query.limit as usize;
         site.read(Lane::Scan, move |tx| {
             boxed!({
-                let mut sql = Writer::new(tx.dialect());
-                sql.push(row::SELECT).push(" where site = ").bind(&site_id);
-                condition(&mut sql, audience, &query.filter);
-                if let Some((created, id)) = &after {
-                    sql.push(" and (created < ").bind(*created).push(" or (created = ").bind(*created);
-                    sql.push(" and id < ").bind(id.clone()).push("))");
-                }
-                let (order, column) = (if query.is_ascending { "asc" } else { "desc" }, query.sort.column());
-                sql.push(&format!(" order by {column} {order}, id {order} limit ")).bind(query.limit + 1);
-                if let Window::Offset(offset) = query.window {
-                    sql.push(" offset ").bind(offset);
-                }
-                let (text, values) = sql.finish();
-                let mut members = tx.rows(&text, &values, row::from_row).await?;
-                let has_more = members.len() > query.limit as usize;
-                members.truncate(query.limit as usize);
+                let mut members = tx.rows(&page.0, &page.1, row::from_row).await?;
+                let has_more = members.len() > limit;
+                members.truncate(limit);
                 let next = members.last().filter(|_| has_more).map(|it| cursor(it.created, it.id.as_str()));
-                let total = match query.window {
-                    Window::After(_) => None,
-                    Window::Offset(_) => {
-                        let mut sql = Writer::new(tx.dialect());
-                        sql.push("select count(*) from (select 1 as one from stoa.member where site = ").bind(&site_id);
-                        condition(&mut sql, audience, &query.filter);
-                        sql.push(" limit ").bind(COUNTED + 1).push(") as counted");
-                        let (text, values) = sql.finish();
-                        tx.row(&text, &values, |row| row.get::<i64>(0)).await?
-                    }
+                let total = match &count {
+                    Some((text, values)) => tx.row(text, values, |row| row.get::<i64>(0)).await?,
+                    None => None,
                 };
                 let is_more_than_counted = total.is_some_and(|it| it > COUNTED);
                 Ok(MemberPage { members, total: total.map(|it| it.min(COUNTED)), is_more_than_counted, next })
