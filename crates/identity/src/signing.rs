@@ -8,10 +8,8 @@
 //! token made for one purpose can't pass for another. What the claims mean is in `token`.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use ring::{
-    hmac,
-    signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey},
-};
+use ed25519_dalek::{Signature, Signer as _, SigningKey};
+use ring::hmac;
 use serde_json::{Value, json};
 use stoa_kernel::{Fault, Result, World};
 use stoa_sql::params;
@@ -71,7 +69,7 @@ struct Key {
 }
 
 enum Signer {
-    Pair(Ed25519KeyPair),
+    Pair(SigningKey),
     Mac(hmac::Key),
 }
 
@@ -88,7 +86,7 @@ impl Keys {
                         if tx.row(sql, &params![purpose.name()], |_| Ok(())).await?.is_none() {
                             let (id, seed) = (world.uuid(), world.bytes::<32>());
                             let pair = pair(&seed)?;
-                            let public = pair.public_key().as_ref().to_vec();
+                            let public = pair.verifying_key().to_bytes().to_vec();
                             let sql = "insert into stoa.signing_key (id, purpose, private, public, created) \
                                        values ($1, $2, $3, $4, $5)";
                             let row = params![id, purpose.name(), seed.to_vec(), public, world.now()];
@@ -156,12 +154,12 @@ impl Keys {
     pub fn jwks(&self) -> Value {
         let access = self.0.iter().filter(|it| it.purpose == Purpose::Access);
         let public = access.filter_map(|it| match &it.signer {
-            Signer::Pair(pair) => Some((&it.id, pair.public_key())),
+            Signer::Pair(pair) => Some((&it.id, pair.verifying_key().to_bytes())),
             Signer::Mac(_) => None,
         });
         let keys: Vec<Value> = public
             .map(|(id, key)| {
-                let x = URL_SAFE_NO_PAD.encode(key.as_ref());
+                let x = URL_SAFE_NO_PAD.encode(key);
                 json!({ "kty": "OKP", "crv": "Ed25519", "use": "sig", "alg": "EdDSA", "kid": id, "x": x })
             })
             .collect();
@@ -187,24 +185,26 @@ impl Signer {
 
     fn sign(&self, text: &[u8]) -> Vec<u8> {
         match self {
-            Self::Pair(pair) => pair.sign(text).as_ref().to_vec(),
+            Self::Pair(pair) => pair.sign(text).to_bytes().to_vec(),
             Self::Mac(key) => hmac::sign(key, text).as_ref().to_vec(),
         }
     }
 
-    /// In constant time.
+    /// In constant time. A signature counts in one form only (RFC 8032, 5.1.7): what was signed here has no
+    /// second text that is as good.
     fn has_signed(&self, text: &[u8], signature: &[u8]) -> bool {
         match self {
             Self::Pair(pair) => {
-                UnparsedPublicKey::new(&ED25519, pair.public_key().as_ref()).verify(text, signature).is_ok()
+                let signature = Signature::from_slice(signature);
+                signature.is_ok_and(|it| pair.verifying_key().verify_strict(text, &it).is_ok())
             }
             Self::Mac(key) => hmac::verify(key, text, signature).is_ok(),
         }
     }
 }
 
-fn pair(seed: &[u8]) -> Result<Ed25519KeyPair> {
-    Ed25519KeyPair::from_seed_unchecked(seed).map_err(Fault::internal)
+fn pair(seed: &[u8]) -> Result<SigningKey> {
+    seed.try_into().map(|it| SigningKey::from_bytes(&it)).map_err(Fault::internal)
 }
 
 #[cfg(test)]
@@ -243,6 +243,34 @@ mod tests {
         }
     }
 
+    /// RFC 8032, 7.1, second test.
+    #[test]
+    fn signs_as_written() {
+        let hex = |text: &str| -> Vec<u8> {
+            (0..text.len()).step_by(2).map(|it| u8::from_str_radix(&text[it..it + 2], 16).expect("hex")).collect()
+        };
+        let seed = hex("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb");
+        let pair = pair(&seed).expect("a pair");
+        let public = hex("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c");
+        assert_eq!(pair.verifying_key().to_bytes().to_vec(), public);
+        let signer = Signer::Pair(pair);
+        let mut signature = hex(concat!(
+            "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da",
+            "085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00"
+        ));
+        assert_eq!(signer.sign(&[0x72]), signature);
+        assert!(signer.has_signed(&[0x72], &signature));
+        // The same number with the order of the group added to it.
+        let order = hex("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010");
+        let mut carry = 0;
+        for (byte, more) in signature[32..].iter_mut().zip(order) {
+            let sum = u16::from(*byte) + u16::from(more) + carry;
+            (*byte, carry) = ((sum & 0xff) as u8, sum >> 8);
+        }
+        assert!(!signer.has_signed(&[0x72], &signature));
+        assert!(!signer.has_signed(&[0x72], &signature[..63]));
+    }
+
     #[test]
     fn visitors_of_old_are_still_known() {
         let keys = keys();
@@ -258,7 +286,7 @@ mod tests {
     fn a_public_key_makes_no_mac() {
         let keys = keys();
         let Signer::Pair(pair) = &keys.0[0].signer else { panic!("a pair") };
-        for key in [pair.public_key().as_ref(), &[7; 32]] {
+        for key in [&pair.verifying_key().to_bytes(), &[7; 32]] {
             for header in [&keys.0[0].header, &keys.0[1].header, &keys.0[2].header] {
                 let text = format!("{header}.{}", URL_SAFE_NO_PAD.encode(br#"{"sub":"x"}"#));
                 let mac = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), text.as_bytes());
