@@ -64,7 +64,7 @@ async fn only_trusted_proxies_tell_addresses() {
     let settings = Settings {
         public_url: Some("https://www.example.org".to_owned()),
         trusted_proxies: vec!["10.0.0.0/8".parse().unwrap()],
-        tls: false,
+        ..Settings::default()
     };
     let (_test, app) = with(settings).await;
     let address = |peer: &str, lines: &[&str]| {

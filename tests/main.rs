@@ -8,6 +8,7 @@ mod defence;
 mod hosts;
 mod identity;
 mod indexes;
+mod limits;
 mod mail;
 mod malformed;
 mod matrix;

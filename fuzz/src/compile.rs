@@ -10,7 +10,7 @@ use rusqlite::functions::FunctionFlags;
 use rusqlite::types::{Value as Own, ValueRef};
 use serde_json::Value as Json;
 use std::cell::RefCell;
-use stoa_query::{Context, Schema, Scope, Stamp, canonical, compile, matches, order, resolve, wire};
+use stoa_query::{Context, Limits, Schema, Scope, Stamp, canonical, compile, matches, order, resolve, wire};
 use stoa_sql::{Dialect, Postgres, Sqlite, Table, Value, jsonb, probe};
 
 const TABLE: Table = Table { site: 1, number: 1 };
@@ -25,7 +25,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Some(Json::Object(request)) = lines.next().and_then(|it| serde_json::from_str(it).ok()) else { return };
     let schema = Schema::default();
     let context = Context { schema: &schema, scope: Scope::Everything, seed: 0 };
-    let plan = match wire::Query::parse(&request).and_then(|it| resolve::find(&it, context)) {
+    let plan = match wire::Query::parse(&request, &Limits::default()).and_then(|it| resolve::find(&it, context)) {
         Ok(plan) => plan,
         Err(fault) => {
             assert!(fault.code().status() < 500, "{fault:?}");
@@ -58,7 +58,7 @@ impl Item {
     fn read(n: i64, data: &str) -> Option<Self> {
         let (id, created) = (format!("i{n}"), n / 2);
         let stamp = Stamp { id: &id, created, updated: created, owner: None };
-        let document = canonical(data).ok()?.document(stamp).ok()?;
+        let document = canonical(data, Limits::default().item()).ok()?.document(stamp).ok()?;
         let json = serde_json::from_str(&document).expect("a document is JSON");
         Some(Self { id, created, document, json })
     }

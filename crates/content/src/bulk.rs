@@ -220,7 +220,7 @@ impl Content {
         let mut call = Call::new(Action::Patch, sent.len());
         for it in sent {
             let patch = saving.take_patch(call.items.len(), it);
-            call.add(match patch.and_then(|it| Patch::parse(&it, caller, &collection)) {
+            call.add(match patch.and_then(|it| Patch::parse(&it, caller, &collection, self.limits().query.item())) {
                 Ok(it) if it.id.contains('\0') => Err((Some(it.id.clone()), missing(&collection, &it.id))),
                 Ok(it) => Ok(Incoming { id: it.id, draft: Draft::Patch(it.modifications) }),
                 Err(fault) => Err((Patch::id_of(it).map(str::to_owned), fault)),

@@ -171,7 +171,7 @@ impl Content {
         if !rule::may_know(caller, &collection.access(caller)) {
             return Err(missing(id));
         }
-        Ok(only(definition::view(&collection, caller, with_allowed), fields))
+        Ok(only(definition::view(&collection, caller, with_allowed, self.limits()), fields))
     }
 
     /// A page of the collections that the caller may know of, the oldest first unless sorted.
@@ -203,7 +203,8 @@ impl Content {
         }
         let total = all.len();
         let page = all.into_iter().skip(options.offset).take(options.limit.unwrap_or(100));
-        let view = |it| only(definition::view(&Collection::new(site, it), caller, false), &options.fields);
+        let view =
+            |it| only(definition::view(&Collection::new(site, it), caller, false, self.limits()), &options.fields);
         Ok(CollectionList { collections: page.map(view).collect(), offset: options.offset, total })
     }
 }

@@ -4,7 +4,7 @@
 //! node that changes a definition forgets what it knew of it before it answers.
 
 use crate::{
-    Collection, Content, Level, Levels, cache,
+    Collection, Content, Level, Levels, Limits, cache,
     collection::{Stored, live, missing},
     definition::{self, Definition},
     field,
@@ -19,9 +19,9 @@ use crate::{
 };
 use serde_json::{Map, Value};
 use std::{collections::HashSet, sync::Arc, time::Duration};
-use stoa_kernel::{Caller, Code, Fault, Result};
+use stoa_kernel::{Caller, Code, Fault, Result, SiteId};
 use stoa_sql::{Table, params};
-use stoa_store::{Site, boxed};
+use stoa_store::{Site, Tx, boxed};
 
 const INSERT: &str = "insert into stoa.collection (site, number, id, definition, revision, created, updated) \
                       values ($1, $2, $3, $4, 1, $5, $6) on conflict do nothing";
@@ -36,29 +36,24 @@ impl Content {
     /// WDE0147 when the object isn't valid.
     pub async fn collection_create(&self, site: &Arc<Site>, caller: &Caller, object: &Value) -> Result<Value> {
         rule::may_manage(caller)?;
-        let id = definition::parse_id(object)?.to_owned();
-        let definition = Definition::parse(object, None)?;
+        let id = definition::parse_id(object, self.limits())?.to_owned();
+        let definition = Definition::parse(object, None, self.limits())?;
         definition.check_levels(None, caller)?;
-        Rules::check(&definition)?;
-        let (now, most) = (self.world().now(), self.limits().collections);
+        Rules::check(&definition, self.limits())?;
+        let now = self.world().now();
         let (place, name, content, asker) = (site.clone(), id.clone(), self.clone(), caller.clone());
         let (made, settled) = site
             .write(move |tx| {
                 let (content, caller) = (content.clone(), asker.clone());
                 let (site, id, mut definition) = (place.clone(), name.clone(), definition.clone());
                 boxed!({
-                    let sql = "select count(*) from stoa.collection where site = $1 and deleted is null";
-                    let count: i64 = tx.row(sql, &params![&site.id], |row| row.get(0)).await?.unwrap_or(0);
                     if live(tx, &site.id, &id).await?.is_some() {
                         return Err(taken(&id));
                     }
-                    if count >= most as i64 {
-                        let text = format!("A site has at most {most} collections.");
-                        return Err(Fault::because(Code::BadRequest, text));
-                    }
+                    check_room(tx, &site.id, content.limits()).await?;
                     let sql = "select coalesce(max(number), 0) + 1 from stoa.collection where site = $1";
                     let number: i64 = tx.row(sql, &params![&site.id], |row| row.get(0)).await?.unwrap_or(1);
-                    let place = Place { site: &site.id, number, id: &id, now };
+                    let place = Place { site: &site.id, number, id: &id, now, limits: content.limits() };
                     let settled = reference_pair::settle(tx, &place, &[], &mut definition).await?;
                     let row = params![&site.id, number, &id, print(&definition)?, now, now];
                     if tx.execute(INSERT, &row).await? == 0 {
@@ -84,7 +79,7 @@ impl Content {
             .await?;
         self.cache().forget(&site.id, &id);
         self.after_settling(site, &settled).await?;
-        Ok(definition::view(&made, caller, false))
+        Ok(definition::view(&made, caller, false, self.limits()))
     }
 
     /// Puts a new definition in the place of the old one. The object names the revision it was made from.
@@ -92,7 +87,7 @@ impl Content {
     /// # Errors
     /// As for create, and WDE0178 when the revision isn't the current one, WDE0025.
     pub async fn collection_update(&self, site: &Arc<Site>, caller: &Caller, object: &Value) -> Result<Value> {
-        let id = definition::parse_id(object)?.to_owned();
+        let id = definition::parse_id(object, self.limits())?.to_owned();
         let revision = parse_revision(object)?;
         if revision.is_none() {
             return Err(unfit("collection.revision", "is missing"));
@@ -101,7 +96,9 @@ impl Content {
         if object.get("fields").is_none_or(Value::is_null) {
             return Err(unfit("collection.fields", "is missing"));
         }
-        self.change(site, caller, id, revision, move |before| Definition::parse(&object, Some(before))).await
+        let content = self.clone();
+        let make = move |before: &Definition| Definition::parse(&object, Some(before), content.limits());
+        self.change(site, caller, id, revision, make).await
     }
 
     /// Changes the members that the object has. A revision is checked if it is there.
@@ -109,10 +106,12 @@ impl Content {
     /// # Errors
     /// As for update.
     pub async fn collection_patch(&self, site: &Arc<Site>, caller: &Caller, object: &Value) -> Result<Value> {
-        let id = definition::parse_id(object)?.to_owned();
+        let id = definition::parse_id(object, self.limits())?.to_owned();
         let revision = parse_revision(object)?;
         let object = object.clone();
-        self.change(site, caller, id, revision, move |before| before.patched(&object)).await
+        let content = self.clone();
+        let make = move |before: &Definition| before.patched(&object, content.limits());
+        self.change(site, caller, id, revision, make).await
     }
 
     /// Deletes a collection. It can be restored, with its items, until its id is used again.
@@ -140,19 +139,21 @@ impl Content {
     /// Brings back the collection that was last deleted under this id.
     ///
     /// # Errors
-    /// WDE0027, WDE0025 when none was, WDE0104 when the id is in use.
+    /// WDE0027, WDE0025 when none was, WDE0104 when the id is in use, WDE0080 when the site has as many
+    /// collections as it may have.
     pub async fn collection_restore(&self, site: &Arc<Site>, caller: &Caller, id: &str) -> Result<Value> {
         rule::may_manage(caller)?;
         if id.contains('\0') {
             return Err(missing(id));
         }
-        let (place, name) = (site.clone(), id.to_owned());
+        let (place, name, content) = (site.clone(), id.to_owned(), self.clone());
         site.write(move |tx| {
-            let (site, id) = (place.clone(), name.clone());
+            let (site, id, content) = (place.clone(), name.clone(), content.clone());
             boxed!({
                 if live(tx, &site.id, &id).await?.is_some() {
                     return Err(taken(&id));
                 }
+                check_room(tx, &site.id, content.limits()).await?;
                 let sql = "update stoa.collection set deleted = null where site = $1 and number = \
                            (select max(number) from stoa.collection where site = $1 and id = $2)";
                 match tx.execute(sql, &params![&site.id, &id]).await? {
@@ -171,7 +172,7 @@ impl Content {
     /// # Errors
     /// As for update, and WDE0123 when there is a field with this key.
     pub async fn field_create(&self, site: &Arc<Site>, caller: &Caller, id: &str, field: &Value) -> Result<Value> {
-        let field = field::parse(field, "field")?;
+        let (field, content) = (field::parse(field, "field", self.limits())?, self.clone());
         self.change(site, caller, id.to_owned(), None, move |before| {
             let (mut after, key) = (before.clone(), field::key(&field));
             if field::is_system(key) || after.fields.iter().any(|it| field::key(it) == key) {
@@ -179,9 +180,7 @@ impl Content {
                 return Err(Fault::because(Code::UniqueConflict, text).with("propertyName", key));
             }
             after.fields.push(field.clone());
-            if after.fields.len() > 1000 {
-                return Err(unfit("collection.fields", "must have at most 1000 elements"));
-            }
+            field::check_count(after.fields.len(), "collection.fields", content.limits())?;
             Ok(after)
         })
         .await
@@ -200,14 +199,14 @@ impl Content {
         field: &Value,
         is_patch: bool,
     ) -> Result<Value> {
-        let sent = field.clone();
+        let (sent, content) = (field.clone(), self.clone());
         self.change(site, caller, id.to_owned(), None, move |before| {
             let key = sent.get("key").and_then(Value::as_str).ok_or_else(|| unfit("field.key", "is missing"))?;
             let mut after = before.clone();
             let old = after.fields.iter_mut().find(|it| field::key(it) == key).ok_or_else(|| no_field(key))?;
             let mut whole = if is_patch { old.clone() } else { Map::new() };
             whole.extend(sent.as_object().cloned().unwrap_or_default());
-            *old = field::parse(&Value::Object(whole), "field")?;
+            *old = field::parse(&Value::Object(whole), "field", content.limits())?;
             Ok(after)
         })
         .await
@@ -238,7 +237,7 @@ impl Content {
         make: impl Fn(&Definition) -> Result<Definition> + Send + Sync + 'static,
     ) -> Result<Value> {
         let changed = self.change_definition(site, caller, id, revision, make).await?;
-        Ok(definition::view(&changed, caller, false))
+        Ok(definition::view(&changed, caller, false, self.limits()))
     }
 
     /// The same, answering the collection as it is then.
@@ -279,9 +278,9 @@ impl Content {
                     }
                     let mut after = make(&stored.definition)?;
                     after.check_levels(Some(&stored.definition), &caller)?;
-                    Rules::check(&after)?;
+                    Rules::check(&after, content.limits())?;
                     sealed_field::check(&stored.definition, &after, &stored.indexes)?;
-                    let place = Place { site: &site.id, number: stored.number, id: &id, now };
+                    let place = Place { site: &site.id, number: stored.number, id: &id, now, limits: content.limits() };
                     let fields = &stored.definition.fields;
                     let settled = reference_pair::settle(tx, &place, fields, &mut after).await?;
                     let table = Table { site: site.number, number: stored.number };
@@ -363,6 +362,18 @@ fn may_delete(caller: &Caller, levels: &Levels) -> Result<()> {
     match is_privileged && !caller.is_privileged() {
         true => Err(Fault::new(Code::PermissionDenied)),
         false => Ok(()),
+    }
+}
+
+/// Refuses one more collection than the site may have.
+async fn check_room(tx: &mut Tx<'_>, site: &SiteId, limits: &Limits) -> Result<()> {
+    let sql = "select count(*) from stoa.collection where site = $1 and deleted is null";
+    let count: i64 = tx.row(sql, &params![site], |row| row.get(0)).await?.unwrap_or(0);
+    match count < limits.collections as i64 {
+        true => Ok(()),
+        false => {
+            Err(Fault::because(Code::BadRequest, format!("A site has at most {} collections.", limits.collections)))
+        }
     }
 }
 

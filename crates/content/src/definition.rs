@@ -31,11 +31,13 @@ pub struct Definition {
     pub plugins: Vec<Plugin>,
 }
 
+const ID: Shape = Shape::TextTo(1, |it| it.collection_id);
+
 static COLLECTION: Shape = Shape::Object(&[
-    ("id", Shape::Text(1, 256)),
+    ("id", ID),
     ("displayName", Shape::Text(0, 1000)),
     ("displayField", Shape::Text(0, 1000)),
-    ("description", Shape::Text(0, 4000)),
+    ("description", Shape::TextTo(0, |it| it.collection_description)),
     ("strictMode", Shape::Flag),
     ("permissions", OLDER_LEVELS),
     ("dataPermissions", LEVELS),
@@ -53,15 +55,15 @@ pub(crate) const LEVELS: Shape =
 /// The `id` of a collection object.
 ///
 /// # Errors
-/// WDE0075 when it is missing, not text, empty, over 256 characters, or has a character that no request
+/// WDE0075 when it is missing, not text, empty, too long, or has a character that no request
 /// path can carry (protocol/content.md 1.4).
-pub(crate) fn parse_id(collection: &Value) -> Result<&str> {
+pub(crate) fn parse_id<'o>(collection: &'o Value, limits: &Limits) -> Result<&'o str> {
     let path = "collection.id";
     let id = match collection.get("id") {
         None | Some(Value::Null) => return Err(unfit(path, "is missing")),
         Some(it) => it,
     };
-    check(id, &Shape::Text(1, 256), path)?;
+    check(id, &ID, path, limits)?;
     let id = id.as_str().unwrap_or_default();
     match id.chars().any(|it| it.is_control() || matches!(it, '?' | '#')) {
         true => Err(unfit(path, "must not contain ?, # or control characters")),
@@ -75,13 +77,13 @@ impl Definition {
     ///
     /// # Errors
     /// WDE0075, WDE0134, WDE0147 with the path of what is wrong.
-    pub(crate) fn parse(collection: &Value, before: Option<&Self>) -> Result<Self> {
-        check(collection, &COLLECTION, "collection")?;
+    pub(crate) fn parse(collection: &Value, before: Option<&Self>, limits: &Limits) -> Result<Self> {
+        check(collection, &COLLECTION, "collection", limits)?;
         let present = |name: &str| collection.get(name).filter(|it| !it.is_null());
         let text = |name: &str| present(name).and_then(Value::as_str).map(str::to_owned);
         let fields = match present("fields") {
             None => Vec::new(),
-            Some(it) => field::parse_all(it, "collection.fields")?,
+            Some(it) => field::parse_all(it, "collection.fields", limits)?,
         };
         let is_without_fields = present("fields").and_then(Value::as_array).is_none_or(Vec::is_empty);
         if before.is_none() && is_without_fields {
@@ -96,14 +98,14 @@ impl Definition {
             fields,
             plugins: match present("plugins") {
                 None => Vec::new(),
-                Some(it) => plugin::parse_all(it, "collection.plugins")?,
+                Some(it) => plugin::parse_all(it, "collection.plugins", limits)?,
             },
         })
     }
 
     /// This definition with the members that `patch` has; there is no other mask (protocol/content.md 6.2).
-    pub(crate) fn patched(&self, patch: &Value) -> Result<Self> {
-        check(patch, &COLLECTION, "dataCollection")?;
+    pub(crate) fn patched(&self, patch: &Value, limits: &Limits) -> Result<Self> {
+        check(patch, &COLLECTION, "dataCollection", limits)?;
         let mut patched = self.clone();
         let text = |name: &str, old: &Option<String>| match patch.get(name) {
             Some(it) => it.as_str().map(str::to_owned),
@@ -115,10 +117,10 @@ impl Definition {
         patched.strict_mode = patch.get("strictMode").and_then(Value::as_bool).unwrap_or(self.strict_mode);
         patched.levels = parse_levels(patch, Some(self.levels))?;
         if let Some(fields) = patch.get("fields").filter(|it| !it.is_null()) {
-            patched.fields = field::parse_all(fields, "dataCollection.fields")?;
+            patched.fields = field::parse_all(fields, "dataCollection.fields", limits)?;
         }
         if let Some(list) = patch.get("plugins").filter(|it| !it.is_null()) {
-            patched.plugins = plugin::parse_all(list, "dataCollection.plugins")?;
+            patched.plugins = plugin::parse_all(list, "dataCollection.plugins", limits)?;
         }
         Ok(patched)
     }
@@ -212,7 +214,7 @@ const DATA_OPERATIONS: &[&str] = &[
 ];
 
 /// The collection as the caller may read it: those who don't manage collections get a reduced form.
-pub(crate) fn view(collection: &Collection, caller: &Caller, with_allowed: bool) -> Value {
+pub(crate) fn view(collection: &Collection, caller: &Caller, with_allowed: bool, limits: &Limits) -> Value {
     let definition = &collection.definition;
     let is_reduced = !caller.is_editor();
     let mut view = json!({ "id": collection.id });
@@ -235,7 +237,7 @@ pub(crate) fn view(collection: &Collection, caller: &Caller, with_allowed: bool)
     let levels = collection.levels();
     set("collectionType", json!("NATIVE"));
     set("description", json!(definition.description));
-    set("maxPageSize", json!(1000));
+    set("maxPageSize", json!(limits.query.query_limit));
     set("defaultDisplayOrder", json!({ "fieldKey": "_createdDate", "direction": "DESC" }));
     set("revision", json!(collection.revision.to_string()));
     set("strictMode", json!(definition.strict_mode));
@@ -250,7 +252,7 @@ pub(crate) fn view(collection: &Collection, caller: &Caller, with_allowed: bool)
             "remove": levels.item_remove.older_name(), "read": levels.item_read.older_name(),
         }),
     );
-    let (regular, unique) = (Limits::REGULAR_INDEXES, Limits::UNIQUE_INDEXES);
+    let (regular, unique) = (limits.regular_indexes, limits.unique_indexes);
     set(
         "capabilities",
         json!({

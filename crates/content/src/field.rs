@@ -3,7 +3,10 @@
 //! A field is kept as it was sent, without what only the server knows. The tables are protocol/content.md
 //! section 6.3. Whether items fit their fields is another matter: see `strictMode`.
 
-use crate::shape::{Shape, check, unfit};
+use crate::{
+    Limits,
+    shape::{Shape, check, unfit},
+};
 use serde_json::{Map, Value, json};
 use stoa_kernel::{Code, Fault, Result};
 
@@ -67,7 +70,7 @@ static FIELD: Shape = Shape::Object(&[
     ("type", Shape::OneOf(TYPES)),
     ("typeMetadata", Shape::Of(&TYPE_METADATA)),
     ("encrypted", Shape::Flag),
-    ("description", Shape::Text(0, 16_000)),
+    ("description", Shape::TextTo(0, |it| it.field_description)),
     ("readOnly", Shape::Flag),
     ("immutable", Shape::Flag),
     ("required", Shape::Flag),
@@ -138,7 +141,7 @@ static TYPE_METADATA: Shape = Shape::Union(&[
         "text",
         Shape::Object(&[
             ("textValidation", Shape::Of(&TEXT_VALIDATION)),
-            ("enumValues", Shape::Object(&[("values", Shape::List(512, &Shape::Text(0, 1000)))])),
+            ("enumValues", Shape::Object(&[("values", Shape::ListTo(|it| it.enum_values, &ENUM_VALUE))])),
             ("defaultValue", Shape::Any),
         ]),
     ),
@@ -202,6 +205,8 @@ static TYPE_METADATA: Shape = Shape::Union(&[
 
 const DEFAULT_ONLY: Shape = Shape::Object(&[("defaultValue", Shape::Any)]);
 
+static ENUM_VALUE: Shape = Shape::TextTo(0, |it| it.enum_value);
+
 static TEXT_VALIDATION: Shape =
     Shape::Object(&[("minLength", Shape::Count), ("maxLength", Shape::Count), ("pattern", Shape::Text(0, 1000))]);
 
@@ -213,13 +218,13 @@ pub fn is_system(key: &str) -> bool {
 ///
 /// # Errors
 /// WDE0075, WDE0119, WDE0134, WDE0147 with the path of what is wrong.
-pub(crate) fn parse_all(list: &Value, path: &str) -> Result<Vec<Field>> {
+pub(crate) fn parse_all(list: &Value, path: &str, limits: &Limits) -> Result<Vec<Field>> {
     let Some(list) = list.as_array() else {
         return Err(unfit(path, "must be a list"));
     };
-    if list.len() > 1000 {
-        return Err(unfit(path, "must have at most 1000 elements"));
-    }
+    // Clients send the fields of the system along.
+    let system = list.iter().filter(|it| it.get("key").and_then(Value::as_str).is_some_and(is_system));
+    check_count(list.len() - system.count().min(SYSTEM.len()), path, limits)?;
     let mut fields: Vec<Field> = Vec::with_capacity(list.len());
     let mut keys = std::collections::HashSet::with_capacity(list.len());
     for (n, it) in list.iter().enumerate() {
@@ -230,7 +235,7 @@ pub(crate) fn parse_all(list: &Value, path: &str) -> Result<Vec<Field>> {
             }
             continue;
         }
-        let field = parse(it, &path)?;
+        let field = parse(it, &path, limits)?;
         if !keys.insert(key(&field).to_owned()) {
             return Err(unfit(&format!("{path}.key"), "occurs twice"));
         }
@@ -239,9 +244,20 @@ pub(crate) fn parse_all(list: &Value, path: &str) -> Result<Vec<Field>> {
     Ok(fields)
 }
 
+/// Refuses more fields than a collection may have.
+///
+/// # Errors
+/// WDE0075.
+pub(crate) fn check_count(count: usize, path: &str, limits: &Limits) -> Result<()> {
+    match count <= limits.fields {
+        true => Ok(()),
+        false => Err(unfit(path, &format!("must have at most {} elements", limits.fields))),
+    }
+}
+
 /// Reads one field that isn't a system field.
-pub(crate) fn parse(value: &Value, path: &str) -> Result<Field> {
-    check(value, &FIELD, path)?;
+pub(crate) fn parse(value: &Value, path: &str, limits: &Limits) -> Result<Field> {
+    check(value, &FIELD, path, limits)?;
     let mut field = value.as_object().cloned().unwrap_or_default();
     field.retain(|name, it| !it.is_null() && !READ_ONLY.contains(&name.as_str()));
     let key_path = format!("{path}.key");
@@ -375,7 +391,7 @@ mod tests {
                 _ => json!({ "number": { "min": 1, "max": "Infinity" } }),
             };
             let sent = json!({ "key": "a", "type": kind, "typeMetadata": metadata, "required": true });
-            let kept = parse(&sent, "field").expect(kind);
+            let kept = parse(&sent, "field", &Limits::default()).expect(kind);
             assert_eq!(Value::Object(kept), sent);
         }
     }
@@ -395,7 +411,7 @@ mod tests {
             (json!({ "key": "a", "type": "TEXT", "typeMetadata": { "text": {}, "number": {} } }), "WDE0075"),
             (json!({ "key": "a", "type": "NUMBER", "numberRange": { "min": "few" } }), "WDE0075"),
         ] {
-            let fault = parse(&sent, "field").expect_err(&sent.to_string());
+            let fault = parse(&sent, "field", &Limits::default()).expect_err(&sent.to_string());
             assert_eq!(fault.code().name(), code, "{sent}");
         }
     }

@@ -14,7 +14,10 @@
 //! from it. Only an ACTIVE index is part of the schema that queries are planned with. INVALID is a status
 //! of the protocol that this server has no use for: what is invalid is built anew or FAILED.
 
-use crate::shape::{Shape, check, unfit};
+use crate::{
+    Limits,
+    shape::{Shape, check, unfit},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -123,8 +126,8 @@ const COLUMNS: &str = "collection, number, id, name, definition, source, status,
 ///
 /// # Errors
 /// WDE0075 with the path of what doesn't fit; WDE0134, WDE0147, WDE0119 for fields that no index can have.
-pub(crate) fn parse(object: &Value, schema: &Schema) -> Result<(String, Definition)> {
-    check(object, &INDEX, "index")?;
+pub(crate) fn parse(object: &Value, schema: &Schema, limits: &Limits) -> Result<(String, Definition)> {
+    check(object, &INDEX, "index", limits)?;
     let text = |it: &Value, name: &str| it.get(name).and_then(Value::as_str).map(str::to_owned);
     let flag = |name: &str| object.get(name).and_then(Value::as_bool).unwrap_or(false);
     let name = text(object, "name").ok_or_else(|| unfit("index.name", "is missing"))?;
@@ -306,7 +309,7 @@ mod tests {
 
     #[test]
     fn what_is_sent_is_read_or_refused() {
-        let read = |it: Value| parse(&it, &Schema::default());
+        let read = |it: Value| parse(&it, &Schema::default(), &Limits::default());
         let whole = json!({ "name": "n", "fields": [{ "path": "a.b", "order": "DESC" }, { "path": "c" }], "caseInsensitive": true, "source": "SYSTEM" });
         let (name, definition) = read(whole).expect("an index");
         assert_eq!((name.as_str(), definition.unique, definition.case_insensitive), ("n", false, true));

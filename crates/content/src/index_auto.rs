@@ -347,7 +347,8 @@ mod tests {
 
     fn of(query: serde_json::Value) -> Option<String> {
         let members = json!({ "query": query });
-        let query = wire::Query::parse(members.as_object().expect("an object")).expect("a query");
+        let query = wire::Query::parse(members.as_object().expect("an object"), &stoa_query::Limits::default())
+            .expect("a query");
         let context = Context { schema: &Schema::default(), scope: Scope::Everything, seed: 0 };
         let plan = resolve::find(&query, context).expect("a plan");
         let answered = Answered { scope: &plan.scope, filter: &plan.filter, order: Some(&plan.order), began: 0 };

@@ -42,7 +42,7 @@ impl Content {
     /// [`index::parse`] refuses.
     pub async fn index_create(&self, site: &Arc<Site>, caller: &Caller, id: &str, object: &Value) -> Result<Value> {
         rule::may_manage(caller)?;
-        let (name, definition) = index::parse(object, &self.collection(site, id).await?.schema)?;
+        let (name, definition) = index::parse(object, &self.collection(site, id).await?.schema, self.limits())?;
         let wish = Wish { name, definition, source: Source::User, why: None };
         let made = self.index_wish(site, id, wish).await?;
         Ok(made.view())

@@ -171,7 +171,7 @@ impl Content {
         let condition = self.condition(site, caller, request, &collection).await?;
         let mut saving = self.saving(site, caller, &collection, true).await?;
         let patch = saving.take_patch(0, request.patch()?)?;
-        let Patch { id, modifications } = Patch::parse(&patch, caller, &collection)?;
+        let Patch { id, modifications } = Patch::parse(&patch, caller, &collection, self.limits().query.item())?;
         if id.contains('\0') {
             return Err(missing(&collection, &id));
         }
@@ -241,7 +241,7 @@ impl Content {
         request: &Request<'_>,
         collection: &Collection,
     ) -> Result<Option<Filter>> {
-        let Some(filter) = request.condition()? else { return Ok(None) };
+        let Some(filter) = request.condition(self.limits())? else { return Ok(None) };
         rule::scope(caller, Operation::Read, collection)?;
         let schema = self.schema(site, caller, collection, &filter).await?;
         resolve::filter(&filter, &schema).map(Some)

@@ -2,46 +2,46 @@
 
 use crate::AutoIndex;
 
-/// Limits of content calls.
-#[derive(Debug, Clone)]
-pub struct Limits {
-    /// Items or ids of one bulk call (WDE0006, WDE0069).
-    pub bulk: usize,
-    /// Patches of one bulk call (WDE0006).
-    pub patches: usize,
-    /// Collections of one site.
-    pub collections: usize,
-    /// Characters of an item's id.
-    pub id: usize,
-    /// Bytes of the items of one page (WDE0109): a thousand of the largest would be half a gigabyte.
-    pub page_bytes: usize,
-    /// Indexes of a collection with up to three fields that its makers may make (WDE0160).
-    pub regular_indexes: usize,
-    /// Unique ones (WDE0160).
-    pub unique_indexes: usize,
-    /// Those that the server may make by itself.
-    pub auto_indexes: usize,
-    /// When it does so.
-    pub auto_index: AutoIndex,
-}
-
-impl Limits {
-    pub(crate) const REGULAR_INDEXES: usize = 3;
-    pub(crate) const UNIQUE_INDEXES: usize = 1;
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            bulk: 1000,
-            patches: 100,
-            collections: 1000,
-            id: 128,
-            page_bytes: 32 * 1024 * 1024,
-            regular_indexes: Self::REGULAR_INDEXES,
-            unique_indexes: Self::UNIQUE_INDEXES,
-            auto_indexes: 3,
-            auto_index: AutoIndex::default(),
+stoa_kernel::limits! {
+    /// Limits of content calls.
+    #[derive(Debug, Clone)]
+    pub struct Limits {
+        /// Items or ids of one bulk call (WDE0006, WDE0069).
+        bulk_items: usize = 1_000, 1..=10_000;
+        /// Patches of one bulk call (WDE0006).
+        bulk_patches: usize = 100, 1..=10_000;
+        /// Bytes of the items of one page, as they are answered, with what they refer to (WDE0109): a thousand of
+        /// the largest would be half a gigabyte.
+        page_bytes: usize = 33_554_432, 1_048_576..=268_435_456;
+        /// Collections of a site (WDE0080).
+        collections: usize = 1_000, 1..=10_000;
+        /// Characters of a collection's id (WDE0075).
+        collection_id: usize = 256, 32..=256;
+        /// Characters of a collection's description (WDE0075).
+        collection_description: usize = 4_000, 0..=100_000;
+        /// Characters of an item's id (WDE0079). It stands in every index, so it can't be longer.
+        item_id: usize = 128, 36..=128;
+        /// Fields of a collection (WDE0075).
+        fields: usize = 1_000, 10..=1_000;
+        /// Characters of a field's description (WDE0075).
+        field_description: usize = 16_000, 0..=100_000;
+        /// Values that a field of text may be restricted to (WDE0075).
+        enum_values: usize = 512, 1..=10_000;
+        /// Characters of each of them (WDE0075).
+        enum_value: usize = 1_000, 1..=10_000;
+        /// Plugins of a collection (WDE0075).
+        plugins: usize = 100, 1..=100;
+        /// Regular indexes of a collection, of up to three fields each, that its makers make (WDE0160).
+        regular_indexes: usize = 3, 0..=20;
+        /// Unique indexes of a collection (WDE0160).
+        unique_indexes: usize = 1, 0..=20;
+        /// Indexes of a collection that the server makes by itself.
+        auto_indexes: usize = 3, 0..=20;
+        and {
+            /// When it does so.
+            pub auto_index: AutoIndex,
+            /// Limits of items and of what is asked of them.
+            pub query: stoa_query::Limits,
         }
     }
 }

@@ -8,7 +8,11 @@
 use crate::Collection;
 use serde_json::{Map, Number, Value as Json};
 use stoa_kernel::{Caller, Code, Fault, Result};
-use stoa_query::{CanonicalItem, item::MAX_DEPTH, schema::Kind};
+use stoa_query::{
+    CanonicalItem,
+    item::{self, MAX_DEPTH},
+    schema::Kind,
+};
 
 /// A change to one item.
 #[derive(Debug)]
@@ -68,7 +72,7 @@ impl Patch {
     /// WDE0002 for its id; WDE0080 for anything else that it must not be; WDE0134 for names that begin
     /// with `$`; WDE0027 for an owner set by those who may not; WDE0119 for a multi-reference field, and for
     /// a part of an encrypted one.
-    pub(crate) fn parse(patch: &Json, caller: &Caller, collection: &Collection) -> Result<Self> {
+    pub(crate) fn parse(patch: &Json, caller: &Caller, collection: &Collection, limits: item::Limits) -> Result<Self> {
         let Some(patch) = patch.as_object() else {
             return Err(bad("A patch must be an object."));
         };
@@ -80,24 +84,24 @@ impl Patch {
             Some(Json::Array(it)) => it,
             Some(_) => return Err(bad("fieldModifications must be a list.")),
         };
-        let modifications: Vec<_> = list.iter().map(Modification::parse).collect::<Result<_>>()?;
+        let modifications: Vec<_> = list.iter().map(|it| Modification::parse(it, limits)).collect::<Result<_>>()?;
         modifications.iter().try_for_each(|it| it.check(caller, collection))?;
         Ok(Self { id: id.clone(), modifications })
     }
 }
 
 impl Modification {
-    fn parse(sent: &Json) -> Result<Self> {
+    fn parse(sent: &Json, limits: item::Limits) -> Result<Self> {
         let text = |name: &str| sent.get(name).and_then(Json::as_str);
         let path = text("fieldPath").ok_or_else(|| bad("fieldPath must be a string."))?;
         let value = |options: &str| sent.get(options).and_then(|it| it.get("value"));
         let needed = |options: &str| {
             let missing = || bad(&format!("{options}.value is missing for {path}."));
-            value(options).ok_or_else(missing).and_then(stoa_query::item::value)
+            value(options).ok_or_else(missing).and_then(|it| item::value(it, limits))
         };
         let change = match text("action") {
             Some("SET_FIELD") => match value("setFieldOptions") {
-                Some(it) => Change::Set(stoa_query::item::value(it)?),
+                Some(it) => Change::Set(item::value(it, limits)?),
                 None => Change::Remove,
             },
             Some("REMOVE_FIELD") => Change::Remove,
@@ -156,7 +160,7 @@ impl Modification {
         }
     }
 
-    fn apply(&self, item: &mut Map<String, Json>, work: &mut Work) -> Result<()> {
+    fn apply(&self, item: &mut Map<String, Json>, work: &mut Work, limits: item::Limits) -> Result<()> {
         let Some((name, way)) = self.path.split_last() else { return Ok(()) };
         let makes = !matches!(self.change, Change::Remove | Change::TakeOut(_));
         let Some(object) = descend(item, way, makes).map_err(|()| self.misfit("leads through a value"))? else {
@@ -179,7 +183,7 @@ impl Modification {
                     _ => return Err(self.misfit("is not a number")),
                 };
                 let sum = Number::from_f64(sum).ok_or_else(|| self.misfit("would be too large a number"))?;
-                *place = stoa_query::item::value(&Json::Number(sum))?;
+                *place = item::value(&Json::Number(sum), limits)?;
             }
             Change::Append(it) => match object.entry(name.as_str()).or_insert(Json::Null) {
                 Json::Array(list) => list.push(it.clone()),
@@ -236,11 +240,16 @@ fn descend<'i>(
 ///
 /// # Errors
 /// WDE0080 when a place holds what the change can't work on, and what makes the outcome invalid.
-pub(crate) fn apply(document: &str, modifications: &[Modification], work: &mut Work) -> Result<CanonicalItem> {
+pub(crate) fn apply(
+    document: &str,
+    modifications: &[Modification],
+    work: &mut Work,
+    limits: item::Limits,
+) -> Result<CanonicalItem> {
     let mut item = serde_json::from_str(document).map_err(Fault::internal)?;
-    modifications.iter().try_for_each(|it| it.apply(&mut item, work))?;
+    modifications.iter().try_for_each(|it| it.apply(&mut item, work, limits))?;
     let text = serde_json::to_string(&item).map_err(Fault::internal)?;
-    stoa_query::canonical(&text)
+    stoa_query::canonical(&text, limits)
 }
 
 fn bad(text: &str) -> Fault {
@@ -254,6 +263,10 @@ mod tests {
 
     const HEAD: &str = r#""_id":"1","_createdDate":{"$date":"2026-01-01T00:00:00.000Z"},"_updatedDate":{"$date":"2026-01-01T00:00:00.000Z"}"#;
 
+    fn limits() -> item::Limits {
+        stoa_query::Limits::default().item()
+    }
+
     fn modification(path: &str, action: &str, value: &Json) -> Result<Modification> {
         let mut sent = json!({ "fieldPath": path, "action": action });
         let options = match action {
@@ -265,14 +278,15 @@ mod tests {
         if action != "REMOVE_FIELD" {
             sent[options] = if value == "undefined" { json!({}) } else { json!({ "value": value }) };
         }
-        Modification::parse(&sent)
+        Modification::parse(&sent, limits())
     }
 
     /// The members of `before` after the modifications, or the code of the refusal.
     fn after(before: &str, modifications: &[(&str, &str, Json)]) -> String {
         let stored = if before == "{}" { format!("{{{HEAD}}}") } else { format!("{{{HEAD},{}", &before[1..]) };
         let read = modifications.iter().map(|(path, action, value)| modification(path, action, value));
-        let outcome = read.collect::<Result<Vec<_>>>().and_then(|it| apply(&stored, &it, &mut Work::default()));
+        let outcome =
+            read.collect::<Result<Vec<_>>>().and_then(|it| apply(&stored, &it, &mut Work::default(), limits()));
         let stamp = stoa_query::Stamp { id: "1", created: 0, updated: 0, owner: None };
         match outcome.and_then(|it| it.document(stamp)) {
             Ok(document) => {
@@ -412,10 +426,11 @@ mod tests {
                     modification(&path.join("."), action, &value).expect("a modification")
                 };
                 let list: Vec<_> = (0..=chance.below(3)).map(|_| one(&mut chance)).collect();
-                let Ok(item) = apply(&document, &list, &mut Work::default()) else { continue };
+                let Ok(item) = apply(&document, &list, &mut Work::default(), limits()) else { continue };
                 applied += 1;
                 document = item.document(stamp).expect("a document");
-                let again = stoa_query::canonical(&document).and_then(|it| it.document(stamp)).expect("canonical");
+                let again =
+                    stoa_query::canonical(&document, limits()).and_then(|it| it.document(stamp)).expect("canonical");
                 assert_eq!(again, document, "seed {seed}: {list:?}");
                 if document.len() > 4_000 {
                     document = r#"{"_id":"1"}"#.to_owned();

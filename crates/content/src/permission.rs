@@ -6,7 +6,7 @@
 //! given what the caller is granted by them.
 
 use crate::{
-    Collection, Content, Grants, Level, Operation,
+    Collection, Content, Grants, Level, Limits, Operation,
     collection::{live, missing},
     definition::{self, Definition, LEVELS},
     rule,
@@ -85,8 +85,8 @@ impl Content {
     pub async fn permissions_update(&self, site: &Arc<Site>, caller: &Caller, object: &Value) -> Result<Value> {
         rule::may_manage(caller)?;
         let id = text(object, "id", "dataPermissions")?;
-        check(object, &LEVELS, "dataPermissions")?;
-        check(object, &PERMISSIONS, "dataPermissions")?;
+        check(object, &LEVELS, "dataPermissions", self.limits())?;
+        check(object, &PERMISSIONS, "dataPermissions", self.limits())?;
         let sent = object.clone();
         let change = move |before: &Definition| {
             let mut after = before.clone();
@@ -137,7 +137,7 @@ impl Content {
     /// WDE0025; ALREADY_EXISTS when they have special permissions; WDE0075.
     pub async fn special_add(&self, site: &Arc<Site>, caller: &Caller, id: &str, object: &Value) -> Result<Value> {
         rule::may_manage(caller)?;
-        let (subject, granted) = parse(object)?;
+        let (subject, granted) = parse(object, self.limits())?;
         let subject = subject.ok_or_else(|| unfit("specialPermissions", "must have userId or policyId"))?;
         if id.is_empty() || id.contains('\0') {
             return Err(missing(id));
@@ -182,7 +182,7 @@ impl Content {
     /// As for adding, and NOT_FOUND.
     pub async fn special_update(&self, site: &Arc<Site>, caller: &Caller, id: &str, object: &Value) -> Result<Value> {
         rule::may_manage(caller)?;
-        let (sent, _) = parse(object)?;
+        let (sent, _) = parse(object, self.limits())?;
         let object = object.clone();
         self.special_change(site, caller, id, move |old| {
             if sent.as_ref().is_some_and(|it| *it != old.subject) {
@@ -384,8 +384,8 @@ fn view(collection: &Collection) -> Value {
 }
 
 /// Reads `specialPermissions`: whose they are, if that is said, and what they give.
-fn parse(object: &Value) -> Result<(Option<Subject>, Granted)> {
-    check(object, &SPECIAL, "specialPermissions")?;
+fn parse(object: &Value, limits: &Limits) -> Result<(Option<Subject>, Granted)> {
+    check(object, &SPECIAL, "specialPermissions", limits)?;
     let text = |name: &str| object.get(name).and_then(Value::as_str).map(str::to_owned);
     let subject = match (text("userId"), text("policyId")) {
         (Some(_), Some(_)) => return Err(unfit("specialPermissions", "must have userId or policyId, not both")),

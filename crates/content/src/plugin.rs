@@ -5,7 +5,7 @@
 //! one says what becomes of the other.
 
 use crate::{
-    Content,
+    Content, Limits,
     definition::Definition,
     permission::DRAFT_LEVELS,
     shape::{Shape, check, unfit},
@@ -83,21 +83,26 @@ const DRAFT_CONFLICT: &[&str] = &["FAIL_WHEN_PUBLISH_INSTALLED", "COPY_DRAFT_ITE
 const DRAFT_REMOVAL: &[&str] =
     &["FAIL_IF_DRAFT_ITEMS_EXIST", "DISCARD_EXISTING_DRAFT_ITEMS", "PUBLISH_EXISTING_DRAFT_ITEMS"];
 
+fn check_count(count: usize, path: &str, limits: &Limits) -> Result<()> {
+    match count <= limits.plugins {
+        true => Ok(()),
+        false => Err(unfit(path, &format!("must have at most {} elements", limits.plugins))),
+    }
+}
+
 /// Reads the list of a collection's plugins.
 ///
 /// # Errors
 /// WDE0075 with the path of what is wrong.
-pub(crate) fn parse_all(list: &Value, path: &str) -> Result<Vec<Plugin>> {
+pub(crate) fn parse_all(list: &Value, path: &str, limits: &Limits) -> Result<Vec<Plugin>> {
     let Some(list) = list.as_array() else {
         return Err(unfit(path, "must be a list"));
     };
-    if list.len() > 100 {
-        return Err(unfit(path, "must have at most 100 elements"));
-    }
+    check_count(list.len(), path, limits)?;
     let mut plugins: Vec<Plugin> = Vec::with_capacity(list.len());
     for (n, it) in list.iter().enumerate() {
         let path = format!("{path}[{n}]");
-        let plugin = parse(it, &path)?;
+        let plugin = parse(it, &path, limits)?;
         if plugins.iter().any(|it| kind(it) == kind(&plugin)) {
             return Err(unfit(&format!("{path}.type"), "occurs twice"));
         }
@@ -111,7 +116,7 @@ pub(crate) fn parse_all(list: &Value, path: &str) -> Result<Vec<Plugin>> {
 }
 
 /// Reads one plugin.
-fn parse(value: &Value, path: &str) -> Result<Plugin> {
+fn parse(value: &Value, path: &str, limits: &Limits) -> Result<Plugin> {
     let Some(object) = value.as_object() else {
         return Err(unfit(path, "must be an object"));
     };
@@ -129,7 +134,7 @@ fn parse(value: &Value, path: &str) -> Result<Plugin> {
     }
     let mut plugin = Plugin::from_iter([("type".to_owned(), name.into())]);
     if let Some(options) = object.get(*own).filter(|it| !it.is_null()) {
-        check(options, shape, &format!("{path}.{own}"))?;
+        check(options, shape, &format!("{path}.{own}"), limits)?;
         let mut options = options.as_object().cloned().unwrap_or_default();
         options.retain(|name, it| !it.is_null() && !READ_ONLY.contains(&name.as_str()));
         plugin.insert((*own).to_owned(), options.into());
@@ -193,13 +198,14 @@ impl Content {
         plugin: &Value,
         action: Option<&Value>,
     ) -> Result<Value> {
-        let plugin = parse(plugin, "plugin")?;
+        let plugin = parse(plugin, "plugin", self.limits())?;
         let (rival, actions, name): (_, &[&str], _) = match kind(&plugin) {
             "PUBLISH" => ("DRAFT_ITEMS", PUBLISH_CONFLICT, "draftItemsPluginConflictAction"),
             "DRAFT_ITEMS" => ("PUBLISH", DRAFT_CONFLICT, "publishPluginConflictAction"),
             _ => ("", &[], ""),
         };
         let fails = is_default(action, actions, name)?;
+        let content = self.clone();
         self.change(site, caller, id.to_owned(), None, move |before| {
             let (mut after, name) = (before.clone(), kind(&plugin));
             if before.has_plugin(name) {
@@ -211,6 +217,7 @@ impl Content {
             // No drafts are kept beside the items, so leaving the other plugin out is all there is to do.
             after.plugins.retain(|it| kind(it) != rival);
             after.plugins.push(plugin.clone());
+            check_count(after.plugins.len(), "collection.plugins", content.limits())?;
             Ok(after)
         })
         .await

@@ -100,7 +100,7 @@ impl Content {
     pub async fn item_query(&self, site: &Site, caller: &Caller, members: &Map<String, Json>) -> Result<Page> {
         let collection = self.collection(site, request::collection(members, caller)?).await?;
         let (walking, members) = self.walking(site, caller, &collection, "items", &QUERY, members).await?;
-        let mut query = wire::Query::parse(&members)?;
+        let mut query = wire::Query::parse(&members, &self.limits().query)?;
         if let wire::Sort::Random { seed: seed @ None } = &mut query.sort {
             // Within the integers that clients count with.
             *seed = Some(u32::from_le_bytes(self.world().bytes::<4>()).into());
@@ -143,7 +143,7 @@ impl Content {
     /// As for a query.
     pub async fn item_count(&self, site: &Site, caller: &Caller, members: &Map<String, Json>) -> Result<i64> {
         let collection = self.collection(site, request::collection(members, caller)?).await?;
-        let filter = wire::Filter::parse_member(members)?;
+        let filter = wire::Filter::parse_member(members, &self.limits().query)?;
         let schema = self.schema(site, caller, &collection, &filter).await?;
         let plan = resolve::count(&filter, context(caller, &collection, &schema)?)?;
         let (plan, began) = (Arc::new(plan), self.world().now());
@@ -167,7 +167,7 @@ impl Content {
     pub async fn item_distinct(&self, site: &Site, caller: &Caller, members: &Map<String, Json>) -> Result<Page> {
         let collection = self.collection(site, request::collection(members, caller)?).await?;
         let (walking, members) = self.walking(site, caller, &collection, "distinct", &DISTINCT, members).await?;
-        let distinct = wire::Distinct::parse(&members)?;
+        let distinct = wire::Distinct::parse(&members, &self.limits().query)?;
         let schema = self.schema(site, caller, &collection, &distinct.filter).await?;
         let mut plan = resolve::distinct(&distinct, context(caller, &collection, &schema)?)?;
         if let Some(walk) = walking.as_ref().and_then(|it| it.from.as_ref()) {

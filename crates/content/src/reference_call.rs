@@ -235,7 +235,7 @@ impl Content {
     }
 
     fn check_count(&self, count: usize) -> Result<()> {
-        let most = self.limits().bulk;
+        let most = self.limits().bulk_items;
         match count > most {
             true => Err(Fault::because(Code::TooManyItems, format!("At most {most} references per request."))),
             false => Ok(()),

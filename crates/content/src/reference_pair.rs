@@ -6,7 +6,7 @@
 //! back; meanwhile the other side leads nowhere.
 
 use crate::{
-    Content,
+    Content, Limits,
     collection::{self, Stored},
     definition::Definition,
     field::{self, Field},
@@ -27,6 +27,7 @@ pub(crate) struct Place<'a> {
     pub number: i64,
     pub id: &'a str,
     pub now: Millis,
+    pub limits: &'a Limits,
 }
 
 /// What else a change came to.
@@ -171,7 +172,10 @@ async fn make(
             Some(it) if is_its_pair(it) => {}
             Some(_) => return Err(taken(&pair_key, &target)),
             None if field::is_system(&pair_key) => return Err(taken(&pair_key, &target)),
-            None => after.fields.push(field::parse(&make_pair(&pair_key), path)?),
+            None => {
+                field::check_count(after.fields.len() + 1, path, place.limits)?;
+                after.fields.push(field::parse(&make_pair(&pair_key), path, place.limits)?);
+            }
         }
         complete(after, key, &pair_key, &name);
         insert(tx, place, key, place.number, &pair_key).await?;
@@ -187,10 +191,11 @@ async fn make(
     if field::is_system(&pair_key) || find(&other.definition.fields, &pair_key).is_some() {
         return Err(taken(&pair_key, &target));
     }
-    if other.definition.fields.len() >= 1000 {
-        return Err(unfit(path, "leads to a collection that has 1000 fields already"));
+    if other.definition.fields.len() >= place.limits.fields {
+        let text = format!("leads to a collection that has {} fields already", place.limits.fields);
+        return Err(unfit(path, &text));
     }
-    other.definition.fields.push(field::parse(&make_pair(&pair_key), path)?);
+    other.definition.fields.push(field::parse(&make_pair(&pair_key), path, place.limits)?);
     store(tx, place, &mut other).await?;
     complete(after, key, &pair_key, &name);
     insert(tx, place, key, other.number, &pair_key).await?;

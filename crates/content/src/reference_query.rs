@@ -115,7 +115,7 @@ impl Content {
         let near = self.collection(site, request::collection(members, caller)?).await?;
         let (walking, members) = self.walking(site, caller, &near, "referenced", &REFERENCED, members).await?;
         let (items, is_plural) = self.referring(&members)?;
-        let sent = wire::Referenced::parse(&members)?;
+        let sent = wire::Referenced::parse(&members, &self.limits().query)?;
         let (limit, first) = match sent.paging {
             Paging::Offset { limit, offset } => (limit, Start::Offset(offset)),
             Paging::Cursor { limit, .. } => (limit, Start::First),
@@ -172,7 +172,7 @@ impl Content {
         let list = list.as_array().filter(|it| !it.is_empty());
         let list =
             list.ok_or_else(|| Fault::because(Code::ReferenceIdInvalid, "referringItemIds must be a list of ids."))?;
-        let most = self.limits().bulk;
+        let most = self.limits().bulk_items;
         if list.len() > most {
             return Err(Fault::because(Code::TooManyIds, format!("At most {most} ids per request.")));
         }

@@ -107,7 +107,7 @@ impl Content {
         collection: &Arc<Collection>,
         saves: bool,
     ) -> Result<Saving> {
-        let mut saving = Saving { saves, most: self.limits().bulk, ..Saving::default() };
+        let mut saving = Saving { saves, most: self.limits().bulk_items, ..Saving::default() };
         for it in collection.definition.fields.iter().filter(|it| target_id(it).is_some()) {
             let key = field::key(it);
             if is_multi(it) {

@@ -64,10 +64,10 @@ impl<'a> Request<'a> {
     }
 
     /// The filter of `condition`, if there is one (protocol/content.md 3.0).
-    pub(crate) fn condition(&self) -> Result<Option<wire::Filter>> {
+    pub(crate) fn condition(&self, limits: &Limits) -> Result<Option<wire::Filter>> {
         match present(&self.members, "condition") {
             None => Ok(None),
-            Some(Value::Object(it)) => Ok(Some(wire::Filter::parse_member(it)?)),
+            Some(Value::Object(it)) => Ok(Some(wire::Filter::parse_member(it, &limits.query)?)),
             Some(_) => Err(Fault::because(Code::FilterNotObject, "condition must be an object.")),
         }
     }
@@ -75,8 +75,8 @@ impl<'a> Request<'a> {
     /// `dataItems`.
     pub(crate) fn items(&self, limits: &Limits) -> Result<&[Sent<'a>]> {
         match &self.items {
-            Some(Items::List(it)) if it.len() > limits.bulk => {
-                Err(Fault::because(Code::TooManyItems, format!("At most {} items per request.", limits.bulk)))
+            Some(Items::List(it)) if it.len() > limits.bulk_items => {
+                Err(Fault::because(Code::TooManyItems, format!("At most {} items per request.", limits.bulk_items)))
             }
             Some(Items::List(it)) => Ok(it),
             Some(Items::NotList) => Err(Fault::because(Code::ItemsNotObjects, "dataItems must be a list of objects.")),
@@ -96,8 +96,8 @@ impl<'a> Request<'a> {
         if list.is_empty() {
             return Err(Fault::because(Code::BadRequest, "dataItemIds must not be empty."));
         }
-        if list.len() > limits.bulk {
-            return Err(Fault::because(Code::TooManyIds, format!("At most {} ids per request.", limits.bulk)));
+        if list.len() > limits.bulk_items {
+            return Err(Fault::because(Code::TooManyIds, format!("At most {} ids per request.", limits.bulk_items)));
         }
         list.iter().map(|it| it.as_str().ok_or_else(wrong)).collect()
     }
@@ -115,8 +115,11 @@ impl<'a> Request<'a> {
         if list.is_empty() {
             return Err(Fault::because(Code::BadRequest, "patches must not be empty."));
         }
-        if list.len() > limits.patches {
-            return Err(Fault::because(Code::TooManyItems, format!("At most {} patches per request.", limits.patches)));
+        if list.len() > limits.bulk_patches {
+            return Err(Fault::because(
+                Code::TooManyItems,
+                format!("At most {} patches per request.", limits.bulk_patches),
+            ));
         }
         Ok(list)
     }
@@ -142,14 +145,14 @@ impl GetRequest {
     ///
     /// # Errors
     /// WDE0001, WDE0002, WDE0003, and what makes `includeReferences` invalid.
-    pub fn parse(members: &Map<String, Value>) -> Result<Self> {
+    pub fn parse(members: &Map<String, Value>, limits: &Limits) -> Result<Self> {
         let fields = match present(members, "fields") {
             None => Vec::new(),
             Some(Value::String(it)) => vec![it.clone()],
             Some(Value::Array(list)) => list.iter().map(field_name).collect::<Result<_>>()?,
             Some(it) => vec![field_name(it)?],
         };
-        let references = wire::Reference::parse_all(members)?;
+        let references = wire::Reference::parse_all(members, &limits.query)?;
         let (collection, id) = (collection_id(members)?.to_owned(), item_id(members)?.to_owned());
         Ok(Self { collection, id, fields, references, is_sandbox: is_sandbox(members)? })
     }

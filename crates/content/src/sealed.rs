@@ -317,9 +317,13 @@ mod tests {
         Vault { key: Arc::new(key), site: site.into(), number, collection: "c".into(), fields: Fields::of(&fields) }
     }
 
+    fn limits() -> item::Limits {
+        stoa_query::Limits::default().item()
+    }
+
     fn stored(vault: &Vault, id: &str, data: &Json, old: Option<&str>) -> String {
         let (world, _) = World::fixed(0, 1);
-        let item = stoa_query::canonical(&data.to_string()).expect("an item");
+        let item = stoa_query::canonical(&data.to_string(), limits()).expect("an item");
         let stamp = stoa_query::Stamp { id, created: 0, updated: 0, owner: None };
         vault.seal(&world, id, &item, old).and_then(|it| it.document(stamp)).expect("a document")
     }
@@ -427,13 +431,13 @@ mod tests {
     fn what_is_not_sent_can_be_kept() {
         let vault = vault("s", 1, &["a", "b", "c"]);
         let before = stored(&vault, "1", &json!({ "a": "x", "b": null }), None);
-        let item = stoa_query::canonical(r#"{"n":1}"#).expect("an item");
+        let item = stoa_query::canonical(r#"{"n":1}"#, limits()).expect("an item");
         let kept = vault.keep(&item, &before).expect("an item").data();
         assert_eq!(
             (member(&kept, "\"a\""), member(&kept, "\"b\""), member(&kept, "\"c\"")),
             (member(&before, "\"a\""), Some("null"), None)
         );
-        let item = stoa_query::canonical(r#"{"a":"new"}"#).expect("an item");
+        let item = stoa_query::canonical(r#"{"a":"new"}"#, limits()).expect("an item");
         assert_eq!(member(&vault.keep(&item, &before).expect("an item").data(), "\"a\""), Some("\"new\""));
     }
 }

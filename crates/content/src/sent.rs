@@ -39,7 +39,7 @@ impl Sent<'_> {
         let Self::Item { id: beside, data: Some(data) } = self else {
             return Err(Fault::because(Code::ItemNotObject, "The item and its data must be objects."));
         };
-        let mut item = stoa_query::canonical(data.get())?;
+        let mut item = stoa_query::canonical(data.get(), limits.query.item())?;
         let id = match (std::mem::replace(&mut item.id, SentId::Absent), beside) {
             (SentId::Text(id), None | Some(Value::Null)) => Some(id),
             (SentId::Text(id), Some(beside)) if beside.as_str() == Some(&id) => Some(id),
@@ -59,10 +59,10 @@ impl Sent<'_> {
 
 /// Ids that a request can carry in its path (protocol/content.md 1.4).
 pub(crate) fn check_id(id: &str, limits: &Limits) -> Result<()> {
-    let is_short = id.len() <= limits.id || id.chars().count() <= limits.id;
+    let is_short = id.len() <= limits.item_id || id.chars().count() <= limits.item_id;
     let is_plain = || id.bytes().all(|it| it >= b' ' && it != 0x7f && it != b'?' && it != b'#');
     if id.is_empty() || !is_short || !is_plain() {
-        let text = format!("An item id has 1 to {} characters, without ?, # and control characters.", limits.id);
+        let text = format!("An item id has 1 to {} characters, without ?, # and control characters.", limits.item_id);
         return Err(Fault::because(Code::ItemIdRefused, text));
     }
     Ok(())

@@ -4,7 +4,7 @@
 //! row of the outbox for each kind of event. A refusal of one item leaves the others alone.
 
 use crate::{
-    Collection, Content, Operation, event, index_unique,
+    Collection, Content, Limits, Operation, event, index_unique,
     patch::{self, Modification, Work},
     reference_link,
     reference_write::{Lack, Saving},
@@ -103,6 +103,10 @@ impl Target {
         Self { content, site, collection, caller, author, now, vault, sight, saving, is_import: false }
     }
 
+    fn limits(&self) -> &Limits {
+        self.content.limits()
+    }
+
     /// The row of a new item, its defaults filled in.
     pub(crate) fn new_row(&self, id: String, item: &CanonicalItem) -> Result<Vec<Value>> {
         let admitted = self.collection.rules().admit(item, &self.caller, self.now)?;
@@ -120,7 +124,7 @@ impl Target {
         let (item, patch) = match draft {
             Draft::Whole(it) => (it, None),
             Draft::Patch(modifications) => {
-                patched = patch::apply(&old.doc, modifications, work)?;
+                patched = patch::apply(&old.doc, modifications, work, self.limits().query.item())?;
                 (&patched, Some(modifications.as_slice()))
             }
         };
@@ -248,7 +252,7 @@ async fn insert_rows(tx: &mut Tx<'_>, target: &Target, rows: &[Vec<Value>]) -> R
 
 /// Makes the item of a collection that has but one, with the defaults of its fields, unless it is there.
 pub(crate) async fn single_insert(tx: &mut Tx<'_>, target: &Target, id: &str) -> Result<()> {
-    let item = target.collection.rules().filled(&stoa_query::canonical("{}")?, target.now)?;
+    let item = target.collection.rules().filled(&CanonicalItem::empty(target.limits().query.item()), target.now)?;
     let row = target.row(id.to_owned(), &item, target.now, target.caller.owner(), None)?;
     insert_in(tx, target, &[row]).await?;
     Ok(())

@@ -1,6 +1,6 @@
 //! Bodies in and out: read within a bound, JSON both ways.
 
-use crate::Problem;
+use crate::{App, Problem};
 use axum::{
     body::{Body, BodyDataStream, Bytes},
     extract::{FromRequest, Request},
@@ -13,10 +13,7 @@ use serde_json::Value;
 use std::time::Duration;
 use stoa_kernel::{Code, Fault};
 
-/// The largest body that is read (protocol/content.md 19: bulk payload).
-pub const LIMIT: usize = 4 * 1024 * 1024;
-
-/// The raw body, at most [`LIMIT`] bytes; more is refused with 413 and WDE0109.
+/// The raw body, of as many bytes as [`crate::Limits`] say; more is refused with 413 and WDE0109.
 pub struct Raw(pub Bytes);
 
 /// How much of a body that is too large is read and thrown away, so that the client, which is still
@@ -29,25 +26,25 @@ const READ_FOR: Duration = Duration::from_secs(30);
 /// Room made for a body on the sender's word alone.
 const RESERVED: usize = 512 * 1024;
 
-impl<S: Send + Sync> FromRequest<S> for Raw {
+impl FromRequest<App> for Raw {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
-        match tokio::time::timeout(READ_FOR, read(request)).await {
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        match tokio::time::timeout(READ_FOR, read(request, app.settings.limits.body_bytes)).await {
             Ok(body) => Ok(Self(body?)),
             Err(_) => Err(Fault::because(Code::MalformedJson, "the request body took too long").into()),
         }
     }
 }
 
-async fn read(request: Request) -> Result<Bytes, Fault> {
+async fn read(request: Request, most: usize) -> Result<Bytes, Fault> {
     let announced = request.headers().get(header::CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
     let mut chunks = request.into_body().into_data_stream();
     let mut body = BytesMut::with_capacity(announced.unwrap_or(0).min(RESERVED));
     while let Some(chunk) = chunks.next().await {
         let chunk =
             chunk.map_err(|it| Fault::because(Code::MalformedJson, "the request body ended early").logged(it))?;
-        if body.len() + chunk.len() > LIMIT {
+        if body.len() + chunk.len() > most {
             let _ = tokio::time::timeout(DRAINED_FOR, drain(chunks)).await;
             return Err(Fault::new(Code::PayloadTooLarge));
         }
@@ -69,11 +66,11 @@ async fn drain(mut chunks: BodyDataStream) {
 /// A JSON body. An empty one counts as `{}`: several clients send none.
 pub struct Json(pub Value);
 
-impl<S: Send + Sync> FromRequest<S> for Json {
+impl FromRequest<App> for Json {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        let Raw(bytes) = Raw::from_request(request, state).await?;
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        let Raw(bytes) = Raw::from_request(request, app).await?;
         Ok(Self(parse(&bytes)?))
     }
 }

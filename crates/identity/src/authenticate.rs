@@ -205,7 +205,7 @@ impl Identity {
             Caller::Visitor { id, .. } => Some(id.clone()),
             _ => None,
         };
-        let until = self.accepted_until(claims.expires);
+        let until = self.accepted_until(&claims);
         let known = Authenticated { site: claims.site, caller: claims.caller, client: claims.client, visitor };
         Ok(Verified { known, until, is_key: false, seen })
     }

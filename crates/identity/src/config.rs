@@ -1,10 +1,7 @@
 //! How long things live and how dear they are: values, never read from a global.
 
-use crate::{password, throttle};
+use crate::{Limits, password, throttle};
 use stoa_kernel::Millis;
-
-const MINUTE: Millis = 60_000;
-const DAY: Millis = 24 * 60 * MINUTE;
 
 /// Settings of identity. The defaults are the product's.
 #[derive(Debug, Clone)]
@@ -29,16 +26,22 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
+        Self::from(&Limits::default())
+    }
+}
+
+impl From<&Limits> for Config {
+    fn from(limits: &Limits) -> Self {
         Self {
-            access_life: 4 * 60 * MINUTE,
-            access_grace: MINUTE,
-            session_life: 365 * DAY,
-            session_idle: 60 * DAY,
-            session_token_life: 10 * MINUTE,
-            code_life: MINUTE,
+            access_life: limits.access_life,
+            access_grace: limits.access_grace,
+            session_life: limits.session_life,
+            session_idle: limits.session_idle,
+            session_token_life: limits.session_token_life,
+            code_life: limits.code_life,
             verified_tokens: 25_000,
             password: password::Cost::default(),
-            throttle: throttle::Limits::default(),
+            throttle: throttle::Limits::from(limits),
         }
     }
 }

@@ -18,6 +18,7 @@ pub mod install;
 pub mod invite;
 mod joining;
 pub mod key;
+mod limits;
 pub mod logout;
 pub mod mail;
 pub mod member;
@@ -43,6 +44,7 @@ pub use address::form as address_form;
 pub use authenticate::Authenticated;
 pub use config::Config;
 pub use device::Marks;
+pub use limits::Limits;
 pub use outcome::SignIn;
 pub use stage::Resumed;
 

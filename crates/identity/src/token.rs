@@ -197,9 +197,12 @@ impl Identity {
         is_visitor.then(|| VisitorClaims { site: claims.aud, visitor: VisitorId::from(claims.sub), client: claims.cid })
     }
 
-    /// When a token that says `expires` stops being accepted.
-    pub(crate) fn accepted_until(&self, expires: i64) -> Millis {
-        expires.saturating_mul(1000).saturating_add(self.config().access_grace)
+    /// When a token stops being accepted. One that was made for longer than tokens live now, before the
+    /// configuration was changed, stops earlier than it says: what revokes it is kept no longer than that.
+    pub(crate) fn accepted_until(&self, claims: &AccessClaims) -> Millis {
+        let (issued, expires) = (claims.issued.saturating_mul(1000), claims.expires.saturating_mul(1000));
+        let now_allowed = issued.saturating_add(self.config().access_life);
+        expires.min(now_allowed).saturating_add(self.config().access_grace)
     }
 }
 

@@ -8,6 +8,7 @@ pub mod code;
 pub mod fault;
 pub mod fold;
 pub mod ids;
+pub mod limit;
 pub mod secret;
 pub mod text;
 

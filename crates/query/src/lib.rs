@@ -12,9 +12,9 @@
 //! # let request = body.as_object().unwrap();
 //! # let schema = stoa_query::Schema::default();
 //! # let (dialect, table) = (&stoa_sql::Sqlite, stoa_sql::Table { site: 1, number: 7 });
-//! use stoa_query::{Context, Scope, compile, resolve, wire};
+//! use stoa_query::{Context, Limits, Scope, compile, resolve, wire};
 //!
-//! let query = wire::Query::parse(request)?;
+//! let query = wire::Query::parse(request, &Limits::default())?;
 //! let context = Context { schema: &schema, scope: Scope::OwnedBy("m1".to_owned()), seed: 0 };
 //! let plan = resolve::find(&query, context)?;
 //! let (text, params) = compile::find(dialect, table, &plan);
@@ -34,15 +34,16 @@
 //! answer and never the answer. [`compile::index`] and [`compile::drop_index`] write the statements that
 //! make and remove one.
 //!
-//! **Writing.** `item::canonical(text)?` reads an item's `data` once; `.document(Stamp { … })?` gives the
+//! **Writing.** `item::canonical(text, limits)?` reads an item's `data` once; `.document(Stamp { … })?` gives the
 //! text to store, which is also the text to answer. A condition is a filter on its own:
-//! `resolve::filter(&wire::Filter::parse(json)?, &schema)?`, appended to an `update` or `delete` by
+//! `resolve::filter(&wire::Filter::parse(json, limits)?, &schema)?`, appended to an `update` or `delete` by
 //! [`compile::condition`].
 //!
 //! **In memory.** [`matches()`] and [`order::compare`] give the same answers for documents at hand.
 
 pub mod compile;
 pub mod item;
+mod limits;
 mod matches;
 pub mod order;
 pub mod plan;
@@ -51,6 +52,7 @@ pub mod schema;
 pub mod wire;
 
 pub use item::{CanonicalItem, SentId, Stamp, canonical, project};
+pub use limits::Limits;
 pub use matches::matches;
 pub use plan::{Filter, Projection, Scope};
 pub use resolve::Context;

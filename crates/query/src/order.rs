@@ -1,6 +1,7 @@
 //! The same order over items in memory.
 
 use crate::{
+    item,
     matches::{itself_or_elements, leaves},
     plan::{Field, Key, Mark, Order, Position},
 };
@@ -25,7 +26,7 @@ pub fn position(order: &Order, document: &Json) -> Position {
     let mark = |key: &Key| match key.field {
         Field::Created | Field::Updated => {
             let time = document.get(key.field.name().as_ref()).and_then(|it| it.get("$date")).and_then(Json::as_str);
-            Mark::Time(time.and_then(crate::item::date::parse).unwrap_or_default())
+            Mark::Time(time.and_then(item::date::parse).unwrap_or_default())
         }
         _ => Mark::Key(sort_key(key, document)),
     };
@@ -40,7 +41,9 @@ pub fn values(field: &Field, document: &Json) -> Vec<String> {
 /// The value behind a row of [`crate::compile::distinct`], as items hold it.
 pub fn value(key: &str) -> Json {
     let value = key::value(key);
-    crate::item::value(&value).unwrap_or(value)
+    // It is in an item already, whatever was allowed then.
+    let limits = item::Limits { bytes: usize::MAX, depth: item::MAX_DEPTH };
+    item::value(&value, limits).unwrap_or(value)
 }
 
 fn by_key(key: &Key, a: &Json, b: &Json) -> Ordering {

@@ -19,6 +19,7 @@ mod page;
 pub use filter::{Condition, Filter, Operator};
 pub use page::{Paging, Reference, Sort, SortKey};
 
+use crate::Limits;
 use serde_json::{Map, Value as Json};
 use stoa_kernel::{Code, Fault, Result};
 
@@ -58,11 +59,11 @@ pub struct Referenced {
 
 impl Referenced {
     /// Reads the body of such a request.
-    pub fn parse(request: &Map<String, Json>) -> Result<Self> {
+    pub fn parse(request: &Map<String, Json>, limits: &Limits) -> Result<Self> {
         Ok(Self {
-            fields: texts(request, "fields", Code::FieldNotText)?,
+            fields: texts(request, "fields", Code::FieldNotText, MAX_NAMES)?,
             descending: page::descending(request, "order")?,
-            paging: page::paging(request)?,
+            paging: page::paging(request, limits)?,
             total: flag(request, "returnTotalCount")?,
         })
     }
@@ -70,7 +71,7 @@ impl Referenced {
 
 impl Query {
     /// Reads the body of a query request; members that it doesn't know are left to others.
-    pub fn parse(request: &Map<String, Json>) -> Result<Self> {
+    pub fn parse(request: &Map<String, Json>, limits: &Limits) -> Result<Self> {
         let empty = Map::new();
         let query = match present(request, "query") {
             None => &empty,
@@ -78,34 +79,34 @@ impl Query {
             Some(_) => return Err(Fault::because(Code::BadRequest, "query must be an object")),
         };
         Ok(Self {
-            filter: Filter::parse_member(query)?,
+            filter: Filter::parse_member(query, limits)?,
             sort: page::sort(query, request)?,
-            fields: texts(query, "fields", Code::FieldNotText)?,
-            paging: page::paging(query)?,
+            fields: texts(query, "fields", Code::FieldNotText, MAX_NAMES)?,
+            paging: page::paging(query, limits)?,
             total: flag(request, "returnTotalCount")?,
-            references: page::references(request)?,
-            field_groups: texts(request, "includeFieldGroups", Code::FieldNotText)?,
+            references: page::references(request, limits)?,
+            field_groups: texts(request, "includeFieldGroups", Code::FieldNotText, limits.field_groups)?,
         })
     }
 }
 
 impl Distinct {
     /// Reads the body of a distinct request.
-    pub fn parse(request: &Map<String, Json>) -> Result<Self> {
+    pub fn parse(request: &Map<String, Json>, limits: &Limits) -> Result<Self> {
         let Some(Json::String(field)) = present(request, "fieldName") else {
             return Err(Fault::because(Code::FieldNotText, "fieldName must be a string"));
         };
         Ok(Self {
             field: page::name(field)?,
-            filter: Filter::parse_member(request)?,
+            filter: Filter::parse_member(request, limits)?,
             descending: page::descending(request, "order")?,
-            paging: page::paging(request)?,
+            paging: page::paging(request, limits)?,
             total: flag(request, "returnTotalCount")?,
         })
     }
 }
 
-/// The most names in a list: as many as a collection has fields (protocol/content.md section 19).
+/// The most names of fields in a projection: as many as a collection may be allowed.
 const MAX_NAMES: usize = 1000;
 
 /// A member that is there; null counts as absent everywhere in a request.
@@ -121,12 +122,12 @@ fn flag(object: &Map<String, Json>, name: &str) -> Result<bool> {
     }
 }
 
-fn texts(object: &Map<String, Json>, name: &str, code: Code) -> Result<Vec<String>> {
+fn texts(object: &Map<String, Json>, name: &str, code: Code, most: usize) -> Result<Vec<String>> {
     let wrong = || Fault::because(code, format!("{name} must be a list of strings"));
     match present(object, name) {
         None => Ok(Vec::new()),
-        Some(Json::Array(list)) if list.len() > MAX_NAMES => {
-            let text = format!("{name} has more than {MAX_NAMES} elements");
+        Some(Json::Array(list)) if list.len() > most => {
+            let text = format!("{name} has more than {most} elements");
             Err(Fault::because(Code::BadRequest, text))
         }
         Some(Json::Array(list)) => list.iter().map(|it| page::name(it.as_str().ok_or_else(wrong)?)).collect(),

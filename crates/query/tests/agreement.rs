@@ -13,7 +13,7 @@ use std::io::Write;
 use stoa_query::compile::Statement;
 use stoa_query::plan::{Distinct, Field, Find, Key, Start};
 use stoa_query::schema::IndexSpec;
-use stoa_query::{Context, Schema, Scope, compile, matches, order, resolve, wire};
+use stoa_query::{Context, Limits, Schema, Scope, compile, matches, order, resolve, wire};
 use stoa_sql::{Direction, Postgres, Sqlite, Table};
 use support::values::{self, Random};
 use support::{OnPostgres, OnSqlite, Row};
@@ -238,7 +238,8 @@ impl World {
         };
         let context = Context { schema: &self.schema, scope, seed: 0 };
         let body = request.as_object().expect("an object");
-        let query = wire::Query::parse(body).unwrap_or_else(|it| panic!("seed {seed}: {it:?}\n{request}"));
+        let query =
+            wire::Query::parse(body, &Limits::default()).unwrap_or_else(|it| panic!("seed {seed}: {it:?}\n{request}"));
         let mut plan =
             resolve::find(&query, context.clone()).unwrap_or_else(|it| panic!("seed {seed}: {it:?}\n{request}"));
         if random.one_in(3) {
@@ -283,7 +284,8 @@ impl World {
             "paging": { "limit": limit, "offset": if limit == 3 { random.below(4) } else { 0 } },
         });
         let scope = context.scope.clone();
-        let wire = wire::Distinct::parse(request.as_object().expect("an object")).expect("a request");
+        let wire =
+            wire::Distinct::parse(request.as_object().expect("an object"), &Limits::default()).expect("a request");
         let plan = resolve::distinct(&wire, context).expect("a plan");
         let (table, values) = (self.table, self.distinct(&plan));
         let offset = plan.window.start.offset();
@@ -384,7 +386,8 @@ impl World {
         loop {
             let mut operators = Tally::default();
             let filter = self.filter(random, &mut operators, 2);
-            let plan = wire::Filter::parse(&filter).and_then(|it| resolve::filter(&it, &Schema::default()));
+            let plan = wire::Filter::parse(&filter, &Limits::default())
+                .and_then(|it| resolve::filter(&it, &Schema::default()));
             let plan = plan.unwrap_or_else(|it| panic!("{it:?}\n{filter}"));
             let found = self.documents.iter().filter(|it| matches(&plan, it)).count();
             if 0 < found && found < ITEMS || random.one_in(4) {

@@ -25,7 +25,7 @@ use stoa_kernel::Result;
 use stoa_query::compile::Statement;
 use stoa_query::plan::{Field, Key, Order, Start};
 use stoa_query::schema::IndexSpec;
-use stoa_query::{Context, Schema, Scope, compile, item, matches, order, resolve, wire};
+use stoa_query::{Context, Limits, Schema, Scope, compile, item, matches, order, resolve, wire};
 use stoa_sql::{Direction, Postgres, Sqlite, Table, Value};
 use support::{OnPostgres, OnSqlite, Row};
 
@@ -113,7 +113,7 @@ impl<'a> Case<'a> {
             rows
         };
         if request.contains_key("fieldName") {
-            let plan = resolve::distinct(&wire::Distinct::parse(request)?, context)?;
+            let plan = resolve::distinct(&wire::Distinct::parse(request, &Limits::default())?, context)?;
             let texts = [compile::distinct(&Sqlite, table, &plan), compile::distinct(&Postgres, table, &plan)];
             let found = answer([&texts[0], &texts[1]]);
             print(&mut out, ["sqlite", "postgres"], &texts);
@@ -123,7 +123,7 @@ impl<'a> Case<'a> {
             }
             return Ok(out);
         }
-        let mut plan = resolve::find(&wire::Query::parse(request)?, context)?;
+        let mut plan = resolve::find(&wire::Query::parse(request, &Limits::default())?, context)?;
         if let Some(page) = self.page {
             plan.window.start = start(&rows, &plan.order, page);
         }

@@ -6,7 +6,7 @@ use serde_json::json;
 use stoa_kernel::fold::{fold, fold_char};
 use stoa_query::plan::{Field, Find, Key, Start};
 use stoa_query::schema::IndexSpec;
-use stoa_query::{Context, Schema, Scope, compile, matches, order, resolve, wire};
+use stoa_query::{Context, Limits, Schema, Scope, compile, matches, order, resolve, wire};
 use stoa_sql::{Dialect, Direction, Postgres, Sqlite, Table, Value, Writer, key};
 use support::values::{self, Random};
 use support::{OnPostgres, OnSqlite, Row};
@@ -44,8 +44,10 @@ fn sort_keys_are_the_same_in_postgresql() {
     let postgres = OnPostgres::open();
     let mut random = Random::new(3);
     let values: Vec<_> = (0..20_000).map(|_| values::value(&mut random, 3)).collect();
-    let texts: Vec<String> =
-        values.iter().map(|it| stoa_query::item::value(it).expect("a value").to_string()).collect();
+    let texts: Vec<String> = values
+        .iter()
+        .map(|it| stoa_query::item::value(it, Limits::default().item()).expect("a value").to_string())
+        .collect();
     let rows = postgres.rows(&(
         "select stoa.least(it::jsonb), stoa.greatest(it::jsonb), stoa.value_key(it::jsonb), \
          coalesce(stoa.indexed(it::jsonb, 20, true), 'none'), coalesce(stoa.unique(it::jsonb, true), 'none') \
@@ -108,7 +110,7 @@ impl Indexed {
     }
 
     fn find(&self, request: &serde_json::Value, scope: Scope) -> Find {
-        let query = wire::Query::parse(request.as_object().expect("an object")).expect("a query");
+        let query = wire::Query::parse(request.as_object().expect("an object"), &Limits::default()).expect("a query");
         resolve::find(&query, Context { schema: &self.schema, scope, seed: 0 }).expect("a plan")
     }
 
@@ -153,7 +155,7 @@ impl Indexed {
     }
 
     fn count(&self, filter: &serde_json::Value, index: &str) {
-        let wire = wire::Filter::parse(filter).expect("a filter");
+        let wire = wire::Filter::parse(filter, &Limits::default()).expect("a filter");
         let context = Context { schema: &self.schema, scope: Scope::Everything, seed: 0 };
         let plan = resolve::count(&wire, context).expect("a plan");
         let on_sqlite = self.sqlite.plan(&compile::count(&Sqlite, self.table, &plan));
@@ -259,7 +261,7 @@ fn the_largest_values_fit_an_index() {
         requests.push(json!({ "a": { "$startsWith": it["a"] } }));
     }
     for filter in requests {
-        let wire = wire::Filter::parse(&filter).expect("a filter");
+        let wire = wire::Filter::parse(&filter, &Limits::default()).expect("a filter");
         let context = Context { schema: &schema, scope: Scope::Everything, seed: 0 };
         let plan = resolve::count(&wire, context).expect("a plan");
         let expected = [[Some(documents.iter().filter(|it| matches(&plan.filter, it)).count().to_string())]];
@@ -337,7 +339,7 @@ fn every_rule_is_answered_from_an_index() {
     let context = |scope| Context { schema: &schema, scope, seed: 0 };
     let own = || Scope::OwnedBy("m1".into());
     let find = |request: serde_json::Value, scope| {
-        let query = wire::Query::parse(request.as_object().expect("an object")).expect("a query");
+        let query = wire::Query::parse(request.as_object().expect("an object"), &Limits::default()).expect("a query");
         let plan = resolve::find(&query, context(scope)).expect("a plan");
         [compile::find(&Sqlite, table, &plan), compile::find(&Postgres, table, &plan)]
     };
@@ -394,9 +396,9 @@ fn the_largest_filters_fit() {
     let quotes = "'\"\\\u{1}".repeat(100);
     for name in ["a", "a.b", "a.b.c", &deep, &long, &long_and_deep, &quotes] {
         for test in [all_types(), json!({ "$eq": null }), json!({ "$not": { "$hasAll": ["1", 2, 3] } })] {
-            let fits = |count: usize| wire::Filter::parse(&repeated(name, &test, count)).is_ok();
+            let fits = |count: usize| wire::Filter::parse(&repeated(name, &test, count), &Limits::default()).is_ok();
             let largest = (1..=500).rev().find(|&it| fits(it)).expect("one condition fits");
-            let wire = wire::Filter::parse(&repeated(name, &test, largest)).expect("a filter");
+            let wire = wire::Filter::parse(&repeated(name, &test, largest), &Limits::default()).expect("a filter");
             let context = Context { schema: &Schema::default(), scope: Scope::Everything, seed: 0 };
             let plan = resolve::count(&wire, context).expect("a plan");
             let (on_sqlite, on_postgres) =
@@ -420,7 +422,7 @@ fn a_condition_guards_a_write() {
     sqlite.create(table, &rows);
     postgres.create(table, &rows);
     let removed = |dialect: &dyn Dialect, id: &str, condition: &serde_json::Value| {
-        let wire = wire::Filter::parse(condition).expect("a filter");
+        let wire = wire::Filter::parse(condition, &Limits::default()).expect("a filter");
         let filter = resolve::filter(&wire, &Schema::default()).expect("a filter");
         let mut sql = Writer::new(dialect);
         sql.push("delete from ").push(&dialect.table(table)).push(" where id = ").bind(id).push(" and ");
@@ -453,7 +455,7 @@ fn the_longest_patterns_fit() {
     let run = json!({ "type": "anyOf", "value": " -_.,;:!?[]^\\" });
     let parts: Vec<_> = (0..50).flat_map(|_| [literal("A"), run.clone(), literal("\u{10428}"), run.clone()]).collect();
     let filter = json!({ "t": { "$matches": { "ignoreCase": true, "spec": parts } } });
-    let wire = wire::Filter::parse(&filter).expect("a filter");
+    let wire = wire::Filter::parse(&filter, &Limits::default()).expect("a filter");
     let context = Context { schema: &Schema::default(), scope: Scope::Everything, seed: 0 };
     let plan = resolve::count(&wire, context).expect("a plan");
     let found = [[Some("1".to_owned())]];

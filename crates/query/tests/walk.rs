@@ -9,7 +9,7 @@ use std::io::Write;
 use stoa_query::compile::Statement;
 use stoa_query::plan::{Field, Find, Key, Mark, Position, Start};
 use stoa_query::schema::IndexSpec;
-use stoa_query::{Context, Schema, Scope, compile, resolve, wire};
+use stoa_query::{Context, Limits, Schema, Scope, compile, resolve, wire};
 use stoa_sql::{Dialect, Direction, Postgres, Sqlite, Table};
 use support::values::{self, Random};
 use support::{OnPostgres, OnSqlite, Row};
@@ -58,7 +58,7 @@ impl Both {
             .map(|_| json!({ "fieldName": random.pick(NAMES), "order": random.pick(&["ASC", "DESC"]) }))
             .collect();
         let request = json!({ "query": { "sort": sort, "paging": { "limit": 4 + random.below(9) } } });
-        let query = wire::Query::parse(request.as_object().expect("an object")).expect("a query");
+        let query = wire::Query::parse(request.as_object().expect("an object"), &Limits::default()).expect("a query");
         let mut plan =
             resolve::find(&query, Context { schema: &schema, scope: Scope::Everything, seed: 0 }).expect("a plan");
 

@@ -4,13 +4,13 @@ use serde_json::{Value as Json, json};
 use stoa_kernel::{Code, Fault, Result};
 use stoa_query::plan::{Field, Filter, Find, Order, Scalar, Start, Test};
 use stoa_query::wire::{Paging, Query, Reference};
-use stoa_query::{Context, Kind, Schema, Scope, resolve, wire};
+use stoa_query::{Context, Kind, Limits, Schema, Scope, resolve, wire};
 
 fn find(request: &Json) -> Result<Find> {
     let fields = [("l1", Kind::Array), ("l2", Kind::Array), ("secret", Kind::Encrypted)];
     let fields = fields.map(|(name, kind)| (name.to_owned(), kind));
     let schema = Schema { fields: fields.into(), ..Schema::default() };
-    let query = Query::parse(request.as_object().expect("an object"))?;
+    let query = Query::parse(request.as_object().expect("an object"), &Limits::default())?;
     resolve::find(&query, Context { schema: &schema, scope: Scope::Everything, seed: 7 })
 }
 
@@ -191,7 +191,7 @@ fn the_rest_of_a_request() {
         "includeFieldGroups": ["g"],
         "returnTotalCount": true, "sortMode": "RANDOM", "consistentRead": true, "unknown": 1,
     });
-    let query = Query::parse(request.as_object().expect("an object")).expect("a query");
+    let query = Query::parse(request.as_object().expect("an object"), &Limits::default()).expect("a query");
     let reference = |field: &str, limit| Reference { field: field.to_owned(), limit };
     assert_eq!(
         query.references,
@@ -207,7 +207,7 @@ fn the_rest_of_a_request() {
 #[test]
 fn a_filter_may_be_absent_from_a_count() -> Result<(), Fault> {
     for request in [json!({}), json!({ "filter": null }), json!({ "filter": {} })] {
-        let wire = wire::Filter::parse_member(request.as_object().expect("an object"))?;
+        let wire = wire::Filter::parse_member(request.as_object().expect("an object"), &Limits::default())?;
         assert_eq!(resolve::filter(&wire, &Schema::default())?, Filter::True);
     }
     Ok(())

@@ -2,11 +2,20 @@
 //!
 //! A key has one name in three places: `stoa.toml` (`public_url = "…"`), the environment
 //! (`STOA_PUBLIC_URL`) and a flag (`--public-url`). Keys of mail are in a table of the file (`[smtp]`,
-//! `host = "…"`), and have its name before theirs elsewhere (`STOA_SMTP_HOST`, `--smtp-host`). A flag beats the environment, which beats the
-//! file, which beats the default. What was written is [`Options`]; what it means is [`Config`].
+//! `host = "…"`), and have its name before theirs elsewhere (`STOA_SMTP_HOST`, `--smtp-host`). A flag beats
+//! the environment, which beats the file, which beats the default. What was written is [`Options`]; what it
+//! means is [`Config`].
+//!
+//! Limits are in two tables more ([`limits`]), which have no flags: sixty of them would bury the others in
+//! `--help` (decisions/0015).
+
+mod limits;
+
+pub use limits::Limits;
 
 use clap::{Args, ValueEnum};
 use ipnet::IpNet;
+use limits::Table;
 use serde::Deserialize;
 use std::{
     net::{IpAddr, Ipv4Addr},
@@ -62,6 +71,10 @@ pub struct Options {
     /// Log as JSON lines
     #[arg(long, env = "STOA_LOG_JSON", global = true)]
     pub log_json: bool,
+    #[arg(skip)]
+    limits: Table,
+    #[arg(skip)]
+    identity: Table,
 }
 
 /// The keys of mail. Without a host every message is kept in DIR/outbox/mail.jsonl.
@@ -133,6 +146,7 @@ pub struct Config {
     pub smtp: Option<SmtpConfig>,
     pub log: String,
     pub log_json: bool,
+    pub limits: Limits,
 }
 
 #[derive(Debug, Clone)]
@@ -152,7 +166,9 @@ impl Config {
             None if Path::new("stoa.toml").exists() => read(Path::new("stoa.toml"))?,
             None => Options::default(),
         };
-        Self::from_options(flags.over(written))
+        let (limits, identity) = limits::of_environment()?;
+        let environment = Options { limits, identity, ..Options::default() };
+        Self::from_options(flags.over(environment).over(written))
     }
 
     fn from_options(it: Options) -> Result<Self, String> {
@@ -189,6 +205,7 @@ impl Config {
             smtp: smtp(it.smtp)?,
             log: it.log.unwrap_or_else(|| "info".to_owned()),
             log_json: it.log_json,
+            limits: Limits::read(&it.limits, &it.identity)?,
         })
     }
 }
@@ -210,6 +227,8 @@ impl Options {
             smtp: self.smtp.over(file.smtp),
             log: self.log.or(file.log),
             log_json: self.log_json || file.log_json,
+            limits: self.limits.over(file.limits),
+            identity: self.identity.over(file.identity),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
     time::Duration,
 };
-use stoa_content::{AutoIndex, Content, Limits};
+use stoa_content::{AutoIndex, Content};
 use stoa_http::Settings;
 use stoa_identity::Identity;
 use stoa_kernel::{Caller, Code, Fault, KeyId, Role, SiteId, World};
@@ -42,9 +42,9 @@ impl Services {
             }
             None => Arc::new(OutboxFile::open(&config.data)?),
         };
-        let identity = Identity::open(store.clone(), world.clone(), mail, stoa_identity::Config::default()).await?;
+        let identity = Identity::open(store.clone(), world.clone(), mail, (&config.limits.identity).into()).await?;
         let auto_index = AutoIndex { is_on: config.auto_index, ..AutoIndex::default() };
-        let limits = Limits { auto_index, ..Limits::default() };
+        let limits = stoa_content::Limits { auto_index, ..config.limits.content.clone() };
         let content = Content::new(world.clone(), limits);
         identity.keep_ownership(Arc::new(content.clone()));
         let url = config.public_url.clone().unwrap_or_else(|| format!("http://localhost:{}", config.port));
@@ -106,6 +106,7 @@ fn settings(config: &Config) -> Settings {
         public_url: config.public_url.clone(),
         trusted_proxies: config.trusted_proxies.clone(),
         tls: config.tls.is_some(),
+        limits: config.limits.http.clone(),
     }
 }
 

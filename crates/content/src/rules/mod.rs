@@ -20,6 +20,7 @@ mod pattern;
 mod value;
 
 use crate::{
+    Limits,
     definition::Definition,
     field::{self, Field},
     patch::Modification,
@@ -67,12 +68,12 @@ impl Rules {
     /// # Errors
     /// WDE0075 for patterns that can't be used and defaults that can't be stored, or that break the rules
     /// of their own field under `strictMode`.
-    pub(crate) fn check(definition: &Definition) -> Result<()> {
+    pub(crate) fn check(definition: &Definition, limits: &Limits) -> Result<()> {
         let rules = Self::read(definition, true)?;
         for (n, it) in definition.fields.iter().enumerate() {
             let path = format!("collection.fields[{n}].typeMetadata");
             if let Some(Default::Value(value)) = default(it) {
-                let stored = CanonicalItem::with(&stoa_query::canonical("{}")?, &one(field::key(it), value.clone()));
+                let stored = CanonicalItem::empty(limits.query.item()).with(&one(field::key(it), value.clone()));
                 stored.map_err(|why| unfit(&path, &format!("has a default that can't be stored: {why}")))?;
                 if let Some(rule) = rules.fields.iter().find(|rule| rule.key == field::key(it)) {
                     let mut broken = Vec::new();

@@ -109,7 +109,7 @@ impl Content {
     }
 
     fn imported(&self, text: &str, index: usize, saving: &mut Saving) -> Result<Incoming> {
-        let mut item = stoa_query::canonical(text)?;
+        let mut item = stoa_query::canonical(text, self.limits().query.item())?;
         saving.take(index, &mut item)?;
         let id = match mem::replace(&mut item.id, SentId::Absent) {
             SentId::Text(id) => {

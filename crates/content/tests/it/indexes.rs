@@ -80,7 +80,9 @@ impl World {
     /// How the engine goes about a filter that is planned with these indexes.
     pub async fn explain(&self, filter: Value, indexes: Vec<IndexSpec>) -> String {
         let schema = stoa_query::Schema { indexes: indexes.into(), ..Default::default() };
-        let filter = wire::Filter::parse_member(&crate::common::members(json!({ "filter": filter }))).unwrap();
+        let filter =
+            wire::Filter::parse_member(&crate::common::members(json!({ "filter": filter })), &Limits::default().query)
+                .unwrap();
         let plan = resolve::count(&filter, Context { schema: &schema, scope: Scope::Everything, seed: 0 }).unwrap();
         let table = Table { site: self.site.number, number: 1 };
         let (sql, params) = compile::count(self.site.dialect(), table, &plan);
@@ -435,6 +437,20 @@ impl World {
 }
 
 on_both_engines! {
+    async fn the_server_makes_as_many_as_it_may(engine) {
+        let mut world = World::attentive(engine).await;
+        let auto_index = AutoIndex { slow: 0, repeats: 5, ..AutoIndex::default() };
+        for (most, wants) in [(0, 0), (1, 1), (2, 2)] {
+            let limits = Limits { auto_index: auto_index.clone(), auto_indexes: most, ..Limits::default() };
+            world.content = Content::new(world.test.world.clone(), limits);
+            for field in ["n", "title", "other"] {
+                world.ask(5, json!({ "filter": { field: 7 } })).await;
+            }
+            world.tend().await;
+            assert_eq!(world.names().await.len(), wants);
+        }
+    }
+
     async fn what_is_slow_again_and_again_gets_an_index(engine) {
         let world = World::attentive(engine).await;
         let query = json!({ "filter": { "n": 7 }, "sort": [{ "fieldName": "title", "order": "DESC" }] });

@@ -170,7 +170,7 @@ on_both_engines! {
             (json!({ "dataCollectionId": "c", "dataItemId": "" }), "WDE0073"),
         ] {
             let Value::Object(members) = &request else { unreachable!("an object") };
-            let result = match GetRequest::parse(members) {
+            let result = match GetRequest::parse(members, world.content.limits()) {
                 Ok(it) => world.content.item_get(&world.site, &app(), &it).await.map(drop),
                 Err(fault) => Err(fault),
             };

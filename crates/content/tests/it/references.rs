@@ -5,7 +5,7 @@ use crate::common::*;
 use serde_json::{Value, json};
 use std::{collections::HashMap, sync::Arc};
 use stoa_content::Request;
-use stoa_query::{Links, Scope, resolve, wire};
+use stoa_query::{Limits, Links, Scope, resolve, wire};
 use stoa_testkit::on_both_engines;
 
 /// The same numbers every time.
@@ -95,7 +95,7 @@ on_both_engines! {
             let filter = dice.filter(0);
             for (caller, sees_all) in [(app(), true), (member("ann"), false)] {
                 let sees = |it: &str| sees_all || it.as_bytes()[1].is_multiple_of(2);
-                let sent = wire::Filter::parse(&filter).unwrap();
+                let sent = wire::Filter::parse(&filter, &Limits::default()).unwrap();
                 let resolved = resolve::filter(&sent, &schema).unwrap();
                 let wants: Vec<String> = (0..30).map(|n| (n, format!("m{n:02}"))).filter(|(n, id)| {
                     let actors: Vec<_> = links[id].iter().filter(|it| sees(it)).collect();

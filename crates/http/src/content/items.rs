@@ -12,7 +12,7 @@ const PREFIX: &str = "/v2/items/";
 pub(crate) async fn get(State(app): State<App>, call: Call, uri: Uri) -> Result<Response, Problem> {
     let mut members = params::members(&uri)?;
     params::default_from_path(&mut members, "dataItemId", &uri, PREFIX);
-    let request = GetRequest::parse(&members)?;
+    let request = GetRequest::parse(&members, app.content.limits())?;
     Ok(answer(&app.content.item_get(&call.site, &call.caller, &request).await?))
 }
 

@@ -21,11 +21,11 @@ use stoa_kernel::{Code, Fault};
 /// The body of a call that has no items.
 pub(crate) struct Json(pub Value);
 
-impl<S: Send + Sync> FromRequest<S> for Json {
+impl FromRequest<App> for Json {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        let Raw(bytes) = Raw::from_request(request, state).await?;
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        let Raw(bytes) = Raw::from_request(request, app).await?;
         Ok(Self(stoa_content::json(&bytes)?))
     }
 }

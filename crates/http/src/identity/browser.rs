@@ -32,6 +32,8 @@ pub(crate) struct Visit {
     pub(crate) navigation: Navigation,
     pub(crate) info: RequestInfo,
     sender: Sender,
+    /// How long a session lives that isn't used, in seconds.
+    idle: i64,
 }
 
 /// By what a call's browser may be known. A page of another origin brings no cookie.
@@ -69,7 +71,8 @@ impl FromRequestParts<App> for Visit {
         };
         let sender =
             Sender { fetch_site: text(headers, "sec-fetch-site").map(str::to_owned), origin: info.origin.clone() };
-        Ok(Self { browser, navigation, info, sender })
+        let idle = app.identity.config().session_idle / 1000;
+        Ok(Self { browser, navigation, info, sender, idle })
     }
 }
 
@@ -93,7 +96,7 @@ impl Visit {
         // Without TLS, on this machine only, browsers take neither `Secure` nor `SameSite=None`.
         let everywhere = if self.info.is_https { "None" } else { "Lax" };
         let all = [
-            (SESSION, &cookies.session, everywhere, Some(60 * 86_400)),
+            (SESSION, &cookies.session, everywhere, Some(self.idle)),
             (PERSON, &cookies.person, "Strict", Some(14 * 86_400)),
             (FLOW, &cookies.flow, "Lax", None),
             (DEVICE, &cookies.device, everywhere, Some(365 * 86_400)),
@@ -182,6 +185,7 @@ mod tests {
             navigation: Navigation::default(),
             info: RequestInfo { address, base_url, host: "example.org".to_owned(), is_https, origin: None },
             sender: Sender { fetch_site: None, origin: None },
+            idle: 60 * 86_400,
         }
     }
 

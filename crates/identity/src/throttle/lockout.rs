@@ -28,8 +28,18 @@ pub struct Lockout {
 
 impl Default for Lockout {
     fn default() -> Self {
-        const MINUTE: Millis = 60_000;
-        Self { free: 20.0, first: 1_000, longest: 15 * MINUTE, forgotten: 15 * MINUTE }
+        Self::from(&crate::Limits::default())
+    }
+}
+
+impl From<&crate::Limits> for Lockout {
+    fn from(it: &crate::Limits) -> Self {
+        Self {
+            free: it.lockout_free as f64,
+            first: it.lockout_first,
+            longest: it.lockout_longest,
+            forgotten: it.lockout_forgotten,
+        }
     }
 }
 

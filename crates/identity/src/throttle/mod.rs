@@ -31,8 +31,8 @@ pub struct Rate {
 }
 
 impl Rate {
-    const fn new(burst: f64, per_second: f64) -> Self {
-        Self { burst, per_second }
+    fn hourly(burst: usize, per_hour: usize) -> Self {
+        Self { burst: burst as f64, per_second: per_hour as f64 / 3_600.0 }
     }
 }
 
@@ -80,20 +80,26 @@ pub(crate) enum Tried {
 
 impl Default for Limits {
     fn default() -> Self {
+        Self::from(&crate::Limits::default())
+    }
+}
+
+impl From<&crate::Limits> for Limits {
+    fn from(it: &crate::Limits) -> Self {
         Self {
-            account: Rate::new(20.0, 1.0 / 15.0),
-            lockout: Lockout::default(),
-            device: Rate::new(20.0, 1.0 / 60.0),
-            address: Rate::new(300.0, 2.0),
-            registration: Rate::new(100.0, 0.2),
-            password: Rate::new(20.0, 1.0 / 60.0),
-            recovery: Rate::new(60.0, 0.1),
-            flow: Rate::new(1_000.0, 10.0),
+            account: Rate::hourly(it.account_burst, it.account_per_hour),
+            lockout: Lockout::from(it),
+            device: Rate::hourly(it.device_burst, it.device_per_hour),
+            address: Rate::hourly(it.address_burst, it.address_per_hour),
+            registration: Rate::hourly(it.registration_burst, it.registration_per_hour),
+            password: Rate::hourly(it.password_burst, it.password_per_hour),
+            recovery: Rate::hourly(it.recovery_burst, it.recovery_per_hour),
+            flow: Rate::hourly(it.flow_burst, it.flow_per_hour),
             site: SiteLimits {
-                sign_in: Rate::new(1_000.0, 5.0),
-                registration: Rate::new(1_000.0, 5.0),
-                recovery: Rate::new(1_000.0, 5.0),
-                flow: Rate::new(5_000.0, 50.0),
+                sign_in: Rate::hourly(it.site_sign_in_burst, it.site_sign_in_per_hour),
+                registration: Rate::hourly(it.site_registration_burst, it.site_registration_per_hour),
+                recovery: Rate::hourly(it.site_recovery_burst, it.site_recovery_per_hour),
+                flow: Rate::hourly(it.site_flow_burst, it.site_flow_per_hour),
             },
         }
     }
@@ -284,7 +290,7 @@ mod tests {
     }
     #[test]
     fn a_site_has_a_bound_of_its_own() {
-        let site = SiteLimits { sign_in: Rate::new(5.0, 1.0), ..Limits::default().site };
+        let site = SiteLimits { sign_in: Rate { burst: 5.0, per_second: 1.0 }, ..Limits::default().site };
         let throttle = Throttle::new(Limits { site, ..Limits::default() });
         let attempt = |site: &str, n: u8| {
             let from = IpAddr::V4(Ipv4Addr::new(10, 0, 0, n));
@@ -299,7 +305,7 @@ mod tests {
 
     #[test]
     fn what_is_refused_takes_no_room() {
-        let throttle = Throttle::new(Limits { address: Rate::new(1.0, 0.1), ..Limits::default() });
+        let throttle = Throttle::new(Limits { address: Rate { burst: 1.0, per_second: 0.1 }, ..Limits::default() });
         let (site, here) = (SiteId::from("s"), IpAddr::V4(Ipv4Addr::LOCALHOST));
         for n in 0..1_000 {
             let _ = throttle.attempt(Tried::SignIn, 0, &site, here, &format!("{n}"));
@@ -309,12 +315,73 @@ mod tests {
 
     #[test]
     fn a_flood_of_addresses_does_not_free_the_busiest() {
-        let (mut buckets, here) = (HashMap::new(), Rate::new(10.0, 0.01));
+        let (mut buckets, here) = (HashMap::new(), Rate { burst: 10.0, per_second: 0.01 });
         buckets.insert(u64::MAX, Bucket { left: 0.0, at: 0, rate: here });
         for n in 0..BUCKETS as u64 {
             buckets.insert(n, Bucket { left: 9.0, at: 0, rate: here });
         }
         make_room(&mut buckets, 0);
         assert!(buckets.len() < BUCKETS && buckets.contains_key(&u64::MAX));
+    }
+
+    #[test]
+    fn each_rate_is_the_configured_one() {
+        type Set = fn(&mut crate::Limits) -> (&mut usize, &mut usize);
+        let (one, many) = (|_: u8| 0, |n: u8| n);
+        let rows: [(&str, Set, Tried, fn(u8) -> u8, fn(u8) -> u8); 10] = [
+            ("account", |it| (&mut it.account_burst, &mut it.account_per_hour), Tried::SignIn, one, one),
+            ("address", |it| (&mut it.address_burst, &mut it.address_per_hour), Tried::SignIn, one, many),
+            (
+                "registration",
+                |it| (&mut it.registration_burst, &mut it.registration_per_hour),
+                Tried::Registration,
+                one,
+                many,
+            ),
+            ("password", |it| (&mut it.password_burst, &mut it.password_per_hour), Tried::Password, many, one),
+            ("recovery", |it| (&mut it.recovery_burst, &mut it.recovery_per_hour), Tried::Recovery, one, many),
+            ("flow", |it| (&mut it.flow_burst, &mut it.flow_per_hour), Tried::Flow, one, many),
+            (
+                "site_sign_in",
+                |it| (&mut it.site_sign_in_burst, &mut it.site_sign_in_per_hour),
+                Tried::SignIn,
+                many,
+                many,
+            ),
+            (
+                "site_registration",
+                |it| (&mut it.site_registration_burst, &mut it.site_registration_per_hour),
+                Tried::Registration,
+                many,
+                many,
+            ),
+            (
+                "site_recovery",
+                |it| (&mut it.site_recovery_burst, &mut it.site_recovery_per_hour),
+                Tried::Recovery,
+                many,
+                many,
+            ),
+            ("site_flow", |it| (&mut it.site_flow_burst, &mut it.site_flow_per_hour), Tried::Flow, many, many),
+        ];
+        let site = SiteId::from("s");
+        for (name, set, tried, address, account) in rows {
+            let mut limits = crate::Limits::default();
+            let (burst, per_hour) = set(&mut limits);
+            (*burst, *per_hour) = (3, 360);
+            let throttle = Throttle::new(Limits::from(&limits));
+            let attempt = |now, n: u8| {
+                let from = IpAddr::V4(Ipv4Addr::new(10, 0, 0, address(n)));
+                throttle.attempt(tried, now, &site, from, &format!("{}", account(n)))
+            };
+            assert!((0..3).all(|n| attempt(0, n).is_ok()), "{name}");
+            let refused = attempt(0, 3).err().map(|it| (it.code(), it.data().get("retryAfterSeconds").cloned()));
+            assert_eq!(refused, Some((Code::Throttled, Some(10.into()))), "{name}");
+            assert!(attempt(9_900, 4).is_err() && attempt(10_000, 5).is_ok(), "{name}");
+        }
+        let limits = crate::Limits { device_burst: 3, device_per_hour: 360, ..crate::Limits::default() };
+        let throttle = Throttle::new(Limits::from(&limits));
+        assert!((0..3).all(|_| throttle.attempt_known(0, &site, b"a browser").is_ok()));
+        assert!(throttle.attempt_known(0, &site, b"a browser").is_err());
     }
 }

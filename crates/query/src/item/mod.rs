@@ -9,7 +9,7 @@
 //!   `$date` is a date; the public client never sends such a thing (an invalid Date arrives as `{}`);
 //! - other names that begin with `$` are refused (WDE0134);
 //! - no white space, escapes as `JSON.stringify` writes them, names in the order of the client;
-//! - at most 32 levels (WDE0168), the item being the first, and 524,288 bytes (WDE0009).
+//! - no more levels (WDE0168), the item being the first, and no more bytes (WDE0009) than [`Limits`] say.
 //!
 //! The four names that the server gives values to (`_id`, `_createdDate`, `_updatedDate`, `_owner`) are
 //! taken out on the way and written in front by [`CanonicalItem::document`].
@@ -25,11 +25,17 @@ pub use scan::value;
 
 use stoa_kernel::{Code, Fault, Millis, Result};
 
-/// The longest document, in bytes of canonical text.
-pub const MAX_BYTES: usize = 524_288;
-
-/// The most levels of objects and arrays; the item itself is one, a date is none.
+/// The most levels that an item may be allowed: names in filters, sorts, indexes and patches lead no deeper.
 pub const MAX_DEPTH: usize = 32;
+
+/// How large an item may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of canonical text.
+    pub bytes: usize,
+    /// Levels of objects and arrays; the item itself is one, a date is none.
+    pub depth: usize,
+}
 
 /// What a client sent as an item's `data`, ready to be stamped and stored.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +48,7 @@ pub struct CanonicalItem {
     pub created: Option<Millis>,
     /// All other members: `"a":1,"b":2`.
     members: String,
+    limits: Limits,
 }
 
 /// How an item's `_id` arrived. Which of these an operation takes differs (protocol/content.md 13.1).
@@ -67,8 +74,8 @@ pub struct Stamp<'a> {
 /// Reads an item's `data`, any JSON text.
 ///
 /// Fails with WDE0004 if it isn't an object, MALFORMED_JSON if it isn't JSON, and as the module says.
-pub fn canonical(json: &str) -> Result<CanonicalItem> {
-    scan::item(json)
+pub fn canonical(json: &str, limits: Limits) -> Result<CanonicalItem> {
+    scan::item(json, limits)
 }
 
 /// What becomes of a member ([`CanonicalItem::edit`], [`edit`]).
@@ -81,6 +88,11 @@ pub enum Edit {
 }
 
 impl CanonicalItem {
+    /// The item that has nothing but what the server puts on it.
+    pub fn empty(limits: Limits) -> Self {
+        Self { id: SentId::Absent, owner: None, created: None, members: String::new(), limits }
+    }
+
     /// All members but the server's own, as the text of an object.
     pub fn data(&self) -> String {
         format!("{{{}}}", self.members)
@@ -93,8 +105,8 @@ impl CanonicalItem {
     pub fn with(&self, more: &serde_json::Map<String, serde_json::Value>) -> Result<Self> {
         let more = serde_json::to_string(more).map_err(Fault::internal)?;
         let comma = if self.members.is_empty() || more == "{}" { "" } else { "," };
-        let members = scan::item(&format!("{{{}{comma}{}", self.members, &more[1..]))?.members;
-        Ok(Self { id: self.id.clone(), owner: self.owner.clone(), created: self.created, members })
+        let members = scan::item(&format!("{{{}{comma}{}", self.members, &more[1..]), self.limits)?.members;
+        Ok(Self { id: self.id.clone(), owner: self.owner.clone(), members, ..*self })
     }
 
     /// Decides on each member, by its name and value as they stand in canonical text.
@@ -124,13 +136,13 @@ impl CanonicalItem {
             text.extend([",", &self.members]);
         }
         text.push('}');
-        if text.len() > MAX_BYTES {
-            return Err(too_large());
+        if text.len() > self.limits.bytes {
+            return Err(Fault::because(Code::ItemTooLarge, too_large(self.limits)));
         }
         Ok(text)
     }
 }
 
-fn too_large() -> Fault {
-    Fault::because(Code::ItemTooLarge, format!("the item is larger than {MAX_BYTES} bytes"))
+fn too_large(limits: Limits) -> String {
+    format!("the item is larger than {} bytes", limits.bytes)
 }

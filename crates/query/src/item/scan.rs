@@ -1,13 +1,13 @@
 //! One pass from any JSON text to canonical text; no tree is built.
 
-use super::{CanonicalItem, MAX_BYTES, MAX_DEPTH, SentId, date, too_large};
+use super::{CanonicalItem, Limits, SentId, date, too_large};
 use serde_json::Value as Json;
-use std::{collections::HashMap, ops::Range};
+use std::{borrow::Cow, collections::HashMap, ops::Range};
 use stoa_kernel::{Code, Fault, Millis, Result};
 
 /// An item's `data`: all members but the server's own, and those apart.
-pub(super) fn item(json: &str) -> Result<CanonicalItem> {
-    let mut scan = Scan::new(json);
+pub(super) fn item(json: &str, limits: Limits) -> Result<CanonicalItem> {
+    let mut scan = Scan::new(json, limits);
     scan.space();
     if scan.peek() != Some(b'{') {
         // Whatever it is, it has to be JSON before it can be the wrong kind of JSON.
@@ -19,13 +19,15 @@ pub(super) fn item(json: &str) -> Result<CanonicalItem> {
     scan.end()?;
     let system = scan.system.unwrap_or_default();
     let members = scan.out;
-    Ok(CanonicalItem { id: system.id.unwrap_or(SentId::Absent), owner: system.owner, created: system.created, members })
+    let id = system.id.unwrap_or(SentId::Absent);
+    Ok(CanonicalItem { id, owner: system.owner, created: system.created, members, limits })
 }
 
 /// The canonical form of a single value: what a filter compares with, or a patch writes.
-pub fn value(json: &Json) -> Result<Json> {
+/// It may be as large as it could be in an item.
+pub fn value(json: &Json, limits: Limits) -> Result<Json> {
     let text = json.to_string();
-    let mut scan = Scan::new(&text);
+    let mut scan = Scan::new(&text, limits);
     scan.value(2)?;
     serde_json::from_str(&scan.out).map_err(Fault::internal)
 }
@@ -39,6 +41,7 @@ pub(super) struct Scan<'a> {
     members: Vec<Member>,
     /// The server's own members, wanted only on the outermost level of an item.
     system: Option<System>,
+    limits: Limits,
 }
 
 /// Where a member stands in the output.
@@ -57,7 +60,7 @@ struct System {
 /// Why the text was refused, and the names that lead to the place, the innermost first.
 pub(super) struct Refusal {
     code: Code,
-    problem: &'static str,
+    problem: Cow<'static, str>,
     path: Vec<String>,
 }
 
@@ -66,7 +69,7 @@ pub(super) type Scanned<T = ()> = Result<T, Box<Refusal>>;
 impl From<Box<Refusal>> for Fault {
     fn from(refusal: Box<Refusal>) -> Self {
         if refusal.code == Code::ItemTooLarge {
-            return too_large();
+            return Self::because(refusal.code, refusal.problem);
         }
         let path: Vec<_> = refusal.path.iter().rev().map(String::as_str).collect();
         let place = if path.is_empty() { String::new() } else { format!(", at {}", path.join(".")) };
@@ -74,8 +77,8 @@ impl From<Box<Refusal>> for Fault {
     }
 }
 
-pub(super) fn refuse<T>(code: Code, problem: &'static str) -> Scanned<T> {
-    Err(Box::new(Refusal { code, problem, path: Vec::new() }))
+pub(super) fn refuse<T>(code: Code, problem: impl Into<Cow<'static, str>>) -> Scanned<T> {
+    Err(Box::new(Refusal { code, problem: problem.into(), path: Vec::new() }))
 }
 
 pub(super) fn malformed<T>() -> Scanned<T> {
@@ -86,9 +89,9 @@ pub(super) fn malformed<T>() -> Scanned<T> {
 const MANY_MEMBERS: usize = 24;
 
 impl<'a> Scan<'a> {
-    fn new(text: &'a str) -> Self {
-        let out = String::with_capacity(text.len().min(MAX_BYTES) + 16);
-        Self { text, at: 0, out, members: Vec::new(), system: None }
+    fn new(text: &'a str, limits: Limits) -> Self {
+        let out = String::with_capacity(text.len().min(limits.bytes) + 16);
+        Self { text, at: 0, out, members: Vec::new(), system: None, limits }
     }
 
     /// Any value. `depth` is the level that an object or array here would be on.
@@ -104,14 +107,14 @@ impl<'a> Scan<'a> {
             Some(b'n') => self.word("null"),
             _ => malformed(),
         }?;
-        if self.out.len() > MAX_BYTES {
-            return refuse(Code::ItemTooLarge, "the item is too large");
+        if self.out.len() > self.limits.bytes {
+            return refuse(Code::ItemTooLarge, too_large(self.limits));
         }
         Ok(())
     }
 
     fn array(&mut self, depth: usize) -> Scanned {
-        Self::check_depth(depth)?;
+        self.check_depth(depth)?;
         self.at += 1;
         self.out.push('[');
         self.space();
@@ -134,7 +137,7 @@ impl<'a> Scan<'a> {
         let start = self.out.len();
         let first_member = self.members.len();
         // A date is no level, so one more is let in here; what isn't a date is refused at the end.
-        Self::check_depth(depth - 1)?;
+        self.check_depth(depth - 1)?;
         // The outermost braces of an item are written by `CanonicalItem::document`.
         let system = self.system.take();
         let is_item = system.is_some();
@@ -191,7 +194,7 @@ impl<'a> Scan<'a> {
             self.system = Some(system);
         } else {
             // An object that turned out to be a date is none, so this waits until the end.
-            Self::check_depth(depth)?;
+            self.check_depth(depth)?;
             self.out.push('}');
         }
         self.members.truncate(first_member);
@@ -264,9 +267,10 @@ impl<'a> Scan<'a> {
         if self.at == self.text.len() { Ok(()) } else { malformed() }
     }
 
-    fn check_depth(depth: usize) -> Scanned {
-        if depth > MAX_DEPTH {
-            return refuse(Code::ItemTooDeep, "the item is nested deeper than 32 levels");
+    fn check_depth(&self, depth: usize) -> Scanned {
+        if depth > self.limits.depth {
+            let most = self.limits.depth;
+            return refuse(Code::ItemTooDeep, format!("the item is nested deeper than {most} levels"));
         }
         Ok(())
     }

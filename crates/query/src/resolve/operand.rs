@@ -15,6 +15,8 @@ use stoa_sql::pattern::Part;
 /// expressions that grow too large.
 const MAX_PARTS: usize = 200;
 const MAX_PATTERN: usize = 10_000;
+/// The largest operand, whatever items may be: a statement has it as a parameter.
+const LARGEST: item::Limits = item::Limits { bytes: 524_288, depth: item::MAX_DEPTH };
 
 /// A condition on a reference, items in its operand being their ids.
 pub(super) fn ids<'c>(condition: &'c Condition, schema: &Schema) -> Cow<'c, Condition> {
@@ -126,7 +128,7 @@ pub(super) fn matches(condition: &Condition) -> Result<Test> {
 fn value(operand: &Json) -> Result<Json> {
     match operand {
         Json::Null | Json::Bool(_) => Ok(operand.clone()),
-        it => item::value(it),
+        it => item::value(it, LARGEST),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The filter's grammar. What operators take is decided in [`crate::resolve`].
 
 use super::{page, present};
+use crate::Limits;
 use serde_json::{Map, Value as Json};
 use stoa_kernel::{Code, Fault, Result};
 
@@ -68,8 +69,6 @@ impl Filter {
     }
 }
 
-/// The deepest nesting of `$and`, `$or` and `$not` (WDE0169).
-const MAX_DEPTH: usize = 16;
 /// The most conditions in one filter, each value of a `$hasAll` being one: SQLite takes expressions of at
 /// most a thousand levels.
 const MAX_CONDITIONS: usize = 500;
@@ -88,18 +87,18 @@ impl Filter {
     ///
     /// A whole filter wrapped once more into `{"filter": …}` is unwrapped: the public client does that
     /// when a `Filter` object is handed over directly (protocol/content.md 4.2).
-    pub fn parse(filter: &Json) -> Result<Self> {
+    pub fn parse(filter: &Json, limits: &Limits) -> Result<Self> {
         let Json::Object(object) = filter else {
             return Err(Fault::because(Code::FilterNotObject, "the filter must be an object"));
         };
         let object = wrapped(object).unwrap_or(object);
-        let mut reader = Reader::default();
+        let mut reader = Reader { deepest: limits.filter_depth, conditions: 0, listed: 0, bytes: 0 };
         reader.object(object, 0)
     }
 
     /// Reads the member `filter` of a request; an absent one holds always.
-    pub fn parse_member(request: &Map<String, Json>) -> Result<Self> {
-        present(request, "filter").map_or_else(|| Ok(Self::everything()), Self::parse)
+    pub fn parse_member(request: &Map<String, Json>, limits: &Limits) -> Result<Self> {
+        present(request, "filter").map_or_else(|| Ok(Self::everything()), |it| Self::parse(it, limits))
     }
 }
 
@@ -122,9 +121,9 @@ fn operators(value: &Json) -> Option<&Map<String, Json>> {
     (!is_date && object.keys().any(|it| it.starts_with('$'))).then_some(object)
 }
 
-/// Counts what has been read, against the limits above.
-#[derive(Default)]
+/// Counts what has been read, against the limits.
 struct Reader {
+    deepest: usize,
     conditions: usize,
     listed: usize,
     bytes: usize,
@@ -146,7 +145,7 @@ impl Reader {
     }
 
     fn filter(&mut self, value: &Json, depth: usize) -> Result<Filter> {
-        check_depth(depth)?;
+        self.check_depth(depth)?;
         match value {
             Json::Object(it) => self.object(it, depth),
             _ => Err(Fault::because(Code::FilterTree, "a filter inside the filter must be an object")),
@@ -172,7 +171,7 @@ impl Reader {
         for (name, operand) in object {
             parts.push(match name.as_str() {
                 "$not" => {
-                    check_depth(depth + 1)?;
+                    self.check_depth(depth + 1)?;
                     let Some(inner) = operators(only(operand)?) else {
                         return Err(invalid(format!("$not on {field} takes an object of operators")));
                     };
@@ -204,6 +203,14 @@ impl Reader {
         }
         Ok(Filter::Condition(Condition { field: field.to_owned(), operator, operand: operand.clone() }))
     }
+
+    fn check_depth(&self, depth: usize) -> Result<()> {
+        if depth > self.deepest {
+            let text = format!("the filter is nested deeper than {} levels", self.deepest);
+            return Err(Fault::because(Code::FilterTooDeep, text));
+        }
+        Ok(())
+    }
 }
 
 /// The most SQL that a condition on this field becomes, roughly and never too low: its name stands there
@@ -224,16 +231,6 @@ fn only(value: &Json) -> Result<&Json> {
         Json::Array(_) => Err(Fault::because(Code::ListOperand, "$not takes a list of exactly one filter")),
         it => Ok(it),
     }
-}
-
-fn check_depth(depth: usize) -> Result<()> {
-    if depth > MAX_DEPTH {
-        return Err(Fault::because(
-            Code::FilterTooDeep,
-            format!("the filter is nested deeper than {MAX_DEPTH} levels"),
-        ));
-    }
-    Ok(())
 }
 
 fn unknown(name: &str) -> Fault {

@@ -1,6 +1,7 @@
 //! Sort, paging and included references.
 
 use super::present;
+use crate::Limits;
 use serde_json::{Map, Value as Json};
 use stoa_kernel::{Code, Fault, Result};
 
@@ -41,15 +42,9 @@ pub struct Reference {
     pub limit: Option<u32>,
 }
 
-/// The most items of a page (protocol/content.md section 19).
-const MAX_LIMIT: i64 = 1000;
-/// The most of a page in a walk by cursors.
-const MAX_WALK_LIMIT: i64 = 100;
 /// The largest integer that clients count with.
 const MAX_INTEGER: f64 = 9_007_199_254_740_991.0;
 const MAX_SORT_KEYS: usize = 10;
-const MAX_REFERENCES: usize = 100;
-const MAX_REFERENCED_ITEMS: usize = 50;
 const MAX_NAME: usize = 1000;
 
 pub(super) fn sort(query: &Map<String, Json>, request: &Map<String, Json>) -> Result<Sort> {
@@ -94,7 +89,7 @@ fn seed(request: &Map<String, Json>) -> Result<Option<i64>> {
     }
 }
 
-pub(super) fn paging(query: &Map<String, Json>) -> Result<Paging> {
+pub(super) fn paging(query: &Map<String, Json>, limits: &Limits) -> Result<Paging> {
     let read = |name: &str| match present(query, name) {
         None => Ok(None),
         Some(Json::Object(it)) => Ok(Some(it)),
@@ -104,7 +99,8 @@ pub(super) fn paging(query: &Map<String, Json>) -> Result<Paging> {
     let offset = by_offset.map_or(Ok(None), |it| integer(it, "offset"))?.unwrap_or(0);
     let offset = u64::try_from(offset).map_err(|_| Fault::because(Code::Negative, "offset must not be negative"))?;
     let Some(by_cursor) = by_cursor else {
-        return Ok(Paging::Offset { limit: by_offset.map_or(Ok(None), limit)?, offset });
+        let limit = by_offset.map_or(Ok(None), |it| limit_to(it, limits.query_limit))?;
+        return Ok(Paging::Offset { limit, offset });
     };
     if offset > 0 {
         return Err(Fault::because(Code::BadRequest, "skip can't be used with cursor paging"));
@@ -114,17 +110,17 @@ pub(super) fn paging(query: &Map<String, Json>) -> Result<Paging> {
         Some(Json::String(it)) => Some(it.clone()),
         Some(_) => return Err(Fault::because(Code::CursorInvalid, "cursor must be a string")),
     };
-    Ok(Paging::Cursor { limit: limit_to(by_cursor, MAX_WALK_LIMIT)?, cursor })
+    Ok(Paging::Cursor { limit: limit_to(by_cursor, limits.cursor_limit)?, cursor })
 }
 
 impl Reference {
     /// What a request wants included: `includeReferences`, and the older `includeReferencedItems`.
-    pub fn parse_all(request: &Map<String, Json>) -> Result<Vec<Self>> {
-        references(request)
+    pub fn parse_all(request: &Map<String, Json>, limits: &Limits) -> Result<Vec<Self>> {
+        references(request, limits)
     }
 }
 
-pub(super) fn references(request: &Map<String, Json>) -> Result<Vec<Reference>> {
+pub(super) fn references(request: &Map<String, Json>, limits: &Limits) -> Result<Vec<Reference>> {
     let list = |name: &str| match present(request, name) {
         None => Ok(&[][..]),
         Some(Json::Array(it)) => Ok(it.as_slice()),
@@ -135,18 +131,19 @@ pub(super) fn references(request: &Map<String, Json>) -> Result<Vec<Reference>> 
         let Json::Object(element) = element else {
             return Err(Fault::because(Code::BadRequest, "elements of includeReferences must be objects"));
         };
-        references.push(Reference { field: reference_name(element.get("field"))?, limit: limit(element)? });
+        let limit = limit_to(element, limits.include_limit)?;
+        references.push(Reference { field: reference_name(element.get("field"))?, limit });
     }
     let names = list("includeReferencedItems")?;
-    if names.len() > MAX_REFERENCED_ITEMS {
-        let text = format!("includeReferencedItems has more than {MAX_REFERENCED_ITEMS} elements");
+    if names.len() > limits.include_names {
+        let text = format!("includeReferencedItems has more than {} elements", limits.include_names);
         return Err(Fault::because(Code::BadRequest, text));
     }
     for element in names {
         references.push(Reference { field: reference_name(Some(element))?, limit: None });
     }
-    if references.len() > MAX_REFERENCES {
-        let text = format!("at most {MAX_REFERENCES} references can be included");
+    if references.len() > limits.includes {
+        let text = format!("at most {} references can be included", limits.includes);
         return Err(Fault::because(Code::BadRequest, text));
     }
     Ok(references)
@@ -162,11 +159,8 @@ fn reference_name(value: Option<&Json>) -> Result<String> {
     }
 }
 
-fn limit(object: &Map<String, Json>) -> Result<Option<u32>> {
-    limit_to(object, MAX_LIMIT)
-}
-
-fn limit_to(object: &Map<String, Json>, most: i64) -> Result<Option<u32>> {
+fn limit_to(object: &Map<String, Json>, most: usize) -> Result<Option<u32>> {
+    let most = most as i64;
     match integer(object, "limit")? {
         None => Ok(None),
         Some(it) if it < 1 => Err(Fault::because(Code::NotPositive, "limit must be positive")),

@@ -8,6 +8,7 @@ use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
+use stoa_query::Limits;
 use stoa_query::compile::Statement;
 use stoa_query::item::{self, Stamp};
 use stoa_sql::{Dialect, Postgres, Sqlite, Table, Value, probe};
@@ -27,7 +28,7 @@ pub struct Row {
 impl Row {
     /// What becomes of an item's `data` when it is inserted.
     pub fn stamped(data: &str, id: &str, owner: Option<&str>, created: i64, updated: i64) -> Self {
-        let item = item::canonical(data).unwrap_or_else(|it| panic!("{data}: {it}"));
+        let item = item::canonical(data, Limits::default().item()).unwrap_or_else(|it| panic!("{data}: {it}"));
         let stamp = Stamp { id, created, updated, owner };
         let document = item.document(stamp).expect("a document");
         Self { id: id.to_owned(), owner: owner.map(str::to_owned), created, updated, document }

@@ -8,6 +8,7 @@ mod contract;
 mod disk;
 mod faults;
 mod kill;
+mod limits;
 mod links;
 mod mail;
 mod members;

@@ -1,0 +1,79 @@
+//! How often someone may try and how long things live, as whoever runs the server sets it. What the code
+//! works with is made from it: [`crate::Config`], [`crate::throttle::Limits`].
+
+use stoa_kernel::{
+    Millis,
+    limit::{DAY, HOUR, MINUTE, SECOND},
+};
+
+stoa_kernel::limits! {
+    /// The table `identity` of the configuration. A `…_burst` is how many at once, its `…_per_hour` how many
+    /// more as time passes.
+    #[derive(Debug, Clone)]
+    pub struct Limits {
+        /// Life of an access token. Whoever is blocked or signed out elsewhere loses theirs at once all the same.
+        access_life: Millis = 4 * HOUR, MINUTE..=DAY;
+        /// How long after that it is still accepted, since clients have no safety margin.
+        access_grace: Millis = MINUTE, 0..=10 * MINUTE;
+        /// Life of a session whatever happens, of those that begin from now on.
+        session_life: Millis = 365 * DAY, HOUR..=3_650 * DAY;
+        /// A session that is not used for this long ends; its use is noted once an hour.
+        session_idle: Millis = 60 * DAY, 2 * HOUR..=365 * DAY;
+        /// Life of a `sessionToken`: from signing in to the redirect that makes a session of it.
+        session_token_life: Millis = 10 * MINUTE, 10 * SECOND..=HOUR;
+        /// Life of an authorization code.
+        code_life: Millis = MINUTE, 10 * SECOND..=10 * MINUTE;
+        /// Tries at one account of a site from one address.
+        account_burst: usize = 20, 1..=1_000_000;
+        /// So many more as each hour passes.
+        account_per_hour: usize = 240, 1..=10_000_000;
+        /// Sign-ins at one account, from anywhere but the browsers that it knows, before each further one has to wait.
+        lockout_free: usize = 20, 1..=1_000;
+        /// The first wait; each after it is twice as long.
+        lockout_first: Millis = SECOND, SECOND..=HOUR;
+        /// No wait is longer.
+        lockout_longest: Millis = 15 * MINUTE, SECOND..=DAY;
+        /// One try is forgotten each time that this has passed.
+        lockout_forgotten: Millis = 15 * MINUTE, SECOND..=DAY;
+        /// Sign-ins from one browser that the account knows, once others have used up the rest.
+        device_burst: usize = 20, 1..=1_000_000;
+        /// So many more as each hour passes.
+        device_per_hour: usize = 60, 1..=10_000_000;
+        /// Sign-ins at all accounts of a site from one address; those that succeed don't count.
+        address_burst: usize = 300, 1..=1_000_000;
+        /// So many more as each hour passes.
+        address_per_hour: usize = 7_200, 1..=10_000_000;
+        /// Registrations at a site from one address.
+        registration_burst: usize = 100, 1..=1_000_000;
+        /// So many more as each hour passes.
+        registration_per_hour: usize = 720, 1..=10_000_000;
+        /// New passwords of one account, wherever they come from.
+        password_burst: usize = 20, 1..=1_000_000;
+        /// So many more as each hour passes.
+        password_per_hour: usize = 60, 1..=10_000_000;
+        /// Recovery links asked for at a site from one address.
+        recovery_burst: usize = 60, 1..=1_000_000;
+        /// So many more as each hour passes.
+        recovery_per_hour: usize = 360, 1..=10_000_000;
+        /// Flows and redirect sessions begun at a site from one address.
+        flow_burst: usize = 1_000, 1..=1_000_000;
+        /// So many more as each hour passes.
+        flow_per_hour: usize = 36_000, 1..=10_000_000;
+        /// Sign-ins at a whole site, from everywhere; those that succeed don't count.
+        site_sign_in_burst: usize = 1_000, 1..=1_000_000;
+        /// So many more as each hour passes.
+        site_sign_in_per_hour: usize = 18_000, 1..=10_000_000;
+        /// Registrations at a whole site.
+        site_registration_burst: usize = 1_000, 1..=1_000_000;
+        /// So many more as each hour passes.
+        site_registration_per_hour: usize = 18_000, 1..=10_000_000;
+        /// Recovery links asked for at a whole site.
+        site_recovery_burst: usize = 1_000, 1..=1_000_000;
+        /// So many more as each hour passes.
+        site_recovery_per_hour: usize = 18_000, 1..=10_000_000;
+        /// Flows and redirect sessions begun at a whole site.
+        site_flow_burst: usize = 5_000, 1..=1_000_000;
+        /// So many more as each hour passes.
+        site_flow_per_hour: usize = 180_000, 1..=10_000_000;
+    }
+}

@@ -1,0 +1,345 @@
+//! What the configuration can lower and raise, one limit at a time: what is just within it is taken, one more
+//! is refused with the documented error, which says where the limit is.
+
+use serde_json::{Value, json};
+use std::sync::Arc;
+use stoa_content::Content;
+use stoa_http::Settings;
+use stoa_testkit::{Reply, TestApp, on_both_engines};
+
+/// The limits of all that a request passes through.
+#[derive(Default)]
+struct Limits {
+    content: stoa_content::Limits,
+    http: stoa_http::Limits,
+}
+
+/// One limit and what meets it.
+struct Row {
+    name: &'static str,
+    value: usize,
+    set: fn(&mut Limits, usize),
+    path: &'static str,
+    /// Bodies that are taken, in order.
+    within: Vec<Value>,
+    beyond: Value,
+    refusal: &'static str,
+}
+
+/// The process started again with other limits.
+fn restart(app: &mut TestApp, change: impl FnOnce(&mut Limits)) {
+    let mut limits = Limits::default();
+    change(&mut limits);
+    app.app.content = Content::new(app.kit.world.clone(), limits.content);
+    app.app.settings = Arc::new(Settings { limits: limits.http, ..Settings::default() });
+}
+
+async fn open(app: &TestApp) {
+    let reference = |key: &str| {
+        let target = json!({ "reference": { "referencedCollectionId": "far" } });
+        json!({ "key": key, "type": "REFERENCE", "typeMetadata": target })
+    };
+    let fields = json!([{ "key": "t", "type": "TEXT" }, reference("r1"), reference("r2"), reference("r3")]);
+    for (id, fields) in [("far", json!([{ "key": "t", "type": "TEXT" }])), ("c", fields)] {
+        let reply = app.app().post("/v2/collections", &collection(id, fields)).await;
+        assert_eq!(reply.verdict(), "200", "{:?}", reply.body);
+    }
+}
+
+fn collection(id: &str, fields: Value) -> Value {
+    json!({ "collection": { "id": id, "fields": fields, "dataPermissions": { "itemRead": "ANYONE" } } })
+}
+
+fn texts(count: usize) -> Value {
+    (0..count).map(|n| json!({ "key": format!("f{n}"), "type": "TEXT" })).collect()
+}
+
+fn in_c(mut members: Value) -> Value {
+    members["dataCollectionId"] = json!("c");
+    members
+}
+
+fn items(count: usize) -> Value {
+    (0..count).map(|n| json!({ "data": { "_id": format!("i{n}"), "t": "x" } })).collect()
+}
+
+fn patches(count: usize) -> Value {
+    let change = json!([{ "fieldPath": "t", "action": "SET_FIELD", "setFieldOptions": { "value": "y" } }]);
+    (0..count).map(|n| json!({ "dataItemId": format!("i{n}"), "fieldModifications": change })).collect()
+}
+
+/// An item of so many levels.
+fn deep(levels: usize) -> Value {
+    let mut value = json!(1);
+    for _ in 0..levels {
+        value = json!({ "a": value });
+    }
+    in_c(json!({ "dataItem": { "data": value } }))
+}
+
+/// A query with a filter of so many levels.
+fn nested(levels: usize) -> Value {
+    let mut filter = json!({ "t": "x" });
+    for n in 0..levels {
+        let condition = json!({ "t": { "$ne": n.to_string() } });
+        filter = json!({ ["$and", "$or"][n % 2]: [filter, condition] });
+    }
+    in_c(json!({ "query": { "filter": filter } }))
+}
+
+fn query(members: Value) -> Value {
+    in_c(json!({ "query": members }))
+}
+
+fn including(names: usize, limit: Option<usize>) -> Value {
+    let of = |n| match limit {
+        Some(limit) => json!({ "field": format!("r{n}"), "limit": limit }),
+        None => json!({ "field": format!("r{n}") }),
+    };
+    in_c(json!({ "includeReferences": (1..=names).map(of).collect::<Value>() }))
+}
+
+fn names(member: &str, count: usize) -> Value {
+    in_c(json!({ member: (1..=count).map(|n| json!(format!("r{n}"))).collect::<Value>() }))
+}
+
+fn described(id: &str, length: usize) -> Value {
+    let mut object = collection(id, texts(1));
+    object["collection"]["description"] = json!("é".repeat(length));
+    object
+}
+
+fn with_field(id: &str, field: Value) -> Value {
+    collection(id, json!([field]))
+}
+
+fn field_described(id: &str, length: usize) -> Value {
+    with_field(id, json!({ "key": "a", "type": "TEXT", "description": "é".repeat(length) }))
+}
+
+fn of_values(id: &str, count: usize, length: usize) -> Value {
+    let values: Value = (0..count).map(|n| json!("é".repeat(length - 1) + &n.to_string())).collect();
+    let metadata = json!({ "text": { "enumValues": { "values": values } } });
+    with_field(id, json!({ "key": "a", "type": "TEXT", "typeMetadata": metadata }))
+}
+
+fn with_plugins(id: &str, plugins: &[&str]) -> Value {
+    let mut object = collection(id, texts(1));
+    object["collection"]["plugins"] = plugins.iter().map(|it| json!({ "type": it })).collect();
+    object
+}
+
+fn index(n: usize, is_unique: bool) -> Value {
+    let name = format!("{n} {is_unique}");
+    in_c(json!({ "index": { "name": name, "fields": [{ "path": format!("f{n}") }], "unique": is_unique } }))
+}
+
+fn rows() -> Vec<Row> {
+    macro_rules! row {
+        ($name:literal = $value:literal in $($place:ident).+, $path:literal, [$($within:expr),+], $beyond:expr => $refusal:literal) => {
+            Row {
+                name: $name,
+                value: $value,
+                set: |limits, value| limits.$($place).+ = value,
+                path: $path,
+                within: vec![$($within),+],
+                beyond: $beyond,
+                refusal: $refusal,
+            }
+        };
+    }
+    let removed = |count| in_c(json!({ "dataItemIds": (0..count).map(|n| json!(format!("i{n}"))).collect::<Value>() }));
+    let many = |count| in_c(json!({ "dataItems": items(count) }));
+    let changed = |count| in_c(json!({ "patches": patches(count) }));
+    let with_id = |length| in_c(json!({ "dataItem": { "data": { "_id": "é".repeat(length) } } }));
+    let named = |length: usize| collection(&"é".repeat(length), texts(1));
+    let added = |key: &str| json!({ "dataCollectionId": "ten", "field": { "key": key, "type": "TEXT" } });
+    vec![
+        row!("bulk_items" = 3 in content.bulk_items, "/v2/bulk/items/insert", [many(3)], many(4) => "400 WDE0006"),
+        row!("bulk_items" = 3 in content.bulk_items, "/v2/bulk/items/update", [many(3)], many(4) => "400 WDE0006"),
+        row!("bulk_items" = 3 in content.bulk_items, "/v2/bulk/items/save", [many(3)], many(4) => "400 WDE0006"),
+        row!("bulk_patches" = 2 in content.bulk_patches, "/v2/bulk/items/patch", [changed(2)], changed(3) => "400 WDE0006"),
+        row!("bulk_items" = 3 in content.bulk_items, "/v2/bulk/items/remove", [removed(3)], removed(4) => "400 WDE0069"),
+        row!("item_id" = 36 in content.item_id, "/v2/items", [with_id(36)], with_id(37) => "400 WDE0079"),
+        row!("item_depth" = 4 in content.query.item_depth, "/v2/items", [deep(4)], deep(5) => "400 WDE0168"),
+        row!("query_limit" = 60 in content.query.query_limit, "/v2/items/query",
+            [query(json!({ "paging": { "limit": 60 } }))], query(json!({ "paging": { "limit": 61 } })) => "400 WDE0036"),
+        row!("cursor_limit" = 50 in content.query.cursor_limit, "/v2/items/query",
+            [query(json!({ "cursorPaging": { "limit": 50 } }))], query(json!({ "cursorPaging": { "limit": 51 } })) => "400 WDE0036"),
+        row!("filter_depth" = 5 in content.query.filter_depth, "/v2/items/query", [nested(5)], nested(6) => "400 WDE0169"),
+        row!("includes" = 2 in content.query.includes, "/v2/items/query", [including(2, None)], including(3, None) => "400 WDE0080"),
+        row!("include_limit" = 50 in content.query.include_limit, "/v2/items/query",
+            [including(1, Some(50))], including(1, Some(51)) => "400 WDE0036"),
+        row!("include_names" = 2 in content.query.include_names, "/v2/items/query",
+            [names("includeReferencedItems", 2)], names("includeReferencedItems", 3) => "400 WDE0080"),
+        row!("field_groups" = 2 in content.query.field_groups, "/v2/items/query",
+            [names("includeFieldGroups", 2)], names("includeFieldGroups", 3) => "400 WDE0080"),
+        row!("collection_id" = 32 in content.collection_id, "/v2/collections", [named(32)], named(33) => "400 WDE0075"),
+        row!("collection_description" = 10 in content.collection_description, "/v2/collections",
+            [described("cd", 10)], described("cd2", 11) => "400 WDE0075"),
+        row!("fields" = 10 in content.fields, "/v2/collections",
+            [collection("ten", texts(10))], collection("eleven", texts(11)) => "400 WDE0075"),
+        row!("fields" = 11 in content.fields, "/v2/collections/create-field", [added("one")], added("two") => "400 WDE0075"),
+        row!("field_description" = 10 in content.field_description, "/v2/collections",
+            [field_described("fd", 10)], field_described("fd2", 11) => "400 WDE0075"),
+        row!("enum_values" = 3 in content.enum_values, "/v2/collections",
+            [of_values("ev", 3, 2)], of_values("ev2", 4, 2) => "400 WDE0075"),
+        row!("enum_value" = 4 in content.enum_value, "/v2/collections",
+            [of_values("el", 2, 4)], of_values("el2", 2, 5) => "400 WDE0075"),
+        row!("plugins" = 2 in content.plugins, "/v2/collections",
+            [with_plugins("p", &["PUBLISH", "CMS"])], with_plugins("p2", &["PUBLISH", "CMS", "SHARED"]) => "400 WDE0075"),
+        row!("plugins" = 3 in content.plugins, "/v2/collections/add-plugin",
+            [json!({ "dataCollectionId": "p", "plugin": { "type": "SHARED" } })],
+            json!({ "dataCollectionId": "p", "plugin": { "type": "CATEGORIES" } }) => "400 WDE0075"),
+        row!("regular_indexes" = 2 in content.regular_indexes, "/v2/indexes",
+            [index(1, false), index(2, false)], index(3, false) => "400 WDE0160"),
+        row!("unique_indexes" = 2 in content.unique_indexes, "/v2/indexes",
+            [index(4, true), index(5, true)], index(6, true) => "400 WDE0160"),
+    ]
+}
+
+/// A refusal has the documented shape, and says where the limit is.
+fn assert_refused(name: &str, reply: &Reply, verdict: &str, value: usize) {
+    assert_eq!(reply.verdict(), verdict, "{name}: {:?}", reply.body);
+    let body = reply.json();
+    let error = &body["details"]["applicationError"];
+    let (code, description) = (error["code"].as_str().unwrap(), error["description"].as_str().unwrap());
+    assert!(description.starts_with(&format!("{code}: ")) || !code.starts_with("WDE"), "{name}: {body}");
+    assert!(description.contains(&value.to_string()), "{name}: {body}");
+    assert!(body["message"].is_string(), "{name}: {body}");
+}
+
+/// The size of an item with so long a text, as it is stored.
+async fn stored(app: &TestApp, id: &str, length: usize) -> Result<usize, Reply> {
+    let data = json!({ "_id": id, "t": "x".repeat(length) });
+    let reply = app.app().post("/v2/items", &in_c(json!({ "dataItem": { "data": data } }))).await;
+    if reply.verdict() != "200" {
+        return Err(reply);
+    }
+    Ok(reply.json()["dataItem"]["data"].to_string().len())
+}
+
+on_both_engines! {
+    async fn each_limit_is_taken_from_the_configuration(engine) {
+        let mut app = TestApp::new(engine).await;
+        open(&app).await;
+        for Row { name, value, set, path, within, beyond, refusal } in rows() {
+            restart(&mut app, |limits| set(limits, value));
+            for body in within {
+                let reply = app.app().post(path, &body).await;
+                assert_eq!(reply.verdict(), "200", "{name} {path}: {:?}", reply.body);
+                let failures = reply.json()["bulkActionMetadata"]["totalFailures"].as_i64();
+                assert_eq!(failures.unwrap_or(0), 0, "{name} {path}: {:?}", reply.body);
+            }
+            assert_refused(name, &app.app().post(path, &beyond).await, refusal, value);
+            // What one limit refuses is no matter to the others.
+            restart(&mut app, |_| {});
+            let reply = app.app().post(path, &beyond).await;
+            let is_beyond_default = matches!(name, "query_limit" | "include_limit" | "unique_indexes");
+            assert!(reply.verdict() == "200" || is_beyond_default, "{name} {path}: {:?}", reply.body);
+        }
+    }
+
+    async fn bytes_are_counted_to_the_last(engine) {
+        let mut app = TestApp::new(engine).await;
+        open(&app).await;
+        // An item, in its stored form.
+        let around = stored(&app, "a", 0).await.unwrap();
+        restart(&mut app, |it| it.content.query.item_bytes = 1_024);
+        assert_eq!(stored(&app, "b", 1_024 - around).await.unwrap(), 1_024);
+        let refused = stored(&app, "c", 1_025 - around).await.unwrap_err();
+        assert_refused("item_bytes", &refused, "400 WDE0009", 1_024);
+        let patch = json!({ "dataItemId": "b", "fieldModifications":
+            [{ "fieldPath": "u", "action": "SET_FIELD", "setFieldOptions": { "value": 1 } }] });
+        let refused = app.app().post("/v2/items/patch", &in_c(json!({ "patch": patch }))).await;
+        assert_refused("item_bytes", &refused, "400 WDE0009", 1_024);
+
+        // A page of items.
+        let only = json!({ "filter": { "_id": { "$in": ["a", "b"] } } });
+        let page = async |app: &TestApp| app.app().post("/v2/items/query", &query(only.clone())).await;
+        restart(&mut app, |_| {});
+        let size = page(&app).await.json()["dataItems"].to_string().len() - "[]".len();
+        restart(&mut app, |it| it.content.page_bytes = size);
+        assert_eq!(page(&app).await.verdict(), "200");
+        restart(&mut app, |it| it.content.page_bytes = size - 1);
+        assert_refused("page_bytes", &page(&app).await, "413 WDE0109", size - 1);
+
+        // A request.
+        restart(&mut app, |it| it.http.body_bytes = 65_536);
+        let mut body = in_c(json!({})).to_string();
+        body.push_str(&" ".repeat(65_536 - body.len()));
+        for path in ["/v2/items/query", "/v2/bulk/items/insert"] {
+            let send = async |body: &str| {
+                app.app().send(axum::http::Method::POST, path, Some(body.to_owned().into())).await.verdict()
+            };
+            assert_ne!(send(&body).await, "413 WDE0109");
+            assert_eq!(send(&format!("{body} ")).await, "413 WDE0109");
+        }
+    }
+
+    async fn a_site_has_as_many_collections_as_it_may(engine) {
+        let mut app = TestApp::new(engine).await;
+        open(&app).await;
+        restart(&mut app, |it| it.content.collections = 3);
+        let make = async |id: &str| app.app().post("/v2/collections", &collection(id, texts(1))).await;
+        assert_eq!(make("third").await.verdict(), "200");
+        assert_refused("collections", &make("fourth").await, "400 WDE0080", 3);
+        // One that was deleted makes room, and comes back only while there is some.
+        assert_eq!(app.app().delete("/v2/collections/third?dataCollectionId=third").await.verdict(), "200");
+        assert_eq!(make("fourth").await.verdict(), "200");
+        let restore = json!({ "dataCollectionId": "third" });
+        assert_refused("collections", &app.app().post("/v2/collections/restore/third", &restore).await, "400 WDE0080", 3);
+        assert_eq!(app.app().delete("/v2/collections/fourth?dataCollectionId=fourth").await.verdict(), "200");
+        assert_eq!(app.app().post("/v2/collections/restore/third", &restore).await.verdict(), "200");
+    }
+
+    async fn a_collection_tells_its_limits(engine) {
+        let mut app = TestApp::new(engine).await;
+        open(&app).await;
+        restart(&mut app, |it| {
+            it.content.query.query_limit = 77;
+            (it.content.regular_indexes, it.content.unique_indexes) = (5, 2);
+        });
+        let told = app.app().get("/v2/collections/c?dataCollectionId=c").await.json()["collection"].clone();
+        assert_eq!(told["maxPageSize"], 77);
+        assert_eq!(told["capabilities"]["indexLimits"], json!({ "regular": 5, "unique": 2, "total": 7 }));
+        assert_eq!(told["capabilities"]["indexQuotaLimits"]["regular3Field"], 5);
+    }
+
+    async fn the_highest_values_work(engine) {
+        let mut app = TestApp::new(engine).await;
+        open(&app).await;
+        restart(&mut app, |it| {
+            let query = &mut it.content.query;
+            (it.content.bulk_items, it.content.bulk_patches) = (10_000, 10_000);
+            (query.query_limit, query.cursor_limit, query.filter_depth) = (10_000, 10_000, 32);
+            (query.item_bytes, it.http.body_bytes) = (4_194_304, 67_108_864);
+        });
+        for path in ["insert", "update", "save"] {
+            let many = in_c(json!({ "dataItems": items(10_000) }));
+            let reply = app.app().post(&format!("/v2/bulk/items/{path}"), &many).await.json();
+            assert_eq!(reply["bulkActionMetadata"]["totalSuccesses"], 10_000, "{path}");
+        }
+        let changed = in_c(json!({ "patches": patches(10_000) }));
+        let reply = app.app().post("/v2/bulk/items/patch", &changed).await.json();
+        assert_eq!(reply["bulkActionMetadata"]["totalSuccesses"], 10_000);
+        for paging in ["paging", "cursorPaging"] {
+            let page = query(json!({ "filter": { "t": "y" }, paging: { "limit": 10_000 } }));
+            let reply = app.app().post("/v2/items/query", &page).await.json();
+            assert_eq!(reply["dataItems"].as_array().map(Vec::len), Some(10_000), "{paging}");
+        }
+        let reply = app.app().post("/v2/items/query", &nested(32)).await;
+        assert_eq!((reply.verdict().as_str(), reply.json()["dataItems"].as_array().map(Vec::len)), ("200", Some(50)));
+        assert_eq!(app.app().post("/v2/items/query", &nested(33)).await.verdict(), "400 WDE0169");
+        let ids: Value = (0..10_000).map(|n| json!(format!("i{n}"))).collect();
+        let reply = app.app().post("/v2/bulk/items/remove", &in_c(json!({ "dataItemIds": ids }))).await.json();
+        assert_eq!(reply["bulkActionMetadata"]["totalSuccesses"], 10_000);
+        let around = stored(&app, "a", 0).await.unwrap();
+        assert_eq!(stored(&app, "b", 4_194_304 - around).await.unwrap(), 4_194_304);
+        let item = app.app().get("/v2/items/b?dataCollectionId=c&dataItemId=b").await.json();
+        assert_eq!(item["dataItem"]["data"].to_string().len(), 4_194_304);
+        let patch = json!({ "dataItemId": "b", "fieldModifications":
+            [{ "fieldPath": "t", "action": "SET_FIELD", "setFieldOptions": { "value": "z".repeat(3_000_000) } }] });
+        assert_eq!(app.app().post("/v2/items/patch", &in_c(json!({ "patch": patch }))).await.verdict(), "200");
+    }
+}
