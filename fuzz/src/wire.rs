@@ -28,7 +28,9 @@ fuzz_target!(|bytes: &[u8]| {
 
 fn check_document(document: &str) {
     let stamp = Stamp { id: "i", created: 0, updated: 0, owner: None };
-    let again = canonical(document, Limits::default().item()).and_then(|it| it.document(stamp)).expect("canonical text is an item");
+    let again = canonical(document, Limits::default().item())
+        .and_then(|it| it.document(stamp))
+        .expect("canonical text is an item");
     assert_eq!(again, document, "canonical text is its own canonical form");
     let json: Json = serde_json::from_str(document).expect("canonical text is JSON");
     // All names at once are the whole document; one name is that member.

@@ -327,8 +327,9 @@ mod tests {
     #[test]
     fn each_rate_is_the_configured_one() {
         type Set = fn(&mut crate::Limits) -> (&mut usize, &mut usize);
+        type Row = (&'static str, Set, Tried, fn(u8) -> u8, fn(u8) -> u8);
         let (one, many) = (|_: u8| 0, |n: u8| n);
-        let rows: [(&str, Set, Tried, fn(u8) -> u8, fn(u8) -> u8); 10] = [
+        let rows: [Row; 10] = [
             ("account", |it| (&mut it.account_burst, &mut it.account_per_hour), Tried::SignIn, one, one),
             ("address", |it| (&mut it.address_burst, &mut it.address_per_hour), Tried::SignIn, one, many),
             (

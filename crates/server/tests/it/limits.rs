@@ -66,7 +66,8 @@ fn take_effect(engine: Engine) {
         command.arg("--config").arg(&file).envs(variable);
         let output = command.output().unwrap();
         assert!(!output.status.success(), "{arguments:?} {text}");
-        String::from_utf8_lossy(&output.stderr).into_owned()
+        // `check` answers, the others complain.
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
     };
     for arguments in [&["serve", "--port", "0"][..], &["check"]] {
         let says = refusal(arguments, "[limits]\nbulk_items = 0\n", None);
