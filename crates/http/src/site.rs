@@ -25,6 +25,6 @@ pub(crate) async fn public_settings(State(app): State<App>, info: RequestInfo) -
         "name": site.name,
         "clientId": client.map(|it| it.id),
         "language": "en",
-        "captcha": { "visibleSiteKey": null, "invisibleSiteKey": null },
+        "captcha": app.identity.captcha_public(&site).await?,
     })))
 }

@@ -1,16 +1,21 @@
-//! A captcha without a third party: whoever registers or signs in does a little work first.
+//! Whoever registers or signs in answers a captcha first, where the site asks for it.
 //!
-//! The challenge is a signed text that nothing stores. The answer is the challenge, `~` and a number such
+//! Without a third party the answer is a little work. The challenge is a signed text that nothing stores. The answer is the challenge, `~` and a number such
 //! that the SHA-256 of the whole begins with as many zero bits as the challenge asks for. Each answer is
 //! good once; that is written down only after the work was done, so writing costs more than it is worth.
+//!
+//! A site that has a provider (`provider`) takes the provider's tokens instead, and no work.
 
-use crate::{Identity, signing::Purpose};
+pub mod provider;
+
+use crate::{Identity, attempt::Attempt, policy, signing::Purpose};
+use provider::Provider;
 use ring::digest;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use stoa_kernel::{Code, Fault, Millis, Result, SiteId, TokenHash, clock::iso_from_millis};
 use stoa_sql::params;
-use stoa_store::{Site, boxed};
+use stoa_store::{Lane, Site, Tx, boxed};
 
 /// Life of a challenge.
 const LIFE: Millis = 10 * 60_000;
@@ -28,33 +33,61 @@ struct Claims {
     nonce: String,
 }
 
+/// What a site asks of a request.
+enum Asked {
+    Nothing,
+    Work,
+    /// A token that was not used here yet, or one that was.
+    Token(Box<Provider>, IsUsed),
+}
+
+type IsUsed = bool;
+
 impl Identity {
-    /// A challenge: `{challenge, bits, expires}`. Without work nobody gets anything from it, so anybody may
-    /// have one.
+    /// What somebody needs for an answer: `{kind: "PROOF_OF_WORK", challenge, bits, expires}`, or with a
+    /// provider `{kind: "PROVIDER", visibleSiteKey, invisibleSiteKey}`. Without work nobody gets anything
+    /// from a challenge, so anybody may have one.
     ///
     /// # Errors
     /// [`Code::Internal`] when there is no key to sign with.
-    pub fn captcha_challenge(&self, site: &Site) -> Result<Value> {
+    pub async fn captcha_challenge(&self, site: &Site) -> Result<Value> {
+        if let Some(provider) = self.captcha_provider(site).await? {
+            return Ok(provider.public());
+        }
         let until = self.now() + LIFE;
         let nonce = self.world().token::<16>();
         let claims = Claims { aud: site.id.clone(), until, bits: BITS, nonce };
         let challenge = self.core.keys.sign(Purpose::Captcha, &claims)?;
-        Ok(json!({ "challenge": challenge, "bits": BITS, "expires": iso_from_millis(until) }))
+        let expires = iso_from_millis(until);
+        Ok(json!({ "kind": provider::WORK, "challenge": challenge, "bits": BITS, "expires": expires }))
     }
 
-    /// Lets a request pass that answers a challenge, or any when the site asks for none.
+    /// Lets a request pass that answers what the site asks, or any when it asks for nothing.
     ///
     /// # Errors
     /// [`Code::CaptchaMissing`]; [`Code::CaptchaInvalid`] for an answer that is wrong, too old, another
-    /// site's or used.
-    pub(crate) async fn captcha_admit(&self, site: &Site, answer: Option<&str>) -> Result<()> {
-        if !self.policy(site).await?.require_captcha {
+    /// site's or used; [`Code::Throttled`] for too many of them; [`Code::Unavailable`] when the provider
+    /// gives no verdict.
+    pub(crate) async fn captcha_admit(&self, site: &Site, attempt: &Attempt) -> Result<()> {
+        let answer = attempt.captcha.as_deref().filter(|it| !it.is_empty());
+        let asked = self.captcha_asked(site, answer).await?;
+        if matches!(asked, Asked::Nothing) {
             return Ok(());
         }
-        let answer = answer.filter(|it| !it.is_empty()).ok_or_else(|| Fault::new(Code::CaptchaMissing))?;
         let wrong = || Fault::new(Code::CaptchaInvalid);
-        let until = self.captcha_read(&site.id, answer).ok_or_else(wrong)?;
-        let (id, hash) = (site.id.clone(), TokenHash::of(answer.split_once('~').map_or(answer, |it| it.0)));
+        let answer = answer.ok_or_else(|| Fault::new(Code::CaptchaMissing))?;
+        let (until, used) = match asked {
+            Asked::Nothing => return Ok(()),
+            // One challenge has many answers.
+            Asked::Work => (self.captcha_read(&site.id, answer), answer.split_once('~').map_or(answer, |it| it.0)),
+            // One that was used needs no question.
+            Asked::Token(_, true) => (None, answer),
+            Asked::Token(..) if answer.len() > LONGEST => (None, answer),
+            Asked::Token(provider, false) => {
+                (self.captcha_ask(&site.id, &provider, attempt.address, answer).await?, answer)
+            }
+        };
+        let (until, id, hash) = (until.ok_or_else(wrong)?, site.id.clone(), TokenHash::of(used));
         let is_first = site
             .write(move |tx| {
                 let (id, hash) = (id.clone(), hash.clone());
@@ -68,6 +101,27 @@ impl Identity {
         if is_first { Ok(()) } else { Err(wrong()) }
     }
 
+    /// Reads at once what the site asks, and of a token whether it was used.
+    async fn captcha_asked(&self, site: &Site, answer: Option<&str>) -> Result<Asked> {
+        let (id, hash) = (site.id.clone(), answer.map(TokenHash::of));
+        site.read(Lane::Point, move |tx| {
+            boxed!({
+                if !policy::read(tx, &id).await?.require_captcha {
+                    return Ok(Asked::Nothing);
+                }
+                let Some(provider) = provider::read(tx, &id).await? else {
+                    return Ok(Asked::Work);
+                };
+                let is_used = match hash {
+                    Some(hash) => is_used(tx, &id, hash).await?,
+                    None => false,
+                };
+                Ok(Asked::Token(Box::new(provider), is_used))
+            })
+        })
+        .await
+    }
+
     /// Until when an answer counts, when it is right.
     fn captcha_read(&self, site: &SiteId, answer: &str) -> Option<Millis> {
         let (challenge, number) = answer.split_once('~')?;
@@ -78,6 +132,11 @@ impl Identity {
         let is_good = claims.aud == *site && self.now() < claims.until && zero_bits(answer) >= claims.bits;
         is_good.then_some(claims.until)
     }
+}
+
+async fn is_used(tx: &mut Tx<'_>, site: &SiteId, hash: TokenHash) -> Result<IsUsed> {
+    let sql = "select 1 from stoa.captcha where site = $1 and hash = $2";
+    Ok(tx.row(sql, &params![site, hash], |_| Ok(())).await?.is_some())
 }
 
 /// How many zero bits the hash of a text begins with.

@@ -2,6 +2,7 @@
 
 use crate::{Limits, password, throttle};
 use stoa_kernel::Millis;
+use stoa_outbound::SiteverifyLimits;
 
 /// Settings of identity. The defaults are the product's.
 #[derive(Debug, Clone)]
@@ -22,6 +23,7 @@ pub struct Config {
     pub verified_tokens: usize,
     pub password: password::Cost,
     pub throttle: throttle::Limits,
+    pub siteverify: SiteverifyLimits,
 }
 
 impl Default for Config {
@@ -42,6 +44,7 @@ impl From<&Limits> for Config {
             verified_tokens: 25_000,
             password: password::Cost::default(),
             throttle: throttle::Limits::from(limits),
+            siteverify: SiteverifyLimits::default(),
         }
     }
 }

@@ -32,6 +32,7 @@ pub mod profile;
 pub mod recovery;
 pub mod redirect;
 mod revocation;
+mod seal;
 pub mod session;
 pub mod signing;
 mod stage;
@@ -72,6 +73,7 @@ pub(crate) struct Core {
     pub(crate) passwords: password::Passwords,
     pub(crate) throttle: throttle::Throttle,
     pub(crate) post: mail::Post,
+    pub(crate) captcha: captcha::provider::Asking,
     sites: Cache<i64, SiteId>,
     /// Who keeps what visitors own.
     pub(crate) ownership: OnceLock<Arc<dyn Ownership>>,
@@ -91,12 +93,14 @@ impl Identity {
         let keys = signing::Keys::load(store.catalog(), &world).await?;
         let revocations = revocation::Revocations::load(store.catalog(), &world).await?;
         let passwords = password::Passwords::start(&config.password, &world).await?;
-        let post = mail::Post::new(mail::Sealer::load(store.catalog(), &world).await?);
+        let post = mail::Post::new(seal::Sealer::load(store.catalog(), &world, seal::MAIL).await?);
+        let secrets = seal::Sealer::load(store.catalog(), &world, seal::CAPTCHA).await?;
         let core = Core {
             verified: authenticate::VerifiedCache::new(config.verified_tokens),
             clients: client::Clients::new(),
             throttle: throttle::Throttle::new(config.throttle.clone()),
             post,
+            captcha: captcha::provider::Asking::new(secrets, config.siteverify.clone()),
             sites: Cache::new(4096),
             ownership: OnceLock::new(),
             store,

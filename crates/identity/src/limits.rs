@@ -55,6 +55,10 @@ stoa_kernel::limits! {
         recovery_burst: usize = 60, 1..=1_000_000;
         /// So many more as each hour passes.
         recovery_per_hour: usize = 360, 1..=10_000_000;
+        /// Captcha tokens that a site's provider is asked about, from one address; good ones don't count.
+        captcha_burst: usize = 300, 1..=1_000_000;
+        /// So many more as each hour passes.
+        captcha_per_hour: usize = 7_200, 1..=10_000_000;
         /// Flows and redirect sessions begun at a site from one address.
         flow_burst: usize = 1_000, 1..=1_000_000;
         /// So many more as each hour passes.

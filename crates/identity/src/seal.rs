@@ -1,32 +1,36 @@
-//! What waits to be sent is sealed: AES-256-GCM with a key of the catalogue. Whoever has a site's file or
-//! a copy of the queue alone reads no code and no link.
+//! What a site keeps for a while or for good, and must be able to read again, is sealed: AES-256-GCM with a
+//! key of the catalogue, one for each purpose. Whoever has a site's file or a copy of its tables alone reads
+//! no code, no link and no secret.
 
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use stoa_kernel::{Fault, Result, World};
 use stoa_sql::params;
 use stoa_store::{Database, boxed};
 
-const PURPOSE: &str = "mail";
+/// What waits to be sent.
+pub(crate) const MAIL: &str = "mail";
+/// Secrets that captcha providers gave to sites.
+pub(crate) const CAPTCHA: &str = "captcha secret";
 
 pub(crate) struct Sealer(LessSafeKey);
 
 impl Sealer {
     /// Reads the key and makes it when it is missing; several nodes may do so at once.
-    pub(crate) async fn load(catalog: &Database, world: &World) -> Result<Self> {
+    pub(crate) async fn load(catalog: &Database, world: &World, purpose: &'static str) -> Result<Self> {
         let world = world.clone();
         let key: Vec<u8> = catalog
             .write(move |tx| {
                 let world = world.clone();
                 boxed!({
                     let sql = "select private from stoa.signing_key where purpose = $1 order by created, id limit 1";
-                    if let Some(key) = tx.row(sql, &params![PURPOSE], |row| row.get(0)).await? {
+                    if let Some(key) = tx.row(sql, &params![purpose], |row| row.get(0)).await? {
                         return Ok(key);
                     }
                     let (id, key) = (world.uuid(), world.bytes::<32>().to_vec());
                     let sql = "insert into stoa.signing_key (id, purpose, private, public, created) \
                                values ($1, $2, $3, $4, $5)";
                     let nothing: Vec<u8> = Vec::new();
-                    tx.execute(sql, &params![id, PURPOSE, key.clone(), nothing, world.now()]).await?;
+                    tx.execute(sql, &params![id, purpose, key.clone(), nothing, world.now()]).await?;
                     Ok(key)
                 })
             })

@@ -101,7 +101,8 @@ pub(crate) async fn refuse_password(State(app): State<App>, ask: Ask) -> Answer 
     done()
 }
 
-/// `GET /_api/account/v1/captcha`: a challenge of the site that the caller's token or the host name says.
+/// `GET /_api/account/v1/captcha`: a challenge, or the keys of the provider, of the site that the caller's
+/// token or the host name says.
 pub(crate) async fn captcha_challenge(
     State(app): State<App>,
     call: Result<Call, Problem>,
@@ -112,7 +113,7 @@ pub(crate) async fn captcha_challenge(
         // The account pages have no token.
         Err(_) => app.store.site_by_host(&info.host).await?,
     };
-    let mut response = body::ok(&app.identity.captcha_challenge(&site)?);
+    let mut response = body::ok(&app.identity.captcha_challenge(&site).await?);
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(response)
 }

@@ -8,9 +8,9 @@
 use super::{
     Place,
     queue::{self, Letter, Taken, Task},
-    render, seal,
+    render,
 };
-use crate::{Core, Identity, audit::prune, recovery};
+use crate::{Core, Identity, audit::prune, recovery, seal::Sealer};
 use parking_lot::{Mutex, RwLock};
 use std::{
     collections::HashSet,
@@ -49,7 +49,7 @@ const FAILURES_KEPT: Millis = 30 * 24 * 60 * 60_000;
 
 /// What the mail of this process works with.
 pub(crate) struct Post {
-    pub(super) sealer: seal::Sealer,
+    pub(super) sealer: Sealer,
     /// Sites where something waits, as far as this process knows.
     waiting: Mutex<HashSet<SiteId>>,
     /// Sites whose queue a task is emptying.
@@ -79,7 +79,7 @@ pub struct Failure {
 }
 
 impl Post {
-    pub(crate) fn new(sealer: seal::Sealer) -> Self {
+    pub(crate) fn new(sealer: Sealer) -> Self {
         Self {
             sealer,
             waiting: Mutex::default(),

@@ -7,14 +7,12 @@
 mod deliver;
 mod layout;
 mod queue;
-mod seal;
 mod setting;
 mod words;
 
 pub use deliver::Failure;
 pub(crate) use deliver::{Post, keep_delivering};
 pub(crate) use queue::{Letter, Task, done, enqueue};
-pub(crate) use seal::Sealer;
 pub use setting::{MailSetting, Override};
 
 use serde::{Deserialize, Serialize};

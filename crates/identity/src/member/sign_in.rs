@@ -40,7 +40,8 @@ impl Identity {
     ///
     /// # Errors
     /// [`Code::Validation`] for the address (with `data.type` EMAIL), password and profile;
-    /// [`Code::CaptchaMissing`], [`Code::CaptchaInvalid`]; [`Code::EmailTaken`]; [`Code::Throttled`].
+    /// [`Code::CaptchaMissing`], [`Code::CaptchaInvalid`], [`Code::Unavailable`] when the site's captcha
+    /// provider is; [`Code::EmailTaken`]; [`Code::Throttled`].
     pub async fn member_register(
         &self,
         site: &Arc<Site>,
@@ -48,7 +49,7 @@ impl Identity {
         registration: &Registration,
     ) -> Result<SignIn> {
         let (email, profile) = check_registration(registration)?;
-        self.captcha_admit(site, attempt.captcha.as_deref()).await?;
+        self.captcha_admit(site, attempt).await?;
         let throttle = &self.core.throttle;
         let kind = Tried::Registration;
         let _tried = throttle.attempt(kind, self.now(), &site.id, attempt.address, email.folded())?;
@@ -90,7 +91,8 @@ impl Identity {
     /// Signs a member in by password. An unknown address costs and answers the same as a wrong password.
     ///
     /// # Errors
-    /// [`Code::EmailInvalid`], [`Code::CaptchaMissing`], [`Code::CaptchaInvalid`], [`Code::PasswordWrong`],
+    /// [`Code::EmailInvalid`], [`Code::CaptchaMissing`], [`Code::CaptchaInvalid`], [`Code::Unavailable`] when
+    /// the site's captcha provider is, [`Code::PasswordWrong`],
     /// [`Code::PasswordReset`] when the password was right, [`Code::MemberBlocked`], [`Code::Throttled`]; never [`Code::Validation`] (identity.md 21, trap 11).
     pub async fn member_login(
         &self,
@@ -100,7 +102,7 @@ impl Identity {
         password: &Secret,
     ) -> Result<SignIn> {
         let email = Email::parse(email).ok_or_else(|| Fault::new(Code::EmailInvalid))?;
-        self.captcha_admit(site, attempt.captcha.as_deref()).await?;
+        self.captcha_admit(site, attempt).await?;
         let tried = self.sign_in_attempt(site, attempt, Account::Member(&email)).await?;
         let found = self.member_by_email(site, &email).await?;
         let stored = found.as_ref().and_then(|it| it.password_hash.clone());

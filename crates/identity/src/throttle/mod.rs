@@ -1,5 +1,5 @@
 //! How often someone may try: token buckets in memory for registration, sign-in, new passwords, recovery
-//! links and what a sign-in writes down. They are of three kinds, by network address, by account and for a
+//! links, captcha tokens and what a sign-in writes down. They are of three kinds, by network address, by account and for a
 //! whole site, and a try takes from all that concern it, or from none.
 //!
 //! Never for visitors' tokens or refreshes: a refused refresh silently signs the member out
@@ -52,6 +52,8 @@ pub struct Limits {
     pub password: Rate,
     /// Recovery links asked for at a site from one address.
     pub recovery: Rate,
+    /// Tokens that a site's captcha provider is asked about, from one address; good ones don't count.
+    pub captcha: Rate,
     /// Flows and redirect sessions begun at a site from one address: each is a row that lives for a while.
     pub flow: Rate,
     /// The same for a whole site, wherever it comes from.
@@ -75,6 +77,7 @@ pub(crate) enum Tried {
     Registration,
     Password,
     Recovery,
+    Captcha,
     Flow,
 }
 
@@ -94,6 +97,7 @@ impl From<&crate::Limits> for Limits {
             registration: Rate::hourly(it.registration_burst, it.registration_per_hour),
             password: Rate::hourly(it.password_burst, it.password_per_hour),
             recovery: Rate::hourly(it.recovery_burst, it.recovery_per_hour),
+            captcha: Rate::hourly(it.captcha_burst, it.captcha_per_hour),
             flow: Rate::hourly(it.flow_burst, it.flow_per_hour),
             site: SiteLimits {
                 sign_in: Rate::hourly(it.site_sign_in_burst, it.site_sign_in_per_hour),
@@ -175,6 +179,8 @@ impl Throttle {
                 self.take(now, &[by_account(), by_network(limits.registration), site], None)
             }
             Tried::Recovery => self.take(now, &[by_network(limits.recovery), by_site(limits.site.recovery)], None),
+            // Not for the site as a whole: whoever sends nonsense would use up what everybody needs.
+            Tried::Captcha => self.take(now, &[by_network(limits.captcha)], None),
             Tried::Flow => self.take(now, &[by_network(limits.flow), by_site(limits.site.flow)], None),
             Tried::Password => {
                 let key = self.hasher.hash_one((site.as_str(), tried, account));
