@@ -81,6 +81,46 @@ pub enum SiteVerb {
         #[command(flatten)]
         site: SiteChoice,
     },
+    /// Say who checks captcha answers: the server itself (proof of work) or a provider
+    #[command(subcommand)]
+    Captcha(CaptchaVerb),
+}
+
+#[derive(Debug, Subcommand)]
+pub enum CaptchaVerb {
+    /// Print the site's captcha without the secret, and whether the site asks for it
+    Show {
+        #[command(flatten)]
+        site: SiteChoice,
+    },
+    /// Take tokens of reCAPTCHA, hCaptcha, Turnstile or any other provider with a siteverify address
+    Set(CaptchaSet),
+    /// Go back to the proof of work and forget the provider and its secret
+    Remove {
+        #[command(flatten)]
+        site: SiteChoice,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct CaptchaSet {
+    /// Address that checks tokens, for example https://api.hcaptcha.com/siteverify
+    #[arg(long, value_name = "URL")]
+    pub verify_url: String,
+    /// File with the provider's secret, `-` for standard input; never shown again
+    #[arg(long, value_name = "FILE")]
+    pub secret_file: PathBuf,
+    /// Public site key of a widget that people see
+    #[arg(long, value_name = "KEY")]
+    pub visible_key: Option<String>,
+    /// Public site key of a widget that works unseen
+    #[arg(long, value_name = "KEY")]
+    pub invisible_key: Option<String>,
+    /// Refuse answers with a lower score or none (reCAPTCHA v3, which calls every answer a success)
+    #[arg(long, value_name = "0..1")]
+    pub minimum_score: Option<f64>,
+    #[command(flatten)]
+    pub site: SiteChoice,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

@@ -3,10 +3,10 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is what commands print")]
 
 use crate::{
-    audit,
+    audit, captcha,
     cli::{
-        AutoIndexState, ClientVerb, Export, Format, Import, KeyVerb, MailVerb, MemberVerb, OwnerVerb, RoleName,
-        SiteVerb, Verb,
+        AutoIndexState, CaptchaVerb, ClientVerb, Export, Format, Import, KeyVerb, MailVerb, MemberVerb, OwnerVerb,
+        RoleName, SiteVerb, Verb,
     },
     config::Config,
     mail, member_import, remote,
@@ -29,6 +29,9 @@ pub enum Command {
     SiteCreate { name: String, hosts: Vec<String> },
     SiteList,
     SiteAutoIndex { site: Option<String>, is_on: Option<bool> },
+    SiteCaptchaShow { site: Option<String> },
+    SiteCaptchaSet { site: Option<String>, provider: captcha::Provider },
+    SiteCaptchaRemove { site: Option<String> },
     ClientCreate { site: Option<String>, name: String, redirect_uris: Vec<String>, origins: Vec<String>, secret: bool },
     ClientList { site: Option<String> },
     KeyCreate { site: Option<String>, name: String },
@@ -70,6 +73,11 @@ pub fn from_command_line(verb: Verb, config: &Config, as_json: bool) -> Result<(
         }
         Verb::Export(Export { collection, format, site }) => {
             (Command::Export { site: site.site, collection, format }, None)
+        }
+        Verb::Site(SiteVerb::Captcha(CaptchaVerb::Set(it))) => {
+            // The secret goes the way of files: no command holds it.
+            let input = open(&it.secret_file)?;
+            (Command::SiteCaptchaSet { site: it.site.site.clone(), provider: it.into() }, Some(input))
         }
         Verb::Mail(MailVerb::Preview { directory, site }) => {
             preview = Some(directory);
@@ -134,6 +142,10 @@ pub fn run(
             let site = runtime.block_on(services.choose_site(site.as_deref()))?;
             member_import::import(services, runtime, &site, format, input, output)
         }
+        Command::SiteCaptchaSet { site, provider } => {
+            let site = runtime.block_on(services.choose_site(site.as_deref()))?;
+            captcha::set(services, runtime, &site, provider, input)
+        }
         command => runtime.block_on(administer(services, command)),
     }
 }
@@ -183,6 +195,12 @@ async fn administer(services: &Services, command: Command) -> Result<Value, Stri
             services.content.auto_index_set(&site, is_on).await.map_err(sentence)?;
             Ok(json!({ "autoIndex": services.content.auto_index_is_on(&site).await.map_err(sentence)? }))
         }
+        Command::SiteCaptchaShow { site } => {
+            captcha::show(services, &*services.choose_site(site.as_deref()).await?).await
+        }
+        Command::SiteCaptchaRemove { site } => {
+            captcha::remove(services, &*services.choose_site(site.as_deref()).await?).await
+        }
         Command::KeyRevoke { site, id } => {
             let site = services.choose_site(site.as_deref()).await?;
             identity.api_key_revoke(&site.id, &KeyId::from(id.as_str())).await.map_err(sentence)?;
@@ -220,9 +238,10 @@ async fn administer(services: &Services, command: Command) -> Result<Value, Stri
         Command::MailFailures { site } => {
             mail::failures(services, &*services.choose_site(site.as_deref()).await?).await
         }
-        Command::Import { .. } | Command::Export { .. } | Command::MemberImport { .. } => {
-            Err("not an administrative command".to_owned())
-        }
+        Command::Import { .. }
+        | Command::Export { .. }
+        | Command::MemberImport { .. }
+        | Command::SiteCaptchaSet { .. } => Err("not an administrative command".to_owned()),
     }
 }
 
@@ -238,6 +257,8 @@ fn plain_command(verb: Verb) -> Result<Command, String> {
             };
             Command::SiteAutoIndex { site: site.site, is_on }
         }
+        Verb::Site(SiteVerb::Captcha(CaptchaVerb::Show { site })) => Command::SiteCaptchaShow { site: site.site },
+        Verb::Site(SiteVerb::Captcha(CaptchaVerb::Remove { site })) => Command::SiteCaptchaRemove { site: site.site },
         Verb::Client(ClientVerb::Create { name, redirect_uri, origin, secret, site }) => {
             Command::ClientCreate { site: site.site, name, redirect_uris: redirect_uri, origins: origin, secret }
         }
@@ -257,7 +278,8 @@ fn plain_command(verb: Verb) -> Result<Command, String> {
             text: std::io::read_to_string(open(&file)?).map_err(|it| it.to_string())?,
         },
         Verb::Mail(MailVerb::Failures { site }) => Command::MailFailures { site: site.site },
-        Verb::Mail(MailVerb::Preview { .. })
+        Verb::Site(SiteVerb::Captcha(CaptchaVerb::Set(_)))
+        | Verb::Mail(MailVerb::Preview { .. })
         | Verb::Member(MemberVerb::Import { .. })
         | Verb::Serve { .. }
         | Verb::Import(_)

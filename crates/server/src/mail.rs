@@ -2,14 +2,14 @@
 
 #![expect(clippy::print_stdout, reason = "this is what commands print")]
 
-use crate::services::{Services, operator, sentence};
+use crate::services::{Services, every_violation, operator, sentence};
 use serde_json::{Value, json};
 use std::path::Path;
 use stoa_identity::{
     mail::MailSetting,
     member::{Audience, MemberField, MemberFilter, MemberQuery, Operand, Status},
 };
-use stoa_kernel::{Code, Email, Fault, MemberId, clock::iso_from_millis};
+use stoa_kernel::{Code, Email, MemberId, clock::iso_from_millis};
 use stoa_store::Site;
 
 pub async fn member_list(services: &Services, site: &Site, pending: bool, limit: u32) -> Result<Value, String> {
@@ -84,9 +84,4 @@ pub fn write_preview(value: &Value, directory: &Path, as_json: bool) -> Result<(
         false => println!("{} messages in {}", all.len(), directory.display()),
     }
     Ok(())
-}
-
-fn every_violation(fault: Fault) -> String {
-    let all = fault.violations().iter().map(|it| format!("{}: {}", it.field, it.description));
-    all.collect::<Vec<_>>().join("; ")
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::print_stderr, reason = "a command line prints")]
 
 mod audit;
+mod captcha;
 mod check;
 mod cli;
 mod command;

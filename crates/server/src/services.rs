@@ -122,3 +122,12 @@ pub fn sentence(fault: Fault) -> String {
         None => fault.message().to_owned(),
     }
 }
+
+/// The same of what breaks rules: all of it, or the sentence when it is something else.
+pub fn every_violation(fault: Fault) -> String {
+    if fault.violations().is_empty() {
+        return sentence(fault);
+    }
+    let all = fault.violations().iter().map(|it| format!("{}: {}", it.field, it.description));
+    all.collect::<Vec<_>>().join("; ")
+}
