@@ -94,6 +94,8 @@ pub enum CaptchaVerb {
         site: SiteChoice,
     },
     /// Take tokens of reCAPTCHA, hCaptcha, Turnstile or any other provider with a siteverify address
+    ///
+    /// For sites with sign-in pages of their own: the hosted account pages have no widget.
     Set(CaptchaSet),
     /// Go back to the proof of work and forget the provider and its secret
     Remove {
