@@ -1,6 +1,7 @@
 //! The account pages and the addresses that lead to them, as browsers and clients meet them.
 
 mod authorize;
+mod captcha;
 mod codes;
 mod install;
 mod intents;
@@ -16,7 +17,10 @@ use axum::{
 };
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, sync::Mutex};
-use stoa_identity::client::{Client, ClientDraft};
+use stoa_identity::{
+    Config,
+    client::{Client, ClientDraft},
+};
 use stoa_testkit::{Engine, Reply, TestApp};
 use tower::ServiceExt;
 
@@ -35,7 +39,11 @@ pub struct World {
 
 impl World {
     pub async fn new(engine: Engine) -> Self {
-        let app = TestApp::new(engine).await;
+        Self::with(engine, Config::default()).await
+    }
+
+    pub async fn with(engine: Engine, config: Config) -> Self {
+        let app = TestApp::with_config(engine, config).await;
         let draft = ClientDraft {
             name: "Elsewhere".to_owned(),
             redirect_uris: vec![CALLBACK.to_owned()],

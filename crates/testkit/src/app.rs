@@ -48,12 +48,20 @@ impl TestApp {
         Self::with_mailer(engine, None).await
     }
 
+    pub async fn with_config(engine: Engine, config: Config) -> Self {
+        Self::with(engine, None, config).await
+    }
+
     /// One whose mail goes elsewhere than into [`TestApp::mail`].
     pub async fn with_mailer(engine: Engine, mailer: Option<Arc<dyn Mailer>>) -> Self {
+        Self::with(engine, mailer, Config::default()).await
+    }
+
+    async fn with(engine: Engine, mailer: Option<Arc<dyn Mailer>>, config: Config) -> Self {
         let kit = TestStore::new(engine).await;
         let mail = Arc::new(Recorder::default());
         let mailer = mailer.unwrap_or_else(|| mail.clone());
-        let identity = Identity::open(kit.store.clone(), kit.world.clone(), mailer, Config::default()).await.unwrap();
+        let identity = Identity::open(kit.store.clone(), kit.world.clone(), mailer, config).await.unwrap();
         let content = Content::new(kit.world.clone(), Limits::default());
         identity.keep_ownership(Arc::new(content.clone()));
         let site = kit.store.site_create("Test", &kit.world).await.unwrap();

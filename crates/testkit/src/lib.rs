@@ -5,9 +5,11 @@
 #![allow(clippy::unwrap_used, reason = "a test that can't be set up has failed")]
 
 mod app;
+mod siteverify;
 mod store;
 
 pub use app::{Asker, Reply, TestApp};
+pub use siteverify::Provider;
 pub use store::{Engine, Guards, TestDatabase, TestStore, postgres_url};
 
 /// Runs an async test once on SQLite and once on PostgreSQL.

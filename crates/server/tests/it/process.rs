@@ -87,9 +87,14 @@ impl Place {
     }
 
     pub fn serve(&self, setup: impl FnOnce(&mut Command)) -> Server {
+        self.serve_logging(Stdio::null(), setup)
+    }
+
+    /// One whose log can be read.
+    pub fn serve_logging(&self, log: Stdio, setup: impl FnOnce(&mut Command)) -> Server {
         let mut command = self.stoa(&["serve", "--port", "0"]);
         setup(&mut command);
-        Server::start(command)
+        Server::start(command, log)
     }
 }
 
@@ -101,8 +106,8 @@ pub struct Server {
 }
 
 impl Server {
-    fn start(mut command: Command) -> Self {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    fn start(mut command: Command, log: Stdio) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let url = lines.by_ref().find_map(|it| it.ok()?.strip_prefix("ready ").map(str::to_owned));
         Self { child, url: url.expect("the server prints a line `ready URL`"), _input: None }
