@@ -1,6 +1,6 @@
 //! How often someone may try: token buckets in memory for registration, sign-in, new passwords, recovery
-//! links, captcha tokens and what a sign-in writes down. They are of three kinds, by network address, by account and for a
-//! whole site, and a try takes from all that concern it, or from none.
+//! links, captcha tokens and what a sign-in writes down. They are of three kinds, by network address, by
+//! account and for a whole site, and a try takes from all that concern it, or from none.
 //!
 //! Never for visitors' tokens or refreshes: a refused refresh silently signs the member out
 //! (identity.md 21, trap 4). Whoever is refused for what others tried may still sign in from a browser that
@@ -335,7 +335,7 @@ mod tests {
         type Set = fn(&mut crate::Limits) -> (&mut usize, &mut usize);
         type Row = (&'static str, Set, Tried, fn(u8) -> u8, fn(u8) -> u8);
         let (one, many) = (|_: u8| 0, |n: u8| n);
-        let rows: [Row; 10] = [
+        let rows: [Row; 11] = [
             ("account", |it| (&mut it.account_burst, &mut it.account_per_hour), Tried::SignIn, one, one),
             ("address", |it| (&mut it.address_burst, &mut it.address_per_hour), Tried::SignIn, one, many),
             (
@@ -347,6 +347,7 @@ mod tests {
             ),
             ("password", |it| (&mut it.password_burst, &mut it.password_per_hour), Tried::Password, many, one),
             ("recovery", |it| (&mut it.recovery_burst, &mut it.recovery_per_hour), Tried::Recovery, one, many),
+            ("captcha", |it| (&mut it.captcha_burst, &mut it.captcha_per_hour), Tried::Captcha, one, many),
             ("flow", |it| (&mut it.flow_burst, &mut it.flow_per_hour), Tried::Flow, one, many),
             (
                 "site_sign_in",
