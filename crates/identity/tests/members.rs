@@ -295,7 +295,9 @@ on_both_engines! {
         let (second, _) = kit.identity.member_sign_on(&kit.site, &app(), None, &sign_on(true, json!({ "lastName": "E" }))).await.unwrap();
         assert_eq!(second.id, first.id);
         assert_eq!(second.profile.to_json(), json!({ "firstName": "Eve", "lastName": "E" }));
-        assert!(second.email_verified);
+        assert!(second.email_verified && second.revision > first.revision);
+        let (third, _) = kit.identity.member_sign_on(&kit.site, &app(), None, &sign_on(true, json!({ "lastName": "E" }))).await.unwrap();
+        assert_eq!(third.revision, second.revision, "nothing is new");
         assert_eq!(code_of(kit.login("eve@example.org", PASSWORD).await), Code::PasswordWrong, "it has no password");
     }
 

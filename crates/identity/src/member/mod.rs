@@ -22,7 +22,7 @@ use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Millis, Result, clock::i
 use stoa_store::{Lane, Site, boxed};
 
 /// An account of a site.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Member {
     pub id: MemberId,
     /// As the person wrote it.

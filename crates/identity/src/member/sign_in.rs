@@ -188,6 +188,7 @@ impl Identity {
                             (Member::new(id, email.as_str(), Profile::default(), now), true)
                         }
                     };
+                    let before = member.clone();
                     member.profile.merge(profile);
                     stay_private(tx, &site.id, &mut member).await?;
                     let mut ended = Vec::new();
@@ -201,9 +202,10 @@ impl Identity {
                         if !row::insert(tx, &site.id, &mut member, &email).await? {
                             return Err(Fault::new(Code::EmailTaken));
                         }
-                    } else {
-                        row::update(tx, &site.id, &mut member, now).await?;
+                    } else if member != before {
+                        // Most who are signed on are known and as they were: no index of theirs is written.
                         row::write_password(tx, &site.id, &member).await?;
+                        row::update(tx, &site.id, &mut member, now).await?;
                     }
                     let outcome = me.sign_in_advance(tx, &site, member, visitor.as_ref()).await?;
                     Ok((outcome, ended))
