@@ -69,15 +69,22 @@ async fn run(address: SocketAddr, requests: &Arc<Vec<Vec<u8>>>, connections: usi
 /// Sends all requests at once, each over a connection of its own, and waits for every answer.
 pub fn at_once(address: SocketAddr, requests: &Arc<Vec<Vec<u8>>>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(burst(address, requests));
+    runtime.block_on(async {
+        let streams = connect(address, requests.len()).await;
+        burst(streams, requests).await
+    });
+}
+
+async fn connect(address: SocketAddr, count: usize) -> Vec<TcpStream> {
+    let mut streams = Vec::with_capacity(count);
+    for _ in 0..count {
+        streams.push(TcpStream::connect(address).await.unwrap());
+    }
+    streams
 }
 
 /// The time until the last answer.
-async fn burst(address: SocketAddr, requests: &Arc<Vec<Vec<u8>>>) -> Duration {
-    let mut streams = Vec::with_capacity(requests.len());
-    for _ in 0..requests.len() {
-        streams.push(TcpStream::connect(address).await.unwrap());
-    }
+async fn burst(streams: Vec<TcpStream>, requests: &Arc<Vec<Vec<u8>>>) -> Duration {
     let start = Instant::now();
     let tasks: Vec<_> = streams
         .into_iter()
@@ -135,11 +142,12 @@ pub fn paced(
                 })
             })
             .collect();
-        // A short run that is not counted.
+        // The load's own work to connect is done before anything counts, and so is a short run.
+        let streams = connect(address, with.map_or(0, |it| it.len())).await;
         tokio::time::sleep(Duration::from_millis(300)).await;
         let begin = Instant::now();
         let took = match with {
-            Some(burst_of) => burst(address, burst_of).await,
+            Some(burst_of) => burst(streams, burst_of).await,
             None => {
                 tokio::time::sleep(period).await;
                 period
