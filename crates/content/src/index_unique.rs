@@ -46,6 +46,8 @@ pub(crate) async fn breaches(tx: &mut Tx<'_>, target: &Target, rows: &[Vec<Value
     for index in active(&target.collection) {
         let keys: Vec<Option<String>> = rows.iter().map(|it| key(index, it)).collect();
         let mut holders = holders(tx, target, index, &keys).await?;
+        // By item as well: to look through all holders for each row would take the square of their number.
+        let mut held: HashMap<String, String> = holders.iter().map(|(key, id)| (id.clone(), key.clone())).collect();
         for (n, row) in rows.iter().enumerate() {
             if found.contains_key(&n) {
                 continue;
@@ -57,8 +59,13 @@ pub(crate) async fn breaches(tx: &mut Tx<'_>, target: &Target, rows: &[Vec<Value
                 }
                 key => {
                     // What it had before is free for those that come after it.
-                    holders.retain(|_, it| it != id);
-                    holders.extend(key.map(|it| (it.clone(), id.to_owned())));
+                    if let Some(before) = held.remove(id) {
+                        holders.remove(&before);
+                    }
+                    if let Some(key) = key {
+                        holders.insert(key.clone(), id.to_owned());
+                        held.insert(id.to_owned(), key.clone());
+                    }
                 }
             }
         }

@@ -103,7 +103,7 @@ impl Identity {
 
     /// Reads at once what the site asks, and of a token whether it was used.
     async fn captcha_asked(&self, site: &Site, answer: Option<&str>) -> Result<Asked> {
-        let (id, hash) = (site.id.clone(), answer.map(TokenHash::of));
+        let (id, hash) = (site.id.clone(), answer.filter(|it| it.len() <= LONGEST).map(TokenHash::of));
         site.read(Lane::Point, move |tx| {
             boxed!({
                 if !policy::read(tx, &id).await?.require_captcha {

@@ -6,15 +6,21 @@ use stoa_kernel::{
     limit::{DAY, HOUR, MINUTE, SECOND},
 };
 
+/// How long an access token may be accepted at most, whatever is configured, on whichever node: what refuses
+/// one is kept for this long, so that no change of the two lives brings a revoked token back.
+pub(crate) const LONGEST_ACCESS: Millis = ACCESS_LIFE + 2 * ACCESS_GRACE;
+const ACCESS_LIFE: Millis = DAY;
+const ACCESS_GRACE: Millis = 10 * MINUTE;
+
 stoa_kernel::limits! {
     /// The table `identity` of the configuration. A `…_burst` is how many at once, its `…_per_hour` how many
     /// more as time passes.
     #[derive(Debug, Clone)]
     pub struct Limits {
         /// Life of an access token. Whoever is blocked or signed out elsewhere loses theirs at once all the same.
-        access_life: Millis = 4 * HOUR, MINUTE..=DAY;
+        access_life: Millis = 4 * HOUR, MINUTE..=ACCESS_LIFE;
         /// How long after that it is still accepted, since clients have no safety margin.
-        access_grace: Millis = MINUTE, 0..=10 * MINUTE;
+        access_grace: Millis = MINUTE, 0..=ACCESS_GRACE;
         /// Life of a session whatever happens, of those that begin from now on.
         session_life: Millis = 365 * DAY, HOUR..=3_650 * DAY;
         /// A session that is not used for this long ends; its use is noted once an hour.

@@ -5,7 +5,7 @@
 //! because a late committer would be skipped for ever (hazards: Reading a log). A list older than two
 //! seconds isn't believed; then each token is checked in the catalogue.
 
-use crate::Identity;
+use crate::{Identity, limits::LONGEST_ACCESS};
 use parking_lot::RwLock;
 use std::{
     collections::HashMap,
@@ -124,9 +124,10 @@ impl Identity {
         Ok(())
     }
 
-    /// When a revocation made now is no longer needed: every token of now has expired by then.
+    /// When a revocation made now is no longer needed: every token of now has expired by then, those of nodes
+    /// with other settings as well.
     pub(crate) fn revocation_end(&self) -> Millis {
-        self.now() + self.config().access_life + 2 * self.config().access_grace
+        self.now() + LONGEST_ACCESS.max(self.config().access_life + 2 * self.config().access_grace)
     }
 
     /// Refuses a subject on this node; its row was written by [`insert`].

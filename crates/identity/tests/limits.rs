@@ -147,12 +147,16 @@ on_both_engines! {
         assert!(!accepts(&tokens.access_token).await);
         kit.base.clock.advance(10 * MINUTE - 1);
         assert!(accepts(&visitor).await);
-        // Its revocation is forgotten now, and it is as old as tokens get.
+        // It is as old as tokens get, and none the better for a longer life later.
         kit.base.clock.advance(HOUR);
         again.revocations_prune().await.unwrap();
         let (store, world) = (kit.base.store.clone(), kit.base.world.clone());
         let later = Identity::open(store, world, kit.mail.clone(), configured(&lower)).await.unwrap();
         assert!(later.authenticate(Some(&tokens.access_token), None).await.is_err());
         assert!(!accepts(&visitor).await);
+        let (store, world) = (kit.base.store.clone(), kit.base.world.clone());
+        let longer = Identity::open(store, world, kit.mail.clone(), configured(&Limits::default())).await.unwrap();
+        assert!(longer.authenticate(Some(&visitor), None).await.is_ok());
+        assert!(longer.authenticate(Some(&tokens.access_token), None).await.is_err(), "it was revoked");
     }
 }

@@ -29,13 +29,14 @@ pub struct SiteverifyLimits {
     pub at_once: usize,
     /// Further ones that may wait for their turn.
     pub waiting: usize,
-    /// Questions of all sites at the same time; each takes a thread.
+    /// Questions of all sites at the same time; each takes a thread, and for as long as a name server takes
+    /// a second one, which isn't counted. `in_all / at_once` sites whose providers hang take all of them.
     pub in_all: usize,
 }
 
 impl Default for SiteverifyLimits {
     fn default() -> Self {
-        Self { timeout: Duration::from_secs(5), at_once: 8, waiting: 56, in_all: 64 }
+        Self { timeout: Duration::from_secs(5), at_once: 8, waiting: 56, in_all: 256 }
     }
 }
 
@@ -60,7 +61,8 @@ pub enum Verdict {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoVerdict(pub String);
 
-/// Asks providers, each site in a lane of its own, so that a slow one holds up its own site only.
+/// Asks providers, each site in a lane of its own, so that a slow one holds up its own site only, as long as
+/// not a whole lot of sites have one.
 pub struct Siteverifier {
     agent: ureq::Agent,
     limits: SiteverifyLimits,

@@ -119,10 +119,16 @@ pub struct CaptchaSet {
     #[arg(long, value_name = "KEY")]
     pub invisible_key: Option<String>,
     /// Refuse answers with a lower score or none (reCAPTCHA v3, which calls every answer a success)
-    #[arg(long, value_name = "0..1")]
+    #[arg(long, value_name = "0..1", value_parser = score)]
     pub minimum_score: Option<f64>,
     #[command(flatten)]
     pub site: SiteChoice,
+}
+
+/// NaN and infinities have no JSON, and would reach a running server as no score at all.
+fn score(text: &str) -> Result<f64, String> {
+    let score = text.parse().ok().filter(|it: &f64| it.is_finite());
+    score.ok_or_else(|| "a number from 0 to 1 is expected".to_owned())
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

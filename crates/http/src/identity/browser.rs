@@ -71,7 +71,8 @@ impl FromRequestParts<App> for Visit {
         };
         let sender =
             Sender { fetch_site: text(headers, "sec-fetch-site").map(str::to_owned), origin: info.origin.clone() };
-        let idle = app.identity.config().session_idle / 1000;
+        let config = app.identity.config();
+        let idle = config.session_idle.min(config.session_life) / 1000;
         Ok(Self { browser, navigation, info, sender, idle })
     }
 }

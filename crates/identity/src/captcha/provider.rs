@@ -159,7 +159,6 @@ impl Identity {
         token: &str,
     ) -> Result<Option<Millis>> {
         debug_assert!(token.len() <= LONGEST);
-        let tried = self.core.throttle.attempt(Tried::Captcha, self.now(), site, from, "")?;
         let closed = |why: &str| {
             // The person can only try again; who runs the server reads why.
             Fault::new(Code::Unavailable).with("retryAfterSeconds", 5).logged(format!("site {site}: {why}"))
@@ -168,13 +167,21 @@ impl Identity {
         let sealed = STANDARD.decode(&provider.secret).map_err(Fault::internal)?;
         let secret = sealer.open(&about(site, &provider.url), &sealed);
         let secret = secret.ok_or_else(|| closed("the captcha secret doesn't open; set the provider again"))?;
+        let tried = self.core.throttle.attempt(Tried::Captcha, self.now(), site, from, "")?;
         let question = Siteverify {
             url: provider.url.clone(),
             secret: Secret::new(secret),
             token: Secret::new(token),
             is_local: Url::parse(&provider.url).is_ok_and(|it| is_local(&it)),
         };
-        let verdict = siteverifier.ask(site.as_str(), question).await.map_err(|it| closed(&it.0))?;
+        let verdict = match siteverifier.ask(site.as_str(), question).await {
+            Ok(verdict) => verdict,
+            // Nobody is to wait because of a provider; how often it is asked, its lane bounds as well.
+            Err(why) => {
+                self.core.throttle.refund(tried);
+                return Err(closed(&why.0));
+            }
+        };
         let is_enough = |score: Option<f64>| match provider.minimum_score {
             Some(minimum) => score.is_some_and(|it| it >= minimum),
             None => true,

@@ -10,8 +10,6 @@ use stoa_kernel::Millis;
 
 /// Accounts kept; those with the fewest strikes are forgotten first.
 const KEPT: usize = 50_000;
-/// Doublings that are counted: after these a wait is the longest in any case.
-const DOUBLINGS: f64 = 10.0;
 
 /// How long tries at an account have to wait.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,6 +42,11 @@ impl From<&crate::Limits> for Lockout {
 }
 
 impl Lockout {
+    /// Doublings that are counted: after these a wait is the longest in any case.
+    fn doublings(&self) -> f64 {
+        (self.longest.max(1) as f64 / self.first.max(1) as f64).max(1.0).log2().ceil()
+    }
+
     /// The wait after so many tries.
     fn wait(&self, tries: f64) -> Millis {
         // Tries fade bit by bit.
@@ -51,7 +54,7 @@ impl Lockout {
         if over < 0.0 {
             return 0;
         }
-        (self.first as f64 * over.min(DOUBLINGS).exp2()).min(self.longest as f64) as Millis
+        (self.first as f64 * over.min(self.doublings()).exp2()).min(self.longest as f64) as Millis
     }
 }
 
@@ -90,7 +93,7 @@ impl Locks {
         let strikes = self.0.entry(key).or_insert(Strikes { count: 0.0, at: now, until: 0 });
         strikes.fade(now, rule);
         let before = strikes.count;
-        strikes.count = (before + 1.0).min(rule.free + DOUBLINGS);
+        strikes.count = (before + 1.0).min(rule.free + rule.doublings());
         strikes.until = now + rule.wait(strikes.count);
         before.round() < rule.free && strikes.count.round() >= rule.free
     }
@@ -128,6 +131,22 @@ mod tests {
     use super::*;
 
     const RULE: Lockout = Lockout { free: 3.0, first: 1_000, longest: 5_000, forgotten: 60_000 };
+
+    #[test]
+    fn the_longest_wait_is_reached_whatever_the_first_one_is() {
+        let day = 86_400_000;
+        for (first, longest) in [(1_000, day), (1_000, 1_500), (5_000, 1_000), (1, day)] {
+            let (mut locks, rule) = (Locks::default(), Lockout { free: 1.0, first, longest, forgotten: 100 * day });
+            let mut now = 0;
+            let waits = [(); 40].map(|()| {
+                locks.strike(1, now, &rule);
+                let wait = locks.wait(1, now);
+                now += wait;
+                wait
+            });
+            assert_eq!((waits[0], waits[39]), (first.min(longest), longest));
+        }
+    }
 
     #[test]
     fn waits_grow_and_are_forgotten() {

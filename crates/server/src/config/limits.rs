@@ -36,7 +36,7 @@ pub fn of_environment() -> Result<(Table, Table), String> {
     let mut variables = Vec::new();
     for (name, value) in std::env::vars_os() {
         let Ok(name) = name.into_string() else { continue };
-        if name.starts_with("STOA_") {
+        if ["STOA_LIMITS_", "STOA_IDENTITY_"].iter().any(|it| name.starts_with(it)) {
             let value = value.into_string().map_err(|_| format!("the value of {name} is no text"))?;
             variables.push((name, value));
         }
