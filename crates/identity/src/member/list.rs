@@ -12,7 +12,7 @@ use stoa_sql::{Dialect, Value, Writer};
 use stoa_store::{Lane, Site, boxed};
 
 /// More members than this are not counted: a page is not to wait for its total.
-const COUNTED: i64 = 3_000;
+const COUNTED: i64 = 1_500;
 
 /// Whom a list is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
