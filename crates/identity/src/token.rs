@@ -198,7 +198,7 @@ impl Identity {
     }
 
     /// When a token stops being accepted. One that was made for longer than tokens live now, before the
-    /// configuration was changed, stops earlier than it says: what revokes it is kept no longer than that.
+    /// configuration was changed, stops earlier than it says: a lower life holds for those that are out.
     pub(crate) fn accepted_until(&self, claims: &AccessClaims) -> Millis {
         let (issued, expires) = (claims.issued.saturating_mul(1000), claims.expires.saturating_mul(1000));
         let now_allowed = issued.saturating_add(self.config().access_life);
