@@ -11,6 +11,7 @@ use std::{
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
+    sync::oneshot,
 };
 
 /// Answers a second. Every answer must be 200.
@@ -68,22 +69,44 @@ async fn run(address: SocketAddr, requests: &Arc<Vec<Vec<u8>>>, connections: usi
 
 /// Sends all requests at once, each over a connection of its own, and waits for every answer.
 pub fn at_once(address: SocketAddr, requests: &Arc<Vec<Vec<u8>>>) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        let streams = connect(address, requests.len()).await;
-        burst(streams, requests).await
-    });
+    Crowd::gather(address, requests).go().join().unwrap();
 }
 
-async fn connect(address: SocketAddr, count: usize) -> Vec<TcpStream> {
-    let mut streams = Vec::with_capacity(count);
-    for _ in 0..count {
-        streams.push(TcpStream::connect(address).await.unwrap());
+/// Many people with a connection each, who wait for the word to ask all at once. They have a thread of their
+/// own: what it takes to send so much is not felt by anybody else.
+struct Crowd {
+    word: oneshot::Sender<()>,
+    thread: std::thread::JoinHandle<Duration>,
+}
+
+impl Crowd {
+    /// Returns when everybody is connected.
+    fn gather(address: SocketAddr, requests: &Arc<Vec<Vec<u8>>>) -> Self {
+        let ((word, heard), (here, is_here)) = (oneshot::channel(), std::sync::mpsc::channel());
+        let requests = requests.clone();
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let mut streams = Vec::with_capacity(requests.len());
+                for _ in 0..requests.len() {
+                    streams.push(TcpStream::connect(address).await.unwrap());
+                }
+                here.send(()).unwrap();
+                heard.await.unwrap();
+                burst(streams, &requests).await
+            })
+        });
+        is_here.recv().unwrap();
+        Self { word, thread }
     }
-    streams
+
+    /// The thread ends with the last answer, and gives the time until then.
+    fn go(self) -> std::thread::JoinHandle<Duration> {
+        self.word.send(()).unwrap();
+        self.thread
+    }
 }
 
-/// The time until the last answer.
 async fn burst(streams: Vec<TcpStream>, requests: &Arc<Vec<Vec<u8>>>) -> Duration {
     let start = Instant::now();
     let tasks: Vec<_> = streams
@@ -115,6 +138,7 @@ pub fn paced(
     period: Duration,
     with: Option<&Arc<Vec<Vec<u8>>>>,
 ) -> (Vec<f64>, Duration) {
+    let crowd = with.map(|it| Crowd::gather(address, it));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let (stop, next) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
@@ -142,12 +166,14 @@ pub fn paced(
                 })
             })
             .collect();
-        // The load's own work to connect is done before anything counts, and so is a short run.
-        let streams = connect(address, with.map_or(0, |it| it.len())).await;
+        // A short run is not counted.
         tokio::time::sleep(Duration::from_millis(300)).await;
         let begin = Instant::now();
-        let took = match with {
-            Some(burst_of) => burst(streams, burst_of).await,
+        let took = match crowd {
+            Some(crowd) => {
+                let answered = crowd.go();
+                tokio::task::spawn_blocking(|| answered.join().unwrap()).await.unwrap()
+            }
             None => {
                 tokio::time::sleep(period).await;
                 period
