@@ -1,8 +1,8 @@
 //! Passwords: what is accepted, and Argon2id in threads of its own.
 //!
-//! Hashing takes some 20 ms of a core and 19 MiB, so it runs on half of the cores with a bounded queue: a
-//! storm of sign-ins waits here, behind everything else, and holds nothing up. Every check costs one
-//! hash, also when there is no such account.
+//! Hashing takes some 20 ms of a core and 19 MiB, so it runs on half of the cores behind a bounded line: a
+//! storm of sign-ins waits here, before it has looked anything up, and holds nothing up. Every check costs
+//! one hash, also when there is no such account.
 
 mod foreign;
 
@@ -19,12 +19,14 @@ use std::{
     },
 };
 use stoa_kernel::{Code, Fault, Result, Secret, TokenHash, Violation, World};
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 
 /// Most hashes at the same time, whatever the machine: each fills 19 MiB.
 const THREADS: usize = 8;
-/// Hashes that may wait: about five seconds of work for one thread.
+/// Who may wait for a hash: about five seconds of work for one thread.
 const WAITING: usize = 256;
+/// Turns at the same time for each thread: while one's password is hashed, the next one's is looked up.
+const TURNS: usize = 2;
 /// A thirtieth of the share that other threads have where both want the processor: sign-ins must not wait
 /// for ever, and 10 still made reads wait for more than twice as long.
 #[cfg(target_os = "linux")]
@@ -56,9 +58,12 @@ pub enum Match {
     RightButCheap,
 }
 
-/// Hashes and checks passwords.
+/// Hashes and checks passwords, for whoever has a [`Turn`].
 pub(crate) struct Passwords {
     jobs: SyncSender<Job>,
+    /// Everybody who waits or has a turn, and those who have one.
+    line: Semaphore,
+    turns: Semaphore,
     cost: Cost,
     /// The hash of nobody's password: checked when there is no account.
     nobody: String,
@@ -66,46 +71,84 @@ pub(crate) struct Passwords {
 
 type Job = Box<dyn FnOnce(&mut Vec<Block>) + Send>;
 
+/// A place among the few whose passwords are looked at now. Whoever signs in takes it before looking up an
+/// account: two hundred at once would otherwise all be looked up before the next reader is answered. It must
+/// not be kept while somebody else is waited for.
+pub(crate) struct Turn<'a> {
+    passwords: &'a Passwords,
+    _turn: SemaphorePermit<'a>,
+    _place: SemaphorePermit<'a>,
+}
+
 impl Passwords {
     pub(crate) async fn start(cost: &Cost, world: &World) -> Result<Self> {
         let (jobs, waiting) = sync_channel::<Job>(WAITING);
-        let waiting = Arc::new(Mutex::new(waiting));
-        for n in 0..threads() {
+        let (waiting, threads) = (Arc::new(Mutex::new(waiting)), threads());
+        for n in 0..threads {
             let waiting = waiting.clone();
             std::thread::Builder::new()
                 .name(format!("stoa-password-{n}"))
                 .spawn(move || run(&waiting))
                 .map_err(|it| Fault::new(Code::Unavailable).logged(it))?;
         }
-        let mut passwords = Self { jobs, cost: *cost, nobody: String::new() };
-        passwords.nobody = passwords.hash(&Secret::new(world.token::<32>()), world).await?;
+        let (line, turns) = (Semaphore::new(WAITING), Semaphore::new(TURNS * threads));
+        let mut passwords = Self { jobs, line, turns, cost: *cost, nobody: String::new() };
+        let nobody = passwords.turn().await?.hash(&Secret::new(world.token::<32>()), world).await?;
+        passwords.nobody = nobody;
         Ok(passwords)
     }
 
-    /// A new hash of the password, as text with its cost and salt.
+    /// Waits in line. Whoever came first goes first.
     ///
     /// # Errors
-    /// [`Code::Throttled`] when too many hashes wait.
+    /// [`Code::Throttled`] when too many wait.
+    pub(crate) async fn turn(&self) -> Result<Turn<'_>> {
+        let too_many = |_| Fault::new(Code::Throttled).logged("too many wait for a password to be looked at");
+        let place = self.line.try_acquire().map_err(too_many)?;
+        let turn = self.turns.acquire().await.map_err(Fault::internal)?;
+        Ok(Turn { passwords: self, _turn: turn, _place: place })
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Vec<Block>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        tracing::trace!(target: "stoa::password", work = "hash");
+        let (answer, answered) = oneshot::channel();
+        let job: Job = Box::new(move |memory| {
+            // Nobody waits any more: the work is not done.
+            if !answer.is_closed() {
+                let _ = answer.send(work(memory));
+            }
+        });
+        // Those who have gone left their turn to others, and their work behind.
+        let too_many = |_| Fault::new(Code::Throttled).logged("the password queue is full");
+        self.jobs.try_send(job).map_err(too_many)?;
+        answered.await.unwrap_or_else(|_| Err(Fault::internal("a password thread gave up its work")))
+    }
+}
+
+impl Turn<'_> {
+    /// A new hash of the password, as text with its cost and salt.
     pub(crate) async fn hash(&self, password: &Secret, world: &World) -> Result<String> {
-        let (password, salt, cost) = (password.clone(), world.bytes::<16>(), self.cost);
-        self.run(move |memory| {
+        let (password, salt, cost) = (password.clone(), world.bytes::<16>(), self.passwords.cost);
+        let work = move |memory: &mut Vec<Block>| {
             let hash = argon2id(password.expose(), &salt, cost, memory)?;
             let (salt, hash) = (STANDARD_NO_PAD.encode(salt), STANDARD_NO_PAD.encode(hash));
             let Cost { memory_kib, passes, lanes } = cost;
             Ok(format!("$argon2id$v=19$m={memory_kib},t={passes},p={lanes}${salt}${hash}"))
-        })
-        .await
+        };
+        self.passwords.run(work).await
     }
 
-    /// Compares a password with a stored hash. Without one it takes as long and is wrong.
-    ///
-    /// # Errors
-    /// [`Code::Throttled`] when too many hashes wait.
+    /// Compares a password with a stored hash. Without one it takes as long and is wrong, and so it is with
+    /// a password of more than [`MAX_BYTES`], which nobody has.
     pub(crate) async fn check(&self, password: &Secret, stored: Option<&str>) -> Result<Match> {
+        let is_possible = password.expose().len() <= MAX_BYTES;
+        let (password, stored) = if is_possible { (password.clone(), stored) } else { (Secret::new(""), None) };
         let is_known = stored.is_some();
-        let stored = stored.unwrap_or(&self.nobody).to_owned();
-        let (password, cost) = (password.clone(), self.cost);
-        self.run(move |memory| {
+        let (stored, cost) = (stored.unwrap_or(&self.passwords.nobody).to_owned(), self.passwords.cost);
+        let work = move |memory: &mut Vec<Block>| {
             let Some((its_cost, salt, expected)) = parse(&stored) else {
                 let foreign = foreign::Foreign::parse(&stored);
                 let foreign = foreign.ok_or_else(|| Fault::internal("a stored password hash can't be read"))?;
@@ -122,24 +165,8 @@ impl Passwords {
                 true if its_cost != cost => Match::RightButCheap,
                 true => Match::Right,
             })
-        })
-        .await
-    }
-
-    async fn run<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut Vec<Block>) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        tracing::trace!(target: "stoa::password", work = "hash");
-        let (answer, answered) = oneshot::channel();
-        let job: Job = Box::new(move |memory| {
-            // Nobody waits any more: the work is not done.
-            if !answer.is_closed() {
-                let _ = answer.send(work(memory));
-            }
-        });
-        self.jobs.try_send(job).map_err(|_| Fault::new(Code::Throttled).logged("the password queue is full"))?;
-        answered.await.unwrap_or_else(|_| Err(Fault::internal("a password thread gave up its work")))
+        };
+        self.passwords.run(work).await
     }
 }
 
@@ -263,15 +290,53 @@ mod tests {
     async fn checks_what_it_hashed() -> Result<()> {
         let (world, _) = World::fixed(0, 3);
         let passwords = Passwords::start(&CHEAP, &world).await?;
+        let turn = passwords.turn().await?;
         let (right, wrong) = (Secret::new("correct horse\0battery"), Secret::new("correct horse"));
-        let hash = passwords.hash(&right, &world).await?;
+        let hash = turn.hash(&right, &world).await?;
         assert!(hash.starts_with("$argon2id$v=19$m=64,t=1,p=1$"));
-        assert_eq!(passwords.check(&right, Some(&hash)).await?, Match::Right);
-        assert_eq!(passwords.check(&wrong, Some(&hash)).await?, Match::Wrong);
-        assert_eq!(passwords.check(&right, None).await?, Match::Wrong);
+        assert_eq!(turn.check(&right, Some(&hash)).await?, Match::Right);
+        assert_eq!(turn.check(&wrong, Some(&hash)).await?, Match::Wrong);
+        assert_eq!(turn.check(&right, None).await?, Match::Wrong);
+        assert_eq!(turn.check(&Secret::new("x".repeat(MAX_BYTES + 1)), Some(&hash)).await?, Match::Wrong);
         let dearer = Passwords::start(&Cost { passes: 2, ..CHEAP }, &world).await?;
+        let dearer = dearer.turn().await?;
         assert_eq!(dearer.check(&right, Some(&hash)).await?, Match::RightButCheap);
         assert!(dearer.check(&right, Some("$argon2id$v=19$m=x")).await.is_err());
+        Ok(())
+    }
+    #[tokio::test]
+    async fn the_line_is_in_order_and_ends_somewhere() -> Result<()> {
+        let (world, _) = World::fixed(0, 3);
+        let passwords = Arc::new(Passwords::start(&CHEAP, &world).await?);
+        let mut at_work = Vec::new();
+        for _ in 0..TURNS * threads() {
+            at_work.push(passwords.turn().await?);
+        }
+        let (went, order) = std::sync::mpsc::channel();
+        let mut waiting = Vec::new();
+        for n in 0..WAITING - at_work.len() {
+            let (passwords, went) = (passwords.clone(), went.clone());
+            waiting.push(tokio::spawn(async move {
+                let _turn = passwords.turn().await?;
+                went.send(n).map_err(Fault::internal)
+            }));
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(passwords.turn().await.err().map(|it| it.code()), Some(Code::Throttled));
+        // Who goes leaves the place to another.
+        waiting.pop().unwrap().abort();
+        tokio::task::yield_now().await;
+        let last = tokio::spawn({
+            let passwords = passwords.clone();
+            async move { passwords.turn().await.map(drop) }
+        });
+        drop(at_work);
+        for it in waiting {
+            it.await.map_err(Fault::internal)??;
+        }
+        last.await.map_err(Fault::internal)??;
+        let order: Vec<usize> = order.try_iter().collect();
+        assert!(order.len() > 200 && order.is_sorted(), "{order:?}");
         Ok(())
     }
 }

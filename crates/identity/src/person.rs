@@ -63,9 +63,11 @@ impl Identity {
     /// [`Code::PasswordWrong`] alike for an unknown address, a wrong password and a person who has no
     /// role on this site, after an equal hash.
     pub async fn person_sign_in(&self, site: &SiteId, email: &Email, secret: &Secret) -> Result<PersonSession> {
+        let turn = self.core.passwords.turn().await?;
         let known = self.person_by_email(email).await?;
         let stored = known.as_ref().and_then(|it| it.password_hash.as_deref());
-        let is_right = !matches!(self.core.passwords.check(secret, stored).await?, Match::Wrong);
+        let is_right = !matches!(turn.check(secret, stored).await?, Match::Wrong);
+        drop(turn);
         let refused = || Fault::new(Code::PasswordWrong);
         let known = known.filter(|_| is_right).ok_or_else(refused)?;
         let role = self.person_role(&known.person.id, site).await?.ok_or_else(refused)?;
@@ -178,7 +180,7 @@ impl Identity {
     /// # Errors
     /// [`Code::PasswordWrong`].
     pub(crate) async fn password_confirm(&self, secret: &Secret, stored: &str) -> Result<()> {
-        match self.core.passwords.check(secret, Some(stored)).await? {
+        match self.core.passwords.turn().await?.check(secret, Some(stored)).await? {
             Match::Wrong => Err(Fault::new(Code::PasswordWrong)),
             _ => Ok(()),
         }

@@ -53,10 +53,12 @@ impl Identity {
         let throttle = &self.core.throttle;
         let kind = Tried::Registration;
         let _tried = throttle.attempt(kind, self.now(), &site.id, attempt.address, email.folded())?;
+        let turn = self.core.passwords.turn().await?;
         if self.member_by_email(site, &email).await?.is_some() {
             return Err(Fault::new(Code::EmailTaken));
         }
-        let hash = self.password_hash(&registration.password).await?;
+        let hash = turn.hash(&registration.password, self.world()).await?;
+        drop(turn);
         let (me, place, visitor) = (self.clone(), site.clone(), attempt.visitor.clone());
         let address = attempt.address;
         let advanced = site
@@ -104,16 +106,18 @@ impl Identity {
         let email = Email::parse(email).ok_or_else(|| Fault::new(Code::EmailInvalid))?;
         self.captcha_admit(site, attempt).await?;
         let tried = self.sign_in_attempt(site, attempt, Account::Member(&email)).await?;
+        let turn = self.core.passwords.turn().await?;
         let found = self.member_by_email(site, &email).await?;
         let stored = found.as_ref().and_then(|it| it.password_hash.clone());
-        let matched = self.password_check(password, stored.as_deref()).await?;
+        let matched = turn.check(password, stored.as_deref()).await?;
         let Some(member) = found.filter(|_| matched != Match::Wrong) else {
             return Err(Fault::new(Code::PasswordWrong));
         };
         let fresh = match matched {
-            Match::RightButCheap => Some(self.password_hash(password).await?),
+            Match::RightButCheap => Some(turn.hash(password, self.world()).await?),
             Match::Right | Match::Wrong => None,
         };
+        drop(turn);
         let (me, place, visitor) = (self.clone(), site.clone(), attempt.visitor.clone());
         let address = attempt.address;
         let advanced = site
@@ -297,18 +301,9 @@ impl Identity {
     /// Hashes a new password; the caller has checked it with [`password::violation`].
     ///
     /// # Errors
-    /// [`Code::Throttled`] when too many hashes wait.
+    /// [`Code::Throttled`] when too many wait for a hash.
     pub async fn password_hash(&self, password: &Secret) -> Result<String> {
-        self.core.passwords.hash(password, self.world()).await
-    }
-
-    /// Compares a password with a stored hash; without one it takes as long and is wrong.
-    pub async fn password_check(&self, password: &Secret, stored: Option<&str>) -> Result<Match> {
-        if password.expose().len() > password::MAX_BYTES {
-            // Nobody has such a password; the work is done all the same.
-            return self.core.passwords.check(&Secret::new(""), None).await;
-        }
-        self.core.passwords.check(password, stored).await
+        self.core.passwords.turn().await?.hash(password, self.world()).await
     }
 }
 
