@@ -31,13 +31,14 @@ const LOCK_WAIT: Duration = Duration::from_secs(5);
 const PREPARED: usize = 1000;
 
 /// Connections that bounded reads share. Each carries many statements at once, one behind the other,
-/// which saves a round trip's waiting and most of the system calls.
-const SHARED: usize = 4;
+/// which saves a round trip's waiting and most of the system calls. As many as there are cores, within these
+/// bounds: on two cores, with the database on them too, two carried a tenth more reads than four.
+const SHARED: (usize, usize) = (2, 4);
 
 pub(crate) struct Postgres {
     pool: Pool,
     scans: Semaphore,
-    shared: [RwLock<Option<Arc<Object>>>; SHARED],
+    shared: Box<[RwLock<Option<Arc<Object>>>]>,
     turn: Counter,
 }
 
@@ -54,8 +55,10 @@ impl Postgres {
         let config: tokio_postgres::Config =
             url.parse().map_err(|it: tokio_postgres::Error| Error::Other(format!("database URL: {it}")))?;
         let manager = Manager::from_config(config, NoTls, ManagerConfig { recycling_method: RecyclingMethod::Fast });
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let shared: Box<[_]> = (0..cores.clamp(SHARED.0, SHARED.1)).map(|_| RwLock::default()).collect();
         let pool = Pool::builder(manager)
-            .max_size(connections + SHARED)
+            .max_size(connections + shared.len())
             .runtime(deadpool_postgres::Runtime::Tokio1)
             // Compiling a long filter took a minute where running it took milliseconds.
             .post_create(Hook::async_fn(|client, _| {
@@ -65,7 +68,7 @@ impl Postgres {
             .create_timeout(Some(Duration::from_secs(10)))
             .build()
             .map_err(|it| Error::Other(it.to_string()))?;
-        Ok(Self { pool, scans: Semaphore::new(SCANS), shared: Default::default(), turn: Counter::default() })
+        Ok(Self { pool, scans: Semaphore::new(SCANS), shared, turn: Counter::default() })
     }
 
     pub(crate) async fn client(&self) -> Result<Object, Error> {
@@ -195,7 +198,7 @@ impl Postgres {
 
     /// The next of the shared connections, made anew when the server closed it.
     async fn shared_client(&self) -> Result<Arc<Object>, Error> {
-        let place = &self.shared[self.turn.next() as usize % SHARED];
+        let place = &self.shared[self.turn.next() as usize % self.shared.len()];
         if let Some(client) = place.read().as_ref().filter(|it| !it.is_closed()) {
             return Ok(client.clone());
         }
