@@ -130,6 +130,9 @@ impl Passwords {
 
 impl Turn<'_> {
     /// A new hash of the password, as text with its cost and salt.
+    ///
+    /// # Errors
+    /// [`Code::Throttled`] when too many have gone and left their work behind.
     pub(crate) async fn hash(&self, password: &Secret, world: &World) -> Result<String> {
         let (password, salt, cost) = (password.clone(), world.bytes::<16>(), self.passwords.cost);
         let work = move |memory: &mut Vec<Block>| {
@@ -143,6 +146,9 @@ impl Turn<'_> {
 
     /// Compares a password with a stored hash. Without one it takes as long and is wrong, and so it is with
     /// a password of more than [`MAX_BYTES`], which nobody has.
+    ///
+    /// # Errors
+    /// [`Code::Throttled`] when too many have gone and left their work behind.
     pub(crate) async fn check(&self, password: &Secret, stored: Option<&str>) -> Result<Match> {
         let is_possible = password.expose().len() <= MAX_BYTES;
         let (password, stored) = if is_possible { (password.clone(), stored) } else { (Secret::new(""), None) };
@@ -304,6 +310,7 @@ mod tests {
         assert!(dearer.check(&right, Some("$argon2id$v=19$m=x")).await.is_err());
         Ok(())
     }
+
     #[tokio::test]
     async fn the_line_is_in_order_and_ends_somewhere() -> Result<()> {
         let (world, _) = World::fixed(0, 3);
