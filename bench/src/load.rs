@@ -107,6 +107,7 @@ impl Crowd {
     }
 }
 
+/// The time until the last answer.
 async fn burst(streams: Vec<TcpStream>, requests: &Arc<Vec<Vec<u8>>>) -> Duration {
     let start = Instant::now();
     let tasks: Vec<_> = streams

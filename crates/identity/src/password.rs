@@ -1,7 +1,7 @@
 //! Passwords: what is accepted, and Argon2id in threads of its own.
 //!
 //! Hashing takes some 20 ms of a core and 19 MiB, so it runs on half of the cores behind a bounded line: a
-//! storm of sign-ins waits here, before it has looked anything up, and holds nothing up. Every check costs
+//! storm of sign-ins waits here, before it has looked an account up, and holds nothing up. Every check costs
 //! one hash, also when there is no such account.
 
 mod foreign;
@@ -51,7 +51,7 @@ impl Default for Cost {
 
 /// Whether a password matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Match {
+pub(crate) enum Match {
     Wrong,
     Right,
     /// Right, but its hash is cheaper than the present cost: hash it again.
@@ -72,8 +72,8 @@ pub(crate) struct Passwords {
 type Job = Box<dyn FnOnce(&mut Vec<Block>) + Send>;
 
 /// A place among the few whose passwords are looked at now. Whoever signs in takes it before looking up an
-/// account: two hundred at once would otherwise all be looked up before the next reader is answered. It must
-/// not be kept while somebody else is waited for.
+/// account: two hundred at once would otherwise all be looked up before the next reader is answered. It is
+/// not kept while anything outside the process and its database is waited for.
 pub(crate) struct Turn<'a> {
     passwords: &'a Passwords,
     _turn: SemaphorePermit<'a>,

@@ -302,7 +302,7 @@ impl Identity {
     ///
     /// # Errors
     /// [`Code::Throttled`] when too many wait for a hash.
-    pub async fn password_hash(&self, password: &Secret) -> Result<String> {
+    pub(crate) async fn password_hash(&self, password: &Secret) -> Result<String> {
         self.core.passwords.turn().await?.hash(password, self.world()).await
     }
 }

@@ -4,9 +4,9 @@
 //! doesn't promise that a map follows a file that was cut and has grown again. So each commit cost each
 //! reader an `munmap` and then a page fault for every sixteen pages it came by, for the whole of the file
 //! that is in use: with sixty commits a second that stood among the first entries of the profile of point
-//! reads, and made their p99 about twice as long. Linux does promise it for the file systems of its own disks (one page cache behind
-//! maps and files; WAL mode needs as much for its index), so there the map stays until the file has
-//! outgrown it (decision 16).
+//! reads, and made their p99 about twice as long. Linux does promise it for the file systems of its own
+//! disks (one page cache behind maps and files; WAL mode needs as much for its index), so there the map
+//! stays until the file has outgrown it (decision 16).
 //!
 //! A page that a snapshot may read lies within the file as long as the snapshot is open, whether or not
 //! SQLite maps anew: a checkpoint cuts the file only when nobody reads what would be cut off.
