@@ -1,14 +1,16 @@
 //! Passwords: what is accepted, and Argon2id in threads of its own.
 //!
-//! Hashing takes some 20 ms of a core and 19 MiB, so it runs on half of the cores behind a bounded line: a
-//! storm of sign-ins waits here, before it has looked an account up, and holds nothing up. Every check costs
-//! one hash, also when there is no such account.
+//! Hashing takes some 20 ms of a core and 19 MiB, so it runs on half of the cores behind a bounded line, and
+//! in the background: a storm of sign-ins waits here, before it has looked an account up, and holds nothing
+//! up. Every check costs one hash, also when there is no such account.
 
+mod background;
 mod foreign;
 
 pub use foreign::can_import;
 
 use argon2::{Algorithm, Argon2, Block, Params, Version};
+use background::Background;
 use base64::{Engine, engine::general_purpose::STANDARD_NO_PAD};
 use parking_lot::Mutex;
 use std::{
@@ -27,10 +29,6 @@ const THREADS: usize = 8;
 const WAITING: usize = 256;
 /// Turns at the same time for each thread: while one's password is hashed, the next one's is looked up.
 const TURNS: usize = 2;
-/// A thirtieth of the share that other threads have where both want the processor: sign-ins must not wait
-/// for ever, and 10 still made reads wait for more than twice as long.
-#[cfg(target_os = "linux")]
-const NICE: i32 = 15;
 /// Fewest characters and most bytes.
 pub const MIN_CHARS: usize = 8;
 pub const MAX_BYTES: usize = 1_000;
@@ -69,7 +67,7 @@ pub(crate) struct Passwords {
     nobody: String,
 }
 
-type Job = Box<dyn FnOnce(&mut Vec<Block>) + Send>;
+type Job = Box<dyn FnOnce(&mut Background, &mut Vec<Block>) + Send>;
 
 /// A place among the few whose passwords are looked at now. Whoever signs in takes it before looking up an
 /// account: two hundred at once would otherwise all be looked up before the next reader is answered. It is
@@ -115,10 +113,11 @@ impl Passwords {
     ) -> Result<T> {
         tracing::trace!(target: "stoa::password", work = "hash");
         let (answer, answered) = oneshot::channel();
-        let job: Job = Box::new(move |memory| {
+        let job: Job = Box::new(move |background, memory| {
             // Nobody waits any more: the work is not done.
             if !answer.is_closed() {
-                let _ = answer.send(work(memory));
+                let done = background.run(|| work(memory));
+                let _ = answer.send(done);
             }
         });
         // Those who have gone left their turn to others, and their work behind.
@@ -184,24 +183,15 @@ fn threads() -> usize {
 }
 
 fn run(waiting: &Mutex<Receiver<Job>>) {
-    step_back();
+    let mut background = Background::enter();
     let mut memory = Vec::new();
     loop {
         let Ok(job) = waiting.lock().recv() else { break };
-        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| job(&mut memory)));
+        let work = std::panic::AssertUnwindSafe(|| job(&mut background, &mut memory));
+        let done = std::panic::catch_unwind(work);
         if done.is_err() {
             memory = Vec::new();
         }
-    }
-}
-
-/// Lets the threads that answer requests go first. A hash takes as long as the longest of them, and two
-/// hundred people who sign in at once would make everybody else wait as well. On Linux a thread has a
-/// priority of its own; elsewhere it stays as it is.
-fn step_back() {
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICE) {
-        tracing::debug!("the priority of hashing stays as it is: {error}");
     }
 }
 

@@ -1,0 +1,154 @@
+//! A thread whose long work stands back for everybody else's.
+//!
+//! A low priority alone doesn't do that. Linux lets a thread that is at work finish its slice before one that has
+//! just become ready, up to the next tick (4 ms), and a core that is never idle pulls over nobody who waits for the
+//! other one. So a timer interrupts the work, which makes no system calls of its own, and hands the core over
+//! (decisions/0017). Elsewhere the work goes through as it is.
+
+pub(super) use system::Background;
+
+#[cfg(target_os = "linux")]
+mod system {
+    use nix::{
+        sys::{
+            signal::{SaFlags, SigAction, SigEvent, SigHandler, SigSet, SigevNotify, Signal, sigaction},
+            timer::{Expiration, Timer, TimerSetTimeFlags},
+        },
+        time::ClockId,
+    };
+    use rustix::thread::{Timespec, gettid, nanosleep, sched_yield};
+    use std::{cell::Cell, ffi::c_int, sync::LazyLock, time::Duration};
+
+    /// Work goes on for so long at a time: reads beside it waited as little with half and with double.
+    const STRETCH: Duration = Duration::from_micros(250);
+    /// Every so many stretches the core is left idle for a moment, in which it pulls over who waits for another.
+    const REST_EVERY: u32 = 4;
+    /// The shortest sleep: it takes as long as the timer's slack, some 50 µs.
+    const REST: Timespec = Timespec { tv_sec: 0, tv_nsec: 1 };
+    /// A thirtieth of the share that other threads have where both want the processor: sign-ins must not wait
+    /// for ever, and 10 still made reads wait for more than twice as long.
+    const NICE: i32 = 15;
+    /// Nobody else's: by default it does nothing, and Go's runtime uses it for the same.
+    const SIGNAL: Signal = Signal::SIGURG;
+
+    thread_local! {
+        /// How often this thread has given way.
+        pub(super) static GIVEN_WAY: Cell<u32> = const { Cell::new(0) };
+    }
+
+    /// The thread that entered it.
+    pub(in super::super) struct Background {
+        /// `None` where the system lends no timer: then only the priority is lower.
+        timer: Option<Timer>,
+    }
+
+    impl Background {
+        /// Makes the present thread one of the background.
+        pub(in super::super) fn enter() -> Self {
+            let thread = gettid();
+            if let Err(error) = rustix::process::setpriority_process(Some(thread), NICE) {
+                tracing::debug!("the priority of hashing stays as it is: {error}");
+            }
+            let (signal, thread_id) = (SIGNAL, thread.as_raw_nonzero().get());
+            let event = SigEvent::new(SigevNotify::SigevThreadId { signal, thread_id, si_value: 0 });
+            let timer = (*LISTENING).and_then(|()| Timer::new(ClockId::CLOCK_MONOTONIC, event));
+            Self { timer: timer.inspect_err(|it| tracing::debug!("hashing goes on without a break: {it}")).ok() }
+        }
+
+        /// Work that gives way while it lasts.
+        pub(in super::super) fn run<T>(&mut self, work: impl FnOnce() -> T) -> T {
+            let _ticking = self.timer.as_mut().map(Ticking::start);
+            work()
+        }
+    }
+
+    /// A timer that goes until this is dropped.
+    struct Ticking<'t>(&'t mut Timer);
+
+    impl<'t> Ticking<'t> {
+        fn start(timer: &'t mut Timer) -> Self {
+            set(timer, Expiration::Interval(STRETCH.into()));
+            Self(timer)
+        }
+    }
+
+    impl Drop for Ticking<'_> {
+        fn drop(&mut self) {
+            set(self.0, Expiration::OneShot(Duration::ZERO.into()));
+        }
+    }
+
+    fn set(timer: &mut Timer, when: Expiration) {
+        if let Err(error) = timer.set(when, TimerSetTimeFlags::empty()) {
+            tracing::debug!("the timer of hashing stays as it is: {error}");
+        }
+    }
+
+    /// The handler is there, for the whole process.
+    static LISTENING: LazyLock<nix::Result<()>> = LazyLock::new(|| {
+        let flags = SaFlags::SA_RESTART | SaFlags::SA_ONSTACK;
+        let action = SigAction::new(SigHandler::Handler(give_way), flags, SigSet::empty());
+        #[expect(
+            unsafe_code,
+            reason = "a handler may do only what is safe at any moment, and the compiler can't see that"
+        )]
+        // SAFETY: it changes a number of its own thread and makes one system call, without locks and memory.
+        unsafe { sigaction(SIGNAL, &action) }.map(drop)
+    });
+
+    extern "C" fn give_way(_: c_int) {
+        let turn = GIVEN_WAY.get().wrapping_add(1);
+        GIVEN_WAY.set(turn);
+        if turn.is_multiple_of(REST_EVERY) {
+            // Whether it was cut short doesn't matter.
+            let _ = nanosleep(&REST);
+        } else {
+            sched_yield();
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    /// The thread that entered it.
+    pub(in super::super) struct Background;
+
+    impl Background {
+        pub(in super::super) fn enter() -> Self {
+            Self
+        }
+
+        pub(in super::super) fn run<T>(&mut self, work: impl FnOnce() -> T) -> T {
+            work()
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::{Background, system::GIVEN_WAY};
+    use crate::password::{Cost, argon2id};
+
+    #[test]
+    fn gives_way_while_it_works_and_only_then() {
+        let cost = Cost { memory_kib: 64, passes: 1, lanes: 1 };
+        let mut memory = Vec::new();
+        let mut hash = move || argon2id("correct horse", &[7; 16], cost, &mut memory).unwrap();
+        let alone = hash();
+        let thread = std::thread::spawn(move || {
+            let mut background = Background::enter();
+            for _ in 0..2 {
+                let before = GIVEN_WAY.get();
+                let hashes = background.run(|| {
+                    let is_done = || GIVEN_WAY.get() >= before + 10;
+                    (0..200_000).take_while(|_| hash() == alone && !is_done()).count()
+                });
+                let after = GIVEN_WAY.get();
+                assert!(after >= before + 10, "interrupted {} times in {hashes} hashes", after - before);
+                assert!((0..100).all(|_| hash() == alone));
+                assert_eq!(GIVEN_WAY.get(), after, "the timer is off");
+            }
+        });
+        thread.join().unwrap();
+    }
+}
