@@ -259,6 +259,39 @@ async fn those_who_run_the_site(engine: Engine) {
     assert_eq!(Code::PasswordWrong.name(), "-19976");
 }
 
+/// Of those who sign in at once only as many are looked up as have a turn; the others hold nobody up.
+async fn a_crowd(engine: Engine) {
+    const CROWD: u8 = 60;
+    let _turn = TURN.lock().await;
+    let kit = kit(engine).await;
+    DONE.lock().unwrap().clear();
+    let mut crowd = tokio::task::JoinSet::new();
+    for n in 0..CROWD {
+        let (identity, site) = (kit.identity.clone(), kit.site.clone());
+        crowd.spawn(async move {
+            let marks = Marks { cookie: None, user_agent: None };
+            let attempt = Attempt { address: IpAddr::from([10, 0, 0, n]), visitor: None, marks, captcha: None };
+            let (who, guess) = (format!("nobody{n}@example.org"), Secret::new("a wrong phrase"));
+            let answer = identity.member_login(&site, &attempt, &who, &guess).await;
+            DONE.lock().unwrap().push("answered".to_owned());
+            answer.err().map(|it| it.code())
+        });
+    }
+    while let Some(answer) = crowd.join_next().await {
+        assert_eq!(answer.unwrap(), Some(Code::PasswordWrong));
+    }
+    let (mut looked_up, mut answered, mut most) = (0, 0, 0);
+    for it in std::mem::take(&mut *DONE.lock().unwrap()) {
+        answered += usize::from(it == "answered");
+        looked_up += usize::from(it.contains("from stoa.member"));
+        most = most.max(looked_up - answered);
+    }
+    assert_eq!((looked_up, answered), (CROWD.into(), CROWD.into()));
+    // Two turns for each thread, and half as many threads as cores.
+    let turns = 2 * std::thread::available_parallelism().map_or(1, |it| it.get() / 2).clamp(1, 8);
+    assert!((1..=turns).contains(&most), "{most} at once");
+}
+
 macro_rules! alike {
     ($($name:ident),+) => {$(
         mod $name {
@@ -271,4 +304,4 @@ macro_rules! alike {
     )+};
 }
 
-alike!(sign_in, beginning_to_wait, recovery, start, registration_of_a_taken_address, those_who_run_the_site);
+alike!(sign_in, a_crowd, beginning_to_wait, recovery, start, registration_of_a_taken_address, those_who_run_the_site);
