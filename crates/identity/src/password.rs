@@ -175,8 +175,8 @@ impl Turn<'_> {
     }
 }
 
-/// Half of the cores: a thread that hashes never sleeps, and who answers requests must find a core that is
-/// free at some moment. On two cores a second one hashed no faster beside readers.
+/// Half of the cores: a thread that hashes hardly ever sleeps, and who answers requests must find a core that
+/// is free at some moment. On two cores a second one hashed no faster beside readers.
 fn threads() -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     (cores / 2).clamp(1, THREADS)
