@@ -32,8 +32,9 @@ mod system {
     const REST_EVERY: u32 = 4;
     /// The shortest sleep: it takes as long as the timer's slack, some 50 µs.
     const REST: Timespec = Timespec { tv_sec: 0, tv_nsec: 1 };
-    /// Whoever waited for the core works on for this part of that time. From Linux 6.18 on one who yields at this
-    /// priority waits 40 ms where others are always ready, and would never get anything done otherwise.
+    /// Whoever waited for the core works on for this part of that time. Beside a thread that is always ready one who
+    /// yields at this priority comes back after the timer's next signal (seen on Linux 6.18), and would yield again
+    /// at once, for ever.
     const SHARE: u32 = 10;
     /// A thirtieth of the share that other threads have where both want the processor: sign-ins must not wait
     /// for ever, and 10 still made reads wait for more than twice as long.
