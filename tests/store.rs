@@ -40,19 +40,37 @@ async fn add(site: &Database, name: String) -> stoa_kernel::Result<()> {
     .await
 }
 
+/// Sends new rows without waiting for any, and may think better of it.
+async fn send(site: &Database, names: Vec<String>, then: Option<Code>) -> stoa_kernel::Result<()> {
+    site.append(move |tx| {
+        let names = names.clone();
+        boxed!({
+            for name in names {
+                tx.send("insert into stoa.tally (name, count) values ($1, $2)", params![name, 1_i64]).await?;
+            }
+            then.map_or(Ok(()), |code| Err(Fault::new(code)))
+        })
+    })
+    .await
+}
+
 on_both_engines! {
     async fn no_increment_is_lost(engine) {
         let kit = TestStore::new(engine).await;
         let site = site(&kit).await;
         let writers: Vec<_> = (0..40)
-            .map(|_| {
+            .map(|n| {
                 let site = site.clone();
                 tokio::spawn(async move {
-                    site.write(|tx| boxed!({
+                    site.write(move |tx| boxed!({
                         let sql = "select count from stoa.tally where name = $1";
                         let before: i64 = tx.row(sql, &params!["a"], |row| row.get(0)).await?.unwrap();
                         let sql = "update stoa.tally set count = $1 where name = $2";
-                        tx.execute(sql, &params![before + 1, "a"]).await?;
+                        // Who lost is told at once, or at the commit.
+                        match n % 2 {
+                            0 => drop(tx.execute(sql, &params![before + 1, "a"]).await?),
+                            _ => tx.send(sql, params![before + 1, "a"]).await?,
+                        }
                         Ok(())
                     }))
                     .await
@@ -94,6 +112,67 @@ on_both_engines! {
             .await
             .unwrap();
         assert_eq!(rows, Some(kept + 1));
+    }
+
+    async fn what_was_sent_is_written_wholly_or_not_at_all(engine) {
+        let kit = TestStore::new(engine).await;
+        let site = site(&kit).await;
+        let names = |prefix: &str| -> Vec<String> { (0..100).map(|n| format!("{prefix}{n}")).collect() };
+        send(&site, names("kept"), None).await.unwrap();
+        for place in [0, 1, 50, 99] {
+            let mut names = names("lost");
+            names[place] = "a".to_owned();
+            let refused = send(&site, names, None).await.unwrap_err();
+            assert_eq!(refused.code(), Code::Internal, "a breach that nobody maps: {refused:?}");
+        }
+        let refused = send(&site, names("refused"), Some(Code::BadRequest)).await.unwrap_err();
+        assert_eq!(refused.code(), Code::BadRequest);
+        send(&site, vec!["x\0".to_owned()], None).await.unwrap_err();
+        let rows = site.read(Lane::Scan, |tx| boxed!(Ok(tx.rows("select name from stoa.tally", &[], |row| row.get(0)).await?)));
+        let rows: Vec<String> = rows.await.unwrap();
+        assert_eq!(rows.len(), 101);
+        assert!(rows.iter().all(|it| it == "a" || it.starts_with("kept")), "{rows:?}");
+    }
+
+    async fn what_was_sent_is_seen_by_what_comes_next(engine) {
+        let kit = TestStore::new(engine).await;
+        let site = site(&kit).await;
+        let seen = site
+            .write(|tx| boxed!({
+                let insert = "insert into stoa.tally (name, count) values ($1, $2)";
+                tx.send(insert, params!["b", 1_i64]).await?;
+                // This one is new to the connection and has to be prepared behind what is on its way.
+                let sql = "select count(*) + 0 from stoa.tally";
+                let there = tx.row(sql, &[], |row| row.get::<i64>(0)).await?;
+                tx.send(insert, params!["c", 1_i64]).await?;
+                Ok((there, tx.execute("delete from stoa.tally", &[]).await?))
+            }))
+            .await
+            .unwrap();
+        assert_eq!(seen, (Some(2), 3));
+    }
+
+    async fn a_refusal_that_is_passed_over_is_told_all_the_same(engine) {
+        let kit = TestStore::new(engine).await;
+        let site = site(&kit).await;
+        for waits in [true, false] {
+            let refused = site
+                .write(move |tx| boxed!({
+                    let insert = "insert into stoa.tally (name, count) values ($1, $2)";
+                    tx.send(insert, params!["b", 1_i64]).await?;
+                    match waits {
+                        true => drop(tx.execute(insert, &params!["a", 1_i64]).await),
+                        false => drop(tx.send(insert, params!["a", 1_i64]).await),
+                    }
+                    drop(tx.row("select count from stoa.tally", &[], |row| row.get::<i64>(0)).await);
+                    Ok(())
+                }))
+                .await
+                .unwrap_err();
+            // The breach itself, and not what was refused for its sake.
+            assert!(format!("{refused:?}").contains("unmapped unique constraint"), "{refused:?}");
+        }
+        assert_eq!(count(&site, "b").await, None);
     }
 
     async fn a_broken_constraint_fails_alone(engine) {

@@ -303,7 +303,7 @@ impl Content {
                     stored.revision += 1;
                     stored.updated = now;
                     let row = params![print(&after)?, stored.revision, now, &site.id, stored.number];
-                    tx.execute(UPDATE, &row).await?;
+                    tx.send(UPDATE, row).await?;
                     stored.definition = after;
                     let changed = Arc::new(Collection::new(&site, stored));
                     let vault = sealed::vault_within(tx, content.world(), &site.id, &changed).await?;

@@ -242,7 +242,7 @@ impl Content {
                 for (collection, number) in mine {
                     let sql = "update stoa.content_index set used = $1 \
                                where site = $2 and collection = $3 and number = $4";
-                    tx.execute(sql, &params![now, &key, collection, number]).await?;
+                    tx.send(sql, params![now, &key, collection, number]).await?;
                 }
                 Ok(())
             })

@@ -190,7 +190,7 @@ impl Task<'_> {
             boxed!({
                 let sql = "update stoa.content_index set attempts = attempts + 1 \
                            where site = $1 and collection = $2 and number = $3";
-                tx.execute(sql, &params![&site.id, collection, number]).await?;
+                tx.send(sql, params![&site.id, collection, number]).await?;
                 let sql = "select attempts from stoa.content_index \
                            where site = $1 and collection = $2 and number = $3";
                 let attempts = tx.row(sql, &params![&site.id, collection, number], |row| row.get(0)).await?;

@@ -193,7 +193,7 @@ async fn adopt(tx: &mut Tx<'_>, site: &Site, stored: &Stored, it: &Index, wish: 
     let sql = "update stoa.content_index set source = $1, name = $2, why = null, updated = $3 \
                where site = $4 and collection = $5 and number = $6";
     let row = params![Source::User.name(), &wish.name, now, &site.id, stored.number, it.number];
-    tx.execute(sql, &row).await?;
+    tx.send(sql, row).await?;
     Ok(Index { source: Source::User, name: wish.name.clone(), why: None, ..it.clone() })
 }
 
@@ -213,7 +213,7 @@ pub(crate) async fn step(
     let sql = "update stoa.content_index set status = $1, updated = $2 \
                where site = $3 and collection = $4 and number = $5 and status = $6";
     let row = params![next.name(), now, &site.id, collection, index.number, index.status.name()];
-    tx.execute(sql, &row).await?;
+    tx.send(sql, row).await?;
     Ok(())
 }
 

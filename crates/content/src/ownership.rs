@@ -43,7 +43,7 @@ impl Content {
         if self.0.noted.0.get(&(target.site.clone(), id.clone(), number)).is_none() {
             let sql = "insert into stoa.visitor_collection (site, visitor, collection) values ($1, $2, $3) \
                        on conflict do nothing";
-            tx.execute(sql, &params![&target.site, id, number]).await?;
+            tx.send(sql, params![&target.site, id, number]).await?;
         }
         Ok(())
     }
@@ -68,7 +68,7 @@ impl Content {
                 return Ok(true);
             }
             let sql = "delete from stoa.visitor_collection where site = $1 and visitor = $2 and collection = $3";
-            tx.execute(sql, &params![&site.id, visitor, number]).await?;
+            tx.send(sql, params![&site.id, visitor, number]).await?;
         }
         Ok(false)
     }

@@ -230,12 +230,12 @@ impl Content {
                     match &new {
                         None => {
                             let sql = "delete from stoa.special_permission where site = $1 and id = $2";
-                            tx.execute(sql, &params![&site.id, &key]).await?;
+                            tx.send(sql, params![&site.id, &key]).await?;
                         }
                         Some(new) => {
                             may_give(&caller, &stored.definition, &new.granted)?;
                             let sql = "update stoa.special_permission set granted = $1 where site = $2 and id = $3";
-                            tx.execute(sql, &params![print(&new.granted)?, &site.id, &key]).await?;
+                            tx.send(sql, params![print(&new.granted)?, &site.id, &key]).await?;
                         }
                     }
                     Ok((collection, new))

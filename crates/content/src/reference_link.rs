@@ -55,7 +55,7 @@ impl Links {
             "insert into stoa.item_link (site, relation, {near}, {far}) select $1, $2, k.c0, k.c1 from {listed} \
              where exists (select 1 from {table} t where t.id = k.c1) order by k.n on conflict do nothing"
         );
-        tx.execute(&sql, &params![&self.site, self.link.relation, json!(pairs).to_string()]).await?;
+        tx.send(&sql, params![&self.site, self.link.relation, json!(pairs).to_string()]).await?;
         Ok(())
     }
 
@@ -121,7 +121,7 @@ impl Links {
         self.and_far(&mut sql, scope);
         sql.push(")");
         let (sql, params) = sql.finish();
-        tx.execute(&sql, &params).await?;
+        tx.send(&sql, params).await?;
         Ok(())
     }
 
@@ -137,7 +137,7 @@ impl Links {
         self.and_far(&mut sql, scope);
         sql.push(")");
         let (sql, params) = sql.finish();
-        tx.execute(&sql, &params).await?;
+        tx.send(&sql, params).await?;
         Ok(())
     }
 
@@ -210,7 +210,7 @@ pub(crate) async fn items_removed(tx: &mut Tx<'_>, site: &SiteId, collection: i6
         for (side, ..) in relation.ends(collection) {
             let among = tx.dialect().any_of(side.near(), "$3");
             let sql = format!("delete from stoa.item_link where site = $1 and relation = $2 and {among}");
-            tx.execute(&sql, &params![site, relation.number, ids.to_vec()]).await?;
+            tx.send(&sql, params![site, relation.number, ids.to_vec()]).await?;
         }
     }
     Ok(())

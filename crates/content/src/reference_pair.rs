@@ -115,7 +115,7 @@ async fn remove(
 
 async fn retire(tx: &mut Tx<'_>, place: &Place<'_>, relation: &Relation) -> Result<()> {
     let sql = "update stoa.relation set deleted = $1 where site = $2 and number = $3";
-    tx.execute(sql, &params![place.now.max(1), place.site, relation.number]).await?;
+    tx.send(sql, params![place.now.max(1), place.site, relation.number]).await?;
     Ok(())
 }
 
@@ -132,7 +132,7 @@ async fn store(tx: &mut Tx<'_>, place: &Place<'_>, other: &mut Stored) -> Result
     other.revision += 1;
     let text = serde_json::to_string(&other.definition).map_err(Fault::internal)?;
     let sql = "update stoa.collection set definition = $1, revision = $2, updated = $3 where site = $4 and number = $5";
-    tx.execute(sql, &params![text, other.revision, place.now, place.site, other.number]).await?;
+    tx.send(sql, params![text, other.revision, place.now, place.site, other.number]).await?;
     Ok(())
 }
 
@@ -256,7 +256,7 @@ async fn free(tx: &mut Tx<'_>, place: &Place<'_>, other: &mut Stored, key: &str,
 async fn insert(tx: &mut Tx<'_>, place: &Place<'_>, key: &str, other: i64, pair_key: &str) -> Result<()> {
     let sql = "insert into stoa.relation (site, number, referring, referring_field, referenced, referenced_field) \
                select $1, coalesce(max(number), 0) + 1, $2, $3, $4, $5 from stoa.relation where site = $1";
-    tx.execute(sql, &params![place.site, place.number, key, other, pair_key]).await?;
+    tx.send(sql, params![place.site, place.number, key, other, pair_key]).await?;
     Ok(())
 }
 

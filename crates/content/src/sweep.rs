@@ -117,7 +117,7 @@ pub(crate) async fn begin(
         tx.dialect().table(table)
     );
     let field = field.map(str::to_owned);
-    tx.execute(&sql, &params![&site.id, table.number, id, kind.to_owned(), field, now, now, event]).await?;
+    tx.send(&sql, params![&site.id, table.number, id, kind.to_owned(), field, now, now, event]).await?;
     Ok(())
 }
 
@@ -164,21 +164,21 @@ impl Sweep {
                 if gone >= LINKS {
                     // Their other links go first, and then they do.
                     let sql = "update stoa.sweep set touched = $1 where site = $2 and collection = $3 and id = $4";
-                    tx.execute(sql, &params![now, &site.id, table.number, self.id.clone()]).await?;
+                    tx.send(sql, params![now, &site.id, table.number, self.id.clone()]).await?;
                     return Ok(());
                 }
-                tx.execute(&format!("delete {these}"), &params).await?;
+                tx.send(&format!("delete {these}"), params).await?;
             }
             Task::Field(field) => self.take_out(tx, &name, field, last).await?,
         }
         let sql = "update stoa.sweep set done = $1, touched = $2 where site = $3 and collection = $4 and id = $5";
-        tx.execute(sql, &params![last, now, &site.id, table.number, self.id.clone()]).await?;
+        tx.send(sql, params![last, now, &site.id, table.number, self.id.clone()]).await?;
         Ok(())
     }
 
     async fn end(&self, tx: &mut Tx<'_>, site: &Site, table: Table, now: Millis) -> Result<()> {
         let sql = "delete from stoa.sweep where site = $1 and collection = $2 and id = $3";
-        tx.execute(sql, &params![&site.id, table.number, self.id.clone()]).await?;
+        tx.send(sql, params![&site.id, table.number, self.id.clone()]).await?;
         match &self.event {
             Some(event) => outbox::put(tx, &site.id, "data_items_truncated", event.clone(), now).await,
             None => Ok(()),

@@ -606,7 +606,7 @@ pub(crate) async fn remove(
             let answers: Vec<_> = ids.iter().map(answer).collect();
             if !gone.is_empty() {
                 let gone: Vec<String> = unique(gone);
-                tx.execute(&collection.texts.delete, &params![gone.clone()]).await?;
+                tx.send(&collection.texts.delete, params![gone.clone()]).await?;
                 reference_link::items_removed(tx, &site_id, collection.table.number, &gone).await?;
                 target.author.deleted(tx, &gone).await?;
             }

@@ -120,7 +120,7 @@ impl Identity {
                                values ($1, $2, $3, $4, $5, $6, $7)";
                     let hash = TokenHash::of(link.expose());
                     let values = params![&site.id, hash, PURPOSE, &member.id, person, now, now + LIFE];
-                    tx.execute(sql, &values).await?;
+                    tx.send(sql, values).await?;
                     // Behind `#` it stays in the browser: no proxy, log or other site reads it.
                     let link = format!("{url}/account/approve#{}", link.expose());
                     let message =
@@ -241,6 +241,6 @@ async fn find(tx: &mut Tx<'_>, site: &SiteId, hash: &[u8], now: Millis) -> Resul
 /// Ends every link about a member: there is nothing left to decide.
 async fn end_links(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, now: Millis) -> Result<()> {
     let sql = "update stoa.link set used = $1 where site = $2 and member = $3 and purpose = $4 and used is null";
-    tx.execute(sql, &params![now, site, member, PURPOSE]).await?;
+    tx.send(sql, params![now, site, member, PURPOSE]).await?;
     Ok(())
 }

@@ -108,7 +108,7 @@ pub(crate) async fn note(
         member,
         address.map(|it| it.to_string())
     ];
-    tx.execute(sql, &values).await?;
+    tx.send(sql, values).await?;
     Ok(())
 }
 

@@ -124,7 +124,7 @@ impl Identity {
                                values ($1, $2, $3, $4, $5, $6, $7)";
                     let (uris, origins) = (json_list(&row.redirect_uris), json_list(&row.origins));
                     let values = params![&row.id, &row.site, row.name, uris, origins, row.secret_hash, row.created];
-                    tx.execute(sql, &values).await?;
+                    tx.send(sql, values).await?;
                     Ok(())
                 })
             })

@@ -134,7 +134,7 @@ impl Person {
 async fn remember(tx: &mut Tx<'_>, site: &SiteId, subject: &str, hash: TokenHash, now: Millis) -> Result<()> {
     let sql = "insert into stoa.device (site, hash, member, created, expires) values ($1, $2, $3, $4, $5) \
                on conflict (site, hash) do update set expires = excluded.expires";
-    tx.execute(sql, &params![site, hash, subject, now, now + LIFE]).await?;
+    tx.send(sql, params![site, hash, subject, now, now + LIFE]).await?;
     Ok(())
 }
 

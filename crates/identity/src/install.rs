@@ -81,7 +81,7 @@ impl Identity {
             let (id, hash, app) = (id.clone(), hash.clone(), app.clone());
             boxed!({
                 let sql = "insert into stoa.install_code (site, hash, client, expires) values ($1, $2, $3, $4)";
-                tx.execute(sql, &params![&id, &hash, &app, expires]).await?;
+                tx.send(sql, params![&id, &hash, &app, expires]).await?;
                 Ok(())
             })
         })

@@ -45,7 +45,7 @@ impl Identity {
                         use_up_open(tx, &id, now).await?;
                     }
                     let sql = "insert into stoa.invite (hash, site, email, role, expires) values ($1, $2, $3, $4, $5)";
-                    tx.execute(sql, &values).await?;
+                    tx.send(sql, values).await?;
                     Ok(())
                 })
             })
@@ -117,7 +117,7 @@ impl Identity {
                     if invite.email.is_none() && has_owner(tx, &invite.site).await? {
                         return Err(Fault::new(Code::LinkInvalid).logged("the site has an owner"));
                     }
-                    tx.execute("update stoa.invite set used = $1 where hash = $2", &params![now, token]).await?;
+                    tx.send("update stoa.invite set used = $1 where hash = $2", params![now, token]).await?;
                     if invite.email.is_none() || invite.role == Role::Owner {
                         use_up_open(tx, &invite.site, now).await?;
                     }
@@ -153,7 +153,7 @@ impl Identity {
 /// Ends the invitations of a site that name nobody.
 async fn use_up_open(tx: &mut Tx<'_>, site: &SiteId, now: Millis) -> Result<()> {
     let sql = "update stoa.invite set used = $1 where site = $2 and email is null and used is null";
-    tx.execute(sql, &params![now, site]).await?;
+    tx.send(sql, params![now, site]).await?;
     Ok(())
 }
 

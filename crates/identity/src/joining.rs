@@ -33,7 +33,7 @@ impl Identity {
         let Some(keeper) = self.core.ownership.get() else { return Ok(()) };
         if keeper.pass(tx, site, visitor, member).await? {
             let sql = "update stoa.visitor_member set unfinished = 1 where site = $1 and visitor = $2";
-            tx.execute(sql, &params![&site.id, visitor]).await?;
+            tx.send(sql, params![&site.id, visitor]).await?;
             self.join_later(site);
         }
         Ok(())
@@ -69,7 +69,7 @@ impl Identity {
                             if !is_left {
                                 let sql =
                                     "update stoa.visitor_member set unfinished = 0 where site = $1 and visitor = $2";
-                                tx.execute(sql, &params![&site.id, &visitor]).await?;
+                                tx.send(sql, params![&site.id, &visitor]).await?;
                             }
                             Ok(is_left)
                         })

@@ -39,7 +39,7 @@ impl Identity {
                 let (row, hash) = (row.clone(), hash.clone());
                 boxed!({
                     let sql = "insert into stoa.api_key (id, hash, site, name, created) values ($1, $2, $3, $4, $5)";
-                    tx.execute(sql, &params![&row.id, hash, &row.site, row.name, row.created]).await?;
+                    tx.send(sql, params![&row.id, hash, &row.site, row.name, row.created]).await?;
                     Ok(())
                 })
             })

@@ -93,7 +93,7 @@ impl Identity {
                 boxed!({
                     let sql = "insert into stoa.person_session (id, hash, person, site, created, expires) \
                                values ($1, $2, $3, $4, $5, $6)";
-                    tx.execute(sql, &values).await?;
+                    tx.send(sql, values).await?;
                     Ok(())
                 })
             })
@@ -135,7 +135,7 @@ impl Identity {
             .write(move |tx| {
                 let id = id.clone();
                 boxed!({
-                    tx.execute("update stoa.person_session set ended = $1 where id = $2", &params![now, &id]).await?;
+                    tx.send("update stoa.person_session set ended = $1 where id = $2", params![now, &id]).await?;
                     Ok(())
                 })
             })

@@ -110,7 +110,7 @@ impl Identity {
                     let (id, _) = find(tx, site.id.as_str(), &key, now).await?.ok_or_else(gone)?;
                     // This link and every other one of the member is over.
                     let sql = "update stoa.link set used = $1 where site = $2 and member = $3 and purpose = $4 and used is null";
-                    tx.execute(sql, &params![now, &site.id, &id, PURPOSE]).await?;
+                    tx.send(sql, params![now, &site.id, &id, PURPOSE]).await?;
                     let member = member::get(tx, &site.id, &id).await?.filter(can_recover);
                     let mut member = member.ok_or_else(gone)?;
                     (member.password_hash, member.must_reset) = (Some(hash), false);
@@ -293,7 +293,7 @@ async fn insert(
     let sql = "insert into stoa.link (site, hash, purpose, member, return_url, created, expires) \
                values ($1, $2, $3, $4, $5, $6, $7)";
     let hash = TokenHash::of(link.expose());
-    tx.execute(sql, &params![&site.id, hash, PURPOSE, &member.id, return_url, now, now + LIFE]).await?;
+    tx.send(sql, params![&site.id, hash, PURPOSE, &member.id, return_url, now, now + LIFE]).await?;
     Ok(format!("{base_url}/_api/account/v1/recover?token={}", link.expose()))
 }
 

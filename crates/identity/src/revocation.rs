@@ -170,7 +170,7 @@ impl Identity {
 pub(crate) async fn insert(tx: &mut Tx<'_>, subject: &str, now: Millis, expires: Millis) -> Result<()> {
     let sql = "insert into stoa.revocation (subject, created, expires) values ($1, $2, $3) \
                on conflict (subject) do update set expires = excluded.expires";
-    tx.execute(sql, &params![subject, now, expires]).await?;
+    tx.send(sql, params![subject, now, expires]).await?;
     Ok(())
 }
 

@@ -30,7 +30,7 @@ impl Sealer {
                     let sql = "insert into stoa.signing_key (id, purpose, private, public, created) \
                                values ($1, $2, $3, $4, $5)";
                     let nothing: Vec<u8> = Vec::new();
-                    tx.execute(sql, &params![id, purpose, key.clone(), nothing, world.now()]).await?;
+                    tx.send(sql, params![id, purpose, key.clone(), nothing, world.now()]).await?;
                     Ok(key)
                 })
             })

@@ -102,7 +102,7 @@ impl Identity {
             now,
             now + self.config().session_life
         ];
-        tx.execute(sql, &values).await?;
+        tx.send(sql, values).await?;
         self.member_join(tx, site, &session).await?;
         Ok((session, secret))
     }
@@ -119,7 +119,7 @@ impl Identity {
         let expires = self.now() + self.config().session_token_life;
         let sql = "insert into stoa.session_token (site, hash, member, visitor, expires) values ($1, $2, $3, $4, $5)";
         let hash = TokenHash::of(secret.expose());
-        tx.execute(sql, &params![&site.id, hash, member, visitor, expires]).await?;
+        tx.send(sql, params![&site.id, hash, member, visitor, expires]).await?;
         Ok(secret)
     }
 
@@ -214,7 +214,7 @@ impl Identity {
             let (id, session) = (id.clone(), session.clone());
             boxed!({
                 let sql = "update stoa.session set used = $1 where site = $2 and (id = $3 or id = $4) and used < $1";
-                tx.execute(sql, &params![now, &id, &session.id, &session.root]).await?;
+                tx.send(sql, params![now, &id, &session.id, &session.root]).await?;
                 Ok(())
             })
         })
@@ -303,7 +303,7 @@ impl Identity {
                 boxed!({
                     let any = tx.dialect().any_of("id", "$2");
                     let sql = format!("delete from stoa.session where site = $1 and {any}");
-                    tx.execute(&sql, &params![&id, over]).await?;
+                    tx.send(&sql, params![&id, over]).await?;
                     Ok(())
                 })
             })
@@ -352,9 +352,9 @@ impl Which {
         // A sign-in that is not a session yet must not become one.
         if let Self::Member(member) | Self::MemberExcept(member, _) = self {
             let sql = "delete from stoa.session_token where site = $1 and member = $2";
-            tx.execute(sql, &params![site, member]).await?;
+            tx.send(sql, params![site, member]).await?;
             let sql = "update stoa.redirect_session set member = null where site = $1 and member = $2";
-            tx.execute(sql, &params![site, member]).await?;
+            tx.send(sql, params![site, member]).await?;
         }
         Ok(ids)
     }

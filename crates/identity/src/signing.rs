@@ -90,7 +90,7 @@ impl Keys {
                             let sql = "insert into stoa.signing_key (id, purpose, private, public, created) \
                                        values ($1, $2, $3, $4, $5)";
                             let row = params![id, purpose.name(), seed.to_vec(), public, world.now()];
-                            tx.execute(sql, &row).await?;
+                            tx.send(sql, row).await?;
                         }
                     }
                     let sql = "select id, purpose, private, retired from stoa.signing_key order by created, id";

@@ -88,7 +88,7 @@ async fn insert(
         now + TOKEN_LIFE,
         signs_in
     ];
-    tx.execute(sql, &values).await?;
+    tx.send(sql, values).await?;
     notice::send(identity, tx, &site.id, member, Message::Verification { code }).await?;
     Ok(state_token)
 }
@@ -160,7 +160,7 @@ impl Identity {
                     let sql = "update stoa.verification set code_hash = $1, code_expires = $2, messages = messages + 1 \
                                where site = $3 and hash = $4";
                     let values = params![code_hash(&member.id, &code), now + CODE_LIFE, &site.id, &hash];
-                    tx.execute(sql, &values).await?;
+                    tx.send(sql, values).await?;
                     notice::send(&me, tx, &site.id, &member, Message::Verification { code }).await?;
                     Ok(member)
                 })
@@ -205,9 +205,9 @@ impl Identity {
             boxed!({
                 // What the flow had before ends, but its wrong codes and messages still count for the member.
                 let sql = "update stoa.verification set hash = $1, code_expires = 0 where site = $2 and hash = $3";
-                tx.execute(sql, &params![&nobody, &id, &to]).await?;
+                tx.send(sql, params![&nobody, &id, &to]).await?;
                 let sql = "update stoa.verification set hash = $1 where site = $2 and hash = $3";
-                tx.execute(sql, &params![&to, &id, &from]).await?;
+                tx.send(sql, params![&to, &id, &from]).await?;
                 Ok(())
             })
         })
@@ -227,12 +227,12 @@ async fn check(me: &Identity, tx: &mut Tx<'_>, site: &Site, hash: &TokenHash, co
     }
     if stored.code_expires <= now || stored.code_hash != code_hash(&stored.member, code).to_vec() {
         let sql = "update stoa.verification set attempts = attempts + 1 where site = $1 and hash = $2";
-        tx.execute(sql, &params![&site.id, hash]).await?;
+        tx.send(sql, params![&site.id, hash]).await?;
         return Ok(Check::Refused(Code::VerificationFailed));
     }
     // The right code ends every other code of the member as well.
     let sql = "delete from stoa.verification where site = $1 and member = $2";
-    tx.execute(sql, &params![&site.id, &stored.member]).await?;
+    tx.send(sql, params![&site.id, &stored.member]).await?;
     let was_active = member.status == Status::Active;
     if !Move::Verify.apply(&mut member) {
         return Ok(Check::Refused(Code::MemberBlocked));

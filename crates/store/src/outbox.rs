@@ -39,7 +39,7 @@ const BATCH_BYTES: i64 = 4 << 20;
 /// Writes a row in the transaction that causes it.
 pub async fn put(tx: &mut Tx<'_>, site: &SiteId, kind: &str, payload: String, now: Millis) -> Result<()> {
     let sql = "insert into stoa.outbox (site, kind, payload, created) values ($1, $2, $3, $4)";
-    tx.execute(sql, &params![site, kind, payload, now]).await?;
+    tx.send(sql, params![site, kind, payload, now]).await?;
     Ok(())
 }
 
@@ -153,7 +153,7 @@ impl<'s> Outbox<'s> {
                 boxed!({
                     let sql = "insert into stoa.outbox_consumer (site, name, tx, seq, held_until) \
                                values ($1, $2, $3, $4, 0) on conflict (site, name) do nothing";
-                    tx.execute(sql, &params![&site, consumer, position.transaction, position.number]).await?;
+                    tx.send(sql, params![&site, consumer, position.transaction, position.number]).await?;
                     Ok(())
                 })
             })
@@ -168,7 +168,7 @@ impl<'s> Outbox<'s> {
                 let (site, consumer) = (site.clone(), consumer.clone());
                 boxed!({
                     let sql = "delete from stoa.outbox_consumer where site = $1 and name = $2";
-                    tx.execute(sql, &params![&site, consumer]).await?;
+                    tx.send(sql, params![&site, consumer]).await?;
                     Ok(())
                 })
             })

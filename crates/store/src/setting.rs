@@ -20,7 +20,7 @@ pub async fn put(tx: &mut Tx<'_>, site: &SiteId, name: &str, value: String) -> R
 /// Keeps a text under the name unless there is one, and answers the one that is there afterwards.
 pub async fn put_first(tx: &mut Tx<'_>, site: &SiteId, name: &str, value: String) -> Result<String, Error> {
     let sql = "insert into stoa.setting (site, name, value) values ($1, $2, $3) on conflict (site, name) do nothing";
-    tx.execute(sql, &params![site, name, value.clone()]).await?;
+    tx.send(sql, params![site, name, value.clone()]).await?;
     Ok(get(tx, site, name).await?.unwrap_or(value))
 }
 

@@ -139,7 +139,7 @@ impl Store {
                 boxed!({
                     let sql = "insert into stoa.site (id, number, name, created) \
                                select $1, coalesce(max(number), 0) + 1, $2, $3 from stoa.site";
-                    tx.execute(sql, &params![&row, title, now]).await?;
+                    tx.send(sql, params![&row, title, now]).await?;
                     Ok(())
                 })
             })

@@ -12,8 +12,6 @@ pub struct Tx<'t> {
     pub(crate) engine: EngineTx<'t>,
     /// The first refusal of the engine in this run: tells the conductor whether to run again.
     pub(crate) first_error: Option<Error>,
-    /// Rows that its statements changed so far.
-    changed: u64,
 }
 
 pub(crate) enum EngineTx<'t> {
@@ -61,13 +59,15 @@ impl InsertRows<'_> {
 
 impl<'t> Tx<'t> {
     pub(crate) fn new(engine: EngineTx<'t>) -> Self {
-        Self { engine, first_error: None, changed: 0 }
+        Self { engine, first_error: None }
     }
 
-    /// Lets whoever listens for it see how much one transaction changes: SQLite's writer serves nobody else
-    /// meanwhile.
-    pub(crate) fn told(&self) {
-        tracing::trace!(target: "stoa::transaction", changed = self.changed);
+    /// The body's own result, unless it passed over a refusal of the engine: then nothing of it is kept.
+    pub(crate) fn verdict<T>(&self, result: Result<T>) -> Result<T> {
+        match &self.first_error {
+            Some(error) => result.and_then(|_| Err(error.clone().into())),
+            None => result,
+        }
     }
 }
 
@@ -87,8 +87,19 @@ impl Tx<'_> {
             (_, EngineTx::Sqlite(tx)) => tx.execute(sql, params),
             (_, EngineTx::Postgres(tx)) => tx.execute(sql, params).await,
         };
-        self.changed += done.as_ref().copied().unwrap_or_default();
         self.note(done)
+    }
+
+    /// Runs a statement whose count nobody needs. PostgreSQL is not waited for: what it refuses is told by a later
+    /// statement, or by the commit at the latest, so whoever maps a refusal to an answer uses [`Tx::execute`].
+    pub async fn send(&mut self, sql: &str, params: impl AsRef<[Value]> + Into<Vec<Value>>) -> Result<(), Error> {
+        told(sql);
+        let sent = match (refuse_nul(params.as_ref()), &mut self.engine) {
+            (Err(error), _) => Err(error),
+            (_, EngineTx::Sqlite(tx)) => tx.execute(sql, params.as_ref()).map(drop),
+            (_, EngineTx::Postgres(tx)) => tx.send(sql, params.into()).await,
+        };
+        self.note(sent)
     }
 
     /// Runs a statement and maps every row. The row is borrowed: copy only what must be kept.
@@ -123,7 +134,6 @@ impl Tx<'_> {
     /// The keys within one call must differ from each other.
     pub async fn insert_rows(&mut self, insert: InsertRows<'_>) -> Result<Vec<bool>, Error> {
         told(insert.into);
-        self.changed += insert.rows.len() as u64;
         let done = match &mut self.engine {
             EngineTx::Sqlite(tx) => tx.insert_rows(insert),
             EngineTx::Postgres(tx) => tx.insert_rows(insert).await,
@@ -159,6 +169,12 @@ impl Tx<'_> {
 /// Lets whoever listens for it count statements: the text, never the values.
 fn told(sql: &str) {
     tracing::trace!(target: "stoa::statement", sql);
+}
+
+/// Lets whoever listens for it see how many rows one transaction changed: SQLite's writer serves nobody else
+/// meanwhile.
+pub(crate) fn told_end(changed: u64) {
+    tracing::trace!(target: "stoa::transaction", changed);
 }
 
 /// PostgreSQL can't hold U+0000 in text, so neither engine is given it (hazards: Strings).

@@ -178,7 +178,7 @@ impl Identity {
                 let sql = "update stoa.member_noun set doc = $1, revision = $2, updated = $3 \
                            where site = $4 and kind = $5 and id = $6";
                 let text = Value::Object(noun.doc.clone()).to_string();
-                tx.execute(sql, &params![text, noun.revision, now, &site, kind.name, &noun.id]).await?;
+                tx.send(sql, params![text, noun.revision, now, &site, kind.name, &noun.id]).await?;
                 Ok(noun)
             })
         })
@@ -205,9 +205,9 @@ impl Identity {
                     return Err(Fault::new(Code::RevisionOld).with("revision", noun.revision.to_string()));
                 }
                 let sql = "delete from stoa.member_noun where site = $1 and kind = $2 and id = $3";
-                tx.execute(sql, &params![&site, kind.name, &id]).await?;
+                tx.send(sql, params![&site, kind.name, &id]).await?;
                 let sql = "delete from stoa.member_tie where site = $1 and kind = $2 and target = $3";
-                tx.execute(sql, &params![&site, kind.name, &id]).await?;
+                tx.send(sql, params![&site, kind.name, &id]).await?;
                 Ok(())
             })
         })
@@ -238,7 +238,7 @@ impl Identity {
                     if noun.position != position {
                         noun.position = position;
                         let sql = "update stoa.member_noun set position = $1 where site = $2 and kind = $3 and id = $4";
-                        tx.execute(sql, &params![position, &site, kind.name, &noun.id]).await?;
+                        tx.send(sql, params![position, &site, kind.name, &noun.id]).await?;
                     }
                 }
                 Ok(all)

@@ -240,7 +240,7 @@ impl Identity {
                     let mut doc: Map<String, Value> = serde_json::from_str(&doc).unwrap_or_default();
                     change(&mut doc, &with);
                     let sql = "update stoa.member_tie set doc = $1 where site = $2 and kind = $3 and id = $4";
-                    tx.execute(sql, &params![Value::Object(doc).to_string(), &site, what.name(), &id]).await?;
+                    tx.send(sql, params![Value::Object(doc).to_string(), &site, what.name(), &id]).await?;
                 }
                 Ok(found)
             })
@@ -348,7 +348,7 @@ impl Identity {
             let (site, member) = (site_id.clone(), member.clone());
             boxed!({
                 let sql = "delete from stoa.member_tie where site = $1 and kind = 'report' and target = $2";
-                tx.execute(sql, &params![&site, member]).await?;
+                tx.send(sql, params![&site, member]).await?;
                 Ok(())
             })
         })

@@ -41,7 +41,7 @@ pub(super) async fn insert(site: &Site, record: &Record, browser: TokenHash, now
         boxed!({
             let sql = "insert into stoa.flow (site, hash, browser, kind, state, context, revision, expires) \
                        values ($1, $2, $3, $4, $5, $6, $7, $8)";
-            tx.execute(sql, &values).await?;
+            tx.send(sql, values).await?;
             Ok(())
         })
     })

@@ -89,7 +89,7 @@ pub(crate) async fn enqueue(
     let sealed = me.core.post.sealer.seal(me.world(), &about(site, &id, kind), &text)?;
     let sql = "insert into stoa.mail (site, id, kind, member, sealed, created, due, expires, attempts) \
                values ($1, $2, $3, $4, $5, $6, $6, $7, 0) on conflict (site, id) do nothing";
-    tx.execute(sql, &params![site, id, kind, member, sealed, now, now + task.life()]).await?;
+    tx.send(sql, params![site, id, kind, member, sealed, now, now + task.life()]).await?;
     Ok(())
 }
 
@@ -134,7 +134,7 @@ pub(super) async fn failed(
 ) -> Result<()> {
     let sealed = due.map(|_| taken.sealed.clone());
     let sql = "update stoa.mail set due = $1, sealed = $2, error = $3 where site = $4 and id = $5 and attempts = $6";
-    tx.execute(sql, &params![due, sealed, error, site, &taken.id, taken.attempts]).await?;
+    tx.send(sql, params![due, sealed, error, site, &taken.id, taken.attempts]).await?;
     Ok(())
 }
 

@@ -175,7 +175,7 @@ pub(super) async fn forget(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member) 
         "delete from stoa.verification where site = $1 and member = $2",
         "delete from stoa.link where site = $1 and member = $2",
     ] {
-        tx.execute(sql, &params![site, &member.id]).await?;
+        tx.send(sql, params![site, &member.id]).await?;
     }
     Ok(())
 }
@@ -183,13 +183,13 @@ pub(super) async fn forget(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member) 
 /// Writes the member's password hash as it stands in `member`, and whether it must be reset.
 pub(crate) async fn write_password(tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<()> {
     let sql = "update stoa.member set password_hash = $1, must_reset = $2 where site = $3 and id = $4";
-    tx.execute(sql, &params![member.password_hash.clone(), member.must_reset, site, &member.id]).await?;
+    tx.send(sql, params![member.password_hash.clone(), member.must_reset, site, &member.id]).await?;
     Ok(())
 }
 
 pub(crate) async fn note_login(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member, now: Millis) -> Result<()> {
     member.last_login = Some(now);
     let sql = "update stoa.member set last_login = $1 where site = $2 and id = $3";
-    tx.execute(sql, &params![now, site, &member.id]).await?;
+    tx.send(sql, params![now, site, &member.id]).await?;
     Ok(())
 }

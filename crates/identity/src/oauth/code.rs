@@ -68,7 +68,7 @@ impl Identity {
             self.now() + self.config().code_life,
             new.rotates
         ];
-        tx.execute(sql, &values).await?;
+        tx.send(sql, values).await?;
         Ok(code)
     }
 
@@ -119,10 +119,10 @@ impl Identity {
                     if rotates {
                         session.rotates = true;
                         let sql = "update stoa.session set rotates = 1 where site = $1 and id = $2";
-                        tx.execute(sql, &params![&site.id, &session.id]).await?;
+                        tx.send(sql, params![&site.id, &session.id]).await?;
                     }
                     let sql = "update stoa.code set session = $1 where site = $2 and hash = $3";
-                    tx.execute(sql, &params![&session.id, &site.id, hash]).await?;
+                    tx.send(sql, params![&session.id, &site.id, hash]).await?;
                     let ended = make_place(tx, &site, &session, me.now()).await?;
                     Ok(Exchange::Done(session, refresh, ended))
                 })

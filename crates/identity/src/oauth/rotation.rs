@@ -82,12 +82,12 @@ impl Identity {
                                used = coalesce(stoa.refresh_token.used, $4), \
                                children = stoa.refresh_token.children + 1, expires = $5";
                     let sql = sql.replace("stoa.refresh_token.", "refresh_token.");
-                    tx.execute(&sql, &params![&site, &hash, &session, now, now + REMEMBERED]).await?;
+                    tx.send(&sql, params![&site, &hash, &session, now, now + REMEMBERED]).await?;
                     let next = token::opaque(me.world(), Kind::Refresh, number);
                     let sql = "insert into stoa.refresh_token (site, hash, session, children, expires) \
                                values ($1, $2, $3, 0, $4)";
                     let hash = TokenHash::of(next.expose());
-                    tx.execute(sql, &params![&site, hash, &session, expires]).await?;
+                    tx.send(sql, params![&site, hash, &session, expires]).await?;
                     Ok(Rotation::Next(next))
                 })
             })

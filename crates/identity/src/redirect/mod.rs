@@ -165,7 +165,7 @@ impl Identity {
                 let sql = "insert into stoa.redirect_session (site, hash, plan, member, expires) \
                            values ($1, $2, $3, $4, $5)";
                 let member = member.as_ref().map(|it| &it.0);
-                tx.execute(sql, &params![&site.id, &hash, stored, member, expires]).await?;
+                tx.send(sql, params![&site.id, &hash, stored, member, expires]).await?;
                 Ok(())
             })
         })

@@ -16,14 +16,22 @@ use stoa_sql::{Value, probe};
 
 /// A connection lent to one transaction or read.
 pub(crate) struct SqliteTx<'t> {
-    pub(crate) conn: &'t mut Connection,
+    conn: &'t mut Connection,
+    /// Rows that its statements changed.
+    changed: u64,
 }
 
-impl SqliteTx<'_> {
+impl<'t> SqliteTx<'t> {
+    fn new(conn: &'t mut Connection) -> Self {
+        Self { conn, changed: 0 }
+    }
+
     pub(crate) fn execute(&mut self, sql: &str, params: &[Value]) -> Result<u64, Error> {
         let mut statement = prepare(self.conn, sql)?;
         bind(&mut statement, params)?;
-        statement.raw_execute().map(|it| it as u64).map_err(|it| Error::from_sqlite(&it))
+        let changed = statement.raw_execute().map_err(|it| Error::from_sqlite(&it))? as u64;
+        self.changed += changed;
+        Ok(changed)
     }
 
     pub(crate) fn rows<T>(
@@ -51,6 +59,7 @@ impl SqliteTx<'_> {
             let changed = statement.raw_execute().map_err(|it| Error::from_sqlite(&it))?;
             inserted.push(changed == 1);
         }
+        self.changed += insert.rows.len() as u64;
         Ok(inserted)
     }
 

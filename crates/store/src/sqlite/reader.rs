@@ -163,7 +163,7 @@ fn with<T, F>(conn: &mut Connection, body: F) -> Result<T>
 where
     F: for<'t> FnOnce(&'t mut Tx<'_>) -> TxFuture<'t, T>,
 {
-    let mut tx = Tx::new(EngineTx::Sqlite(SqliteTx { conn }));
+    let mut tx = Tx::new(EngineTx::Sqlite(SqliteTx::new(conn)));
     super::writer::complete(body(&mut tx))
 }
 

@@ -9,7 +9,10 @@ use super::{
     SqliteTx,
     log::{Gate, Log, PATIENCE},
 };
-use crate::{Error, Tx, TxFuture, tx::EngineTx};
+use crate::{
+    Error, Tx, TxFuture,
+    tx::{EngineTx, told_end},
+};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use rusqlite::{Connection, OpenFlags};
 use std::{
@@ -74,7 +77,12 @@ impl Writer {
     pub(crate) async fn alone(&self, work: crate::Alone) -> Result<bool, Error> {
         let done = self.write(move |tx| {
             let work = work.clone();
-            crate::boxed!(Ok(alone(tx, &work).await))
+            crate::boxed!({
+                let done = alone(tx, &work).await;
+                // What was changed before a refusal stays.
+                tx.first_error = None;
+                Ok(done)
+            })
         });
         done.await.unwrap_or_else(|fault| Err(Error::Unavailable(format!("{fault:?}"))))
     }
@@ -124,12 +132,15 @@ where
     F: for<'t> Fn(&'t mut Tx<'_>) -> TxFuture<'t, T> + Send + 'static,
 {
     fn run(&mut self, conn: &mut Connection) -> Result<(), ()> {
-        let mut tx = Tx::new(EngineTx::Sqlite(SqliteTx { conn }));
+        let mut tx = Tx::new(EngineTx::Sqlite(SqliteTx::new(conn)));
         let result = match catch_unwind(AssertUnwindSafe(|| complete((self.body)(&mut tx)))) {
             Ok(result) => result,
             Err(_) => Err(Fault::internal("a transaction panicked")),
         };
-        tx.told();
+        if let EngineTx::Sqlite(tx) = &tx.engine {
+            told_end(tx.changed);
+        }
+        let result = tx.verdict(result);
         let verdict = result.as_ref().map(|_| ()).map_err(|_| ());
         self.result = Some(result);
         verdict

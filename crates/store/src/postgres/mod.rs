@@ -3,19 +3,19 @@
 //! Writes are SERIALIZABLE and run again when they met another one. A transaction whose request was
 //! dropped takes its connection with it, so none is left open in the pool.
 
-use crate::{Alone, Error, InsertRows, InsertTold, Row, Tx, TxFuture, tx::EngineTx};
-use bytes::BytesMut;
+mod tx;
+mod value;
+
+pub(crate) use tx::PgTx;
+
+use crate::{Alone, Error, InsertTold, Tx, TxFuture, tx::EngineTx};
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod};
-use futures_util::{TryStreamExt, pin_mut};
 use parking_lot::RwLock;
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 use stoa_kernel::{Fault, Result, clock::Counter};
 use stoa_sql::{Value, params};
 use tokio::sync::Semaphore;
-use tokio_postgres::{
-    NoTls,
-    types::{IsNull, ToSql, Type, to_sql_checked},
-};
+use tokio_postgres::NoTls;
 
 /// Runs of one transaction before it is given up as too contended.
 const RUNS: u32 = 20;
@@ -26,9 +26,6 @@ const SCAN_LIMIT: Duration = Duration::from_secs(30);
 
 /// How long a change of the schema waits for those who are in its way.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
-
-/// Statements kept prepared on one connection; query texts vary with the names of fields.
-const PREPARED: usize = 1000;
 
 /// Connections that bounded reads share. Each carries many statements at once, one behind the other,
 /// which saves a round trip's waiting and most of the system calls. As many as there are cores, within these
@@ -112,23 +109,21 @@ impl Postgres {
             Isolation::Serializable => "begin isolation level serializable",
             Isolation::ReadCommitted => "begin isolation level read committed",
         };
-        if let Err(error) = command(client, begin).await {
-            return (Err(error.clone().into()), Some(error));
-        }
-        let mut tx = Tx::new(EngineTx::Postgres(PgTx { client }));
+        let mut tx = match PgTx::begin(client, begin).await {
+            Ok(tx) => Tx::new(EngineTx::Postgres(tx)),
+            Err(error) => return (Err(error.clone().into()), Some(error)),
+        };
         let result = body(&mut tx).await;
-        tx.told();
-        let first_error = tx.first_error.take();
+        let result = tx.verdict(result);
+        let Tx { engine: EngineTx::Postgres(mut tx), first_error, .. } = tx else {
+            unreachable!("it was made for this engine")
+        };
         match result {
-            Ok(value) => match command(client, "commit").await {
+            Ok(value) => match tx.commit().await {
                 Ok(()) => (Ok(value), None),
-                Err(Error::Unavailable(text)) => {
-                    let error = Error::Unknown(text);
-                    (Err(error.clone().into()), Some(error))
-                }
                 Err(error) => (Err(error.clone().into()), Some(error)),
             },
-            Err(fault) => match command(client, "rollback").await {
+            Err(fault) => match tx.rollback().await {
                 Ok(()) => (Err(fault), first_error),
                 Err(error) => (Err(fault), Some(error)),
             },
@@ -149,7 +144,7 @@ impl Postgres {
         params.extend(params![&told.site, told.kind, told.payload.clone(), told.now]);
         for run in 1.. {
             let mut guard = Guard(Some(self.client().await?));
-            let written = PgTx { client: guard.client() }.rows(&sql, &params, |_| Ok(())).await;
+            let written = PgTx::new(guard.client()).rows(&sql, &params, |_| Ok(())).await;
             match written {
                 Ok(rows) => {
                     guard.release();
@@ -171,8 +166,9 @@ impl Postgres {
     /// it holds for its session, however this ends.
     pub(crate) async fn alone(&self, work: &Alone) -> Result<bool, Error> {
         let guard = Guard(Some(self.client().await?));
-        let mut tx = PgTx { client: guard.client() };
-        command(tx.client, &format!("set lock_timeout = {}", LOCK_WAIT.as_millis())).await?;
+        let client = guard.client();
+        let mut tx = PgTx::new(client);
+        command(client, &format!("set lock_timeout = {}", LOCK_WAIT.as_millis())).await?;
         let key = [Value::Int(work.key.0), Value::Int(work.key.1)];
         let sql = "select 1 where pg_try_advisory_lock($1::integer, $2::integer)";
         if tx.rows(sql, &key, |_| Ok(())).await?.is_empty()
@@ -181,7 +177,7 @@ impl Postgres {
             return Ok(false);
         }
         for it in &work.statements {
-            command(tx.client, it).await?;
+            command(client, it).await?;
         }
         tx.execute(&work.then.0, &work.then.1).await?;
         Ok(true)
@@ -192,7 +188,7 @@ impl Postgres {
         F: for<'t> FnOnce(&'t mut Tx<'_>) -> TxFuture<'t, T>,
     {
         let client = self.shared_client().await?;
-        let mut tx = Tx::new(EngineTx::Postgres(PgTx { client: &client }));
+        let mut tx = Tx::new(EngineTx::Postgres(PgTx::new(&client)));
         body(&mut tx).await
     }
 
@@ -213,8 +209,9 @@ impl Postgres {
     {
         let _place = self.scans.acquire().await.map_err(|it| Error::Unavailable(it.to_string()))?;
         let mut scan = Scan(Some(self.client().await?));
-        let mut tx = Tx::new(EngineTx::Postgres(PgTx { client: scan.client() }));
+        let mut tx = Tx::new(EngineTx::Postgres(PgTx::new(scan.client())));
         let result = tokio::time::timeout(SCAN_LIMIT, body(&mut tx)).await;
+        drop(tx);
         match result {
             Ok(result) => {
                 scan.0 = None;
@@ -223,82 +220,6 @@ impl Postgres {
             Err(_) => Err(Error::Interrupted.into()),
         }
     }
-}
-
-/// A connection lent to one transaction or read.
-pub(crate) struct PgTx<'t> {
-    client: &'t Object,
-}
-
-impl PgTx<'_> {
-    pub(crate) async fn execute(&mut self, sql: &str, params: &[Value]) -> Result<u64, Error> {
-        let statement = self.prepare(sql).await?;
-        self.client.execute_raw(&statement, params.iter().map(Bound)).await.map_err(|it| Error::from_postgres(&it))
-    }
-
-    pub(crate) async fn rows<T>(
-        &mut self,
-        sql: &str,
-        params: &[Value],
-        mut each: impl FnMut(&Row<'_>) -> Result<T, Error>,
-    ) -> Result<Vec<T>, Error> {
-        let statement = self.prepare(sql).await?;
-        let params = params.iter().map(Bound);
-        let rows = self.client.query_raw(&statement, params).await.map_err(|it| Error::from_postgres(&it))?;
-        pin_mut!(rows);
-        let mut found = Vec::new();
-        while let Some(row) = rows.try_next().await.map_err(|it| Error::from_postgres(&it))? {
-            found.push(each(&Row::Postgres(&row))?);
-        }
-        Ok(found)
-    }
-
-    /// One statement for all rows: each column travels as an array.
-    pub(crate) async fn insert_rows(&mut self, insert: InsertRows<'_>) -> Result<Vec<bool>, Error> {
-        let columns: Vec<Column<'_>> = (0..insert.values.len()).map(|i| Column::of(insert.rows, i)).collect();
-        let arrays: Vec<String> =
-            columns.iter().enumerate().map(|(i, it)| format!("${}::{}[]", i + 1, it.type_name())).collect();
-        let names: Vec<String> = (1..=columns.len()).map(|n| format!("c{n}")).collect();
-        let mut values = insert.values.join(", ");
-        for n in (1..=columns.len()).rev() {
-            values = values.replace(&format!("${n}"), &format!("u.c{n}"));
-        }
-        let sql = format!(
-            "{} select {values} from unnest({}) with ordinality as u({}, n) order by u.n {} returning {}",
-            insert.into,
-            arrays.join(", "),
-            names.join(", "),
-            insert.on_conflict(),
-            insert.key
-        );
-        let statement = self.prepare(&sql).await?;
-        let rows = self.client.query_raw(&statement, &columns).await.map_err(|it| Error::from_postgres(&it))?;
-        pin_mut!(rows);
-        let mut new = HashSet::with_capacity(insert.rows.len());
-        while let Some(row) = rows.try_next().await.map_err(|it| Error::from_postgres(&it))? {
-            new.insert(row.try_get::<_, String>(0).map_err(|it| Error::Other(it.to_string()))?);
-        }
-        let is_new = |row: &Vec<Value>| matches!(&row[insert.key_index], Value::Text(key) if new.contains(key));
-        Ok(insert.rows.iter().map(is_new).collect())
-    }
-
-    pub(crate) async fn batch(&mut self, sql: &str) -> Result<(), Error> {
-        command(self.client, sql).await
-    }
-
-    async fn prepare(&self, sql: &str) -> Result<tokio_postgres::Statement, Error> {
-        if self.client.statement_cache.size() >= PREPARED {
-            self.client.statement_cache.clear();
-        }
-        self.client.prepare_cached(sql).await.map_err(|it| match Error::from_postgres(&it) {
-            Error::Other(text) => Error::Other(format!("{text} in: {sql}")),
-            error => error,
-        })
-    }
-}
-
-pub(crate) async fn command(client: &Object, sql: &str) -> Result<(), Error> {
-    client.batch_execute(sql).await.map_err(|it| Error::from_postgres(&it))
 }
 
 /// Keeps a connection with an unfinished transaction out of the pool.
@@ -342,102 +263,8 @@ impl Drop for Scan {
     }
 }
 
-type Encoded = std::result::Result<IsNull, Box<dyn std::error::Error + Sync + Send>>;
-
-#[derive(Debug)]
-struct Bound<'v>(&'v Value);
-
-impl ToSql for Bound<'_> {
-    fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Encoded {
-        match (self.0, ty) {
-            (Value::Null, _) => Ok(IsNull::Yes),
-            (Value::Int(it), &Type::INT4) => i32::try_from(*it)?.to_sql(ty, out),
-            (Value::Int(it), &Type::FLOAT8) => (*it as f64).to_sql(ty, out),
-            (Value::Int(it), &Type::BOOL) => (*it != 0).to_sql(ty, out),
-            (Value::Int(it), _) => it.to_sql(&Type::INT8, out),
-            (Value::Real(it), _) => it.to_sql(&Type::FLOAT8, out),
-            (Value::Text(it), &Type::JSONB | &Type::JSONPATH) => {
-                out.extend_from_slice(&[1]);
-                it.as_str().to_sql(&Type::TEXT, out)
-            }
-            (Value::Text(it), _) => it.as_str().to_sql(&Type::TEXT, out),
-            (Value::Bytes(it), _) => it.as_slice().to_sql(&Type::BYTEA, out),
-            (Value::Texts(it), _) => it.to_sql(&Type::TEXT_ARRAY, out),
-        }
-    }
-    fn accepts(_: &Type) -> bool {
-        true
-    }
-    to_sql_checked!();
-}
-
-/// One column of many rows.
-#[derive(Debug)]
-struct Column<'r> {
-    rows: &'r [Vec<Value>],
-    index: usize,
-    kind: Kind,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Kind {
-    Int,
-    Real,
-    Text,
-    Bytes,
-}
-
-impl<'r> Column<'r> {
-    fn of(rows: &'r [Vec<Value>], index: usize) -> Self {
-        let kind = rows.iter().find_map(|row| match &row[index] {
-            Value::Int(_) => Some(Kind::Int),
-            Value::Real(_) => Some(Kind::Real),
-            Value::Bytes(_) => Some(Kind::Bytes),
-            Value::Text(_) | Value::Texts(_) => Some(Kind::Text),
-            Value::Null => None,
-        });
-        Self { rows, index, kind: kind.unwrap_or(Kind::Text) }
-    }
-
-    fn type_name(&self) -> &'static str {
-        match self.kind {
-            Kind::Int => "bigint",
-            Kind::Real => "float8",
-            Kind::Text => "text",
-            Kind::Bytes => "bytea",
-        }
-    }
-
-    fn cells(&self) -> impl Iterator<Item = &Value> {
-        self.rows.iter().map(|row| &row[self.index])
-    }
-}
-
-impl ToSql for Column<'_> {
-    fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Encoded {
-        match self.kind {
-            Kind::Int => {
-                let cells = self.cells().map(|it| if let Value::Int(it) = it { Some(*it) } else { None });
-                cells.collect::<Vec<_>>().to_sql(ty, out)
-            }
-            Kind::Real => {
-                let cells = self.cells().map(|it| if let Value::Real(it) = it { Some(*it) } else { None });
-                cells.collect::<Vec<_>>().to_sql(ty, out)
-            }
-            Kind::Text => {
-                let cells = self.cells().map(|it| if let Value::Text(it) = it { Some(it.as_str()) } else { None });
-                cells.collect::<Vec<_>>().to_sql(ty, out)
-            }
-            Kind::Bytes => {
-                let cells = self.cells().map(|it| if let Value::Bytes(it) = it { Some(it.as_slice()) } else { None });
-                cells.collect::<Vec<_>>().to_sql(ty, out)
-            }
-        }
-    }
-    fn accepts(_: &Type) -> bool {
-        true
-    }
-    to_sql_checked!();
+pub(crate) async fn command(client: &Object, sql: &str) -> Result<(), Error> {
+    client.batch_execute(sql).await.map_err(|it| Error::from_postgres(&it))
 }
 
 /// The database must be UTF-8 (hazards: Strings).

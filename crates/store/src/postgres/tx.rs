@@ -1,0 +1,218 @@
+//! A connection lent to one transaction or read, and what is on its way there.
+
+use super::{
+    command,
+    value::{Bound, Column},
+};
+use crate::{Error, InsertRows, Row, tx::told_end};
+use deadpool_postgres::Object;
+use futures_util::{
+    TryStreamExt,
+    future::{join, join_all},
+    pin_mut,
+};
+use std::{
+    collections::HashSet,
+    future::{poll_fn, ready},
+    pin::{Pin, pin},
+    task::Poll,
+};
+use stoa_sql::Value;
+use tokio_postgres::Statement;
+
+/// Statements kept prepared on one connection; query texts vary with the names of fields.
+const PREPARED: usize = 1000;
+
+/// Statements of one transaction that are on their way at the same time.
+const SENT: usize = 16;
+
+/// A connection lent to one transaction or read.
+///
+/// The server answers in the order in which it was asked, so whoever doesn't need an answer doesn't wait for it: what
+/// was sent is settled together with what comes next. A statement that is refused spoils its transaction, whose
+/// commit is then a rollback, so none of the later ones takes effect.
+pub(crate) struct PgTx<'t> {
+    client: &'t Object,
+    sent: Vec<Sent<'t>>,
+    /// The answer to `begin` is still to come: only what changes nothing may be sent before.
+    is_beginning: bool,
+    /// Rows that its statements changed.
+    changed: u64,
+}
+
+/// A statement on its way, and how many rows it changes.
+type Sent<'t> = Pin<Box<dyn Future<Output = Result<u64, Error>> + Send + 't>>;
+
+impl<'t> PgTx<'t> {
+    pub(super) fn new(client: &'t Object) -> Self {
+        Self { client, sent: Vec::new(), is_beginning: false, changed: 0 }
+    }
+
+    /// A transaction whose `begin` travels with its first statement.
+    pub(super) async fn begin(client: &'t Object, begin: &'t str) -> Result<Self, Error> {
+        let mut tx = Self::new(client);
+        tx.put(async move { command(client, begin).await.map(|()| 0) }).await?;
+        tx.is_beginning = true;
+        Ok(tx)
+    }
+
+    pub(super) async fn commit(&mut self) -> Result<(), Error> {
+        let client = self.client;
+        let done = self.settle(command(client, "commit")).await;
+        told_end(self.changed);
+        done.map_err(|error| match error {
+            // It was on its way, and may have got there.
+            Error::Unavailable(text) => Error::Unknown(text),
+            error => error,
+        })
+    }
+
+    pub(super) async fn rollback(&mut self) -> Result<(), Error> {
+        self.sent.clear();
+        command(self.client, "rollback").await
+    }
+
+    /// Sends a statement without waiting for its answer.
+    pub(crate) async fn send(&mut self, sql: &str, params: Vec<Value>) -> Result<(), Error> {
+        let statement = self.prepare(sql).await?;
+        self.begun().await?;
+        let client = self.client;
+        self.put(async move {
+            let params = params.iter().map(Bound);
+            client.execute_raw(&statement, params).await.map_err(|it| Error::from_postgres(&it))
+        })
+        .await
+    }
+
+    /// Puts a request behind those that were sent.
+    async fn put(&mut self, request: impl Future<Output = Result<u64, Error>> + Send + 't) -> Result<(), Error> {
+        let mut request: Sent<'t> = Box::pin(request);
+        match first_poll(request.as_mut()).await {
+            Poll::Ready(done) => self.settle(ready(done)).await.map(drop),
+            Poll::Pending if self.sent.len() == SENT => self.settle(request).await.map(drop),
+            Poll::Pending => {
+                self.sent.push(request);
+                Ok(())
+            }
+        }
+    }
+
+    /// Waits until it is known that the transaction has begun.
+    async fn begun(&mut self) -> Result<(), Error> {
+        if self.is_beginning { self.settle(ready(Ok(()))).await } else { Ok(()) }
+    }
+
+    /// Waits for `last` and for all that was sent before; the first refusal counts.
+    async fn settle<T>(&mut self, last: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+        self.is_beginning = false;
+        if self.sent.is_empty() {
+            return last.await;
+        }
+        let (sent, last) = join(join_all(self.sent.drain(..)), last).await;
+        for changed in sent {
+            self.changed += changed?;
+        }
+        last
+    }
+
+    pub(crate) async fn execute(&mut self, sql: &str, params: &[Value]) -> Result<u64, Error> {
+        let statement = self.prepare(sql).await?;
+        self.begun().await?;
+        let client = self.client;
+        let done = async {
+            client.execute_raw(&statement, params.iter().map(Bound)).await.map_err(|it| Error::from_postgres(&it))
+        };
+        let changed = self.settle(done).await?;
+        self.changed += changed;
+        Ok(changed)
+    }
+
+    pub(crate) async fn rows<T>(
+        &mut self,
+        sql: &str,
+        params: &[Value],
+        mut each: impl FnMut(&Row<'_>) -> Result<T, Error>,
+    ) -> Result<Vec<T>, Error> {
+        let statement = self.prepare(sql).await?;
+        if !sql.starts_with("select") {
+            self.begun().await?;
+        }
+        let client = self.client;
+        let found = async {
+            let params = params.iter().map(Bound);
+            let rows = client.query_raw(&statement, params).await.map_err(|it| Error::from_postgres(&it))?;
+            pin_mut!(rows);
+            let mut found = Vec::new();
+            while let Some(row) = rows.try_next().await.map_err(|it| Error::from_postgres(&it))? {
+                found.push(each(&Row::Postgres(&row))?);
+            }
+            Ok(found)
+        };
+        self.settle(found).await
+    }
+
+    /// One statement for all rows: each column travels as an array.
+    pub(crate) async fn insert_rows(&mut self, insert: InsertRows<'_>) -> Result<Vec<bool>, Error> {
+        let columns: Vec<Column<'_>> = (0..insert.values.len()).map(|i| Column::of(insert.rows, i)).collect();
+        let arrays: Vec<String> =
+            columns.iter().enumerate().map(|(i, it)| format!("${}::{}[]", i + 1, it.type_name())).collect();
+        let names: Vec<String> = (1..=columns.len()).map(|n| format!("c{n}")).collect();
+        let mut values = insert.values.join(", ");
+        for n in (1..=columns.len()).rev() {
+            values = values.replace(&format!("${n}"), &format!("u.c{n}"));
+        }
+        let sql = format!(
+            "{} select {values} from unnest({}) with ordinality as u({}, n) order by u.n {} returning {}",
+            insert.into,
+            arrays.join(", "),
+            names.join(", "),
+            insert.on_conflict(),
+            insert.key
+        );
+        let statement = self.prepare(&sql).await?;
+        self.begun().await?;
+        let client = self.client;
+        let new = async {
+            let rows = client.query_raw(&statement, &columns).await.map_err(|it| Error::from_postgres(&it))?;
+            pin_mut!(rows);
+            let mut new = HashSet::with_capacity(insert.rows.len());
+            while let Some(row) = rows.try_next().await.map_err(|it| Error::from_postgres(&it))? {
+                new.insert(row.try_get::<_, String>(0).map_err(|it| Error::Other(it.to_string()))?);
+            }
+            Ok(new)
+        };
+        let new = self.settle(new).await?;
+        self.changed += insert.rows.len() as u64;
+        let is_new = |row: &Vec<Value>| matches!(&row[insert.key_index], Value::Text(key) if new.contains(key));
+        Ok(insert.rows.iter().map(is_new).collect())
+    }
+
+    pub(crate) async fn batch(&mut self, sql: &str) -> Result<(), Error> {
+        self.begun().await?;
+        self.settle(command(self.client, sql)).await
+    }
+
+    /// At once when the connection knows the statement.
+    async fn prepare(&mut self, sql: &str) -> Result<Statement, Error> {
+        let client = self.client;
+        if client.statement_cache.size() >= PREPARED {
+            client.statement_cache.clear();
+        }
+        let mut statement = pin!(async {
+            client.prepare_cached(sql).await.map_err(|it| match Error::from_postgres(&it) {
+                Error::Other(text) => Error::Other(format!("{text} in: {sql}")),
+                error => error,
+            })
+        });
+        match first_poll(statement.as_mut()).await {
+            Poll::Ready(Ok(statement)) => Ok(statement),
+            Poll::Ready(Err(error)) => self.settle(ready(Err(error))).await,
+            Poll::Pending => self.settle(statement).await,
+        }
+    }
+}
+
+/// Polls a request for the first time, which writes it to the connection.
+async fn first_poll<F: Future + ?Sized>(mut request: Pin<&mut F>) -> Poll<F::Output> {
+    poll_fn(|context| Poll::Ready(request.as_mut().poll(context))).await
+}
