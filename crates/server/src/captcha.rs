@@ -3,7 +3,7 @@
 
 use crate::{
     cli::CaptchaSet,
-    services::{Services, every_violation, sentence},
+    services::{Services, sentence},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ pub fn set(
         minimum_score: provider.minimum_score,
     };
     let set = runtime.block_on(services.identity.captcha_provider_set(site, &draft));
-    set.map_err(every_violation)?;
+    set.map_err(sentence)?;
     runtime.block_on(show(services, site))
 }
 

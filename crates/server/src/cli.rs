@@ -69,8 +69,8 @@ pub enum SiteVerb {
         #[arg(long)]
         name: String,
         /// Host name that shows this site; may be given several times
-        #[arg(long)]
-        host: Vec<String>,
+        #[arg(long = "host-name", num_args = 1.., value_name = "NAME")]
+        host_name: Vec<String>,
     },
     /// List all sites
     List,
@@ -216,7 +216,7 @@ pub enum MemberVerb {
     Import {
         /// File to read, `-` for standard input
         file: PathBuf,
-        /// jsonl or csv [default: by the file's ending, else jsonl]
+        /// Format [default: by the file's ending, else jsonl]
         #[arg(long, value_enum)]
         format: Option<Format>,
         #[command(flatten)]
@@ -335,10 +335,33 @@ pub enum Format {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use clap::{Command, CommandFactory};
 
     #[test]
     fn the_definition_is_sound() {
         super::Cli::command().debug_assert();
+    }
+
+    /// One that has the name of a global one hides it, and what is meant for the one reaches the other.
+    #[test]
+    fn no_argument_has_the_name_of_a_global_one() {
+        fn look(command: &Command, names: &[String], path: &str, shared: &mut Vec<String>) {
+            for it in command.get_arguments().filter(|it| !it.is_global_set()) {
+                let (id, long) = (it.get_id().as_str(), it.get_long().unwrap_or_default());
+                if names.iter().any(|name| name == id || name == long) {
+                    shared.push(format!("{path} --{long}"));
+                }
+            }
+            for it in command.get_subcommands() {
+                look(it, names, &format!("{path} {}", it.get_name()), shared);
+            }
+        }
+        let root = super::Cli::command();
+        let global = root.get_arguments().filter(|it| it.is_global_set());
+        let names: Vec<String> =
+            global.flat_map(|it| [Some(it.get_id().as_str()), it.get_long()]).flatten().map(str::to_owned).collect();
+        let mut shared = Vec::new();
+        look(&root, &names, "stoa", &mut shared);
+        assert!(names.len() > 10 && shared.is_empty(), "{shared:?}");
     }
 }

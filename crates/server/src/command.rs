@@ -114,6 +114,12 @@ fn run_here(
     input: Option<Box<dyn Read + Send>>,
     report: &mut Report,
 ) -> Result<Value, String> {
+    if !config.data.is_dir() && config.database_url.is_none() && !matches!(command, Command::SiteCreate { .. }) {
+        let path = config.data.display();
+        return Err(format!(
+            "{path} is not there; start a server with it, or make a site: stoa site create --name NAME"
+        ));
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|it| it.to_string())?;
     let services = runtime.block_on(Services::open(config)).map_err(sentence)?;
     let result = run(&services, runtime.handle(), command, input.unwrap_or_else(|| Box::new(std::io::empty())), report);
@@ -247,7 +253,7 @@ async fn administer(services: &Services, command: Command) -> Result<Value, Stri
 
 fn plain_command(verb: Verb) -> Result<Command, String> {
     Ok(match verb {
-        Verb::Site(SiteVerb::Create { name, host }) => Command::SiteCreate { name, hosts: host },
+        Verb::Site(SiteVerb::Create { name, host_name }) => Command::SiteCreate { name, hosts: host_name },
         Verb::Site(SiteVerb::List) => Command::SiteList,
         Verb::Site(SiteVerb::AutoIndex { state, site }) => {
             let is_on = match state {
@@ -300,7 +306,7 @@ fn import_command(it: &Import) -> Command {
 /// lead to items which aren't there: what the file says isn't all in the site.
 fn finish_import(value: &Value, as_json: bool) -> Result<(), String> {
     let (inserted, updated, failed) = (&value["inserted"], &value["updated"], &value["failed"]);
-    let links = value.get("linked").zip(value.get("unlinked"));
+    let (known, links) = (value.get("known"), value.get("linked").zip(value.get("unlinked")));
     for error in value["errors"].as_array().into_iter().flatten() {
         eprintln!("{}", error.as_str().unwrap_or_default());
     }
@@ -314,7 +320,8 @@ fn finish_import(value: &Value, as_json: bool) -> Result<(), String> {
         println!("{line}");
     } else {
         let links = links.map(|(made, missing)| format!("; links: {made} made, {missing} without a target"));
-        println!("{inserted} inserted, {updated} updated, {failed} failed{}", links.unwrap_or_default());
+        let changed = known.map_or(format!("{updated} updated"), |it| format!("{it} already there"));
+        println!("{inserted} inserted, {changed}, {failed} failed{}", links.unwrap_or_default());
     }
     let unlinked = links.and_then(|it| it.1.as_u64()).unwrap_or_default();
     match (failed.as_u64(), unlinked) {

@@ -2,7 +2,7 @@
 
 #![expect(clippy::print_stdout, reason = "this is what commands print")]
 
-use crate::services::{Services, every_violation, operator, sentence};
+use crate::services::{Services, operator, sentence};
 use serde_json::{Value, json};
 use std::path::Path;
 use stoa_identity::{
@@ -47,7 +47,7 @@ pub async fn member_approve(services: &Services, site: &Site, named: &str) -> Re
 }
 
 pub async fn set(services: &Services, site: &Site, text: &str) -> Result<Value, String> {
-    let setting = MailSetting::parse(text).map_err(every_violation)?;
+    let setting = MailSetting::parse(text).map_err(sentence)?;
     services.identity.mail_setting_update(site, &operator(), &setting).await.map_err(sentence)?;
     Ok(json!({ "templates": setting.templates.values().map(|it| it.len()).sum::<usize>() }))
 }

@@ -1,20 +1,19 @@
-//! `stoa member import`: members of another system, from JSON lines or CSV.
+//! `stoa member import`: members of another system, read as items are.
 
 use crate::{
     cli::Format,
     report::Output,
     services::{Services, operator, sentence},
 };
-use serde_json::{Map, Value, json};
-use std::io::{BufRead, BufReader, Read};
+use serde_json::{Value, json};
+use std::{collections::HashMap, io::Read};
+use stoa_content::transfer::Records;
 use stoa_identity::member::{AT_ONCE, Arrival, Arrived};
-use stoa_kernel::Fault;
 use stoa_store::Site;
 use tokio::runtime::Handle;
 
-/// Messages about lines that are kept, and the longest line.
+/// Messages about lines that are kept.
 const ERRORS: usize = 20;
-const LINE: u64 = 256 * 1024;
 
 #[derive(Default)]
 struct Counts {
@@ -33,7 +32,8 @@ impl Counts {
     }
 }
 
-/// Reads members into a site, telling progress after each commit.
+/// Reads members into a site, telling progress after each commit. Where the file can't be read on, those before
+/// are kept.
 pub fn import(
     services: &Services,
     runtime: &Handle,
@@ -44,11 +44,20 @@ pub fn import(
 ) -> Result<Value, String> {
     let mut counts = Counts::default();
     let mut waiting: Vec<(u64, Arrival)> = Vec::with_capacity(AT_ONCE);
-    for record in records(format, input)? {
-        let (line, sent) = record?;
-        match sent.and_then(|it| Arrival::parse(&it).map_err(violations)) {
-            Ok(arrival) => waiting.push((line, arrival)),
-            Err(why) => counts.fail(line, &why),
+    let mut end = Ok(());
+    for record in Records::typed(format.into(), input, HashMap::new()) {
+        let record = match record {
+            Ok(it) => it,
+            Err(fault) => {
+                end = Err(sentence(fault));
+                break;
+            }
+        };
+        let sent = record.text.map_err(sentence);
+        let sent = sent.and_then(|it| serde_json::from_str::<Value>(&it).map_err(|it| it.to_string()));
+        match sent.and_then(|it| Arrival::parse(&it).map_err(sentence)) {
+            Ok(arrival) => waiting.push((record.line, arrival)),
+            Err(why) => counts.fail(record.line, &why),
         }
         if waiting.len() == AT_ONCE {
             take(services, runtime, site, std::mem::take(&mut waiting), &mut counts)?;
@@ -58,6 +67,7 @@ pub fn import(
         }
     }
     take(services, runtime, site, waiting, &mut counts)?;
+    end?;
     let Counts { inserted, known, failed, errors } = counts;
     Ok(json!({ "inserted": inserted, "updated": 0, "known": known, "failed": failed, "errors": errors }))
 }
@@ -80,50 +90,4 @@ fn take(
         }
     }
     Ok(())
-}
-
-fn violations(fault: Fault) -> String {
-    let all = fault.violations().iter().map(|it| format!("{}: {}", it.field, it.description));
-    all.collect::<Vec<_>>().join("; ")
-}
-
-type Record = Result<(u64, Result<Value, String>), String>;
-
-/// Each record with its line: an object, or what is wrong with it. The outer error ends the import.
-fn records(format: Format, input: Box<dyn Read + Send>) -> Result<Box<dyn Iterator<Item = Record>>, String> {
-    let unreadable = |it: &dyn std::fmt::Display| format!("the file can't be read: {it}");
-    match format {
-        Format::Csv => {
-            let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(input);
-            let names = reader.headers().map_err(|it| unreadable(&it))?.clone();
-            Ok(Box::new(reader.into_records().enumerate().map(move |(n, row)| {
-                let row = row.map_err(|it| unreadable(&it))?;
-                let cells = names.iter().zip(&row).filter(|it| !it.1.is_empty());
-                let object: Map<String, Value> = cells.map(|(name, it)| (name.to_owned(), it.into())).collect();
-                Ok((n as u64 + 2, Ok(Value::Object(object))))
-            })))
-        }
-        Format::Jsonl => {
-            let mut reader = BufReader::new(input);
-            let mut number = 0;
-            Ok(Box::new(std::iter::from_fn(move || {
-                loop {
-                    let mut line = Vec::new();
-                    match reader.by_ref().take(LINE).read_until(b'\n', &mut line) {
-                        Err(error) => return Some(Err(unreadable(&error))),
-                        Ok(0) => return None,
-                        Ok(length) if length as u64 == LINE => {
-                            return Some(Err(format!("line {} is too long", number + 1)));
-                        }
-                        Ok(_) => number += 1,
-                    }
-                    if line.iter().all(u8::is_ascii_whitespace) {
-                        continue;
-                    }
-                    return Some(Ok((number, serde_json::from_slice(&line).map_err(|it| it.to_string()))));
-                }
-            })))
-        }
-        Format::Json => Err("members are imported from JSON lines or CSV".to_owned()),
-    }
 }

@@ -115,19 +115,13 @@ pub fn operator() -> Caller {
     Caller::App { id: KeyId::from("command-line") }
 }
 
-/// What a person at the terminal reads of a fault; the terminal belongs to who runs the server.
+/// What a person at the terminal reads of a fault: all that breaks rules, or its sentence. The terminal belongs to
+/// who runs the server.
 pub fn sentence(fault: Fault) -> String {
+    let violations = fault.violations().iter().map(|it| format!("{}: {}", it.field, it.description));
     match fault.log() {
+        _ if !fault.violations().is_empty() => violations.collect::<Vec<_>>().join("; "),
         Some(log) => format!("{} ({log})", fault.message()),
         None => fault.message().to_owned(),
     }
-}
-
-/// The same of what breaks rules: all of it, or the sentence when it is something else.
-pub fn every_violation(fault: Fault) -> String {
-    if fault.violations().is_empty() {
-        return sentence(fault);
-    }
-    let all = fault.violations().iter().map(|it| format!("{}: {}", it.field, it.description));
-    all.collect::<Vec<_>>().join("; ")
 }

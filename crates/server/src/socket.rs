@@ -1,7 +1,7 @@
 //! How the command line reaches a running server: a socket in the data directory.
 //!
 //! The server holds the directory's lock, so nobody else may open the files. A connection carries one
-//! command: a line of JSON, then for an import the bytes of the file until the writing half is shut;
+//! command: a line of JSON, then for an import the bytes of the file in pieces ([`Pieces`]);
 //! back come lines of JSON ([`Answer`]), for an export mixed with the raw text in length-marked pieces.
 //! The socket is as open as the directory, which only its owner may enter.
 
@@ -9,11 +9,14 @@ use crate::{command::Command, report::Output, services::Services};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{
-    io::{BufRead, BufReader, Read, Write},
+    io::{BufRead, BufReader, ErrorKind, Read, Write},
     os::unix::net::{UnixListener, UnixStream},
     path::Path,
 };
 use stoa_store::DataDirectory;
+
+/// The most that travels at once of a file, with its length.
+const PIECE: usize = 64 * 1024;
 
 /// One line from the server.
 #[derive(Debug, Serialize, Deserialize)]
@@ -43,11 +46,9 @@ pub fn call(
     let line = serde_json::to_string(command).map_err(|it| it.to_string())?;
     writeln!(writer, "{line}").map_err(lost)?;
     let sending = std::thread::spawn(move || {
-        if let Some(mut input) = input {
-            // When the server refuses early it stops reading; its answer says why.
-            let _ = std::io::copy(&mut input, &mut writer);
-        }
+        let sent = input.map_or(Ok(()), |it| send(it, &mut writer));
         let _ = writer.shutdown(std::net::Shutdown::Write);
+        sent
     });
     let mut reader = BufReader::new(stream);
     let result = loop {
@@ -67,10 +68,60 @@ pub fn call(
         }
     };
     drop(reader);
-    if result.is_ok() {
-        let _ = sending.join();
+    // A server that refuses early reads no further, and a pipe may never end.
+    if !sending.is_finished() && result.is_err() {
+        return result;
     }
-    result
+    match sending.join() {
+        Ok(Err(why)) => Err(why),
+        _ => result,
+    }
+}
+
+/// Sends a file in pieces: four bytes of length (big-endian) and so many bytes. An empty one says that all of it was
+/// sent, so that a file which can't be read to its end isn't taken for a shorter one.
+///
+/// # Errors
+/// Why the file can't be read. When the server stops reading, its answer says why.
+fn send(mut input: impl Read, to: &mut impl Write) -> Result<(), String> {
+    let mut piece = vec![0; PIECE];
+    loop {
+        let length = match input.read(&mut piece[4..]) {
+            Ok(length) => length,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(format!("the file can't be read: {error}")),
+        };
+        piece[..4].copy_from_slice(&(length as u32).to_be_bytes());
+        if to.write_all(&piece[..4 + length]).is_err() || length == 0 {
+            return Ok(());
+        }
+    }
+}
+
+/// A file that arrives in pieces.
+struct Pieces<R> {
+    from: R,
+    /// Bytes of the piece at hand that are still to come; `None` after the last.
+    left: Option<usize>,
+}
+
+impl<R: Read> Read for Pieces<R> {
+    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+        if self.left == Some(0) {
+            let mut length = [0; 4];
+            self.from.read_exact(&mut length)?;
+            self.left = Some(u32::from_be_bytes(length) as usize).filter(|it| *it > 0);
+        }
+        let Some(left) = &mut self.left else { return Ok(0) };
+        let most = to.len().min(*left);
+        match self.from.read(&mut to[..most])? {
+            0 if most > 0 => Err(ErrorKind::UnexpectedEof.into()),
+            length => {
+                *left -= length;
+                Ok(length)
+            }
+        }
+    }
 }
 
 /// Serves commands until the process ends. A socket left by a killed server is replaced: the lock is ours.
@@ -98,7 +149,10 @@ fn answer(stream: UnixStream, services: &Services, runtime: &tokio::runtime::Han
     input.read_line(&mut line)?;
     let mut output = Answers(stream);
     let result = match serde_json::from_str::<Command>(&line) {
-        Ok(command) => crate::command::run(services, runtime, command, Box::new(input), &mut output),
+        Ok(command) => {
+            let input = Pieces { from: input, left: Some(0) };
+            crate::command::run(services, runtime, command, Box::new(input), &mut output)
+        }
         Err(error) => Err(format!("not a command of this version: {error}")),
     };
     output.send(&match result {

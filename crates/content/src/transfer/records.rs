@@ -257,9 +257,15 @@ impl<R: Read> Rows<R> {
         }
         let mut row = csv::StringRecord::new();
         let line = self.reader.position().line();
-        let more = self.reader.read_record(&mut row).map_err(|it| csv_fault(&it, line))?;
-        if !more {
-            return Ok(None);
+        match self.reader.read_record(&mut row) {
+            Ok(true) => {}
+            Ok(false) => return Ok(None),
+            // The rows behind it are as good as ever.
+            Err(error) if matches!(error.kind(), csv::ErrorKind::Utf8 { .. }) => {
+                let fault = csv_fault(&error, line);
+                return Ok(Some(Record { line, text: Err(fault) }));
+            }
+            Err(error) => return Err(csv_fault(&error, line)),
         }
         let line = row.position().map_or(line, csv::Position::line);
         let names = self.names.as_deref().unwrap_or_default();

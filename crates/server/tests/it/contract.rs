@@ -31,6 +31,12 @@ fn contract(engine: Engine) {
         text(&place.json(&["owner", "invite", "--email", "owner@example.org"]), "setupUrl").contains("/account/setup")
     );
 
+    // A name that a site is shown under, whatever the server listens on; and then the first is the only one again.
+    let other = Place::new(engine);
+    let named = ["site", "create", "--name", "Y", "--host-name", "y.example", "z.example", "--json"];
+    let named = other.stoa(&named).env("STOA_HOST", "127.0.0.1").output().unwrap();
+    assert!(named.status.success(), "{}", String::from_utf8_lossy(&named.stderr));
+
     // The same commands while the server holds the directory.
     let server = place.serve(|_| {});
     assert!(server.url.starts_with("http://127.0.0.1:"));
@@ -50,6 +56,14 @@ fn contract(engine: Engine) {
     for (path, wants) in [("/healthz", "ok"), ("/readyz", "ready")] {
         let text = ureq::get(format!("{}{path}", server.url)).call().unwrap().body_mut().read_to_string().unwrap();
         assert!(text.contains(wants), "{path}: {text}");
+    }
+
+    // What can't be read to its end is no shorter file.
+    let directory = place.file("").to_str().unwrap().to_owned();
+    for import in [&["import", "things"][..], &["member", "import"]] {
+        let refused = place.stoa(&[import, &[directory.as_str()]].concat()).output().unwrap();
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert!(!refused.status.success() && said.contains("can't be read"), "{said}");
     }
 
     // Another server can't take the same directory, and says why.

@@ -65,6 +65,16 @@ fn sign_in_with_what_they_had(engine: Engine) {
         assert!(said.contains(it), "{it} in {said}");
     }
 
+    // Whatever is wrong with one of them, the others come in.
+    let array = "\u{feff}[{\"email\": \"json@example.org\"}, {}, {\"email\": \"last@example.org\"}]";
+    let rows = b"email,firstName\nrow@example.org,Ann\n\xff@example.org,Ben\nend@example.org,'+Cleo\n".to_vec();
+    for (name, text) in [("three.json", array.as_bytes()), ("three.csv", &rows)] {
+        let file = place.file(name);
+        std::fs::write(&file, text).unwrap();
+        let output = place.stoa(&["member", "import", file.to_str().unwrap()]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(said.trim_end(), "2 inserted, 0 already there, 1 failed", "{name}");
+    }
     let visitor = Visitor::new(&server, client["clientId"].as_str().unwrap());
     for (name, password, _) in MEMBERS {
         let email = format!("{name}@example.org");
@@ -153,6 +163,6 @@ fn hashes(place: &Place) -> BTreeMap<String, String> {
         });
         let found: Vec<(String, Option<String>)> = read.await.unwrap();
         store.close();
-        found.into_iter().map(|(email, hash)| (email, hash.unwrap_or_default())).collect()
+        found.into_iter().filter_map(|(email, hash)| Some((email, hash?))).collect()
     })
 }
