@@ -3,6 +3,7 @@
 mod authorize;
 mod captcha;
 mod codes;
+mod in_progress;
 mod install;
 mod intents;
 mod outcomes;

@@ -76,7 +76,8 @@ impl Identity {
     /// becomes active here.
     ///
     /// # Errors
-    /// [`Code::MemberBlocked`] for members who may not sign in at all.
+    /// [`Code::MemberBlocked`] for members who may not sign in at all; [`Code::PasswordReset`] for those whose
+    /// password is refused, whatever they have shown before it was.
     pub(crate) async fn sign_in_advance(
         &self,
         tx: &mut Tx<'_>,
@@ -85,12 +86,13 @@ impl Identity {
         visitor: Option<&VisitorId>,
     ) -> Result<SignIn> {
         match next(&member) {
+            Next::Refuse => return Err(Fault::new(Code::MemberBlocked)),
+            _ if member.must_reset => return Err(Fault::new(Code::PasswordReset)),
             Next::Open if member.status == Status::Active => {}
             Next::Open => {
                 member.status = Status::Active;
                 member::update(tx, &site.id, &mut member, self.now()).await?;
             }
-            Next::Refuse => return Err(Fault::new(Code::MemberBlocked)),
             Next::Verify => {
                 let state_token = verification::start(self, tx, site, &member, visitor).await?;
                 return Ok(SignIn::RequireEmailVerification { member, state_token });

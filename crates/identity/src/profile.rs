@@ -107,7 +107,7 @@ const MEMBERS: &[(&str, Shape)] = &[
     ("emails", Shape::Texts(MAX_LIST)),
     ("phones", Shape::Texts(MAX_LIST)),
     ("labels", Shape::Texts(LABELS)),
-    ("language", Shape::Text(20)),
+    ("language", Shape::Text(35)),
     ("privacyStatus", Shape::OneOf(&["UNDEFINED", "PUBLIC", "PRIVATE"])),
     ("customFields", Shape::CustomFields),
     ("secondaryEmails", Shape::Emails),

@@ -27,6 +27,17 @@ const PURPOSE: &str = "recovery";
 /// Requests for a link that wait to be worked on, in this process.
 pub(crate) const WAITING: usize = 1_000;
 
+/// Bounds of what is said of a link (protocol/identity.md 8).
+const RETURN_URL: usize = 1_000;
+const CLIENT: usize = 100;
+
+/// What is wished of a link.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wish {
+    pub language: Option<String>,
+    pub return_url: Option<String>,
+}
+
 impl Identity {
     /// Sends a recovery link to an address, if it is a member's (`POST /v1/send-email`). `from` is the
     /// network address of whoever asks; too many from one are dropped with the same answer.
@@ -34,30 +45,22 @@ impl Identity {
     /// # Errors
     /// What is wrong with the request itself, whoever the address belongs to: [`Code::Validation`],
     /// [`Code::ClientUnknown`], [`Code::RedirectRefused`].
-    pub async fn recovery_send(
-        &self,
-        site: &Arc<Site>,
-        caller: &Caller,
-        from: IpAddr,
-        body: &Value,
-        base_url: &str,
-    ) -> Result<()> {
+    pub async fn recovery_send(&self, site: &Arc<Site>, caller: &Caller, from: IpAddr, body: &Value) -> Result<()> {
         let text = body.get("email").and_then(Value::as_str).unwrap_or_default();
         let email = Email::parse(text).ok_or_else(|| {
             let rule = if text.is_empty() { "REQUIRED_FIELD" } else { "FORMAT" };
             let violation = Violation::new("email", rule, "the email address is not valid");
             Fault::invalid(vec![violation.with("type", "EMAIL")])
         })?;
-        let return_url = self.recovery_return(site, caller, body.get("redirect"), base_url).await?;
-        let language = body.get("language").and_then(Value::as_str).map(str::to_owned);
-        self.recovery_ask(site, from, &email, language, return_url, base_url).await
+        let wish = self.recovery_wish(site, caller, body, "").await?;
+        self.recovery_ask(site, from, &email, wish).await
     }
 
     /// Sends a link to a member whom an app names (`POST /v1/activation-email`).
     ///
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::NotFound`]; [`Code::Throttled`].
-    pub async fn activation_send(&self, site: &Arc<Site>, caller: &Caller, body: &Value, base_url: &str) -> Result<()> {
+    pub async fn activation_send(&self, site: &Arc<Site>, caller: &Caller, body: &Value) -> Result<()> {
         if !caller.is_privileged() {
             return Err(Fault::new(Code::Forbidden));
         }
@@ -65,12 +68,10 @@ impl Identity {
         if id.is_empty() {
             return Err(Fault::invalid(vec![Violation::new("identityId", "REQUIRED_FIELD", "is required")]));
         }
-        let redirect = body.get("emailOptions").and_then(|it| it.get("redirect"));
-        let return_url = self.recovery_return(site, caller, redirect, base_url).await?;
+        let wish = self.recovery_wish(site, caller, &body["emailOptions"], "emailOptions.").await?;
         let member = self.member_get(site, &MemberId::from(id)).await?.filter(can_recover);
         let member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
-        let language = body.get("emailOptions").and_then(|it| it.get("language")).and_then(Value::as_str);
-        self.activation_send_to(site, member, language.map(str::to_owned), return_url, base_url).await
+        self.activation_send_to(site, member, wish).await
     }
 
     /// Sets a new password with a link's token and signs in (`POST /v1/recover`).
@@ -151,22 +152,14 @@ impl Identity {
 
     /// Writes down that a link was asked for, whoever the address belongs to: one statement, always. What
     /// is asked for too often, or while [`WAITING`] others wait, is dropped.
-    pub(crate) async fn recovery_ask(
-        &self,
-        site: &Arc<Site>,
-        from: IpAddr,
-        email: &Email,
-        language: Option<String>,
-        return_url: Option<String>,
-        base_url: &str,
-    ) -> Result<()> {
+    pub(crate) async fn recovery_ask(&self, site: &Arc<Site>, from: IpAddr, email: &Email, wish: Wish) -> Result<()> {
         let tried = self.core.throttle.attempt(Tried::Recovery, self.now(), &site.id, from, "");
         if tried.is_err() || !self.core.post.recovery_begin() {
             tracing::debug!("a recovery link was not sent: too many are asked for");
             return Ok(());
         }
-        let email = email.as_str().to_owned();
-        let task = Task::Recovery { email, language, return_url, base_url: base_url.to_owned() };
+        let Wish { language, return_url } = wish;
+        let task = Task::Recovery { email: email.as_str().to_owned(), language, return_url };
         let (me, id) = (self.clone(), site.id.clone());
         let written = site
             .append(move |tx| {
@@ -187,9 +180,7 @@ impl Identity {
         site: &Arc<Site>,
         task: String,
         email: String,
-        language: Option<String>,
-        return_url: Option<String>,
-        base_url: String,
+        wish: Wish,
     ) -> Result<()> {
         let link = token::opaque(self.world(), Kind::Link, site.number);
         let email = Email::parse(&email).ok_or_else(|| Fault::internal("an address was not kept as it was"))?;
@@ -197,8 +188,7 @@ impl Identity {
         let answered = site
             .write(move |tx| {
                 let (me, site, task, email) = (me.clone(), place.clone(), task.clone(), email.clone());
-                let (link, language) = (link.clone(), language.clone());
-                let (url, base_url) = (return_url.clone(), base_url.clone());
+                let (link, wish) = (link.clone(), wish.clone());
                 boxed!({
                     if !mail::done(tx, &site.id, &task).await? {
                         return Ok(());
@@ -209,9 +199,9 @@ impl Identity {
                     if !may_have_another(tx, &site, &member.id, me.now()).await? {
                         return Ok(());
                     }
-                    let link = insert(&me, tx, &site, &member, &link, url, &base_url).await?;
+                    let link = insert(&me, tx, &site, &member, &link, wish.return_url).await?;
                     let (to, message) = (&member.email, Message::Recovery { link });
-                    notice::send_to(&me, tx, &site.id, &member, to, language.as_deref(), message).await
+                    notice::send_to(&me, tx, &site.id, &member, to, wish.language.as_deref(), message).await
                 })
             })
             .await;
@@ -219,26 +209,19 @@ impl Identity {
         answered
     }
 
-    async fn activation_send_to(
-        &self,
-        site: &Arc<Site>,
-        member: Member,
-        language: Option<String>,
-        return_url: Option<String>,
-        base_url: &str,
-    ) -> Result<()> {
+    async fn activation_send_to(&self, site: &Arc<Site>, member: Member, wish: Wish) -> Result<()> {
         let link = token::opaque(self.world(), Kind::Link, site.number);
-        let (me, place, base_url) = (self.clone(), site.clone(), base_url.to_owned());
+        let (me, place) = (self.clone(), site.clone());
         site.write(move |tx| {
             let (me, site, member, link) = (me.clone(), place.clone(), member.clone(), link.clone());
-            let (url, base_url, language) = (return_url.clone(), base_url.clone(), language.clone());
+            let wish = wish.clone();
             boxed!({
                 if !may_have_another(tx, &site, &member.id, me.now()).await? {
                     return Err(Fault::new(Code::Throttled));
                 }
-                let link = insert(&me, tx, &site, &member, &link, url, &base_url).await?;
+                let link = insert(&me, tx, &site, &member, &link, wish.return_url).await?;
                 let (to, message) = (&member.email, Message::Activation { link });
-                notice::send_to(&me, tx, &site.id, &member, to, language.as_deref(), message).await
+                notice::send_to(&me, tx, &site.id, &member, to, wish.language.as_deref(), message).await
             })
         })
         .await?;
@@ -246,23 +229,46 @@ impl Identity {
         Ok(())
     }
 
-    async fn recovery_return(
-        &self,
-        site: &Site,
-        caller: &Caller,
-        redirect: Option<&Value>,
-        base_url: &str,
-    ) -> Result<Option<String>> {
-        let text = |name: &str| redirect.and_then(|it| it.get(name)).and_then(Value::as_str);
+    /// What an object of a request says of a link; `place` is where it stands in the request. A link leads to the
+    /// server's own address, whatever name it was asked under: that name may be made up by whoever asks.
+    async fn recovery_wish(&self, site: &Site, caller: &Caller, sent: &Value, place: &str) -> Result<Wish> {
+        let mut wrong = Vec::new();
+        let mut text = |value: &Value, name: &str, most: usize| match value {
+            Value::Null => None,
+            Value::String(it) if it.is_empty() => None,
+            Value::String(it) if it.chars().count() <= most => Some(it.clone()),
+            Value::String(_) => {
+                let why = format!("at most {most} characters");
+                wrong.push(Violation::new(format!("{place}{name}"), "MAX_LENGTH", why));
+                None
+            }
+            _ => {
+                wrong.push(Violation::new(format!("{place}{name}"), "FORMAT", "text is expected"));
+                None
+            }
+        };
+        let language = text(&sent["language"], "language", mail::LANGUAGE);
+        let url = text(&sent["redirect"]["url"], "redirect.url", RETURN_URL);
+        let client = text(&sent["redirect"]["clientId"], "redirect.clientId", CLIENT);
+        if !matches!(sent["redirect"], Value::Null | Value::Object(_)) {
+            wrong.push(Violation::new(format!("{place}redirect"), "FORMAT", "an object is expected"));
+        }
+        if language.as_deref().is_some_and(|it| !mail::is_language(it)) {
+            wrong.push(Violation::new(format!("{place}language"), "FORMAT", "a language like en or pt-BR is expected"));
+        }
+        if !wrong.is_empty() {
+            return Err(Fault::invalid(wrong));
+        }
         let own = match caller {
             Caller::Visitor { client, .. } | Caller::Member { client, .. } => client.clone(),
             Caller::User { .. } | Caller::App { .. } => None,
         };
-        let client = match text("clientId").map(ClientId::from).or(own) {
+        let client = match client.map(ClientId::from).or(own) {
             Some(id) => Some(self.client_of(site, &id).await?),
             None => None,
         };
-        self.return_url(client.as_deref(), text("url"), base_url)
+        let return_url = self.return_url(client.as_deref(), url.as_deref(), &self.url())?;
+        Ok(Wish { language, return_url })
     }
 }
 
@@ -287,14 +293,13 @@ async fn insert(
     member: &Member,
     link: &Secret,
     return_url: Option<String>,
-    base_url: &str,
 ) -> Result<String> {
     let now = me.now();
     let sql = "insert into stoa.link (site, hash, purpose, member, return_url, created, expires) \
                values ($1, $2, $3, $4, $5, $6, $7)";
     let hash = TokenHash::of(link.expose());
     tx.send(sql, params![&site.id, hash, PURPOSE, &member.id, return_url, now, now + LIFE]).await?;
-    Ok(format!("{base_url}/_api/account/v1/recover?token={}", link.expose()))
+    Ok(format!("{}/_api/account/v1/recover?token={}", me.url(), link.expose()))
 }
 
 async fn find(tx: &mut Tx<'_>, site: &str, hash: &[u8], now: Millis) -> Result<Option<(MemberId, Option<String>)>> {

@@ -355,6 +355,10 @@ impl Which {
             tx.send(sql, params![site, member]).await?;
             let sql = "update stoa.redirect_session set member = null where site = $1 and member = $2";
             tx.send(sql, params![site, member]).await?;
+            // Their rows stay, because wrong codes and messages are counted by them.
+            let sql = "update stoa.verification set expires = $1 \
+                       where site = $2 and member = $3 and signs_in = 1 and expires > $1";
+            tx.send(sql, params![now, site, member]).await?;
         }
         Ok(ids)
     }

@@ -13,9 +13,9 @@ use crate::{
     signing::Purpose,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
-use stoa_kernel::{Code, Email, Fault, MemberId, Millis, Result, Secret, SiteId, VisitorId};
+use stoa_kernel::{Code, Email, Fault, MemberId, Millis, Result, Secret, SiteId, Violation, VisitorId};
 use stoa_store::{Site, boxed};
 
 /// Life of a state token of this kind.
@@ -67,7 +67,7 @@ impl Identity {
     ///
     /// # Errors
     /// [`Code::StateTokenInvalid`] for a token that is unknown, too old, finished or somebody else's;
-    /// those of [`Identity::member_login`]; [`Code::Validation`] for the profile.
+    /// those of [`Identity::member_login`]; [`Code::ProfileInvalid`], its data naming the fields.
     pub async fn login_resume(
         &self,
         site: &Arc<Site>,
@@ -98,7 +98,9 @@ impl Identity {
                 // Nothing but what can be asked for: the person is not signed in yet.
                 let told = Field::ALL.map(|it| (it.name().to_owned(), profile[it.name()].clone()));
                 let told: Map<String, Value> = told.into_iter().filter(|it| !it.1.is_null()).collect();
-                let profile = Profile::parse(&Value::Object(told), "profile").map_err(Fault::invalid)?;
+                // Clients look for an error's code here and break on one that has none but violations.
+                let wrong = |it: Vec<Violation>| Fault::new(Code::ProfileInvalid).with("fieldViolations", json!(it));
+                let profile = Profile::parse(&Value::Object(told), "profile").map_err(wrong)?;
                 let signed = self.member_complete(site, &member, &password, profile, visitor).await?;
                 Ok(Resumed::Signed(Box::new(signed.ok_or_else(gone)?)))
             }

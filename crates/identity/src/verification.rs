@@ -44,7 +44,7 @@ struct Stored {
 /// What a check found. Not an error, so that the count of attempts is kept.
 enum Check {
     Right(Box<SignIn>),
-    Refused(Code),
+    Refused(Fault),
 }
 
 /// Starts the verification that a sign-in waits for, inside its transaction: the `stateToken`; the code
@@ -129,14 +129,15 @@ impl Identity {
                 self.mail_soon(&site.id).await;
                 Ok(*advanced)
             }
-            Check::Refused(code) => Err(Fault::new(code)),
+            Check::Refused(fault) => Err(fault),
         }
     }
 
     /// Sends another code for the same state token (`POST /v1/auth/resend`); the old one ends.
     ///
     /// # Errors
-    /// [`Code::StateTokenInvalid`]; [`Code::Throttled`] when the member got too many messages.
+    /// [`Code::StateTokenInvalid`]; [`Code::Throttled`] when the member got too many messages;
+    /// [`Code::MemberBlocked`].
     pub async fn verification_resend(&self, site: &Arc<Site>, state_token: &str) -> Result<SignIn> {
         if token::site_number(Kind::State, state_token) != Some(site.number) {
             return Err(Fault::new(Code::StateTokenInvalid));
@@ -155,6 +156,9 @@ impl Identity {
                     let Some((stored, member)) = still_valid(tx, &site, stored).await? else {
                         return Err(Fault::new(Code::StateTokenInvalid));
                     };
+                    if !matches!(member.status, Status::Pending | Status::Active) {
+                        return Err(Fault::new(Code::MemberBlocked));
+                    }
                     allow_message(tx, &site, &stored.member, now).await?;
                     let code = me.world().six_digits();
                     let sql = "update stoa.verification set code_hash = $1, code_expires = $2, messages = messages + 1 \
@@ -219,23 +223,23 @@ async fn check(me: &Identity, tx: &mut Tx<'_>, site: &Site, hash: &TokenHash, co
     let now = me.now();
     let stored = find(tx, site, hash, now).await?;
     let Some((stored, mut member)) = still_valid(tx, site, stored).await? else {
-        return Ok(Check::Refused(Code::StateTokenInvalid));
+        return Ok(Check::Refused(Fault::new(Code::StateTokenInvalid)));
     };
-    if stored.attempts >= TOKEN_ATTEMPTS || recent(tx, site, &stored.member, "attempts", now).await? >= MEMBER_ATTEMPTS
-    {
-        return Ok(Check::Refused(Code::Throttled));
+    let recent = recent(tx, site, &stored.member, "attempts", now).await?;
+    if stored.attempts >= TOKEN_ATTEMPTS || recent.sum >= MEMBER_ATTEMPTS {
+        return Ok(Check::Refused(recent.throttled(now)));
     }
     if stored.code_expires <= now || stored.code_hash != code_hash(&stored.member, code).to_vec() {
         let sql = "update stoa.verification set attempts = attempts + 1 where site = $1 and hash = $2";
         tx.send(sql, params![&site.id, hash]).await?;
-        return Ok(Check::Refused(Code::VerificationFailed));
+        return Ok(Check::Refused(Fault::new(Code::VerificationFailed)));
     }
     // The right code ends every other code of the member as well.
     let sql = "delete from stoa.verification where site = $1 and member = $2";
     tx.send(sql, params![&site.id, &stored.member]).await?;
     let was_active = member.status == Status::Active;
     if !Move::Verify.apply(&mut member) {
-        return Ok(Check::Refused(Code::MemberBlocked));
+        return Ok(Check::Refused(Fault::new(Code::MemberBlocked)));
     }
     member::update(tx, &site.id, &mut member, now).await?;
     if was_active {
@@ -243,7 +247,7 @@ async fn check(me: &Identity, tx: &mut Tx<'_>, site: &Site, hash: &TokenHash, co
     }
     if !stored.signs_in {
         if matches!(member.status, Status::Blocked | Status::Offline) {
-            return Ok(Check::Refused(Code::MemberBlocked));
+            return Ok(Check::Refused(Fault::new(Code::MemberBlocked)));
         }
         if member.status == Status::Pending && member.pending_approval && !member.pending_fields {
             approval::request(me, tx, &site.id, &member).await?;
@@ -252,7 +256,9 @@ async fn check(me: &Identity, tx: &mut Tx<'_>, site: &Site, hash: &TokenHash, co
     }
     match me.sign_in_advance(tx, site, member, stored.visitor.as_ref()).await {
         Ok(advanced) => Ok(Check::Right(Box::new(advanced))),
-        Err(fault) if fault.code() == Code::MemberBlocked => Ok(Check::Refused(Code::MemberBlocked)),
+        Err(fault) if matches!(fault.code(), Code::MemberBlocked | Code::PasswordReset) => {
+            Ok(Check::Refused(Fault::new(fault.code())))
+        }
         Err(fault) => Err(fault),
     }
 }
@@ -284,18 +290,33 @@ async fn still_valid(tx: &mut Tx<'_>, site: &Site, stored: Option<Stored>) -> Re
 }
 
 async fn allow_message(tx: &mut Tx<'_>, site: &Site, member: &MemberId, now: Millis) -> Result<()> {
-    match recent(tx, site, member, "messages", now).await? >= MEMBER_MESSAGES {
-        true => Err(Fault::new(Code::Throttled)),
-        false => Ok(()),
+    let recent = recent(tx, site, member, "messages", now).await?;
+    if recent.sum >= MEMBER_MESSAGES { Err(recent.throttled(now)) } else { Ok(()) }
+}
+
+/// A count over the member's verifications of the last hour.
+struct Recent {
+    sum: i64,
+    /// When the first of them was made that counts.
+    since: Millis,
+}
+
+impl Recent {
+    /// Comes again when the first of them has gone out of the hour.
+    fn throttled(&self, now: Millis) -> Fault {
+        let wait = (self.since + WINDOW - now).clamp(1_000, WINDOW);
+        Fault::new(Code::Throttled).with("retryAfterSeconds", (wait + 999) / 1_000)
     }
 }
 
-/// The sum of a count over the member's verifications of the last hour.
-async fn recent(tx: &mut Tx<'_>, site: &Site, member: &MemberId, count: &'static str, now: Millis) -> Result<i64> {
+async fn recent(tx: &mut Tx<'_>, site: &Site, member: &MemberId, count: &'static str, now: Millis) -> Result<Recent> {
     // The sum of bigint is a decimal on one of the engines, so it is made here.
-    let sql = format!("select {count} from stoa.verification where site = $1 and member = $2 and created > $3");
-    let counts: Vec<i64> = tx.rows(&sql, &params![&site.id, member, now - WINDOW], |row| row.get(0)).await?;
-    Ok(counts.iter().sum())
+    let sql =
+        format!("select {count}, created from stoa.verification where site = $1 and member = $2 and created > $3");
+    let read = |row: &Row<'_>| Ok((row.get::<i64>(0)?, row.get::<Millis>(1)?));
+    let counts = tx.rows(&sql, &params![&site.id, member, now - WINDOW], read).await?;
+    let since = counts.iter().filter(|it| it.0 > 0).map(|it| it.1).min().unwrap_or(now);
+    Ok(Recent { sum: counts.iter().map(|it| it.0).sum(), since })
 }
 
 fn folded(member: &Member) -> String {

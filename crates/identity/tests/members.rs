@@ -373,7 +373,7 @@ on_both_engines! {
         let (ada, bob) = (kit.caller(&ada.access_token).await.unwrap(), kit.caller(&bob.access_token).await.unwrap());
         let here = attempt().address;
         let ask = json!({ "email": "ada@example.org" });
-        kit.identity.recovery_send(&kit.site, &app(), here, &ask, "http://localhost").await.unwrap();
+        kit.identity.recovery_send(&kit.site, &app(), here, &ask).await.unwrap();
         let mail = mail_to(&kit, "ada@example.org").await.unwrap();
         let link = mail.links[0].split_once("token=").unwrap().1;
 
@@ -413,7 +413,7 @@ on_both_engines! {
         kit.register("ada@example.org").await.unwrap();
         let ask = async |from: &str, email: &str| {
             let body = json!({ "email": email });
-            kit.identity.recovery_send(&kit.site, &app(), from.parse().unwrap(), &body, "http://localhost").await
+            kit.identity.recovery_send(&kit.site, &app(), from.parse().unwrap(), &body).await
         };
         for n in 0..50 {
             ask("192.0.2.1", &format!("nobody{n}@example.org")).await.unwrap();
@@ -438,7 +438,7 @@ on_both_engines! {
         let node = Identity::open(store, world, mailer.clone(), roomy()).await.unwrap();
         let ask = async |email: &str| {
             let (body, here) = (json!({ "email": email }), attempt().address);
-            node.recovery_send(&kit.site, &app(), here, &body, "http://localhost").await.expect("the same answer");
+            node.recovery_send(&kit.site, &app(), here, &body).await.expect("the same answer");
         };
         for email in &emails {
             ask(email).await;

@@ -109,6 +109,7 @@ codes! {
     StateTokenInvalid    = "INVALID_STATE_TOKEN", 400, "The sign-in has expired or was finished; start again.";
     VerificationRequired = "EMAIL_VERIFICATION_REQUIRED", 403, "The email address must be verified first.";
     VerificationFailed   = "VERIFICATION_FAILED", 400, "The code is wrong or has expired.";
+    ProfileInvalid       = "INVALID_PROFILE", 400, "The profile is not valid.";
     LinkInvalid          = "INVALID_LINK", 400, "The link has expired or was used.";
     Throttled            = "THROTTLED_FEATURE", 429, "Too many attempts; try again later.";
     Unauthenticated      = "UNAUTHENTICATED", 401, "A valid token is needed.";

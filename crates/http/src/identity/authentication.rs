@@ -15,7 +15,7 @@ use stoa_identity::{
     Marks, Resumed,
     member::{Attempt, Registration, SignOn},
 };
-use stoa_kernel::{Caller, Email, MemberId, Secret};
+use stoa_kernel::{Caller, Email, Fault, MemberId, Secret, Violation};
 
 /// `POST /v2/register`.
 pub(crate) async fn register(
@@ -90,7 +90,12 @@ pub(crate) async fn change_password(State(app): State<App>, call: Call, Json(bod
 
 /// `POST /v2/validate-email`: whether an address has the form of one.
 pub(crate) async fn validate_email(_: Call, Json(body): Json) -> Result<Response, Problem> {
-    let is_valid = Email::parse(text(&body["email"])).is_some();
+    let violation = |rule, why| Fault::invalid(vec![Violation::new("email", rule, why)]);
+    let is_valid = match &body["email"] {
+        Value::String(text) => Email::parse(text).is_some(),
+        Value::Null => return Err(violation("REQUIRED_FIELD", "is required").into()),
+        _ => return Err(violation("FORMAT", "text is expected").into()),
+    };
     Ok(body::ok(&json!({ "valid": is_valid, "formatInvalid": !is_valid })))
 }
 

@@ -12,6 +12,7 @@ use stoa_identity::{
     Marks,
     authorize::Navigation,
     flow::{Browser, Change, Cookies},
+    mail::is_language,
 };
 use stoa_kernel::{Code, Fault, Result};
 
@@ -126,8 +127,7 @@ impl Visit {
 /// The first language of an `Accept-Language` header, when it is one.
 fn first_language(header: &str) -> Option<String> {
     let tag = header.split([',', ';']).next().unwrap_or_default().trim();
-    let is_tag = (2..=35).contains(&tag.len()) && tag.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-');
-    is_tag.then(|| tag.to_owned())
+    is_language(tag).then(|| tag.to_owned())
 }
 
 /// Over TLS the name says that nobody but this very host can have set the cookie.

@@ -78,7 +78,7 @@ pub(crate) async fn login(State(app): State<App>, from: From) -> Answer {
 pub(crate) async fn send_set_password_email(State(app): State<App>, from: From) -> Answer {
     let (site, info) = (&from.ask.site, &from.info);
     let sent = json!({ "email": from.ask.data["email"] });
-    app.identity.recovery_send(site, &from.ask.caller, info.address, &sent, &info.base_url).await?;
+    app.identity.recovery_send(site, &from.ask.caller, info.address, &sent).await?;
     answer("accepted", true)
 }
 

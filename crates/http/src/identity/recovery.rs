@@ -20,7 +20,7 @@ pub(crate) async fn send_email(
     info: RequestInfo,
     Json(body): Json,
 ) -> Result<Response, Problem> {
-    app.identity.recovery_send(&call.site, &call.caller, info.address, &body, &info.base_url).await?;
+    app.identity.recovery_send(&call.site, &call.caller, info.address, &body).await?;
     Ok(body::ok(&json!({})))
 }
 
@@ -28,10 +28,9 @@ pub(crate) async fn send_email(
 pub(crate) async fn activation_email(
     State(app): State<App>,
     call: Call,
-    info: RequestInfo,
     Json(body): Json,
 ) -> Result<Response, Problem> {
-    app.identity.activation_send(&call.site, &call.caller, &body, &info.base_url).await?;
+    app.identity.activation_send(&call.site, &call.caller, &body).await?;
     Ok(body::ok(&json!({})))
 }
 

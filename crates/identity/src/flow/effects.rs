@@ -13,6 +13,7 @@ use crate::{
     password,
     person::Person,
     profile::Profile,
+    recovery::Wish,
 };
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -108,9 +109,12 @@ impl Identity {
                 self.flow_check_approval(site, record, &member, password, attempt).await
             }
             Effect::SendRecovery { email } => {
-                let return_url = record.context.return_url.clone();
+                // Under a name that isn't the server's own, which whoever asks may have made up, this server's
+                // addresses were allowed as if they were of that name.
+                let is_own_name = browser.base_url == *self.url();
+                let return_url = record.context.return_url.clone().filter(|_| is_own_name);
                 let language = browser.language.clone();
-                self.recovery_ask(site, browser.address, &email, language, return_url, &browser.base_url).await?;
+                self.recovery_ask(site, browser.address, &email, Wish { language, return_url }).await?;
                 Ok((Outcome::Sent, None))
             }
             Effect::SetPassword { reason: PasswordReason::OwnerSetup, password } => {

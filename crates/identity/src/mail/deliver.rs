@@ -10,7 +10,12 @@ use super::{
     queue::{self, Letter, Taken, Task},
     render,
 };
-use crate::{Core, Identity, audit::prune, recovery, seal::Sealer};
+use crate::{
+    Core, Identity,
+    audit::prune,
+    recovery::{self, Wish},
+    seal::Sealer,
+};
 use parking_lot::{Mutex, RwLock};
 use std::{
     collections::HashSet,
@@ -298,8 +303,8 @@ impl Identity {
         let task = text.and_then(|it| serde_json::from_str(&it).ok());
         match task {
             Some(Task::Letter(letter)) => self.mail_send(site, taken, letter).await,
-            Some(Task::Recovery { email, language, return_url, base_url }) => {
-                self.recovery_answer(site, taken.id, email, language, return_url, base_url).await
+            Some(Task::Recovery { email, language, return_url }) => {
+                self.recovery_answer(site, taken.id, email, Wish { language, return_url }).await
             }
             Some(Task::Approval) => match taken.member.clone() {
                 Some(member) => self.approval_ask(site, taken.id, member).await,

@@ -32,7 +32,6 @@ pub(crate) enum Task {
         email: String,
         language: Option<String>,
         return_url: Option<String>,
-        base_url: String,
     },
     /// A member waits for the owners' answer.
     Approval,

