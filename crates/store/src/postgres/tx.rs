@@ -87,14 +87,16 @@ impl<'t> PgTx<'t> {
     /// Puts a request behind those that were sent.
     async fn put(&mut self, request: impl Future<Output = Result<u64, Error>> + Send + 't) -> Result<(), Error> {
         let mut request: Sent<'t> = Box::pin(request);
-        match first_poll(request.as_mut()).await {
-            Poll::Ready(done) => self.settle(ready(done)).await.map(drop),
-            Poll::Pending if self.sent.len() == SENT => self.settle(request).await.map(drop),
+        let changed = match first_poll(request.as_mut()).await {
+            Poll::Ready(done) => self.settle(ready(done)).await?,
+            Poll::Pending if self.sent.len() == SENT => self.settle(request).await?,
             Poll::Pending => {
                 self.sent.push(request);
-                Ok(())
+                return Ok(());
             }
-        }
+        };
+        self.changed += changed;
+        Ok(())
     }
 
     /// Waits until it is known that the transaction has begun.
