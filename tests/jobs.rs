@@ -12,7 +12,7 @@ use stoa_content::{Request, transfer::Format};
 use stoa_identity::member::Arrival;
 use stoa_kernel::{Caller, Role};
 use stoa_sql::Value;
-use stoa_store::{Database, InsertRows, boxed, outbox};
+use stoa_store::{Database, InsertRows, Lane, boxed, outbox};
 use stoa_testkit::{TestApp, on_both_engines};
 use tracing::{
     Event, Metadata, Subscriber,
@@ -108,6 +108,29 @@ async fn fill(database: &Database, table: &'static str, site: Option<&str>, colu
     write.await.unwrap();
 }
 
+/// The first column of what is selected.
+async fn rows(database: &Database, sql: String) -> Vec<String> {
+    let read = database.read(Lane::Scan, move |tx| boxed!(Ok(tx.rows(&sql, &[], |row| row.get(0)).await?)));
+    read.await.unwrap()
+}
+
+/// The tables with a column that says when a row is over.
+async fn expiring(database: &Database) -> Vec<String> {
+    let sql = match database.dialect().name() {
+        "sqlite" => {
+            "select m.name from sqlite_master m join pragma_table_info(m.name, 'stoa') c \
+             where m.type = 'table' and c.name = 'expires'"
+        }
+        _ => {
+            "select cast(table_name as text) from information_schema.columns \
+             where table_schema = 'stoa' and column_name = 'expires'"
+        }
+    };
+    let tables = rows(database, sql.to_owned()).await;
+    assert!(!tables.is_empty());
+    tables
+}
+
 async fn create(app: &TestApp, id: &str, fields: Json) {
     let levels = json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "SITE_MEMBER_AUTHOR" });
     let object = json!({ "id": id, "fields": fields, "dataPermissions": levels });
@@ -146,31 +169,47 @@ on_both_engines! {
         let _turn = TURN.lock().await;
         let app = TestApp::new(engine).await;
         let (site, identity) = (&app.site, &app.app.identity);
+        let catalog = app.kit.store.catalog();
         // The clock of tests stands in the year 2026.
-        for (table, columns) in [
+        let of_site = [
             ("audit", "id:t created:i event:t actor_kind:t actor:t"),
-            ("session_token", "hash:b member:t expires:i"),
+            ("captcha", "hash:b expires:i"),
             ("code", "hash:b client:t member:t root:t expires:i"),
-            ("refresh_token", "hash:b session:t children:i expires:i"),
             ("device", "hash:b member:t created:i expires:i"),
-            ("session", "id:t root:t member:t hash:b created:i used:i expires:i"),
             ("flow", "hash:b browser:b kind:t state:t context:t revision:i expires:i"),
-            ("redirect_session", "hash:b plan:t expires:i"),
-            ("verification", "hash:b member:t email_folded:t code_hash:b code_expires:i attempts:i messages:i created:i expires:i"),
-            ("link", "hash:b purpose:t member:t created:i expires:i"),
             ("install_code", "hash:b client:t expires:i"),
+            ("link", "hash:b purpose:t member:t created:i expires:i"),
             ("mail", "id:t kind:t created:i expires:i attempts:i"),
-        ] {
-            fill(site, table, Some(site.id.as_str()), columns, 2500).await;
+            ("redirect_session", "hash:b plan:t expires:i"),
+            ("refresh_token", "hash:b session:t children:i expires:i"),
+            ("session", "id:t root:t member:t hash:b created:i used:i expires:i"),
+            ("session_token", "hash:b member:t expires:i"),
+            ("verification", "hash:b member:t email_folded:t code_hash:b code_expires:i attempts:i messages:i created:i expires:i"),
+        ];
+        let of_catalog = [
+            ("invite", "hash:b site:t role:t expires:i"),
+            ("person_session", "id:t hash:b person:t site:t created:i expires:i"),
+            ("revocation", "subject:t created:i expires:i"),
+        ];
+        for (table, columns) in of_site {
+            fill(site, table, Some(site.id.as_str()), columns, 1250).await;
         }
-        fill(app.kit.store.catalog(), "revocation", None, "subject:t created:i expires:i", 2500).await;
-        in_pieces("the audit log", 2500, 1000, identity.audit_prune(site)).await.unwrap();
-        in_pieces("sessions", 5 * 2500, 1000, identity.sessions_prune(site)).await.unwrap();
-        in_pieces("flows", 5 * 2500, 1000, identity.flows_prune(site)).await.unwrap();
-        fill(site, "device", Some(site.id.as_str()), "hash:b member:t created:i expires:i", 2500).await;
-        in_pieces("mail and browsers", 2 * 2500, 1000, identity.mail_prune(site)).await.unwrap();
-        let gone = in_pieces("revocations", 2500, 1000, identity.revocations_prune()).await.unwrap();
-        assert_eq!(gone, 2500);
+        for (table, columns) in of_catalog {
+            fill(catalog, table, None, columns, 1250).await;
+        }
+        in_pieces("a site", 1250 * of_site.len() as u64, 500, identity.tidy(site)).await;
+        in_pieces("the catalogue", 1250 * of_catalog.len() as u64, 500, identity.tidy_catalog()).await;
+        for (table, _) in of_site.iter().chain(&of_catalog) {
+            let database: &Database = if of_catalog.iter().any(|it| it.0 == *table) { catalog } else { site };
+            let left = rows(database, format!("select cast(count(*) as text) from stoa.{table}")).await;
+            assert_eq!(left, ["0"], "{table}");
+        }
+        // Whoever makes a table of what expires says when it is deleted.
+        let mut tables = expiring(site).await;
+        tables.extend(expiring(catalog).await);
+        let known = of_site.iter().chain(&of_catalog).map(|it| it.0);
+        tables.retain(|it| known.clone().all(|known| known != it));
+        assert!(tables.is_empty(), "nobody tidies {tables:?}");
     }
 
     async fn an_outbox_is_cut_in_pieces(engine) {

@@ -7,11 +7,6 @@ use stoa_kernel::{Caller, Code, Fault, MemberId, Millis, Result, SessionId, Site
 use stoa_sql::{Writer, params};
 use stoa_store::{Lane, Site, Tx, boxed};
 
-/// How long an entry is kept.
-const KEPT: Millis = 400 * 24 * 60 * 60_000;
-/// Entries that one statement deletes.
-const CHUNK: i64 = 1_000;
-
 /// What is noted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Event {
@@ -164,39 +159,5 @@ impl Identity {
             })
         })
         .await
-    }
-
-    /// Deletes what is older than a year and a bit. For the housekeeping of a running server.
-    pub async fn audit_prune(&self, site: &Site) -> Result<()> {
-        prune(site, "audit", "id", "created < $2", self.now() - KEPT).await
-    }
-}
-
-/// Deletes rows of a table piece by piece, each piece a transaction of its own: nobody waits long for the
-/// writer. `condition` compares with `$2`.
-pub(crate) async fn prune(
-    site: &Site,
-    table: &'static str,
-    key: &'static str,
-    condition: &'static str,
-    before: Millis,
-) -> Result<()> {
-    loop {
-        let id = site.id.clone();
-        let deleted = site
-            .write(move |tx| {
-                let id = id.clone();
-                boxed!({
-                    let sql = format!(
-                        "delete from stoa.{table} where site = $1 and {key} in \
-                         (select {key} from stoa.{table} where site = $1 and {condition} limit $3)"
-                    );
-                    Ok(tx.execute(&sql, &params![&id, before, CHUNK]).await?)
-                })
-            })
-            .await?;
-        if deleted < CHUNK as u64 {
-            return Ok(());
-        }
     }
 }

@@ -37,6 +37,7 @@ pub mod session;
 pub mod signing;
 mod stage;
 pub mod throttle;
+mod tidy;
 pub mod token;
 pub mod verification;
 pub mod visitor;

@@ -27,8 +27,6 @@ const BOUND: Millis = 2_000;
 const OVERLAP: Millis = 60_000;
 /// Rows a statement.
 const CHUNK: usize = 100;
-/// Rows deleted in one transaction.
-const PRUNED: i64 = 1000;
 
 pub(crate) struct Revocations {
     /// Subject → when the entry is no longer needed.
@@ -146,23 +144,6 @@ impl Identity {
             .read(Lane::Point, move |tx| boxed!(Ok(tx.row(sql, &params![a, b, c], |_| Ok(())).await?)))
             .await?;
         Ok(found.is_some())
-    }
-
-    /// Deletes rows whose tokens have expired by themselves. For the housekeeping of a running server.
-    pub async fn revocations_prune(&self) -> Result<u64> {
-        let now = self.now();
-        // Asked of the row once more: it may have been renewed since it was found.
-        let sql = "delete from stoa.revocation where expires <= $1 and subject in \
-                   (select subject from stoa.revocation where expires <= $1 limit $2)";
-        let catalog = self.core.store.catalog();
-        let mut all = 0;
-        loop {
-            let gone = catalog.append(move |tx| boxed!(Ok(tx.execute(sql, &params![now, PRUNED]).await?))).await?;
-            all += gone;
-            if gone < PRUNED as u64 {
-                return Ok(all);
-            }
-        }
     }
 }
 

@@ -14,9 +14,7 @@ mod list;
 pub use list::{Ending, SignedIn};
 
 use crate::{
-    Identity,
-    audit::prune,
-    member,
+    Identity, member,
     token::{self, Kind},
 };
 use std::sync::Arc;
@@ -26,8 +24,6 @@ use stoa_store::{Lane, Site, Tx, TxFuture, boxed};
 
 /// A session's last use is written down at most this often.
 const USE_STEP: Millis = 3_600_000;
-/// Sessions that one statement deletes.
-const PRUNED: i64 = 500;
 
 /// A session that has not ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -271,47 +267,6 @@ impl Identity {
             .await?;
         ended.retain(|it| !before.contains(it));
         self.revoke(&ended).await
-    }
-
-    /// Deletes what has been over for a day: used or expired codes and tokens, ended sessions. For the
-    /// housekeeping of a running server.
-    pub async fn sessions_prune(&self, site: &Site) -> Result<()> {
-        let long_ago = self.now() - 86_400_000;
-        for table in ["session_token", "code", "refresh_token", "device"] {
-            prune(site, table, "hash", "expires < $2", long_ago).await?;
-        }
-        self.sessions_prune_over(site, long_ago, long_ago - self.config().session_idle).await
-    }
-
-    /// Sessions are looked for beside the writer, which then only deletes by id.
-    async fn sessions_prune_over(&self, site: &Site, long_ago: Millis, idle_since: Millis) -> Result<()> {
-        loop {
-            let id = site.id.clone();
-            let sql =
-                "select id from stoa.session where site = $1 and (ended < $2 or expires < $2 or used < $3) limit $4";
-            let over: Vec<String> = site
-                .read(Lane::Scan, move |tx| {
-                    boxed!({
-                        let values = params![&id, long_ago, idle_since, PRUNED];
-                        Ok(tx.rows(sql, &values, |row| row.get(0)).await?)
-                    })
-                })
-                .await?;
-            let (id, count) = (site.id.clone(), over.len());
-            site.write(move |tx| {
-                let (id, over) = (id.clone(), over.clone());
-                boxed!({
-                    let any = tx.dialect().any_of("id", "$2");
-                    let sql = format!("delete from stoa.session where site = $1 and {any}");
-                    tx.send(&sql, params![&id, over]).await?;
-                    Ok(())
-                })
-            })
-            .await?;
-            if count < PRUNED as usize {
-                return Ok(());
-            }
-        }
     }
 }
 

@@ -7,7 +7,10 @@ mod common;
 
 use common::*;
 use serde_json::json;
-use std::net::{IpAddr, Ipv4Addr};
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    sync::Arc,
+};
 use stoa_identity::{
     Config, Marks,
     audit::AuditQuery,
@@ -16,8 +19,8 @@ use stoa_identity::{
     redirect::Asking,
     throttle::{Limits, Lockout, Rate, SiteLimits},
 };
-use stoa_kernel::{Caller, Code, Email, Result, Role, Secret};
-use stoa_store::{Lane, boxed};
+use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Result, Role, Secret, VisitorId};
+use stoa_store::{Database, Lane, Ownership, Site, Tx, TxFuture, boxed};
 use stoa_testkit::on_both_engines;
 
 /// The n-th machine of an attacker who has many.
@@ -113,11 +116,19 @@ impl Kit {
         of
     }
 
-    async fn count(&self, table: &'static str) -> i64 {
-        let sql = format!("select count(*) from stoa.{table}");
-        let read = self.site.read(Lane::Point, move |tx| boxed!(Ok(tx.row(&sql, &[], |row| row.get(0)).await?)));
-        read.await.unwrap().unwrap_or(0)
+    async fn count(&self, table: &str) -> i64 {
+        count(&self.site, table).await
     }
+
+    async fn count_in_catalog(&self, table: &str) -> i64 {
+        count(self.base.store.catalog(), table).await
+    }
+}
+
+async fn count(database: &Database, table: &str) -> i64 {
+    let sql = format!("select count(*) from stoa.{table}");
+    let read = database.read(Lane::Point, move |tx| boxed!(Ok(tx.row(&sql, &[], |row| row.get(0)).await?)));
+    read.await.unwrap().unwrap_or(0)
 }
 
 on_both_engines! {
@@ -307,7 +318,7 @@ on_both_engines! {
         begin().await;
         kit.base.clock.advance(61 * 60_000);
         begin().await;
-        kit.identity.flows_prune(&kit.site).await.unwrap();
+        kit.identity.tidy(&kit.site).await;
         assert_eq!(kit.count("flow").await, 1);
         assert_eq!(kit.count("redirect_session").await, 2_346, "another site's are its own affair");
         kit.site.write(|tx| boxed!({
@@ -315,7 +326,66 @@ on_both_engines! {
             tx.execute(sql, &[]).await?;
             Ok(())
         })).await.unwrap();
-        kit.identity.flows_prune(&kit.site).await.unwrap();
+        kit.identity.tidy(&kit.site).await;
         assert_eq!(kit.count("redirect_session").await, 1);
+    }
+
+    async fn what_is_over_of_those_who_run_sites_is_deleted(engine) {
+        let kit = Kit::new(engine).await;
+        let (hour, day) = (3_600_000, 86_400_000);
+        let email = Email::parse("olga@example.org").unwrap();
+        let invite = async |email: Option<&Email>| {
+            let life = std::time::Duration::from_secs(3_600);
+            let url = kit.identity.invite_create(&kit.site.id, email, Role::Owner, life, "http://localhost");
+            url.await.unwrap().split_once("invite=").unwrap().1.to_owned()
+        };
+        invite(None).await;
+        let token = invite(Some(&email)).await;
+        let (olga, role) = kit.identity.invite_accept(&token, None, &Secret::new(PASSWORD)).await.unwrap();
+        let session = async || kit.identity.person_session_create(&kit.site.id, &olga, role).await.unwrap();
+        let (ended, _) = session().await;
+        kit.identity.person_session_end(&ended).await.unwrap();
+        let (_, cookie) = session().await;
+        let left = async || {
+            kit.identity.tidy_catalog().await;
+            (kit.count_in_catalog("invite").await, kit.count_in_catalog("person_session").await)
+        };
+        assert_eq!(left().await, (2, 2));
+        kit.base.clock.advance(day + hour);
+        let open = invite(Some(&email)).await;
+        assert_eq!(left().await, (1, 1));
+        assert!(kit.identity.invite_get(&open).await.is_ok());
+        assert!(kit.identity.person_session_by_cookie(cookie.expose()).await.unwrap().is_some());
+        kit.base.clock.advance(14 * day);
+        assert_eq!(left().await, (0, 0));
+    }
+
+    async fn what_can_not_be_finished_keeps_nothing_else(engine) {
+        let kit = Kit::new(engine).await;
+        kit.identity.keep_ownership(Arc::new(Broken));
+        let site = kit.site.id.clone();
+        let write = kit.site.write(move |tx| {
+            let site = site.clone();
+            boxed!({
+                let sql = "insert into stoa.visitor_member (site, visitor, member, created, unfinished) \
+                           values ($1, 'v', 'm', 0, 1)";
+                tx.execute(sql, &stoa_sql::params![&site]).await?;
+                let sql = "insert into stoa.captcha (site, hash, expires) values ($1, $2, 0)";
+                tx.execute(sql, &stoa_sql::params![&site, b"over".to_vec()]).await?;
+                Ok(())
+            })
+        });
+        write.await.unwrap();
+        kit.identity.tidy(&kit.site).await;
+        assert_eq!((kit.count("visitor_member").await, kit.count("captcha").await), (1, 0));
+    }
+}
+
+/// Keeps what it should pass on.
+struct Broken;
+
+impl Ownership for Broken {
+    fn pass<'t>(&'t self, _: &'t mut Tx<'_>, _: &'t Site, _: &'t VisitorId, _: &'t MemberId) -> TxFuture<'t, bool> {
+        boxed!(Err(Fault::internal("broken")))
     }
 }

@@ -2,8 +2,6 @@
 
 use crate::services::Services;
 use std::time::Duration;
-use stoa_kernel::Result;
-use stoa_store::Site;
 use tokio::time::MissedTickBehavior;
 
 const PERIOD: Duration = Duration::from_secs(60 * 60);
@@ -16,23 +14,11 @@ pub async fn run(services: Services) {
     let mut turns = tokio::time::interval(PERIOD);
     loop {
         turns.tick().await;
-        if let Err(fault) = services.identity.revocations_prune().await {
-            tracing::warn!("revocations could not be tidied: {fault:?}");
-        }
+        services.identity.tidy_catalog().await;
         for site in services.store.open_sites() {
-            if let Err(fault) = tidy(&services, &site).await {
-                tracing::warn!(site = %site.id, "a site could not be tidied: {fault:?}");
-            }
+            services.identity.tidy(&site).await;
         }
     }
-}
-
-async fn tidy(services: &Services, site: &Site) -> Result<()> {
-    services.identity.joins_finish(site).await?;
-    services.identity.audit_prune(site).await?;
-    services.identity.sessions_prune(site).await?;
-    services.identity.mail_prune(site).await?;
-    services.identity.flows_prune(site).await
 }
 
 async fn prune_outboxes(services: Services) {

@@ -1,7 +1,7 @@
 //! A flow as it is stored: its token and the browser's cookie as hashes, its state as JSON.
 
 use super::{state::State, wire::FlowKind};
-use crate::{Identity, audit::prune, authorize::Authorization};
+use crate::authorize::Authorization;
 use serde::{Deserialize, Serialize};
 use stoa_kernel::{Code, Fault, Millis, Result, TokenHash};
 use stoa_sql::params;
@@ -9,8 +9,6 @@ use stoa_store::{Lane, Site, Tx, boxed};
 
 /// Life of a flow.
 pub(super) const LIFE: Millis = 60 * 60_000;
-
-const DAY: Millis = 24 * 60 * 60_000;
 
 /// What a flow is for: decided when it begins, never changed.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -89,28 +87,6 @@ pub(super) async fn advance(tx: &mut Tx<'_>, site: &Site, record: &Record, state
         "update stoa.flow set state = $1, revision = revision + 1 where site = $2 and hash = $3 and revision = $4";
     let changed = tx.execute(sql, &params![json(state)?, &site.id, &record.hash, record.revision]).await?;
     Ok(changed == 1)
-}
-
-impl Identity {
-    /// Deletes flows and redirect sessions that are over, and codes and links that have been for a day:
-    /// these are counted. For the housekeeping of a running server.
-    ///
-    /// # Errors
-    /// Whatever the database answers.
-    pub async fn flows_prune(&self, site: &Site) -> Result<()> {
-        let now = self.now();
-        for (table, before) in [
-            ("flow", now),
-            ("redirect_session", now),
-            ("verification", now - DAY),
-            ("link", now - DAY),
-            ("captcha", now),
-            ("install_code", now),
-        ] {
-            prune(site, table, "hash", "expires < $2", before).await?;
-        }
-        Ok(())
-    }
 }
 
 fn json(value: &impl Serialize) -> Result<String> {

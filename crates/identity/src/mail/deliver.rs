@@ -12,7 +12,6 @@ use super::{
 };
 use crate::{
     Core, Identity,
-    audit::prune,
     recovery::{self, Wish},
     seal::Sealer,
 };
@@ -49,8 +48,6 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Attempts follow after this long, then three times as long each, up to [`LONGEST_WAIT`].
 const FIRST_WAIT: Millis = 5_000;
 const LONGEST_WAIT: Millis = 30 * 60_000;
-/// How long it is kept why something was not delivered.
-const FAILURES_KEPT: Millis = 30 * 24 * 60 * 60_000;
 
 /// What the mail of this process works with.
 pub(crate) struct Post {
@@ -403,13 +400,5 @@ impl Identity {
             })
         })
         .await
-    }
-
-    /// Deletes what was given up a month ago, and browsers not seen for a year. For the housekeeping of a
-    /// running server.
-    pub async fn mail_prune(&self, site: &Site) -> Result<()> {
-        let now = self.now();
-        prune(site, "mail", "id", "due is null and created < $2", now - FAILURES_KEPT).await?;
-        prune(site, "device", "hash", "expires < $2", now).await
     }
 }

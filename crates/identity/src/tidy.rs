@@ -1,0 +1,135 @@
+//! What is deleted because nobody can use it any more: every table whose rows come to an end has its line here.
+
+use crate::{Config, Identity};
+use stoa_kernel::{Millis, Result, SiteId};
+use stoa_sql::Value;
+use stoa_store::{Database, Lane, Row, Site, boxed};
+
+/// Rows that one transaction deletes: nobody waits long for the writer.
+const CHUNK: usize = 500;
+
+const DAY: Millis = 24 * 60 * 60_000;
+
+/// What is over in a site.
+fn of_site(config: &Config) -> [Rule; 14] {
+    let id = Key::Text("id");
+    [
+        Rule { table: "audit", key: id, over: "created < $1", kept: 400 * DAY },
+        // Used codes and tokens stay for a while, so that a second use is seen.
+        Rule { table: "session_token", key: Key::Hash, over: "expires < $1", kept: DAY },
+        Rule { table: "code", key: Key::Hash, over: "expires < $1", kept: DAY },
+        Rule { table: "refresh_token", key: Key::Hash, over: "expires < $1", kept: DAY },
+        Rule { table: "session", key: id, over: "ended < $1 or expires < $1", kept: DAY },
+        Rule { table: "session", key: id, over: "used < $1", kept: config.session_idle + DAY },
+        Rule { table: "device", key: Key::Hash, over: "expires < $1", kept: 0 },
+        Rule { table: "flow", key: Key::Hash, over: "expires < $1", kept: 0 },
+        Rule { table: "redirect_session", key: Key::Hash, over: "expires < $1", kept: 0 },
+        // How many there were lately is counted.
+        Rule { table: "verification", key: Key::Hash, over: "expires < $1", kept: DAY },
+        Rule { table: "link", key: Key::Hash, over: "expires < $1", kept: DAY },
+        Rule { table: "captcha", key: Key::Hash, over: "expires < $1", kept: 0 },
+        Rule { table: "install_code", key: Key::Hash, over: "expires < $1", kept: 0 },
+        // Messages that were given up.
+        Rule { table: "mail", key: id, over: "due is null and created < $1", kept: 30 * DAY },
+    ]
+}
+
+/// What is over in the catalogue.
+const OF_CATALOG: [Rule; 3] = [
+    // The tokens have expired by themselves.
+    Rule { table: "revocation", key: Key::Text("subject"), over: "expires < $1", kept: 0 },
+    Rule { table: "person_session", key: Key::Text("id"), over: "ended < $1 or expires < $1", kept: DAY },
+    Rule { table: "invite", key: Key::Hash, over: "used < $1 or expires < $1", kept: DAY },
+];
+
+/// Which rows of a table nobody can use any more.
+#[derive(Clone, Copy)]
+struct Rule {
+    table: &'static str,
+    key: Key,
+    /// A condition; `$1` is the time before which a row was over for long enough.
+    over: &'static str,
+    /// How long that is.
+    kept: Millis,
+}
+
+/// The column that tells the rows of a site, or of the catalogue, apart.
+#[derive(Clone, Copy)]
+enum Key {
+    /// `hash`, which is bytes.
+    Hash,
+    Text(&'static str),
+}
+
+impl Identity {
+    /// Finishes what was too much for one transaction and deletes what is over in a site. For the housekeeping
+    /// of a running server: what fails is logged, stops nothing else, and is tried again at the next turn.
+    pub async fn tidy(&self, site: &Site) {
+        if let Err(fault) = self.joins_finish(site).await {
+            tracing::warn!(site = %site.id, "what visitors owned was not all passed on: {fault:?}");
+        }
+        for rule in of_site(self.config()) {
+            if let Err(fault) = prune(site, Some(&site.id), rule, self.now()).await {
+                tracing::warn!(site = %site.id, table = rule.table, "what is over was not all deleted: {fault:?}");
+            }
+        }
+    }
+
+    /// The same for the catalogue.
+    pub async fn tidy_catalog(&self) {
+        for rule in OF_CATALOG {
+            if let Err(fault) = prune(self.store().catalog(), None, rule, self.now()).await {
+                tracing::warn!(table = rule.table, "what is over was not all deleted: {fault:?}");
+            }
+        }
+    }
+}
+
+/// Deletes what a rule says piece by piece, each piece a transaction of its own. Rows are looked for beside the
+/// writer, which then only deletes by key what still is over.
+async fn prune(database: &Database, site: Option<&SiteId>, rule: Rule, now: Millis) -> Result<()> {
+    let Rule { table, key, over, kept } = rule;
+    let (place, key_place) = if site.is_some() { (" and site = $2", "$3") } else { ("", "$2") };
+    let scope: Vec<Value> = [Value::from(now - kept)].into_iter().chain(site.map(Value::from)).collect();
+    let column = key.column();
+    let rest = format!("from stoa.{table} where ({over}){place}");
+    let (find, delete) =
+        (format!("select {column} {rest} limit {CHUNK}"), format!("delete {rest} and {column} = {key_place}"));
+    loop {
+        let (find, values) = (find.clone(), scope.clone());
+        let found = database
+            .read(Lane::Scan, move |tx| boxed!(Ok(tx.rows(&find, &values, |row| key.read(row)).await?)))
+            .await?;
+        let (delete, scope, count) = (delete.clone(), scope.clone(), found.len());
+        database
+            .append(move |tx| {
+                let (delete, scope, found) = (delete.clone(), scope.clone(), found.clone());
+                boxed!({
+                    for key in found {
+                        tx.send(&delete, [scope.clone(), vec![key]].concat()).await?;
+                    }
+                    Ok(())
+                })
+            })
+            .await?;
+        if count < CHUNK {
+            return Ok(());
+        }
+    }
+}
+
+impl Key {
+    fn column(self) -> &'static str {
+        match self {
+            Self::Hash => "hash",
+            Self::Text(column) => column,
+        }
+    }
+
+    fn read(self, row: &Row<'_>) -> Result<Value, stoa_store::Error> {
+        match self {
+            Self::Hash => row.get(0).map(Value::Bytes),
+            Self::Text(_) => row.get(0).map(Value::Text),
+        }
+    }
+}
