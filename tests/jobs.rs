@@ -289,6 +289,29 @@ on_both_engines! {
         in_pieces("a deleted collection", 1, 10, content.collection_delete(&app.site, &owner(), "plain")).await.unwrap();
     }
 
+    async fn badges_of_members_are_retagged_in_pieces(engine) {
+        let _turn = TURN.lock().await;
+        let app = TestApp::new(engine).await;
+        let id = app.site.id.clone();
+        let write = app.site.append(move |tx| {
+            let id = id.clone();
+            boxed!({
+                let sql = "insert into stoa.member_tie (site, kind, holder, target, id, doc, created) \
+                           with recursive n(i) as (select cast(1 as bigint) union all select i + 1 from n where i < 1600) \
+                           select $1, 'badge', 'm' || i, 'b', 't' || i, '{}', 0 from n";
+                tx.execute(sql, &[Value::Text(id.as_str().to_owned())]).await?;
+                Ok(())
+            })
+        });
+        write.await.unwrap();
+        let body = json!({ "filter": { "badgeId": "b" }, "assignTags": { "tags": { "tagIds": ["t"] } } });
+        in_pieces("badges of members", 1600, 500, async {
+            let path = "/badges/v4/bulk/assignments/update-tags-by-filter";
+            assert_eq!(app.app().post(path, &body).await.verdict(), "200");
+        })
+        .await;
+    }
+
     async fn what_a_visitor_owned_is_passed_on_in_pieces(engine) {
         let _turn = TURN.lock().await;
         let app = TestApp::new(engine).await;

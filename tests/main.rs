@@ -4,6 +4,7 @@
 
 mod account;
 mod codes;
+mod community;
 mod defence;
 mod hosts;
 mod identity;

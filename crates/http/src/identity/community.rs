@@ -10,9 +10,9 @@ use crate::{App, body};
 use axum::extract::State;
 use serde_json::{Map, Value, json};
 use stoa_identity::community::{
-    Kind, Noun, Tie, TieKind, Ties, kind,
+    Kind, Noun, NounFilter, Place, Tie, TieFilter, TieKind, Ties, kind,
     noun::{self, revision_in},
-    tie::Side,
+    relation::Retag,
 };
 use stoa_kernel::{Code, Fault, Result, clock::iso_from_millis};
 
@@ -47,7 +47,7 @@ pub(crate) async fn role_create(State(app): State<App>, ask: Ask) -> Answer {
 
 /// `GET /roles/definitions`.
 pub(crate) async fn role_list(State(app): State<App>, ask: Ask) -> Answer {
-    let (roles, _) = app.identity.noun_list(&ask.site, &kind::ROLE, noun::PAGE, 0).await?;
+    let (roles, _) = app.identity.noun_list(&ask.site, &kind::ROLE, &NounFilter::default(), noun::PAGE, 0).await?;
     answer("roles", roles.iter().map(role_view).collect::<Value>())
 }
 
@@ -92,9 +92,9 @@ pub(crate) async fn role_unassign(State(app): State<App>, ask: Ask) -> Answer {
 
 /// `GET /roles/members/{id}`: one's own, or anybody's for those who run the site.
 pub(crate) async fn role_of(State(app): State<App>, ask: Ask) -> Answer {
-    let page = (1_000, "");
-    let ties = app.identity.member_ties(&ask.site, &ask.caller, TieKind::Role, Some(&ask.id), Side::Of, page).await?;
-    answer("roles", roles_named(&app, &ask, &ties.ties).await?)
+    let ties = app.identity.member_roles(&ask.site, &ask.caller, &ask.id).await?;
+    let roles = roles(&app, &ask).await?;
+    answer("roles", ties.iter().map(|it| role_named(&roles, it)).collect::<Value>())
 }
 
 /// `POST /roles/members/query`.
@@ -107,24 +107,20 @@ pub(crate) async fn role_query(State(app): State<App>, ask: Ask) -> Answer {
     if ids.len() > PAGE as usize {
         return Err(invalid("query.filter", "at most 100 members are expected").into());
     }
-    let ties = app.identity.tie_list(&ask.site, TieKind::Role, &Side::Of(ids.clone()), 1_000, "").await?;
-    let mut by_member = Map::new();
-    for id in ids {
-        let own: Vec<Tie> = ties.ties.iter().filter(|it| it.holder == id).cloned().collect();
-        let roles = roles_named(&app, &ask, &own).await?;
-        by_member.insert(id, json!({ "roles": roles }));
-    }
+    let roles = roles(&app, &ask).await?;
+    let ties = app.identity.tie_all(&ask.site, TieKind::Role, &TieFilter::of(ids.clone())).await?;
+    let of = |id: &str| ties.iter().filter(|it| it.holder == id).map(|it| role_named(&roles, it)).collect::<Value>();
+    let by_member: Map<String, Value> = ids.into_iter().map(|id| (id.clone(), json!({ "roles": of(&id) }))).collect();
     answer("rolesByMemberId", by_member)
 }
 
-async fn roles_named(app: &App, ask: &Ask, ties: &[Tie]) -> Result<Value> {
-    if ties.is_empty() {
-        return Ok(json!([]));
-    }
-    let (roles, _) = app.identity.noun_list(&ask.site, &kind::ROLE, noun::PAGE, 0).await?;
-    let title =
-        |key: &str| roles.iter().find(|it| it.id == key).and_then(|it| it.text("title")).unwrap_or(key).to_owned();
-    Ok(ties.iter().map(|it| json!({ "roleKey": it.target, "title": title(&it.target) })).collect())
+async fn roles(app: &App, ask: &Ask) -> Result<Vec<Noun>> {
+    Ok(app.identity.noun_list(&ask.site, &kind::ROLE, &NounFilter::default(), noun::PAGE, 0).await?.0)
+}
+
+fn role_named(roles: &[Noun], tie: &Tie) -> Value {
+    let title = roles.iter().find(|it| it.id == tie.target).and_then(|it| it.text("title"));
+    json!({ "roleKey": tie.target, "title": title.unwrap_or(&tie.target) })
 }
 
 fn staff(ask: &Ask) -> Result<()> {
@@ -166,21 +162,14 @@ pub(crate) async fn badge_list(State(app): State<App>, ask: Ask) -> Answer {
             (limit, if cursor.is_empty() { 0 } else { cursor.parse().map_err(|_| Fault::new(Code::CursorInvalid))? })
         }
     };
-    let (badges, total) = app.identity.noun_list(&ask.site, &kind::BADGE, limit, offset).await?;
-    let filter = ask.data["query"]["filter"].as_object().or(ask.data["filter"].as_object());
-    let fits = |noun: &&Noun| {
-        filter.into_iter().flatten().all(|(name, wanted)| {
-            let value = if name == "id" { json!(noun.id) } else { noun.doc.get(name).cloned().unwrap_or_default() };
-            wanted.get("$eq").unwrap_or(wanted) == &value
-                || wanted["$in"].as_array().is_some_and(|it| it.contains(&value))
-        })
-    };
-    let found: Vec<Value> = badges.iter().filter(fits).map(Noun::to_json).collect();
+    let filter = [&ask.data["query"]["filter"], &ask.data["filter"]].into_iter().find(|it| it.is_object());
+    let filter = NounFilter::parse(filter.unwrap_or(&Value::Null));
+    let (badges, total) = app.identity.noun_list(&ask.site, &kind::BADGE, &filter, limit, offset).await?;
     let end = i64::from(offset) + badges.len() as i64;
     let next = (end < total).then(|| end.to_string());
-    let offset_metadata = json!({ "count": found.len(), "offset": offset, "total": total, "tooManyToCount": false });
-    let cursor_metadata = json!({ "count": found.len(), "hasNext": next.is_some(), "cursors": { "next": next } });
-    Ok(body::ok(&json!({ "badges": found, "metadata": offset_metadata, "pagingMetadata": cursor_metadata })))
+    let offset_metadata = json!({ "count": badges.len(), "offset": offset, "total": total, "tooManyToCount": false });
+    let cursor_metadata = json!({ "count": badges.len(), "hasNext": next.is_some(), "cursors": { "next": next } });
+    Ok(body::ok(&json!({ "badges": many(&badges), "metadata": offset_metadata, "pagingMetadata": cursor_metadata })))
 }
 
 /// `PATCH /badges/order` and `POST /badges/order`.
@@ -191,19 +180,13 @@ pub(crate) async fn badge_order(State(app): State<App>, ask: Ask) -> Answer {
 
 /// `POST /badges/{id}/move`.
 pub(crate) async fn badge_move(State(app): State<App>, ask: Ask) -> Answer {
-    let (badges, _) = app.identity.noun_list(&ask.site, &kind::BADGE, noun::PAGE, 0).await?;
-    let mut ids: Vec<String> = badges.into_iter().map(|it| it.id).filter(|it| *it != ask.id).collect();
-    let place = match ask.text("position") {
-        "" | "LAST" => ids.len(),
-        "FIRST" => 0,
-        "AFTER" => {
-            let after = ids.iter().position(|it| it == ask.text("moveAfterBadgeId"));
-            after.ok_or_else(|| Fault::new(Code::NotFound))? + 1
-        }
+    let to = match ask.text("position") {
+        "" | "LAST" => Place::Last,
+        "FIRST" => Place::First,
+        "AFTER" => Place::After(ask.text("moveAfterBadgeId").to_owned()),
         _ => return Err(invalid("position", "FIRST, LAST or AFTER is expected").into()),
     };
-    ids.insert(place, ask.id.clone());
-    app.identity.definition_order(&ask.site, &ask.caller, &kind::BADGE, ids).await?;
+    app.identity.definition_move(&ask.site, &ask.caller, &kind::BADGE, &ask.id, to).await?;
     done()
 }
 
@@ -225,7 +208,8 @@ pub(crate) async fn badge_members(State(app): State<App>, ask: Ask) -> Answer {
     app.identity.audience(&ask.site, &ask.caller).await?;
     app.identity.noun_get(&ask.site, &kind::BADGE, &ask.id).await?;
     let (limit, cursor) = ask.cursor_page(PAGE)?;
-    let ties = app.identity.tie_list(&ask.site, TieKind::Badge, &Side::To(vec![ask.id.clone()]), limit, cursor).await?;
+    let ties =
+        app.identity.tie_list(&ask.site, TieKind::Badge, &TieFilter::to(vec![ask.id.clone()]), limit, cursor).await?;
     let ids: Vec<&str> = ties.ties.iter().map(|it| it.holder.as_str()).collect();
     let metadata = json!({ "count": ids.len(), "offset": 0, "tooManyToCount": false });
     Ok(body::ok(&json!({ "memberIds": ids, "metadata": metadata, "pagingMetadata": cursors(&ties) })))
@@ -238,8 +222,8 @@ pub(crate) async fn badge_of_members(State(app): State<App>, ask: Ask) -> Answer
     if ids.len() > PAGE as usize {
         return Err(invalid("memberIds", "at most 100 members are expected").into());
     }
-    let ties = app.identity.tie_list(&ask.site, TieKind::Badge, &Side::Of(ids.clone()), 1_000, "").await?;
-    let of = |id: &str| ties.ties.iter().filter(|it| it.holder == id).map(|it| it.target.clone()).collect::<Vec<_>>();
+    let ties = app.identity.tie_all(&ask.site, TieKind::Badge, &TieFilter::of(ids.clone())).await?;
+    let of = |id: &str| ties.iter().filter(|it| it.holder == id).map(|it| it.target.clone()).collect::<Vec<_>>();
     let all: Vec<Value> = ids.iter().map(|it| json!({ "memberId": it, "badgeIds": of(it) })).collect();
     answer("memberBadgeIds", all)
 }
@@ -247,7 +231,7 @@ pub(crate) async fn badge_of_members(State(app): State<App>, ask: Ask) -> Answer
 /// `GET /badges/members/count`.
 pub(crate) async fn badge_counts(State(app): State<App>, ask: Ask) -> Answer {
     app.identity.audience(&ask.site, &ask.caller).await?;
-    let (badges, _) = app.identity.noun_list(&ask.site, &kind::BADGE, noun::PAGE, 0).await?;
+    let (badges, _) = app.identity.noun_list(&ask.site, &kind::BADGE, &NounFilter::default(), noun::PAGE, 0).await?;
     let counts = app.identity.tie_counts(&ask.site, TieKind::Badge, &badges).await?;
     let counts: Vec<Value> = counts.into_iter().map(|(id, n)| json!({ "badgeId": id, "memberCount": n })).collect();
     answer("badgeMemberCounts", counts)
@@ -307,17 +291,17 @@ pub(crate) async fn assignment_query(State(app): State<App>, ask: Ask) -> Answer
         let wanted = &filter[name];
         texts(wanted.get("$in").or(wanted.get("$eq")).unwrap_or(wanted), name)
     };
-    let (members, badges) = (named("memberId")?, named("badgeId")?);
-    let side = match (members.is_empty(), badges.is_empty()) {
-        (false, _) => Side::Of(members),
-        (true, false) => Side::To(badges.clone()),
-        (true, true) => Side::All,
-    };
+    let filter = assignments(named("memberId")?, named("badgeId")?);
     let (limit, cursor) = ask.cursor_page(PAGE)?;
-    let ties = app.identity.tie_list(&ask.site, TieKind::Badge, &side, limit, cursor).await?;
-    let fits = |it: &&Tie| badges.is_empty() || badges.contains(&it.target);
-    let found: Vec<Value> = ties.ties.iter().filter(fits).map(assignment).collect();
+    let ties = app.identity.tie_list(&ask.site, TieKind::Badge, &filter, limit, cursor).await?;
+    let found: Vec<Value> = ties.ties.iter().map(assignment).collect();
     Ok(body::ok(&json!({ "badgeAssignments": found, "pagingMetadata": cursors(&ties) })))
+}
+
+/// A list of nobody or nothing stands for everybody or everything.
+fn assignments(members: Vec<String>, badges: Vec<String>) -> TieFilter {
+    let list = |it: Vec<String>| Some(it).filter(|it| !it.is_empty());
+    TieFilter { holders: list(members), targets: list(badges) }
 }
 
 /// `DELETE /badges/v4/assignments/{id}`.
@@ -339,7 +323,7 @@ pub(crate) async fn assignment_tags(State(app): State<App>, ask: Ask) -> Answer 
     if ids.is_empty() || ids.len() > 100 {
         return Err(invalid("ids", "1 to 100 ids are expected").into());
     }
-    let found = app.identity.tie_change(&ask.site, &ask.caller, TieKind::Badge, &ids, retag, &ask.data).await?;
+    let found = app.identity.retag(&ask.site, &ask.caller, &ids, &Retag::parse(&ask.data)).await?;
     Ok(found_or_not(ids, found))
 }
 
@@ -347,30 +331,9 @@ pub(crate) async fn assignment_tags(State(app): State<App>, ask: Ask) -> Answer 
 pub(crate) async fn assignment_tags_by_filter(State(app): State<App>, ask: Ask) -> Answer {
     let filter = &ask.data["filter"];
     let named = |name: &str| texts(filter[name].get("$in").unwrap_or(&filter[name]), name);
-    let (members, badges) = (named("memberId")?, named("badgeId")?);
-    let side = if members.is_empty() { Side::To(badges.clone()) } else { Side::Of(members) };
-    let side = if side == Side::To(Vec::new()) { Side::All } else { side };
-    let ties = app.identity.tie_list(&ask.site, TieKind::Badge, &side, 1_000, "").await?;
-    let fits = |it: &Tie| badges.is_empty() || badges.contains(&it.target);
-    let ids: Vec<String> = ties.ties.into_iter().filter(fits).map(|it| it.id).collect();
-    app.identity.tie_change(&ask.site, &ask.caller, TieKind::Badge, &ids, retag, &ask.data).await?;
+    let filter = assignments(named("memberId")?, named("badgeId")?);
+    app.identity.retag_all(&ask.site, &ask.caller, &filter, &Retag::parse(&ask.data)).await?;
     answer("jobId", app.world.uuid())
-}
-
-/// Adds and takes away tags, public and private ones.
-fn retag(doc: &mut Map<String, Value>, with: &Value) {
-    for list in ["tags", "privateTags"] {
-        let ids = |what: &str| texts(&with[what][list]["tagIds"], "tagIds").unwrap_or_default();
-        let (added, gone) = (ids("assignTags"), ids("unassignTags"));
-        let mut now = texts(&doc.get("tags").unwrap_or(&Value::Null)[list]["tagIds"], "tagIds").unwrap_or_default();
-        now.retain(|it| !gone.contains(it));
-        now.extend(added.into_iter().filter(|it| !gone.contains(it)));
-        now.sort();
-        now.dedup();
-        now.truncate(100);
-        let tags = doc.entry("tags").or_insert_with(|| json!({}));
-        tags[list] = json!({ "tagIds": now });
-    }
 }
 
 fn found_or_not(ids: Vec<String>, found: Vec<bool>) -> axum::response::Response {
@@ -397,7 +360,8 @@ pub(crate) async fn field_get(State(app): State<App>, ask: Ask) -> Answer {
 /// `GET /custom-fields`.
 pub(crate) async fn field_list(State(app): State<App>, ask: Ask) -> Answer {
     let (limit, offset) = ask.page(PAGE)?;
-    let (fields, total) = app.identity.noun_list(&ask.site, &kind::FIELD, limit, offset).await?;
+    let (fields, total) =
+        app.identity.noun_list(&ask.site, &kind::FIELD, &NounFilter::default(), limit, offset).await?;
     let metadata = json!({ "count": fields.len(), "offset": offset, "total": total, "tooManyToCount": false });
     Ok(body::ok(&json!({ "fields": many(&fields), "metadata": metadata })))
 }
@@ -446,7 +410,7 @@ pub(crate) async fn field_suggestions(State(app): State<App>, ask: Ask) -> Answe
         ("YouTube", "SOCIAL", "YOUTUBE"),
     ];
     staff(&ask)?;
-    let (fields, _) = app.identity.noun_list(&ask.site, &kind::FIELD, noun::PAGE, 0).await?;
+    let (fields, _) = app.identity.noun_list(&ask.site, &kind::FIELD, &NounFilter::default(), noun::PAGE, 0).await?;
     let is_there = |name: &str| fields.iter().any(|it| it.text("name").is_some_and(|it| it.eq_ignore_ascii_case(name)));
     let filter = &ask.data["query"]["filter"];
     let fits = |name: &str, value: &str| {
@@ -512,17 +476,17 @@ pub(crate) async fn application_delete(State(app): State<App>, ask: Ask) -> Answ
 /// `POST /custom-fields-applications/applications`: as the one before.
 pub(crate) async fn application_list(State(app): State<App>, ask: Ask) -> Answer {
     staff(&ask)?;
-    let ids = ask.texts("customFieldIds")?;
-    let (all, _) = app.identity.noun_list(&ask.site, &kind::APPLICATION, noun::PAGE, 0).await?;
-    answer("applications", all.iter().filter(|it| ids.contains(&it.id)).map(application_view).collect::<Value>())
+    let filter = NounFilter::ids(ask.texts("customFieldIds")?);
+    let (found, _) = app.identity.noun_list(&ask.site, &kind::APPLICATION, &filter, noun::PAGE, 0).await?;
+    answer("applications", found.iter().map(application_view).collect::<Value>())
 }
 
 /// `POST /custom-fields-applications/members`.
 pub(crate) async fn application_of_members(State(app): State<App>, ask: Ask) -> Answer {
     let ids = named(&ask, "memberIds")?;
-    let ties = app.identity.tie_list(&ask.site, TieKind::Role, &Side::Of(ids.clone()), 1_000, "").await?;
+    let ties = app.identity.tie_all(&ask.site, TieKind::Role, &TieFilter::of(ids.clone())).await?;
     let holds = |id: &str| {
-        let roles = ties.ties.iter().filter(|it| it.holder == id).map(|it| ("ROLE", it.target.clone()));
+        let roles = ties.iter().filter(|it| it.holder == id).map(|it| ("ROLE", it.target.clone()));
         std::iter::once(("MEMBER", id.to_owned())).chain(roles).collect::<Vec<_>>()
     };
     applied(&app, &ask, "memberId", ids, holds).await
@@ -552,8 +516,9 @@ async fn applied(
     ids: Vec<String>,
     holds: impl Fn(&str) -> Vec<(&'static str, String)>,
 ) -> Answer {
-    let (fields, _) = app.identity.noun_list(&ask.site, &kind::FIELD, noun::PAGE, 0).await?;
-    let (rules, _) = app.identity.noun_list(&ask.site, &kind::APPLICATION, noun::PAGE, 0).await?;
+    let (fields, _) = app.identity.noun_list(&ask.site, &kind::FIELD, &NounFilter::default(), noun::PAGE, 0).await?;
+    let (rules, _) =
+        app.identity.noun_list(&ask.site, &kind::APPLICATION, &NounFilter::default(), noun::PAGE, 0).await?;
     let results = ids.iter().map(|id| {
         let held = holds(id);
         let names = |rule: &Noun, list: &str, kind: &str| {
@@ -612,15 +577,15 @@ pub(crate) async fn unfollow(State(app): State<App>, ask: Ask) -> Answer {
 
 /// `GET /followers/my` and `GET /followers/{id}`.
 pub(crate) async fn followers(State(app): State<App>, ask: Ask) -> Answer {
-    follow_list(&app, &ask, Side::To, |it| &it.holder).await
+    follow_list(&app, &ask, TieFilter::to, |it| &it.holder).await
 }
 
 /// `GET /followers/my/following` and `GET /followers/{id}/following`.
 pub(crate) async fn following(State(app): State<App>, ask: Ask) -> Answer {
-    follow_list(&app, &ask, Side::Of, |it| &it.target).await
+    follow_list(&app, &ask, TieFilter::of, |it| &it.target).await
 }
 
-async fn follow_list(app: &App, ask: &Ask, side: fn(Vec<String>) -> Side, other: fn(&Tie) -> &String) -> Answer {
+async fn follow_list(app: &App, ask: &Ask, side: fn(Vec<String>) -> TieFilter, other: fn(&Tie) -> &String) -> Answer {
     let whose = Some(ask.id.as_str()).filter(|it| !it.is_empty());
     let page = ask.cursor_page(PAGE)?;
     let ties = app.identity.member_ties(&ask.site, &ask.caller, TieKind::Follow, whose, side, page).await?;
@@ -635,13 +600,10 @@ pub(crate) async fn connections(State(app): State<App>, ask: Ask) -> Answer {
     if others.len() > PAGE as usize {
         return Err(invalid("connectedMemberIds", "at most 100 ids are expected").into());
     }
-    let ties = |side| app.identity.member_ties(&ask.site, &ask.caller, TieKind::Follow, whose, side, (1_000, ""));
-    let (followers, following) = (ties(Side::To).await?, ties(Side::Of).await?);
+    let (following, followers) = app.identity.member_connections(&ask.site, &ask.caller, whose, &others).await?;
     let all = others.iter().map(|id| {
         json!({
-            "connectedMemberId": id,
-            "followedByMember": following.ties.iter().any(|it| it.target == *id),
-            "followingMember": followers.ties.iter().any(|it| it.holder == *id),
+            "connectedMemberId": id, "followedByMember": following.contains(id), "followingMember": followers.contains(id),
         })
     });
     answer("connectedMembers", all.collect::<Value>())
@@ -664,7 +626,7 @@ pub(crate) async fn unblock(State(app): State<App>, ask: Ask) -> Answer {
 /// `GET /member-to-member-blocks/members/my`.
 pub(crate) async fn blocking(State(app): State<App>, ask: Ask) -> Answer {
     let page = ask.cursor_page(PAGE)?;
-    let ties = app.identity.member_ties(&ask.site, &ask.caller, TieKind::Block, None, Side::Of, page).await?;
+    let ties = app.identity.member_ties(&ask.site, &ask.caller, TieKind::Block, None, TieFilter::of, page).await?;
     let ids: Vec<&String> = ties.ties.iter().map(|it| &it.target).collect();
     Ok(body::ok(&json!({ "blockedMemberIds": ids, "pagingMetadata": cursors(&ties) })))
 }
@@ -673,16 +635,13 @@ pub(crate) async fn blocking(State(app): State<App>, ask: Ask) -> Answer {
 /// the site are told.
 pub(crate) async fn blocks(State(app): State<App>, ask: Ask) -> Answer {
     let page = ask.cursor_page(PAGE)?;
-    let whose = Some(ask.id.as_str());
-    let by = app.identity.member_ties(&ask.site, &ask.caller, TieKind::Block, whose, Side::Of, page).await?;
-    let mut all: Vec<Value> =
-        by.ties.iter().map(|it| json!({ "memberId": it.target, "blockDirection": "BLOCKING" })).collect();
-    if ask.caller.is_editor() {
-        let side = Side::To(vec![ask.id.clone()]);
-        let of = app.identity.tie_list(&ask.site, TieKind::Block, &side, PAGE, "").await?;
-        all.extend(of.ties.iter().map(|it| json!({ "memberId": it.holder, "blockDirection": "BLOCKED" })));
-    }
-    Ok(body::ok(&json!({ "memberBlocks": all, "pagingMetadata": cursors(&by) })))
+    let ties = app.identity.member_blocks(&ask.site, &ask.caller, &ask.id, page).await?;
+    let view = |it: &Tie| match it.holder == ask.id {
+        true => json!({ "memberId": it.target, "blockDirection": "BLOCKING" }),
+        false => json!({ "memberId": it.holder, "blockDirection": "BLOCKED" }),
+    };
+    let all: Vec<Value> = ties.ties.iter().map(view).collect();
+    Ok(body::ok(&json!({ "memberBlocks": all, "pagingMetadata": cursors(&ties) })))
 }
 
 // Reports on members.
@@ -719,9 +678,9 @@ pub(crate) async fn report_query(State(app): State<App>, ask: Ask) -> Answer {
     staff(&ask)?;
     let wanted = &ask.data["query"]["filter"]["reportedMemberId"];
     let ids = texts(wanted.get("$in").or(wanted.get("$eq")).unwrap_or(wanted), "reportedMemberId")?;
-    let side = if ids.is_empty() { Side::All } else { Side::To(ids) };
+    let filter = if ids.is_empty() { TieFilter::default() } else { TieFilter::to(ids) };
     let (limit, cursor) = ask.cursor_page(PAGE)?;
-    let ties = app.identity.tie_list(&ask.site, TieKind::Report, &side, limit, cursor).await?;
+    let ties = app.identity.tie_list(&ask.site, TieKind::Report, &filter, limit, cursor).await?;
     let found: Vec<Value> = ties.ties.iter().map(report_view).collect();
     Ok(body::ok(&json!({ "memberReports": found, "pagingMetadata": cursors(&ties) })))
 }
@@ -783,15 +742,10 @@ pub(crate) async fn about_query(State(app): State<App>, ask: Ask) -> Answer {
     if ids.is_empty() {
         ids.extend(super::members::own(&ask).ok().map(|it| it.as_str().to_owned()));
     }
-    let mut found = Vec::new();
-    for id in ids.iter().take(PAGE as usize) {
-        match app.identity.about_get(&ask.site, &ask.caller, id).await {
-            Ok(about) => found.push(about.to_json()),
-            Err(fault) if matches!(fault.code(), Code::NotFound | Code::BlockedByMember) => {}
-            Err(fault) => return Err(fault.into()),
-        }
-    }
-    let metadata = json!({ "count": found.len(), "hasNext": false, "cursors": {} });
-    let offsets = json!({ "count": found.len(), "offset": 0, "total": found.len(), "tooManyToCount": false });
+    ids.truncate(PAGE as usize);
+    let found = many(&app.identity.about_list(&ask.site, &ask.caller, &ids).await?);
+    let count = found.as_array().map_or(0, Vec::len);
+    let metadata = json!({ "count": count, "hasNext": false, "cursors": {} });
+    let offsets = json!({ "count": count, "offset": 0, "total": count, "tooManyToCount": false });
     Ok(body::ok(&json!({ "memberAbouts": found, "pagingMetadata": metadata, "metadata": offsets })))
 }

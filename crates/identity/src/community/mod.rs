@@ -12,5 +12,5 @@ pub mod relation;
 pub mod tie;
 
 pub use kind::Kind;
-pub use noun::Noun;
-pub use tie::{Tie, TieKind, Ties};
+pub use noun::{Noun, NounFilter, Place};
+pub use tie::{Tie, TieFilter, TieKind, Ties};

@@ -1,6 +1,6 @@
 //! Nouns: objects around members that are read whole by their id.
 
-use super::Kind;
+use super::{Kind, tie::without_nul};
 use crate::{Identity, profile};
 use serde_json::{Map, Value, json};
 use stoa_kernel::{Code, Fault, Millis, Result, SiteId, Violation, clock::iso_from_millis};
@@ -35,6 +35,42 @@ impl Noun {
 
     pub fn text(&self, name: &str) -> Option<&str> {
         self.doc.get(name)?.as_str()
+    }
+}
+
+/// Where a noun is moved to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    First,
+    Last,
+    /// Behind the noun with this id.
+    After(String),
+}
+
+/// Which nouns are meant: those that have one of the named values in each of the named members.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct NounFilter(Vec<(String, Vec<Value>)>);
+
+impl NounFilter {
+    /// Reads a filter of the wire: a value, `$eq` or `$in` for each member. What is no object finds everything.
+    pub fn parse(filter: &Value) -> Self {
+        let values = |wanted: &Value| {
+            let one = wanted.get("$eq").unwrap_or(wanted).clone();
+            wanted["$in"].as_array().into_iter().flatten().cloned().chain([one]).collect()
+        };
+        Self(filter.as_object().into_iter().flatten().map(|(name, it)| (name.clone(), values(it))).collect())
+    }
+
+    /// Those with one of these ids.
+    pub fn ids(ids: Vec<String>) -> Self {
+        Self(vec![("id".to_owned(), ids.into_iter().map(Value::String).collect())])
+    }
+
+    fn fits(&self, noun: &Noun) -> bool {
+        self.0.iter().all(|(name, values)| match name.as_str() {
+            "id" => values.iter().any(|it| it == noun.id.as_str()),
+            name => values.contains(noun.doc.get(name).unwrap_or(&Value::Null)),
+        })
     }
 }
 
@@ -89,24 +125,21 @@ impl Identity {
         found.ok_or_else(|| Fault::new(Code::NotFound))
     }
 
-    /// Nouns of a kind in their order, and how many there are.
+    /// A page of the nouns that a filter finds, in their order, and how many there are on all pages.
     pub async fn noun_list(
         &self,
         site: &Site,
         kind: &'static Kind,
+        filter: &NounFilter,
         limit: u32,
         offset: u32,
     ) -> Result<(Vec<Noun>, i64)> {
         let site_id = site.id.clone();
-        site.read(Lane::Scan, move |tx| {
-            boxed!({
-                let total = count(tx, &site_id, kind).await?;
-                let sql = format!("{SELECT} where site = $1 and kind = $2 order by position, id limit $3 offset $4");
-                let values = params![&site_id, kind.name, limit.min(PAGE), offset];
-                Ok((tx.rows(&sql, &values, read).await?, total))
-            })
-        })
-        .await
+        // A site has so few of a kind that all of them are read, whatever is asked for.
+        let mut found = site.read(Lane::Scan, move |tx| boxed!(all(tx, &site_id, kind).await)).await?;
+        found.retain(|it| filter.fits(it));
+        let total = found.len() as i64;
+        Ok((found.into_iter().skip(offset as usize).take(limit.min(PAGE) as usize).collect(), total))
     }
 
     /// Makes a noun; the caller of this checks who asks.
@@ -226,26 +259,57 @@ impl Identity {
         site.write(move |tx| {
             let (site, ids) = (site_id.clone(), ids.clone());
             boxed!({
-                let sql = format!("{SELECT} where site = $1 and kind = $2 order by position, id");
-                let mut all = tx.rows(&sql, &params![&site, kind.name], read).await?;
-                let place = |id: &str| ids.iter().position(|it| it == id);
-                if ids.iter().any(|id| !all.iter().any(|it| it.id == *id)) {
+                let mut nouns = all(tx, &site, kind).await?;
+                if ids.iter().any(|id| !nouns.iter().any(|it| it.id == *id)) {
                     return Err(Fault::new(Code::NotFound));
                 }
-                all.sort_by_key(|it| (place(&it.id).unwrap_or(usize::MAX), it.position));
-                for (n, noun) in all.iter_mut().enumerate() {
-                    let position = n as i64 + 1;
-                    if noun.position != position {
-                        noun.position = position;
-                        let sql = "update stoa.member_noun set position = $1 where site = $2 and kind = $3 and id = $4";
-                        tx.send(sql, params![position, &site, kind.name, &noun.id]).await?;
-                    }
-                }
-                Ok(all)
+                let place = |it: &Noun| ids.iter().position(|id| *id == it.id).unwrap_or(usize::MAX);
+                nouns.sort_by_key(|it| (place(it), it.position));
+                number(tx, &site, kind, nouns).await
             })
         })
         .await
     }
+
+    /// Moves one noun among those of its kind.
+    ///
+    /// # Errors
+    /// [`Code::NotFound`] when it, or the one that it is to stand behind, is not there.
+    pub(crate) async fn noun_move(&self, site: &Site, kind: &'static Kind, id: &str, to: Place) -> Result<()> {
+        let (site_id, id) = (site.id.clone(), id.to_owned());
+        site.write(move |tx| {
+            let (site, id, to) = (site_id.clone(), id.clone(), to.clone());
+            boxed!({
+                let mut nouns = all(tx, &site, kind).await?;
+                let find = |nouns: &[Noun], id: &str| {
+                    nouns.iter().position(|it| it.id == id).ok_or_else(|| Fault::new(Code::NotFound))
+                };
+                let from = find(&nouns, &id)?;
+                let moved = nouns.remove(from);
+                let place = match &to {
+                    Place::First => 0,
+                    Place::Last => nouns.len(),
+                    Place::After(other) => find(&nouns, other)? + 1,
+                };
+                nouns.insert(place, moved);
+                number(tx, &site, kind, nouns).await.map(drop)
+            })
+        })
+        .await
+    }
+}
+
+/// Writes the places of nouns as they stand in the list.
+async fn number(tx: &mut Tx<'_>, site: &SiteId, kind: &Kind, mut nouns: Vec<Noun>) -> Result<Vec<Noun>> {
+    for (n, noun) in nouns.iter_mut().enumerate() {
+        let position = n as i64 + 1;
+        if noun.position != position {
+            noun.position = position;
+            let sql = "update stoa.member_noun set position = $1 where site = $2 and kind = $3 and id = $4";
+            tx.send(sql, params![position, site, kind.name, &noun.id]).await?;
+        }
+    }
+    Ok(nouns)
 }
 
 const SELECT: &str = "select id, doc, position, revision, created, updated from stoa.member_noun";
@@ -267,6 +331,19 @@ pub(crate) async fn get(tx: &mut Tx<'_>, site: &SiteId, kind: &Kind, id: &str) -
     }
     let sql = format!("{SELECT} where site = $1 and kind = $2 and id = $3");
     Ok(tx.row(&sql, &params![site, kind.name, id], read).await?)
+}
+
+/// Those of a kind that have one of these ids.
+pub(crate) async fn some(tx: &mut Tx<'_>, site: &SiteId, kind: &Kind, ids: &[String]) -> Result<Vec<Noun>> {
+    let is_one = tx.dialect().any_of("id", "$3");
+    let sql = format!("{SELECT} where site = $1 and kind = $2 and {is_one}");
+    Ok(tx.rows(&sql, &params![site, kind.name, without_nul(ids)], read).await?)
+}
+
+/// All nouns of a kind, in their order.
+async fn all(tx: &mut Tx<'_>, site: &SiteId, kind: &Kind) -> Result<Vec<Noun>> {
+    let sql = format!("{SELECT} where site = $1 and kind = $2 order by position, id");
+    Ok(tx.rows(&sql, &params![site, kind.name], read).await?)
 }
 
 async fn count(tx: &mut Tx<'_>, site: &SiteId, kind: &Kind) -> Result<i64> {

@@ -1,11 +1,12 @@
 //! How much members show of themselves: the site's settings.
 
-use super::{kind::SETTINGS, noun};
+use super::{TieFilter, TieKind, kind::SETTINGS, noun, tie::without_nul};
 use crate::{
     Identity,
-    member::{self, Audience, Member, Status},
+    member::{self, Audience, Member, MemberField, MemberFilter, MemberQuery, Operand, Status, Window},
 };
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 use stoa_kernel::{Caller, Code, Fault, MemberId, Result, SiteId, clock::iso_from_millis};
 use stoa_store::{Lane, Site, Tx, boxed};
 
@@ -103,5 +104,38 @@ impl Identity {
             return Err(Fault::new(Code::BlockedByMember));
         }
         Ok((member, Audience::Public))
+    }
+
+    /// Those of these members whom the caller may see, as [`Identity::member_see`] has it; those who run the site
+    /// may see whoever is named.
+    pub(crate) async fn members_seen(&self, site: &Site, caller: &Caller, ids: &[String]) -> Result<HashSet<String>> {
+        if caller.is_editor() {
+            return Ok(ids.iter().cloned().collect());
+        }
+        let own = match caller {
+            Caller::Member { id, .. } => Some(id.as_str()),
+            _ => None,
+        };
+        let is_own = |id: &String| own == Some(id.as_str());
+        let mut seen: HashSet<String> = ids.iter().filter(|it| is_own(it)).cloned().collect();
+        let audience = match self.audience(site, caller).await {
+            Err(fault) if fault.code() == Code::Forbidden => return Ok(seen),
+            audience => audience?,
+        };
+        let is = |id: &String| MemberFilter::Is(MemberField::Id, "=", Operand::Text(id.clone()));
+        let others = without_nul(ids).iter().filter(|it| !is_own(it)).map(is).collect();
+        let query = MemberQuery {
+            filter: MemberFilter::Any(others),
+            limit: ids.len() as u32,
+            window: Window::After(String::new()),
+            ..Default::default()
+        };
+        let shown = self.member_query(site, audience, &query).await?.members;
+        let shown: Vec<String> = shown.into_iter().map(|it| it.id.as_str().to_owned()).collect();
+        let filter =
+            TieFilter { holders: Some(shown.clone()), targets: Some(own.into_iter().map(str::to_owned).collect()) };
+        let blocks = self.tie_all(site, TieKind::Block, &filter).await?;
+        seen.extend(shown.into_iter().filter(|id| !blocks.iter().any(|it| it.holder == *id)));
+        Ok(seen)
     }
 }

@@ -2,16 +2,18 @@
 
 use super::{
     Kind, Noun, kind, noun,
-    tie::{self, Side, Tie, TieKind, Ties},
+    noun::Place,
+    tie::{self, Tie, TieFilter, TieKind, Ties},
 };
 use crate::{
     Identity,
     member::{self, Status},
 };
 use serde_json::{Map, Value, json};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use stoa_kernel::{Caller, Code, Fault, MemberId, Result, Violation};
 use stoa_sql::params;
-use stoa_store::{Site, boxed};
+use stoa_store::{Lane, Site, boxed};
 
 /// Members that one call may name.
 const AT_ONCE: usize = 100;
@@ -36,6 +38,43 @@ fn few(ids: &[String], field: &str) -> Result<()> {
     Err(Fault::invalid(vec![
         Violation::new(field, rule, format!("1 to {AT_ONCE} are expected")).with("threshold", AT_ONCE),
     ]))
+}
+
+/// Tags that badges of members get and lose, public and private ones.
+#[derive(Debug, Clone)]
+pub struct Retag([(&'static str, Tags, Tags); 2]);
+
+type Tags = BTreeSet<String>;
+
+impl Retag {
+    /// Most tags of a list.
+    const MOST: usize = 100;
+
+    /// Reads `assignTags` and `unassignTags` of a request; a list of anything but texts counts as none.
+    pub fn parse(object: &Value) -> Self {
+        let tags = |what: &str, list: &str| tag_ids(&object[what][list]["tagIds"]);
+        Self(["tags", "privateTags"].map(|list| (list, tags("assignTags", list), tags("unassignTags", list))))
+    }
+
+    fn apply(&self, mut doc: Map<String, Value>) -> Map<String, Value> {
+        let tags = doc.entry("tags").or_insert_with(|| json!({}));
+        for (list, added, gone) in &self.0 {
+            let now = tag_ids(&tags[list]["tagIds"]);
+            let now: Vec<&String> = now.union(added).filter(|it| !gone.contains(*it)).take(Self::MOST).collect();
+            tags[*list] = json!({ "tagIds": now });
+        }
+        doc
+    }
+}
+
+fn tag_ids(list: &Value) -> Tags {
+    match list {
+        Value::String(one) => Tags::from([one.clone()]),
+        Value::Array(list) => {
+            list.iter().map(|it| it.as_str().map(str::to_owned)).collect::<Option<_>>().unwrap_or_default()
+        }
+        _ => Tags::new(),
+    }
 }
 
 impl Identity {
@@ -129,6 +168,22 @@ impl Identity {
         self.noun_order(site, kind, ids).await
     }
 
+    /// Moves one among its kind.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`]; [`Code::NotFound`].
+    pub async fn definition_move(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        kind: &'static Kind,
+        id: &str,
+        to: Place,
+    ) -> Result<()> {
+        allow(caller)?;
+        self.noun_move(site, kind, id, to).await
+    }
+
     /// Gives members a role or badge; who has it already keeps it. Answers the new ties.
     ///
     /// # Errors
@@ -213,19 +268,11 @@ impl Identity {
         .await
     }
 
-    /// Changes what ties hold, by their own ids; answers for each whether it was there.
+    /// Changes the tags of badges that members have, by the ids of the ties; answers for each whether it was there.
     ///
     /// # Errors
     /// [`Code::Forbidden`].
-    pub async fn tie_change(
-        &self,
-        site: &Site,
-        caller: &Caller,
-        what: TieKind,
-        ids: &[String],
-        change: fn(&mut Map<String, Value>, &Value),
-        with: &Value,
-    ) -> Result<Vec<bool>> {
+    pub async fn retag(&self, site: &Site, caller: &Caller, ids: &[String], with: &Retag) -> Result<Vec<bool>> {
         allow(caller)?;
         let (site_id, ids, with) = (site.id.clone(), ids.to_vec(), with.clone());
         site.write(move |tx| {
@@ -233,19 +280,43 @@ impl Identity {
             boxed!({
                 let mut found = Vec::with_capacity(ids.len());
                 for id in ids {
-                    let sql = "select doc from stoa.member_tie where site = $1 and kind = $2 and id = $3";
-                    let doc: Option<String> = tx.row(sql, &params![&site, what.name(), &id], |row| row.get(0)).await?;
-                    found.push(doc.is_some());
-                    let Some(doc) = doc else { continue };
-                    let mut doc: Map<String, Value> = serde_json::from_str(&doc).unwrap_or_default();
-                    change(&mut doc, &with);
-                    let sql = "update stoa.member_tie set doc = $1 where site = $2 and kind = $3 and id = $4";
-                    tx.send(sql, params![Value::Object(doc).to_string(), &site, what.name(), &id]).await?;
+                    let tie = tie::get(tx, &site, TieKind::Badge, &id).await?;
+                    found.push(tie.is_some());
+                    if let Some(tie) = tie {
+                        tie::write(tx, &site, TieKind::Badge, &id, with.apply(tie.doc)).await?;
+                    }
                 }
                 Ok(found)
             })
         })
         .await
+    }
+
+    /// Changes the tags of all badges that members have and a filter finds, in pieces.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`].
+    pub async fn retag_all(&self, site: &Site, caller: &Caller, filter: &TieFilter, with: &Retag) -> Result<()> {
+        allow(caller)?;
+        let mut after = None;
+        loop {
+            let (site_id, filter, with) = (site.id.clone(), filter.clone(), with.clone());
+            let write = site.write(move |tx| {
+                let (site, filter, with, after) = (site_id.clone(), filter.clone(), with.clone(), after.clone());
+                boxed!({
+                    let ties = tie::page(tx, &site, TieKind::Badge, &filter, after.as_ref(), tie::AT_ONCE).await?;
+                    let last = ties.last().filter(|_| ties.len() == tie::AT_ONCE).map(Tie::place);
+                    for tie in ties {
+                        tie::write(tx, &site, TieKind::Badge, &tie.id, with.apply(tie.doc)).await?;
+                    }
+                    Ok(last)
+                })
+            });
+            after = write.await?;
+            if after.is_none() {
+                return Ok(());
+            }
+        }
     }
 
     /// Ties the calling member to another: follows, blocks or reports them.
@@ -326,7 +397,7 @@ impl Identity {
     ) -> Result<Vec<(String, i64, i64)>> {
         allow(caller)?;
         let (site_id, after) = (site.id.clone(), after.to_owned());
-        site.read(stoa_store::Lane::Scan, move |tx| {
+        site.read(Lane::Scan, move |tx| {
             boxed!({
                 let sql = "select target, count(*), max(created) from stoa.member_tie \
                            where site = $1 and kind = 'report' and target > $2 group by target order by target limit $3";
@@ -366,9 +437,73 @@ impl Identity {
         caller: &Caller,
         what: TieKind,
         whose: Option<&str>,
-        side: fn(Vec<String>) -> Side,
+        side: fn(Vec<String>) -> TieFilter,
         (limit, cursor): (u32, &str),
     ) -> Result<Ties> {
+        let id = self.whose(site, caller, what, whose).await?;
+        self.tie_list(site, what, &side(vec![id.as_str().to_owned()]), limit, cursor).await
+    }
+
+    /// All roles of a member; who may see them is as for [`Identity::member_ties`].
+    ///
+    /// # Errors
+    /// As [`Identity::member_see`].
+    pub async fn member_roles(&self, site: &Site, caller: &Caller, whose: &str) -> Result<Vec<Tie>> {
+        let id = self.whose(site, caller, TieKind::Role, Some(whose)).await?;
+        self.tie_all(site, TieKind::Role, &TieFilter::of(vec![id.as_str().to_owned()])).await
+    }
+
+    /// Which of these a member follows, and which of them follow the member.
+    ///
+    /// # Errors
+    /// As [`Identity::member_ties`]; [`Code::Validation`].
+    pub async fn member_connections(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        whose: Option<&str>,
+        others: &[String],
+    ) -> Result<(HashSet<String>, HashSet<String>)> {
+        let id = self.whose(site, caller, TieKind::Follow, whose).await?;
+        self.tie_between(site, TieKind::Follow, id.as_str(), others).await
+    }
+
+    /// Whom a member blocks and then, for those who run the site, who blocks them: a page of both.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`]; [`Code::CursorInvalid`].
+    pub async fn member_blocks(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        whose: &str,
+        (limit, cursor): (u32, &str),
+    ) -> Result<Ties> {
+        let id = self.whose(site, caller, TieKind::Block, Some(whose)).await?.as_str().to_owned();
+        let (after, limit) = (tie::read_cursor(cursor)?, limit.clamp(1, tie::PAGE) as usize);
+        let (is_staff, site_id) = (caller.is_editor(), site.id.clone());
+        let read = site.read(Lane::Scan, move |tx| {
+            let (blocking, blocked) = (TieFilter::of(vec![id.clone()]), TieFilter::to(vec![id.clone()]));
+            boxed!({
+                // Nobody blocks themselves, so a place tells which of the two lists it is in.
+                let is_behind = after.as_ref().is_some_and(|it| it.0 != id);
+                let (first, second) = if is_behind { (None, after.as_ref()) } else { (after.as_ref(), None) };
+                let mut ties = match is_behind {
+                    true => Vec::new(),
+                    false => tie::page(tx, &site_id, TieKind::Block, &blocking, first, limit + 1).await?,
+                };
+                if is_staff && ties.len() <= limit {
+                    let rest = limit + 1 - ties.len();
+                    ties.extend(tie::page(tx, &site_id, TieKind::Block, &blocked, second, rest).await?);
+                }
+                Ok(ties)
+            })
+        });
+        Ok(Ties::cut(read.await?, limit))
+    }
+
+    /// The member that a call is about, if the caller may see such ties of theirs.
+    async fn whose(&self, site: &Site, caller: &Caller, what: TieKind, whose: Option<&str>) -> Result<MemberId> {
         let id = match whose {
             Some(id) => MemberId::from(id),
             None => own_id(caller)?.clone(),
@@ -380,7 +515,7 @@ impl Identity {
             }
             self.member_see(site, caller, &id).await?;
         }
-        self.tie_list(site, what, &side(vec![id.as_str().to_owned()]), limit, cursor).await
+        Ok(id)
     }
 
     /// Writes what a member tells of themselves: makes it, or changes it.
@@ -417,10 +552,22 @@ impl Identity {
         self.noun_get(site, &kind::ABOUT, id).await
     }
 
+    /// What these members tell of themselves, of those whom the caller may see.
+    ///
+    /// # Errors
+    /// None of its own.
+    pub async fn about_list(&self, site: &Site, caller: &Caller, ids: &[String]) -> Result<Vec<Noun>> {
+        let seen = self.members_seen(site, caller, ids).await?;
+        let (site_id, wanted) = (site.id.clone(), seen.iter().cloned().collect::<Vec<_>>());
+        let read = site.read(Lane::Scan, move |tx| boxed!(noun::some(tx, &site_id, &kind::ABOUT, &wanted).await));
+        let found: HashMap<String, Noun> = read.await?.into_iter().map(|it| (it.id.clone(), it)).collect();
+        Ok(ids.iter().filter_map(|it| found.get(it).cloned()).collect())
+    }
+
     /// Whether a member has blocked another.
     pub(crate) async fn is_blocked_by(&self, site: &Site, member: &MemberId, other: &MemberId) -> Result<bool> {
         let (site_id, member, other) = (site.id.clone(), member.clone(), other.clone());
-        site.read(stoa_store::Lane::Point, move |tx| {
+        site.read(Lane::Point, move |tx| {
             boxed!(tie::has(tx, &site_id, TieKind::Block, member.as_str(), other.as_str()).await)
         })
         .await

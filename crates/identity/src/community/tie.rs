@@ -4,6 +4,7 @@ use super::Noun;
 use crate::Identity;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 use stoa_kernel::{Code, Fault, Millis, Result, SiteId};
 use stoa_sql::{Writer, params};
 use stoa_store::{Lane, Row, Site, Tx, boxed};
@@ -12,6 +13,8 @@ use stoa_store::{Lane, Row, Site, Tx, boxed};
 pub const PAGE: u32 = 100;
 /// Ties of one kind that one holder may have.
 const MOST: i64 = 5_000;
+/// Ties that are read, or changed, at once.
+pub(crate) const AT_ONCE: usize = 500;
 
 /// What a tie means. `role`, `badge` are named like the noun that they lead to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +48,15 @@ pub struct Tie {
     pub created: Millis,
 }
 
+/// Where a tie stands in the order of lists: its holder and target.
+pub(crate) type Place = (String, String);
+
+impl Tie {
+    pub(crate) fn place(&self) -> Place {
+        (self.holder.clone(), self.target.clone())
+    }
+}
+
 /// A page of ties and what leads to the next one.
 #[derive(Debug, Default)]
 pub struct Ties {
@@ -52,15 +64,33 @@ pub struct Ties {
     pub next: Option<String>,
 }
 
-/// From which side a list of ties is read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Side {
-    /// All of a kind.
-    All,
+impl Ties {
+    /// A page out of the ties that were found, of which one may be too many.
+    pub(crate) fn cut(mut ties: Vec<Tie>, limit: usize) -> Self {
+        let has_more = ties.len() > limit;
+        ties.truncate(limit);
+        let next = ties.last().filter(|_| has_more).map(|it| write_cursor(&it.holder, &it.target));
+        Self { ties, next }
+    }
+}
+
+/// Which ties are meant: those whose holder and whose target are among these. Without a list it is any.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TieFilter {
+    pub holders: Option<Vec<String>>,
+    pub targets: Option<Vec<String>>,
+}
+
+impl TieFilter {
     /// Those that these hold.
-    Of(Vec<String>),
+    pub fn of(holders: Vec<String>) -> Self {
+        Self { holders: Some(holders), targets: None }
+    }
+
     /// Those that lead to these.
-    To(Vec<String>),
+    pub fn to(targets: Vec<String>) -> Self {
+        Self { holders: None, targets: Some(targets) }
+    }
 }
 
 const SELECT: &str = "select id, holder, target, doc, created from stoa.member_tie";
@@ -111,42 +141,119 @@ pub(crate) async fn has(tx: &mut Tx<'_>, site: &SiteId, kind: TieKind, holder: &
     Ok(tx.row(sql, &params![site, kind.name(), holder, target], |_| Ok(())).await?.is_some())
 }
 
+/// A tie by its own id.
+pub(crate) async fn get(tx: &mut Tx<'_>, site: &SiteId, kind: TieKind, id: &str) -> Result<Option<Tie>> {
+    let sql = format!("{SELECT} where site = $1 and kind = $2 and id = $3");
+    Ok(tx.row(&sql, &params![site, kind.name(), id], read).await?)
+}
+
+/// Changes what a tie holds.
+pub(crate) async fn write(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    kind: TieKind,
+    id: &str,
+    doc: Map<String, Value>,
+) -> Result<()> {
+    let sql = "update stoa.member_tie set doc = $1 where site = $2 and kind = $3 and id = $4";
+    Ok(tx.send(sql, params![Value::Object(doc).to_string(), site, kind.name(), id]).await?)
+}
+
+/// Ties in the order of holder and target, those behind a place.
+pub(crate) async fn page(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    kind: TieKind,
+    filter: &TieFilter,
+    after: Option<&Place>,
+    limit: usize,
+) -> Result<Vec<Tie>> {
+    let dialect = tx.dialect();
+    let mut sql = Writer::new(dialect);
+    sql.push(SELECT).push(" where site = ").bind(site).push(" and kind = ").bind(kind.name());
+    for (column, list) in [("holder", &filter.holders), ("target", &filter.targets)] {
+        let Some(list) = list else { continue };
+        let place = sql.param(without_nul(list));
+        sql.push(" and ").push(&dialect.any_of(column, &place));
+    }
+    if let Some((holder, target)) = after {
+        sql.push(" and (holder > ").bind(holder).push(" or (holder = ").bind(holder);
+        sql.push(" and target > ").bind(target).push("))");
+    }
+    sql.push(" order by holder, target limit ").bind(limit as i64);
+    let (text, values) = sql.finish();
+    Ok(tx.rows(&text, &values, read).await?)
+}
+
+/// No id holds U+0000, and one engine refuses to look for it.
+pub(crate) fn without_nul(ids: &[String]) -> Vec<String> {
+    ids.iter().filter(|it| !it.contains('\0')).cloned().collect()
+}
+
 impl Identity {
     /// A page of ties, ordered by holder and target; `cursor` as the page before gave it, or empty.
     ///
     /// # Errors
     /// [`Code::CursorInvalid`].
-    pub async fn tie_list(&self, site: &Site, kind: TieKind, side: &Side, limit: u32, cursor: &str) -> Result<Ties> {
-        let after = read_cursor(cursor)?;
-        let (site_id, side, limit) = (site.id.clone(), side.clone(), limit.clamp(1, 1_000));
-        let has_nul = |list: &[String]| list.iter().any(|it| it.contains('\0'));
-        if matches!(&side, Side::Of(it) | Side::To(it) if it.is_empty() || has_nul(it)) {
-            return Ok(Ties::default());
+    pub async fn tie_list(
+        &self,
+        site: &Site,
+        kind: TieKind,
+        filter: &TieFilter,
+        limit: u32,
+        cursor: &str,
+    ) -> Result<Ties> {
+        let (after, limit) = (read_cursor(cursor)?, limit.clamp(1, PAGE) as usize);
+        let (site_id, filter) = (site.id.clone(), filter.clone());
+        let read =
+            site.read(Lane::Scan, move |tx| boxed!(page(tx, &site_id, kind, &filter, after.as_ref(), limit + 1).await));
+        Ok(Ties::cut(read.await?, limit))
+    }
+
+    /// All ties of a filter, in the order of holder and target.
+    pub async fn tie_all(&self, site: &Site, kind: TieKind, filter: &TieFilter) -> Result<Vec<Tie>> {
+        let mut all: Vec<Tie> = Vec::new();
+        loop {
+            let after = all.last().map(Tie::place);
+            let (site_id, filter) = (site.id.clone(), filter.clone());
+            let read = site
+                .read(Lane::Scan, move |tx| boxed!(page(tx, &site_id, kind, &filter, after.as_ref(), AT_ONCE).await));
+            let some = read.await?;
+            let is_last = some.len() < AT_ONCE;
+            all.extend(some);
+            if is_last {
+                return Ok(all);
+            }
         }
-        site.read(Lane::Scan, move |tx| {
+    }
+
+    /// Which of the others one is tied to, and which of them are tied to one.
+    pub(crate) async fn tie_between(
+        &self,
+        site: &Site,
+        kind: TieKind,
+        one: &str,
+        others: &[String],
+    ) -> Result<(HashSet<String>, HashSet<String>)> {
+        let (site_id, one, others) = (site.id.clone(), one.to_owned(), without_nul(others));
+        let found = site.read(Lane::Scan, move |tx| {
             boxed!({
                 let dialect = tx.dialect();
-                let mut sql = Writer::new(dialect);
-                sql.push(SELECT).push(" where site = ").bind(&site_id).push(" and kind = ").bind(kind.name());
-                if let Side::Of(list) | Side::To(list) = &side {
-                    let column = if matches!(side, Side::Of(_)) { "holder" } else { "target" };
-                    let place = sql.param(list.clone());
-                    sql.push(" and ").push(&dialect.any_of(column, &place));
-                }
-                if let Some((holder, target)) = after {
-                    sql.push(" and (holder > ").bind(holder.clone()).push(" or (holder = ").bind(holder);
-                    sql.push(" and target > ").bind(target).push("))");
-                }
-                sql.push(" order by holder, target limit ").bind(limit + 1);
-                let (text, values) = sql.finish();
-                let mut ties = tx.rows(&text, &values, read).await?;
-                let has_more = ties.len() > limit as usize;
-                ties.truncate(limit as usize);
-                let next = ties.last().filter(|_| has_more).map(|it| write_cursor(&it.holder, &it.target));
-                Ok(Ties { ties, next })
+                let way = |other: &str, own: &str| {
+                    let is_other = dialect.any_of(other, "$4");
+                    format!(
+                        "select '{other}', {other} from stoa.member_tie \
+                         where site = $1 and kind = $2 and {own} = $3 and {is_other}"
+                    )
+                };
+                let sql = format!("{} union all {}", way("target", "holder"), way("holder", "target"));
+                let read = |row: &Row<'_>| Ok((row.text(0)? == "target", row.get::<String>(1)?));
+                Ok(tx.rows(&sql, &params![&site_id, kind.name(), one, others], read).await?)
             })
-        })
-        .await
+        });
+        let (targets, holders): (Vec<_>, Vec<_>) = found.await?.into_iter().partition(|it| it.0);
+        let ids = |list: Vec<(bool, String)>| list.into_iter().map(|it| it.1).collect();
+        Ok((ids(targets), ids(holders)))
     }
 
     /// How many ties lead to each of these, in their order. One statement for each, so few are asked.
@@ -170,7 +277,7 @@ fn write_cursor(holder: &str, target: &str) -> String {
 }
 
 /// What a cursor says is only a place in a list that the caller may read anyway.
-fn read_cursor(cursor: &str) -> Result<Option<(String, String)>> {
+pub(crate) fn read_cursor(cursor: &str) -> Result<Option<Place>> {
     if cursor.is_empty() {
         return Ok(None);
     }

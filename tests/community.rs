@@ -1,0 +1,305 @@
+//! What members have beside their account, by URL: pages, filters and lists beyond the first thousand.
+
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use stoa_sql::params;
+use stoa_store::boxed;
+use stoa_testkit::{Asker, TestApp, on_both_engines};
+
+/// More ties than any one page has.
+const MANY: i64 = 1_100;
+
+/// Writes ties in bulk; `holder` and `target` are made of the number `i`, from 1 to `count`.
+async fn tie(app: &TestApp, kind: &'static str, (holder, target): (&str, &str), count: i64) {
+    let sql = format!(
+        "insert into stoa.member_tie (site, kind, holder, target, id, doc, created) \
+         with recursive n(i) as (select cast(1 as bigint) union all select i + 1 from n where i < $1) \
+         select $2, $3, {holder}, {target}, {holder} || ' ' || {target}, '{{}}', i from n"
+    );
+    let site = app.site.id.clone();
+    let write = app.site.write(move |tx| {
+        let (sql, site) = (sql.clone(), site.clone());
+        boxed!(Ok(tx.execute(&sql, &params![count, &site, kind]).await?))
+    });
+    assert_eq!(write.await.unwrap(), count as u64);
+}
+
+/// A member who shows themselves.
+async fn shown(who: &Asker<'_>) -> String {
+    let me = who.post("/members/v1/members/join-community", &json!({})).await.json();
+    me["member"]["id"].as_str().unwrap().to_owned()
+}
+
+/// What a call answers that has to go well.
+async fn post(who: &Asker<'_>, path: &str, body: Value) -> Value {
+    let reply = who.post(path, &body).await;
+    assert_eq!(reply.verdict(), "200", "{path} {body}");
+    reply.json()
+}
+
+async fn badge(app: &TestApp, title: &str) -> String {
+    let made = post(&app.app(), "/badges/v4/badges", json!({ "badge": { "title": title } })).await;
+    made["badge"]["id"].as_str().unwrap().to_owned()
+}
+
+async fn assign(app: &TestApp, badge: &str, member: &str) {
+    let assignment = json!({ "badgeId": badge, "memberId": member });
+    post(&app.app(), "/badges/v4/assignments", json!({ "badgeAssignment": assignment })).await;
+}
+
+/// The values of one member of every object in a list.
+fn all(list: &Value, name: &str) -> Vec<String> {
+    list.as_array().unwrap().iter().map(|it| it[name].as_str().unwrap().to_owned()).collect()
+}
+
+/// A hundred members by direct writes, each with eleven roles or badges `r1`, `r2` …
+async fn hundred(app: &TestApp, kind: &'static str) -> Vec<String> {
+    tie(app, kind, ("'m' || (1000 + (i - 1) / 11)", "'r' || (1 + (i - 1) % 11)"), MANY).await;
+    (1_000..1_100).map(|n| format!("m{n}")).collect()
+}
+
+on_both_engines! {
+    async fn connections_among_more_than_a_thousand(engine) {
+        let app = TestApp::new(engine).await;
+        let (ada, bob) = (app.member("ada@example.org").await, app.member("bob@example.org").await);
+        let (a, b) = (shown(&ada).await, shown(&bob).await);
+        // Their ids come before those of members.
+        tie(&app, "follow", ("'!' || i", &format!("'{a}'")), MANY).await;
+        tie(&app, "follow", (&format!("'{a}'"), "'!' || i"), MANY).await;
+        post(&bob, &format!("/members/v3/followers/{a}"), json!({})).await;
+        post(&ada, &format!("/members/v3/followers/{b}"), json!({})).await;
+        let asked = json!({ "connectedMemberIds": [b, "!7", "nobody", "n\0", a] });
+        let connection = |id: &str, is: bool| json!({ "connectedMemberId": id, "followedByMember": is, "followingMember": is });
+        let expected = json!([connection(&b, true), connection("!7", true), connection("nobody", false), connection("n\0", false), connection(&a, false)]);
+        let mine = post(&ada, "/members/v3/followers/my/connections", asked.clone()).await;
+        assert_eq!(mine["connectedMembers"], expected);
+        let others = post(&bob, &format!("/members/v3/followers/{a}/connections"), asked).await;
+        assert_eq!(others["connectedMembers"], expected);
+    }
+
+    async fn roles_of_many_members(engine) {
+        let app = TestApp::new(engine).await;
+        for n in 1..=11 {
+            let role = json!({ "roleKey": format!("r{n}"), "roleTitle": format!("Role {n}") });
+            post(&app.app(), "/members/v1/roles/definitions", role).await;
+        }
+        let ids = hundred(&app, "role").await;
+        let found = post(&app.app(), "/members/v1/roles/members/query", json!({ "memberIds": ids })).await;
+        for id in &ids {
+            let roles = found["rolesByMemberId"][id]["roles"].as_array().unwrap();
+            assert_eq!(roles.len(), 11, "{id}");
+            assert!(roles.contains(&json!({ "roleKey": "r9", "title": "Role 9" })), "{roles:?}");
+        }
+    }
+
+    async fn fields_of_many_members(engine) {
+        let app = TestApp::new(engine).await;
+        let field = post(&app.app(), "/members/v1/custom-fields", json!({ "field": { "name": "F" } })).await;
+        let applications = json!({ "items": [{ "applicationType": "ROLE", "entityId": "r9" }] });
+        let application = json!({ "customFieldId": field["field"]["id"], "applications": applications });
+        post(&app.app(), "/members/v1/custom-fields-applications", json!({ "application": application })).await;
+        let ids = hundred(&app, "role").await;
+        let path = "/members/v1/custom-fields-applications/members";
+        let found = post(&app.app(), path, json!({ "memberIds": ids })).await;
+        for (result, id) in found["results"].as_array().unwrap().iter().zip(&ids) {
+            assert_eq!((&result["memberId"], &result["applications"][0]["applies"]), (&json!(id), &json!(true)));
+        }
+    }
+
+    async fn badges_of_many_members(engine) {
+        let app = TestApp::new(engine).await;
+        let ids = hundred(&app, "badge").await;
+        let found = post(&app.app(), "/members/v3/badges/members", json!({ "memberIds": ids })).await;
+        for (member, id) in found["memberBadgeIds"].as_array().unwrap().iter().zip(&ids) {
+            assert_eq!((&member["memberId"], member["badgeIds"].as_array().unwrap().len()), (&json!(id), 11));
+        }
+    }
+
+    async fn a_filter_finds_badges_on_every_page(engine) {
+        let app = TestApp::new(engine).await;
+        let mut wanted = Vec::new();
+        for n in 0..10 {
+            let id = badge(&app, if n % 3 == 2 { "Star" } else { "Other" }).await;
+            wanted.extend((n % 3 == 2).then_some(id));
+        }
+        let query = async |paging: Value| {
+            let mut query = paging;
+            query["filter"] = json!({ "title": "Star" });
+            post(&app.app(), "/badges/v4/badges/query", json!({ "query": query })).await
+        };
+        let page = query(json!({ "paging": { "limit": 2, "offset": 1 } })).await;
+        assert_eq!(all(&page["badges"], "id"), wanted[1..]);
+        assert_eq!((&page["metadata"]["total"], &page["metadata"]["count"]), (&json!(3), &json!(2)));
+        let (mut found, mut cursor) = (Vec::new(), String::new());
+        loop {
+            let page = query(json!({ "cursorPaging": { "limit": 2, "cursor": cursor } })).await;
+            found.push(all(&page["badges"], "id"));
+            let paging = &page["pagingMetadata"];
+            assert_eq!(paging["hasNext"], paging["cursors"]["next"].is_string());
+            let Some(next) = paging["cursors"]["next"].as_str() else { break };
+            cursor = next.to_owned();
+        }
+        assert_eq!(found, [&wanted[..2], &wanted[2..]]);
+        let some = json!({ "query": { "filter": { "id": { "$in": [wanted[0], wanted[2]] } } } });
+        assert_eq!(post(&app.app(), "/badges/v4/badges/query", some).await["metadata"]["total"], 2);
+    }
+
+    async fn assignments_by_member_and_badge(engine) {
+        let app = TestApp::new(engine).await;
+        let (ada, bob) = (app.member("ada@example.org").await, app.member("bob@example.org").await);
+        let (a, b) = (shown(&ada).await, shown(&bob).await);
+        let mut badges = Vec::new();
+        for n in 0..5 {
+            badges.push(badge(&app, &format!("B{n}")).await);
+            assign(&app, &badges[n], &a).await;
+            assign(&app, &badges[n], &b).await;
+        }
+        badges.sort();
+        let query = async |filter: Value, limit: u32| {
+            let query = json!({ "filter": filter, "cursorPaging": { "limit": limit } });
+            post(&app.app(), "/badges/v4/assignments/query", json!({ "query": query })).await
+        };
+        let last = query(json!({ "memberId": a, "badgeId": badges[4] }), 1).await;
+        assert_eq!(all(&last["badgeAssignments"], "badgeId"), badges[4..]);
+        assert_eq!((&last["badgeAssignments"][0]["memberId"], &last["pagingMetadata"]["hasNext"]), (&json!(a), &json!(false)));
+        let two = query(json!({ "memberId": { "$in": [a, b] }, "badgeId": { "$in": [badges[1], badges[3]] } }), 3).await;
+        assert_eq!((two["badgeAssignments"].as_array().unwrap().len(), &two["pagingMetadata"]["hasNext"]), (3, &json!(true)));
+    }
+
+    async fn tags_of_more_than_a_thousand_assignments(engine) {
+        let app = TestApp::new(engine).await;
+        let (one, other) = (badge(&app, "One").await, badge(&app, "Other").await);
+        tie(&app, "badge", ("'!' || i", &format!("'{one}'")), MANY).await;
+        tie(&app, "badge", ("'!' || i", &format!("'{other}'")), 7).await;
+        let tagged = async |tag: &str| {
+            let (site, tag) = (app.site.id.clone(), format!("%\"{tag}\"%"));
+            let sql = "select count(*) from stoa.member_tie where site = $1 and kind = 'badge' and doc like $2";
+            let read = app.site.read(stoa_store::Lane::Scan, move |tx| {
+                boxed!(Ok(tx.row(sql, &params![&site, tag], |row| row.get::<i64>(0)).await?.unwrap_or(0)))
+            });
+            read.await.unwrap()
+        };
+        let retag = async |filter: Value, tag: &str| {
+            let body = json!({ "filter": filter, "assignTags": { "tags": { "tagIds": [tag] } } });
+            post(&app.app(), "/badges/v4/bulk/assignments/update-tags-by-filter", body).await;
+            tagged(tag).await
+        };
+        assert_eq!(retag(json!({ "badgeId": one }), "one").await, MANY);
+        assert_eq!(retag(json!({}), "all").await, MANY + 7);
+        assert_eq!(retag(json!({ "memberId": { "$in": ["!3", "!9"] } }), "some").await, 3);
+        assert_eq!(retag(json!({ "memberId": { "$in": ["!3", "!9"] }, "badgeId": one }), "few").await, 2);
+        let body = json!({ "filter": { "badgeId": one }, "unassignTags": { "tags": { "tagIds": ["all"] } } });
+        post(&app.app(), "/badges/v4/bulk/assignments/update-tags-by-filter", body).await;
+        assert_eq!((tagged("all").await, tagged("one").await), (7, MANY));
+    }
+
+    async fn blocks_of_both_directions_stand_on_one_page_each(engine) {
+        let app = TestApp::new(engine).await;
+        let ada = app.member("ada@example.org").await;
+        let a = shown(&ada).await;
+        let me = format!("'{a}'");
+        // Ids on both sides of the member's own.
+        for (text, count) in [("'!' || i", 4), ("'~' || i", 3)] {
+            tie(&app, "block", (&me, text), count).await;
+            tie(&app, "block", (text, &me), count).await;
+        }
+        let walk = async |who: &Asker<'_>, limit: u32| {
+            let (mut found, mut cursor, mut sizes) = (Vec::new(), String::new(), Vec::new());
+            loop {
+                let path = format!("/members/v1/member-to-member-blocks/members/{a}?cursorPaging.limit={limit}&cursorPaging.cursor={cursor}");
+                let page = who.get(&path).await.json();
+                let blocks = page["memberBlocks"].as_array().unwrap();
+                assert_eq!(page["pagingMetadata"]["count"], blocks.len());
+                sizes.push(blocks.len());
+                found.extend(blocks.iter().map(|it| format!("{} {}", it["blockDirection"], it["memberId"])));
+                let Some(next) = page["pagingMetadata"]["cursors"]["next"].as_str() else { return (found, sizes) };
+                assert_eq!(page["pagingMetadata"]["hasNext"], true);
+                cursor = next.to_owned();
+            }
+        };
+        for (limit, pages) in [(100, vec![14]), (7, vec![7, 7]), (14, vec![14]), (5, vec![5, 5, 4])] {
+            let (found, sizes) = walk(&app.app(), limit).await;
+            assert_eq!(sizes, pages, "{limit}");
+            let distinct: BTreeSet<&String> = found.iter().collect();
+            assert_eq!((found.len(), distinct.len()), (14, 14), "{limit}");
+            assert!(found[..7].iter().all(|it| it.starts_with("\"BLOCKING\"")), "{found:?}");
+        }
+        let (found, sizes) = walk(&ada, 4).await;
+        assert_eq!(sizes, [4, 3]);
+        assert!(found.iter().all(|it| it.starts_with("\"BLOCKING\"")), "who blocks her is not hers to see");
+    }
+
+    async fn badges_moved_at_once_are_all_moved(engine) {
+        let app = TestApp::new(engine).await;
+        let mut badges = Vec::new();
+        for n in 0..20 {
+            badges.push(badge(&app, &format!("B{n}")).await);
+        }
+        for round in 0..3 {
+            let moved = &badges[round * 6..round * 6 + 6];
+            let first = |id: &String| {
+                let (path, key) = (format!("/badges/v4/badges/{id}/move"), app.app());
+                async move { key.post(&path, &json!({ "position": "FIRST" })).await.verdict() }
+            };
+            let [a, b, c, d, e, f] = moved else { panic!() };
+            let done = tokio::join!(first(a), first(b), first(c), first(d), first(e), first(f));
+            let ok = || "200".to_owned();
+            assert_eq!(done, (ok(), ok(), ok(), ok(), ok(), ok()));
+            let list = app.app().get("/members/v3/badges?paging.limit=100").await.json();
+            let order = all(&list["badges"], "id");
+            let (front, wanted) = (order[..6].iter().collect::<BTreeSet<_>>(), moved.iter().collect::<BTreeSet<_>>());
+            assert_eq!((order.len(), front), (20, wanted), "round {round}");
+        }
+    }
+
+    async fn badges_are_moved_to_their_place(engine) {
+        let app = TestApp::new(engine).await;
+        let (a, b, c) = (badge(&app, "A").await, badge(&app, "B").await, badge(&app, "C").await);
+        for (id, place, verdict, order) in [
+            (&c, json!({ "position": "FIRST" }), "200", [&c, &a, &b]),
+            (&c, json!({ "position": "AFTER", "moveAfterBadgeId": a }), "200", [&a, &c, &b]),
+            (&a, json!({}), "200", [&c, &b, &a]),
+            (&c, json!({ "position": "LAST" }), "200", [&b, &a, &c]),
+            (&c, json!({ "position": "AFTER", "moveAfterBadgeId": c }), "404 NOT_FOUND", [&b, &a, &c]),
+            (&c, json!({ "position": "AFTER" }), "404 NOT_FOUND", [&b, &a, &c]),
+            (&"none".to_owned(), json!({ "position": "FIRST" }), "404 NOT_FOUND", [&b, &a, &c]),
+        ] {
+            assert_eq!(app.app().post(&format!("/badges/v4/badges/{id}/move"), &place).await.verdict(), verdict, "{place}");
+            assert_eq!(all(&app.app().get("/members/v3/badges").await.json()["badges"], "id").iter().collect::<Vec<_>>(), order, "{place}");
+        }
+        let reply = app.app().post(&format!("/badges/v4/badges/{a}/move"), &json!({ "position": "UP" })).await;
+        assert_eq!(reply.status, 400);
+    }
+
+    async fn abouts_of_those_who_show_themselves(engine) {
+        let app = TestApp::new(engine).await;
+        let mut ids = Vec::new();
+        let mut members = Vec::new();
+        for name in ["ada", "bob", "eve", "zoe"] {
+            let member = app.member(&format!("{name}@example.org")).await;
+            ids.push(shown(&member).await);
+            post(&member, "/members/v2/abouts", json!({ "memberAbout": { "content": { "nodes": [] } } })).await;
+            members.push(member);
+        }
+        let [ada, bob, eve, zoe] = &members[..] else { panic!() };
+        post(bob, "/members/v1/members/leave-community", json!({})).await;
+        post(eve, "/members/v1/member-to-member-blocks/members/my", json!({ "memberId": ids[0] })).await;
+        let query = async |who: &Asker<'_>| {
+            let wanted = json!([ids[3], ids[2], "none", ids[1], "n\0", ids[0], ids[3]]);
+            let found = post(who, "/members/v2/abouts/query", json!({ "query": { "filter": { "memberId": { "$in": wanted } } } })).await;
+            all(&found["memberAbouts"], "memberId")
+        };
+        let of = |places: &[usize]| places.iter().map(|it| ids[*it].clone()).collect::<Vec<_>>();
+        assert_eq!(query(ada).await, of(&[3, 0, 3]), "neither who is hidden nor who has blocked her");
+        assert_eq!(query(bob).await, of(&[3, 2, 1, 0, 3]), "one's own, hidden or not");
+        assert_eq!(query(zoe).await, of(&[3, 2, 0, 3]));
+        assert_eq!(query(&app.app()).await, of(&[3, 2, 1, 0, 3]));
+        let visitor = app.visitor().await;
+        assert_eq!(query(&visitor).await, of(&[]), "visitors where only members see each other");
+        let open = json!({ "memberPrivacySettings": { "publicMemberVisibility": "VISIBLE_TO_ALL" } });
+        post(&app.app(), "/members/v1/privacy-settings", open).await;
+        assert_eq!(query(&visitor).await, of(&[3, 2, 0, 3]));
+        let own = post(ada, "/members/v2/abouts/query", json!({})).await;
+        assert_eq!(all(&own["memberAbouts"], "memberId"), of(&[0]));
+    }
+}
