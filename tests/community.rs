@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use stoa_identity::community::{Bond, Granted, NounFilter, Side, TieFilter, kind};
+use stoa_kernel::{Caller, Code, MemberId, Role};
 use stoa_sql::params;
 use stoa_store::boxed;
 use stoa_testkit::{Asker, TestApp, on_both_engines};
@@ -269,6 +271,59 @@ on_both_engines! {
         }
         let reply = app.app().post(&format!("/badges/v4/badges/{a}/move"), &json!({ "position": "UP" })).await;
         assert_eq!(reply.status, 400);
+    }
+
+    async fn operations_know_who_asks(engine) {
+        let app = TestApp::new(engine).await;
+        let (identity, site) = (&app.app.identity, &app.site);
+        let ada = MemberId::from(shown(&app.member("ada@example.org").await).await);
+        let member = Caller::Member { id: ada.clone(), session: "s".into(), client: None };
+        let visitor = Caller::Visitor { id: "v".into(), client: None };
+        let editor = Caller::User { id: "u".into(), role: Role::Editor, session: "s".into() };
+        let (all, page) = (TieFilter::default(), (10, ""));
+        for (caller, expected) in [
+            (&visitor, "badges definitions"),
+            (&member, "badge-holders badges blocks definitions"),
+            (&editor, "applications badge-holders badges blocked blocks definitions fields reports role-holders suggestions"),
+        ] {
+            let id = Some(ada.as_str());
+            let asked = [
+                ("definitions", identity.noun_list(site, caller, &kind::ROLE, &NounFilter::default()).await.err()),
+                ("badges", identity.noun_list(site, caller, &kind::BADGE, &NounFilter::default()).await.err()),
+                ("applications", identity.noun_list(site, caller, &kind::APPLICATION, &NounFilter::default()).await.err()),
+                ("role-holders", identity.granted_list(site, caller, Granted::Role, &all, page).await.err()),
+                ("badge-holders", identity.granted_list(site, caller, Granted::Badge, &all, page).await.err()),
+                ("blocks", identity.bond_list(site, caller, (Bond::Block, Side::Of), id, page).await.err()),
+                ("blocked", identity.bond_list(site, caller, (Bond::Block, Side::To), id, page).await.err()),
+                ("reports", identity.report_list(site, caller, Vec::new(), page).await.err()),
+                ("fields", identity.fields_of_roles(site, caller, Vec::new()).await.err()),
+                ("suggestions", identity.field_suggestions(site, caller, &Value::Null).await.err()),
+            ];
+            assert!(asked.iter().filter_map(|it| it.1.as_ref()).all(|it| it.code() == Code::Forbidden), "{caller:?}");
+            let mut answered: Vec<&str> = asked.iter().filter(|it| it.1.is_none()).map(|it| it.0).collect();
+            answered.sort_unstable();
+            assert_eq!(answered.join(" "), expected, "{caller:?}");
+        }
+        // A member's text is not to be had as a noun like others.
+        let found = identity.noun_get(site, &member, &kind::ABOUT, ada.as_str()).await;
+        assert_eq!(found.err().map(|it| it.code()), Some(Code::Forbidden));
+    }
+
+    async fn applications_come_and_go_with_their_field(engine) {
+        let app = TestApp::new(engine).await;
+        let field = post(&app.app(), "/members/v1/custom-fields", json!({ "field": { "name": "Shoe size" } })).await;
+        let id = field["field"]["id"].as_str().unwrap();
+        for (name, value) in [("key", "custom.shoe-size"), ("fieldType", "TEXT"), ("section", "GENERAL"), ("fieldOrigin", "CUSTOM")] {
+            assert_eq!(field["field"][name], value);
+        }
+        let path = "/members/v1/custom-fields-applications";
+        let made = post(&app.app(), path, json!({ "application": { "customFieldId": id } })).await;
+        assert_eq!(made["application"]["customFieldKey"], "custom.shoe-size");
+        assert_eq!(app.app().post(path, &json!({ "application": { "customFieldId": id } })).await.status, 409);
+        assert_eq!(app.app().delete(&format!("/members/v1/custom-fields/{id}")).await.verdict(), "200");
+        assert_eq!(app.app().get(&format!("{path}/{id}")).await.verdict(), "404 NOT_FOUND");
+        let none = json!({ "application": { "customFieldId": id } });
+        assert_eq!(app.app().post(path, &none).await.verdict(), "404 NOT_FOUND");
     }
 
     async fn abouts_of_those_who_show_themselves(engine) {

@@ -33,7 +33,37 @@ pub struct Kind {
     /// Members that stay as they were made.
     pub(crate) fixed: &'static [&'static str],
     pub(crate) most: i64,
+    /// Who reads it; who may change it is said by the operation.
+    pub(crate) read: Readers,
+    /// The member that is its id; else it gets one of its own.
+    pub(crate) id_from: Option<&'static str>,
+    /// What members hold that nobody has set.
+    pub(crate) defaults: &'static [(&'static str, &'static str)],
+    /// The noun that it belongs to.
+    pub(crate) part_of: Option<Part>,
 }
+
+/// Who reads something around members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Readers {
+    Everyone,
+    /// Members, and visitors where the site shows its members to all.
+    Members,
+    /// Those who run the site.
+    Staff,
+}
+
+/// How a noun belongs to another, whose id it has: it is made for one that is there, and goes with it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) whole: &'static Kind,
+    /// The member of the whole that it takes over, and under which name.
+    pub(crate) takes: &'static str,
+    pub(crate) takes_as: &'static str,
+}
+
+/// Kinds that belong to another.
+pub(crate) static PARTS: [&Kind; 1] = [&APPLICATION];
 
 /// A role that members can be given; its id is its key.
 pub static ROLE: Kind = Kind {
@@ -43,6 +73,10 @@ pub static ROLE: Kind = Kind {
     required: &["roleKey"],
     fixed: &["roleKey"],
     most: 500,
+    read: Readers::Everyone,
+    id_from: Some("roleKey"),
+    defaults: &[],
+    part_of: None,
 };
 
 pub static BADGE: Kind = Kind {
@@ -60,6 +94,10 @@ pub static BADGE: Kind = Kind {
     required: &["title"],
     fixed: &[],
     most: 500,
+    read: Readers::Everyone,
+    id_from: None,
+    defaults: &[],
+    part_of: None,
 };
 
 /// The definition of a custom field.
@@ -80,9 +118,18 @@ pub static FIELD: Kind = Kind {
     required: &["name"],
     fixed: &["fieldType"],
     most: 200,
+    read: Readers::Everyone,
+    id_from: None,
+    defaults: &[
+        ("fieldOrigin", "CUSTOM"),
+        ("defaultPrivacy", "PRIVATE"),
+        ("fieldType", "TEXT"),
+        ("section", "GENERAL"),
+    ],
+    part_of: None,
 };
 
-/// To whom a custom field applies; its id is the field's.
+/// To whom a custom field applies; its id is the field's. It names members, so those who run the site read it.
 pub static APPLICATION: Kind = Kind {
     name: "application",
     wire: "application",
@@ -95,9 +142,13 @@ pub static APPLICATION: Kind = Kind {
     required: &["customFieldId"],
     fixed: &["customFieldId", "customFieldKey"],
     most: 200,
+    read: Readers::Staff,
+    id_from: Some("customFieldId"),
+    defaults: &[],
+    part_of: Some(Part { whole: &FIELD, takes: "key", takes_as: "customFieldKey" }),
 };
 
-/// What a member tells of themselves at length; its id is the member's.
+/// What a member tells of themselves at length; its id is the member's. Others read it by [`crate::Identity::about_get`].
 pub static ABOUT: Kind = Kind {
     name: "about",
     wire: "memberAbout",
@@ -105,6 +156,10 @@ pub static ABOUT: Kind = Kind {
     required: &[],
     fixed: &["memberId"],
     most: i64::MAX,
+    read: Readers::Staff,
+    id_from: None,
+    defaults: &[],
+    part_of: None,
 };
 
 /// The site's settings around members: one noun each.
@@ -119,4 +174,12 @@ pub static SETTINGS: Kind = Kind {
     required: &[],
     fixed: &[],
     most: 10,
+    read: Readers::Everyone,
+    id_from: None,
+    defaults: &[
+        ("defaultPrivacy", "PRIVATE"),
+        ("publicMemberVisibility", "VISIBLE_TO_MEMBERS_ONLY"),
+        ("publicMemberCandidates", "ANYONE"),
+    ],
+    part_of: None,
 };

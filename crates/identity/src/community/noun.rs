@@ -1,16 +1,16 @@
 //! Nouns: objects around members that are read whole by their id.
 
-use super::{Kind, tie::without_nul};
+use super::{Kind, kind::PARTS, tie::without_nul};
 use crate::{Identity, profile};
 use serde_json::{Map, Value, json};
-use stoa_kernel::{Code, Fault, Millis, Result, SiteId, Violation, clock::iso_from_millis};
+use stoa_kernel::{Caller, Code, Fault, Millis, Result, SiteId, Violation, clock::iso_from_millis};
 use stoa_sql::params;
 use stoa_store::{Lane, Row, Site, Tx, boxed};
 
 /// Most bytes of one noun as JSON text.
 const MAX_BYTES: usize = 128 * 1024;
-/// Nouns on a page.
-pub const PAGE: u32 = 500;
+/// Nouns that one order may name.
+const ORDERED: usize = 500;
 
 /// A noun as it is kept.
 #[derive(Debug, Clone, PartialEq)]
@@ -118,28 +118,30 @@ impl Identity {
     /// A noun.
     ///
     /// # Errors
-    /// [`Code::NotFound`].
-    pub async fn noun_get(&self, site: &Site, kind: &'static Kind, id: &str) -> Result<Noun> {
+    /// [`Code::Forbidden`]; [`Code::NotFound`].
+    pub async fn noun_get(&self, site: &Site, caller: &Caller, kind: &'static Kind, id: &str) -> Result<Noun> {
+        self.admit(site, caller, kind.read).await?;
         let (site_id, id) = (site.id.clone(), id.to_owned());
         let found = site.read(Lane::Point, move |tx| boxed!(get(tx, &site_id, kind, &id).await)).await?;
         found.ok_or_else(|| Fault::new(Code::NotFound))
     }
 
-    /// A page of the nouns that a filter finds, in their order, and how many there are on all pages.
+    /// All nouns that a filter finds, in their order. A site has few of a kind.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`].
     pub async fn noun_list(
         &self,
         site: &Site,
+        caller: &Caller,
         kind: &'static Kind,
         filter: &NounFilter,
-        limit: u32,
-        offset: u32,
-    ) -> Result<(Vec<Noun>, i64)> {
+    ) -> Result<Vec<Noun>> {
+        self.admit(site, caller, kind.read).await?;
         let site_id = site.id.clone();
-        // A site has so few of a kind that all of them are read, whatever is asked for.
         let mut found = site.read(Lane::Scan, move |tx| boxed!(all(tx, &site_id, kind).await)).await?;
         found.retain(|it| filter.fits(it));
-        let total = found.len() as i64;
-        Ok((found.into_iter().skip(offset as usize).take(limit.min(PAGE) as usize).collect(), total))
+        Ok(found)
     }
 
     /// Makes a noun; the caller of this checks who asks.
@@ -156,21 +158,7 @@ impl Identity {
         let (site_id, id, now) = (site.id.clone(), id.to_owned(), self.now());
         site.write(move |tx| {
             let (site, id, doc) = (site_id.clone(), id.clone(), doc.clone());
-            boxed!({
-                if kind.most < i64::MAX && count(tx, &site, kind).await? >= kind.most {
-                    return Err(Fault::new(Code::TooMany));
-                }
-                let sql = "select coalesce(max(position), 0) from stoa.member_noun where site = $1 and kind = $2";
-                let last: i64 = tx.row(sql, &params![&site, kind.name], |row| row.get(0)).await?.unwrap_or(0);
-                let noun = Noun { id, doc, position: last + 1, revision: 1, created: now, updated: now };
-                let sql = "insert into stoa.member_noun (site, kind, id, doc, position, revision, created, updated) \
-                           values ($1, $2, $3, $4, $5, 1, $6, $6) on conflict do nothing";
-                let text = Value::Object(noun.doc.clone()).to_string();
-                match tx.execute(sql, &params![&site, kind.name, &noun.id, text, noun.position, now]).await? {
-                    0 => Err(Fault::new(Code::AlreadyExists)),
-                    _ => Ok(noun),
-                }
-            })
+            boxed!(insert(tx, &site, kind, id, doc, now).await)
         })
         .await
     }
@@ -218,7 +206,7 @@ impl Identity {
         .await
     }
 
-    /// Deletes a noun and the ties to it.
+    /// Deletes a noun, its parts and the ties to it.
     ///
     /// # Errors
     /// [`Code::NotFound`]; [`Code::RevisionOld`].
@@ -237,8 +225,11 @@ impl Identity {
                 if revision.is_some_and(|it| it != noun.revision) {
                     return Err(Fault::new(Code::RevisionOld).with("revision", noun.revision.to_string()));
                 }
-                let sql = "delete from stoa.member_noun where site = $1 and kind = $2 and id = $3";
-                tx.send(sql, params![&site, kind.name, &id]).await?;
+                let parts = PARTS.iter().filter(|it| it.part_of.as_ref().is_some_and(|it| it.whole.name == kind.name));
+                for name in parts.map(|it| it.name).chain([kind.name]) {
+                    let sql = "delete from stoa.member_noun where site = $1 and kind = $2 and id = $3";
+                    tx.send(sql, params![&site, name, &id]).await?;
+                }
                 let sql = "delete from stoa.member_tie where site = $1 and kind = $2 and target = $3";
                 tx.send(sql, params![&site, kind.name, &id]).await?;
                 Ok(())
@@ -252,7 +243,7 @@ impl Identity {
     /// # Errors
     /// [`Code::NotFound`] when one of them is not there; [`Code::TooMany`].
     pub(crate) async fn noun_order(&self, site: &Site, kind: &'static Kind, ids: Vec<String>) -> Result<Vec<Noun>> {
-        if ids.len() > PAGE as usize {
+        if ids.len() > ORDERED {
             return Err(Fault::new(Code::TooMany));
         }
         let site_id = site.id.clone();
@@ -299,6 +290,33 @@ impl Identity {
     }
 }
 
+/// Puts a noun behind all others of its kind.
+///
+/// # Errors
+/// [`Code::AlreadyExists`]; [`Code::TooMany`].
+pub(crate) async fn insert(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    kind: &Kind,
+    id: String,
+    doc: Map<String, Value>,
+    now: Millis,
+) -> Result<Noun> {
+    if kind.most < i64::MAX && count(tx, site, kind).await? >= kind.most {
+        return Err(Fault::new(Code::TooMany));
+    }
+    let sql = "select coalesce(max(position), 0) from stoa.member_noun where site = $1 and kind = $2";
+    let last: i64 = tx.row(sql, &params![site, kind.name], |row| row.get(0)).await?.unwrap_or(0);
+    let noun = Noun { id, doc, position: last + 1, revision: 1, created: now, updated: now };
+    let sql = "insert into stoa.member_noun (site, kind, id, doc, position, revision, created, updated) \
+               values ($1, $2, $3, $4, $5, 1, $6, $6) on conflict do nothing";
+    let text = Value::Object(noun.doc.clone()).to_string();
+    match tx.execute(sql, &params![site, kind.name, &noun.id, text, noun.position, now]).await? {
+        0 => Err(Fault::new(Code::AlreadyExists)),
+        _ => Ok(noun),
+    }
+}
+
 /// Writes the places of nouns as they stand in the list.
 async fn number(tx: &mut Tx<'_>, site: &SiteId, kind: &Kind, mut nouns: Vec<Noun>) -> Result<Vec<Noun>> {
     for (n, noun) in nouns.iter_mut().enumerate() {
@@ -341,7 +359,7 @@ pub(crate) async fn some(tx: &mut Tx<'_>, site: &SiteId, kind: &Kind, ids: &[Str
 }
 
 /// All nouns of a kind, in their order.
-async fn all(tx: &mut Tx<'_>, site: &SiteId, kind: &Kind) -> Result<Vec<Noun>> {
+pub(crate) async fn all(tx: &mut Tx<'_>, site: &SiteId, kind: &Kind) -> Result<Vec<Noun>> {
     let sql = format!("{SELECT} where site = $1 and kind = $2 order by position, id");
     Ok(tx.rows(&sql, &params![site, kind.name], read).await?)
 }

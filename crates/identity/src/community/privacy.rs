@@ -1,6 +1,11 @@
 //! How much members show of themselves: the site's settings.
 
-use super::{TieFilter, TieKind, kind::SETTINGS, noun, tie::without_nul};
+use super::{
+    Bond, TieFilter, is_own,
+    kind::{Readers, SETTINGS},
+    noun,
+    tie::without_nul,
+};
 use crate::{
     Identity,
     member::{self, Audience, Member, MemberField, MemberFilter, MemberQuery, Operand, Status, Window},
@@ -12,15 +17,9 @@ use stoa_store::{Lane, Site, Tx, boxed};
 
 const ID: &str = "members";
 
-const DEFAULTS: [(&str, &str); 3] = [
-    ("defaultPrivacy", "PRIVATE"),
-    ("publicMemberVisibility", "VISIBLE_TO_MEMBERS_ONLY"),
-    ("publicMemberCandidates", "ANYONE"),
-];
-
 async fn word(tx: &mut Tx<'_>, site: &SiteId, name: &str) -> Result<String> {
     let noun = noun::get(tx, site, &SETTINGS, ID).await?;
-    let usual = DEFAULTS.iter().find(|it| it.0 == name).map_or("", |it| it.1);
+    let usual = SETTINGS.defaults.iter().find(|it| it.0 == name).map_or("", |it| it.1);
     Ok(noun.as_ref().and_then(|it| it.text(name)).unwrap_or(usual).to_owned())
 }
 
@@ -40,8 +39,8 @@ impl Identity {
         let site_id = site.id.clone();
         let noun = site.read(Lane::Point, move |tx| boxed!(noun::get(tx, &site_id, &SETTINGS, ID).await)).await?;
         let mut settings = json!({ "id": site.id, "revision": "0" });
-        for (name, usual) in DEFAULTS {
-            settings[name] = json!(noun.as_ref().and_then(|it| it.text(name)).unwrap_or(usual));
+        for (name, usual) in SETTINGS.defaults {
+            settings[*name] = json!(noun.as_ref().and_then(|it| it.text(name)).unwrap_or(usual));
         }
         if let Some(noun) = noun {
             settings["revision"] = json!(noun.revision.to_string());
@@ -82,6 +81,31 @@ impl Identity {
         Ok(Audience::Public)
     }
 
+    /// Lets the caller pass if they read what these readers do.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`].
+    pub(crate) async fn admit(&self, site: &Site, caller: &Caller, readers: Readers) -> Result<()> {
+        match readers {
+            Readers::Everyone => Ok(()),
+            Readers::Members => self.audience(site, caller).await.map(drop),
+            Readers::Staff if caller.is_editor() => Ok(()),
+            Readers::Staff => Err(Fault::new(Code::Forbidden)),
+        }
+    }
+
+    /// Lets the caller pass if they may see a member. One's own id and those that who runs the site names are not
+    /// looked up.
+    ///
+    /// # Errors
+    /// As [`Identity::member_see`].
+    pub(crate) async fn see(&self, site: &Site, caller: &Caller, id: &MemberId) -> Result<()> {
+        match is_own(caller, id) || caller.is_editor() {
+            true => Ok(()),
+            false => self.member_see(site, caller, id).await.map(drop),
+        }
+    }
+
     /// A member as the caller may see them: whole for themselves and those who run the site, else what
     /// members show of themselves, to those whom they have not blocked.
     ///
@@ -90,8 +114,7 @@ impl Identity {
     pub async fn member_see(&self, site: &Site, caller: &Caller, id: &MemberId) -> Result<(Member, Audience)> {
         let missing = || Fault::new(Code::NotFound);
         let member = self.member_get(site, id).await?.filter(member::is_there).ok_or_else(missing)?;
-        let is_self = matches!(caller, Caller::Member { id: own, .. } if *own == member.id);
-        if is_self || caller.is_editor() {
+        if is_own(caller, &member.id) || caller.is_editor() {
             return Ok((member, Audience::Staff));
         }
         self.audience(site, caller).await.map_err(|it| if it.code() == Code::Forbidden { missing() } else { it })?;
@@ -106,8 +129,8 @@ impl Identity {
         Ok((member, Audience::Public))
     }
 
-    /// Those of these members whom the caller may see, as [`Identity::member_see`] has it; those who run the site
-    /// may see whoever is named.
+    /// Those of these members whom the caller may see, as [`Identity::member_see`] has it; for oneself
+    /// and those who run the site nobody is looked up.
     pub(crate) async fn members_seen(&self, site: &Site, caller: &Caller, ids: &[String]) -> Result<HashSet<String>> {
         if caller.is_editor() {
             return Ok(ids.iter().cloned().collect());
@@ -134,7 +157,7 @@ impl Identity {
         let shown: Vec<String> = shown.into_iter().map(|it| it.id.as_str().to_owned()).collect();
         let filter =
             TieFilter { holders: Some(shown.clone()), targets: Some(own.into_iter().map(str::to_owned).collect()) };
-        let blocks = self.tie_all(site, TieKind::Block, &filter).await?;
+        let blocks = self.tie_all(site, Bond::Block.name(), &filter).await?;
         seen.extend(shown.into_iter().filter(|id| !blocks.iter().any(|it| it.holder == *id)));
         Ok(seen)
     }

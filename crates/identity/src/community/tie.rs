@@ -1,6 +1,6 @@
-//! Ties: what joins a member to another member or to a noun, by one statement either way.
+//! Ties: what joins a member to another member or to a noun, by one statement either way. Who may read and write
+//! them is said by what they mean: [`super::Granted`] and [`super::Bond`], whose name is the kind of tie here.
 
-use super::Noun;
 use crate::Identity;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Map, Value};
@@ -15,28 +15,6 @@ pub const PAGE: u32 = 100;
 const MOST: i64 = 5_000;
 /// Ties that are read, or changed, at once.
 pub(crate) const AT_ONCE: usize = 500;
-
-/// What a tie means. `role`, `badge` are named like the noun that they lead to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TieKind {
-    Role,
-    Badge,
-    Follow,
-    Block,
-    Report,
-}
-
-impl TieKind {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Role => "role",
-            Self::Badge => "badge",
-            Self::Follow => "follow",
-            Self::Block => "block",
-            Self::Report => "report",
-        }
-    }
-}
 
 /// One tie.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,12 +91,12 @@ pub(crate) async fn put(
     me: &Identity,
     tx: &mut Tx<'_>,
     site: &SiteId,
-    kind: TieKind,
+    kind: &'static str,
     (holder, target): (&str, &str),
     doc: Map<String, Value>,
 ) -> Result<Option<Tie>> {
     let sql = "select count(*) from stoa.member_tie where site = $1 and kind = $2 and holder = $3";
-    let count: i64 = tx.row(sql, &params![site, kind.name(), holder], |row| row.get(0)).await?.unwrap_or(0);
+    let count: i64 = tx.row(sql, &params![site, kind, holder], |row| row.get(0)).await?.unwrap_or(0);
     if count >= MOST {
         return Err(Fault::new(Code::TooMany));
     }
@@ -127,50 +105,62 @@ pub(crate) async fn put(
     let sql = "insert into stoa.member_tie (site, kind, holder, target, id, doc, created) \
                values ($1, $2, $3, $4, $5, $6, $7) on conflict (site, kind, holder, target) do nothing";
     let text = Value::Object(tie.doc.clone()).to_string();
-    let values = params![site, kind.name(), &tie.holder, &tie.target, &tie.id, text, tie.created];
+    let values = params![site, kind, &tie.holder, &tie.target, &tie.id, text, tie.created];
     Ok((tx.execute(sql, &values).await? == 1).then_some(tie))
 }
 
-pub(crate) async fn drop(tx: &mut Tx<'_>, site: &SiteId, kind: TieKind, holder: &str, target: &str) -> Result<bool> {
+pub(crate) async fn drop(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    kind: &'static str,
+    holder: &str,
+    target: &str,
+) -> Result<bool> {
     let sql = "delete from stoa.member_tie where site = $1 and kind = $2 and holder = $3 and target = $4";
-    Ok(tx.execute(sql, &params![site, kind.name(), holder, target]).await? > 0)
+    Ok(tx.execute(sql, &params![site, kind, holder, target]).await? > 0)
 }
 
-pub(crate) async fn has(tx: &mut Tx<'_>, site: &SiteId, kind: TieKind, holder: &str, target: &str) -> Result<bool> {
+pub(crate) async fn has(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    kind: &'static str,
+    holder: &str,
+    target: &str,
+) -> Result<bool> {
     let sql = "select 1 from stoa.member_tie where site = $1 and kind = $2 and holder = $3 and target = $4";
-    Ok(tx.row(sql, &params![site, kind.name(), holder, target], |_| Ok(())).await?.is_some())
+    Ok(tx.row(sql, &params![site, kind, holder, target], |_| Ok(())).await?.is_some())
 }
 
 /// A tie by its own id.
-pub(crate) async fn get(tx: &mut Tx<'_>, site: &SiteId, kind: TieKind, id: &str) -> Result<Option<Tie>> {
+pub(crate) async fn get(tx: &mut Tx<'_>, site: &SiteId, kind: &'static str, id: &str) -> Result<Option<Tie>> {
     let sql = format!("{SELECT} where site = $1 and kind = $2 and id = $3");
-    Ok(tx.row(&sql, &params![site, kind.name(), id], read).await?)
+    Ok(tx.row(&sql, &params![site, kind, id], read).await?)
 }
 
 /// Changes what a tie holds.
 pub(crate) async fn write(
     tx: &mut Tx<'_>,
     site: &SiteId,
-    kind: TieKind,
+    kind: &'static str,
     id: &str,
     doc: Map<String, Value>,
 ) -> Result<()> {
     let sql = "update stoa.member_tie set doc = $1 where site = $2 and kind = $3 and id = $4";
-    Ok(tx.send(sql, params![Value::Object(doc).to_string(), site, kind.name(), id]).await?)
+    Ok(tx.send(sql, params![Value::Object(doc).to_string(), site, kind, id]).await?)
 }
 
 /// Ties in the order of holder and target, those behind a place.
 pub(crate) async fn page(
     tx: &mut Tx<'_>,
     site: &SiteId,
-    kind: TieKind,
+    kind: &'static str,
     filter: &TieFilter,
     after: Option<&Place>,
     limit: usize,
 ) -> Result<Vec<Tie>> {
     let dialect = tx.dialect();
     let mut sql = Writer::new(dialect);
-    sql.push(SELECT).push(" where site = ").bind(site).push(" and kind = ").bind(kind.name());
+    sql.push(SELECT).push(" where site = ").bind(site).push(" and kind = ").bind(kind);
     for (column, list) in [("holder", &filter.holders), ("target", &filter.targets)] {
         let Some(list) = list else { continue };
         let place = sql.param(without_nul(list));
@@ -195,10 +185,10 @@ impl Identity {
     ///
     /// # Errors
     /// [`Code::CursorInvalid`].
-    pub async fn tie_list(
+    pub(crate) async fn tie_list(
         &self,
         site: &Site,
-        kind: TieKind,
+        kind: &'static str,
         filter: &TieFilter,
         limit: u32,
         cursor: &str,
@@ -211,7 +201,7 @@ impl Identity {
     }
 
     /// All ties of a filter, in the order of holder and target.
-    pub async fn tie_all(&self, site: &Site, kind: TieKind, filter: &TieFilter) -> Result<Vec<Tie>> {
+    pub(crate) async fn tie_all(&self, site: &Site, kind: &'static str, filter: &TieFilter) -> Result<Vec<Tie>> {
         let mut all: Vec<Tie> = Vec::new();
         loop {
             let after = all.last().map(Tie::place);
@@ -231,7 +221,7 @@ impl Identity {
     pub(crate) async fn tie_between(
         &self,
         site: &Site,
-        kind: TieKind,
+        kind: &'static str,
         one: &str,
         others: &[String],
     ) -> Result<(HashSet<String>, HashSet<String>)> {
@@ -248,27 +238,12 @@ impl Identity {
                 };
                 let sql = format!("{} union all {}", way("target", "holder"), way("holder", "target"));
                 let read = |row: &Row<'_>| Ok((row.text(0)? == "target", row.get::<String>(1)?));
-                Ok(tx.rows(&sql, &params![&site_id, kind.name(), one, others], read).await?)
+                Ok(tx.rows(&sql, &params![&site_id, kind, one, others], read).await?)
             })
         });
         let (targets, holders): (Vec<_>, Vec<_>) = found.await?.into_iter().partition(|it| it.0);
         let ids = |list: Vec<(bool, String)>| list.into_iter().map(|it| it.1).collect();
         Ok((ids(targets), ids(holders)))
-    }
-
-    /// How many ties lead to each of these, in their order. One statement for each, so few are asked.
-    pub async fn tie_counts(&self, site: &Site, kind: TieKind, nouns: &[Noun]) -> Result<Vec<(String, i64)>> {
-        let (site_id, ids) = (site.id.clone(), nouns.iter().map(|it| it.id.clone()).collect::<Vec<_>>());
-        site.read(Lane::Scan, move |tx| {
-            boxed!({
-                let sql = "select target, count(*) from stoa.member_tie where site = $1 and kind = $2 group by target";
-                let read = |row: &Row<'_>| Ok((row.get::<String>(0)?, row.get::<i64>(1)?));
-                let counts = tx.rows(sql, &params![&site_id, kind.name()], read).await?;
-                let count = |id: &String| counts.iter().find(|it| it.0 == *id).map_or(0, |it| it.1);
-                Ok(ids.iter().map(|it| (it.clone(), count(it))).collect())
-            })
-        })
-        .await
     }
 }
 

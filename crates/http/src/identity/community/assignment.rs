@@ -1,0 +1,97 @@
+//! Assignments of badges to members.
+
+use super::{PAGE, cursors_of, wanted};
+use crate::{
+    App, body,
+    identity::{
+        ask::{Answer, Ask, answer, done, invalid},
+        members::bulk,
+    },
+};
+use axum::{extract::State, response::Response};
+use serde_json::{Value, json};
+use stoa_identity::community::{Granted, Retag, Tie, TieFilter};
+use stoa_kernel::{Code, Fault, Result, clock::iso_from_millis};
+
+fn view(tie: &Tie) -> Value {
+    let mut view = json!({
+        "id": tie.id, "badgeId": tie.target, "memberId": tie.holder,
+        "createdDate": iso_from_millis(tie.created), "updatedDate": iso_from_millis(tie.created),
+    });
+    for (name, value) in &tie.doc {
+        view[name.as_str()] = value.clone();
+    }
+    view
+}
+
+/// `POST /badges/v4/assignments`.
+pub(crate) async fn create(State(app): State<App>, ask: Ask) -> Answer {
+    answer("badgeAssignment", view(&assign(&app, &ask, &ask.data["badgeAssignment"]).await?))
+}
+
+async fn assign(app: &App, ask: &Ask, object: &Value) -> Result<Tie> {
+    let text = |name: &str| object[name].as_str().unwrap_or_default();
+    let (badge, member) = (text("badgeId"), text("memberId"));
+    app.identity.badge_assign(&ask.site, &ask.caller, badge, member, &object["tags"]).await
+}
+
+/// `POST /badges/v4/bulk/assignments/create`.
+pub(crate) async fn bulk_create(State(app): State<App>, ask: Ask) -> Answer {
+    let sent = ask.data["badgeAssignments"].as_array().filter(|it| !it.is_empty() && it.len() <= 100);
+    let sent = sent.ok_or_else(|| invalid("badgeAssignments", "1 to 100 are expected"))?;
+    let mut results = Vec::with_capacity(sent.len());
+    for object in sent {
+        results.push(match assign(&app, &ask, object).await {
+            Ok(tie) => (tie.id, None),
+            Err(fault) if fault.code().status() >= 500 || fault.code() == Code::Forbidden => return Err(fault.into()),
+            Err(fault) => (String::new(), Some(fault)),
+        });
+    }
+    Ok(bulk("itemMetadata", results))
+}
+
+/// `POST /badges/v4/assignments/query`.
+pub(crate) async fn query(State(app): State<App>, ask: Ask) -> Answer {
+    let (filter, page) = (filter(&ask.data["query"]["filter"])?, ask.cursor_page(PAGE)?);
+    let ties = app.identity.granted_list(&ask.site, &ask.caller, Granted::Badge, &filter, page).await?;
+    let found: Vec<Value> = ties.ties.iter().map(view).collect();
+    Ok(body::ok(&json!({ "badgeAssignments": found, "pagingMetadata": cursors_of(&ties) })))
+}
+
+/// An empty list stands for everybody, or for every badge.
+fn filter(filter: &Value) -> Result<TieFilter> {
+    let list = |name: &str| wanted(filter, name).map(|it| Some(it).filter(|it| !it.is_empty()));
+    Ok(TieFilter { holders: list("memberId")?, targets: list("badgeId")? })
+}
+
+/// `DELETE /badges/v4/assignments/{id}`.
+pub(crate) async fn delete(State(app): State<App>, ask: Ask) -> Answer {
+    let gone = app.identity.badge_unassign(&ask.site, &ask.caller, std::slice::from_ref(&ask.id)).await?;
+    if gone == [true] { done() } else { Err(Fault::new(Code::NotFound).into()) }
+}
+
+/// `POST /badges/v4/bulk/assignments/delete`.
+pub(crate) async fn bulk_delete(State(app): State<App>, ask: Ask) -> Answer {
+    let ids = ask.texts("badgeAssignmentIds")?;
+    let gone = app.identity.badge_unassign(&ask.site, &ask.caller, &ids).await?;
+    Ok(found_or_not(ids, gone))
+}
+
+/// `POST /badges/v4/bulk/assignments/bulk-update-tags`.
+pub(crate) async fn tags(State(app): State<App>, ask: Ask) -> Answer {
+    let ids = ask.texts("ids")?;
+    let found = app.identity.retag(&ask.site, &ask.caller, &ids, &Retag::parse(&ask.data)).await?;
+    Ok(found_or_not(ids, found))
+}
+
+/// `POST /badges/v4/bulk/assignments/update-tags-by-filter`: done when the answer comes.
+pub(crate) async fn tags_by_filter(State(app): State<App>, ask: Ask) -> Answer {
+    let filter = filter(&ask.data["filter"])?;
+    app.identity.retag_all(&ask.site, &ask.caller, &filter, &Retag::parse(&ask.data)).await?;
+    answer("jobId", app.world.uuid())
+}
+
+fn found_or_not(ids: Vec<String>, found: Vec<bool>) -> Response {
+    let result = |(id, found): (String, bool)| (id, (!found).then(|| Fault::new(Code::NotFound)));
+    bulk("itemMetadata", ids.into_iter().zip(found).map(result).collect())
+}

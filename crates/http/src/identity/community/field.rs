@@ -1,0 +1,133 @@
+//! Custom fields, and to whom they apply.
+
+use super::{PAGE, many, offsets, one, page};
+use crate::{
+    App, body,
+    identity::{
+        ask::{Answer, Ask, answer, done},
+        member_wire::without_nulls,
+    },
+};
+use axum::extract::State;
+use serde_json::{Value, json};
+use stoa_identity::community::{
+    Applications, Noun, NounFilter,
+    kind::{APPLICATION, FIELD},
+    noun::revision_in,
+};
+
+/// `POST /custom-fields`.
+pub(crate) async fn create(State(app): State<App>, ask: Ask) -> Answer {
+    one(&FIELD, &app.identity.definition_create(&ask.site, &ask.caller, &FIELD, &ask.data["field"]).await?)
+}
+
+/// `GET /custom-fields/{id}`.
+pub(crate) async fn get(State(app): State<App>, ask: Ask) -> Answer {
+    one(&FIELD, &app.identity.noun_get(&ask.site, &ask.caller, &FIELD, &ask.id).await?)
+}
+
+/// `GET /custom-fields`.
+pub(crate) async fn list(State(app): State<App>, ask: Ask) -> Answer {
+    let (limit, offset) = ask.page(PAGE)?;
+    let all = app.identity.noun_list(&ask.site, &ask.caller, &FIELD, &NounFilter::default()).await?;
+    let fields = page(&all, (limit, offset));
+    Ok(body::ok(&json!({ "fields": many(fields), "metadata": offsets(fields.len(), offset, all.len()) })))
+}
+
+/// `PATCH /custom-fields/{id}`.
+pub(crate) async fn update(State(app): State<App>, ask: Ask) -> Answer {
+    let sent = &ask.data["field"];
+    one(&FIELD, &app.identity.definition_update(&ask.site, &ask.caller, &FIELD, &ask.id, sent).await?)
+}
+
+/// `DELETE /custom-fields/{id}`.
+pub(crate) async fn delete(State(app): State<App>, ask: Ask) -> Answer {
+    let revision = revision_in(&ask.data)?;
+    app.identity.definition_delete(&ask.site, &ask.caller, &FIELD, &ask.id, revision).await?;
+    done()
+}
+
+/// `POST /custom-fields/{id}/hide`.
+pub(crate) async fn hide(State(app): State<App>, ask: Ask) -> Answer {
+    let change = json!({ "hidden": true, "revision": ask.data["revision"] });
+    app.identity.definition_update(&ask.site, &ask.caller, &FIELD, &ask.id, &change).await?;
+    done()
+}
+
+/// `POST /custom-fields/order`.
+pub(crate) async fn order(State(app): State<App>, ask: Ask) -> Answer {
+    let fields = app.identity.definition_order(&ask.site, &ask.caller, &FIELD, ask.texts("fieldIds")?).await?;
+    Ok(body::ok(&without_nulls(json!({ "fields": many(&fields), "section": ask.data.get("section") }))))
+}
+
+/// `GET /custom-field-suggestions` and `POST …/query`: what sites usually ask for and this one doesn't yet.
+pub(crate) async fn suggestions(State(app): State<App>, ask: Ask) -> Answer {
+    let (limit, offset) = ask.page(PAGE)?;
+    let all = app.identity.field_suggestions(&ask.site, &ask.caller, &ask.data["query"]["filter"]).await?;
+    let some = page(&all, (limit, offset));
+    Ok(body::ok(&json!({ "suggestions": some, "metadata": offsets(some.len(), offset, all.len()) })))
+}
+
+fn application(noun: &Noun) -> Value {
+    let mut view = noun.to_json();
+    if let Value::Object(view) = &mut view {
+        for name in ["id", "createdDate", "updatedDate"] {
+            view.remove(name);
+        }
+        for name in ["applications", "exclusions"] {
+            view.entry(name).or_insert_with(|| json!({ "items": [] }));
+        }
+    }
+    view
+}
+
+/// `POST /custom-fields-applications`.
+pub(crate) async fn application_create(State(app): State<App>, ask: Ask) -> Answer {
+    let sent = &ask.data["application"];
+    let made = app.identity.definition_create(&ask.site, &ask.caller, &APPLICATION, sent).await?;
+    answer("application", application(&made))
+}
+
+/// `GET /custom-fields-applications/{id}`.
+pub(crate) async fn application_get(State(app): State<App>, ask: Ask) -> Answer {
+    answer("application", application(&app.identity.noun_get(&ask.site, &ask.caller, &APPLICATION, &ask.id).await?))
+}
+
+/// `PATCH /custom-fields-applications/{id}`.
+pub(crate) async fn application_update(State(app): State<App>, ask: Ask) -> Answer {
+    let sent = &ask.data["application"];
+    let changed = app.identity.definition_update(&ask.site, &ask.caller, &APPLICATION, &ask.id, sent).await?;
+    answer("application", application(&changed))
+}
+
+/// `DELETE /custom-fields-applications/{id}`.
+pub(crate) async fn application_delete(State(app): State<App>, ask: Ask) -> Answer {
+    app.identity.definition_delete(&ask.site, &ask.caller, &APPLICATION, &ask.id, None).await?;
+    done()
+}
+
+/// `POST /custom-fields-applications/applications`.
+pub(crate) async fn application_list(State(app): State<App>, ask: Ask) -> Answer {
+    let filter = NounFilter::ids(ask.texts("customFieldIds")?);
+    let found = app.identity.noun_list(&ask.site, &ask.caller, &APPLICATION, &filter).await?;
+    answer("applications", found.iter().map(application).collect::<Value>())
+}
+
+/// `POST /custom-fields-applications/members`.
+pub(crate) async fn of_members(State(app): State<App>, ask: Ask) -> Answer {
+    let found = app.identity.fields_of_members(&ask.site, &ask.caller, ask.texts("memberIds")?).await?;
+    applied("memberId", &found)
+}
+
+/// `POST /custom-fields-applications/roles`.
+pub(crate) async fn of_roles(State(app): State<App>, ask: Ask) -> Answer {
+    let found = app.identity.fields_of_roles(&ask.site, &ask.caller, ask.texts("roleIds")?).await?;
+    applied("roleId", &found)
+}
+
+fn applied(name: &str, found: &Applications) -> Answer {
+    let view = |(field, applies): (&Noun, &bool)| json!({ "customFieldKey": field.text("key"), "applies": applies, "customField": field.to_json() });
+    let fields = |applies: &[bool]| found.fields.iter().zip(applies).map(view).collect::<Value>();
+    let results = found.applies.iter().map(|(id, applies)| json!({ name: id, "applications": fields(applies) }));
+    answer("results", results.collect::<Value>())
+}

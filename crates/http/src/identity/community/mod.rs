@@ -1,0 +1,48 @@
+//! What members have beside their account (identity.md 17), one file a noun.
+
+pub mod about;
+pub mod assignment;
+pub mod badge;
+pub mod block;
+pub mod field;
+pub mod follow;
+pub mod privacy;
+pub mod report;
+pub mod role;
+
+use super::ask::{Answer, answer, texts};
+use serde_json::{Value, json};
+use stoa_identity::community::{Kind, Noun, PAGE, Ties};
+use stoa_kernel::Result;
+
+fn one(kind: &Kind, noun: &Noun) -> Answer {
+    answer(kind.wire, noun.to_json())
+}
+
+fn many<'a>(nouns: impl IntoIterator<Item = &'a Noun>) -> Vec<Value> {
+    nouns.into_iter().map(Noun::to_json).collect()
+}
+
+/// What stands on a page of a whole list.
+fn page<T>(all: &[T], (limit, offset): (u32, u32)) -> &[T] {
+    let rest = all.get(offset as usize..).unwrap_or_default();
+    &rest[..rest.len().min(limit as usize)]
+}
+
+fn offsets(count: usize, offset: u32, total: usize) -> Value {
+    json!({ "count": count, "offset": offset, "total": total, "tooManyToCount": false })
+}
+
+fn cursors(count: usize, next: Option<&str>) -> Value {
+    json!({ "count": count, "hasNext": next.is_some(), "cursors": { "next": next } })
+}
+
+fn cursors_of(ties: &Ties) -> Value {
+    cursors(ties.ties.len(), ties.next.as_deref())
+}
+
+/// The texts that a filter wants in a field: one, `$eq` or `$in`.
+fn wanted(filter: &Value, name: &str) -> Result<Vec<String>> {
+    let wanted = &filter[name];
+    texts(wanted.get("$in").or(wanted.get("$eq")).unwrap_or(wanted), name)
+}

@@ -1,0 +1,55 @@
+//! Reports on members.
+
+use super::{PAGE, cursors, cursors_of, wanted};
+use crate::{
+    App, body,
+    identity::ask::{Answer, Ask, answer, done},
+};
+use axum::extract::State;
+use serde_json::{Value, json};
+use stoa_identity::community::Tie;
+use stoa_kernel::clock::iso_from_millis;
+
+fn view(tie: &Tie) -> Value {
+    json!({
+        "id": tie.id, "reportedMemberId": tie.target, "reportingMemberId": tie.holder,
+        "reason": tie.doc.get("reason").cloned().unwrap_or_else(|| json!({ "category": "UNKNOWN" })),
+        "createdDate": iso_from_millis(tie.created),
+    })
+}
+
+/// `POST /member-reports`.
+pub(crate) async fn create(State(app): State<App>, ask: Ask) -> Answer {
+    let sent = &ask.data["memberReport"];
+    let other = sent["reportedMemberId"].as_str().unwrap_or_default();
+    answer("memberReport", view(&app.identity.member_report(&ask.site, &ask.caller, other, &sent["reason"]).await?))
+}
+
+/// `POST /member-reports/query`.
+pub(crate) async fn query(State(app): State<App>, ask: Ask) -> Answer {
+    let (ids, page) = (wanted(&ask.data["query"]["filter"], "reportedMemberId")?, ask.cursor_page(PAGE)?);
+    let ties = app.identity.report_list(&ask.site, &ask.caller, ids, page).await?;
+    let found: Vec<Value> = ties.ties.iter().map(view).collect();
+    Ok(body::ok(&json!({ "memberReports": found, "pagingMetadata": cursors_of(&ties) })))
+}
+
+/// `GET /member-reports/members` and `POST /member-reports/members/query`.
+pub(crate) async fn members(State(app): State<App>, ask: Ask) -> Answer {
+    let (limit, cursor) = ask.cursor_page(PAGE)?;
+    let found = app.identity.reported_members(&ask.site, &ask.caller, cursor, limit).await?;
+    let next = found.last().filter(|_| found.len() == limit as usize).map(|it| it.0.as_str());
+    let view = |(id, count, last): &(String, i64, i64)| {
+        json!({
+            "reportedMemberId": id, "reportCount": count.to_string(), "reviewed": false,
+            "lastReportDate": iso_from_millis(*last),
+        })
+    };
+    let all: Vec<Value> = found.iter().map(view).collect();
+    Ok(body::ok(&json!({ "reportedMembers": all, "pagingMetadata": cursors(found.len(), next) })))
+}
+
+/// `DELETE /member-reports/members/{id}`.
+pub(crate) async fn delete(State(app): State<App>, ask: Ask) -> Answer {
+    app.identity.reports_delete(&ask.site, &ask.caller, &ask.id).await?;
+    done()
+}

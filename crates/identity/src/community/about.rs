@@ -1,0 +1,63 @@
+//! What members tell of themselves at length.
+
+use super::{Noun, decides, is_own, kind::ABOUT, noun};
+use crate::Identity;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use stoa_kernel::{Caller, Code, Fault, MemberId, Result};
+use stoa_store::{Lane, Site, boxed};
+
+impl Identity {
+    /// Writes what a member tells of themselves: makes it, or changes it.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] for other members' texts; [`Code::Validation`]; [`Code::AlreadyExists`];
+    /// [`Code::NotFound`]; [`Code::RevisionOld`].
+    pub async fn about_write(&self, site: &Site, caller: &Caller, id: Option<&str>, object: &Value) -> Result<Noun> {
+        let named = object.get("memberId").and_then(Value::as_str);
+        let whose = match (id.or(named), caller) {
+            (Some(whose), it) if it.is_privileged() => whose.to_owned(),
+            (whose, Caller::Member { id: own, .. }) if whose.is_none_or(|it| it == own.as_str()) => {
+                own.as_str().to_owned()
+            }
+            _ => return Err(Fault::new(Code::Forbidden)),
+        };
+        let mut doc = ABOUT.parse(object, id.is_none())?;
+        doc.insert("memberId".to_owned(), json!(whose));
+        match id {
+            Some(_) => self.noun_update(site, &ABOUT, &whose, noun::revision_in(object)?, doc).await,
+            None => self.noun_insert(site, &ABOUT, &whose, doc).await,
+        }
+    }
+
+    /// What a member tells of themselves, if the caller may see the member.
+    ///
+    /// # Errors
+    /// As [`Identity::member_see`]; [`Code::NotFound`].
+    pub async fn about_get(&self, site: &Site, caller: &Caller, id: &str) -> Result<Noun> {
+        self.see(site, caller, &MemberId::from(id)).await?;
+        let (site_id, id) = (site.id.clone(), id.to_owned());
+        let found = site.read(Lane::Point, move |tx| boxed!(noun::get(tx, &site_id, &ABOUT, &id).await)).await?;
+        found.ok_or_else(|| Fault::new(Code::NotFound))
+    }
+
+    /// What these members tell of themselves, of those whom the caller may see.
+    pub async fn about_list(&self, site: &Site, caller: &Caller, ids: &[String]) -> Result<Vec<Noun>> {
+        let seen: Vec<String> = self.members_seen(site, caller, ids).await?.into_iter().collect();
+        let site_id = site.id.clone();
+        let read = site.read(Lane::Scan, move |tx| boxed!(noun::some(tx, &site_id, &ABOUT, &seen).await));
+        let found: HashMap<String, Noun> = read.await?.into_iter().map(|it| (it.id.clone(), it)).collect();
+        Ok(ids.iter().filter_map(|it| found.get(it).cloned()).collect())
+    }
+
+    /// Takes back what a member told of themselves.
+    ///
+    /// # Errors
+    /// As [`Identity::about_write`].
+    pub async fn about_delete(&self, site: &Site, caller: &Caller, id: &str) -> Result<()> {
+        if !is_own(caller, &MemberId::from(id)) {
+            decides(caller)?;
+        }
+        self.noun_delete(site, &ABOUT, id, None).await
+    }
+}

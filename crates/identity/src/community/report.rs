@@ -1,0 +1,95 @@
+//! Reports on members.
+
+use super::{Bond, PAGE, TieFilter, Ties, decides, kind::Readers, malformed, tie::Tie};
+use crate::Identity;
+use serde_json::{Map, Value, json};
+use stoa_kernel::{Caller, Code, Fault, Result};
+use stoa_sql::params;
+use stoa_store::{Lane, Row, Site, boxed};
+
+const CATEGORIES: &[&str] = &["UNKNOWN", "SPAM", "IMPERSONATION", "HARASSMENT", "OTHER"];
+/// Most characters of a description.
+const DESCRIPTION: usize = 1_000;
+
+impl Identity {
+    /// Reports a member for a reason: a category and a description.
+    ///
+    /// # Errors
+    /// [`Code::Validation`]; as [`Identity::bond_make`].
+    pub async fn member_report(&self, site: &Site, caller: &Caller, other: &str, reason: &Value) -> Result<Tie> {
+        let category = reason["category"].as_str().unwrap_or("UNKNOWN");
+        if !CATEGORIES.contains(&category) {
+            return Err(malformed("memberReport.reason.category", "there is no such category"));
+        }
+        let text = reason["description"].as_str().unwrap_or_default();
+        if text.chars().count() > DESCRIPTION || text.contains('\0') {
+            let why = format!("at most {DESCRIPTION} characters are expected");
+            return Err(malformed("memberReport.reason.description", why));
+        }
+        let reason = json!({ "category": category, "description": text });
+        let doc = Map::from_iter([("reason".to_owned(), reason)]);
+        let made = self.bond_make(site, caller, Bond::Report, other, doc).await?;
+        made.ok_or_else(|| Fault::new(Code::AlreadyExists))
+    }
+
+    /// A page of reports, on these members if any are named.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller runs the site; [`Code::CursorInvalid`].
+    pub async fn report_list(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        reported: Vec<String>,
+        (limit, cursor): (u32, &str),
+    ) -> Result<Ties> {
+        self.admit(site, caller, Readers::Staff).await?;
+        let filter = TieFilter { holders: None, targets: Some(reported).filter(|it| !it.is_empty()) };
+        self.tie_list(site, Bond::Report.name(), &filter, limit, cursor).await
+    }
+
+    /// Members who were reported, by id, each with how often and when last; those behind `after`.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`]; [`Code::CursorInvalid`].
+    pub async fn reported_members(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        after: &str,
+        limit: u32,
+    ) -> Result<Vec<(String, i64, i64)>> {
+        decides(caller)?;
+        if after.contains('\0') {
+            return Err(Fault::new(Code::CursorInvalid));
+        }
+        let (site_id, after) = (site.id.clone(), after.to_owned());
+        site.read(Lane::Scan, move |tx| {
+            boxed!({
+                let sql = "select target, count(*), max(created) from stoa.member_tie \
+                           where site = $1 and kind = 'report' and target > $2 group by target order by target limit $3";
+                let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+                Ok(tx.rows(sql, &params![&site_id, after, limit.clamp(1, PAGE)], read).await?)
+            })
+        })
+        .await
+    }
+
+    /// Forgets every report on a member.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`].
+    pub async fn reports_delete(&self, site: &Site, caller: &Caller, member: &str) -> Result<()> {
+        decides(caller)?;
+        let (site_id, member) = (site.id.clone(), member.to_owned());
+        site.write(move |tx| {
+            let (site, member) = (site_id.clone(), member.clone());
+            boxed!({
+                let sql = "delete from stoa.member_tie where site = $1 and kind = 'report' and target = $2";
+                tx.send(sql, params![&site, member]).await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+}

@@ -1,0 +1,54 @@
+//! Roles that members have, by their keys and titles.
+
+use super::{Granted, Noun, TieFilter, kind::ROLE, noun};
+use crate::Identity;
+use stoa_kernel::{Caller, MemberId, Result};
+use stoa_store::{Lane, Site, boxed};
+
+/// A role that a member has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoleHeld {
+    pub key: String,
+    /// Its key when there is no other.
+    pub title: String,
+}
+
+impl Identity {
+    /// The roles of a member whom the caller may see.
+    ///
+    /// # Errors
+    /// As [`Identity::member_see`].
+    pub async fn member_roles(&self, site: &Site, caller: &Caller, whose: &str) -> Result<Vec<RoleHeld>> {
+        self.see(site, caller, &MemberId::from(whose)).await?;
+        let ties = self.tie_all(site, ROLE.name, &TieFilter::of(vec![whose.to_owned()])).await?;
+        let roles = self.roles(site).await?;
+        Ok(ties.into_iter().map(|it| held(&roles, it.target)).collect())
+    }
+
+    /// The roles of each of these members.
+    ///
+    /// # Errors
+    /// As [`Identity::granted_of`].
+    pub async fn roles_of(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        members: Vec<String>,
+        field: &str,
+    ) -> Result<Vec<(String, Vec<RoleHeld>)>> {
+        let all = self.granted_of(site, caller, Granted::Role, members, field).await?;
+        let roles = self.roles(site).await?;
+        let named = |keys: Vec<String>| keys.into_iter().map(|it| held(&roles, it)).collect();
+        Ok(all.into_iter().map(|(id, keys)| (id, named(keys))).collect())
+    }
+
+    async fn roles(&self, site: &Site) -> Result<Vec<Noun>> {
+        let site_id = site.id.clone();
+        site.read(Lane::Scan, move |tx| boxed!(noun::all(tx, &site_id, &ROLE).await)).await
+    }
+}
+
+fn held(roles: &[Noun], key: String) -> RoleHeld {
+    let title = roles.iter().find(|it| it.id == key).and_then(|it| it.text("title")).unwrap_or(&key).to_owned();
+    RoleHeld { key, title }
+}
