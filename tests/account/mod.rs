@@ -11,6 +11,7 @@ mod people;
 mod sign_in;
 mod sign_out;
 mod standings;
+mod ways_on;
 
 use axum::{
     body::Body,

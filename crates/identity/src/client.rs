@@ -1,6 +1,6 @@
 //! OAuth clients: the front ends of a site, with the addresses to which answers may go.
 
-use crate::Identity;
+use crate::{Identity, token::Kind};
 use quick_cache::sync::Cache;
 use std::sync::Arc;
 use stoa_kernel::{ClientId, Code, Fault, Millis, Result, Secret, SiteId, TokenHash, Violation};
@@ -65,6 +65,11 @@ impl Client {
     pub fn allows_return(&self, address: &str) -> bool {
         let registered = self.origins.iter().chain(&self.redirect_uris);
         crate::address::same_origin(address, registered.map(String::as_str)).is_some()
+    }
+
+    /// Where people find the front end: its first origin, else that of the first address codes are sent to.
+    pub fn home(&self) -> Option<String> {
+        self.origins.iter().chain(&self.redirect_uris).find_map(|it| origin_of(it))
     }
 
     /// Whether the secret is the client's. A client without a secret has none that is right.
@@ -178,6 +183,20 @@ impl Identity {
                 })
             })
             .await
+    }
+
+    /// The front end that stands for its site where nothing names another.
+    pub async fn client_first(&self, site: &SiteId) -> Result<Option<Client>> {
+        Ok(self.client_list(site).await?.into_iter().next())
+    }
+
+    /// That of the site which a token names, whether or not the token is still good.
+    pub async fn client_of_token(&self, kind: Kind, token: &str) -> Result<Option<ClientId>> {
+        match self.site_of(kind, token).await {
+            Ok(site) => Ok(self.client_first(&site.id).await?.map(|it| it.id)),
+            Err(fault) if fault.code() == Code::SiteUnknown => Ok(None),
+            Err(fault) => Err(fault),
+        }
     }
 
     /// Revokes a client: its tokens, those of its visitors included, are refused from now on.

@@ -14,7 +14,7 @@ use stoa_identity::{
     flow::{Browser, Change, Cookies},
     mail::is_language,
 };
-use stoa_kernel::{Code, Fault, Result};
+use stoa_kernel::{ClientId, Code, Fault, Result};
 
 /// The session of a member. Frames of the client's own pages need it too, so it is sent everywhere
 /// (identity.md 21, trap 34); every use of it is a navigation or same-origin.
@@ -142,6 +142,11 @@ fn origin_of(base_url: &str) -> String {
 }
 
 /// The headers of every page that signs people in: who may frame it, what it may load, and that its
+/// An address of the account pages that has a query, with the client by which they find the site.
+pub(crate) fn page_of(page: &str, client: Option<&ClientId>) -> String {
+    client.map_or_else(|| page.to_owned(), |it| format!("{page}&clientId={it}"))
+}
+
 /// address, which may hold a token, is told to nobody. `script` names allowed scripts (`'self'`, a
 /// nonce); `frames` the origins that may frame the page, none when empty.
 pub(crate) fn page_headers(script: &str, frames: &[String]) -> Vec<(HeaderName, HeaderValue)> {

@@ -3,7 +3,10 @@
 //! `POST /v1/send-email`: [`send_email`]. `POST /v1/activation-email`: [`activation_email`].
 //! `POST /v1/recover`: [`recover`]. `GET /_api/account/v1/recover`: [`open`].
 
-use super::{authorize::see_other, browser::Visit};
+use super::{
+    authorize::see_other,
+    browser::{Visit, page_of},
+};
 use crate::{App, Call, Problem, RequestInfo, body, body::Json};
 use axum::{
     extract::{RawQuery, State},
@@ -62,9 +65,10 @@ pub(crate) async fn open(State(app): State<App>, visit: Visit, RawQuery(query): 
             visit.write(&begun.cookies, response.headers_mut());
             Ok(response)
         }
-        // The page says that the link is over and how to ask for another.
+        // The page says that the link is over and asks for the address to which another is sent.
         Err(fault) if matches!(fault.code(), Code::LinkInvalid | Code::SiteUnknown) => {
-            Ok(see_other("/account/flow/expired"))
+            let client = app.identity.client_of_token(Kind::Link, token).await?;
+            Ok(see_other(&page_of("/account/recover?over=link", client.as_ref())))
         }
         Err(fault) => Err(fault.into()),
     }

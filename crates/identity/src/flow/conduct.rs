@@ -52,7 +52,15 @@ impl Identity {
         if token::site_number(Kind::Flow, token) != Some(site.number) {
             return Err(Fault::new(Code::StateTokenInvalid));
         }
-        record::find(site, TokenHash::of(token), browser.flow.as_deref(), self.now()).await
+        match record::find(site, TokenHash::of(token), browser.flow.as_deref(), self.now()).await {
+            Err(gone) if gone.code() == Code::StateTokenInvalid && !gone.data().contains_key(record::CLIENT) => {
+                match self.client_first(&site.id).await? {
+                    Some(client) => Err(gone.with(record::CLIENT, client.id.as_str())),
+                    None => Err(gone),
+                }
+            }
+            found => found,
+        }
     }
 
     async fn flow_conduct(

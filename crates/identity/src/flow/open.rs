@@ -11,6 +11,7 @@ use super::{
 use crate::{
     Identity,
     authorize::{Answer, Authorization},
+    client::Client,
     invite,
     throttle::Tried,
     token::{self, Kind},
@@ -32,7 +33,7 @@ impl Identity {
             None => None,
         };
         let return_url = self.return_url(client.as_deref(), start.return_url.as_deref(), &browser.base_url)?;
-        let mut context = Context { return_url, ..Context::default() };
+        let mut context = Context { return_url, client: client.map(|it| it.id.clone()), ..Context::default() };
         let state = match start.kind {
             FlowKind::OwnerSetup => {
                 let token = start.invite.as_deref().unwrap_or_default();
@@ -68,7 +69,7 @@ impl Identity {
             _ => None,
         };
         let state = step::begin(Entry::Asked { kind, name }).ok_or_else(|| Fault::new(Code::NotBuilt))?;
-        let context = Context { authorization, return_url, link: None };
+        let context = Context { authorization, return_url, ..Context::default() };
         Ok(self.flow_insert(site, kind, state, context, browser).await?.1)
     }
 
@@ -82,7 +83,7 @@ impl Identity {
         browser: &Browser,
     ) -> Result<Beginning> {
         let state = step::begin(Entry::Recovers { email }).ok_or_else(|| Fault::new(Code::NotBuilt))?;
-        let context = Context { authorization: None, return_url, link: Some(invite::hex(link)) };
+        let context = Context { return_url, link: Some(invite::hex(link)), ..Context::default() };
         Ok(self.flow_insert(site, FlowKind::Recover, state, context, browser).await?.1)
     }
 
@@ -102,10 +103,13 @@ impl Identity {
         site: &Arc<Site>,
         kind: FlowKind,
         state: State,
-        context: Context,
+        mut context: Context,
         browser: &Browser,
     ) -> Result<(Record, Beginning)> {
         let _tried = self.core.throttle.attempt(Tried::Flow, self.now(), &site.id, browser.address, "")?;
+        let front_end = self.front_end(site, &context).await?;
+        context.client = front_end.as_ref().map(|it| it.id.clone());
+        context.home_url = front_end.and_then(|it| it.home());
         let token = token::opaque(self.world(), Kind::Flow, site.number);
         // One cookie serves all flows of a browser, so that two tabs don't end each other's.
         let known = browser.flow.as_deref().filter(|it| it.len() == 43);
@@ -113,6 +117,18 @@ impl Identity {
         let record = Record { hash: TokenHash::of(token.expose()), kind, state, context, revision: 0 };
         record::insert(site, &record, TokenHash::of(cookie.expose()), self.now()).await?;
         Ok((record, Beginning { token, cookies: Cookies { flow: Change::Set(cookie), ..Cookies::default() } }))
+    }
+
+    /// Whom a flow is for: the client that asked, else the one to whose pages it leads back, else the site's first.
+    async fn front_end(&self, site: &Site, context: &Context) -> Result<Option<Arc<Client>>> {
+        let asked = context.authorization.as_ref().map(|it| &it.client).or(context.client.as_ref());
+        if let Some(id) = asked {
+            return Ok(Some(self.client_of(site, id).await?));
+        }
+        let mut all = self.client_list(&site.id).await?;
+        let url = context.return_url.as_deref();
+        let at = all.iter().position(|it| url.is_some_and(|url| it.allows_return(url))).unwrap_or(0);
+        Ok((at < all.len()).then(|| Arc::new(all.swap_remove(at))))
     }
 
     /// Who is signed in, for the question whether to sign out.

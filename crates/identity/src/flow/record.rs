@@ -3,18 +3,25 @@
 use super::{state::State, wire::FlowKind};
 use crate::authorize::Authorization;
 use serde::{Deserialize, Serialize};
-use stoa_kernel::{Code, Fault, Millis, Result, TokenHash};
+use stoa_kernel::{ClientId, Code, Fault, Millis, Result, TokenHash};
 use stoa_sql::params;
 use stoa_store::{Lane, Site, Tx, boxed};
 
 /// Life of a flow.
 pub(super) const LIFE: Millis = 60 * 60_000;
 
+/// Where a fault names the front end with which the person begins anew.
+pub(super) const CLIENT: &str = "clientId";
+
 /// What a flow is for: decided when it begins, never changed.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Context {
     /// The client that waits for a code.
     pub authorization: Option<Authorization>,
+    /// The front end that the flow is for; only a site without any has none.
+    pub client: Option<ClientId>,
+    /// Where people find it.
+    pub home_url: Option<String>,
     /// A checked address to go to at the end.
     pub return_url: Option<String>,
     /// Hash of the invitation (OWNER_SETUP) or recovery link (RECOVER), in hex.
@@ -49,7 +56,7 @@ pub(super) async fn insert(site: &Site, record: &Record, browser: TokenHash, now
 /// The flow of this browser.
 ///
 /// # Errors
-/// [`Code::StateTokenInvalid`] when it is unknown, over, or another browser's.
+/// [`Code::StateTokenInvalid`] when it is unknown, over, or another browser's; [`CLIENT`] when it is over.
 pub(super) async fn find(site: &Site, hash: TokenHash, browser: Option<&str>, now: Millis) -> Result<Record> {
     let gone = || Fault::new(Code::StateTokenInvalid);
     let (id, key, browser) = (site.id.clone(), hash.clone(), TokenHash::of(browser.ok_or_else(gone)?));
@@ -69,16 +76,14 @@ pub(super) async fn find(site: &Site, hash: TokenHash, browser: Option<&str>, no
         .await?;
     let ([kind, state, context], revision) = found.ok_or_else(gone)?;
     let state: State = serde_json::from_str(&state).map_err(Fault::internal)?;
+    let context: Context = serde_json::from_str(&context).map_err(Fault::internal)?;
     if state == State::Ended {
-        return Err(gone());
+        return Err(match context.client {
+            Some(client) => gone().with(CLIENT, client.as_str()),
+            None => gone(),
+        });
     }
-    Ok(Record {
-        hash,
-        kind: serde_json::from_str(&kind).map_err(Fault::internal)?,
-        state,
-        context: serde_json::from_str(&context).map_err(Fault::internal)?,
-        revision,
-    })
+    Ok(Record { hash, kind: serde_json::from_str(&kind).map_err(Fault::internal)?, state, context, revision })
 }
 
 /// Writes the state when nobody has moved the flow on since it was read: `false` when somebody has.

@@ -48,6 +48,8 @@ pub(super) fn view(
         problems,
         can_go_back: !is_over && step::back(&record.state, &facts).is_some(),
         cancel_url: cancel_url(record, issuer).filter(|_| !is_over),
+        client_id: record.context.client.as_ref().map(|it| it.as_str().to_owned()),
+        home_url: record.context.home_url.clone(),
     }
 }
 

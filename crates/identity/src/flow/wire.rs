@@ -27,6 +27,10 @@ pub struct FlowView {
     pub can_go_back: bool,
     /// Where `Cancel` leads; absent when the flow can't be left.
     pub cancel_url: Option<String>,
+    /// The front end that the flow is for: by it an address of the account pages finds the site.
+    pub client_id: Option<String>,
+    /// Where people find the front end; absent when nothing is known of it.
+    pub home_url: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]

@@ -24,7 +24,7 @@ use std::{
     },
     time::Duration,
 };
-use stoa_kernel::{ClientId, Fault, Millis, Result, SiteId};
+use stoa_kernel::{Fault, Millis, Result, SiteId};
 use stoa_outbound::Undelivered;
 use stoa_sql::params;
 use stoa_store::{Lane, Site, boxed};
@@ -367,8 +367,8 @@ impl Identity {
     /// Where the site's messages come from and lead to. The addresses name a client, so that they find
     /// the site also where several share a host.
     pub(super) async fn mail_place(&self, site: &Site) -> Result<Place> {
-        let client: Option<ClientId> = self.client_list(&site.id).await?.into_iter().next().map(|it| it.id);
-        let query = client.map_or_else(String::new, |it| format!("?clientId={it}"));
+        let client = self.client_first(&site.id).await?;
+        let query = client.map_or_else(String::new, |it| format!("?clientId={}", it.id));
         let url = self.url();
         Ok(Place {
             site_name: site.name.clone(),

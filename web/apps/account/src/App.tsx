@@ -4,7 +4,7 @@ import { LoadingState } from '@stoa/ui/States';
 import { routeOf } from './flow/route.ts';
 import { useFlow } from './flow/useFlow.ts';
 import { Boundary } from './page/Boundary.tsx';
-import { AddressPage, FailurePage } from './page/FailurePage.tsx';
+import { AddressPage, FailurePage, RefusalPage } from './page/FailurePage.tsx';
 import { Shell } from './page/Shell.tsx';
 import { TextProvider } from './page/text.ts';
 import { StepPage, WaysOut } from './steps/StepPage.tsx';
@@ -47,11 +47,11 @@ export function App({ language: first, catalogue: firstCatalogue, languageIsGues
     void loadCatalogue(tag).then((next) => { setLanguage({ language: tag, text: next }); });
   };
 
-  const broken = { why: 'broken', code: '', message: '', requestId: null } as const;
+  const broken = { why: 'broken', code: '', message: '', requestId: null, clientId: null } as const;
   return (
     <TextProvider value={text}>
       <Shell site={flow.view?.site ?? site} language={language} onLanguage={choose} ways={flow.view && <WaysOut view={flow.view} flow={flow} />}>
-        <Boundary fallback={<FailurePage failure={broken} kind={null} onRetry={() => { location.reload(); }} />}>
+        <Boundary fallback={<FailurePage failure={broken} start={flow.start} onRetry={() => { location.reload(); }} />}>
           {page()}
         </Boundary>
       </Shell>
@@ -68,8 +68,9 @@ export function App({ language: first, catalogue: firstCatalogue, languageIsGues
     }
     if (route.to === 'noInvite') return <AddressPage title={text.inviteTitle}>{text.inviteText}</AddressPage>;
     if (route.to === 'unknown') return <AddressPage title={text.unknownPageTitle}>{text.unknownPageText}</AddressPage>;
-    if (flow.view) return <StepPage view={flow.view} flow={flow} />;
-    if (flow.failure) return <FailurePage failure={flow.failure} kind={route.to === 'start' ? route.start.kind : null} onRetry={flow.refresh} />;
+    if (route.to === 'error') return <RefusalPage code={route.code} clientId={route.clientId} />;
+    if (flow.view) return <StepPage view={flow.view} flow={flow} linkIsOver={route.to === 'start' && route.linkIsOver} />;
+    if (flow.failure) return <FailurePage failure={flow.failure} start={flow.start} onRetry={flow.refresh} />;
     return <LoadingState level={1} label={text.loading} />;
   }
 }

@@ -20,7 +20,15 @@ canGoBack: boolean,
 /**
  * Where `Cancel` leads; absent when the flow can't be left.
  */
-cancelUrl: string | null, };
+cancelUrl: string | null, 
+/**
+ * The front end that the flow is for: by it an address of the account pages finds the site.
+ */
+clientId: string | null, 
+/**
+ * Where people find the front end; absent when nothing is known of it.
+ */
+homeUrl: string | null, };
 
 export type FlowKind = "SIGN_IN" | "SIGN_UP" | "SIGN_OUT" | "RECOVER" | "STEP_UP" | "OWNER_SETUP" | "OWNER_SIGN_IN";
 

@@ -12,6 +12,8 @@ export interface Failure {
   code: string;
   message: string;
   requestId: string | null;
+  /** The client by which the site is found where the flow begins anew, when the server knows it. */
+  clientId: string | null;
 }
 
 export type Answer = { view: FlowView } | { failure: Failure };
@@ -44,7 +46,7 @@ async function send(method: 'GET' | 'POST', path: string, body?: unknown): Promi
     });
     text = await response.text();
   } catch {
-    return { failure: { why: 'offline', code: '', message: '', requestId: null } };
+    return { failure: { why: 'offline', code: '', message: '', requestId: null, clientId: null } };
   }
   const json = parse(text);
   if (response.ok && isView(json)) return { view: json };
@@ -73,8 +75,10 @@ function failureOf(response: Response, json: unknown, ofFlow: boolean): Failure 
   const error = isObject(details['applicationError']) ? details['applicationError'] : {};
   const code = typeof error['code'] === 'string' ? error['code'] : '';
   const message = [error['description'], isObject(json) ? json['message'] : null].find((it): it is string => typeof it === 'string' && it !== '') ?? '';
+  const data = isObject(error['data']) ? error['data'] : {};
+  const clientId = typeof data['clientId'] === 'string' ? data['clientId'] : null;
   const requestId = response.headers.get('x-wix-request-id');
   const status = response.status;
   const why = GONE.has(code) || (ofFlow && (status === 404 || status === 410)) ? 'expired' : status >= 400 && status < 500 ? 'refused' : 'broken';
-  return { why, code, message, requestId };
+  return { why, code, message, requestId, clientId };
 }

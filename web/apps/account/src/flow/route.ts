@@ -3,14 +3,33 @@ import type { FlowStart } from '@stoa/api';
 
 export type Route =
   | { to: 'flow'; token: string }
-  | { to: 'start'; start: FlowStart }
+  /** `linkIsOver`: a link from a message led here that can't be used any more. */
+  | { to: 'start'; start: FlowStart; linkIsOver: boolean }
   | { to: 'approve'; token: string }
   | { to: 'noInvite' }
+  /** Something that the server refused when its address was opened. */
+  | { to: 'error'; code: string; clientId: string | null }
   | { to: 'unknown' };
 
 const BASE = '/account/';
 
 export const flowUrl = (token: string): string => `${BASE}flow/${encodeURIComponent(token)}`;
+
+const PAGES: Record<FlowStart['kind'], string> = {
+  SIGN_IN: 'sign-in',
+  STEP_UP: 'sign-in',
+  SIGN_UP: 'sign-up',
+  SIGN_OUT: 'sign-out',
+  RECOVER: 'recover',
+  OWNER_SETUP: 'owner',
+  OWNER_SIGN_IN: 'owner',
+};
+
+/** Where a flow begins anew, at the same site and with the same way back. */
+export function startUrl({ kind, clientId, returnUrl }: FlowStart): string {
+  const query = new URLSearchParams({ ...(clientId ? { clientId } : {}), ...(returnUrl ? { returnUrl } : {}) }).toString();
+  return `${BASE}${PAGES[kind]}${query && '?'}${query}`;
+}
 
 export function routeOf({ pathname, search, hash }: Pick<Location, 'pathname' | 'search' | 'hash'>): Route {
   const [page = '', token = ''] = pathname.startsWith(BASE) ? pathname.slice(BASE.length).split('/') : [];
@@ -36,8 +55,10 @@ export function routeOf({ pathname, search, hash }: Pick<Location, 'pathname' | 
       return hash.length > 1 ? { to: 'approve', token: decode(hash.slice(1)) } : { to: 'unknown' };
     case 'setup': {
       const invite = query.get('invite') ?? decode(hash.slice(1));
-      return invite ? { to: 'start', start: { kind: 'OWNER_SETUP', invite } } : { to: 'noInvite' };
+      return invite ? { to: 'start', start: { kind: 'OWNER_SETUP', invite }, linkIsOver: false } : { to: 'noInvite' };
     }
+    case 'error':
+      return { to: 'error', code: query.get('code') ?? '', clientId: query.get('clientId') };
     default:
       return { to: 'unknown' };
   }
@@ -45,7 +66,8 @@ export function routeOf({ pathname, search, hash }: Pick<Location, 'pathname' | 
   function start(kind: FlowStart['kind']): Route {
     const clientId = query.get('clientId');
     const returnUrl = query.get('returnUrl');
-    return { to: 'start', start: { kind, ...(clientId ? { clientId } : {}), ...(returnUrl ? { returnUrl } : {}) } };
+    const start = { kind, ...(clientId ? { clientId } : {}), ...(returnUrl ? { returnUrl } : {}) };
+    return { to: 'start', start, linkIsOver: query.get('over') === 'link' };
   }
 }
 

@@ -1,6 +1,6 @@
 /** A flow as a page holds it: the view the server gave last, and what is under way. The server decides what comes next. */
 import { useCallback, useEffect, useRef, useState } from 'react';
-import type { FlowInput, FlowView } from '@stoa/api';
+import type { FlowInput, FlowStart, FlowView } from '@stoa/api';
 import { answerFlow, readFlow, startFlow, type Answer, type Failure } from './request.ts';
 import { flowUrl, type Route } from './route.ts';
 
@@ -16,7 +16,16 @@ export interface FlowState {
   round: number;
 }
 
+/** What would begin this flow anew. */
+function beginning(route: Route, { view, failure }: FlowState): FlowStart {
+  const asked: FlowStart = route.to === 'start' ? route.start : { kind: 'SIGN_IN' };
+  const clientId = view?.clientId ?? failure?.clientId ?? asked.clientId;
+  return { kind: view?.kind ?? asked.kind, ...(clientId ? { clientId } : {}), ...(asked.returnUrl ? { returnUrl: asked.returnUrl } : {}) };
+}
+
 export interface Flow extends FlowState {
+  /** What would begin it anew. */
+  start: FlowStart;
   /** Sends one input; while one is under way further ones are dropped, so that a double click sends once. */
   send: (input: FlowInput) => void;
   /** Asks for the view again without sending anything. */
@@ -83,5 +92,5 @@ export function useFlow(route: Route): Flow {
     if (at === turn.current && !busy.current && 'view' in answer) take(answer, null);
   }, [take]);
 
-  return { ...state, send, refresh, look };
+  return { ...state, start: beginning(route, state), send, refresh, look };
 }

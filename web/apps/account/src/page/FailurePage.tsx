@@ -1,57 +1,85 @@
-import type { FlowKind } from '@stoa/api';
+import { useEffect, useRef, type ReactNode } from 'react';
+import type { FlowStart } from '@stoa/api';
 import { Button } from '@stoa/ui/Button';
 import { Link } from '@stoa/ui/Link';
 import { ErrorState } from '@stoa/ui/States';
 import type { Failure } from '../flow/request.ts';
+import { startUrl } from '../flow/route.ts';
 import { problemText } from '../text/problems.ts';
+import { usePageTitle } from './StepHead.tsx';
 import { useText } from './text.ts';
 
-/** Where a flow of a kind begins anew. */
-export function startPath(kind: FlowKind | null): string {
-  switch (kind) {
-    case 'SIGN_UP': return '/account/sign-up';
-    case 'SIGN_OUT': return '/account/sign-out';
-    case 'RECOVER': return '/account/recover';
-    case 'OWNER_SETUP':
-    case 'OWNER_SIGN_IN': return '/account/owner';
-    case 'SIGN_IN':
-    case 'STEP_UP':
-    case null: return '/account/sign-in';
-  }
+export interface MessagePageProps {
+  title: string;
+  /** Whose page it is, where that is known. */
+  site?: string;
+  action?: ReactNode;
+  children: ReactNode;
+}
+
+/** A page that only says something, and perhaps where to go from there. */
+export function MessagePage({ title, site, action, children }: MessagePageProps) {
+  const place = useRef<HTMLSpanElement>(null);
+  usePageTitle(title, site);
+  useEffect(() => { if (self === top) place.current?.focus(); }, [title]);
+  return <ErrorState level={1} title={<span ref={place} tabIndex={-1}>{title}</span>} action={action}>{children}</ErrorState>;
 }
 
 /** No view could be had: the whole page says why and what to do. */
-export function FailurePage({ failure, kind, onRetry }: { failure: Failure; kind: FlowKind | null; onRetry: () => void }) {
+export function FailurePage({ failure, start, onRetry }: { failure: Failure; start: FlowStart; onRetry: () => void }) {
   const text = useText();
-  const restart = <Link href={startPath(kind)} variant="primary">{text.startAgain}</Link>;
   const retry = <Button variant="primary" onPress={onRetry}>{text.tryAgain}</Button>;
   switch (failure.why) {
     case 'offline':
-      return <ErrorState level={1} title={text.offlineTitle} action={retry}><p>{text.offlineText}</p></ErrorState>;
+      return <MessagePage title={text.offlineTitle} action={retry}><p>{text.offlineText}</p></MessagePage>;
     case 'expired':
-      return <ErrorState level={1} title={text.expiredTitle} action={restart}><p>{text.expiredText}</p></ErrorState>;
+      return <MessagePage title={text.expiredTitle} action={<Restart start={start} />}><p>{text.expiredText}</p></MessagePage>;
     case 'refused':
       return (
-        <ErrorState level={1} title={text.failedTitle} action={restart}>
+        <MessagePage title={text.failedTitle} action={restartAfter(failure.code, start)}>
           <p>{problemText(text, failure.code, failure.message) || text.brokenText}</p>
-        </ErrorState>
+        </MessagePage>
       );
     case 'broken':
       return (
-        <ErrorState level={1} title={text.brokenTitle} action={retry}>
+        <MessagePage title={text.brokenTitle} action={retry}>
           <p>{text.brokenText}</p>
           {failure.requestId !== null && <p className="step-reference">{text.requestId(failure.requestId)}</p>}
-        </ErrorState>
+        </MessagePage>
       );
   }
+}
+
+/** Codes that say that the address itself leads nowhere: beginning anew with it would end here again. */
+const NOWHERE = new Set(['CLIENT_NOT_FOUND', 'SITE_NOT_FOUND']);
+
+function restartAfter(code: string, start: FlowStart): ReactNode {
+  if (NOWHERE.has(code)) return null;
+  const { returnUrl, ...others } = start;
+  return <Restart start={code === 'REDIRECT_URI_NOT_ALLOWED' || returnUrl === undefined ? others : start} />;
+}
+
+export function Restart({ start }: { start: FlowStart }) {
+  const text = useText();
+  return <Link href={startUrl(start)} variant="primary">{text.startAgain}</Link>;
+}
+
+/** What the server refused when its address was opened; without a client nobody knows where to go from here. */
+export function RefusalPage({ code, clientId }: { code: string; clientId: string | null }) {
+  const text = useText();
+  return (
+    <MessagePage title={text.failedTitle} action={clientId === null ? null : <Restart start={{ kind: 'SIGN_IN', clientId }} />}>
+      <p>{problemText(text, code, text.brokenText)}</p>
+    </MessagePage>
+  );
 }
 
 /** Nobody was asked yet, because the address itself lacks something. */
 export function AddressPage({ title, children }: { title: string; children: string }) {
   const text = useText();
   return (
-    <ErrorState level={1} title={title} action={<Link href="/account/sign-in" variant="primary">{text.signIn}</Link>}>
+    <MessagePage title={title} action={<Link href="/account/sign-in" variant="primary">{text.signIn}</Link>}>
       <p>{children}</p>
-    </ErrorState>
+    </MessagePage>
   );
 }

@@ -1,11 +1,12 @@
 /** The ends of a flow: gone elsewhere, told the opener, done, or stopped. */
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
 import { Callout } from '@stoa/ui/Callout';
 import { Link } from '@stoa/ui/Link';
-import { ErrorState, LoadingState } from '@stoa/ui/States';
+import { LoadingState } from '@stoa/ui/States';
 import { forgetEmail } from '../flow/draft.ts';
 import { isSafeUrl, postAnswer } from '../flow/leave.ts';
-import { startPath } from '../page/FailurePage.tsx';
+import { startUrl } from '../flow/route.ts';
+import { MessagePage, Restart } from '../page/FailurePage.tsx';
 import { StepHead } from '../page/StepHead.tsx';
 import { useText } from '../page/text.ts';
 import { problemText } from '../text/problems.ts';
@@ -18,7 +19,7 @@ export function Redirect({ step }: Pick<StepProps<'REDIRECT'>, 'step'>) {
     forgetEmail();
     if (safe) location.replace(step.url);
   }, [step.url, safe]);
-  if (!safe) return <ErrorState level={1} title={text.failedTitle}><p>{text.redirectRefused}</p></ErrorState>;
+  if (!safe) return <MessagePage title={text.failedTitle}><p>{text.redirectRefused}</p></MessagePage>;
   return (
     <>
       <LoadingState level={1} label={text.redirecting} />
@@ -39,31 +40,33 @@ export function PostMessage({ view, step }: Pick<StepProps<'POST_MESSAGE'>, 'vie
   return <StepHead title={text.messageSent} site={siteName(view, text)}>{text.messageSentText}</StepHead>;
 }
 
-export function Done({ view, step }: Pick<StepProps<'DONE'>, 'view' | 'step'>) {
+export function Done({ view, step, flow }: StepProps<'DONE'>) {
   const text = useText();
   const site = siteName(view, text);
   useEffect(forgetEmail, []);
-  const home = view.cancelUrl ?? '/';
+  const home = view.homeUrl;
   return (
     <>
       <StepHead title={text.done[step.message]} site={site} />
       <div className="step-stack">
         <Callout tone="good">{text.doneText[step.message]}</Callout>
         {step.message === 'PASSWORD_CHANGED'
-          ? <Link href="/account/sign-in" variant="primary">{text.signIn}</Link>
-          : isSafeUrl(home) && <Link href={home} variant="button">{text.goToSite(site)}</Link>}
+          ? <Link href={startUrl({ ...flow.start, kind: 'SIGN_IN' })} variant="primary">{text.signIn}</Link>
+          : home != null && isSafeUrl(home) && <Link href={home} variant="button">{text.goToSite(site)}</Link>}
       </div>
     </>
   );
 }
 
-export function Failed({ view, step }: Pick<StepProps<'FAILED'>, 'view' | 'step'>) {
+export function Failed({ view, step, flow }: StepProps<'FAILED'>) {
   const text = useText();
-  const [restart] = useState(() => (step.restartUrl != null && isSafeUrl(step.restartUrl) ? step.restartUrl : startPath(view.kind)));
+  const restart = step.restartUrl != null && isSafeUrl(step.restartUrl)
+    ? <Link href={step.restartUrl} variant="primary">{text.startAgain}</Link>
+    : <Restart start={flow.start} />;
   const expired = step.code === 'INVALID_STATE_TOKEN' || step.code === 'FLOW_EXPIRED';
   return (
-    <ErrorState level={1} title={expired ? text.expiredTitle : text.failedTitle} action={<Link href={restart} variant="primary">{text.startAgain}</Link>}>
+    <MessagePage site={siteName(view, text)} title={expired ? text.expiredTitle : text.failedTitle} action={restart}>
       <p>{expired ? text.expiredText : problemText(text, step.code, step.message)}</p>
-    </ErrorState>
+    </MessagePage>
   );
 }

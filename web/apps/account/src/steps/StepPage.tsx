@@ -6,8 +6,8 @@ import { Link } from '@stoa/ui/Link';
 import { LoadingState } from '@stoa/ui/States';
 import { isSafeUrl } from '../flow/leave.ts';
 import type { Failure } from '../flow/request.ts';
+import { startUrl } from '../flow/route.ts';
 import type { Flow } from '../flow/useFlow.ts';
-import { startPath } from '../page/FailurePage.tsx';
 import { TITLE_ID } from '../page/StepHead.tsx';
 import { useText } from '../page/text.ts';
 import { problemText } from '../text/problems.ts';
@@ -32,7 +32,7 @@ const EnrolFactor = lazy(() => import('./EnrolFactor.tsx').then((it) => ({ defau
 const ShowRecoveryCodes = lazy(() => import('./ShowRecoveryCodes.tsx').then((it) => ({ default: it.ShowRecoveryCodes })));
 
 /** The page of one step. */
-export function StepPage({ view, flow }: { view: FlowView; flow: Flow }) {
+export function StepPage({ view, flow, linkIsOver }: { view: FlowView; flow: Flow; linkIsOver: boolean }) {
   const text = useText();
   const key = stepKey(view.step);
   useEffect(() => {
@@ -41,7 +41,10 @@ export function StepPage({ view, flow }: { view: FlowView; flow: Flow }) {
   }, []);
   return (
     <>
-      <div className="step-callout">{flow.failure && <FailureNote failure={flow.failure} flow={flow} view={view} />}</div>
+      <div className="step-callout">
+        {linkIsOver && view.step.type === 'RECOVER_REQUEST' && <Callout tone="warn">{text.problem.link}</Callout>}
+        {flow.failure && <FailureNote failure={flow.failure} flow={flow} />}
+      </div>
       <Suspense fallback={<LoadingState level={1} label={text.loading} />}>
         <div key={key}>{pageOf(view, flow)}</div>
         <Arrival question={key} view={view} round={flow.round} />
@@ -71,8 +74,8 @@ function pageOf(view: FlowView, flow: Flow) {
     case 'CONFIRM_SIGN_OUT': return <ConfirmSignOut {...all} step={step} />;
     case 'REDIRECT': return <Redirect step={step} />;
     case 'POST_MESSAGE': return <PostMessage view={view} step={step} />;
-    case 'DONE': return <Done view={view} step={step} />;
-    case 'FAILED': return <Failed view={view} step={step} />;
+    case 'DONE': return <Done {...all} step={step} />;
+    case 'FAILED': return <Failed {...all} step={step} />;
     default: return unreachable(step);
   }
 }
@@ -115,7 +118,7 @@ function focusQuestion() {
 }
 
 /** A request failed while a page was open: the page stays, with all that was typed, and says so above. */
-function FailureNote({ failure, flow, view }: { failure: Failure; flow: Flow; view: FlowView }) {
+function FailureNote({ failure, flow }: { failure: Failure; flow: Flow }) {
   const text = useText();
   switch (failure.why) {
     case 'offline':
@@ -124,7 +127,7 @@ function FailureNote({ failure, flow, view }: { failure: Failure; flow: Flow; vi
       return (
         <Callout tone="warn" announce="alert" title={text.expiredTitle}>
           <p>{text.expiredText}</p>
-          <p><Link href={startPath(view.kind)}>{text.startAgain}</Link></p>
+          <p><Link href={startUrl(flow.start)}>{text.startAgain}</Link></p>
         </Callout>
       );
     case 'refused':

@@ -1,7 +1,8 @@
-import { screen, waitFor, within } from '@testing-library/react';
+import { cleanup, screen, waitFor, within } from '@testing-library/react';
 import { describe, expect, it, vi } from 'vitest';
 import { postAnswer } from '../flow/leave.ts';
-import { openPage } from './page.tsx';
+import en from '../text/en.ts';
+import { expectAccessible, openPage } from './page.tsx';
 import { VIEWS, viewOf } from './views.ts';
 
 const signIn = VIEWS.SIGN_IN[0]?.view ?? viewOf({ type: 'DONE', message: 'SIGNED_IN' });
@@ -186,6 +187,38 @@ describe('when there is no view', () => {
     openPage(FLOW, refusal(404, 'NOT_FOUND'));
     await screen.findByRole('heading', { name: 'This page has expired' });
     expect(screen.getByRole('link', { name: 'Start again' }).getAttribute('href')).toBe('/account/sign-in');
+    expect(document.title).toBe('This page has expired');
+    expect(document.activeElement?.textContent).toBe('This page has expired');
+  });
+
+  it('begins anew at the site that the server names, or that was asked for', async () => {
+    const gone = { status: 400, body: { details: { applicationError: { code: 'INVALID_STATE_TOKEN', data: { clientId: 'c1' } } } } };
+    openPage(FLOW, gone);
+    expect((await screen.findByRole('link', { name: 'Start again' })).getAttribute('href')).toBe('/account/sign-in?clientId=c1');
+    cleanup();
+    openPage('/account/sign-up?clientId=c2&returnUrl=https%3A%2F%2Fapp.example%2F', refusal(429, 'THROTTLED_FEATURE'));
+    expect((await screen.findByRole('link', { name: 'Start again' })).getAttribute('href')).toBe('/account/sign-up?clientId=c2&returnUrl=https%3A%2F%2Fapp.example%2F');
+  });
+
+  it('does not offer what would end on the same page again', async () => {
+    openPage('/account/sign-in?clientId=none', refusal(404, 'CLIENT_NOT_FOUND'));
+    await screen.findByText(en.problem.client);
+    expect(screen.queryByRole('link')).toBeNull();
+    cleanup();
+    openPage('/account/sign-in?clientId=c1&returnUrl=https%3A%2F%2Fevil.example%2F', refusal(400, 'REDIRECT_URI_NOT_ALLOWED'));
+    expect((await screen.findByRole('link', { name: 'Start again' })).getAttribute('href')).toBe('/account/sign-in?clientId=c1');
+  });
+
+  it('says what was refused at an address that the browser opened, and asks nobody', async () => {
+    const { sent } = openPage('/account/error?code=INVALID_LINK&clientId=c1', signIn);
+    await screen.findByText(en.problem.link);
+    expect(screen.getByRole('link', { name: 'Start again' }).getAttribute('href')).toBe('/account/sign-in?clientId=c1');
+    await expectAccessible();
+    cleanup();
+    openPage('/account/error?code=%3Cb%3Ehello', signIn);
+    await screen.findByText(en.brokenText);
+    expect(screen.queryByRole('link')).toBeNull();
+    expect(sent).toEqual([]);
   });
 
   it('a refusal shows the server\'s sentence', async () => {
@@ -198,6 +231,31 @@ describe('when there is no view', () => {
     expect(await screen.findByText('Reference: r-1')).toBeTruthy();
     await user.click(screen.getByRole('button', { name: 'Try again' }));
     await screen.findByRole('heading', { name: 'Sign in to Atlas' });
+  });
+});
+
+describe('after the end', () => {
+  it('leads to the site, and nowhere when nobody knows where that is', async () => {
+    openPage(FLOW, viewOf({ type: 'DONE', message: 'SIGNED_OUT' }));
+    expect((await screen.findByRole('link', { name: 'Go to Atlas' })).getAttribute('href')).toBe('https://atlas.example');
+    cleanup();
+    openPage(FLOW, viewOf({ type: 'DONE', message: 'SIGNED_OUT' }, { homeUrl: null }));
+    await screen.findByRole('heading', { name: 'You are signed out' });
+    expect(screen.queryByRole('link')).toBeNull();
+  });
+
+  it('signs in at the same site with the new password', async () => {
+    openPage(FLOW, viewOf({ type: 'DONE', message: 'PASSWORD_CHANGED' }, { kind: 'RECOVER' }));
+    expect((await screen.findByRole('link', { name: 'Sign in' })).getAttribute('href')).toBe('/account/sign-in?clientId=c1');
+  });
+
+  it('a link that is over leads to the form for another, and says why', async () => {
+    const view = viewOf({ type: 'RECOVER_REQUEST', email: null }, { kind: 'RECOVER' });
+    const { sent } = openPage('/account/recover?over=link&clientId=c1', view);
+    await screen.findByText(en.problem.link);
+    expect(await screen.findByRole('button', { name: 'Send the link' })).toBeTruthy();
+    expect(sent[0]?.body).toEqual({ kind: 'RECOVER', clientId: 'c1' });
+    await expectAccessible();
   });
 });
 

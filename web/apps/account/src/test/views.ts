@@ -3,7 +3,7 @@ import type { FlowView, Step } from '@stoa/api';
 
 export function viewOf(step: Step, more: Partial<FlowView> = {}): FlowView {
   return {
-    token: 'aaaa.next', kind: 'SIGN_IN', site: { name: 'Atlas', language: null, logoUrl: null }, step, problems: [], canGoBack: false, cancelUrl: '/', ...more,
+    token: 'aaaa.next', kind: 'SIGN_IN', site: { name: 'Atlas', language: null, logoUrl: null }, step, problems: [], canGoBack: false, cancelUrl: '/', clientId: 'c1', homeUrl: 'https://atlas.example', ...more,
   };
 }
 

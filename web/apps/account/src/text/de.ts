@@ -209,6 +209,7 @@ const de: Catalogue = {
     expired: 'Diese Anmeldung ist abgelaufen oder schon abgeschlossen. Beginnen Sie neu.',
     returnRefused: 'Die Rücksprungadresse ist für diese App nicht eingetragen.',
     client: 'Die App, von der Sie kommen, ist nicht bekannt.',
+    address: 'Die Adresse, die hierher geführt hat, ist nicht vollständig. Gehen Sie zur Website zurück und versuchen Sie es von dort noch einmal.',
     site: 'Unter dieser Adresse gibt es keine Website.',
   },
 };

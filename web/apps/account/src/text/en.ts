@@ -208,6 +208,7 @@ const en = {
     expired: 'This sign-in has expired or was finished. Start again.',
     returnRefused: 'The address to go back to is not registered for this app.',
     client: 'The app that sent you here is not known.',
+    address: 'The address that led here is not complete. Go back to the site and try again from there.',
     site: 'There is no site at this address.',
   },
 };

@@ -209,6 +209,7 @@ const es: Catalogue = {
     expired: 'Este inicio de sesión ha caducado o ya terminó. Empieza de nuevo.',
     returnRefused: 'La dirección de vuelta no está registrada para esta aplicación.',
     client: 'La aplicación que te envió aquí no se conoce.',
+    address: 'La dirección que te ha traído aquí no está completa. Vuelve al sitio e inténtalo de nuevo desde allí.',
     site: 'No hay ningún sitio en esta dirección.',
   },
 };

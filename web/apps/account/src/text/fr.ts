@@ -209,6 +209,7 @@ const fr: Catalogue = {
     expired: 'Cette connexion a expiré ou est terminée. Recommencez.',
     returnRefused: 'L’adresse de retour n’est pas enregistrée pour cette application.',
     client: 'L’application qui vous envoie ici n’est pas connue.',
+    address: 'L’adresse qui vous a conduit ici est incomplète. Revenez au site et réessayez à partir de là.',
     site: 'Il n’y a pas de site à cette adresse.',
   },
 };

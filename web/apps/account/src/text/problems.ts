@@ -23,6 +23,7 @@ const KEYS: Record<string, ProblemKey> = {
   INVALID_STATE_TOKEN: 'expired',
   REDIRECT_URI_NOT_ALLOWED: 'returnRefused',
   CLIENT_NOT_FOUND: 'client',
+  invalid_request: 'address',
   SITE_NOT_FOUND: 'site',
   MEMBER_BLOCKED: 'blocked',
   INVALID_LINK: 'link',

@@ -1,0 +1,52 @@
+//! Where people go on from an end or a failure, also on a server with several sites.
+
+use super::*;
+use stoa_testkit::on_both_engines;
+
+/// A site with one front end.
+async fn with_one_client(engine: Engine) -> World {
+    let world = World::new(engine).await;
+    world.app.app.identity.client_revoke(&world.app.site.id, &world.app.client.id).await.unwrap();
+    world
+}
+
+on_both_engines! {
+    async fn a_flow_leads_on_at_its_own_site(engine) {
+        let world = with_one_client(engine).await;
+        world.app.kit.store.site_create("Other", &world.app.kit.world).await.unwrap();
+        let browser = world.browser();
+        let begin = browser.ask(Method::POST, "/_api/account/v1/flows", Some(&json!({ "kind": "RECOVER" }))).await;
+        assert_eq!(begin.verdict(), "404 SITE_NOT_FOUND", "no address tells which of them");
+        let token = text(&browser.start(json!({ "kind": "SIGN_UP", "clientId": world.client.id })).await["token"]);
+        let up = json!({ "type": "SIGN_UP", "email": "anna@example.org", "password": PASSWORD, "profile": {} });
+        let view = browser.answer(&token, up).await;
+        assert_eq!(view["step"], json!({ "type": "DONE", "message": "SIGNED_IN" }));
+        assert_eq!((&view["clientId"], &view["homeUrl"]), (&json!(world.client.id), &json!(APP)));
+
+        // Over, and another browser's: the failure names the client all the same.
+        for reply in [browser.look(&token).await, world.browser().look(&token).await] {
+            assert_eq!(reply.verdict(), "400 INVALID_STATE_TOKEN");
+            assert_eq!(reply.json()["details"]["applicationError"]["data"]["clientId"], json!(world.client.id));
+        }
+
+        // The link of a message knows nothing but the site.
+        let recover = json!({ "email": "anna@example.org" });
+        assert_eq!(world.call(&world.visitor().await, "/v1/send-email", &recover).await.verdict(), "200");
+        let link = path_of(&world.link_to("anna@example.org").await.unwrap());
+        let phone = world.browser();
+        let token = flow_of(&phone.open(&link).await);
+        let view = phone.answer(&token, json!({ "type": "NEW_PASSWORD", "password": "another long phrase" })).await;
+        assert_eq!(view["step"], json!({ "type": "DONE", "message": "PASSWORD_CHANGED" }));
+        assert_eq!((&view["clientId"], &view["homeUrl"]), (&json!(world.client.id), &json!(APP)));
+        let over = format!("/account/recover?over=link&clientId={}", world.client.id);
+        assert_eq!(location(&phone.open(&link).await), over, "used");
+        assert_eq!(location(&phone.open("/_api/account/v1/recover?token=l9999.x").await), "/account/recover?over=link");
+    }
+
+    async fn a_site_without_a_front_end_has_no_home(engine) {
+        let world = with_one_client(engine).await;
+        world.app.app.identity.client_revoke(&world.app.site.id, &world.client.id).await.unwrap();
+        let view = world.browser().start(json!({ "kind": "SIGN_OUT" })).await;
+        assert_eq!((&view["clientId"], &view["homeUrl"]), (&json!(null), &json!(null)));
+    }
+}
