@@ -1,7 +1,11 @@
 //! Where people go on from an end or a failure, also on a server with several sites.
 
 use super::*;
+use stoa_identity::token;
 use stoa_testkit::on_both_engines;
+
+/// What a browser asks for when it opens an address.
+const PAGE: [(&str, &str); 1] = [("accept", "text/html,application/xhtml+xml")];
 
 /// A site with one front end.
 async fn with_one_client(engine: Engine) -> World {
@@ -48,5 +52,36 @@ on_both_engines! {
         world.app.app.identity.client_revoke(&world.app.site.id, &world.client.id).await.unwrap();
         let view = world.browser().start(json!({ "kind": "SIGN_OUT" })).await;
         assert_eq!((&view["clientId"], &view["homeUrl"]), (&json!(null), &json!(null)));
+    }
+
+    async fn people_read_a_page_and_programs_read_json(engine) {
+        let world = with_one_client(engine).await;
+        let browser = world.browser();
+        let id = world.client.id.as_str();
+        let elsewhere = "https%3A%2F%2Felsewhere.example%2F";
+        let gone = token::opaque(&world.app.kit.world, token::Kind::Redirect, world.app.site.number);
+        let of_site = format!("/oauth2/authorize?session={}", gone.expose());
+        let cases = [
+            ("/oauth2/authorize".to_owned(), "/account/error?code=invalid_request".to_owned()),
+            ("/oauth2/authorize?client_id=none".to_owned(), "/account/error?code=CLIENT_NOT_FOUND".to_owned()),
+            (
+                format!("/oauth2/authorize?client_id={id}&response_type=code&redirect_uri={elsewhere}"),
+                "/account/error?code=REDIRECT_URI_NOT_ALLOWED".to_owned(),
+            ),
+            ("/oauth2/authorize?session=none".to_owned(), "/account/error?code=INVALID_LINK".to_owned()),
+            (of_site, format!("/account/error?code=INVALID_LINK&clientId={id}")),
+            ("/v1/logout?clientId=none".to_owned(), "/account/error?code=CLIENT_NOT_FOUND".to_owned()),
+            (
+                format!("/v1/logout?clientId={id}&postLogoutRedirectUri={elsewhere}"),
+                "/account/error?code=REDIRECT_URI_NOT_ALLOWED".to_owned(),
+            ),
+        ];
+        for (path, page) in cases {
+            let shown = browser.send(Method::GET, &path, &PAGE, None).await;
+            assert_eq!((shown.status, location(&shown)), (StatusCode::SEE_OTHER, page), "{path}");
+            assert!(shown.headers["content-security-policy"].to_str().unwrap().contains("frame-ancestors 'none'"));
+            let told = browser.open(&path).await;
+            assert!(told.status.is_client_error() && told.json()["message"].is_string(), "{path}: {}", told.verdict());
+        }
     }
 }

@@ -25,15 +25,25 @@ pub(crate) async fn authorize(
     RawQuery(query): RawQuery,
 ) -> Result<Response, Problem> {
     let query = Parameters::parse(&query.unwrap_or_default());
-    let authorized = match query.get("session") {
-        Some(token) => {
-            let site = app.identity.site_of(Kind::Redirect, token).await;
-            let site = site.map_err(|_| Fault::new(Code::LinkInvalid))?;
-            app.identity.redirect_session_open(&site, token, &visit.browser, &visit.navigation).await?
+    let session = query.get("session");
+    let authorized = async {
+        match session {
+            Some(token) => {
+                let site = app.identity.site_of(Kind::Redirect, token).await;
+                let site = site.map_err(|_| Fault::new(Code::LinkInvalid))?;
+                app.identity.redirect_session_open(&site, token, &visit.browser, &visit.navigation).await
+            }
+            None => app.identity.authorize_standard(&query, &visit.browser, &visit.navigation).await,
         }
-        None => app.identity.authorize_standard(&query, &visit.browser, &visit.navigation).await?,
     };
-    Ok(answer(&app, &visit, authorized))
+    match (authorized.await, session) {
+        (Ok(authorized), _) => Ok(answer(&app, &visit, authorized)),
+        (Err(fault), Some(token)) => {
+            let client = app.identity.client_of_token(Kind::Redirect, token).await?;
+            visit.refuse(fault, client.as_ref())
+        }
+        (Err(fault), None) => visit.refuse(fault, None),
+    }
 }
 
 /// An [`Authorized`] as a browser reads it: 303, or a page that needs nothing else.

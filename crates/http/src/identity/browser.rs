@@ -1,12 +1,15 @@
 //! What a browser brings and takes away: cookies, where it comes from, and the headers of pages.
 
+use super::authorize::see_other;
 use crate::{
     App, Problem, RequestInfo,
     extract::{cookie, text},
+    problem::log,
 };
 use axum::{
     extract::FromRequestParts,
     http::{HeaderMap, HeaderName, HeaderValue, header, request::Parts},
+    response::Response,
 };
 use stoa_identity::{
     Marks,
@@ -33,6 +36,8 @@ pub(crate) struct Visit {
     pub(crate) navigation: Navigation,
     pub(crate) info: RequestInfo,
     sender: Sender,
+    /// Whether the answer is shown to a person.
+    wants_page: bool,
     /// How long a session lives that isn't used, in seconds.
     idle: i64,
 }
@@ -74,7 +79,8 @@ impl FromRequestParts<App> for Visit {
             Sender { fetch_site: text(headers, "sec-fetch-site").map(str::to_owned), origin: info.origin.clone() };
         let config = app.identity.config();
         let idle = config.session_idle.min(config.session_life) / 1000;
-        Ok(Self { browser, navigation, info, sender, idle })
+        let wants_page = text(headers, "accept").is_some_and(|it| it.contains("text/html"));
+        Ok(Self { browser, navigation, info, sender, wants_page, idle })
     }
 }
 
@@ -91,6 +97,19 @@ impl Visit {
             (None, None) => true,
         };
         if is_ours { Ok(()) } else { Err(Fault::because(Code::Forbidden, "only the account pages may ask this")) }
+    }
+
+    /// A refusal as whoever asked reads it: a person on the page for it, everybody else as JSON. `client` is the
+    /// front end with which the person may begin anew.
+    ///
+    /// # Errors
+    /// The fault, for those who read JSON.
+    pub(crate) fn refuse(&self, fault: Fault, client: Option<&ClientId>) -> Result<Response, Problem> {
+        if !self.wants_page {
+            return Err(fault.into());
+        }
+        log(&fault);
+        Ok(see_other(&page_of(&format!("/account/error?code={}", fault.code().name()), client)))
     }
 
     /// Writes the `Set-Cookie` headers of an answer.
@@ -124,6 +143,11 @@ impl Visit {
     }
 }
 
+/// An address of the account pages that has a query, with the client by which they find the site.
+pub(crate) fn page_of(page: &str, client: Option<&ClientId>) -> String {
+    client.map_or_else(|| page.to_owned(), |it| format!("{page}&clientId={it}"))
+}
+
 /// The first language of an `Accept-Language` header, when it is one.
 fn first_language(header: &str) -> Option<String> {
     let tag = header.split([',', ';']).next().unwrap_or_default().trim();
@@ -142,11 +166,6 @@ fn origin_of(base_url: &str) -> String {
 }
 
 /// The headers of every page that signs people in: who may frame it, what it may load, and that its
-/// An address of the account pages that has a query, with the client by which they find the site.
-pub(crate) fn page_of(page: &str, client: Option<&ClientId>) -> String {
-    client.map_or_else(|| page.to_owned(), |it| format!("{page}&clientId={it}"))
-}
-
 /// address, which may hold a token, is told to nobody. `script` names allowed scripts (`'self'`, a
 /// nonce); `frames` the origins that may frame the page, none when empty.
 pub(crate) fn page_headers(script: &str, frames: &[String]) -> Vec<(HeaderName, HeaderValue)> {
@@ -191,6 +210,7 @@ mod tests {
             navigation: Navigation::default(),
             info: RequestInfo { address, base_url, host: "example.org".to_owned(), is_https, origin: None },
             sender: Sender { fetch_site: None, origin: None },
+            wants_page: false,
             idle: 60 * 86_400,
         }
     }

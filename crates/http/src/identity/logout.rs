@@ -35,10 +35,15 @@ pub(crate) async fn logout(
             None => json!({ "statusCode": 200, "headers": [] }),
         }));
     }
-    let site = match &client {
-        Some(id) => app.store.site(&app.identity.client_get(id).await?.site).await?,
-        None => app.store.site_by_host(&visit.info.host).await?,
+    let done = async {
+        let site = match &client {
+            Some(id) => app.store.site(&app.identity.client_get(id).await?.site).await?,
+            None => app.store.site_by_host(&visit.info.host).await?,
+        };
+        app.identity.logout_open(&site, client.as_ref(), return_url, &visit.browser, &visit.navigation).await
     };
-    let done = app.identity.logout_open(&site, client.as_ref(), return_url, &visit.browser, &visit.navigation).await?;
-    Ok(answer(&app, &visit, done))
+    match done.await {
+        Ok(done) => Ok(answer(&app, &visit, done)),
+        Err(fault) => visit.refuse(fault, None),
+    }
 }
