@@ -54,6 +54,15 @@ on_both_engines! {
         assert_eq!((&view["clientId"], &view["homeUrl"]), (&json!(null), &json!(null)));
     }
 
+    async fn a_missing_part_of_a_page_is_no_page(engine) {
+        let world = World::new(engine).await;
+        for path in ["/account/assets/gone.js", "/assets/gone.css"] {
+            let reply = world.browser().send(Method::GET, path, &PAGE, None).await;
+            assert_eq!(reply.status, StatusCode::NOT_FOUND, "{path}");
+            assert!(!String::from_utf8_lossy(&reply.body).contains("<html"), "{path}");
+        }
+    }
+
     async fn people_read_a_page_and_programs_read_json(engine) {
         let world = with_one_client(engine).await;
         let browser = world.browser();

@@ -48,7 +48,9 @@ pub fn serve(compressed: &Compressed, path: &str, headers: &HeaderMap, accepts_h
         _ => (Atlas::get, path.trim_start_matches('/')),
     };
     let found = if file.is_empty() { None } else { get(file) };
-    match (found, accepts_html || file.is_empty()) {
+    // No router knows a path there: what is missing was replaced by a newer build.
+    let is_page = file.is_empty() || accepts_html && !file.starts_with("assets/");
+    match (found, is_page) {
         (Some(found), _) => answer(compressed, file, found, headers),
         (None, true) => match get("index.html") {
             Some(page) => answer(compressed, "index.html", page, headers),
