@@ -33,8 +33,9 @@ export function App({ language: first, catalogue: firstCatalogue, languageIsGues
   const siteLanguage = flow.view?.site.language;
   useEffect(() => {
     const wish = isGuess ? pickLanguage([siteLanguage]) : null;
-    if (wish !== null) void loadCatalogue(wish).then((next) => { setLanguage({ language: wish, text: next }); });
+    if (wish !== null) loadCatalogue(wish).then((next) => { setLanguage({ language: wish, text: next }); }, () => undefined);
   }, [siteLanguage, isGuess]);
+  const [languageFailed, setLanguageFailed] = useState(false);
 
   useEffect(() => {
     document.documentElement.lang = language;
@@ -44,13 +45,14 @@ export function App({ language: first, catalogue: firstCatalogue, languageIsGues
   const choose = (tag: string) => {
     setIsGuess(false);
     rememberLanguage(tag);
-    void loadCatalogue(tag).then((next) => { setLanguage({ language: tag, text: next }); });
+    setLanguageFailed(false);
+    loadCatalogue(tag).then((next) => { setLanguage({ language: tag, text: next }); }, () => { setLanguageFailed(true); });
   };
 
   const broken = { why: 'broken', code: '', message: '', requestId: null, clientId: null } as const;
   return (
     <TextProvider value={text}>
-      <Shell site={flow.view?.site ?? site} language={language} onLanguage={choose} ways={flow.view && <WaysOut view={flow.view} flow={flow} />}>
+      <Shell site={flow.view?.site ?? site} language={language} onLanguage={choose} languageFailed={languageFailed} ways={flow.view && <WaysOut view={flow.view} flow={flow} />}>
         <Boundary fallback={<FailurePage failure={broken} start={flow.start} onRetry={() => { location.reload(); }} />}>
           {page()}
         </Boundary>

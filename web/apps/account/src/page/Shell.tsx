@@ -12,13 +12,15 @@ export interface ShellProps {
   site: SiteFace | null;
   language: string;
   onLanguage: (tag: string) => void;
+  /** The chosen language could not be fetched. */
+  languageFailed: boolean;
   /** Back and away; absent when the page can't be left. */
   ways: ReactNode;
   children: ReactNode;
 }
 
 /** The frame of every page: whose site it is, one question, and the language. */
-export function Shell({ site, language, onLanguage, ways, children }: ShellProps) {
+export function Shell({ site, language, onLanguage, languageFailed, ways, children }: ShellProps) {
   const text = useText();
   return (
     <div className="account">
@@ -38,6 +40,7 @@ export function Shell({ site, language, onLanguage, ways, children }: ShellProps
           </select>
         </label>
       </footer>
+      {languageFailed && <p role="alert" className="account-note">{text.offlineText}</p>}
       <div className="account-ground"><Colonnade /></div>
     </div>
   );
