@@ -24,10 +24,18 @@ export interface AppProps {
 
 /** The account pages: one address, one flow, one step at a time. */
 export function App({ language: first, catalogue: firstCatalogue, languageIsGuess }: AppProps) {
-  const [route] = useState(() => routeOf(location));
+  const [route, setRoute] = useState(() => routeOf(location));
+  // Opened in the same tab, another link differs only behind `#`; the browser then loads nothing anew.
+  useEffect(() => {
+    const moved = () => { setRoute((old) => (old.to === 'flow' || old.to === 'start' ? old : routeOf(location))); };
+    addEventListener('hashchange', moved);
+    return () => { removeEventListener('hashchange', moved); };
+  }, []);
+
   const flow = useFlow(route);
   const [{ language, text }, setLanguage] = useState({ language: first, text: firstCatalogue });
   const [isGuess, setIsGuess] = useState(languageIsGuess);
+  const [languageFailed, setLanguageFailed] = useState(false);
   const [site, setSite] = useState<SiteFace | null>(null);
 
   const siteLanguage = flow.view?.site.language;
@@ -35,7 +43,6 @@ export function App({ language: first, catalogue: firstCatalogue, languageIsGues
     const wish = isGuess ? pickLanguage([siteLanguage]) : null;
     if (wish !== null) loadCatalogue(wish).then((next) => { setLanguage({ language: wish, text: next }); }, () => undefined);
   }, [siteLanguage, isGuess]);
-  const [languageFailed, setLanguageFailed] = useState(false);
 
   useEffect(() => {
     document.documentElement.lang = language;
@@ -64,7 +71,7 @@ export function App({ language: first, catalogue: firstCatalogue, languageIsGues
     if (route.to === 'approve') {
       return (
         <Suspense fallback={<LoadingState level={1} label={text.loading} />}>
-          <ApprovalPage token={route.token} language={language} onSite={setSite} />
+          <ApprovalPage key={route.token} token={route.token} language={language} onSite={setSite} />
         </Suspense>
       );
     }

@@ -1,10 +1,11 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { SiteFace } from '@stoa/api';
 import { Button } from '@stoa/ui/Button';
 import { Callout } from '@stoa/ui/Callout';
-import { ErrorState, LoadingState } from '@stoa/ui/States';
+import { LoadingState } from '@stoa/ui/States';
 import { decideApproval, lookAtApproval, type ApprovalAnswer, type ApprovalRequest, type Decision } from '../flow/approval.ts';
-import { StepHead } from './StepHead.tsx';
+import { MessagePage } from './FailurePage.tsx';
+import { StepHead, TITLE_ID } from './StepHead.tsx';
 import { useText } from './text.ts';
 
 export interface ApprovalPageProps {
@@ -33,11 +34,19 @@ export function ApprovalPage({ token, language, onSite }: ApprovalPageProps) {
     return () => { isOver = true; };
   }, [token, onSite, round]);
 
+  // What is asked, or how it was answered: a new one takes the focus, which the pressed button can't keep.
+  const question = answer !== null && 'request' in answer ? `${answer.request.state} ${String(declines)}` : null;
+  const asked = useRef(question);
+  useEffect(() => {
+    if (asked.current !== null && question !== null && asked.current !== question) document.getElementById(TITLE_ID)?.focus();
+    asked.current = question;
+  }, [question]);
+
   if (answer === null) return <LoadingState level={1} label={text.loading} />;
   if ('failed' in answer) {
-    if (answer.failed === 'gone') return <ErrorState level={1} title={text.approveGoneTitle}><p>{text.approveGoneText}</p></ErrorState>;
+    if (answer.failed === 'gone') return <MessagePage title={text.approveGoneTitle}><p>{text.approveGoneText}</p><p>{text.messageSentText}</p></MessagePage>;
     const retry = <Button variant="primary" onPress={() => { setAnswer(null); setRound((it) => it + 1); }}>{text.tryAgain}</Button>;
-    return <ErrorState level={1} title={text.offlineTitle} action={retry}><p>{text.offlineText}</p></ErrorState>;
+    return <MessagePage title={text.offlineTitle} action={retry}><p>{text.offlineText}</p></MessagePage>;
   }
   const { request } = answer;
   if (request.state !== 'PENDING') {
@@ -66,14 +75,14 @@ export function ApprovalPage({ token, language, onSite }: ApprovalPageProps) {
         {declines
           ? (
             <>
-              <Button variant="danger" wide pending={sending === 'DECLINE'} onPress={() => { decide('DECLINE'); }}>{text.decline}</Button>
-              <Button wide onPress={() => { setDeclines(false); }}>{text.back}</Button>
+              <Button key="decline for good" variant="danger" wide pending={sending === 'DECLINE'} onPress={() => { decide('DECLINE'); }}>{text.decline}</Button>
+              <Button key="back" wide onPress={() => { setDeclines(false); }}>{text.back}</Button>
             </>
           )
           : (
             <>
-              <Button variant="primary" wide pending={sending === 'APPROVE'} onPress={() => { decide('APPROVE'); }}>{text.approve}</Button>
-              <Button wide onPress={() => { setDeclines(true); }}>{text.decline}</Button>
+              <Button key="approve" variant="primary" wide pending={sending === 'APPROVE'} onPress={() => { decide('APPROVE'); }}>{text.approve}</Button>
+              <Button key="decline" wide onPress={() => { setDeclines(true); }}>{text.decline}</Button>
             </>
           )}
       </div>
@@ -81,9 +90,15 @@ export function ApprovalPage({ token, language, onSite }: ApprovalPageProps) {
   );
 }
 
+/** The language of the page as the person's own region writes dates in it. */
+function regional(language: string): string {
+  const primary = (tag: string) => tag.split('-')[0]?.toLowerCase();
+  return navigator.languages.find((it) => primary(it) === primary(language)) ?? language;
+}
+
 function Who({ request, language }: { request: ApprovalRequest; language: string }) {
   const text = useText();
-  const when = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'short' }).format(new Date(request.createdDate));
+  const when = new Intl.DateTimeFormat(regional(language), { dateStyle: 'long', timeStyle: 'short' }).format(new Date(request.createdDate));
   return (
     <>
       <p><bdi>{request.email}</bdi></p>

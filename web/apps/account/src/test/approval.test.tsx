@@ -1,4 +1,4 @@
-import { render, screen } from '@testing-library/react';
+import { act, render, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { App } from '../App.tsx';
@@ -58,8 +58,39 @@ describe('the page of an approval link', () => {
 
   it('says when there is nothing to decide, and when there is no answer', async () => {
     open([400, { message: 'x' }]);
+    await waitFor(() => { expect(document.title).toBe('There is nothing left to decide'); });
     expect(await screen.findByRole('heading', { level: 1, name: 'There is nothing left to decide' })).toBeTruthy();
     await expectAccessible();
+  });
+
+  it('shows the request of another link that is opened in the same tab', async () => {
+    const { sent, user } = open([200, PENDING], [200, { ...PENDING, name: 'Bob Beispiel' }]);
+    await screen.findByRole('heading', { level: 1, name: 'Anna Beispiel asks to join Atlas' });
+    act(() => {
+      history.replaceState(null, '', '/account/approve#a1.other');
+      dispatchEvent(new HashChangeEvent('hashchange'));
+    });
+    await screen.findByRole('heading', { level: 1, name: 'Bob Beispiel asks to join Atlas' });
+    await user.click(screen.getByRole('button', { name: 'Approve' }));
+    expect(sent.map((it) => it.body)).toEqual([{ token: 'a1.secret' }, { token: 'a1.other' }, { token: 'a1.other', decision: 'APPROVE' }]);
+  });
+
+  it('takes the focus along to each question and to its answer', async () => {
+    const { user } = open([200, PENDING], [200, { ...PENDING, state: 'DECLINED' }]);
+    const focused = () => document.activeElement?.textContent;
+    await user.click(await screen.findByRole('button', { name: 'Decline' }));
+    expect(focused()).toBe('Decline Anna Beispiel?');
+    await user.click(screen.getByRole('button', { name: 'Back' }));
+    expect(focused()).toBe('Anna Beispiel asks to join Atlas');
+    await user.click(screen.getByRole('button', { name: 'Decline' }));
+    await user.click(screen.getByRole('button', { name: 'Decline' }));
+    await waitFor(() => { expect(focused()).toBe('Anna Beispiel was declined'); });
+  });
+
+  it('writes dates as the person\'s region does', async () => {
+    vi.spyOn(navigator, 'languages', 'get').mockReturnValue(['de', 'en-GB']);
+    open([200, PENDING]);
+    expect(await screen.findByText(/1 January 2026/)).toBeTruthy();
   });
 
   it('keeps the question when an answer gets lost', async () => {
