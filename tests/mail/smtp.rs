@@ -303,6 +303,22 @@ on_both_engines! {
         assert!(is_empty(&app).await);
     }
 
+    async fn a_domain_of_any_letters_reaches_every_server(engine) {
+        let server = Server::start(&[]);
+        let app = app_with(engine, &server.config(Security::StartTls)).await;
+        must_verify(&app).await;
+        register(&app, "anna@bücher.example", json!({})).await;
+        let mail = server.next().await;
+        assert_eq!(mail["to"][0]["address"], "anna@xn--bcher-kva.example", "{mail}");
+        assert!(is_empty(&app).await);
+        // What stands before the @ has no other form: such an address is given up at once.
+        register(&app, "änna@example.org", json!({})).await;
+        server.stays_silent().await;
+        let failures = app.app.identity.mail_failures(&app.site).await.unwrap();
+        assert_eq!((failures.len(), failures[0].attempts), (1, 1));
+        assert!(failures[0].error.contains("SMTPUTF8"), "{failures:?}");
+    }
+
     async fn what_nobody_has_a_use_for_is_not_sent(engine) {
         let server = Server::start(&[]);
         let app = app_with(engine, &server.config(Security::Implicit)).await;

@@ -78,10 +78,11 @@ impl Smtp {
     /// A sentence that says which part can't be used; also outside a runtime.
     pub fn new(config: &SmtpConfig) -> Result<Self, String> {
         let runtime = Handle::try_current().map_err(|it| it.to_string())?;
-        let from: Mailbox = config.from.parse().map_err(|it| format!("the sender {:?}: {it}", config.from))?;
+        let mut from: Mailbox = config.from.parse().map_err(|it| format!("the sender {:?}: {it}", config.from))?;
         if config.from.chars().any(char::is_control) {
             return Err(format!("the sender {:?} holds control characters", config.from));
         }
+        from.email = address(from.email.as_ref()).map_err(|it| it.to_string())?;
         let tls = || -> Result<TlsParameters, String> {
             let mut tls = TlsParameters::builder(config.host.clone()).certificate_store(CertificateStore::WebpkiRoots);
             if let Some(pem) = &config.authority {
@@ -128,7 +129,7 @@ impl Smtp {
         if header_texts.iter().any(|it| it.chars().any(char::is_control)) {
             return Err(never("a header would hold control characters"));
         }
-        let to = Address::from_str(to).map_err(|it| Undelivered::Never(format!("the address can't be used: {it}")))?;
+        let to = address(to)?;
         // The site speaks in its own name unless the configuration gives one.
         let name = self.from.name.clone().or_else(|| Some(letter.from_name.clone()).filter(|it| !it.is_empty()));
         let seconds = u64::try_from(letter.created / 1000).unwrap_or_default();
@@ -156,10 +157,29 @@ impl Mailer for Smtp {
                 Ok(_) => Ok(()),
                 // A server that doesn't let us in (RFC 4954) says nothing about the recipient.
                 Err(error) if error.is_permanent() && !is_about_us(&error) => Err(Undelivered::Never(chain(&error))),
-                Err(error) => Err(Undelivered::Later(chain(&error))),
+                Err(error) => Err(unsent(letter, chain(&error))),
             }
         })
     }
+}
+
+/// The address with its domain as every server knows it (RFC 5890 A-labels). What stands before the `@` has no such
+/// form: letters beyond ASCII there need a server with SMTPUTF8 (RFC 6531).
+fn address(text: &str) -> Result<Address, Undelivered> {
+    let never = |it: String| Undelivered::Never(format!("the address can't be used: {it}"));
+    let given = Address::from_str(text).map_err(|it| never(it.to_string()))?;
+    if given.domain().is_ascii() {
+        return Ok(given);
+    }
+    let domain = idna::domain_to_ascii(given.domain()).map_err(|it| never(it.to_string()))?;
+    Address::new(given.user(), domain).map_err(|it| never(it.to_string()))
+}
+
+/// What a failure that is not the server's last word means. An address that the server has no way to take is not
+/// tried again; lettre names that in its text alone.
+fn unsent(letter: &Letter, why: String) -> Undelivered {
+    let user = letter.mail.to.rsplit_once('@').map_or("", |it| it.0);
+    if !user.is_ascii() && why.contains("SMTPUTF8") { Undelivered::Never(why) } else { Undelivered::Later(why) }
 }
 
 fn is_about_us(error: &lettre::transport::smtp::Error) -> bool {
