@@ -50,11 +50,11 @@ pub(super) const TEXT: Language = Language {
         note: "Wenn du es warst, brauchst du nichts zu tun. Wenn nicht, wähle ein neues Passwort: Damit werden alle abgemeldet.",
     },
     email_changed: Words {
-        subject: "Die Adresse deines Kontos bei {site} wurde geändert",
-        title: "Deine Adresse wurde geändert",
-        body: "Dein Konto bei {site} gehört jetzt zu {email}. An diese Adresse geht keine Post mehr.\n{time}",
-        action: "Das war ich nicht",
-        note: "Wenn du es warst, brauchst du nichts zu tun. Wenn nicht, handle jetzt und sag denen Bescheid, die {site} betreiben.",
+        subject: "Die Adresse Ihres Kontos bei {site} wurde geändert",
+        title: "Ihre Adresse wurde geändert",
+        body: "Ihr Konto bei {site} gehört jetzt zu {email}. An die Adresse, unter der Sie das lesen, geht keine Post mehr.\n{time}",
+        action: "",
+        note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, sagen Sie sofort denen Bescheid, die {site} betreiben: Nur sie können Ihnen das Konto zurückgeben.",
     },
     approval_request: Words {
         subject: "{name} möchte zu {site}",

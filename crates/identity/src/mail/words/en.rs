@@ -52,9 +52,9 @@ pub(super) const TEXT: Language = Language {
     email_changed: Words {
         subject: "The address of your account at {site} was changed",
         title: "Your address was changed",
-        body: "Your account at {site} now belongs to {email}. Messages no longer go to this address.\n{time}",
-        action: "It was not me",
-        note: "If it was you, there is nothing to do. If not, act now and tell the people who run {site}.",
+        body: "Your account at {site} now belongs to {email}. Messages no longer go to the address at which you read this.\n{time}",
+        action: "",
+        note: "If it was you, there is nothing to do. If not, tell the people who run {site} at once: only they can give the account back to you.",
     },
     approval_request: Words {
         subject: "{name} asks to join {site}",

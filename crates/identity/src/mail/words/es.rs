@@ -52,9 +52,9 @@ pub(super) const TEXT: Language = Language {
     email_changed: Words {
         subject: "Se ha cambiado la dirección de tu cuenta en {site}",
         title: "Se ha cambiado tu dirección",
-        body: "Tu cuenta en {site} pertenece ahora a {email}. Ya no se envían mensajes a esta dirección.\n{time}",
-        action: "No he sido yo",
-        note: "Si has sido tú, no tienes que hacer nada. Si no, actúa ahora y avisa a quienes gestionan {site}.",
+        body: "Tu cuenta en {site} pertenece ahora a {email}. Ya no se envían mensajes a la dirección en la que lees esto.\n{time}",
+        action: "",
+        note: "Si has sido tú, no tienes que hacer nada. Si no, avisa enseguida a quienes gestionan {site}: solo ellos pueden devolverte la cuenta.",
     },
     approval_request: Words {
         subject: "{name} quiere unirse a {site}",

@@ -52,9 +52,9 @@ pub(super) const TEXT: Language = Language {
     email_changed: Words {
         subject: "L’adresse de votre compte sur {site} a été changée",
         title: "Votre adresse a été changée",
-        body: "Votre compte sur {site} appartient désormais à {email}. Plus aucun message ne sera envoyé à cette adresse.\n{time}",
-        action: "Ce n’était pas moi",
-        note: "Si c’était vous, il n’y a rien à faire. Sinon, agissez maintenant et prévenez les responsables de {site}.",
+        body: "Votre compte sur {site} appartient désormais à {email}. Plus aucun message ne sera envoyé à l’adresse à laquelle vous lisez ceci.\n{time}",
+        action: "",
+        note: "Si c’était vous, il n’y a rien à faire. Sinon, prévenez tout de suite les responsables de {site} : eux seuls peuvent vous rendre le compte.",
     },
     approval_request: Words {
         subject: "{name} souhaite rejoindre {site}",

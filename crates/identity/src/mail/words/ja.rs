@@ -52,9 +52,9 @@ pub(super) const TEXT: Language = Language {
     email_changed: Words {
         subject: "{site} のメールアドレスが変更されました",
         title: "メールアドレスが変更されました",
-        body: "{site} のアカウントのアドレスは {email} になりました。今後このアドレスにはメールが届きません。\n{time}",
-        action: "心当たりがありません",
-        note: "ご本人の場合は何もする必要はありません。そうでない場合は、すぐに {site} の運営者へ連絡してください。",
+        body: "{site} のアカウントのアドレスは {email} になりました。このメールを受け取ったアドレスには、今後メールが届きません。\n{time}",
+        action: "",
+        note: "ご本人の場合は何もする必要はありません。そうでない場合は、すぐに {site} の運営者へ連絡してください。アカウントを元に戻せるのは運営者だけです。",
     },
     approval_request: Words {
         subject: "{name} さんが {site} への参加を希望しています",
