@@ -148,7 +148,7 @@ on_both_engines! {
         let app = app_with(engine, &server.config(Security::Implicit)).await;
         must_verify(&app).await;
         for (language, dir, says) in [
-            ("de", "ltr", "ist dein Code für"), ("he", "rtl", "הוא הקוד שלך"), ("ja-JP", "ltr", "確認コード"), ("xx", "ltr", "is your code for"),
+            ("de", "ltr", "ist Ihr Code für"), ("he", "rtl", "הוא הקוד שלך"), ("ja-JP", "ltr", "確認コード"), ("xx", "ltr", "is your code for"),
         ] {
             let email = format!("anna+{}@example.org", &language[..2]);
             let state = register(&app, &email, json!({ "language": language })).await.json();
