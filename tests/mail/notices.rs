@@ -58,6 +58,39 @@ on_both_engines! {
         assert_eq!(world.app.mail.last_to("anna@example.org").unwrap().subject, "Your address for Test is confirmed");
     }
 
+    async fn a_first_password_is_no_change_and_its_language_is_kept(engine) {
+        let world = World::new(engine).await;
+        let made = world.app.app().post("/members/v1/members", &json!({ "member": { "loginEmail": "anna@example.org" } })).await;
+        let id = text(&made.json()["member"]["id"]);
+        let ask = json!({ "identityId": id, "emailOptions": { "language": "de" } });
+        assert_eq!(world.app.app().post("/v1/activation-email", &ask).await.verdict(), "200");
+        let mail = world.app.mail.take().remove(0);
+        assert_eq!(mail.subject, "Ihr Konto bei Test");
+        let set = async |link: &str, password: &str| {
+            let body = json!({ "recoveryToken": link.split_once("token=").unwrap().1, "password": password });
+            assert_eq!(world.call(&world.visitor().await, "/v1/recover", &body).await.json()["state"], "SUCCESS");
+        };
+        set(&mail.links[0], PASSWORD).await;
+        assert!(world.app.mail.take().is_empty(), "nobody had a password to change");
+        // Nothing is asked for now: what they are told later is in the language of the first message.
+        assert_eq!(world.call(&world.visitor().await, "/v1/send-email", &json!({ "email": "anna@example.org" })).await.verdict(), "200");
+        let link = world.link_to("anna@example.org").await.unwrap();
+        set(&link, "another long phrase").await;
+        assert_eq!(world.app.mail.last_to("anna@example.org").unwrap().subject, "Ihr Passwort für Test wurde geändert");
+    }
+
+    async fn a_language_without_words_gives_way_to_the_members_own(engine) {
+        let world = World::new(engine).await;
+        let body = json!({ "loginId": { "email": "anna@example.org" }, "password": PASSWORD, "profile": { "language": "de" } });
+        world.call(&world.visitor().await, "/v2/register", &body).await;
+        for (asked, subject) in [("sv", "Ein neues Passwort für Test"), ("fr", "Un nouveau mot de passe pour Test")] {
+            let ask = json!({ "email": "anna@example.org", "language": asked });
+            assert_eq!(world.call(&world.visitor().await, "/v1/send-email", &ask).await.verdict(), "200");
+            world.link_to("anna@example.org").await.unwrap();
+            assert_eq!(world.app.mail.take().pop().unwrap().subject, subject, "{asked}");
+        }
+    }
+
     async fn asking_for_a_link_costs_the_same_for_everybody(engine) {
         // The request writes one sealed row whoever is asked about; nothing else tells them apart.
         let world = World::new(engine).await;

@@ -125,7 +125,7 @@ impl Identity {
                     let link = format!("{url}/account/approve#{}", link.expose());
                     let message =
                         Message::ApprovalRequest { name: full_name(&member), email: member.email.clone(), link };
-                    let task = Task::Letter(Letter { to: email.clone(), language: None, message });
+                    let task = Task::Letter(Letter { to: email.clone(), language: None, own_language: None, message });
                     enqueue(&me, tx, &site.id, Some(&member.id), &task).await?;
                 }
                 Ok(())

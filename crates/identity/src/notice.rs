@@ -17,7 +17,7 @@ pub(crate) async fn send(
     member: &Member,
     message: Message,
 ) -> Result<()> {
-    send_to(me, tx, site, member, &member.email, member.profile.text("language"), message).await
+    send_to(me, tx, site, member, &member.email, None, message).await
 }
 
 /// The same to another address or in another language, which is put before the member's own.
@@ -34,8 +34,8 @@ pub(crate) async fn send_to(
     if to.is_empty() {
         return Ok(());
     }
-    let language = language.or_else(|| member.profile.text("language")).map(str::to_owned);
-    let task = Task::Letter(Letter { to: to.to_owned(), language, message });
+    let [language, own_language] = [language, member.profile.text("language")].map(|it| it.map(str::to_owned));
+    let task = Task::Letter(Letter { to: to.to_owned(), language, own_language, message });
     enqueue(me, tx, site, Some(&member.id), &task).await
 }
 

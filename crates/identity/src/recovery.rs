@@ -114,11 +114,15 @@ impl Identity {
                     tx.send(sql, params![now, &site.id, &id, PURPOSE]).await?;
                     let member = member::get(tx, &site.id, &id).await?.filter(can_recover);
                     let mut member = member.ok_or_else(gone)?;
+                    // Whoever had no password until now does not wonder who changed it.
+                    let is_change = member.password_hash.is_some();
                     (member.password_hash, member.must_reset) = (Some(hash), false);
                     Move::Verify.apply(&mut member);
                     member::write_password(tx, &site.id, &member).await?;
                     member::update(tx, &site.id, &mut member, now).await?;
-                    notice::password_changed(&me, tx, &site.id, &member).await?;
+                    if is_change {
+                        notice::password_changed(&me, tx, &site.id, &member).await?;
+                    }
                     let (event, who) = (audit::Event::PasswordChanged, audit::oneself(&id));
                     audit::note(&me, tx, &site.id, event, &who, Some(&id), None).await?;
                     let ended = Which::Member(id).end(tx, site.id.as_str(), now).await?;
@@ -219,6 +223,14 @@ impl Identity {
                 if !may_have_another(tx, &site, &member.id, me.now()).await? {
                     return Err(Fault::new(Code::Throttled));
                 }
+                // As they are now: what was read before the transaction may have changed.
+                let member = member::get(tx, &site.id, &member.id).await?.filter(can_recover);
+                let mut member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
+                // The first word about the member's language is kept for all that they are told later.
+                if let (None, Some(tag)) = (member.profile.text("language"), wish.language.as_deref()) {
+                    member.profile.0.insert("language".to_owned(), tag.into());
+                    member::update(tx, &site.id, &mut member, me.now()).await?;
+                }
                 let link = insert(&me, tx, &site, &member, &link, wish.return_url).await?;
                 let (to, message) = (&member.email, Message::Activation { link });
                 notice::send_to(&me, tx, &site.id, &member, to, wish.language.as_deref(), message).await
@@ -247,13 +259,13 @@ impl Identity {
                 None
             }
         };
-        let language = text(&sent["language"], "language", mail::LANGUAGE);
+        let language = text(&sent["language"], "language", mail::LONGEST_TAG);
         let url = text(&sent["redirect"]["url"], "redirect.url", RETURN_URL);
         let client = text(&sent["redirect"]["clientId"], "redirect.clientId", CLIENT);
         if !matches!(sent["redirect"], Value::Null | Value::Object(_)) {
             wrong.push(Violation::new(format!("{place}redirect"), "FORMAT", "an object is expected"));
         }
-        if language.as_deref().is_some_and(|it| !mail::is_language(it)) {
+        if language.as_deref().is_some_and(|it| !mail::is_tag(it)) {
             wrong.push(Violation::new(format!("{place}language"), "FORMAT", "a language like en or pt-BR is expected"));
         }
         if !wrong.is_empty() {

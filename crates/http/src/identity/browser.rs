@@ -15,7 +15,7 @@ use stoa_identity::{
     Marks,
     authorize::Navigation,
     flow::{Browser, Change, Cookies},
-    mail::is_language,
+    mail::is_tag,
 };
 use stoa_kernel::{ClientId, Code, Fault, Result};
 
@@ -151,7 +151,7 @@ pub(crate) fn page_of(page: &str, client: Option<&ClientId>) -> String {
 /// The first language of an `Accept-Language` header, when it is one.
 fn first_language(header: &str) -> Option<String> {
     let tag = header.split([',', ';']).next().unwrap_or_default().trim();
-    is_language(tag).then(|| tag.to_owned())
+    is_tag(tag).then(|| tag.to_owned())
 }
 
 /// Over TLS the name says that nobody but this very host can have set the cookie.

@@ -315,7 +315,7 @@ impl Identity {
 
     async fn mail_send(&self, site: &Arc<Site>, taken: Taken, letter: Letter) -> Result<()> {
         let (setting, place) = (self.mail_setting(site).await?, self.mail_place(site).await?);
-        let language = setting.choose([letter.language.as_deref()]).to_owned();
+        let language = setting.choose([letter.language.as_deref(), letter.own_language.as_deref()]).to_owned();
         let mail = render(&letter.message, &letter.to, &language, &place, &setting);
         let letter = stoa_outbound::Letter {
             id: taken.id.clone(),

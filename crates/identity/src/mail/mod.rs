@@ -13,20 +13,13 @@ mod words;
 pub use deliver::Failure;
 pub(crate) use deliver::{Post, keep_delivering};
 pub(crate) use queue::{Letter, Task, done, enqueue};
-pub use setting::{MailSetting, Override};
+pub(crate) use setting::LONGEST_TAG;
+pub use setting::{MailSetting, Override, is_tag};
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use stoa_kernel::{Millis, clock::iso_from_millis};
 use words::{Language, Words};
-
-/// The longest tag of a language that is taken (RFC 5646, section 4.4.1).
-pub(crate) const LANGUAGE: usize = 35;
-
-/// Whether a text has the form of a language's tag, for example `en` or `pt-BR`.
-pub fn is_language(tag: &str) -> bool {
-    (2..=LANGUAGE).contains(&tag.len()) && tag.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-')
-}
 
 /// What a message is about. Its form in the queue is sealed: codes and links are secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

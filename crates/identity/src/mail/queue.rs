@@ -17,8 +17,11 @@ const LEASE: Millis = 5 * 60_000;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Letter {
     pub to: String,
-    /// What is known of the person's language; the site's setting decides the rest.
+    /// The language that was asked for; the site's setting says which of these there are words in.
     pub language: Option<String>,
+    /// That of the person's profile.
+    #[serde(default)]
+    pub own_language: Option<String>,
     pub message: Message,
 }
 

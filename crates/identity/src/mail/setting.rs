@@ -193,10 +193,14 @@ pub(super) async fn read(tx: &mut Tx<'_>, site: &SiteId) -> Result<MailSetting> 
     stored.map_or(Ok(MailSetting::default()), |it| serde_json::from_str(&it).map_err(Fault::internal))
 }
 
-fn is_tag(text: &str) -> bool {
+/// The longest tag of a language that is taken (RFC 5646, section 4.4.1).
+pub(crate) const LONGEST_TAG: usize = 35;
+
+/// Whether a text has the form of a language's tag, for example `en` or `pt-BR`.
+pub fn is_tag(text: &str) -> bool {
     let is_part = |it: &str| (1..=8).contains(&it.len()) && it.bytes().all(|it| it.is_ascii_alphanumeric());
     let primary = text.split('-').next().unwrap_or_default();
-    text.len() <= 35
+    text.len() <= LONGEST_TAG
         && (2..=3).contains(&primary.len())
         && primary.bytes().all(|it| it.is_ascii_alphabetic())
         && text.split('-').all(is_part)
