@@ -135,7 +135,7 @@ impl Message {
             ("link", it) => it.link(place)?.into(),
             ("email", Self::ApprovalRequest { email, .. } | Self::EmailChanged { email, .. }) => one_line(email).into(),
             ("email", _) => one_line(to).into(),
-            ("name", Self::ApprovalRequest { name, .. }) => one_line(name).into(),
+            ("name", Self::ApprovalRequest { name, .. }) => name_of(name).into(),
             ("device", Self::NewDevice { device, .. }) => one_line(device).into(),
             (
                 "time",
@@ -262,6 +262,19 @@ fn time(at: Millis) -> String {
         (Some(day), Some(minute)) => format!("\u{2066}{day} {minute} UTC\u{2069}"),
         _ => iso,
     }
+/// A name in a message to somebody else. It says no more than names need, and no mail program makes a link of it:
+/// behind each mark that joins an address there is a space.
+fn name_of(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for it in one_line(text).chars().take(80) {
+        if out.ends_with(['.', ':', '\u{3002}', '\u{ff0e}', '\u{ff61}']) && !it.is_whitespace() {
+            out.push(' ');
+        }
+        out.push(it);
+    }
+    out
+}
+
 }
 
 #[cfg(test)]
@@ -311,5 +324,20 @@ mod tests {
         let mail = render(&message, "o@example.org", "de-AT", &place(), &MailSetting::default());
         assert!(mail.subject.starts_with("{link} {site} x möchte zu Atlas"), "{}", mail.subject);
         assert_eq!(fill("{a}{b} {", |it| (it == "a").then(|| "{b}".into())), "{b}{b} {");
+    #[test]
+    fn a_name_is_no_address() {
+        let name =
+            format!("Your account is locked, visit http://evil.example/login or www.evil.example {}", "x".repeat(90));
+        let message = Message::ApprovalRequest { name, email: "e@example.org".into(), link: "https://x/#a".into() };
+        let mail = render(&message, "o@example.org", "en", &place(), &MailSetting::default());
+        for text in [&mail.subject, &mail.text, &mail.html] {
+            assert!(
+                !text.contains("evil.example") && !text.contains("http://evil") && !text.contains("xxxxxx"),
+                "{text}"
+            );
+        }
+        assert_eq!(name_of("J.R.R. Müller: Dr."), "J. R. R. Müller: Dr.");
+    }
+
     }
 }
