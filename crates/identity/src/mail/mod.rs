@@ -197,16 +197,23 @@ pub(crate) fn render(
     let ours = message.words(known);
     let fill = |template: &str| fill(template, |name| message.value(name, to, place));
     let pick = |own: Option<&str>, ours: &'static str| fill(own.unwrap_or(ours));
+    let ours_are = layout::Tongue { tag: known.tag, is_right_to_left: known.is_right_to_left };
+    let own_are =
+        own.and_then(|it| it.tag).map(|tag| layout::Tongue { tag, is_right_to_left: setting::is_right_to_left(tag) });
+    let tongue = own_are.unwrap_or(ours_are);
+    let part = |own: Option<&str>, template: &'static str| layout::Part {
+        text: pick(own, template),
+        tongue: if own.is_some() { tongue } else { ours_are },
+    };
     let parts = layout::Parts {
-        language: own.and_then(|it| it.tag).unwrap_or(known.tag),
-        is_right_to_left: own.and_then(|it| it.tag).map_or(known.is_right_to_left, setting::is_right_to_left),
+        tongue,
         site: one_line(&place.site_name),
-        title: pick(own.and_then(|it| it.words.title.as_deref()), ours.title),
-        body: pick(own.and_then(|it| it.words.body.as_deref()), ours.body),
-        action: pick(own.and_then(|it| it.words.action.as_deref()), ours.action),
-        note: pick(own.and_then(|it| it.words.note.as_deref()), ours.note),
-        copy_link: known.copy_link,
-        foot: fill(known.foot),
+        title: part(own.and_then(|it| it.words.title.as_deref()), ours.title),
+        body: part(own.and_then(|it| it.words.body.as_deref()), ours.body),
+        action: part(own.and_then(|it| it.words.action.as_deref()), ours.action),
+        note: part(own.and_then(|it| it.words.note.as_deref()), ours.note),
+        copy_link: part(None, known.copy_link),
+        foot: part(None, known.foot),
         code: message.code(),
         link: message.link(place),
     };
@@ -255,13 +262,6 @@ fn one_line(text: &str) -> String {
     line.take(300).collect::<String>().trim().to_owned()
 }
 
-/// `2026-01-01 12:30 UTC`: read alike in every language, and kept in this order where text runs the other way.
-fn time(at: Millis) -> String {
-    let iso = iso_from_millis(at);
-    match (iso.get(..10), iso.get(11..16)) {
-        (Some(day), Some(minute)) => format!("\u{2066}{day} {minute} UTC\u{2069}"),
-        _ => iso,
-    }
 /// A name in a message to somebody else. It says no more than names need, and no mail program makes a link of it:
 /// behind each mark that joins an address there is a space.
 fn name_of(text: &str) -> String {
@@ -275,6 +275,13 @@ fn name_of(text: &str) -> String {
     out
 }
 
+/// `2026-01-01 12:30 UTC`: read alike in every language, and kept in this order where text runs the other way.
+fn time(at: Millis) -> String {
+    let iso = iso_from_millis(at);
+    match (iso.get(..10), iso.get(11..16)) {
+        (Some(day), Some(minute)) => format!("\u{2066}{day} {minute} UTC\u{2069}"),
+        _ => iso,
+    }
 }
 
 #[cfg(test)]
@@ -318,13 +325,6 @@ mod tests {
     }
 
     #[test]
-    fn values_are_not_read_again() {
-        let name = "{link} {site} \u{202e}x".to_owned();
-        let message = Message::ApprovalRequest { name, email: "e@example.org".into(), link: "https://x/#a".into() };
-        let mail = render(&message, "o@example.org", "de-AT", &place(), &MailSetting::default());
-        assert!(mail.subject.starts_with("{link} {site} x möchte zu Atlas"), "{}", mail.subject);
-        assert_eq!(fill("{a}{b} {", |it| (it == "a").then(|| "{b}".into())), "{b}{b} {");
-    #[test]
     fn a_name_is_no_address() {
         let name =
             format!("Your account is locked, visit http://evil.example/login or www.evil.example {}", "x".repeat(90));
@@ -339,5 +339,12 @@ mod tests {
         assert_eq!(name_of("J.R.R. Müller: Dr."), "J. R. R. Müller: Dr.");
     }
 
+    #[test]
+    fn values_are_not_read_again() {
+        let name = "{link} {site} \u{202e}x".to_owned();
+        let message = Message::ApprovalRequest { name, email: "e@example.org".into(), link: "https://x/#a".into() };
+        let mail = render(&message, "o@example.org", "de-AT", &place(), &MailSetting::default());
+        assert!(mail.subject.starts_with("{link} {site} x möchte zu Atlas"), "{}", mail.subject);
+        assert_eq!(fill("{a}{b} {", |it| (it == "a").then(|| "{b}".into())), "{b}{b} {");
     }
 }

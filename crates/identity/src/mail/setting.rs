@@ -238,6 +238,18 @@ mod tests {
     }
 
     #[test]
+    fn each_part_runs_the_way_of_its_own_language() {
+        let text = r#"{ "templates": { "fa": { "recovery": { "title": "رمز تازه", "note": "یک بار" } } } }"#;
+        let setting = MailSetting::parse(text).unwrap();
+        let link = Message::Recovery { link: "https://x/l".into() };
+        let mail = render(&link, "a@example.org", "fa", &place(), &setting);
+        assert!(mail.html.contains("<html lang=\"fa\" dir=\"rtl\">"), "{}", mail.html);
+        let (_, body) = mail.html.split_once("<h1").unwrap();
+        assert!(body.contains(">رمز تازه</h1><p class=\"ink\" lang=\"en\" dir=\"ltr\""), "{body}");
+        assert_eq!(body.matches("lang=\"en\" dir=\"ltr\"").count(), 4, "body, action, copy and foot: {body}");
+    }
+
+    #[test]
     fn mistakes_are_named() {
         for (text, says) in [
             ("{\"langage\":\"de\"}", "unknown field"),
