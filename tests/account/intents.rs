@@ -54,6 +54,13 @@ on_both_engines! {
             let bad = shop(json!({ name: "https://evil.example/" }));
             assert_eq!(world.call(&visitor, "/v1/redirect-session", &bad).await.verdict(), "400 REDIRECT_URI_NOT_ALLOWED", "{name}");
         }
+        for name in ["postFlowUrl", "thankYouPageUrl", "POSTFLOWURL", "checkoutId"] {
+            let bad = json!({ "ecomCheckout": { "checkoutId": ID },
+                "preferences": { "additionalQueryParameters": { name: "https://evil.example/" } } });
+            let reply = world.call(&visitor, "/v1/redirect-session", &bad).await;
+            let field = reply.json()["details"]["validationError"]["fieldViolations"][0]["field"].clone();
+            assert_eq!(field, format!("preferences.additionalQueryParameters.{name}"));
+        }
         for bad in [json!({ "ecomCheckout": "javascript:alert(1)" }), json!({ "login": "https://a.example/" }), json!([]), json!({ "ecomCheckout": 1 })] {
             assert_eq!(set(&world, &world.app.app().token, bad.clone()).await.verdict(), "400 validationError", "{bad}");
         }

@@ -54,6 +54,36 @@ on_both_engines! {
         assert!(!browser.has("stoa-session"));
     }
 
+    async fn a_picture_on_a_page_signs_nobody_out(engine) {
+        let world = World::new(engine).await;
+        let browser = world.browser();
+        let tokens = world.member(&browser, "anna@example.org").await;
+        let path = format!("/v1/logout?clientId={}&postLogoutRedirectUri=https%3A%2F%2Fapp.example.org%2Fbye", world.client.id);
+        let referer = format!("{APP}/");
+        for (mode, dest) in [("no-cors", "image"), ("no-cors", "script"), ("navigate", "iframe"), ("cors", "empty")] {
+            let headers = [("referer", referer.as_str()), ("sec-fetch-mode", mode), ("sec-fetch-dest", dest)];
+            flow_of(&browser.send(Method::GET, &path, &headers, None).await);
+            assert!(browser.has("stoa-session"), "{mode} {dest}");
+            assert_eq!(world.refresh(&tokens).await, "200", "{mode} {dest}");
+        }
+    }
+
+    async fn another_sites_client_takes_no_cookie(engine) {
+        let world = World::new(engine).await;
+        let browser = world.browser();
+        let tokens = world.member(&browser, "anna@example.org").await;
+        let other = world.app.app.store.site_create("other", &world.app.kit.world).await.unwrap();
+        let draft = ClientDraft { name: "Other".to_owned(), redirect_uris: vec![], origins: vec!["https://evil.example".to_owned()], with_secret: false };
+        let (client, _) = world.app.app.identity.client_create(&other.id, draft).await.unwrap();
+        let back = format!("/v1/logout?clientId={}&postLogoutRedirectUri=https%3A%2F%2Fevil.example%2F", client.id);
+        for path in [back, format!("/v1/logout?clientId={}", client.id)] {
+            let reply = browser.open_from(&path, Some("https://evil.example")).await;
+            assert_eq!(reply.status, StatusCode::SEE_OTHER);
+            assert!(browser.has("stoa-session"), "{path}");
+        }
+        assert_eq!(world.refresh(&tokens).await, "200");
+    }
+
     async fn the_modules_call_and_the_browsers(engine) {
         let world = World::new(engine).await;
         let browser = world.browser();

@@ -8,6 +8,7 @@
 use crate::{
     Identity, audit,
     invite::role_name,
+    link,
     mail::{self, Letter, Message, Task, enqueue},
     member::{self, Member, Move, Status},
     notice,
@@ -240,7 +241,5 @@ async fn find(tx: &mut Tx<'_>, site: &SiteId, hash: &[u8], now: Millis) -> Resul
 
 /// Ends every link about a member: there is nothing left to decide.
 async fn end_links(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, now: Millis) -> Result<()> {
-    let sql = "update stoa.link set used = $1 where site = $2 and member = $3 and purpose = $4 and used is null";
-    tx.send(sql, params![now, site, member, PURPOSE]).await?;
-    Ok(())
+    link::end(tx, site, member, PURPOSE, now).await
 }

@@ -71,9 +71,10 @@ pub enum Answer {
     Blank {
         origins: Vec<String>,
     },
-    /// Signed out: the session cookie is to be removed and the browser goes there.
+    /// Signed out: the browser goes there, and the session cookie, if it is this site's.
     SignedOut {
         url: String,
+        session: Change,
     },
 }
 
@@ -93,6 +94,8 @@ pub struct Navigation {
     pub referer: Option<String>,
     /// `Sec-Fetch-Dest: iframe`.
     pub is_frame: bool,
+    /// Whether the whole page goes there, not a picture or a script of one (`Sec-Fetch-Mode`, `Sec-Fetch-Dest`).
+    pub is_page: bool,
 }
 
 impl Authorization {

@@ -19,6 +19,7 @@ pub mod invite;
 mod joining;
 pub mod key;
 mod limits;
+mod link;
 pub mod logout;
 pub mod mail;
 pub mod member;

@@ -63,7 +63,8 @@ impl Identity {
         let url = self.return_url(client.as_deref(), return_url, &browser.base_url)?;
         let session = browser.session(self, site).await?;
         let from = navigation.referer.as_deref().and_then(Address::parse).map(|it| it.origin());
-        let is_led = !navigation.is_frame
+        // Whoever may write on one of the client's pages may put a picture there.
+        let is_led = navigation.is_page
             && from.zip(client.as_deref()).is_some_and(|(origin, client)| client.allows_origin(&origin));
         match session {
             Some(_) if !is_led => {

@@ -6,6 +6,7 @@
 use crate::{
     Identity, SignIn, audit,
     flow::{Beginning, Browser},
+    link,
     mail::{self, Message, Task, enqueue},
     member::{self, Member, Move, Status},
     notice, password,
@@ -15,7 +16,9 @@ use crate::{
 };
 use serde_json::Value;
 use std::{net::IpAddr, sync::Arc};
-use stoa_kernel::{Caller, ClientId, Code, Email, Fault, MemberId, Millis, Result, Secret, TokenHash, Violation};
+use stoa_kernel::{
+    Caller, ClientId, Code, Email, Fault, MemberId, Millis, Result, Secret, SiteId, TokenHash, Violation,
+};
 use stoa_sql::params;
 use stoa_store::{Lane, Site, Tx, boxed};
 
@@ -110,8 +113,7 @@ impl Identity {
                     let now = me.now();
                     let (id, _) = find(tx, site.id.as_str(), &key, now).await?.ok_or_else(gone)?;
                     // This link and every other one of the member is over.
-                    let sql = "update stoa.link set used = $1 where site = $2 and member = $3 and purpose = $4 and used is null";
-                    tx.send(sql, params![now, &site.id, &id, PURPOSE]).await?;
+                    links_end(tx, &site.id, &id, now).await?;
                     let member = member::get(tx, &site.id, &id).await?.filter(can_recover);
                     let mut member = member.ok_or_else(gone)?;
                     // Whoever had no password until now does not wonder who changed it.
@@ -282,6 +284,11 @@ impl Identity {
         let return_url = self.return_url(client.as_deref(), url.as_deref(), &self.url())?;
         Ok(Wish { language, return_url })
     }
+}
+
+/// Ends every recovery link of a member: one was used, or the address that they were sent to is another's now.
+pub(crate) async fn links_end(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, now: Millis) -> Result<()> {
+    link::end(tx, site, member, PURPOSE, now).await
 }
 
 /// Members who could sign in with a new password.

@@ -151,29 +151,22 @@ impl Identity {
         if token::site_number(kind, secret) != Some(site.number) {
             return Ok(None);
         }
-        self.session_find(site, "s.hash", TokenHash::of(secret).into()).await
+        self.session_find(site, TokenHash::of(secret).to_vec()).await
     }
 
-    /// A session that has not ended, of a member who may sign in, by a unique column.
-    pub(crate) async fn session_find(
-        &self,
-        site: &Site,
-        column: &'static str,
-        value: stoa_sql::Value,
-    ) -> Result<Option<Session>> {
+    /// A session that has not ended, of a member who may sign in, by the hash of its secret.
+    pub(crate) async fn session_find(&self, site: &Site, hash: Vec<u8>) -> Result<Option<Session>> {
         let (id, now) = (site.id.clone(), self.now());
         let idle_since = now - self.config().session_idle;
         let found = site
             .read(Lane::Point, move |tx| {
                 boxed!({
-                    let sql = format!(
-                        "select s.id, s.root, s.member, s.client, s.visitor, s.created, s.used, s.rotates \
-                         from stoa.session s join stoa.member m on m.site = s.site and m.id = s.member \
-                         where s.site = $1 and {column} = $2 and s.ended is null and s.expires > $3 \
-                         and s.used > $4 and m.status = 'ACTIVE'"
-                    );
-                    let values = params![&id, value, now, idle_since];
-                    let found = tx.row(&sql, &values, |row| {
+                    let sql = "select s.id, s.root, s.member, s.client, s.visitor, s.created, s.used, s.rotates \
+                               from stoa.session s join stoa.member m on m.site = s.site and m.id = s.member \
+                               where s.site = $1 and s.hash = $2 and s.ended is null and s.expires > $3 \
+                               and s.used > $4 and m.status = 'ACTIVE'";
+                    let values = params![&id, hash, now, idle_since];
+                    let found = tx.row(sql, &values, |row| {
                         let (client, visitor): (Option<String>, Option<String>) = (row.get(3)?, row.get(4)?);
                         Ok(Session {
                             id: SessionId::from(row.text(0)?),

@@ -2,10 +2,12 @@
 //!
 //! Access tokens (every caller) and visitors' refresh tokens are signed. Everything else (`sessionToken`,
 //! members' refresh tokens, cookies, codes, API keys, links) is opaque: a letter for its kind, the short
-//! id of its site, a dot and 256 random bits, for example `r1.0Jq…`. A signed token has two dots, an
+//! id of its site, a dot and 256 random bits, for example `r1.0Jq…`; of a refresh token that came by
+//! rotation 128 of them say which session it is of (`oauth::rotation`). A signed token has two dots, an
 //! opaque one has one, and neither ever holds a comma or white space (identity.md 4.5).
 
 use crate::{Identity, signing::Purpose};
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
 use stoa_kernel::{
     Caller, ClientId, KeyId, MemberId, Millis, Result, Role, Secret, SessionId, SiteId, UserId, VisitorId, World,
@@ -66,7 +68,17 @@ impl Kind {
 
 /// A new opaque token of a site, given by the site's internal number.
 pub fn opaque(world: &World, kind: Kind, site: i64) -> Secret {
-    Secret::new(format!("{}{site}.{}", kind.letter(), world.token::<32>()))
+    spell(kind, site, &world.bytes())
+}
+
+/// The opaque token that stands for these bytes.
+pub(crate) fn spell(kind: Kind, site: i64, bytes: &[u8; 32]) -> Secret {
+    Secret::new(format!("{}{site}.{}", kind.letter(), URL_SAFE_NO_PAD.encode(bytes)))
+}
+
+/// What [`spell`] was given.
+pub(crate) fn bytes(text: &str) -> Option<[u8; 32]> {
+    URL_SAFE_NO_PAD.decode(text.split_once('.')?.1).ok()?.try_into().ok()
 }
 
 /// The internal number of the site that an opaque token names; `None` when it is not of this kind.

@@ -8,9 +8,14 @@ use common::*;
 use stoa_identity::{
     client::ClientDraft,
     member::SignOn,
-    oauth::{TokenRequest, pkce},
+    oauth::{
+        TokenRequest, pkce,
+        rotation::{AGAIN, GRACE},
+    },
 };
 use stoa_kernel::{Caller, Code};
+use stoa_sql::params;
+use stoa_store::{Lane, boxed};
 use stoa_testkit::on_both_engines;
 
 fn code_of<T: std::fmt::Debug>(result: stoa_kernel::Result<T>) -> Code {
@@ -97,10 +102,65 @@ on_both_engines! {
         assert_eq!(next.len(), 30, "each got a token of its own");
         assert!(kit.refresh(&next[7]).await.is_ok());
         // Later the same token is a copy in somebody else's hands: the whole family ends, the thief's part too.
-        kit.base.clock.advance(stoa_identity::oauth::rotation::GRACE + 1);
+        kit.base.clock.advance(GRACE + 1);
         assert_eq!(code_of(kit.refresh(&third).await), Code::OauthInvalidGrant);
         assert_eq!(code_of(kit.refresh(&next[3]).await), Code::OauthInvalidGrant);
         assert_eq!(code_of(kit.refresh(&sdk.refresh_token.unwrap()).await), Code::OauthInvalidGrant, "one browser, one family");
+    }
+
+    async fn a_used_refresh_token_is_never_forgotten(engine) {
+        let kit = Kit::new(engine).await;
+        for stolen in [0, 1, 2] {
+            let (_, browser, _) = kit.member(&format!("ada{stolen}@example.org")).await;
+            let code = kit.code_that(&browser, Some(REDIRECT), Some(pkce::challenge_of(VERIFIER)), true).await;
+            let mut all = vec![kit.identity.token_grant(&kit.code_request(&code), None).await.unwrap().refresh_token.unwrap()];
+            for _ in 0..4 {
+                kit.base.clock.advance(40 * 86_400_000);
+                kit.identity.tidy(&kit.site).await;
+                all.push(kit.refresh(all.last().unwrap()).await.unwrap().refresh_token.unwrap());
+            }
+            kit.base.clock.advance(40 * 86_400_000);
+            kit.identity.tidy(&kit.site).await;
+            assert_eq!(code_of(kit.refresh(&all[stolen]).await), Code::OauthInvalidGrant, "{stolen}");
+            assert_eq!(code_of(kit.refresh(&all[4]).await), Code::OauthInvalidGrant, "{stolen}: the family ends");
+        }
+    }
+
+    async fn a_storm_of_refreshes_signs_nobody_out(engine) {
+        let kit = Kit::new(engine).await;
+        let (_, browser, _) = kit.member("ada@example.org").await;
+        let code = kit.code_that(&browser, Some(REDIRECT), Some(pkce::challenge_of(VERIFIER)), true).await;
+        let first = kit.identity.token_grant(&kit.code_request(&code), None).await.unwrap().refresh_token.unwrap();
+        let mut last = String::new();
+        for n in 0..AGAIN + 20 {
+            match kit.refresh(&first).await {
+                Ok(answer) => last = answer.refresh_token.unwrap(),
+                Err(fault) => assert!(n >= AGAIN && fault.code() == Code::OauthInvalidGrant, "{n}: {fault:?}"),
+            }
+        }
+        assert!(kit.refresh(&last).await.is_ok(), "the family goes on");
+    }
+
+    async fn a_session_keeps_few_refresh_tokens(engine) {
+        let kit = Kit::new(engine).await;
+        let (_, browser, _) = kit.member("ada@example.org").await;
+        let code = kit.code_that(&browser, Some(REDIRECT), Some(pkce::challenge_of(VERIFIER)), true).await;
+        let mut token = kit.identity.token_grant(&kit.code_request(&code), None).await.unwrap().refresh_token.unwrap();
+        // Many tabs refresh at once, and of what they get they use the last only.
+        for _ in 0..5 {
+            let mut next = token.clone();
+            for _ in 0..20 {
+                next = kit.refresh(&token).await.unwrap().refresh_token.unwrap();
+            }
+            token = next;
+            kit.base.clock.advance(GRACE + 1);
+        }
+        assert!(kit.refresh(&token).await.is_ok());
+        let site = kit.site.id.clone();
+        let sql = "select count(*) from stoa.refresh_token where site = $1";
+        let kept = kit.site.read(Lane::Point, move |tx| boxed!(Ok(tx.row(sql, &params![&site], |row| row.get(0)).await?)));
+        let kept: i64 = kept.await.unwrap().unwrap();
+        assert_eq!(kept, AGAIN + 2, "the first one, the one just used, and those that nobody has used");
     }
 
     async fn the_sdk_keeps_its_refresh_token(engine) {
@@ -261,8 +321,9 @@ on_both_engines! {
         assert_eq!(code_of(kit.identity.token_grant(&wrong, None).await), Code::OauthInvalidClient);
         let public = TokenRequest { client_id: Some(kit.client.id.to_string()), ..request.clone() };
         assert_eq!(code_of(kit.identity.token_grant(&public, None).await), Code::OauthInvalidClient);
+        // No authentication of the client is as good as a wrong one (RFC 6749 section 5.2).
         let missing = TokenRequest { client_secret: None, ..request };
-        assert_eq!(code_of(kit.identity.token_grant(&missing, None).await), Code::OauthInvalidRequest);
+        assert_eq!(code_of(kit.identity.token_grant(&missing, None).await), Code::OauthInvalidClient);
         kit.identity.client_revoke(&kit.site.id, &client.id).await.unwrap();
         assert_eq!(code_of(kit.caller(&tokens.access_token).await), Code::Unauthenticated);
     }

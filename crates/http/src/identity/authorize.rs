@@ -69,8 +69,8 @@ pub(crate) fn answer(app: &App, visit: &Visit, authorized: Authorized) -> Respon
         Answer::Blank { origins } => {
             page("<!doctype html><meta charset=\"utf-8\"><title>Ready</title>", "'none'", &origins)
         }
-        Answer::SignedOut { url } => {
-            cookies.session = Change::Clear;
+        Answer::SignedOut { url, session } => {
+            cookies.session = session;
             see_other(&url)
         }
     };

@@ -74,6 +74,8 @@ impl FromRequestParts<App> for Visit {
         let navigation = Navigation {
             referer: text(headers, "referer").map(str::to_owned),
             is_frame: matches!(text(headers, "sec-fetch-dest"), Some("iframe" | "frame" | "embed" | "object")),
+            is_page: text(headers, "sec-fetch-mode").is_none_or(|it| it == "navigate")
+                && text(headers, "sec-fetch-dest").is_none_or(|it| it == "document"),
         };
         let sender =
             Sender { fetch_site: text(headers, "sec-fetch-site").map(str::to_owned), origin: info.origin.clone() };

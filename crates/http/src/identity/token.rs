@@ -51,7 +51,7 @@ async fn answer<T: serde::Serialize>(
         let mut request = read(headers, body.map_err(|it| it.0)?)?;
         if let Some((id, secret)) = basic.clone() {
             request.client_id.get_or_insert(id);
-            request.client_secret.get_or_insert(secret);
+            request.client_secret = request.client_secret.or(Some(secret).filter(|it| !it.is_empty()));
         }
         call(request).await
     };

@@ -94,8 +94,10 @@ impl Identity {
         if state.len() > 2048 {
             error = Some(("invalid_request", "state is too long."));
         }
-        if query.get("response_type") != Some("code") {
-            error = Some(("unsupported_response_type", "response_type must be code."));
+        match query.get("response_type") {
+            Some("code") => {}
+            None => error = Some(("invalid_request", "response_type is missing.")),
+            Some(_) => error = Some(("unsupported_response_type", "response_type must be code.")),
         }
         let request = AuthRequest {
             client: client.id.clone(),

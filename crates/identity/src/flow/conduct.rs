@@ -166,7 +166,7 @@ impl Identity {
             (cookies.person, cookies.device) = (Change::Set(cookie), device.cookie());
         }
         if end == Finish::SignedOut {
-            (cookies.session, cookies.person) = (Change::Clear, Change::Clear);
+            (cookies.session, cookies.person) = (browser.signed_out(site), Change::Clear);
         }
         record.state = State::Ended;
         let step = last_step(&record, end, code, &browser.base_url);

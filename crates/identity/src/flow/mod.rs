@@ -19,7 +19,12 @@ pub mod wire;
 
 pub use wire::{FlowInput, FlowKind, FlowStart, FlowView};
 
-use crate::{Identity, person::PersonSession, session::Session};
+use crate::{
+    Identity,
+    person::PersonSession,
+    session::Session,
+    token::{Kind, site_number},
+};
 use std::net::IpAddr;
 use stoa_kernel::{Result, Secret};
 use stoa_store::Site;
@@ -83,6 +88,13 @@ impl Browser {
             Some(cookie) => identity.session_by_cookie(site, cookie).await,
             None => Ok(None),
         }
+    }
+
+    /// What becomes of the session cookie when the browser is signed out of a site. One host may serve several, and
+    /// who signs out of one of them stays signed in at the others.
+    pub(crate) fn signed_out(&self, site: &Site) -> Change {
+        let is_others = self.session.as_deref().and_then(|it| site_number(Kind::Cookie, it));
+        if is_others.is_some_and(|it| it != site.number) { Change::Keep } else { Change::Clear }
     }
 
     /// The session of a person who runs this site.

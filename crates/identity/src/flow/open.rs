@@ -90,11 +90,11 @@ impl Identity {
     /// Where a browser goes that was signed out: to `url`, or to a page that says so.
     pub(crate) async fn signed_out(&self, site: &Arc<Site>, url: Option<String>, browser: &Browser) -> Result<Answer> {
         if let Some(url) = url {
-            return Ok(Answer::SignedOut { url });
+            return Ok(Answer::SignedOut { url, session: browser.signed_out(site) });
         }
         let state = step::begin(Entry::SignedOut).ok_or_else(|| Fault::new(Code::NotBuilt))?;
         let mut begun = self.flow_insert(site, FlowKind::SignOut, state, Context::default(), browser).await?.1;
-        begun.cookies.session = Change::Clear;
+        begun.cookies.session = browser.signed_out(site);
         Ok(Answer::Flow(begun))
     }
 

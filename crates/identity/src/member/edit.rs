@@ -1,7 +1,7 @@
 //! What the members API makes and changes: accounts without a password, profiles, slugs, silence.
 
 use super::{Member, MemberFilter, Move, Status, is_there, row};
-use crate::{Identity, audit, community::privacy, notice, profile::Profile};
+use crate::{Identity, audit, community::privacy, notice, profile::Profile, recovery};
 use serde_json::{Map, Value};
 use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Result, Violation};
 use stoa_store::{Site, boxed};
@@ -236,6 +236,7 @@ impl Identity {
                     edit(&mut member);
                     row::update(tx, &site, &mut member, me.now()).await?;
                     if Email::parse(&before).is_some_and(|it| Email::parse(&member.email) != Some(it)) {
+                        recovery::links_end(tx, &site, &member.id, me.now()).await?;
                         notice::email_changed(&me, tx, &site, &member, &before).await?;
                     }
                     audit::note(&me, tx, &site, audit::Event::Changed, &caller, Some(&member.id), None).await?;

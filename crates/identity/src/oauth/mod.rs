@@ -202,8 +202,10 @@ impl Identity {
 
     /// A confidential client in its own name: an App caller.
     async fn grant_client_credentials(&self, request: &TokenRequest) -> Result<TokenAnswer> {
-        required(&request.client_secret, "client_secret")?;
         let client = self.grant_client(request).await?;
+        if request.client_secret.is_none() {
+            return Err(Fault::new(Code::OauthInvalidClient));
+        }
         let caller = Caller::App { id: KeyId::from(client.id.as_str()) };
         Ok(TokenAnswer::new(self.access_issue(&client.site, &caller, Some(&client.id))?, None))
     }

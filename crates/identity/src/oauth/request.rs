@@ -65,7 +65,8 @@ impl TokenRequest {
         Ok(Self {
             grant_type: either("grantType", "grant_type")?.unwrap_or_default(),
             client_id: either("clientId", "client_id")?,
-            client_secret: either("clientSecret", "client_secret")?,
+            // An empty one is none (RFC 6749 section 2.3.1).
+            client_secret: either("clientSecret", "client_secret")?.filter(|it| !it.is_empty()),
             refresh_token: either("refreshToken", "refresh_token")?,
             code: get("code")?,
             redirect_uri: either("redirectUri", "redirect_uri")?,

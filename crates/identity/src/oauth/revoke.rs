@@ -5,9 +5,11 @@ use crate::{Identity, client::Client, session::Which, token::Kind};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use stoa_kernel::{Caller, ClientId, Code, Fault, Result};
+use stoa_store::Site;
 
 impl Identity {
-    /// Takes back a token: a refresh token ends its family, an access token its session. One that is not
+    /// Takes back a token, and with it the session that it was given for (RFC 7009 section 2.1): other clients in the
+    /// same browser, and the browser itself, stay signed in. One that is not
     /// good (any more) is no error. Whoever has the token may take it back, except that a client with a
     /// secret must show it, and another client's token is left alone.
     ///
@@ -21,18 +23,22 @@ impl Identity {
             (Some(client), Some(of)) => client.id == *of,
             _ => true,
         };
-        if let Ok(site) = self.site_of(Kind::Refresh, token).await {
+        if let Some(site) = self.refreshed_site(token).await? {
             let session = self.session_by_refresh(&site, token).await?;
             if let Some(session) = session.filter(|it| is_own(it.client.as_ref())) {
                 self.secret_of(session.client.as_ref(), request).await?;
-                self.sessions_end(&site, Which::Family(session.root)).await?;
+                self.sessions_end(&site, Which::One(session.id)).await?;
             }
             return Ok(());
         }
         if self.visitor_refresh_read(token).is_some() || self.is_instance_refresh(token) {
             return Err(Fault::new(Code::OauthTokenType));
         }
-        let Ok(known) = self.check(token).await else { return Ok(()) };
+        let known = match self.check(token).await {
+            Ok(known) => known,
+            Err(fault) if fault.code() == Code::Unauthenticated => return Ok(()),
+            Err(fault) => return Err(fault),
+        };
         match &known.caller {
             Caller::Member { session, .. } if is_own(known.client.as_ref()) => {
                 self.secret_of(known.client.as_ref(), request).await?;
@@ -62,11 +68,14 @@ impl Identity {
             },
         };
         let inactive = json!({ "active": false });
-        if let Ok(place) = self.site_of(Kind::Refresh, token).await {
+        if let Some(place) = self.refreshed_site(token).await? {
             let session = self.session_by_refresh(&place, token).await?.filter(|_| place.id == site);
-            return Ok(session.map_or(inactive, |it| {
-                json!({ "active": true, "token_type": "refresh_token", "sub": it.member, "client_id": it.client, "sid": it.id })
-            }));
+            return Ok(match session {
+                Some(it) if self.refresh_is_good(&place, &it, token).await? => {
+                    json!({ "active": true, "token_type": "refresh_token", "sub": it.member, "client_id": it.client, "sid": it.id })
+                }
+                _ => inactive,
+            });
         }
         let info = self.token_info(token).await?;
         if info["active"] != true || info["siteId"] != site.as_str() {
@@ -100,6 +109,15 @@ impl Identity {
         let claims = self.access_read(token).ok_or_else(super::invalid_grant)?;
         let left = (claims.expires - self.now().div_euclid(1000)).max(0);
         Ok(super::TokenAnswer::new(crate::token::Access { token: token.to_owned(), expires_in: left }, None))
+    }
+
+    /// The site of a member's refresh token, if it has the form of one and the site is there.
+    async fn refreshed_site(&self, token: &str) -> Result<Option<Arc<Site>>> {
+        match self.site_of(Kind::Refresh, token).await {
+            Ok(site) => Ok(Some(site)),
+            Err(fault) if fault.code() == Code::SiteUnknown => Ok(None),
+            Err(fault) => Err(fault),
+        }
     }
 
     async fn named_client(&self, request: &TokenRequest) -> Result<Option<Arc<Client>>> {

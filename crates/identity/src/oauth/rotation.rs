@@ -4,47 +4,64 @@
 //! get lost, and several tabs refresh at once; all of them stay in one family. After that its use means
 //! that somebody has a copy, and the family ends. Public SDK clients keep their first token for ever, so
 //! theirs never rotate (identity.md 4.4).
+//!
+//! Half of each further token says which session it is of, so that used ones can be forgotten: what is
+//! of a session and not known was used before. Rows of a session are its first token, once that was used,
+//! at most [`AGAIN`] unused ones and those that were used within [`GRACE`].
 
 use crate::{
     Identity, audit,
     session::{Session, Which},
     token::{self, Kind},
 };
-use stoa_kernel::{Code, Fault, Millis, Result, Secret, TokenHash};
+use stoa_kernel::{Code, Fault, Millis, Result, Secret, SessionId, SiteId, TokenHash};
 use stoa_sql::params;
-use stoa_store::{Lane, Site, boxed};
+use stoa_store::{Lane, Site, Tx, boxed};
 
 /// How long a used token may come again.
 pub const GRACE: Millis = 30_000;
-/// How often at most.
-const AGAIN: i64 = 50;
-/// How long a used token is remembered.
-const REMEMBERED: Millis = 30 * 24 * 60 * 60_000;
+/// How often at most, and so how many unused tokens a session has use for.
+pub const AGAIN: i64 = 50;
 
 /// What a rotation found. Not an error, so that what it writes is kept.
 enum Rotation {
-    Next(Secret),
+    Next(Option<Secret>),
+    /// More often than [`AGAIN`] within the [`GRACE`]: this use is refused, and nothing else.
+    TooOften,
     Reused,
 }
 
 impl Identity {
-    /// The session of a refresh token, the first one or one that came by rotation.
+    /// The session of a refresh token, the first one or one that came by rotation, whether or not that is
+    /// still good.
     pub(crate) async fn session_by_refresh(&self, site: &Site, refresh: &str) -> Result<Option<Session>> {
         if let Some(session) = self.session_by_secret(site, Kind::Refresh, refresh).await? {
             return Ok(Some(session));
         }
-        if token::site_number(Kind::Refresh, refresh) != Some(site.number) {
-            return Ok(None);
-        }
-        let (id, hash, now) = (site.id.clone(), TokenHash::of(refresh), self.now());
-        let sql = "select session from stoa.refresh_token where site = $1 and hash = $2 and expires > $3";
-        let session: Option<String> = site
-            .read(Lane::Point, move |tx| boxed!(Ok(tx.row(sql, &params![&id, hash, now], |row| row.get(0)).await?)))
+        let is_ours = token::site_number(Kind::Refresh, refresh) == Some(site.number);
+        let Some(bytes) = token::bytes(refresh).filter(|_| is_ours) else { return Ok(None) };
+        let (id, least, most) = (site.id.clone(), with_half(&bytes, [0; 16]), with_half(&bytes, [255; 16]));
+        let sql = "select hash from stoa.session where site = $1 and hash between $2 and $3 and rotates = 1";
+        let first: Option<Vec<u8>> = site
+            .read(Lane::Point, move |tx| {
+                let values = params![&id, least.to_vec(), most.to_vec()];
+                boxed!(Ok(tx.row(sql, &values, |row| row.get(0)).await?))
+            })
             .await?;
-        match session {
-            Some(session) => self.session_find(site, "s.id", session.into()).await,
+        match first {
+            Some(first) => self.session_find(site, first).await,
             None => Ok(None),
         }
+    }
+
+    /// Whether a token of a session could be exchanged now.
+    pub(crate) async fn refresh_is_good(&self, site: &Site, session: &Session, refresh: &str) -> Result<bool> {
+        if !session.rotates {
+            return Ok(true);
+        }
+        let (site_id, id, hash) = (site.id.clone(), session.id.clone(), TokenHash::of(refresh));
+        let known = site.read(Lane::Point, move |tx| boxed!(find(tx, &site_id, &id, &hash).await)).await?;
+        Ok(known.is_some_and(|it| !it.is_reuse(self.now())))
     }
 
     /// Takes a token of a rotating session and gives the next one; `issues` is off where the caller
@@ -60,40 +77,46 @@ impl Identity {
         issues: bool,
     ) -> Result<Option<Secret>> {
         let (me, number, site_id, session_id) = (self.clone(), site.number, site.id.clone(), session.id.clone());
-        let (hash, now) = (TokenHash::of(refresh), self.now());
-        let expires = now + self.config().session_life;
+        let hash = TokenHash::of(refresh);
         let found = site
             .write(move |tx| {
                 let (me, site, session, hash) = (me.clone(), site_id.clone(), session_id.clone(), hash.clone());
                 boxed!({
-                    let sql = "select used, children from stoa.refresh_token where site = $1 and hash = $2";
-                    let read = |row: &stoa_store::Row<'_>| Ok((row.get::<Option<i64>>(0)?, row.get::<i64>(1)?));
-                    let known = tx.row(sql, &params![&site, &hash], read).await?;
-                    if let Some((Some(used), children)) = known
-                        && (now - used > GRACE || children >= AGAIN)
-                    {
+                    let now = me.now();
+                    let known = find(tx, &site, &session, &hash).await?;
+                    let known = known.ok_or_else(|| Fault::new(Code::OauthInvalidGrant))?;
+                    if known.is_reuse(now) {
                         return Ok(Rotation::Reused);
                     }
+                    if known.is_too_often() {
+                        return Ok(Rotation::TooOften);
+                    }
                     if !issues {
-                        return Ok(Rotation::Next(Secret::new("")));
+                        return Ok(Rotation::Next(None));
                     }
                     let sql = "insert into stoa.refresh_token (site, hash, session, used, children, expires) \
                                values ($1, $2, $3, $4, 1, $5) on conflict (site, hash) do update set \
-                               used = coalesce(stoa.refresh_token.used, $4), \
-                               children = stoa.refresh_token.children + 1, expires = $5";
-                    let sql = sql.replace("stoa.refresh_token.", "refresh_token.");
-                    tx.send(&sql, params![&site, &hash, &session, now, now + REMEMBERED]).await?;
-                    let next = token::opaque(me.world(), Kind::Refresh, number);
+                               used = coalesce(refresh_token.used, $4), \
+                               children = refresh_token.children + 1, expires = $5";
+                    // The first one does not say whose it is.
+                    let forgotten = if known.is_first { known.session_expires } else { now + GRACE };
+                    tx.send(sql, params![&site, &hash, &session, now, forgotten]).await?;
+                    let next = token::spell(Kind::Refresh, number, &with_half(&known.first, me.world().bytes()));
                     let sql = "insert into stoa.refresh_token (site, hash, session, children, expires) \
                                values ($1, $2, $3, 0, $4)";
-                    let hash = TokenHash::of(next.expose());
-                    tx.send(sql, params![&site, hash, &session, expires]).await?;
-                    Ok(Rotation::Next(next))
+                    let expires = now + me.config().session_life;
+                    tx.send(sql, params![&site, TokenHash::of(next.expose()), &session, expires]).await?;
+                    let sql = "delete from stoa.refresh_token where site = $1 and session = $2 and (expires < $3 \
+                               or hash in (select hash from stoa.refresh_token where site = $1 and session = $2 \
+                               and used is null order by expires desc, hash limit $4 offset $4))";
+                    tx.send(sql, params![&site, &session, now, AGAIN]).await?;
+                    Ok(Rotation::Next(Some(next)))
                 })
             })
             .await?;
         match found {
-            Rotation::Next(next) => Ok(Some(next).filter(|_| issues)),
+            Rotation::Next(next) => Ok(next),
+            Rotation::TooOften => Err(Fault::new(Code::OauthInvalidGrant)),
             Rotation::Reused => {
                 self.sessions_end(site, Which::Family(session.root.clone())).await?;
                 let (me, id, member) = (self.clone(), site.id.clone(), session.member.clone());
@@ -109,4 +132,50 @@ impl Identity {
             }
         }
     }
+}
+
+/// What is known of a token of a session.
+struct Known {
+    is_first: bool,
+    /// The hash of the session's first token.
+    first: [u8; 32],
+    session_expires: Millis,
+    /// When it was first used, if it was, and how often.
+    row: Option<(Option<Millis>, i64)>,
+}
+
+impl Known {
+    fn is_reuse(&self, now: Millis) -> bool {
+        match self.row {
+            None => !self.is_first,
+            Some((None, _)) => false,
+            Some((Some(used), _)) => now - used > GRACE,
+        }
+    }
+
+    fn is_too_often(&self) -> bool {
+        self.row.is_some_and(|it| it.1 >= AGAIN)
+    }
+}
+
+async fn find(tx: &mut Tx<'_>, site: &SiteId, session: &SessionId, hash: &TokenHash) -> Result<Option<Known>> {
+    let sql = "select s.hash, s.expires, t.used, t.children from stoa.session s \
+               left join stoa.refresh_token t on t.site = s.site and t.session = s.id and t.hash = $1 \
+               where s.site = $2 and s.id = $3";
+    let values = params![hash, site, session];
+    let found = tx.row(sql, &values, |row| {
+        let children: Option<i64> = row.get(3)?;
+        let used: Option<Millis> = row.get(2)?;
+        Ok((row.get::<Vec<u8>>(0)?, row.get(1)?, children.map(|it| (used, it))))
+    });
+    let Some((first, session_expires, row)) = found.await? else { return Ok(None) };
+    let first: [u8; 32] = first.try_into().map_err(|_| Fault::internal("a session's hash is not one"))?;
+    Ok(Some(Known { is_first: first.as_slice() == hash.to_vec(), first, session_expires, row }))
+}
+
+/// The first half of `bytes`, which says of which session a token is, and another second half.
+fn with_half(bytes: &[u8; 32], second: [u8; 16]) -> [u8; 32] {
+    let mut all = *bytes;
+    all[16..].copy_from_slice(&second);
+    all
 }

@@ -51,7 +51,8 @@ impl Pages {
     /// The page of an intent, with what the request says of it.
     ///
     /// # Errors
-    /// [`Code::NotBuilt`] when the site has none; [`Code::Validation`] when it all gets too long.
+    /// [`Code::NotBuilt`] when the site has none; [`Code::Validation`] when it all gets too long, or `more` says
+    /// again what the request says already.
     pub(super) fn url(
         &self,
         intent: &str,
@@ -72,7 +73,13 @@ impl Pages {
                 false => pairs.push(((*name).to_owned(), value.clone())),
             }
         }
-        pairs.extend(more);
+        for (name, value) in more {
+            if said.iter().any(|it| it.0.eq_ignore_ascii_case(&name)) {
+                let field = format!("preferences.additionalQueryParameters.{name}");
+                return Err(Fault::invalid(vec![Violation::new(field, "FORMAT", format!("belongs to {intent}"))]));
+            }
+            pairs.push((name, value));
+        }
         let address = Address::parse(&page).ok_or_else(none)?;
         if pairs.is_empty() {
             return Ok(page);

@@ -356,6 +356,10 @@ impl Fields {
         let mut all = Vec::new();
         for (name, value) in map {
             match value {
+                // They are checked where they belong; a page may read whichever comes last.
+                _ if CALLBACKS.iter().any(|it| it.eq_ignore_ascii_case(name)) => {
+                    self.refuse(format!("{field}.{name}"), "FORMAT", "belongs to callbacks")
+                }
                 Value::String(text) if name.len() <= 200 && text.len() <= 2048 => {
                     all.push((name.clone(), text.clone()))
                 }

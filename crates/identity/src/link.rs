@@ -1,0 +1,12 @@
+//! Links in messages, whatever they are for: used once, or ended together.
+
+use stoa_kernel::{MemberId, Millis, Result, SiteId};
+use stoa_sql::params;
+use stoa_store::Tx;
+
+/// Ends every link of a member for one purpose.
+pub(crate) async fn end(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, purpose: &str, now: Millis) -> Result<()> {
+    let sql = "update stoa.link set used = $1 where site = $2 and member = $3 and purpose = $4 and used is null";
+    tx.send(sql, params![now, site, member, purpose]).await?;
+    Ok(())
+}
