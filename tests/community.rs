@@ -79,6 +79,68 @@ on_both_engines! {
         assert_eq!(others["connectedMembers"], expected);
     }
 
+    async fn lists_show_only_those_who_show_themselves(engine) {
+        let app = TestApp::new(engine).await;
+        let people = ["carl", "ada", "private", "blocked"].map(|it| format!("{it}@example.org"));
+        let [carl, ada, private, blocked] = [&people[0], &people[1], &people[2], &people[3]].map(|it| app.member(it));
+        let (carl, ada, private, blocked) = (carl.await, ada.await, private.await, blocked.await);
+        let mut ids = Vec::new();
+        for who in [&carl, &ada, &private, &blocked] {
+            ids.push(shown(who).await);
+        }
+        let badge = badge(&app, "Wise").await;
+        for (n, id) in ids.iter().enumerate() {
+            assign(&app, &badge, id).await;
+            if n > 1 {
+                let who = [&private, &blocked][n - 2];
+                post(who, &format!("/members/v3/followers/{}", ids[0]), json!({})).await;
+            }
+        }
+        let tags = json!({ "badgeAssignmentIds": [], "filter": {}, "assignTags": { "privateTags": { "tagIds": ["secret"] } } });
+        post(&app.app(), "/badges/v4/bulk/assignments/update-tags-by-filter", tags).await;
+        post(&app.app(), "/members/v1/roles/definitions", json!({ "roleKey": "mod", "roleTitle": "Mod" })).await;
+        post(&app.app(), &format!("/members/v1/roles/members/{}", ids[0]), json!({ "roleKey": "mod" })).await;
+        let hidden = post(&app.app(), "/members/v1/custom-fields", json!({ "field": { "name": "Secret", "hidden": true } })).await;
+        let patch = json!({ "member": { "id": ids[2], "privacyStatus": "PRIVATE" } }).to_string();
+        let path = format!("/members/v1/members/{}", ids[2]);
+        assert_eq!(app.app().send(axum::http::Method::PATCH, &path, Some(patch.into())).await.verdict(), "200");
+        post(&app.app(), &format!("/members/v1/members/{}/block", ids[3]), json!({})).await;
+
+        // What another member sees, and what those see who run the site.
+        for (who, expected) in [(&ada, 2), (&app.app(), 4)] {
+            let members = who.get(&format!("/members/v3/badges/{badge}/members")).await.json();
+            assert_eq!(members["memberIds"].as_array().unwrap().len(), expected);
+            let counts = who.get("/members/v3/badges/members/count").await.json();
+            assert_eq!(counts["badgeMemberCounts"][0]["memberCount"], expected);
+            let assigned = post(who, "/badges/v4/assignments/query", json!({ "query": {} })).await;
+            assert_eq!(assigned["badgeAssignments"].as_array().unwrap().len(), expected);
+            assert_eq!(assigned.to_string().contains("secret"), expected == 4);
+            let badges = post(who, "/members/v3/badges/members", json!({ "memberIds": ids })).await;
+            let with = badges["memberBadgeIds"].as_array().unwrap().iter().filter(|it| it["badgeIds"] != json!([]));
+            assert_eq!(with.count(), expected);
+            let followers = who.get(&format!("/members/v3/followers/{}", ids[0])).await.json();
+            assert_eq!(followers["memberIds"].as_array().unwrap().len(), expected - 2);
+            let fields = who.get("/members/v1/custom-fields").await.json();
+            assert_eq!(fields.to_string().contains("Secret"), expected == 4);
+        }
+        let field = format!("/members/v1/custom-fields/{}", hidden["field"]["id"].as_str().unwrap());
+        assert_eq!(ada.get(&field).await.verdict(), "404 NOT_FOUND");
+        // Roles are one's own; following doesn't tell who is there.
+        let roles = format!("/members/v1/roles/members/{}", ids[0]);
+        assert_eq!(ada.get(&roles).await.verdict(), "403 PERMISSION_DENIED");
+        assert_eq!(carl.get(&roles).await.json()["roles"][0]["roleKey"], "mod");
+        let follow = |id: &str| format!("/members/v3/followers/{id}");
+        for id in [&ids[2], &ids[3], &"nobody".to_owned()] {
+            assert_eq!(ada.post(&follow(id), &json!({})).await.verdict(), "404 NOT_FOUND");
+        }
+        // Who blocks somebody isn't shown to them.
+        post(&carl, "/members/v1/member-to-member-blocks/members/my", json!({ "memberId": ids[1] })).await;
+        let members = ada.get(&format!("/members/v3/badges/{badge}/members")).await.json();
+        assert_eq!(members["memberIds"], json!([ids[1]]));
+        let about = json!({ "memberAbout": { "memberId": "ghost", "content": {} } });
+        assert_eq!(app.app().post("/members/v2/abouts", &about).await.verdict(), "404 NOT_FOUND");
+    }
+
     async fn roles_of_many_members(engine) {
         let app = TestApp::new(engine).await;
         for n in 1..=11 {

@@ -1,7 +1,7 @@
 //! What members tell of themselves at length.
 
 use super::{Noun, decides, is_own, kind::ABOUT, noun};
-use crate::Identity;
+use crate::{Identity, member::is_there};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use stoa_kernel::{Caller, Code, Fault, MemberId, Result};
@@ -22,6 +22,8 @@ impl Identity {
             }
             _ => return Err(Fault::new(Code::Forbidden)),
         };
+        let member = self.member_get(site, &MemberId::from(whose.as_str())).await?.filter(is_there);
+        member.ok_or_else(|| Fault::new(Code::NotFound))?;
         let mut doc = ABOUT.parse(object, id.is_none())?;
         doc.insert("memberId".to_owned(), json!(whose));
         match id {

@@ -2,11 +2,11 @@
 
 use super::{
     TieFilter, at_most, is_own, own_id,
-    tie::{self, PAGE, Tie, Ties},
+    tie::{self, PAGE, Shown, Tie, Ties},
 };
 use crate::{
     Identity,
-    member::{self, Status},
+    member::{self, Member, Status},
 };
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -41,6 +41,14 @@ pub enum Side {
 }
 
 impl Side {
+    /// Where the others stand.
+    fn other(self) -> &'static str {
+        match self {
+            Self::Of => "target",
+            Self::To => "holder",
+        }
+    }
+
     fn filter(self, member: &MemberId) -> TieFilter {
         let member = vec![member.as_str().to_owned()];
         match self {
@@ -74,7 +82,9 @@ impl Identity {
             let (me, site, own, other) = (me.clone(), site_id.clone(), own.clone(), other.clone());
             let doc = doc.clone();
             boxed!({
-                let found = member::get(tx, &site, &other).await?.filter(|it| it.status == Status::Active);
+                // Who doesn't show themselves isn't there for others; blocking needs no more than an id.
+                let is_there = |it: &Member| it.status == Status::Active && (it.is_public || what == Bond::Block);
+                let found = member::get(tx, &site, &other).await?.filter(is_there);
                 found.ok_or_else(|| Fault::new(Code::NotFound))?;
                 let (own, other) = (own.as_str(), other.as_str());
                 let (follow, block) = (Bond::Follow.name(), Bond::Block.name());
@@ -129,7 +139,9 @@ impl Identity {
         (limit, cursor): (u32, &str),
     ) -> Result<Ties> {
         let id = self.bonds_of(site, caller, (what, side), whose).await?;
-        self.tie_list(site, what.name(), &side.filter(&id), limit, cursor).await
+        // What one tied, and who tied one, one may know whoever it is.
+        let shown = Shown::to(caller, side.other()).filter(|_| !is_own(caller, &id));
+        self.tie_list(site, what.name(), &side.filter(&id).shown(shown), limit, cursor).await
     }
 
     /// Which of these a member follows, and which of them follow the member.

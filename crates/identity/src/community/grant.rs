@@ -4,7 +4,7 @@ use super::{
     Kind, TieFilter, at_most, decides, few,
     kind::{self, Readers},
     noun,
-    tie::{self, Tie, Ties},
+    tie::{self, Shown, Tie, Ties},
 };
 use crate::{
     Identity,
@@ -12,7 +12,7 @@ use crate::{
 };
 use serde_json::{Map, Value};
 use stoa_kernel::{Caller, Code, Fault, MemberId, Result};
-use stoa_sql::params;
+use stoa_sql::{Writer, params};
 use stoa_store::{Lane, Row, Site, boxed};
 
 /// Most bytes of the tags of a badge that a member has, as JSON text.
@@ -35,7 +35,7 @@ impl Granted {
     }
 
     /// Who reads which members have it.
-    fn readers(self) -> Readers {
+    pub(crate) fn readers(self) -> Readers {
         match self {
             Self::Role => Readers::Staff,
             Self::Badge => Readers::Members,
@@ -168,7 +168,14 @@ impl Identity {
         (limit, cursor): (u32, &str),
     ) -> Result<Ties> {
         self.admit(site, caller, what.readers()).await?;
-        self.tie_list(site, what.kind().name, filter, limit, cursor).await
+        let filter = filter.clone().shown(Shown::to(caller, "holder"));
+        let mut found = self.tie_list(site, what.kind().name, &filter, limit, cursor).await?;
+        if !caller.is_editor() {
+            found.ties.iter_mut().filter_map(|it| it.doc.get_mut("tags")?.as_object_mut()).for_each(|it| {
+                it.remove("privateTags");
+            });
+        }
+        Ok(found)
     }
 
     /// A page of the members who have a role or badge.
@@ -185,7 +192,8 @@ impl Identity {
     ) -> Result<Ties> {
         self.admit(site, caller, what.readers()).await?;
         self.noun_get(site, caller, what.kind(), target).await?;
-        self.tie_list(site, what.kind().name, &TieFilter::to(vec![target.to_owned()]), limit, cursor).await
+        let filter = TieFilter::to(vec![target.to_owned()]).shown(Shown::to(caller, "holder"));
+        self.tie_list(site, what.kind().name, &filter, limit, cursor).await
     }
 
     /// The roles or badges of each of these members, by their ids. `field` is where the request names the members.
@@ -202,7 +210,8 @@ impl Identity {
     ) -> Result<Vec<(String, Vec<String>)>> {
         self.admit(site, caller, what.readers()).await?;
         at_most(&members, field, "members")?;
-        let ties = self.tie_all(site, what.kind().name, &TieFilter::of(members.clone())).await?;
+        let filter = TieFilter::of(members.clone()).shown(Shown::to(caller, "holder"));
+        let ties = self.tie_all(site, what.kind().name, &filter).await?;
         let of = |id: &str| ties.iter().filter(|it| it.holder == id).map(|it| it.target.clone()).collect();
         Ok(members.into_iter().map(|id| (id.clone(), of(&id))).collect())
     }
@@ -213,14 +222,20 @@ impl Identity {
     /// [`Code::Forbidden`].
     pub async fn granted_counts(&self, site: &Site, caller: &Caller, what: Granted) -> Result<Vec<(String, i64)>> {
         self.admit(site, caller, what.readers()).await?;
-        let site_id = site.id.clone();
+        let (site_id, shown) = (site.id.clone(), Shown::to(caller, "holder"));
         site.read(Lane::Scan, move |tx| {
             boxed!({
-                let sql = "select n.id, (select count(*) from stoa.member_tie t \
-                           where t.site = n.site and t.kind = n.kind and t.target = n.id) \
-                           from stoa.member_noun n where n.site = $1 and n.kind = $2 order by n.position, n.id";
+                let mut sql = Writer::new(tx.dialect());
+                sql.push("select n.id, (select count(*) from stoa.member_tie t");
+                sql.push(" where t.site = n.site and t.kind = n.kind and t.target = n.id");
+                if let Some(shown) = shown {
+                    shown.write(&mut sql, "t");
+                }
+                sql.push(") from stoa.member_noun n where n.site = ").bind(&site_id);
+                sql.push(" and n.kind = ").bind(what.kind().name).push(" order by n.position, n.id");
+                let (text, values) = sql.finish();
                 let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-                Ok(tx.rows(sql, &params![&site_id, what.kind().name], read).await?)
+                Ok(tx.rows(&text, &values, read).await?)
             })
         })
         .await

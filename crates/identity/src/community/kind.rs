@@ -1,6 +1,9 @@
 //! The kinds of nouns: what each may hold and how many a site may have.
 
+use super::Noun;
 use crate::profile::Shape;
+use serde_json::Value;
+use stoa_kernel::Caller;
 
 const PRIVACY: Shape = Shape::OneOf(&["UNKNOWN", "PUBLIC", "PRIVATE"]);
 const FIELD_TYPES: &[&str] = &["UNKNOWN", "TEXT", "NUMBER", "DATE", "URL", "SOCIAL"];
@@ -35,12 +38,21 @@ pub struct Kind {
     pub(crate) most: i64,
     /// Who reads it; who may change it is said by the operation.
     pub(crate) read: Readers,
+    /// The flag that hides one of them from all but those who run the site.
+    pub(crate) hidden: Option<&'static str>,
     /// The member that is its id; else it gets one of its own.
     pub(crate) id_from: Option<&'static str>,
     /// What members hold that nobody has set.
     pub(crate) defaults: &'static [(&'static str, &'static str)],
     /// The noun that it belongs to.
     pub(crate) part_of: Option<Part>,
+}
+
+impl Kind {
+    /// Whether the caller, who reads others of its kind, reads this one.
+    pub(crate) fn shows(&self, noun: &Noun, caller: &Caller) -> bool {
+        caller.is_editor() || self.hidden.is_none_or(|it| noun.doc.get(it) != Some(&Value::Bool(true)))
+    }
 }
 
 /// Who reads something around members.
@@ -74,6 +86,7 @@ pub static ROLE: Kind = Kind {
     fixed: &["roleKey"],
     most: 500,
     read: Readers::Everyone,
+    hidden: None,
     id_from: Some("roleKey"),
     defaults: &[],
     part_of: None,
@@ -95,6 +108,7 @@ pub static BADGE: Kind = Kind {
     fixed: &[],
     most: 500,
     read: Readers::Everyone,
+    hidden: None,
     id_from: None,
     defaults: &[],
     part_of: None,
@@ -119,6 +133,7 @@ pub static FIELD: Kind = Kind {
     fixed: &["fieldType"],
     most: 200,
     read: Readers::Everyone,
+    hidden: Some("hidden"),
     id_from: None,
     defaults: &[
         ("fieldOrigin", "CUSTOM"),
@@ -143,6 +158,7 @@ pub static APPLICATION: Kind = Kind {
     fixed: &["customFieldId", "customFieldKey"],
     most: 200,
     read: Readers::Staff,
+    hidden: None,
     id_from: Some("customFieldId"),
     defaults: &[],
     part_of: Some(Part { whole: &FIELD, takes: "key", takes_as: "customFieldKey" }),
@@ -157,6 +173,7 @@ pub static ABOUT: Kind = Kind {
     fixed: &["memberId"],
     most: i64::MAX,
     read: Readers::Staff,
+    hidden: None,
     id_from: None,
     defaults: &[],
     part_of: None,
@@ -175,6 +192,7 @@ pub static SETTINGS: Kind = Kind {
     fixed: &[],
     most: 10,
     read: Readers::Everyone,
+    hidden: None,
     id_from: None,
     defaults: &[
         ("defaultPrivacy", "PRIVATE"),

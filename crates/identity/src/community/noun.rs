@@ -123,7 +123,7 @@ impl Identity {
         self.admit(site, caller, kind.read).await?;
         let (site_id, id) = (site.id.clone(), id.to_owned());
         let found = site.read(Lane::Point, move |tx| boxed!(get(tx, &site_id, kind, &id).await)).await?;
-        found.ok_or_else(|| Fault::new(Code::NotFound))
+        found.filter(|it| kind.shows(it, caller)).ok_or_else(|| Fault::new(Code::NotFound))
     }
 
     /// All nouns that a filter finds, in their order. A site has few of a kind.
@@ -140,7 +140,7 @@ impl Identity {
         self.admit(site, caller, kind.read).await?;
         let site_id = site.id.clone();
         let mut found = site.read(Lane::Scan, move |tx| boxed!(all(tx, &site_id, kind).await)).await?;
-        found.retain(|it| filter.fits(it));
+        found.retain(|it| filter.fits(it) && kind.shows(it, caller));
         Ok(found)
     }
 

@@ -155,8 +155,7 @@ impl Identity {
         };
         let shown = self.member_query(site, audience, &query).await?.members;
         let shown: Vec<String> = shown.into_iter().map(|it| it.id.as_str().to_owned()).collect();
-        let filter =
-            TieFilter { holders: Some(shown.clone()), targets: Some(own.into_iter().map(str::to_owned).collect()) };
+        let filter = TieFilter::new(Some(shown.clone()), Some(own.into_iter().map(str::to_owned).collect()));
         let blocks = self.tie_all(site, Bond::Block.name(), &filter).await?;
         seen.extend(shown.into_iter().filter(|id| !blocks.iter().any(|it| it.holder == *id)));
         Ok(seen)

@@ -44,7 +44,7 @@ impl Identity {
         (limit, cursor): (u32, &str),
     ) -> Result<Ties> {
         self.admit(site, caller, Readers::Staff).await?;
-        let filter = TieFilter { holders: None, targets: Some(reported).filter(|it| !it.is_empty()) };
+        let filter = TieFilter::new(None, Some(reported).filter(|it| !it.is_empty()));
         self.tie_list(site, Bond::Report.name(), &filter, limit, cursor).await
     }
 

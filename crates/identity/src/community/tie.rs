@@ -1,11 +1,12 @@
 //! Ties: what joins a member to another member or to a noun, by one statement either way. Who may read and write
 //! them is said by what they mean: [`super::Granted`] and [`super::Bond`], whose name is the kind of tie here.
 
+use super::own_id;
 use crate::Identity;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
-use stoa_kernel::{Code, Fault, Millis, Result, SiteId};
+use stoa_kernel::{Caller, Code, Fault, MemberId, Millis, Result, SiteId};
 use stoa_sql::{Writer, params};
 use stoa_store::{Lane, Row, Site, Tx, boxed};
 
@@ -57,17 +58,57 @@ impl Ties {
 pub struct TieFilter {
     pub holders: Option<Vec<String>>,
     pub targets: Option<Vec<String>>,
+    pub(crate) shown: Option<Shown>,
+}
+
+/// To whom ties are shown that doesn't see every member (as [`Identity::member_see`] has it).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Shown {
+    /// The side on which members stand, `holder` or `target`.
+    pub column: &'static str,
+    /// The member who looks, if it is one.
+    pub to: Option<MemberId>,
+}
+
+impl Shown {
+    /// `None` for those who see all members.
+    pub(crate) fn to(caller: &Caller, column: &'static str) -> Option<Self> {
+        let to = own_id(caller).ok().cloned();
+        (!caller.is_editor()).then_some(Self { column, to })
+    }
+
+    /// Lets only those members through who show themselves, and haven't blocked who looks; and who looks.
+    pub(crate) fn write(&self, sql: &mut Writer<'_>, table: &str) {
+        let column = format!("{table}.{}", self.column);
+        let to = self.to.as_ref().map(MemberId::as_str).unwrap_or_default().to_owned();
+        sql.push(&format!(" and ({column} = ")).bind(to.clone());
+        sql.push(&format!(" or exists (select 1 from stoa.member m where m.site = {table}.site and m.id = {column}"));
+        sql.push(" and m.privacy = 'PUBLIC' and m.status = 'ACTIVE' and not exists (select 1 from stoa.member_tie b");
+        sql.push(" where b.site = m.site and b.kind = 'block' and b.holder = m.id and b.target = ")
+            .bind(to)
+            .push(")))");
+    }
 }
 
 impl TieFilter {
+    /// Those whose holder and whose target are among these, or are anything.
+    pub fn new(holders: Option<Vec<String>>, targets: Option<Vec<String>>) -> Self {
+        Self { holders, targets, shown: None }
+    }
+
     /// Those that these hold.
     pub fn of(holders: Vec<String>) -> Self {
-        Self { holders: Some(holders), targets: None }
+        Self { holders: Some(holders), ..Self::default() }
     }
 
     /// Those that lead to these.
     pub fn to(targets: Vec<String>) -> Self {
-        Self { holders: None, targets: Some(targets) }
+        Self { targets: Some(targets), ..Self::default() }
+    }
+
+    /// The same, as far as those members go who are shown.
+    pub(crate) fn shown(self, shown: Option<Shown>) -> Self {
+        Self { shown, ..self }
     }
 }
 
@@ -165,6 +206,9 @@ pub(crate) async fn page(
         let Some(list) = list else { continue };
         let place = sql.param(without_nul(list));
         sql.push(" and ").push(&dialect.any_of(column, &place));
+    }
+    if let Some(shown) = &filter.shown {
+        shown.write(&mut sql, "member_tie");
     }
     if let Some((holder, target)) = after {
         sql.push(" and (holder > ").bind(holder).push(" or (holder = ").bind(holder);

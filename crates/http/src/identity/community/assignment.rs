@@ -61,7 +61,7 @@ pub(crate) async fn query(State(app): State<App>, ask: Ask) -> Answer {
 /// An empty list stands for everybody, or for every badge.
 fn filter(filter: &Value) -> Result<TieFilter> {
     let list = |name: &str| wanted(filter, name).map(|it| Some(it).filter(|it| !it.is_empty()));
-    Ok(TieFilter { holders: list("memberId")?, targets: list("badgeId")? })
+    Ok(TieFilter::new(list("memberId")?, list("badgeId")?))
 }
 
 /// `DELETE /badges/v4/assignments/{id}`.
