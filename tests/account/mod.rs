@@ -1,5 +1,6 @@
 //! The account pages and the addresses that lead to them, as browsers and clients meet them.
 
+mod audited;
 mod authorize;
 mod captcha;
 mod codes;

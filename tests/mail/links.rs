@@ -6,10 +6,17 @@ use axum::{
     http::{Method, Request},
 };
 use serde_json::{Value, json};
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    net::{IpAddr, Ipv4Addr},
+    sync::Arc,
+    time::Duration,
+};
 use stoa_kernel::{Email, Role, Secret};
 use stoa_testkit::{TestApp, on_both_engines};
 use tower::ServiceExt;
+
+const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// The statuses of a hundred equal requests sent at once.
 async fn a_hundred(app: &TestApp, path: &'static str, token: &str, body: &Value) -> BTreeMap<u16, usize> {
@@ -70,7 +77,7 @@ on_both_engines! {
         for swapped in [format!("l{}.{random}", other.number), format!("a{}.{random}", world.app.site.number)] {
             assert_eq!(recover(&swapped).await.verdict(), "400 INVALID_LINK");
             let secret = Secret::new("another long phrase");
-            let there = world.app.app.identity.recovery_finish(&other, &swapped, &secret).await;
+            let there = world.app.app.identity.recovery_finish(&other, &swapped, &secret, HERE).await;
             assert!(there.is_err());
         }
         // The newer link of a member ends with the older one; another member's does not.
@@ -110,7 +117,7 @@ on_both_engines! {
             assert_eq!(verify(&bob["stateToken"], &annas).await, "400 VERIFICATION_FAILED");
         }
         let other = world.app.kit.store.site_create("Other", &world.app.kit.world).await.unwrap();
-        let there = world.app.app.identity.verification_check(&other, &text(&anna["stateToken"]), &annas).await;
+        let there = world.app.app.identity.verification_check(&other, &text(&anna["stateToken"]), &annas, HERE).await;
         assert!(there.is_err(), "another site");
         assert_eq!(verify(&anna["stateToken"], &annas).await, "200");
         assert_eq!(verify(&anna["stateToken"], &annas).await, "400 INVALID_STATE_TOKEN");

@@ -17,6 +17,8 @@ pub(crate) enum Event {
     PasswordChanged,
     /// Those who run the site want another password.
     PasswordRefused,
+    /// It was of somebody who may not have had the address that an app vouches for.
+    PasswordDropped,
     Imported,
     Moved(Move),
     /// Tries at an account have to wait from now on, except in browsers that it knows.
@@ -38,6 +40,7 @@ impl Event {
             Self::Changed => "member_change".to_owned(),
             Self::PasswordChanged => "password_change".to_owned(),
             Self::PasswordRefused => "password_refuse".to_owned(),
+            Self::PasswordDropped => "password_drop".to_owned(),
             Self::Imported => "member_import".to_owned(),
             Self::Moved(step) => format!("member_{}", step.name()),
             Self::SignInSlowed => "sign_in_slowed".to_owned(),

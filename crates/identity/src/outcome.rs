@@ -1,7 +1,7 @@
 //! Where a sign-in stands: the answer of registration, login, verification and recovery (identity.md 10.1).
 
 use crate::{
-    Identity, approval,
+    Identity, approval, audit,
     member::{self, Member, Move, Status},
     password,
     policy::{self, Field},
@@ -9,8 +9,8 @@ use crate::{
     verification,
 };
 use serde_json::{Value, json};
-use std::sync::Arc;
-use stoa_kernel::{Code, Fault, Result, Secret, VisitorId};
+use std::{net::IpAddr, sync::Arc};
+use stoa_kernel::{Caller, Code, Fault, Result, Secret, VisitorId};
 use stoa_store::{Site, Tx};
 
 /// What comes next for a member who has shown who they are.
@@ -70,10 +70,21 @@ impl SignIn {
     }
 }
 
+/// Where a sign-in comes from.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Origin<'a> {
+    /// The visitor who becomes the member.
+    pub visitor: Option<&'a VisitorId>,
+    /// Of the person; unknown when an app speaks for them.
+    pub address: Option<IpAddr>,
+    /// The app that vouches for the member.
+    pub app: Option<&'a Caller>,
+}
+
 impl Identity {
     /// Decides inside a transaction what comes next for a member whose password, code or link was right:
     /// verification before missing fields before approval before success. A pending member with nothing left to wait for
-    /// becomes active here.
+    /// becomes active here, and every success is noted in the audit log.
     ///
     /// # Errors
     /// [`Code::MemberBlocked`] for members who may not sign in at all; [`Code::PasswordReset`] for those whose
@@ -83,8 +94,9 @@ impl Identity {
         tx: &mut Tx<'_>,
         site: &Site,
         mut member: Member,
-        visitor: Option<&VisitorId>,
+        origin: Origin<'_>,
     ) -> Result<SignIn> {
+        let visitor = origin.visitor;
         match next(&member) {
             Next::Refuse => return Err(Fault::new(Code::MemberBlocked)),
             _ if member.must_reset => return Err(Fault::new(Code::PasswordReset)),
@@ -119,6 +131,8 @@ impl Identity {
             }
         }
         member::note_login(tx, &site.id, &mut member, self.now()).await?;
+        let who = origin.app.cloned().unwrap_or_else(|| audit::oneself(&member.id));
+        audit::note(self, tx, &site.id, audit::Event::SignedIn, &who, Some(&member.id), origin.address).await?;
         let session_token = self.session_token_issue(tx, site, &member.id, visitor).await?;
         Ok(SignIn::Success { member, session_token })
     }

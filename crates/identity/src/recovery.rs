@@ -9,7 +9,9 @@ use crate::{
     link,
     mail::{self, Message, Task, enqueue},
     member::{self, Member, Move, Status},
-    notice, password,
+    notice,
+    outcome::Origin,
+    password,
     session::Which,
     throttle::Tried,
     token::{self, Kind},
@@ -82,11 +84,17 @@ impl Identity {
     /// # Errors
     /// [`Code::LinkInvalid`] when the token is unknown, used or expired; [`Code::Validation`] for the
     /// password, which leaves the link usable; [`Code::MemberBlocked`]; [`Code::Throttled`].
-    pub async fn recovery_finish(&self, site: &Arc<Site>, link: &str, password: &Secret) -> Result<SignIn> {
+    pub async fn recovery_finish(
+        &self,
+        site: &Arc<Site>,
+        link: &str,
+        password: &Secret,
+        address: IpAddr,
+    ) -> Result<SignIn> {
         if token::site_number(Kind::Link, link) != Some(site.number) {
             return Err(Fault::new(Code::LinkInvalid));
         }
-        self.recovery_finish_hash(site, &TokenHash::of(link).to_vec(), password).await
+        self.recovery_finish_hash(site, &TokenHash::of(link).to_vec(), password, address).await
     }
 
     pub(crate) async fn recovery_finish_hash(
@@ -94,6 +102,7 @@ impl Identity {
         site: &Arc<Site>,
         link: &[u8],
         password: &Secret,
+        address: IpAddr,
     ) -> Result<SignIn> {
         let gone = || Fault::new(Code::LinkInvalid);
         if let Some(violation) = password::violation(password, "password") {
@@ -128,7 +137,8 @@ impl Identity {
                     let (event, who) = (audit::Event::PasswordChanged, audit::oneself(&id));
                     audit::note(&me, tx, &site.id, event, &who, Some(&id), None).await?;
                     let ended = Which::Member(id).end(tx, site.id.as_str(), now).await?;
-                    let advanced = me.sign_in_advance(tx, &site, member, None).await?;
+                    let origin = Origin { address: Some(address), ..Default::default() };
+                    let advanced = me.sign_in_advance(tx, &site, member, origin).await?;
                     Ok((advanced, ended))
                 })
             })

@@ -7,6 +7,7 @@
 use crate::{
     Identity, SignIn, audit,
     member::{self, Attempt, Move},
+    outcome::Origin,
     password,
     policy::{self, Field},
     profile::Profile,
@@ -14,7 +15,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 use stoa_kernel::{Code, Email, Fault, MemberId, Millis, Result, Secret, SiteId, Violation, VisitorId};
 use stoa_store::{Site, boxed};
 
@@ -101,7 +102,7 @@ impl Identity {
                 // Clients look for an error's code here and break on one that has none but violations.
                 let wrong = |it: Vec<Violation>| Fault::new(Code::ProfileInvalid).with("fieldViolations", json!(it));
                 let profile = Profile::parse(&Value::Object(told), "profile").map_err(wrong)?;
-                let signed = self.member_complete(site, &member, &password, profile, visitor).await?;
+                let signed = self.member_complete(site, &member, &password, profile, visitor, attempt.address).await?;
                 Ok(Resumed::Signed(Box::new(signed.ok_or_else(gone)?)))
             }
         }
@@ -119,6 +120,7 @@ impl Identity {
         password: &str,
         told: Profile,
         visitor: Option<VisitorId>,
+        address: IpAddr,
     ) -> Result<Option<SignIn>> {
         let (me, place, id, password) = (self.clone(), site.clone(), id.clone(), password.to_owned());
         let advanced = site
@@ -137,7 +139,8 @@ impl Identity {
                         audit::note(&me, tx, &site.id, event, &who, Some(&id), None).await?;
                     }
                     member::update(tx, &site.id, &mut member, me.now()).await?;
-                    me.sign_in_advance(tx, &site, member, visitor.as_ref()).await.map(Some)
+                    let origin = Origin { visitor: visitor.as_ref(), address: Some(address), app: None };
+                    me.sign_in_advance(tx, &site, member, origin).await.map(Some)
                 })
             })
             .await?;

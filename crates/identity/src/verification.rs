@@ -9,9 +9,10 @@ use crate::{
     mail::Message,
     member::{self, Member, Move, Status},
     notice,
+    outcome::Origin,
     token::{self, Kind},
 };
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 use stoa_kernel::{Caller, Code, Fault, MemberId, Millis, Result, Secret, TokenHash, VisitorId};
 use stoa_sql::params;
 use stoa_store::{Row, Site, Tx, boxed};
@@ -102,12 +103,18 @@ impl Identity {
     /// [`Code::StateTokenInvalid`] when the token is unknown, finished or too old;
     /// [`Code::VerificationFailed`] when the code is wrong or expired; [`Code::Throttled`] after too
     /// many wrong ones; [`Code::MemberBlocked`].
-    pub async fn verification_check(&self, site: &Arc<Site>, state_token: &str, code: &str) -> Result<SignIn> {
+    pub async fn verification_check(
+        &self,
+        site: &Arc<Site>,
+        state_token: &str,
+        code: &str,
+        address: IpAddr,
+    ) -> Result<SignIn> {
         let is_ours = token::site_number(Kind::State, state_token) == Some(site.number);
         if !is_ours {
             return Err(Fault::new(Code::StateTokenInvalid));
         }
-        self.verification_check_hash(site, TokenHash::of(state_token), code).await
+        self.verification_check_hash(site, TokenHash::of(state_token), code, address).await
     }
 
     pub(crate) async fn verification_check_hash(
@@ -115,12 +122,13 @@ impl Identity {
         site: &Arc<Site>,
         hash: TokenHash,
         code: &str,
+        address: IpAddr,
     ) -> Result<SignIn> {
         let (me, place, code) = (self.clone(), site.clone(), code.to_owned());
         let check = site
             .write(move |tx| {
                 let (me, site, hash, code) = (me.clone(), place.clone(), hash.clone(), code.clone());
-                boxed!(check(&me, tx, &site, &hash, &code).await)
+                boxed!(check(&me, tx, &site, &hash, &code, address).await)
             })
             .await?;
         match check {
@@ -219,7 +227,14 @@ impl Identity {
     }
 }
 
-async fn check(me: &Identity, tx: &mut Tx<'_>, site: &Site, hash: &TokenHash, code: &str) -> Result<Check> {
+async fn check(
+    me: &Identity,
+    tx: &mut Tx<'_>,
+    site: &Site,
+    hash: &TokenHash,
+    code: &str,
+    address: IpAddr,
+) -> Result<Check> {
     let now = me.now();
     let stored = find(tx, site, hash, now).await?;
     let Some((stored, mut member)) = still_valid(tx, site, stored).await? else {
@@ -254,7 +269,8 @@ async fn check(me: &Identity, tx: &mut Tx<'_>, site: &Site, hash: &TokenHash, co
         }
         return Ok(Check::Right(Box::new(SignIn::StatusCheck { member })));
     }
-    match me.sign_in_advance(tx, site, member, stored.visitor.as_ref()).await {
+    let origin = Origin { visitor: stored.visitor.as_ref(), address: Some(address), app: None };
+    match me.sign_in_advance(tx, site, member, origin).await {
         Ok(advanced) => Ok(Check::Right(Box::new(advanced))),
         Err(fault) if matches!(fault.code(), Code::MemberBlocked | Code::PasswordReset) => {
             Ok(Check::Refused(Fault::new(fault.code())))

@@ -38,7 +38,12 @@ pub(crate) async fn activation_email(
 }
 
 /// `POST /v1/recover`.
-pub(crate) async fn recover(State(app): State<App>, call: Call, Json(body): Json) -> Result<Response, Problem> {
+pub(crate) async fn recover(
+    State(app): State<App>,
+    call: Call,
+    info: RequestInfo,
+    Json(body): Json,
+) -> Result<Response, Problem> {
     let given = |name: &str| body[name].as_str().filter(|it| !it.is_empty());
     let (Some(link), Some(password)) = (given("recoveryToken"), given("password")) else {
         let missing = ["recoveryToken", "password"].into_iter().filter(|it| given(it).is_none());
@@ -46,7 +51,7 @@ pub(crate) async fn recover(State(app): State<App>, call: Call, Json(body): Json
         return Err(Fault::invalid(violations).into());
     };
     let password = Secret::new(password);
-    let outcome = app.identity.recovery_finish(&call.site, link, &password).await?;
+    let outcome = app.identity.recovery_finish(&call.site, link, &password, info.address).await?;
     Ok(body::ok(&outcome.to_json()))
 }
 

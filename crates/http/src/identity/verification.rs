@@ -3,17 +3,22 @@
 //! `POST /v1/auth/verify`: [`verify`]. `POST /v1/auth/resend`: [`resend`]. `POST /v1/start` and
 //! `/v1/Start`: [`start`].
 
-use crate::{App, Call, Problem, body, body::Json};
+use crate::{App, Call, Problem, RequestInfo, body, body::Json};
 use axum::{extract::State, response::Response};
 use serde_json::{Value, json};
 use stoa_kernel::{Fault, MemberId, Violation};
 
 /// `POST /v1/auth/verify`.
-pub(crate) async fn verify(State(app): State<App>, call: Call, Json(body): Json) -> Result<Response, Problem> {
+pub(crate) async fn verify(
+    State(app): State<App>,
+    call: Call,
+    info: RequestInfo,
+    Json(body): Json,
+) -> Result<Response, Problem> {
     let mut fields = Fields { body: &body, violations: Vec::new() };
     let (code, state_token) = (fields.text("code", Some(6)), fields.text("stateToken", None));
     fields.done()?;
-    let outcome = app.identity.verification_check(&call.site, state_token, code).await?;
+    let outcome = app.identity.verification_check(&call.site, state_token, code, info.address).await?;
     Ok(body::ok(&outcome.to_json()))
 }
 

@@ -10,6 +10,7 @@ use crate::{
     Identity, Marks, SignIn,
     attempt::{Account, Attempt},
     member::Registration,
+    outcome::Origin,
     password,
     person::Person,
     profile::Profile,
@@ -83,7 +84,7 @@ impl Identity {
                 self.flow_signed(site, record, signed).await
             }
             Effect::CheckCode { code, .. } => {
-                match self.verification_check_hash(site, record.hash.clone(), &code).await {
+                match self.verification_check_hash(site, record.hash.clone(), &code, attempt.address).await {
                     Ok(signed) => self.flow_signed(site, record, signed).await,
                     Err(fault) if fault.code() == Code::StateTokenInvalid => {
                         Ok((Outcome::Refused(problem::wrong_code()), None))
@@ -100,7 +101,7 @@ impl Identity {
             },
             Effect::Complete { member, password, profile } => {
                 let told = Profile::parse(&profile_json(profile, browser), "profile").map_err(Fault::invalid)?;
-                match self.member_complete(site, &member, &password, told, attempt.visitor).await? {
+                match self.member_complete(site, &member, &password, told, attempt.visitor, attempt.address).await? {
                     Some(signed) => self.flow_signed(site, record, signed).await,
                     None => Ok((Outcome::Outdated, None)),
                 }
@@ -122,7 +123,8 @@ impl Identity {
             }
             Effect::SetPassword { reason: PasswordReason::Recovery, password } => {
                 let link = record.context.link.as_deref().unwrap_or_default();
-                let signed = self.recovery_finish_hash(site, &crate::invite::bytes(link), &password).await?;
+                let signed =
+                    self.recovery_finish_hash(site, &crate::invite::bytes(link), &password, attempt.address).await?;
                 self.flow_signed(site, record, signed).await
             }
             Effect::EndSession => {
@@ -178,7 +180,8 @@ impl Identity {
                     if password::digest(member.password_hash.as_deref()) != password {
                         return Ok(None);
                     }
-                    me.sign_in_advance(tx, &site, member, visitor.as_ref()).await.map(Some)
+                    let origin = Origin { visitor: visitor.as_ref(), address: Some(attempt.address), app: None };
+                    me.sign_in_advance(tx, &site, member, origin).await.map(Some)
                 })
             })
             .await?;

@@ -7,6 +7,7 @@ use crate::{
     audit,
     community::privacy,
     notice,
+    outcome::Origin,
     password::{self, Match},
     policy,
     profile::Profile,
@@ -83,7 +84,8 @@ impl Identity {
                     }
                     let (event, who) = (audit::Event::Registered, audit::oneself(&member.id));
                     audit::note(&me, tx, &site.id, event, &who, Some(&member.id), Some(address)).await?;
-                    me.sign_in_advance(tx, &site, member, visitor.as_ref()).await
+                    let origin = Origin { visitor: visitor.as_ref(), address: Some(address), app: None };
+                    me.sign_in_advance(tx, &site, member, origin).await
                 })
             })
             .await?;
@@ -134,12 +136,8 @@ impl Identity {
                         member.password_hash = Some(fresh);
                         row::write_password(tx, &site.id, &member).await?;
                     }
-                    let (event, who) = (audit::Event::SignedIn, audit::oneself(&id));
-                    let advanced = me.sign_in_advance(tx, &site, member, visitor.as_ref()).await?;
-                    if matches!(advanced, SignIn::Success { .. }) {
-                        audit::note(&me, tx, &site.id, event, &who, Some(&id), Some(address)).await?;
-                    }
-                    Ok(advanced)
+                    let origin = Origin { visitor: visitor.as_ref(), address: Some(address), app: None };
+                    me.sign_in_advance(tx, &site, member, origin).await
                 })
             })
             .await?;
@@ -175,11 +173,11 @@ impl Identity {
             self.sessions_end(site, Which::Member(member.id)).await?;
         }
         let (me, place, verify) = (self.clone(), site.clone(), sign_on.verify_email);
-        let (email, profile, visitor) = (email.clone(), profile.clone(), visitor.cloned());
+        let (email, profile, visitor, app) = (email.clone(), profile.clone(), visitor.cloned(), caller.clone());
         let (outcome, ended) = site
             .write(move |tx| {
                 let (me, site, visitor) = (me.clone(), place.clone(), visitor.clone());
-                let (email, profile) = (email.clone(), profile.clone());
+                let (email, profile, app) = (email.clone(), profile.clone(), app.clone());
                 boxed!({
                     let now = me.now();
                     let (mut member, is_new) = match row::by_email(tx, &site.id, &email).await? {
@@ -192,8 +190,9 @@ impl Identity {
                     let before = member.clone();
                     member.profile.merge(profile);
                     stay_private(tx, &site.id, &mut member).await?;
-                    let mut ended = Vec::new();
+                    let (mut ended, mut noted) = (Vec::new(), is_new.then_some(audit::Event::Created));
                     if may_be_anothers(&member) {
+                        noted = Some(audit::Event::PasswordDropped);
                         (member.password_hash, member.must_reset) = (None, false);
                         ended = Which::Member(member.id.clone()).end(tx, site.id.as_str(), now).await?;
                     }
@@ -208,9 +207,13 @@ impl Identity {
                         row::write_password(tx, &site.id, &member).await?;
                         row::update(tx, &site.id, &mut member, now).await?;
                     }
+                    if let Some(event) = noted {
+                        audit::note(&me, tx, &site.id, event, &app, Some(&member.id), None).await?;
+                    }
                     // A password that is refused stays so; it isn't what they are signed on by.
                     member.must_reset = false;
-                    let outcome = me.sign_in_advance(tx, &site, member, visitor.as_ref()).await?;
+                    let origin = Origin { visitor: visitor.as_ref(), address: None, app: Some(&app) };
+                    let outcome = me.sign_in_advance(tx, &site, member, origin).await?;
                     Ok((outcome, ended))
                 })
             })

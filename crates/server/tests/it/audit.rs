@@ -18,6 +18,12 @@ fn events(value: &Value) -> Vec<&str> {
     value.as_array().unwrap().iter().map(|it| it["event"].as_str().unwrap()).collect()
 }
 
+fn sorted(entries: &[Value]) -> Vec<&str> {
+    let mut events: Vec<_> = entries.iter().map(|it| it["event"].as_str().unwrap()).collect();
+    events.sort_unstable();
+    events
+}
+
 fn audit(engine: Engine) {
     let place = Place::new(engine);
     place.json(&["site", "create", "--name", "X"]);
@@ -35,16 +41,19 @@ fn audit(engine: Engine) {
     let id = call("/v2/login", &visitor, person("ada@example.org")).1["identity"]["id"].as_str().unwrap().to_owned();
 
     let all = place.json(&["audit"]);
-    assert_eq!(events(&all), ["member_sign_in", "member_sign_in", "member_register", "member_register"]);
+    // Each registration was a sign-in as well; of one moment no entry comes first.
+    assert_eq!(events(&all)[..2], ["member_sign_in", "member_sign_in"]);
+    let both = ["member_register", "member_register", "member_sign_in", "member_sign_in"];
+    assert_eq!(sorted(&all.as_array().unwrap()[2..]), both);
     let last = &all[0];
     assert_eq!((&last["memberId"], &last["actor"]), (&json!(id), &json!(id)));
     assert_eq!((&last["actorKind"], &last["address"]), (&json!("MEMBER"), &json!("127.0.0.1")));
-    let mine = ["member_sign_in", "member_sign_in", "member_register"];
-    assert_eq!(events(&place.json(&["audit", "--member", "ada@example.org"])), mine);
+    let mine = ["member_register", "member_sign_in", "member_sign_in", "member_sign_in"];
+    assert_eq!(sorted(place.json(&["audit", "--member", "ada@example.org"]).as_array().unwrap()), mine);
     assert_eq!(events(&place.json(&["audit", "--member", &id, "--limit", "1"])), ["member_sign_in"]);
     let time = all[1]["time"].as_str().unwrap().to_owned();
     assert_eq!(events(&place.json(&["audit", "--since", &time])).len(), 2);
-    assert_eq!(events(&place.json(&["audit", "--before", &time])), ["member_register", "member_register"]);
+    assert_eq!(sorted(place.json(&["audit", "--before", &time]).as_array().unwrap()), both);
     assert_eq!(place.json(&["audit", "--before", "2026-01-01"]), json!([]));
 
     for (wrong, says) in [
