@@ -210,6 +210,22 @@ on_both_engines! {
         }
     }
 
+    async fn unknown_calls(engine) {
+        let app = TestApp::new(engine).await;
+        for path in [
+            "/v1/x", "/v2/x", "/_api/x", "/oauth/x", "/oauth2/x", "/members/x", "/badges/x", "/wix-sm/x", "/installer/x",
+            "/graphql/x/y", "/wix-data/v2/x", "/_api/members/x", "/badges/v4/bulk/badge-assignments/x/y",
+        ] {
+            let reply = app.app().get(path).await;
+            documented(&reply, path);
+            assert_eq!(reply.verdict(), "404 NOT_FOUND", "{path}");
+        }
+        for page in ["/", "/badges", "/members", "/account/x", "/anywhere/else"] {
+            let reply = app.app().get(page).await;
+            assert_ne!(reply.headers["content-type"], "application/json", "{page}");
+        }
+    }
+
     async fn documented_codes(engine) {
         let app = TestApp::new(engine).await;
         things(&app).await;

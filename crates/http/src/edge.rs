@@ -3,7 +3,11 @@
 //! Preflights are answered here, aliases become canonical paths before routing, and every answer,
 //! errors included, carries its request id and CORS headers (protocol/identity.md 2.2, 2.3).
 
-use crate::{App, Problem, aliases, extract::text, router::router};
+use crate::{
+    App, Problem, aliases,
+    extract::text,
+    router::{is_api, router},
+};
 use axum::{
     BoxError,
     body::{Body, Bytes, HttpBody},
@@ -103,9 +107,7 @@ pub(crate) async fn fallback(State(app): State<App>, request: Request) -> Respon
     }
     let wants_page = request.method() == Method::GET || request.method() == Method::HEAD;
     let accepts_html = text(request.headers(), "accept").is_some_and(|it| it.contains("text/html"));
-    let is_api =
-        ["/v1/", "/v2/", "/_api/", "/oauth2/", "/members/"].iter().any(|it| request.uri().path().starts_with(it));
-    if wants_page && !is_api {
+    if wants_page && !is_api(request.uri().path()) {
         return crate::apps::serve(&app.compressed, request.uri().path(), request.headers(), accepts_html);
     }
     Problem(Fault::because(

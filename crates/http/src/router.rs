@@ -3,15 +3,16 @@
 //! Ids may hold slashes and arrive unencoded (protocol/content.md 1.4), so paths that end in an id
 //! take everything behind the prefix and the handler reads the id from query or body.
 
-use crate::{App, content::*, edge, identity, site};
+use crate::{App, content::*, edge, identity::*, site};
 use axum::{
     Router,
-    routing::{MethodRouter, any, get, post},
+    routing::{MethodRouter, any, delete, get, patch, post},
 };
+use std::{collections::BTreeSet, sync::LazyLock};
 
 pub(crate) fn router(app: App) -> Router {
     let mut router = Router::new();
-    for (path, methods) in content().into_iter().chain(identity::routes()).chain(server()) {
+    for (path, methods) in routes() {
         router = router.route(path, methods);
     }
     for path in NOT_BUILT {
@@ -20,13 +21,176 @@ pub(crate) fn router(app: App) -> Router {
     router.fallback(edge::fallback).method_not_allowed_fallback(edge::method_not_allowed).with_state(app)
 }
 
+/// Whether a path lies where calls do: then no page is meant by it, even if nothing answers.
+pub(crate) fn is_api(path: &str) -> bool {
+    static PLACES: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
+        let paths = routes().map(|it| it.0).chain(NOT_BUILT.iter().copied());
+        paths.filter_map(|it| place(it)).collect()
+    });
+    place(path).is_some_and(|it| PLACES.contains(it))
+}
+
+/// The first segment of a path, if something lies beneath it.
+fn place(path: &str) -> Option<&str> {
+    path.strip_prefix('/')?.split_once('/').map(|it| it.0)
+}
+
 type Routes = Vec<(&'static str, MethodRouter<App>)>;
+
+fn routes() -> impl Iterator<Item = (&'static str, MethodRouter<App>)> {
+    [server(), account(), member_routes(), community_routes(), content()].into_iter().flatten()
+}
 
 fn server() -> Routes {
     vec![
         ("/healthz", get(site::health)),
         ("/readyz", get(site::ready)),
         ("/_api/site/v1/public-settings", get(site::public_settings)),
+    ]
+}
+
+fn account() -> Routes {
+    vec![
+        // Tokens.
+        ("/oauth2/token", post(token::token)),
+        ("/oauth/access", post(token::access)),
+        ("/oauth2/revoke", post(token::revoke)),
+        ("/oauth2/introspect", post(token::introspect)),
+        ("/oauth2/token-info", post(token::token_info)),
+        ("/oauth2/jwks", get(token::jwks)),
+        ("/oauth2/user-info", get(token::user_info)),
+        // Registration and login.
+        ("/v2/register", post(authentication::register)),
+        ("/v2/login", post(authentication::login)),
+        ("/v2/sign-on", post(authentication::sign_on)),
+        ("/v2/change-password", post(authentication::change_password)),
+        ("/_api/account/v1/captcha", get(authentication::captcha_challenge)),
+        ("/v2/validate-email", post(authentication::validate_email)),
+        ("/v1/sign-on-policies", get(policy::get).patch(policy::update)),
+        // Redirect sessions, the authorize address, signing out.
+        ("/v1/redirect-session", post(redirect::create)),
+        ("/_api/site/v1/pages", get(redirect::pages).put(redirect::pages_set)),
+        ("/installer/install", get(install::install)),
+        ("/oauth2/authorize", get(authorize::authorize)),
+        ("/v1/logout", get(logout::logout)),
+        // Verification and recovery.
+        ("/v1/auth/verify", post(verification::verify)),
+        ("/v1/auth/resend", post(verification::resend)),
+        ("/v1/start", post(verification::start)),
+        ("/v1/Start", post(verification::start)),
+        ("/v1/send-email", post(recovery::send_email)),
+        ("/v1/activation-email", post(recovery::activation_email)),
+        ("/v1/recover", post(recovery::recover)),
+        // The account pages.
+        ("/_api/account/v1/flows", post(flow::start)),
+        ("/_api/account/v1/flows/{token}", get(flow::show).post(flow::answer)),
+        ("/_api/account/v1/token", post(flow::token)),
+        ("/_api/account/v1/recover", get(recovery::open)),
+        ("/_api/account/v1/approvals", post(approval::look)),
+        ("/_api/account/v1/approvals/decide", post(approval::decide)),
+    ]
+}
+
+fn member_routes() -> Routes {
+    vec![
+        ("/_api/identity/v1/audit", get(members::audit)),
+        ("/_api/identity/v1/sessions", get(sessions::list).delete(sessions::end_others)),
+        ("/_api/identity/v1/sessions/{id}", delete(sessions::end)),
+        ("/_api/identity/v1/members/{id}/refuse-password", post(authentication::refuse_password)),
+        ("/members/v1/members", get(members::list).post(members::create)),
+        ("/members/v1/members/my", get(members::my).delete(members::delete_my)),
+        ("/members/v1/members/my/slug", post(members::my_slug)),
+        ("/members/v1/members/query", post(members::query)),
+        ("/members/v1/members/join-community", post(members::join)),
+        ("/members/v1/members/leave-community", post(members::leave)),
+        ("/members/v1/members/bulk/delete", post(members::bulk_delete)),
+        ("/members/v1/members/bulk/delete-by-filter", post(members::delete_many)),
+        ("/members/v1/members/bulk/approve-by-filter", post(members::approve_many)),
+        ("/members/v1/members/bulk/block-by-filter", post(members::block_many)),
+        ("/members/v1/members/{id}", get(members::get).patch(members::update).delete(members::delete)),
+        ("/members/v1/members/{id}/slug", post(members::slug)),
+        ("/members/v1/members/{id}/approve", post(members::approve)),
+        ("/members/v1/members/{id}/block", post(members::block)),
+        ("/members/v1/members/{id}/disconnect", post(members::disconnect)),
+        ("/members/v1/members/{id}/mute", post(members::mute)),
+        ("/members/v1/members/{id}/unmute", post(members::unmute)),
+        ("/members/v1/members/{id}/phones", delete(members::clear_phones)),
+        ("/members/v1/members/{id}/emails", delete(members::clear_emails)),
+        ("/members/v1/members/{id}/addresses", delete(members::clear_addresses)),
+        ("/members/v1/user-members/query", post(members::user_members)),
+        ("/wix-sm/api/v1/auth/api/v1/auth/register", post(member_auth::register)),
+        ("/wix-sm/api/v1/auth/api/v1/auth/login", post(member_auth::login)),
+        ("/wix-sm/api/v1/auth/v1/auth/members/send-set-password-email", post(member_auth::send_set_password_email)),
+        ("/wix-sm/api/v1/auth/api/v1/members/{id}/change-login-email", patch(member_auth::change_login_email)),
+        ("/wix-sm/api/v1/auth/api/v1/members/approve", post(member_auth::approve)),
+        ("/wix-sm/api/v1/auth/api/v1/members/block", post(member_auth::block)),
+    ]
+}
+
+fn community_routes() -> Routes {
+    use community::{about, assignment, badge, block, field, follow, privacy, report, role};
+    vec![
+        // Roles.
+        ("/members/v1/roles/definitions", get(role::list).post(role::create)),
+        ("/members/v1/roles/definitions/{key}", get(role::get).patch(role::update).delete(role::delete)),
+        ("/members/v1/roles/members/query", post(role::query)),
+        ("/members/v1/roles/members/{id}", get(role::of_member).post(role::assign).delete(role::unassign)),
+        // Badges and their assignments.
+        ("/members/v3/badges", get(badge::list).post(badge::create)),
+        ("/members/v3/badges/order", patch(badge::order)),
+        ("/members/v3/badges/members", post(badge::of_members)),
+        ("/members/v3/badges/members/count", get(badge::counts)),
+        ("/members/v3/badges/{id}", get(badge::get).patch(badge::update).delete(badge::delete)),
+        ("/members/v3/badges/{id}/members", get(badge::members).post(badge::assign).delete(badge::unassign)),
+        ("/badges/v4/badges", post(badge::create)),
+        ("/badges/v4/badges/query", post(badge::list)),
+        ("/badges/v4/badges/order", post(badge::order)),
+        ("/badges/v4/badges/{id}", get(badge::get).patch(badge::update).delete(badge::delete)),
+        ("/badges/v4/badges/{id}/move", post(badge::move_to)),
+        ("/badges/v4/assignments", post(assignment::create)),
+        ("/badges/v4/assignments/query", post(assignment::query)),
+        ("/badges/v4/assignments/{id}", delete(assignment::delete)),
+        ("/badges/v4/bulk/assignments/create", post(assignment::bulk_create)),
+        ("/badges/v4/bulk/assignments/delete", post(assignment::bulk_delete)),
+        ("/badges/v4/bulk/assignments/bulk-update-tags", post(assignment::tags)),
+        ("/badges/v4/bulk/assignments/update-tags-by-filter", post(assignment::tags_by_filter)),
+        // Custom fields.
+        ("/members/v1/custom-fields", get(field::list).post(field::create)),
+        ("/members/v1/custom-fields/order", post(field::order)),
+        ("/members/v1/custom-fields/{id}", get(field::get).patch(field::update).delete(field::delete)),
+        ("/members/v1/custom-fields/{id}/hide", post(field::hide)),
+        ("/members/v1/custom-field-suggestions", get(field::suggestions)),
+        ("/members/v1/custom-field-suggestions/query", post(field::suggestions)),
+        ("/members/v1/custom-fields-applications", post(field::application_create)),
+        ("/members/v1/custom-fields-applications/applications", post(field::application_list)),
+        ("/members/v1/custom-fields-applications/members", post(field::of_members)),
+        ("/members/v1/custom-fields-applications/roles", post(field::of_roles)),
+        (
+            "/members/v1/custom-fields-applications/{id}",
+            get(field::application_get).patch(field::application_update).delete(field::application_delete),
+        ),
+        // Privacy.
+        ("/members/v1/default-privacy-status", get(privacy::default).patch(privacy::default_set)),
+        ("/members/v1/privacy-settings", get(privacy::get).post(privacy::set)),
+        // Followers, blocks, reports, abouts.
+        ("/members/v3/followers/my", get(follow::followers)),
+        ("/members/v3/followers/my/following", get(follow::following)),
+        ("/members/v3/followers/my/connections", post(follow::connections)),
+        ("/members/v3/followers/{id}", get(follow::followers).post(follow::create).delete(follow::delete)),
+        ("/members/v3/followers/{id}/following", get(follow::following)),
+        ("/members/v3/followers/{id}/connections", post(follow::connections)),
+        ("/members/v1/member-to-member-blocks/members/my", get(block::my).post(block::create)),
+        ("/members/v1/member-to-member-blocks/members/my/{id}", delete(block::delete)),
+        ("/members/v1/member-to-member-blocks/members/{id}", get(block::list)),
+        ("/members/v1/member-reports", post(report::create)),
+        ("/members/v1/member-reports/query", post(report::query)),
+        ("/members/v1/member-reports/members", get(report::members)),
+        ("/members/v1/member-reports/members/query", post(report::members)),
+        ("/members/v1/member-reports/members/{id}", delete(report::delete)),
+        ("/members/v2/abouts", post(about::create)),
+        ("/members/v2/abouts/my", get(about::get)),
+        ("/members/v2/abouts/query", post(about::query)),
+        ("/members/v2/abouts/{id}", get(about::get).patch(about::update).delete(about::delete)),
     ]
 }
 
