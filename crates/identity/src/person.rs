@@ -5,6 +5,7 @@ use crate::{
     Identity,
     invite::{role_name, role_of},
     password::Match,
+    revocation,
     token::{self, Access, Kind},
 };
 use stoa_kernel::{Caller, Code, Email, Fault, Millis, Result, Role, Secret, SessionId, SiteId, TokenHash, UserId};
@@ -129,18 +130,19 @@ impl Identity {
 
     /// Ends a session; its access tokens are refused from now on.
     pub async fn person_session_end(&self, session: &PersonSession) -> Result<()> {
-        let (id, now) = (session.id.clone(), self.now());
+        let (id, now, end) = (session.id.clone(), self.now(), self.revocation_end());
         self.store()
             .catalog()
             .write(move |tx| {
                 let id = id.clone();
                 boxed!({
                     tx.send("update stoa.person_session set ended = $1 where id = $2", params![now, &id]).await?;
-                    Ok(())
+                    revocation::insert(tx, id.as_str(), now, end).await
                 })
             })
             .await?;
-        self.revoke(std::slice::from_ref(&session.id)).await
+        self.revoke_here(session.id.as_str());
+        Ok(())
     }
 
     /// An access token of a person's session.

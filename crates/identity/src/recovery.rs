@@ -113,10 +113,9 @@ impl Identity {
         let (member, _) = known.ok_or_else(gone)?;
         self.password_attempt(&site.id, member.as_str())?;
         let hash = self.password_hash(password).await?;
-        self.sessions_end(site, Which::Member(member)).await?;
         let (me, place, key) = (self.clone(), site.clone(), link.to_vec());
-        let (advanced, ended) = site
-            .write(move |tx| {
+        let advanced = self
+            .sessions_end_in(site, Some(Which::Member(member)), move |tx| {
                 let (me, site, key, hash) = (me.clone(), place.clone(), key.clone(), hash.clone());
                 boxed!({
                     let now = me.now();
@@ -136,14 +135,13 @@ impl Identity {
                     }
                     let (event, who) = (audit::Event::PasswordChanged, audit::oneself(&id));
                     audit::note(&me, tx, &site.id, event, &who, Some(&id), None).await?;
-                    let ended = Which::Member(id).end(tx, site.id.as_str(), now).await?;
+                    let ended = Which::Member(id).end(tx, &site.id, now).await?;
                     let origin = Origin { address: Some(address), ..Default::default() };
                     let advanced = me.sign_in_advance(tx, &site, member, origin).await?;
                     Ok((advanced, ended))
                 })
             })
             .await?;
-        self.revoke(&ended).await?;
         self.sign_in_unlock(site, advanced.member());
         self.mail_soon(&site.id).await;
         Ok(advanced)

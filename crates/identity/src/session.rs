@@ -17,8 +17,7 @@ use crate::{
     Identity, member,
     token::{self, Kind},
 };
-use std::sync::Arc;
-use stoa_kernel::{Caller, ClientId, MemberId, Millis, Result, Secret, SessionId, TokenHash, VisitorId};
+use stoa_kernel::{Caller, ClientId, MemberId, Millis, Result, Secret, SessionId, SiteId, TokenHash, VisitorId};
 use stoa_sql::params;
 use stoa_store::{Lane, Site, Tx, TxFuture, boxed};
 
@@ -226,40 +225,44 @@ impl Identity {
         Ok(root.map_or_else(|| session.clone(), SessionId::from))
     }
 
-    /// Ends sessions. What is known beforehand is refused first, what was made meanwhile afterwards.
+    /// Ends sessions.
     pub(crate) async fn sessions_end(&self, site: &Site, which: Which) -> Result<()> {
-        self.sessions_end_and(site, which, |_| boxed!(Ok(()))).await
+        let (id, now, all) = (site.id.clone(), self.now(), which.clone());
+        self.sessions_end_in(site, Some(which), move |tx| {
+            let (id, all) = (id.clone(), all.clone());
+            boxed!(Ok(((), all.end(tx, &id, now).await?)))
+        })
+        .await
     }
 
-    /// The same, and in the same transaction what else is to be done.
-    async fn sessions_end_and<F>(&self, site: &Site, which: Which, also: F) -> Result<()>
+    /// A transaction that ends sessions, and answers which beside its result. `expected` are those that it is
+    /// going to end: they are refused first, those that were made meanwhile afterwards.
+    pub(crate) async fn sessions_end_in<T, F>(&self, site: &Site, expected: Option<Which>, body: F) -> Result<T>
     where
-        F: for<'t> Fn(&'t mut Tx<'_>) -> TxFuture<'t, ()> + Send + Sync + 'static,
+        T: Send + 'static,
+        F: for<'t> Fn(&'t mut Tx<'_>) -> TxFuture<'t, (T, Vec<SessionId>)> + Send + Sync + 'static,
     {
-        let (id, chosen) = (site.id.clone(), which.clone());
-        let before = site
-            .read(Lane::Point, move |tx| {
-                boxed!({
-                    let (condition, values) = chosen.condition(id.as_str(), 1);
-                    let sql = format!("select id from stoa.session where {condition} and ended is null");
-                    Ok(tx.rows(&sql, &values, |row| Ok(SessionId::from(row.text(0)?))).await?)
-                })
-            })
-            .await?;
+        let before = match expected {
+            Some(which) => self.sessions_open(site, which).await?,
+            None => Vec::new(),
+        };
         self.revoke(&before).await?;
-        let (id, now, also) = (site.id.clone(), self.now(), Arc::new(also));
-        let mut ended = site
-            .write(move |tx| {
-                let (id, which, also) = (id.clone(), which.clone(), also.clone());
-                boxed!({
-                    let ended = which.end(tx, id.as_str(), now).await?;
-                    also(tx).await?;
-                    Ok(ended)
-                })
-            })
-            .await?;
+        let (answer, mut ended) = site.write(body).await?;
         ended.retain(|it| !before.contains(it));
-        self.revoke(&ended).await
+        self.revoke(&ended).await?;
+        Ok(answer)
+    }
+
+    async fn sessions_open(&self, site: &Site, which: Which) -> Result<Vec<SessionId>> {
+        let id = site.id.clone();
+        site.read(Lane::Point, move |tx| {
+            boxed!({
+                let (condition, values) = which.condition(&id, 1);
+                let sql = format!("select id from stoa.session where {condition} and ended is null");
+                Ok(tx.rows(&sql, &values, |row| Ok(SessionId::from(row.text(0)?))).await?)
+            })
+        })
+        .await
     }
 }
 
@@ -278,7 +281,7 @@ pub(crate) enum Which {
 
 impl Which {
     /// A condition whose parameters are numbered from `first`, and their values.
-    fn condition(&self, site: &str, first: usize) -> (String, Vec<stoa_sql::Value>) {
+    fn condition(&self, site: &SiteId, first: usize) -> (String, Vec<stoa_sql::Value>) {
         let (second, third) = (first + 1, first + 2);
         let (text, values): (_, Vec<_>) = match self {
             Self::One(id) => (format!("id = ${second}"), params![site, id].into()),
@@ -292,7 +295,7 @@ impl Which {
     }
 
     /// Ends the sessions inside a transaction and answers which they were.
-    pub(crate) async fn end(&self, tx: &mut Tx<'_>, site: &str, now: Millis) -> Result<Vec<SessionId>> {
+    pub(crate) async fn end(&self, tx: &mut Tx<'_>, site: &SiteId, now: Millis) -> Result<Vec<SessionId>> {
         let (condition, mut values) = self.condition(site, 2);
         values.insert(0, now.into());
         let sql = format!("update stoa.session set ended = $1 where {condition} and ended is null returning id");

@@ -136,13 +136,11 @@ impl Identity {
         if !step.apply(&mut after) {
             return Err(unfit());
         }
-        if after.status != Status::Active {
-            self.sessions_end(site, Which::Member(id.clone())).await?;
-        }
+        let all = (after.status != Status::Active).then(|| Which::Member(id.clone()));
         let (site_id, id, now) = (site.id.clone(), id.clone(), self.now());
         let (me, caller) = (self.clone(), caller.clone());
-        let (member, ended) = site
-            .write(move |tx| {
+        let member = self
+            .sessions_end_in(site, all, move |tx| {
                 let (me, site, id, caller) = (me.clone(), site_id.clone(), id.clone(), caller.clone());
                 boxed!({
                     let mut member = get(tx, &site, &id).await?.filter(is_there).ok_or_else(missing)?;
@@ -157,7 +155,7 @@ impl Identity {
                     write_password(tx, &site, &member).await?;
                     let ended = match member.status {
                         Status::Active => Vec::new(),
-                        _ => Which::Member(id).end(tx, site.as_str(), now).await?,
+                        _ => Which::Member(id).end(tx, &site, now).await?,
                     };
                     if waited && step == Move::Approve {
                         approval::approved(&me, tx, &site, &member).await?;
@@ -168,7 +166,6 @@ impl Identity {
                 })
             })
             .await?;
-        self.revoke(&ended).await?;
         self.mail_soon(&site.id).await;
         Ok(member)
     }

@@ -169,13 +169,11 @@ impl Identity {
         let (Some(email), Ok(profile)) = (email.as_ref().ok(), profile.as_ref()) else {
             return Err(Fault::invalid(email.err().into_iter().chain(profile.err().into_iter().flatten()).collect()));
         };
-        if let Some(member) = self.member_by_email(site, email).await?.filter(may_be_anothers) {
-            self.sessions_end(site, Which::Member(member.id)).await?;
-        }
+        let known = self.member_by_email(site, email).await?.filter(may_be_anothers);
         let (me, place, verify) = (self.clone(), site.clone(), sign_on.verify_email);
         let (email, profile, visitor, app) = (email.clone(), profile.clone(), visitor.cloned(), caller.clone());
-        let (outcome, ended) = site
-            .write(move |tx| {
+        let outcome = self
+            .sessions_end_in(site, known.map(|it| Which::Member(it.id)), move |tx| {
                 let (me, site, visitor) = (me.clone(), place.clone(), visitor.clone());
                 let (email, profile, app) = (email.clone(), profile.clone(), app.clone());
                 boxed!({
@@ -194,7 +192,7 @@ impl Identity {
                     if may_be_anothers(&member) {
                         noted = Some(audit::Event::PasswordDropped);
                         (member.password_hash, member.must_reset) = (None, false);
-                        ended = Which::Member(member.id.clone()).end(tx, site.id.as_str(), now).await?;
+                        ended = Which::Member(member.id.clone()).end(tx, &site.id, now).await?;
                     }
                     member.email_verified |= verify;
                     Move::Vouch.apply(&mut member);
@@ -218,7 +216,6 @@ impl Identity {
                 })
             })
             .await?;
-        self.revoke(&ended).await?;
         match outcome {
             SignIn::Success { member, session_token } => Ok((member, session_token)),
             _ => Err(Fault::internal("a member vouched for by an app was not active")),
@@ -241,26 +238,24 @@ impl Identity {
         let hash = self.password_hash(new).await?;
         let root = self.session_root(site, session).await?;
         let others = Which::MemberExcept(id.clone(), root);
-        self.sessions_end(site, others.clone()).await?;
         let (me, site_id, id, now) = (self.clone(), site.id.clone(), id.clone(), self.now());
-        let ended = site
-            .write(move |tx| {
-                let me = me.clone();
-                let (site, id, hash, others) = (site_id.clone(), id.clone(), hash.clone(), others.clone());
-                boxed!({
-                    let mut member = row::get(tx, &site, &id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
-                    (member.password_hash, member.must_reset) = (Some(hash), false);
-                    row::write_password(tx, &site, &member).await?;
-                    row::update(tx, &site, &mut member, now).await?;
-                    let (event, who) = (audit::Event::PasswordChanged, audit::oneself(&member.id));
-                    audit::note(&me, tx, &site, event, &who, Some(&member.id), None).await?;
-                    notice::password_changed(&me, tx, &site, &member).await?;
-                    others.end(tx, site.as_str(), now).await
-                })
+        self.sessions_end_in(site, Some(others.clone()), move |tx| {
+            let me = me.clone();
+            let (site, id, hash, others) = (site_id.clone(), id.clone(), hash.clone(), others.clone());
+            boxed!({
+                let mut member = row::get(tx, &site, &id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
+                (member.password_hash, member.must_reset) = (Some(hash), false);
+                row::write_password(tx, &site, &member).await?;
+                row::update(tx, &site, &mut member, now).await?;
+                let (event, who) = (audit::Event::PasswordChanged, audit::oneself(&member.id));
+                audit::note(&me, tx, &site, event, &who, Some(&member.id), None).await?;
+                notice::password_changed(&me, tx, &site, &member).await?;
+                Ok(((), others.end(tx, &site, now).await?))
             })
-            .await?;
+        })
+        .await?;
         self.mail_soon(&site.id).await;
-        self.revoke(&ended).await
+        Ok(())
     }
 
     /// Makes a member set a new password by a recovery link before the next sign-in, because this one may
@@ -272,23 +267,21 @@ impl Identity {
         if !caller.is_privileged() {
             return Err(Fault::new(Code::Forbidden));
         }
-        self.sessions_end(site, Which::Member(id.clone())).await?;
+        let all = Which::Member(id.clone());
         let (me, site_id, id, caller, now) = (self.clone(), site.id.clone(), id.clone(), caller.clone(), self.now());
-        let ended = site
-            .write(move |tx| {
-                let (me, site, id, caller) = (me.clone(), site_id.clone(), id.clone(), caller.clone());
-                boxed!({
-                    let member = row::get(tx, &site, &id).await?.filter(|it| it.status != Status::Deleted);
-                    let mut member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
-                    member.must_reset = true;
-                    row::write_password(tx, &site, &member).await?;
-                    let event = audit::Event::PasswordRefused;
-                    audit::note(&me, tx, &site, event, &caller, Some(&id), None).await?;
-                    Which::Member(id).end(tx, site.as_str(), now).await
-                })
+        self.sessions_end_in(site, Some(all), move |tx| {
+            let (me, site, id, caller) = (me.clone(), site_id.clone(), id.clone(), caller.clone());
+            boxed!({
+                let member = row::get(tx, &site, &id).await?.filter(|it| it.status != Status::Deleted);
+                let mut member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
+                member.must_reset = true;
+                row::write_password(tx, &site, &member).await?;
+                let event = audit::Event::PasswordRefused;
+                audit::note(&me, tx, &site, event, &caller, Some(&id), None).await?;
+                Ok(((), Which::Member(id).end(tx, &site, now).await?))
             })
-            .await?;
-        self.revoke(&ended).await
+        })
+        .await
     }
 
     /// Counts a hash that is made for an account which the caller has shown to be theirs.

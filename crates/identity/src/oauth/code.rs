@@ -43,7 +43,7 @@ struct Stored {
 
 /// What an exchange found. Not an error, so that what it writes is kept.
 enum Exchange {
-    /// The last are sessions that made place for it.
+    /// The last are sessions that are to make place for it.
     Done(Session, Secret, Vec<SessionId>),
     /// The code was used before, for this session.
     Used(SessionId),
@@ -123,15 +123,18 @@ impl Identity {
                     }
                     let sql = "update stoa.code set session = $1 where site = $2 and hash = $3";
                     tx.send(sql, params![&session.id, &site.id, hash]).await?;
-                    let ended = make_place(tx, &site, &session, me.now()).await?;
-                    Ok(Exchange::Done(session, refresh, ended))
+                    let surplus = surplus(tx, &site, &session).await?;
+                    Ok(Exchange::Done(session, refresh, surplus))
                 })
             })
             .await?;
         let refused = |why: &str| Fault::new(Code::OauthInvalidGrant).logged(why);
         match exchange {
-            Exchange::Done(session, refresh, ended) => {
-                self.revoke(&ended).await?;
+            Exchange::Done(session, refresh, surplus) => {
+                // Should it come to nothing here, the next exchange finds them again.
+                for id in surplus {
+                    self.sessions_end(site, Which::One(id)).await?;
+                }
                 Ok((session, refresh))
             }
             Exchange::Refused(why) => Err(refused(why)),
@@ -184,16 +187,12 @@ fn check(code: &NewCode, client: &Client, request: &TokenRequest) -> Result<(), 
     }
 }
 
-/// Ends the oldest sessions that the member has with the client beyond [`MOST`], never the new one.
-async fn make_place(tx: &mut Tx<'_>, site: &Site, new: &Session, now: Millis) -> Result<Vec<SessionId>> {
+/// The oldest sessions that the member has with the client beyond [`MOST`], never the new one.
+async fn surplus(tx: &mut Tx<'_>, site: &Site, new: &Session) -> Result<Vec<SessionId>> {
     let sql = "select id from stoa.session where site = $1 and member = $2 and client = $3 and id <> $4 \
                and ended is null order by created desc, id desc limit $5 offset $6";
     let values = params![&site.id, &new.member, new.client.as_ref(), &new.id, ENDED_AT_ONCE, MOST - 1];
-    let oldest = tx.rows(sql, &values, |row| Ok(SessionId::from(row.text(0)?))).await?;
-    for id in &oldest {
-        Which::One(id.clone()).end(tx, site.id.as_str(), now).await?;
-    }
-    Ok(oldest)
+    Ok(tx.rows(sql, &values, |row| Ok(SessionId::from(row.text(0)?))).await?)
 }
 
 /// Whether the browser's session through which the code was made still lives.

@@ -118,13 +118,15 @@ impl Identity {
             Rotation::Next(next) => Ok(next),
             Rotation::TooOften => Err(Fault::new(Code::OauthInvalidGrant)),
             Rotation::Reused => {
-                self.sessions_end(site, Which::Family(session.root.clone())).await?;
-                let (me, id, member) = (self.clone(), site.id.clone(), session.member.clone());
-                site.append(move |tx| {
-                    let (me, id, member) = (me.clone(), id.clone(), member.clone());
+                let family = Which::Family(session.root.clone());
+                let (me, id, member, all) = (self.clone(), site.id.clone(), session.member.clone(), family.clone());
+                self.sessions_end_in(site, Some(family), move |tx| {
+                    let (me, id, member, all) = (me.clone(), id.clone(), member.clone(), all.clone());
                     boxed!({
+                        let ended = all.end(tx, &id, me.now()).await?;
                         let who = audit::oneself(&member);
-                        audit::note(&me, tx, &id, audit::Event::TokenReused, &who, Some(&member), None).await
+                        audit::note(&me, tx, &id, audit::Event::TokenReused, &who, Some(&member), None).await?;
+                        Ok(((), ended))
                     })
                 })
                 .await?;

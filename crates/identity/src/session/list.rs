@@ -99,10 +99,14 @@ impl Identity {
             }
             (Ending::Others, _) => Which::Member(id.clone()),
         };
-        let (me, place, caller) = (self.clone(), site.id.clone(), caller.clone());
-        self.sessions_end_and(site, which, move |tx| {
-            let (me, site, caller, id) = (me.clone(), place.clone(), caller.clone(), id.clone());
-            boxed!(audit::note(&me, tx, &site, audit::Event::SessionsEnded, &caller, Some(&id), None).await)
+        let (me, place, caller, all) = (self.clone(), site.id.clone(), caller.clone(), which.clone());
+        self.sessions_end_in(site, Some(which), move |tx| {
+            let (me, site, caller, id, all) = (me.clone(), place.clone(), caller.clone(), id.clone(), all.clone());
+            boxed!({
+                let ended = all.end(tx, &site, me.now()).await?;
+                audit::note(&me, tx, &site, audit::Event::SessionsEnded, &caller, Some(&id), None).await?;
+                Ok(((), ended))
+            })
         })
         .await
     }

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part; a failed set-up is a failed test")]
 
+pub mod statements;
+
 use std::{
     net::{IpAddr, Ipv4Addr},
     sync::Arc,
