@@ -134,6 +134,76 @@ on_both_engines! {
         assert!(told[20..].iter().all(|it| it == "THROTTLED_FEATURE"), "{told:?}");
     }
 
+    async fn a_sign_in_that_waits_for_a_code_ends_with_the_password(engine) {
+        let world = World::new(engine).await;
+        world.policy(json!({ "requireEmailVerification": true, "requireOwnerApproval": true })).await;
+        // Somebody else was there first, by the API and on the pages; the codes lie in the mailbox of the owner.
+        let anna = "anna@example.org";
+        let (state, first) = (world.register(anna).await["stateToken"].clone(), world.code_to(anna).await);
+        let browser = world.browser();
+        let token = text(&browser.start(json!({ "kind": "SIGN_IN" })).await["token"]);
+        let input = json!({ "type": "SIGN_IN", "email": anna, "password": PASSWORD });
+        assert_eq!(browser.answer(&token, input).await["step"]["type"], "VERIFY_EMAIL");
+        let (second, visitor) = (world.code_to(anna).await, world.visitor().await);
+        world.app.mail.take();
+        world.call(&visitor, "/v1/send-email", &json!({ "email": anna })).await;
+        let link = world.link_to(anna).await.unwrap();
+        let body = json!({ "recoveryToken": link.split_once("token=").unwrap().1, "password": "another long phrase" });
+        let id = text(&world.call(&visitor, "/v1/recover", &body).await.json()["identity"]["id"]);
+        let approve = format!("/members/v1/members/{id}/approve");
+        assert_eq!(world.app.app().post(&approve, &json!({})).await.verdict(), "200");
+        assert_eq!(world.verify(&visitor, &state, &first).await.verdict(), "400 INVALID_STATE_TOKEN");
+        let resend = json!({ "stateToken": state });
+        assert_eq!(world.call(&visitor, "/v1/auth/resend", &resend).await.verdict(), "400 INVALID_STATE_TOKEN");
+        let view = browser.answer(&token, json!({ "type": "VERIFY_EMAIL", "code": second })).await;
+        assert_eq!((&view["step"]["type"], browser.has("stoa-session")), (&json!("VERIFY_EMAIL"), false));
+    }
+
+    async fn a_sign_in_that_waits_for_a_code_ends_with_a_block_and_not_with_an_approval(engine) {
+        let world = World::new(engine).await;
+        world.policy(json!({ "requireEmailVerification": true, "requireOwnerApproval": true })).await;
+        let (anna, visitor) = ("anna@example.org", world.visitor().await);
+        let registered = world.register(anna).await;
+        let step = async |step: &str| {
+            let path = format!("/members/v1/members/{}/{step}", text(&registered["identity"]["id"]));
+            assert_eq!(world.app.app().post(&path, &json!({})).await.verdict(), "200", "{step}");
+        };
+        let login = async || {
+            let body = json!({ "loginId": { "email": anna }, "password": PASSWORD });
+            world.call(&visitor, "/v2/login", &body).await
+        };
+        for status in ["block", "disconnect"] {
+            let (state, code) = (login().await.json()["stateToken"].clone(), world.code_to(anna).await);
+            step(status).await;
+            step("approve").await;
+            assert_eq!(world.verify(&visitor, &state, &code).await.verdict(), "400 INVALID_STATE_TOKEN", "{status}");
+        }
+        let (state, code) = (login().await.json()["stateToken"].clone(), world.code_to(anna).await);
+        step("approve").await;
+        assert_eq!(world.verify(&visitor, &state, &code).await.json()["state"], "SUCCESS");
+    }
+
+    async fn the_guesses_of_an_ended_sign_in_count(engine) {
+        let world = World::new(engine).await;
+        world.policy(json!({ "requireEmailVerification": true })).await;
+        let (anna, visitor) = ("anna@example.org", world.visitor().await);
+        let registered = world.register(anna).await;
+        let path = format!("/members/v1/members/{}", text(&registered["identity"]["id"]));
+        let mut verdicts = BTreeMap::new();
+        for _ in 0..3 {
+            let body = json!({ "loginId": { "email": anna }, "password": PASSWORD });
+            let state = world.call(&visitor, "/v2/login", &body).await.json()["stateToken"].clone();
+            let code = world.code_to(anna).await;
+            for _ in 0..9 {
+                *verdicts.entry(world.verify(&visitor, &state, other(&code)).await.verdict()).or_insert(0) += 1;
+            }
+            for step in ["block", "approve"] {
+                assert_eq!(world.app.app().post(&format!("{path}/{step}"), &json!({})).await.verdict(), "200");
+            }
+        }
+        assert_eq!(verdicts["400 VERIFICATION_FAILED"], 20, "{verdicts:?}");
+    }
+
     async fn starting_a_verification(engine) {
         let world = World::new(engine).await;
         let registered = world.register("anna@example.org").await;

@@ -16,6 +16,7 @@ pub use list::{Ending, SignedIn};
 use crate::{
     Identity, member,
     token::{self, Kind},
+    verification,
 };
 use stoa_kernel::{Caller, ClientId, MemberId, Millis, Result, Secret, SessionId, SiteId, TokenHash, VisitorId};
 use stoa_sql::params;
@@ -306,10 +307,7 @@ impl Which {
             tx.send(sql, params![site, member]).await?;
             let sql = "update stoa.redirect_session set member = null where site = $1 and member = $2";
             tx.send(sql, params![site, member]).await?;
-            // Their rows stay, because wrong codes and messages are counted by them.
-            let sql = "update stoa.verification set expires = $1 \
-                       where site = $2 and member = $3 and signs_in = 1 and expires > $1";
-            tx.send(sql, params![now, site, member]).await?;
+            verification::end_sign_ins(tx, site, member, now).await?;
         }
         Ok(ids)
     }

@@ -136,7 +136,7 @@ impl Identity {
         if !step.apply(&mut after) {
             return Err(unfit());
         }
-        let all = (after.status != Status::Active).then(|| Which::Member(id.clone()));
+        let all = ends_sessions(&after).then(|| Which::Member(id.clone()));
         let (site_id, id, now) = (site.id.clone(), id.clone(), self.now());
         let (me, caller) = (self.clone(), caller.clone());
         let member = self
@@ -153,9 +153,9 @@ impl Identity {
                     }
                     update(tx, &site, &mut member, now).await?;
                     write_password(tx, &site, &member).await?;
-                    let ended = match member.status {
-                        Status::Active => Vec::new(),
-                        _ => Which::Member(id).end(tx, &site, now).await?,
+                    let ended = match ends_sessions(&member) {
+                        true => Which::Member(id).end(tx, &site, now).await?,
+                        false => Vec::new(),
                     };
                     if waited && step == Move::Approve {
                         approval::approved(&me, tx, &site, &member).await?;
@@ -205,4 +205,10 @@ impl Identity {
 
 pub(crate) fn is_there(member: &Member) -> bool {
     member.status != Status::Deleted
+}
+
+/// Whether a move to where the member is now ends sessions. Who is pending has none, but perhaps a sign-in
+/// that waits for a code, and an approval doesn't take it away.
+fn ends_sessions(member: &Member) -> bool {
+    matches!(member.status, Status::Blocked | Status::Offline | Status::Deleted)
 }
