@@ -35,7 +35,7 @@ pub enum Verb {
     /// Make and list sites
     #[command(subcommand)]
     Site(SiteVerb),
-    /// Make and list public clients (front ends) of a site
+    /// Make, list and revoke clients of a site: front ends and, with a secret, applications
     #[command(subcommand)]
     Client(ClientVerb),
     /// Make, list and revoke API keys
@@ -158,6 +158,13 @@ pub enum ClientVerb {
     },
     /// List the clients of a site
     List {
+        #[command(flatten)]
+        site: SiteChoice,
+    },
+    /// Refuse a client and all its tokens from now on, those of its visitors and members as well
+    Revoke {
+        /// Id of the client, from `stoa client list`
+        id: String,
         #[command(flatten)]
         site: SiteChoice,
     },

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::io::Read;
 use stoa_identity::client::ClientDraft;
-use stoa_kernel::{Email, KeyId, Role};
+use stoa_kernel::{ClientId, Email, KeyId, Role};
 use tokio::runtime::Handle;
 
 /// One command as it travels to a running server.
@@ -34,6 +34,7 @@ pub enum Command {
     SiteCaptchaRemove { site: Option<String> },
     ClientCreate { site: Option<String>, name: String, redirect_uris: Vec<String>, origins: Vec<String>, secret: bool },
     ClientList { site: Option<String> },
+    ClientRevoke { site: Option<String>, id: String },
     KeyCreate { site: Option<String>, name: String },
     KeyList { site: Option<String> },
     KeyRevoke { site: Option<String>, id: String },
@@ -186,6 +187,11 @@ async fn administer(services: &Services, command: Command) -> Result<Value, Stri
             let view = |it: stoa_identity::client::Client| json!({ "clientId": it.id, "name": it.name, "redirectUris": it.redirect_uris, "origins": it.origins });
             Ok(clients.into_iter().map(view).collect())
         }
+        Command::ClientRevoke { site, id } => {
+            let site = services.choose_site(site.as_deref()).await?;
+            identity.client_revoke(&site.id, &ClientId::from(id.as_str())).await.map_err(sentence)?;
+            Ok(json!({ "revoked": id }))
+        }
         Command::KeyCreate { site, name } => {
             let site = services.choose_site(site.as_deref()).await?;
             let (_, secret) = identity.api_key_create(&site.id, &name).await.map_err(sentence)?;
@@ -269,6 +275,7 @@ fn plain_command(verb: Verb) -> Result<Command, String> {
             Command::ClientCreate { site: site.site, name, redirect_uris: redirect_uri, origins: origin, secret }
         }
         Verb::Client(ClientVerb::List { site }) => Command::ClientList { site: site.site },
+        Verb::Client(ClientVerb::Revoke { id, site }) => Command::ClientRevoke { site: site.site, id },
         Verb::Key(KeyVerb::Create { name, site }) => Command::KeyCreate { site: site.site, name },
         Verb::Key(KeyVerb::List { site }) => Command::KeyList { site: site.site },
         Verb::Key(KeyVerb::Revoke { id, site }) => Command::KeyRevoke { site: site.site, id },
