@@ -9,7 +9,7 @@
 use serde_json::{Value as Json, json};
 use std::sync::{Mutex, OnceLock};
 use stoa_content::{Request, transfer::Format};
-use stoa_identity::member::Arrival;
+use stoa_identity::member::{Arrival, MemberFilter, Move};
 use stoa_kernel::{Caller, Role};
 use stoa_sql::Value;
 use stoa_store::{Database, InsertRows, Lane, boxed, outbox};
@@ -263,6 +263,11 @@ on_both_engines! {
             }
         })
         .await;
+        // A member, the past of their sessions, and a line of the audit log.
+        for step in [Move::Block, Move::Approve, Move::Delete] {
+            let moved = async { app.app.identity.members_move(&app.site, &key(), MemberFilter::default(), step).await };
+            assert_eq!(in_pieces("a move of members", 3000, 100, moved).await.unwrap(), 1500);
+        }
     }
 
     async fn collections_are_swept_in_pieces(engine) {

@@ -14,6 +14,7 @@ mod mail;
 mod malformed;
 mod matrix;
 mod members_api;
+mod members_whole;
 mod oracle;
 mod outbox;
 mod ownership;

@@ -2,21 +2,32 @@
 
 use axum::http::Method;
 use serde_json::{Value, json};
+use stoa_identity::member::{AT_ONCE, Arrival};
+use stoa_kernel::Caller;
 use stoa_testkit::{Asker, Reply, TestApp, on_both_engines};
 
-const MEMBERS: &str = "/members/v1/members";
+pub const MEMBERS: &str = "/members/v1/members";
 
-async fn patch(who: &Asker<'_>, path: &str, body: &Value) -> Reply {
+pub async fn patch(who: &Asker<'_>, path: &str, body: &Value) -> Reply {
     who.send(Method::PATCH, path, Some(body.to_string().into())).await
 }
 
-async fn id_of(who: &Asker<'_>) -> String {
+pub async fn id_of(who: &Asker<'_>) -> String {
     let me = who.get(&format!("{MEMBERS}/my")).await.json();
     me["member"]["id"].as_str().unwrap().to_owned()
 }
 
-fn ids(found: &Value) -> Vec<&str> {
+pub fn ids(found: &Value) -> Vec<&str> {
     found["members"].as_array().into_iter().flatten().filter_map(|it| it["id"].as_str()).collect()
+}
+
+/// Members moved in, at the same millisecond.
+pub async fn arrive(app: &TestApp, members: impl Iterator<Item = Value>) {
+    let arrivals: Vec<Arrival> = members.map(|it| Arrival::parse(&it).unwrap()).collect();
+    for some in arrivals.chunks(AT_ONCE) {
+        let key = Caller::App { id: "key".into() };
+        app.app.identity.member_import(&app.site, &key, some.to_vec()).await.unwrap();
+    }
 }
 
 on_both_engines! {
@@ -87,6 +98,12 @@ on_both_engines! {
         assert_eq!(bob.post(&format!("/members/v3/followers/{a}"), &json!({})).await.verdict(), "200");
         assert_eq!(ada.post("/members/v1/member-to-member-blocks/members/my", &json!({ "memberId": b })).await.verdict(), "200");
         assert_eq!(bob.get(&format!("{MEMBERS}/{a}")).await.verdict(), "403 MEMBER_TO_MEMBER_BLOCKED");
+        let by_id = json!({ "query": { "filter": { "id": a } } });
+        for (who, count) in [(&bob, 0), (&ada, 1), (&visitor, 1), (&app.app(), 1)] {
+            let found = who.post(&format!("{MEMBERS}/query"), &by_id).await.json();
+            assert_eq!((ids(&found).len(), found["metadata"]["total"].as_u64()), (count, Some(count as u64)));
+        }
+        assert_eq!(ids(&bob.get(MEMBERS).await.json()), Vec::<&str>::new());
         assert_eq!(bob.post(&format!("/members/v3/followers/{a}"), &json!({})).await.verdict(), "403 MEMBER_TO_MEMBER_BLOCKED");
         assert_eq!(ada.get("/members/v3/followers/my").await.json()["memberIds"], json!([]));
         for path in ["/members/v3/followers", "/members/v2/abouts"] {
@@ -151,5 +168,39 @@ on_both_engines! {
         assert!(events.contains(&"member_block") && events.contains(&"member_register"), "{events:?}");
         let block = entries["entries"].as_array().unwrap().iter().find(|it| it["event"] == "member_block").unwrap().clone();
         assert_eq!(block["actorKind"], "APP");
+    }
+
+    async fn calls_by_filter_reach_everybody(engine) {
+        let app = TestApp::new(engine).await;
+        let (key, ada) = (app.app(), app.member("ada@example.org").await);
+        let members = (0..1_100).map(|n| json!({ "email": format!("m{n}@example.org"), "slug": format!("s-{n}") }));
+        arrive(&app, members).await;
+        let all = json!({ "loginEmail": { "$startsWith": "m" } });
+        let count = async |filter: Value| key.post(&format!("{MEMBERS}/query"), &json!({ "query": { "filter": filter } })).await.json()["metadata"]["total"].clone();
+        let with = |status: &str| json!({ "$and": [all, { "status": status }] });
+        let bulk = async |verb: &str| {
+            let reply = key.post(&format!("{MEMBERS}/bulk/{verb}-by-filter"), &json!({ "filter": all })).await;
+            assert!(reply.json()["jobId"].is_string(), "{verb}: {:?}", reply.body);
+        };
+        let blocks = async || {
+            let path = "/_api/identity/v1/audit?event=member_block&paging.limit=1000";
+            let page = key.get(path).await.json()["entries"].clone();
+            page.as_array().map_or(0, Vec::len)
+        };
+        assert_eq!(key.post(&format!("{MEMBERS}/bulk/block-by-filter"), &json!({ "filter": { "slug": "s-7" } })).await.verdict(), "200");
+        assert_eq!(blocks().await, 1);
+        bulk("block").await;
+        assert_eq!((count(with("BLOCKED")).await, count(with("APPROVED")).await), (json!(1_100), json!(0)));
+        // Who is blocked already is not blocked again.
+        let before = app.app.identity.member_by_email(&app.site, &stoa_kernel::Email::parse("m7@example.org").unwrap()).await.unwrap().unwrap();
+        assert_eq!(before.revision, 2);
+        bulk("delete").await;
+        assert_eq!(count(all.clone()).await, json!(0));
+        assert_eq!(ada.get(&format!("{MEMBERS}/my")).await.verdict(), "200", "whom the filter does not find stays");
+        // Sessions of those who are blocked end.
+        let whom = json!({ "filter": { "loginEmail": "ada@example.org" } });
+        assert_eq!(key.post(&format!("{MEMBERS}/bulk/block-by-filter"), &whom).await.verdict(), "200");
+        assert_eq!(ada.get(&format!("{MEMBERS}/my")).await.status, 401);
+        assert_eq!(ada.post(&format!("{MEMBERS}/bulk/block-by-filter"), &whom).await.status, 401);
     }
 }

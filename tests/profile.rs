@@ -42,8 +42,12 @@ on_both_engines! {
             kept.push((made["id"].as_str().unwrap_or_else(|| panic!("{seed}: {made}")).to_owned(), member));
             if random.one_in(2) {
                 let (id, member) = kept.last_mut().unwrap();
-                *member = random.member(n, &email);
+                let before = std::mem::replace(member, random.member(n, &email));
                 let body = json!({ "member": member }).to_string();
+                // Custom fields that are not named stay.
+                for (name, field) in before["contact"]["customFields"].as_object().unwrap() {
+                    member["contact"]["customFields"].as_object_mut().unwrap().entry(name).or_insert_with(|| field.clone());
+                }
                 let reply = key.send(Method::PATCH, &format!("/members/v1/members/{id}"), Some(body.into())).await;
                 assert_eq!(reply.verdict(), "200", "{seed}: {:?}", reply.body);
             }

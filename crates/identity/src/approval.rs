@@ -17,7 +17,8 @@ use crate::{
 use serde_json::{Value, json};
 use std::sync::Arc;
 use stoa_kernel::{
-    Caller, Code, Fault, MemberId, Millis, Result, Role, SessionId, SiteId, TokenHash, UserId, clock::iso_from_millis,
+    Caller, Code, Fault, MemberId, Millis, Result, Role, Secret, SessionId, SiteId, TokenHash, UserId,
+    clock::iso_from_millis,
 };
 use stoa_sql::params;
 use stoa_store::{Lane, Site, Tx, boxed};
@@ -25,6 +26,8 @@ use stoa_store::{Lane, Site, Tx, boxed};
 /// Life of a link.
 const LIFE: Millis = 7 * 24 * 60 * 60_000;
 const PURPOSE: &str = "approval";
+/// A token that names a waiting member to apps. Whoever has it may be the member, so it decides nothing.
+const NAME: &str = "approval-name";
 /// Owners who are told, and messages of a site within a day: sign-ups must not flood a mailbox. Those who
 /// wait beyond that are in the list of pending members.
 const OWNERS: i64 = 20;
@@ -183,6 +186,59 @@ impl Identity {
         self.mail_soon(&site.id).await;
         tracing::info!(site = %site.id, member = %member.id, ?decision, "an owner decided about a member");
         Ok(Request { site_name: site.name.clone(), member })
+    }
+
+    /// A token by which an app that may approve members is told of this one. It works once; the ones before it
+    /// don't any more.
+    pub async fn approval_token(&self, site: &Site, member: &MemberId) -> Result<Secret> {
+        let token = token::opaque(self.world(), Kind::Approval, site.number);
+        let (hash, id, member, now) = (TokenHash::of(token.expose()), site.id.clone(), member.clone(), self.now());
+        site.append(move |tx| {
+            let (hash, id, member) = (hash.clone(), id.clone(), member.clone());
+            boxed!({
+                let sql = "delete from stoa.link where site = $1 and member = $2 and purpose = $3";
+                tx.send(sql, params![&id, &member, NAME]).await?;
+                let sql = "insert into stoa.link (site, hash, purpose, member, created, expires) \
+                           values ($1, $2, $3, $4, $5, $6)";
+                tx.send(sql, params![&id, hash, NAME, &member, now, now + LIFE]).await?;
+                Ok(())
+            })
+        })
+        .await?;
+        Ok(token)
+    }
+
+    /// Approves the waiting member whom a token names.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::LinkInvalid`] when the token is unknown,
+    /// used, expired or of another site, or the member does not wait any more.
+    pub async fn approval_by_token(&self, site: &Site, caller: &Caller, token: &str) -> Result<Member> {
+        let gone = || Fault::new(Code::LinkInvalid);
+        if !caller.is_privileged() {
+            return Err(Fault::new(Code::Forbidden));
+        }
+        if token::site_number(Kind::Approval, token) != Some(site.number) {
+            return Err(gone());
+        }
+        let (me, id, caller) = (self.clone(), site.id.clone(), caller.clone());
+        let (hash, now) = (TokenHash::of(token).to_vec(), self.now());
+        let member = site
+            .write(move |tx| {
+                let (me, site, caller, hash) = (me.clone(), id.clone(), caller.clone(), hash.clone());
+                boxed!({
+                    let sql = "update stoa.link set used = $1 where site = $2 and hash = $3 and purpose = $4 \
+                               and used is null and expires > $1 returning member";
+                    let read = |row: &stoa_store::Row<'_>| Ok(MemberId::from(row.text(0)?));
+                    let named = tx.row(sql, &params![now, &site, hash, NAME], read).await?.ok_or_else(gone)?;
+                    let member = member::get(tx, &site, &named).await?.filter(waits).ok_or_else(gone)?;
+                    let (member, _) = me.member_move_in(tx, &site, &caller, member, Move::Approve).await?;
+                    Ok(member)
+                })
+            })
+            .await?;
+        self.mail_soon(&site.id).await;
+        Ok(member)
     }
 
     async fn approval_find(&self, site: &Arc<Site>, link: &str) -> Result<Link> {

@@ -7,7 +7,7 @@ use stoa_kernel::{Email, Violation};
 /// Most bytes of a profile as JSON text.
 const MAX_BYTES: usize = 64 * 1024;
 /// Most elements of one list.
-const MAX_LIST: usize = 100;
+pub(crate) const MAX_LIST: usize = 100;
 const LABELS: usize = 2_000;
 
 /// A profile that has the right shape. Members with null are left out.
@@ -46,6 +46,20 @@ impl Profile {
     /// Takes over what `other` has and keeps the rest.
     pub(crate) fn merge(&mut self, other: Self) {
         self.0.extend(other.0);
+    }
+
+    /// What is too large of a profile that several changes have made, and that a single one may not be: none may
+    /// make it larger still.
+    pub(crate) fn outgrown(&self, before: &Self, field: &str) -> Option<Violation> {
+        let bytes = |it: &Self| it.to_stored().len();
+        let fields = |it: &Self| it.0.get("customFields").and_then(Value::as_array).map_or(0, Vec::len);
+        let grows = |size: fn(&Self) -> usize, most| size(self) > most && size(self) > size(before);
+        if grows(bytes, MAX_BYTES) {
+            let why = "the profile is too large";
+            return Some(Violation::new(field, "MAX_LENGTH", why).with("threshold", MAX_BYTES));
+        }
+        let why = format!("at most {MAX_LIST} custom fields");
+        grows(fields, MAX_LIST).then(|| Violation::new(field, "MAX_SIZE", why).with("threshold", MAX_LIST))
     }
 
     pub fn text(&self, name: &str) -> Option<&str> {
@@ -99,7 +113,7 @@ const EMAIL_TAGS: &[&str] = &["UNTAGGED", "MAIN", "HOME", "WORK"];
 const PHONE_TAGS: &[&str] = &["UNTAGGED", "MAIN", "HOME", "MOBILE", "WORK", "FAX"];
 const ADDRESS_TAGS: &[&str] = &["UNTAGGED", "HOME", "WORK", "BILLING", "SHIPPING"];
 
-const MEMBERS: &[(&str, Shape)] = &[
+pub(crate) const MEMBERS: &[(&str, Shape)] = &[
     ("firstName", Shape::Text(100)),
     ("lastName", Shape::Text(100)),
     ("nickname", Shape::Text(100)),
@@ -166,9 +180,10 @@ const PHONE: &[(&str, Format)] = &[
 ];
 
 /// The last millisecond that clients have a date for, in both directions.
-const LAST_MILLI: f64 = 8.64e15;
+pub(crate) const LAST_MILLI: i64 = 8_640_000_000_000_000;
 
-struct Check(Vec<Violation>);
+/// What was found wrong so far.
+pub(crate) struct Check(pub(crate) Vec<Violation>);
 
 impl Check {
     fn wrong(&mut self, field: &str, why: &str) {
@@ -214,7 +229,7 @@ impl Check {
         }
     }
 
-    fn text(&mut self, value: &Value, path: &str, most: usize) {
+    pub(crate) fn text(&mut self, value: &Value, path: &str, most: usize) {
         match value.as_str() {
             None => self.wrong(path, "text is expected"),
             Some(text) if text.chars().count() > most => {
@@ -252,7 +267,17 @@ impl Check {
         }
     }
 
-    fn list(&mut self, value: &Value, path: &str, most: usize, mut each: impl FnMut(&mut Self, &Value, &str)) {
+    pub(crate) fn texts(&mut self, value: &Value, path: &str) {
+        self.shape(Shape::Texts(MAX_LIST), value, path);
+    }
+
+    pub(crate) fn list(
+        &mut self,
+        value: &Value,
+        path: &str,
+        most: usize,
+        mut each: impl FnMut(&mut Self, &Value, &str),
+    ) {
         let Some(items) = value.as_array() else {
             return self.wrong(path, "a list is expected");
         };
@@ -265,7 +290,7 @@ impl Check {
         }
     }
 
-    fn object<'v>(&mut self, value: &'v Value, path: &str) -> Option<&'v Map<String, Value>> {
+    pub(crate) fn object<'v>(&mut self, value: &'v Value, path: &str) -> Option<&'v Map<String, Value>> {
         let object = value.as_object();
         if object.is_none() {
             self.wrong(path, "an object is expected");
@@ -302,7 +327,7 @@ impl Check {
         }
     }
 
-    fn address(&mut self, value: &Value, path: &str) {
+    pub(crate) fn address(&mut self, value: &Value, path: &str) {
         let Some(object) = self.object(value, path) else { return };
         for (name, value) in object.iter().filter(|(_, it)| !it.is_null()) {
             let path = format!("{path}.{name}");
@@ -326,9 +351,10 @@ impl Check {
         }
     }
 
-    fn custom_field(&mut self, value: &Value, path: &str) {
+    pub(crate) fn custom_field(&mut self, value: &Value, path: &str) {
         let Some(object) = self.object(value, path) else { return };
         match object.get("name").and_then(Value::as_str) {
+            Some(name) if name.contains('\0') => self.wrong(&format!("{path}.name"), "text can't hold U+0000"),
             Some(name) if !name.is_empty() => {}
             _ => self.0.push(Violation::new(format!("{path}.name"), "REQUIRED_FIELD", "a name is needed")),
         }
@@ -336,6 +362,13 @@ impl Check {
             None | Some(Value::Null) => {}
             Some(value) => self.custom_value(value, &format!("{path}.value"), 0),
         }
+    }
+
+    /// Whether a custom value of the right shape stands here.
+    pub(crate) fn is_custom_value(value: &Value) -> bool {
+        let mut check = Self(Vec::new());
+        check.custom_value(value, "", 0);
+        check.0.is_empty()
     }
 
     /// One of `strValue`, `numValue`, `dateValue`, `boolValue`, `listValue`, `mapValue`.
@@ -358,7 +391,7 @@ impl Check {
             "numValue" => self.wrong(&path, "a number is expected"),
             "boolValue" if value.is_boolean() => {}
             "boolValue" => self.wrong(&path, "true or false is expected"),
-            "dateValue" if value.as_f64().is_some_and(|it| it.abs() <= LAST_MILLI) => {}
+            "dateValue" if value.as_f64().is_some_and(|it| it.abs() <= LAST_MILLI as f64) => {}
             "dateValue" if value.as_str().is_some_and(is_timestamp) => {}
             "dateValue" => self.wrong(&path, "a date like 2024-03-05T06:07:08.009Z or milliseconds are expected"),
             "listValue" | "mapValue" if !value.is_object() => self.wrong(&path, "an object is expected"),
@@ -372,6 +405,9 @@ impl Check {
                 Value::Null => {}
                 Value::Object(items) => {
                     for (name, item) in items {
+                        if name.contains('\0') {
+                            self.wrong(&format!("{path}.value"), "a name can't hold U+0000");
+                        }
                         self.custom_value(item, &format!("{path}.value.{name}"), depth + 1);
                     }
                 }
@@ -424,7 +460,7 @@ fn digits(text: &str) -> Option<u32> {
 }
 
 /// Whether a text or name anywhere inside holds U+0000.
-fn has_nul(value: &Value) -> bool {
+pub(crate) fn has_nul(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains('\0'),
         Value::Array(items) => items.iter().any(has_nul),

@@ -14,7 +14,7 @@ use stoa_identity::{
     Marks, SignIn,
     member::{Attempt, Member, Move, Registration},
 };
-use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Secret, clock::iso_from_millis};
+use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Secret, Violation, clock::iso_from_millis};
 
 /// A call and where it comes from.
 pub(crate) struct From {
@@ -65,13 +65,33 @@ pub(crate) async fn register(State(app): State<App>, from: From) -> Answer {
     let text = |name: &str| data[name].as_str().unwrap_or_default();
     let registration =
         Registration { email: text("email").to_owned(), password: Secret::new(text("password")), profile };
-    signed(app.identity.member_register(&from.ask.site, &from.attempt(), &registration).await?)
+    let registered = app.identity.member_register(&from.ask.site, &from.attempt(), &registration).await;
+    signed(&app, &from.ask, registered.map_err(in_older_words)?).await
+}
+
+/// What is wrong with a registration, by the names that stand in this request.
+fn in_older_words(fault: Fault) -> Fault {
+    let path = |field: &str| match field {
+        "loginId.email" => "email".to_owned(),
+        "profile.privacyStatus" => "profilePrivacyStatus".to_owned(),
+        _ => match field.strip_prefix("profile") {
+            // Values stand beside their field's name.
+            Some(rest) if rest.starts_with(".customFields[") => {
+                format!("contactInfo{}", rest.replacen("].value", "]", 1))
+            }
+            Some(rest) => format!("contactInfo{rest}"),
+            None => field.to_owned(),
+        },
+    };
+    let violations = fault.violations().iter().map(|it| Violation { field: path(&it.field), ..it.clone() });
+    let violations = violations.collect();
+    fault.violating(violations)
 }
 
 /// `POST …/api/v1/auth/login`.
 pub(crate) async fn login(State(app): State<App>, from: From) -> Answer {
     let (email, password) = (from.ask.text("email"), Secret::new(from.ask.text("password")));
-    signed(app.identity.member_login(&from.ask.site, &from.attempt(), email, &password).await?)
+    signed(&app, &from.ask, app.identity.member_login(&from.ask.site, &from.attempt(), email, &password).await?).await
 }
 
 /// `POST …/v1/auth/members/send-set-password-email`: answers alike whether or not the address is known.
@@ -89,10 +109,14 @@ pub(crate) async fn change_login_email(State(app): State<App>, ask: Ask) -> Answ
     answer("member", view(&member))
 }
 
-/// `POST …/api/v1/members/approve`: by id or address.
+/// `POST …/api/v1/members/approve`: by id, address or the token that came with the registration.
 pub(crate) async fn approve(State(app): State<App>, ask: Ask) -> Answer {
-    let id = named(&app, &ask).await?;
-    app.identity.member_move(&ask.site, &ask.caller, &id, Move::Approve).await?;
+    if ask.text("token").is_empty() {
+        let id = named(&app, &ask).await?;
+        app.identity.member_move(&ask.site, &ask.caller, &id, Move::Approve).await?;
+    } else {
+        app.identity.approval_by_token(&ask.site, &ask.caller, ask.text("token")).await?;
+    }
     answer("session", json!({}))
 }
 
@@ -118,7 +142,7 @@ async fn named(app: &App, ask: &Ask) -> Result<MemberId, Fault> {
     }
 }
 
-fn signed(outcome: SignIn) -> Answer {
+async fn signed(app: &App, ask: &Ask, outcome: SignIn) -> Answer {
     match outcome {
         SignIn::Success { member, session_token } => {
             let session = json!({ "token": session_token.expose() });
@@ -126,6 +150,10 @@ fn signed(outcome: SignIn) -> Answer {
         }
         SignIn::RequireEmailVerification { state_token, .. } => {
             Err(Fault::new(Code::VerificationRequired).with("verificationId", state_token.expose()).into())
+        }
+        SignIn::RequireOwnerApproval { member } => {
+            let token = app.identity.approval_token(&ask.site, &member.id).await?;
+            Ok(body::ok(&json!({ "member": view(&member), "approvalToken": token.expose() })))
         }
         outcome => answer("member", view(outcome.member())),
     }
@@ -135,6 +163,12 @@ fn view(member: &Member) -> Value {
     let profile = member.profile.to_json();
     let text = |name: &str| member.profile.text(name);
     let list = |name: &str| profile[name].as_array().cloned().unwrap_or_default();
+    // As registrations have them: the value beside the name.
+    let fields = list("customFields").into_iter().map(|mut it| {
+        let mut field = it["value"].take().as_object().cloned().unwrap_or_default();
+        field.insert("name".to_owned(), it["name"].take());
+        Value::Object(field)
+    });
     without_nulls(json!({
         "id": member.id,
         "contactId": member.id,
@@ -152,9 +186,9 @@ fn view(member: &Member) -> Value {
         "lastLoginDate": member.last_login.map(iso_from_millis),
         "emails": list("emails"),
         "phones": list("phones"),
-        "addresses": [],
+        "addresses": member.contact()["addresses"],
         "labels": list("labels"),
-        "customFields": [],
+        "customFields": fields.collect::<Vec<_>>(),
         "groups": [],
     }))
 }

@@ -1,7 +1,7 @@
 //! Members as the members API writes and reads them (identity.md 17).
 
 use super::ask::{invalid, texts};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use stoa_identity::member::{Member, MemberChange, MemberField as F, MemberFilter, MemberSort, Operand, Status};
 use stoa_kernel::{
     Code, Fault, Result, Violation,
@@ -12,6 +12,9 @@ use stoa_kernel::{
 /// Conditions of one filter, and how deep they may be nested.
 const CONDITIONS: usize = 200;
 const DEPTH: usize = 16;
+/// Characters of a search, and fields that it names.
+const EXPRESSION: usize = 100;
+const SEARCHED: usize = 4;
 
 /// How much of a member is shown; each contains the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,14 +26,23 @@ pub(crate) enum Fieldset {
 
 impl Fieldset {
     /// The largest one asked for; PUBLIC when none is.
-    pub(crate) fn of(asked: &Value) -> Self {
-        let names = texts(asked, "fieldsets").unwrap_or_default();
-        let known = names.iter().map(|it| match it.as_str() {
-            "FULL" => Self::Full,
-            "EXTENDED" => Self::Extended,
-            _ => Self::Public,
-        });
-        known.max().unwrap_or(Self::Public)
+    ///
+    /// # Errors
+    /// [`Code::Validation`] for more than there are, and for others.
+    pub(crate) fn of(asked: &Value) -> Result<Self> {
+        let names = texts(asked, "fieldsets")?;
+        let all = [("PUBLIC", Self::Public), ("EXTENDED", Self::Extended), ("FULL", Self::Full)];
+        if names.len() > all.len() {
+            let violation = Violation::new("fieldsets", "MAX_SIZE", "at most 3 are expected");
+            return Err(Fault::invalid(vec![violation.with("threshold", all.len())]));
+        }
+        let known = |name: &String| all.iter().find(|it| it.0 == name).map(|it| it.1);
+        let known: Option<Vec<Self>> = names.iter().map(known).collect();
+        let known = known.ok_or_else(|| {
+            let why = "PUBLIC, EXTENDED or FULL is expected";
+            Fault::invalid(vec![Violation::new("fieldsets", "INVALID_ENUM_VALUE", why)])
+        })?;
+        Ok(known.into_iter().max().unwrap_or(Self::Public))
     }
 }
 
@@ -45,17 +57,13 @@ pub(crate) fn status_name(status: Status) -> &'static str {
 
 pub(crate) fn view(member: &Member, fieldset: Fieldset) -> Value {
     let is_extended = fieldset >= Fieldset::Extended;
-    let text = |name: &str| member.profile.text(name);
-    let given = [text("firstName"), text("lastName")].into_iter().flatten().collect::<Vec<_>>().join(" ");
-    let nickname = text("nickname").map(str::to_owned).or_else(|| Some(given).filter(|it| !it.is_empty()));
-    let photo = member.card.get("photo").cloned().or_else(|| text("picture").map(|it| json!({ "url": it })));
     let mut view = json!({
         "id": member.id,
         "contactId": member.id,
         "profile": {
-            "nickname": nickname,
-            "slug": text("slug"),
-            "photo": photo,
+            "nickname": member.shown_name(),
+            "slug": member.profile.text("slug"),
+            "photo": member.shown_photo(),
             "cover": member.card.get("cover"),
             "title": member.card.get("title"),
         },
@@ -76,89 +84,9 @@ pub(crate) fn view(member: &Member, fieldset: Fieldset) -> Value {
     }
     let mut view = without_nulls(view);
     if fieldset == Fieldset::Full {
-        view["contact"] = contact(member);
+        view["contact"] = member.contact();
     }
     view
-}
-
-fn contact(member: &Member) -> Value {
-    let profile = member.profile.to_json();
-    let text = |name: &str| member.profile.text(name);
-    let part = |list: &str, name: &str| -> Vec<Value> {
-        profile[list].as_array().into_iter().flatten().map(|it| it[name].clone()).filter(|it| !it.is_null()).collect()
-    };
-    let phones = match profile["phones"].as_array() {
-        Some(phones) => phones.clone(),
-        None => part("phonesV2", "phone"),
-    };
-    let emails = match profile["emails"].as_array() {
-        Some(emails) => emails.clone(),
-        None => std::iter::once(json!(member.email)).chain(part("secondaryEmails", "email")).collect(),
-    };
-    let addresses: Vec<Value> = profile["addresses"].as_array().into_iter().flatten().map(address).collect();
-    let mut fields = Map::new();
-    for field in profile["customFields"].as_array().into_iter().flatten() {
-        if let Some(name) = field["name"].as_str() {
-            fields.insert(name.to_owned(), json!({ "name": name, "value": plain(&field["value"]) }));
-        }
-    }
-    let mut contact = without_nulls(json!({
-        "firstName": text("firstName"),
-        "lastName": text("lastName"),
-        "company": text("company"),
-        "jobTitle": text("position"),
-        "birthdate": text("birthdate"),
-        "phones": phones,
-        "emails": emails,
-        "addresses": addresses,
-    }));
-    // A null in there is the member's own.
-    contact["customFields"] = Value::Object(fields);
-    contact
-}
-
-const ADDRESS: [&str; 7] =
-    ["addressLine", "addressLine2", "city", "subdivision", "country", "postalCode", "streetAddress"];
-
-fn address(kept: &Value) -> Value {
-    let mut address = Map::new();
-    address.extend(kept.get("id").map(|it| ("id".to_owned(), it.clone())));
-    for name in ADDRESS {
-        address.extend(kept["address"].get(name).map(|it| (name.to_owned(), it.clone())));
-    }
-    Value::Object(address)
-}
-
-/// The value inside a custom value (identity.md 10.3).
-fn plain(value: &Value) -> Value {
-    let Some((kind, inner)) = value.as_object().and_then(|it| it.iter().find(|it| !it.1.is_null())) else {
-        return Value::Null;
-    };
-    match kind.as_str() {
-        "listValue" => inner["value"].as_array().into_iter().flatten().map(plain).collect(),
-        "mapValue" => {
-            let members = inner["value"].as_object().into_iter().flatten();
-            Value::Object(members.map(|(name, it)| (name.clone(), plain(it))).collect())
-        }
-        _ => inner.clone(),
-    }
-}
-
-/// The custom value that holds a plain one; one without a kind is null.
-fn custom(value: &Value) -> Value {
-    match value {
-        Value::Null => json!({}),
-        Value::Bool(it) => json!({ "boolValue": it }),
-        Value::Number(it) => json!({ "numValue": it }),
-        Value::String(it) => json!({ "strValue": it }),
-        Value::Array(list) => {
-            json!({ "listValue": { "value": list.iter().map(custom).collect::<Vec<_>>() } })
-        }
-        Value::Object(members) => {
-            let members: Map<String, Value> = members.iter().map(|(name, it)| (name.clone(), custom(it))).collect();
-            json!({ "mapValue": { "value": members } })
-        }
-    }
 }
 
 /// Reads what a `member` of a request changes; what it does not name stays, null removes.
@@ -193,13 +121,21 @@ pub(crate) fn change(member: &Value) -> Result<MemberChange> {
             }
         }
     }
-    if let Some(contact) = part("contact")? {
-        contact_change(contact, &mut change.profile)?;
+    for (name, value) in part("contact")?.into_iter().flatten() {
+        match name.as_str() {
+            "firstName" | "lastName" | "company" | "birthdate" => change.profile.insert(name.clone(), value.clone()),
+            "jobTitle" => change.profile.insert("position".to_owned(), value.clone()),
+            "phones" | "emails" | "addresses" | "customFields" => change.contact.insert(name.clone(), value.clone()),
+            _ => None,
+        };
     }
-    match member["privacyStatus"].as_str() {
-        Some(it @ ("PUBLIC" | "PRIVATE")) => drop(change.profile.insert("privacyStatus".to_owned(), it.into())),
-        None | Some("UNKNOWN") => {}
-        Some(_) => {
+    match &member["privacyStatus"] {
+        Value::Null => {}
+        Value::String(it) if it == "UNKNOWN" => {}
+        Value::String(it) if it == "PUBLIC" || it == "PRIVATE" => {
+            change.profile.insert("privacyStatus".to_owned(), it.as_str().into());
+        }
+        _ => {
             let why = "PUBLIC or PRIVATE is expected";
             return Err(Fault::invalid(vec![Violation::new("member.privacyStatus", "INVALID_ENUM_VALUE", why)]));
         }
@@ -212,51 +148,6 @@ fn image(value: &Value, name: &str) -> Result<Value> {
         Value::Null | Value::Object(_) => Ok(value.clone()),
         _ => Err(invalid(&format!("member.profile.{name}"), "an object is expected")),
     }
-}
-
-fn contact_change(contact: &Map<String, Value>, profile: &mut Map<String, Value>) -> Result<()> {
-    for (name, value) in contact {
-        match name.as_str() {
-            "firstName" | "lastName" | "company" | "birthdate" => drop(profile.insert(name.clone(), value.clone())),
-            "jobTitle" => drop(profile.insert("position".to_owned(), value.clone())),
-            "phones" => {
-                profile.insert("phones".to_owned(), value.clone());
-                profile.insert("phonesV2".to_owned(), Value::Null);
-            }
-            "emails" => {
-                profile.insert("emails".to_owned(), value.clone());
-                profile.insert("secondaryEmails".to_owned(), Value::Null);
-            }
-            "addresses" => {
-                let list = match value {
-                    Value::Null => Value::Null,
-                    Value::Array(list) => list
-                        .iter()
-                        .map(|it| {
-                            let mut address = it.clone();
-                            let id = address.as_object_mut().and_then(|it| it.remove("id")).unwrap_or_default();
-                            json!({ "id": id, "address": address, "tag": "UNTAGGED" })
-                        })
-                        .collect(),
-                    _ => return Err(invalid("member.contact.addresses", "a list is expected")),
-                };
-                profile.insert(name.clone(), list);
-            }
-            "customFields" => {
-                let fields = match value {
-                    Value::Null => Value::Null,
-                    Value::Object(fields) => {
-                        let value = |it: &Value| if it.is_object() { custom(&it["value"]) } else { custom(it) };
-                        fields.iter().map(|(key, it)| json!({ "name": key, "value": value(it) })).collect()
-                    }
-                    _ => return Err(invalid("member.contact.customFields", "an object is expected")),
-                };
-                profile.insert(name.clone(), fields);
-            }
-            _ => {}
-        }
-    }
-    Ok(())
 }
 
 /// Reads a filter: members of the member by their path, each a value or operators, with `$and`, `$or`
@@ -388,9 +279,13 @@ fn value(field: F, sent: &Value, path: &str) -> Result<Operand> {
 /// them by comparing places in a list either.
 ///
 /// # Errors
-/// [`Code::NotSupported`].
+/// [`Code::NotSupported`]; [`Code::Validation`] for a direction that is none.
 pub(crate) fn sort(sent: &Value, is_staff: bool) -> Result<(MemberSort, bool)> {
-    let Some(first) = sent.as_array().and_then(|it| it.first()) else { return Ok((MemberSort::Created, false)) };
+    let first = match sent.as_array().map(Vec::as_slice) {
+        None | Some([]) => return Ok((MemberSort::Created, false)),
+        Some([first]) => first,
+        Some(_) => return Err(Fault::because(Code::NotSupported, "members can't be sorted by more than one field")),
+    };
     let sort = match first["fieldName"].as_str().unwrap_or_default() {
         "createdDate" | "_createdDate" => MemberSort::Created,
         "lastLoginDate" if is_staff => MemberSort::LastLogin,
@@ -398,7 +293,40 @@ pub(crate) fn sort(sent: &Value, is_staff: bool) -> Result<(MemberSort, bool)> {
         "loginEmail" if is_staff => MemberSort::Email,
         name => return Err(Fault::because(Code::NotSupported, format!("members can't be sorted by {name}"))),
     };
-    Ok((sort, first["order"] != "DESC"))
+    let order = &first["order"];
+    let is = |name: &str| order.as_str().is_some_and(|it| it.eq_ignore_ascii_case(name));
+    if !order.is_null() && !is("ASC") && !is("DESC") {
+        let violation = Violation::new("query.sort[0].order", "INVALID_ENUM_VALUE", "ASC or DESC is expected");
+        return Err(Fault::invalid(vec![violation]));
+    }
+    Ok((sort, !is("DESC")))
+}
+
+/// Reads a search: what a member begins with, in one of the fields that are named.
+///
+/// # Errors
+/// [`Code::Validation`]; [`Code::NotSupported`] for fields that are not searched.
+pub(crate) fn search(sent: &Value, is_staff: bool) -> Result<MemberFilter> {
+    let wrong = |name: &str, rule, why: &str, most: usize| {
+        Fault::invalid(vec![Violation::new(format!("search.{name}"), rule, why).with("threshold", most)])
+    };
+    let expression = match &sent["expression"] {
+        Value::Null => return Ok(MemberFilter::default()),
+        Value::String(it) if it.is_empty() => return Ok(MemberFilter::default()),
+        Value::String(it) if it.chars().count() <= EXPRESSION => it,
+        Value::String(_) => return Err(wrong("expression", "MAX_LENGTH", "at most 100 characters", EXPRESSION)),
+        _ => return Err(invalid("search.expression", "text is expected")),
+    };
+    let mut names = texts(&sent["fields"], "search.fields")?;
+    if names.len() > SEARCHED {
+        return Err(wrong("fields", "MAX_SIZE", "at most 4 fields", SEARCHED));
+    }
+    if names.is_empty() {
+        names
+            .extend(["profile.nickname", "loginEmail"].iter().take(1 + usize::from(is_staff)).map(|&it| it.to_owned()));
+    }
+    let any = names.iter().map(|it| filter(&json!({ it: { "$startsWith": expression } }), is_staff));
+    Ok(MemberFilter::Any(any.collect::<Result<_>>()?))
 }
 
 pub(crate) fn without_nulls(value: Value) -> Value {

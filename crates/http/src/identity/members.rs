@@ -22,17 +22,19 @@ pub(crate) async fn my(State(app): State<App>, ask: Ask) -> Answer {
         return Err(Fault::new(Code::NotFound).into());
     };
     let member = app.identity.member_get(&ask.site, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
-    answer("member", view(&member, Fieldset::of(&ask.data["fieldsets"])))
+    answer("member", view(&member, Fieldset::of(&ask.data["fieldsets"])?))
 }
 
 /// `GET /{id}`: all of it for the member, editors and apps; for others the public part of a public profile.
 pub(crate) async fn get(State(app): State<App>, ask: Ask) -> Answer {
     let (member, seen) = app.identity.member_see(&ask.site, &ask.caller, &id(&ask)).await?;
-    let fieldset = match seen {
-        Audience::Staff => Fieldset::of(&ask.data["fieldsets"]),
-        Audience::Public => Fieldset::Public,
-    };
-    answer("member", view(&member, fieldset))
+    answer("member", view(&member, fieldset(&ask, seen)?))
+}
+
+/// As much of members as is asked for, and as the caller may see.
+fn fieldset(ask: &Ask, audience: Audience) -> Result<Fieldset> {
+    let most = if audience == Audience::Staff { Fieldset::Full } else { Fieldset::Public };
+    Fieldset::of(&ask.data["fieldsets"]).map(|it| it.min(most))
 }
 
 /// `GET /members`: a page of members.
@@ -43,12 +45,9 @@ pub(crate) async fn list(State(app): State<App>, ask: Ask) -> Answer {
 /// `POST /query`: a page of the members that a filter finds.
 pub(crate) async fn query(State(app): State<App>, ask: Ask) -> Answer {
     let is_staff = app.identity.audience(&ask.site, &ask.caller).await? == Audience::Staff;
-    let mut filter = member_wire::filter(&ask.data["query"]["filter"], is_staff)?;
-    if let Some(expression) = ask.data["search"]["expression"].as_str().filter(|it| !it.is_empty()) {
-        let names = if is_staff { &["profile.nickname", "loginEmail"][..] } else { &["profile.nickname"] };
-        let any = names.iter().map(|it| member_wire::filter(&json!({ *it: { "$startsWith": expression } }), is_staff));
-        filter = MemberFilter::All(vec![filter, MemberFilter::Any(any.collect::<Result<Vec<_>>>()?)]);
-    }
+    let filter = member_wire::filter(&ask.data["query"]["filter"], is_staff)?;
+    let search = member_wire::search(&ask.data["search"], is_staff)?;
+    let filter = MemberFilter::All(vec![filter, search]);
     page(&app, &ask, filter).await
 }
 
@@ -63,12 +62,9 @@ async fn page(app: &App, ask: &Ask, filter: MemberFilter) -> Answer {
         true => ask.cursor_page(LIMIT).map(|(limit, cursor)| (limit, Window::After(cursor.to_owned())))?,
         false => ask.page(LIMIT).map(|(limit, offset)| (limit, Window::Offset(offset)))?,
     };
-    let query = MemberQuery { filter, sort, is_ascending, limit, window };
+    let query = MemberQuery { filter, sort, is_ascending, limit, window, viewer: own(ask).ok() };
     let page = app.identity.member_query(&ask.site, audience, &query).await?;
-    let fieldset = match audience {
-        Audience::Staff => Fieldset::of(&ask.data["fieldsets"]),
-        Audience::Public => Fieldset::Public,
-    };
+    let fieldset = fieldset(ask, audience)?;
     let members: Vec<Value> = page.members.iter().map(|it| view(it, fieldset)).collect();
     let mut metadata = json!({ "count": members.len() });
     match query.window {
@@ -89,14 +85,14 @@ async fn page(app: &App, ask: &Ask, filter: MemberFilter) -> Answer {
 pub(crate) async fn create(State(app): State<App>, ask: Ask) -> Answer {
     let member = &ask.data["member"];
     let email = member["loginEmail"].as_str().unwrap_or_default();
-    let member = app.identity.member_create(&ask.site, &ask.caller, email, &member_wire::change(member)?).await?;
+    let member = app.identity.member_create(&ask.site, &ask.caller, email, member_wire::change(member)?).await?;
     whole(&member)
 }
 
 /// `PATCH /{id}`.
 pub(crate) async fn update(State(app): State<App>, ask: Ask) -> Answer {
     let change = member_wire::change(&ask.data["member"])?;
-    whole(&app.identity.member_change(&ask.site, &ask.caller, &id(&ask), &change).await?)
+    whole(&app.identity.member_change(&ask.site, &ask.caller, &id(&ask), change).await?)
 }
 
 /// `POST /{id}/slug`.
@@ -110,11 +106,11 @@ pub(crate) async fn my_slug(State(app): State<App>, ask: Ask) -> Answer {
 }
 
 async fn rename(app: &App, ask: &Ask, id: &MemberId) -> Answer {
-    let change = member_wire::change(&json!({ "profile": { "slug": ask.text("slug") } }))?;
     if !slug_fits(ask.text("slug")) {
         return Err(super::ask::invalid("slug", "letters, digits, dots, hyphens and underscores are expected").into());
     }
-    whole(&app.identity.member_change(&ask.site, &ask.caller, id, &change).await?)
+    let change = member_wire::change(&json!({ "profile": { "slug": ask.text("slug") } }))?;
+    whole(&app.identity.member_change(&ask.site, &ask.caller, id, change).await?)
 }
 
 /// `POST /join-community`.
@@ -164,11 +160,15 @@ pub(crate) async fn delete_my(State(app): State<App>, ask: Ask) -> Answer {
     done()
 }
 
-/// `POST /bulk/delete`: each with an answer of its own.
+/// `POST /bulk/delete`: each with an answer of its own. Who may not delete one of them deletes none.
 pub(crate) async fn bulk_delete(State(app): State<App>, ask: Ask) -> Answer {
     let ids = ask.texts("memberIds")?;
     if ids.is_empty() || ids.len() > LIMIT as usize {
         return Err(super::ask::invalid("memberIds", "1 to 100 ids are expected").into());
+    }
+    let own = own(&ask).ok();
+    if !ask.caller.is_privileged() && ids.iter().any(|it| own.as_ref().is_none_or(|own| own.as_str() != it)) {
+        return Err(Fault::new(Code::Forbidden).into());
     }
     let mut results = Vec::with_capacity(ids.len());
     for id in &ids {
@@ -219,7 +219,7 @@ async fn many(app: &App, ask: &Ask, step: Move) -> Answer {
         return Err(super::ask::invalid("filter", "an object is expected").into());
     }
     let filter = member_wire::filter(filter, true)?;
-    app.identity.members_move(&ask.site, &ask.caller, &filter, step).await?;
+    app.identity.members_move(&ask.site, &ask.caller, filter, step).await?;
     answer("jobId", app.world.uuid())
 }
 

@@ -1,44 +1,103 @@
 //! What the members API makes and changes: accounts without a password, profiles, slugs, silence.
 
-use super::{Member, MemberFilter, Move, Status, is_there, row};
-use crate::{Identity, audit, community::privacy, notice, profile::Profile, recovery};
+use super::{Member, Status, contact, is_there, row, show::Privacy};
+use crate::{
+    Identity, audit,
+    community::privacy,
+    notice,
+    profile::{Profile, has_nul},
+    recovery,
+};
 use serde_json::{Map, Value};
 use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Result, Violation};
 use stoa_store::{Site, boxed};
-
-/// Members that one call by filter reaches.
-const BY_FILTER: u32 = 1_000;
 
 /// A change of what a member shows; null removes.
 #[derive(Debug, Clone, Default)]
 pub struct MemberChange {
     /// By the names of IdentityProfile (identity.md 10.3).
     pub profile: Map<String, Value>,
+    /// Phones, emails, addresses and custom fields of the contact, as [`Member::contact`] shows them.
+    pub contact: Map<String, Value>,
     /// Photo, cover, title.
     pub card: Map<String, Value>,
 }
 
 impl MemberChange {
     /// # Errors
-    /// [`Code::Validation`].
-    fn check(&self) -> Result<(Profile, Vec<String>)> {
-        let profile = Profile::parse(&Value::Object(self.profile.clone()), "member").map_err(Fault::invalid)?;
-        if Value::Object(self.card.clone()).to_string().len() > 16 * 1024 {
-            return Err(Fault::invalid(vec![Violation::new(
-                "member.profile",
-                "MAX_LENGTH",
-                "the profile is too large",
-            )]));
+    /// [`Code::Validation`], with paths in a `member` of the members API.
+    fn check(self) -> Result<Checked> {
+        let mut wrong = contact::violations(&self.contact, "member.contact");
+        for (name, value) in &self.card {
+            if has_nul(value) {
+                let path = format!("member.profile.{name}");
+                wrong.push(Violation::new(path, "FORMAT", "text can't hold U+0000"));
+            }
         }
-        let gone = self.profile.iter().filter(|it| it.1.is_null()).map(|it| it.0.clone()).collect();
-        Ok((profile, gone))
+        if Value::Object(self.card.clone()).to_string().len() > 16 * 1024 {
+            wrong.push(Violation::new("member.profile", "MAX_LENGTH", "the profile is too large"));
+        }
+        let profile = Profile::parse(&Value::Object(self.profile.clone()), "").unwrap_or_else(|it| {
+            wrong.extend(it.into_iter().map(|it| {
+                let path = it.field.strip_prefix('.').map(|it| format!(".{}", contact::path(it)));
+                Violation { field: format!("member{}", path.unwrap_or_default()), ..it }
+            }));
+            Profile::default()
+        });
+        match wrong.is_empty() {
+            true => Ok(Checked { profile, change: self }),
+            false => Err(Fault::invalid(wrong)),
+        }
+    }
+}
+
+/// A change that can be made.
+#[derive(Debug, Clone)]
+struct Checked {
+    /// What the change sets of the profile.
+    profile: Profile,
+    change: MemberChange,
+}
+
+impl Checked {
+    fn goes_public(&self) -> bool {
+        self.profile.text("privacyStatus") == Some("PUBLIC")
+    }
+
+    /// Makes the change. Whoever writes back what was read changes nothing: what is shown in place of something
+    /// that is not there does not come to be there.
+    fn apply(&self, member: &mut Member, id: impl FnMut() -> String) {
+        let (name, photo) = (member.shown_name(), member.shown_photo());
+        let privacy = if member.is_public { "PUBLIC" } else { "PRIVATE" };
+        let is_photo_shown = self.change.card.get("photo").is_some_and(|it| Some(it) == photo.as_ref());
+        for (key, value) in &self.change.profile {
+            let is_shown = match key.as_str() {
+                "nickname" => value.as_str() == name.as_deref(),
+                "privacyStatus" => value == privacy,
+                "picture" => is_photo_shown,
+                _ => false,
+            };
+            match self.profile.0.get(key) {
+                _ if is_shown => {}
+                Some(value) => drop(member.profile.0.insert(key.clone(), value.clone())),
+                None => drop(member.profile.0.remove(key)),
+            }
+        }
+        for (key, value) in &self.change.card {
+            match value {
+                _ if key == "photo" && is_photo_shown => {}
+                Value::Null => drop(member.card.remove(key)),
+                value => drop(member.card.insert(key.clone(), value.clone())),
+            }
+        }
+        contact::merge(member, &self.change.contact, id);
     }
 }
 
 /// Whether a text can stand in an address as a member's slug.
 pub fn slug_fits(slug: &str) -> bool {
     let is_fit = |it: char| it.is_alphanumeric() || "-_.".contains(it);
-    !slug.is_empty() && slug.chars().count() <= 255 && slug.chars().all(is_fit)
+    !slug.is_empty() && slug.chars().count() <= 255 && slug.chars().all(is_fit) && ![".", ".."].contains(&slug)
 }
 
 impl Identity {
@@ -52,7 +111,7 @@ impl Identity {
         site: &Site,
         caller: &Caller,
         email: &str,
-        change: &MemberChange,
+        change: MemberChange,
     ) -> Result<Member> {
         if !caller.is_privileged() {
             return Err(Fault::new(Code::Forbidden));
@@ -61,21 +120,21 @@ impl Identity {
             let why = "the email address is not valid";
             Fault::invalid(vec![Violation::new("member.loginEmail", "FORMAT", why).with("type", "EMAIL")])
         })?;
-        let (profile, _) = change.check()?;
-        let goes_public = profile.text("privacyStatus") == Some("PUBLIC");
-        let (me, site_id, caller, card) = (self.clone(), site.id.clone(), caller.clone(), change.card.clone());
+        let change = change.check()?;
+        let (me, site_id, caller) = (self.clone(), site.id.clone(), caller.clone());
         site.write(move |tx| {
-            let (me, site, caller, card) = (me.clone(), site_id.clone(), caller.clone(), card.clone());
-            let (email, profile) = (email.clone(), profile.clone());
+            let (me, site, caller) = (me.clone(), site_id.clone(), caller.clone());
+            let (email, change) = (email.clone(), change.clone());
             boxed!({
                 let id = MemberId::from(me.world().uuid());
-                let mut member = Member::new(id, email.as_str(), profile, me.now());
-                member.card = card;
+                let mut member = Member::new(id, email.as_str(), Profile::default(), me.now());
                 member.status = Status::Active;
-                member.is_public = privacy::is_public_by_default(tx, &site).await?;
-                if goes_public && !privacy::may_be_public(tx, &site).await? {
+                Privacy::read(tx, &site).await?.begin(&mut member);
+                change.apply(&mut member, || me.world().uuid());
+                if change.goes_public() && !privacy::may_be_public(tx, &site).await? {
                     return Err(Fault::new(Code::CommunityClosed));
                 }
+                member.fits_beside(&Profile::default(), "member")?;
                 if !row::insert(tx, &site, &mut member, &email).await? {
                     return Err(Fault::new(Code::EmailTaken));
                 }
@@ -97,24 +156,11 @@ impl Identity {
         site: &Site,
         caller: &Caller,
         id: &MemberId,
-        change: &MemberChange,
+        change: MemberChange,
     ) -> Result<Member> {
-        let (profile, gone) = change.check()?;
-        let card = change.card.clone();
-        let goes_public = profile.text("privacyStatus") == Some("PUBLIC");
-        self.member_edit(site, caller, id, goes_public, move |member| {
-            for name in &gone {
-                member.profile.0.remove(name);
-            }
-            member.profile.merge(profile.clone());
-            for (name, value) in &card {
-                match value {
-                    Value::Null => member.card.remove(name),
-                    value => member.card.insert(name.clone(), value.clone()),
-                };
-            }
-        })
-        .await
+        let change = change.check()?;
+        let (me, goes_public) = (self.clone(), change.goes_public());
+        self.member_edit(site, caller, id, goes_public, move |member| change.apply(member, || me.world().uuid())).await
     }
 
     /// Silences a member, or lets the member speak again.
@@ -188,26 +234,6 @@ impl Identity {
         .await
     }
 
-    /// Makes a move with every member that a filter finds, at most [`BY_FILTER`] in one call; those whose
-    /// status does not know it stay as they are. Answers how many moved.
-    ///
-    /// # Errors
-    /// [`Code::Forbidden`] unless the caller is an app or owner.
-    pub async fn members_move(&self, site: &Site, caller: &Caller, filter: &MemberFilter, step: Move) -> Result<usize> {
-        if !caller.is_privileged() {
-            return Err(Fault::new(Code::Forbidden));
-        }
-        let mut moved = 0;
-        for id in self.member_ids(site, filter, BY_FILTER).await? {
-            match self.member_move(site, caller, &id, step).await {
-                Ok(_) => moved += 1,
-                Err(fault) if matches!(fault.code(), Code::NotFound | Code::AlreadyExists) => {}
-                Err(fault) => return Err(fault),
-            }
-        }
-        Ok(moved)
-    }
-
     async fn member_edit(
         &self,
         site: &Site,
@@ -232,8 +258,9 @@ impl Identity {
                     if goes_public && !member.is_public && !privacy::may_be_public(tx, &site).await? {
                         return Err(Fault::new(Code::CommunityClosed));
                     }
-                    let before = member.email.clone();
+                    let (before, profile) = (member.email.clone(), member.profile.clone());
                     edit(&mut member);
+                    member.fits_beside(&profile, "member")?;
                     row::update(tx, &site, &mut member, me.now()).await?;
                     if Email::parse(&before).is_some_and(|it| Email::parse(&member.email) != Some(it)) {
                         recovery::links_end(tx, &site, &member.id, me.now()).await?;

@@ -7,7 +7,7 @@
 use super::{Member, row};
 use crate::Identity;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use stoa_kernel::{Code, Fault, Millis, Result, SiteId};
+use stoa_kernel::{Code, Fault, MemberId, Millis, Result, SiteId};
 use stoa_sql::{Dialect, Value, Writer};
 use stoa_store::{Lane, Site, boxed};
 
@@ -96,12 +96,14 @@ pub struct MemberQuery {
     pub is_ascending: bool,
     pub limit: u32,
     pub window: Window,
+    /// Who reads a list for [`Audience::Public`]: whoever has blocked them is not in it.
+    pub viewer: Option<MemberId>,
 }
 
 impl Default for MemberQuery {
     fn default() -> Self {
         let (filter, sort) = (MemberFilter::default(), MemberSort::default());
-        Self { filter, sort, is_ascending: false, limit: 50, window: Window::Offset(0) }
+        Self { filter, sort, is_ascending: false, limit: 50, window: Window::Offset(0), viewer: None }
     }
 }
 
@@ -164,7 +166,7 @@ impl MemberQuery {
         };
         let mut sql = Writer::new(dialect);
         sql.push(row::SELECT).push(" where site = ").bind(site);
-        condition(&mut sql, audience, &self.filter);
+        self.condition(&mut sql, audience);
         if let Some((created, id)) = after {
             sql.push(" and (created < ").bind(created).push(" or (created = ").bind(created);
             sql.push(" and id < ").bind(id).push("))");
@@ -181,9 +183,28 @@ impl MemberQuery {
         let Window::Offset(_) = self.window else { return None };
         let mut sql = Writer::new(dialect);
         sql.push("select count(*) from (select 1 as one from stoa.member where site = ").bind(site);
-        condition(&mut sql, audience, &self.filter);
+        self.condition(&mut sql, audience);
         sql.push(" limit ").bind(COUNTED + 1).push(") as counted");
         Some(sql.finish())
+    }
+
+    fn condition(&self, sql: &mut Writer<'_>, audience: Audience) {
+        match (audience, &self.viewer) {
+            (Audience::Staff, _) => {
+                sql.push(" and status <> 'DELETED'");
+            }
+            (Audience::Public, viewer) => {
+                sql.push(" and privacy = 'PUBLIC' and status = 'ACTIVE'");
+                if let Some(viewer) = viewer {
+                    sql.push(" and not exists (select 1 from stoa.member_tie as tie where tie.site = member.site");
+                    sql.push(" and tie.kind = 'block' and tie.holder = member.id and tie.target = ")
+                        .bind(viewer)
+                        .push(")");
+                }
+            }
+        }
+        sql.push(" and ");
+        write(sql, &self.filter);
     }
 }
 
@@ -212,28 +233,6 @@ impl Identity {
         })
         .await
     }
-
-    /// The ids of members that a filter finds, at most `limit` of them.
-    pub async fn member_ids(
-        &self,
-        site: &Site,
-        filter: &MemberFilter,
-        limit: u32,
-    ) -> Result<Vec<stoa_kernel::MemberId>> {
-        let query =
-            MemberQuery { filter: filter.clone(), limit, window: Window::After(String::new()), ..Default::default() };
-        let page = self.member_query(site, Audience::Staff, &query).await?;
-        Ok(page.members.into_iter().map(|it| it.id).collect())
-    }
-}
-
-fn condition(sql: &mut Writer<'_>, audience: Audience, filter: &MemberFilter) {
-    match audience {
-        Audience::Staff => sql.push(" and status <> 'DELETED'"),
-        Audience::Public => sql.push(" and privacy = 'PUBLIC' and status = 'ACTIVE'"),
-    };
-    sql.push(" and ");
-    write(sql, filter);
 }
 
 fn write(sql: &mut Writer<'_>, filter: &MemberFilter) {

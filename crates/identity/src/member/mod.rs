@@ -1,10 +1,14 @@
 //! Members: the accounts of a site, and what is done to one. How one signs in is in `sign_in`, what those
-//! who run the site make and change in `edit`, lists in `list`, the moves between statuses in `status`.
+//! who run the site make and change in `edit`, lists in `list`, the moves between statuses in `status`, one for many
+//! members in `bulk`.
 
+mod bulk;
+mod contact;
 mod edit;
 mod import;
 mod list;
 mod row;
+mod show;
 mod sign_in;
 mod status;
 
@@ -18,8 +22,8 @@ pub use status::{Move, Status};
 
 use crate::{Identity, approval, audit, profile::Profile, session::Which};
 use serde_json::{Map, Value, json};
-use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Millis, Result, clock::iso_from_millis};
-use stoa_store::{Lane, Site, boxed};
+use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Millis, Result, SessionId, SiteId, clock::iso_from_millis};
+use stoa_store::{Lane, Site, Tx, boxed};
 
 /// An account of a site.
 #[derive(Debug, Clone, PartialEq)]
@@ -105,6 +109,24 @@ impl Member {
         })
     }
 
+    /// The name that others read: the nickname, else the given names.
+    pub fn shown_name(&self) -> Option<String> {
+        let text = |name: &str| self.profile.text(name);
+        let given = || [text("firstName"), text("lastName")].into_iter().flatten().collect::<Vec<_>>().join(" ");
+        text("nickname").map(str::to_owned).or_else(|| Some(given()).filter(|it| !it.is_empty()))
+    }
+
+    /// The picture that others see: the photo, else the picture of the profile.
+    pub fn shown_photo(&self) -> Option<Value> {
+        self.card.get("photo").cloned().or_else(|| self.profile.text("picture").map(|it| json!({ "url": it })))
+    }
+
+    /// # Errors
+    /// [`Code::Validation`] when a change has made the profile too large; `field` is its JSON path.
+    pub(crate) fn fits_beside(&self, before: &Profile, field: &str) -> Result<()> {
+        self.profile.outgrown(before, field).map_or(Ok(()), |it| Err(Fault::invalid(vec![it])))
+    }
+
     pub fn has_password(&self) -> bool {
         self.password_hash.is_some()
     }
@@ -131,43 +153,53 @@ impl Identity {
     pub async fn member_move(&self, site: &Site, caller: &Caller, id: &MemberId, step: Move) -> Result<Member> {
         step.allow(caller, id)?;
         let missing = || Fault::new(Code::NotFound);
-        let unfit = || Fault::because(Code::AlreadyExists, "the member's status does not allow this");
         let mut after = self.member_get(site, id).await?.filter(is_there).ok_or_else(missing)?;
         if !step.apply(&mut after) {
             return Err(unfit());
         }
         let all = ends_sessions(&after).then(|| Which::Member(id.clone()));
-        let (site_id, id, now) = (site.id.clone(), id.clone(), self.now());
-        let (me, caller) = (self.clone(), caller.clone());
+        let (me, site_id, id, caller) = (self.clone(), site.id.clone(), id.clone(), caller.clone());
         let member = self
             .sessions_end_in(site, all, move |tx| {
                 let (me, site, id, caller) = (me.clone(), site_id.clone(), id.clone(), caller.clone());
                 boxed!({
-                    let mut member = get(tx, &site, &id).await?.filter(is_there).ok_or_else(missing)?;
-                    let waited = member.pending_approval;
-                    if !step.apply(&mut member) {
-                        return Err(unfit());
-                    }
-                    if member.status == Status::Deleted {
-                        row::forget(tx, &site, &mut member).await?;
-                    }
-                    update(tx, &site, &mut member, now).await?;
-                    write_password(tx, &site, &member).await?;
-                    let ended = match ends_sessions(&member) {
-                        true => Which::Member(id).end(tx, &site, now).await?,
-                        false => Vec::new(),
-                    };
-                    if waited && step == Move::Approve {
-                        approval::approved(&me, tx, &site, &member).await?;
-                    }
-                    let event = audit::Event::Moved(step);
-                    audit::note(&me, tx, &site, event, &caller, Some(&member.id), None).await?;
-                    Ok((member, ended))
+                    let member = get(tx, &site, &id).await?.filter(is_there).ok_or_else(missing)?;
+                    me.member_move_in(tx, &site, &caller, member, step).await
                 })
             })
             .await?;
         self.mail_soon(&site.id).await;
         Ok(member)
+    }
+
+    /// What a move writes, for a member as the transaction found them: the member after it, and the sessions
+    /// that ended.
+    pub(crate) async fn member_move_in(
+        &self,
+        tx: &mut Tx<'_>,
+        site: &SiteId,
+        caller: &Caller,
+        mut member: Member,
+        step: Move,
+    ) -> Result<(Member, Vec<SessionId>)> {
+        let (waited, now) = (member.pending_approval, self.now());
+        if !step.apply(&mut member) {
+            return Err(unfit());
+        }
+        if member.status == Status::Deleted {
+            row::forget(tx, site, &mut member).await?;
+        }
+        update(tx, site, &mut member, now).await?;
+        write_password(tx, site, &member).await?;
+        let ended = match ends_sessions(&member) {
+            true => Which::Member(member.id.clone()).end(tx, site, now).await?,
+            false => Vec::new(),
+        };
+        if waited && step == Move::Approve {
+            approval::approved(self, tx, site, &member).await?;
+        }
+        audit::note(self, tx, site, audit::Event::Moved(step), caller, Some(&member.id), None).await?;
+        Ok((member, ended))
     }
 
     /// Approves a member who waits for it, or lifts a block.
@@ -201,6 +233,10 @@ impl Identity {
     pub async fn member_delete(&self, site: &Site, caller: &Caller, id: &MemberId) -> Result<()> {
         self.member_move(site, caller, id, Move::Delete).await.map(drop)
     }
+}
+
+fn unfit() -> Fault {
+    Fault::because(Code::AlreadyExists, "the member's status does not allow this")
 }
 
 pub(crate) fn is_there(member: &Member) -> bool {

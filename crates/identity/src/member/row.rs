@@ -150,7 +150,7 @@ async fn prepare(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member) -> Result<
 }
 
 fn folded_name(member: &Member) -> String {
-    fold(member.profile.text("nickname").unwrap_or_default().trim()).into_owned()
+    fold(member.shown_name().unwrap_or_default().trim()).into_owned()
 }
 
 fn privacy(member: &Member) -> &'static str {

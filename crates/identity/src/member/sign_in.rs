@@ -1,12 +1,13 @@
 //! How members come to be and show who they are: registration, login, sign-on, a new password.
 
-use super::{Member, Move, Status, row};
+use super::{
+    Member, Move, Status, row,
+    show::{self, Privacy},
+};
 use crate::{
     Identity, SignIn,
     attempt::{Account, Attempt},
-    audit,
-    community::privacy,
-    notice,
+    audit, notice,
     outcome::Origin,
     password::{self, Match},
     policy,
@@ -17,7 +18,7 @@ use crate::{
 use serde_json::Value;
 use std::{net::Ipv4Addr, sync::Arc};
 use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Result, Secret, SiteId, Violation, VisitorId};
-use stoa_store::{Site, Tx, boxed};
+use stoa_store::{Site, boxed};
 
 /// What `register` reads. Absent members of the request are empty.
 #[derive(Debug, Clone)]
@@ -71,8 +72,7 @@ impl Identity {
                     let (id, now) = (MemberId::from(me.world().uuid()), me.now());
                     let mut member = Member::new(id, email.as_str(), profile, now);
                     member.password_hash = Some(hash);
-                    member.is_public = privacy::is_public_by_default(tx, &site.id).await?;
-                    stay_private(tx, &site.id, &mut member).await?;
+                    Privacy::read(tx, &site.id).await?.begin(&mut member);
                     member.pending_email = policy.require_email_verification;
                     member.pending_fields = !policy.lacking(&member.profile).is_empty();
                     member.pending_approval = policy.require_owner_approval;
@@ -187,7 +187,12 @@ impl Identity {
                     };
                     let before = member.clone();
                     member.profile.merge(profile);
-                    stay_private(tx, &site.id, &mut member).await?;
+                    member.fits_beside(&before.profile, "profile")?;
+                    match is_new {
+                        true => Privacy::read(tx, &site.id).await?.begin(&mut member),
+                        false if show::asks(&member) => Privacy::read(tx, &site.id).await?.hold(&mut member),
+                        false => {}
+                    }
                     let (mut ended, mut noted) = (Vec::new(), is_new.then_some(audit::Event::Created));
                     if may_be_anothers(&member) {
                         noted = Some(audit::Event::PasswordDropped);
@@ -322,16 +327,6 @@ fn check_identity(email: &str, profile: &Value) -> (Result<Email, Violation>, Re
         Violation::new("loginId.email", "FORMAT", "the email address is not valid").with("type", "EMAIL")
     });
     (email, Profile::parse(profile, "profile"))
-}
-
-/// Where the site lets nobody show themselves, a profile that asks for it becomes a private one: whoever
-/// registers can't know the rule, and the account is more than what it shows.
-async fn stay_private(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member) -> Result<()> {
-    let asks = !member.is_public && member.profile.text("privacyStatus") == Some("PUBLIC");
-    if asks && !privacy::may_be_public(tx, site).await? {
-        member.profile.0.insert("privacyStatus".to_owned(), "PRIVATE".into());
-    }
-    Ok(())
 }
 
 /// Whether somebody else than the owner of the address may have set the password.

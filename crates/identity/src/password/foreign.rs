@@ -2,9 +2,9 @@
 //!
 //! | scheme | forms |
 //! |---|---|
-//! | bcrypt | `$2a$`, `$2b$`, `$2y$`; like those who made them it looks at the first 72 bytes only |
-//! | scrypt | `$scrypt$ln=15,r=8,p=1$salt$hash` |
-//! | PBKDF2 | `$pbkdf2-sha256$i=600000$salt$hash` (also `l=`), passlib's `$pbkdf2-sha256$29000$…`, Django's `pbkdf2_sha256$600000$salt$hash`; with SHA-1, SHA-256 or SHA-512 |
+//! | bcrypt | `$2a$`, `$2b$`, `$2y$`, also behind Django's `bcrypt$` and `bcrypt_sha256$`; like those who made them it looks at the first 72 bytes only |
+//! | scrypt | `$scrypt$ln=15,r=8,p=1$salt$hash`, Django's `scrypt$16384$salt$8$1$hash`, Werkzeug's `scrypt:32768:8:1$salt$hash` |
+//! | PBKDF2 | `$pbkdf2-sha256$i=600000$salt$hash` (also `l=`), passlib's `$pbkdf2-sha256$29000$…`, Django's `pbkdf2_sha256$600000$salt$hash`, Werkzeug's `pbkdf2:sha256:600000$salt$hash`; with SHA-1, SHA-256 or SHA-512 |
 //! | Argon2 | `$argon2id$`, `$argon2i$`, `$argon2d$`, versions 16 and 19 |
 //!
 //! A hash that would cost more than a sign-in may is not taken over.
@@ -16,8 +16,8 @@ use base64::{
     alphabet::{self, Alphabet},
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
-use ring::pbkdf2;
-use std::num::NonZeroU32;
+use ring::{digest, pbkdf2};
+use std::{num::NonZeroU32, ops::RangeInclusive};
 
 /// The most memory of one hash.
 const MOST_KIB: u64 = 128 * 1024;
@@ -25,13 +25,32 @@ const MOST_KIB: u64 = 128 * 1024;
 const MOST_ROUNDS: u32 = 2_000_000;
 const MOST_PASSES: u32 = 20;
 const MOST_COST: u32 = 14;
+/// Bytes of a hash: of a shorter one, guesses would fit by chance.
+const BYTES: RangeInclusive<usize> = 16..=64;
 
 /// A hash of another system.
 pub(super) enum Foreign {
     Bcrypt(String),
-    Scrypt { params: scrypt::Params, salt: Vec<u8>, hash: Vec<u8> },
-    Pbkdf2 { algorithm: pbkdf2::Algorithm, rounds: NonZeroU32, salt: Vec<u8>, hash: Vec<u8> },
-    Argon2 { algorithm: Algorithm, version: Version, params: Params, salt: Vec<u8>, hash: Vec<u8> },
+    /// Of the password's SHA-256 in hexadecimal digits.
+    BcryptSha256(String),
+    Scrypt {
+        params: scrypt::Params,
+        salt: Vec<u8>,
+        hash: Vec<u8>,
+    },
+    Pbkdf2 {
+        algorithm: pbkdf2::Algorithm,
+        rounds: NonZeroU32,
+        salt: Vec<u8>,
+        hash: Vec<u8>,
+    },
+    Argon2 {
+        algorithm: Algorithm,
+        version: Version,
+        params: Params,
+        salt: Vec<u8>,
+        hash: Vec<u8>,
+    },
 }
 
 /// Whether a member can be imported with this hash.
@@ -42,12 +61,13 @@ pub fn can_import(hash: &str) -> bool {
 
 impl Foreign {
     pub(super) fn parse(text: &str) -> Option<Self> {
-        if let Some(rest) = text.strip_prefix("pbkdf2_") {
-            return Self::django(rest);
+        let (name, rest) = text.split_once('$')?;
+        if !name.is_empty() {
+            return Self::framework(name, rest);
         }
-        let (name, rest) = text.strip_prefix('$')?.split_once('$')?;
+        let (name, rest) = rest.split_once('$')?;
         match name {
-            "2a" | "2b" | "2y" => Self::bcrypt(text, rest),
+            "2a" | "2b" | "2y" => bcrypt_text(text).map(Self::Bcrypt),
             "scrypt" => Self::scrypt(rest),
             "pbkdf2" => Self::pbkdf2("sha1", rest),
             _ if name.starts_with("pbkdf2-") => Self::pbkdf2(name.strip_prefix("pbkdf2-")?, rest),
@@ -58,19 +78,15 @@ impl Foreign {
         }
     }
 
-    fn bcrypt(text: &str, rest: &str) -> Option<Self> {
-        let (cost, hash) = rest.split_once('$')?;
-        let is_hash = hash.len() == 53 && hash.bytes().all(|it| it.is_ascii_alphanumeric() || b"./".contains(&it));
-        let cost: u32 = cost.parse().ok().filter(|_| cost.len() == 2)?;
-        ((4..=MOST_COST).contains(&cost) && is_hash).then(|| Self::Bcrypt(text.to_owned()))
-    }
-
     fn scrypt(rest: &str) -> Option<Self> {
         let (costs, salt, hash) = three(rest)?;
         let number = |name| number(costs, name);
-        let (log_n, r, p) = (u8::try_from(number("ln")?).ok()?, number("r")?, number("p")?);
+        Self::scrypt_of(u8::try_from(number("ln")?).ok()?, number("r")?, number("p")?, salt, hash)
+    }
+
+    fn scrypt_of(log_n: u8, r: u32, p: u32, salt: Vec<u8>, hash: Vec<u8>) -> Option<Self> {
         let kib = (1_u64.checked_shl(log_n.into())?).checked_mul(128 * u64::from(r))? / 1024;
-        if kib > MOST_KIB || log_n >= 40 || !(1..=16).contains(&p) {
+        if kib > MOST_KIB || !(1..40).contains(&log_n) || !(1..=16).contains(&p) || !BYTES.contains(&hash.len()) {
             return None;
         }
         let params = scrypt::Params::new(log_n, r, p).ok()?;
@@ -83,11 +99,28 @@ impl Foreign {
         Self::rounds(digest, rounds, salt, hash)
     }
 
-    /// The salt is text as it stands there.
-    fn django(rest: &str) -> Option<Self> {
-        let mut parts = rest.split('$');
-        let (digest, rounds, salt, hash) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
-        Self::rounds(digest, rounds.parse().ok()?, salt.as_bytes().to_vec(), decode(hash)?)
+    /// Django's forms, and Werkzeug's with colons; their salts are texts as they stand there.
+    fn framework(name: &str, rest: &str) -> Option<Self> {
+        let parts: Vec<&str> = rest.split('$').collect();
+        let text = |it: &str| it.as_bytes().to_vec();
+        let costs: Vec<&str> = name.split(':').collect();
+        match (costs.as_slice(), parts.as_slice()) {
+            (["bcrypt"], _) => bcrypt_text(rest).map(Self::Bcrypt),
+            (["bcrypt_sha256"], _) => bcrypt_text(rest).map(Self::BcryptSha256),
+            (["scrypt"], [n, salt, r, p, hash]) => {
+                Self::scrypt_of(log_of(n)?, r.parse().ok()?, p.parse().ok()?, text(salt), decode(hash)?)
+            }
+            (["scrypt", n, r, p], [salt, hash]) => {
+                Self::scrypt_of(log_of(n)?, r.parse().ok()?, p.parse().ok()?, text(salt), from_hex(hash)?)
+            }
+            (["pbkdf2", digest, rounds], [salt, hash]) => {
+                Self::rounds(digest, rounds.parse().ok()?, text(salt), from_hex(hash)?)
+            }
+            ([name], [rounds, salt, hash]) => {
+                Self::rounds(name.strip_prefix("pbkdf2_")?, rounds.parse().ok()?, text(salt), decode(hash)?)
+            }
+            _ => None,
+        }
     }
 
     fn rounds(digest: &str, rounds: u32, salt: Vec<u8>, hash: Vec<u8>) -> Option<Self> {
@@ -98,7 +131,7 @@ impl Foreign {
             _ => return None,
         };
         let rounds = NonZeroU32::new(rounds).filter(|it| it.get() <= MOST_ROUNDS)?;
-        (16..=64).contains(&hash.len()).then_some(Self::Pbkdf2 { algorithm, rounds, salt, hash })
+        BYTES.contains(&hash.len()).then_some(Self::Pbkdf2 { algorithm, rounds, salt, hash })
     }
 
     fn argon2(algorithm: Algorithm, rest: &str) -> Option<Self> {
@@ -113,7 +146,7 @@ impl Foreign {
         };
         let (costs, salt, hash) = three(rest)?;
         let (memory, passes, lanes) = (number(costs, "m")?, number(costs, "t")?, number(costs, "p")?);
-        if u64::from(memory) > MOST_KIB || passes > MOST_PASSES || lanes > 16 || !(16..=64).contains(&hash.len()) {
+        if u64::from(memory) > MOST_KIB || passes > MOST_PASSES || lanes > 16 || !BYTES.contains(&hash.len()) {
             return None;
         }
         let params = Params::new(memory, passes, lanes, Some(hash.len())).ok()?;
@@ -124,6 +157,11 @@ impl Foreign {
     pub(super) fn fits(&self, password: &[u8]) -> bool {
         match self {
             Self::Bcrypt(text) => bcrypt::verify(password, text).unwrap_or(false),
+            Self::BcryptSha256(text) => {
+                let digest = digest::digest(&digest::SHA256, password);
+                let digits: String = digest.as_ref().iter().map(|it| format!("{it:02x}")).collect();
+                bcrypt::verify(digits, text).unwrap_or(false)
+            }
             Self::Scrypt { params, salt, hash } => {
                 let mut made = vec![0; hash.len()];
                 scrypt::scrypt(password, salt, params, &mut made).is_ok() && is_same(&made, hash)
@@ -140,6 +178,15 @@ impl Foreign {
     }
 }
 
+/// A hash of bcrypt that may be compared.
+fn bcrypt_text(text: &str) -> Option<String> {
+    let rest = ["$2a$", "$2b$", "$2y$"].iter().find_map(|it| text.strip_prefix(it))?;
+    let (cost, hash) = rest.split_once('$')?;
+    let is_hash = hash.len() == 53 && hash.bytes().all(|it| it.is_ascii_alphanumeric() || b"./".contains(&it));
+    let cost: u32 = cost.parse().ok().filter(|_| cost.len() == 2)?;
+    ((4..=MOST_COST).contains(&cost) && is_hash).then(|| text.to_owned())
+}
+
 /// `costs$salt$hash`, the last two as base64.
 fn three(text: &str) -> Option<(&str, Vec<u8>, Vec<u8>)> {
     let mut parts = text.split('$');
@@ -150,6 +197,18 @@ fn three(text: &str) -> Option<(&str, Vec<u8>, Vec<u8>)> {
 /// `name=number` among costs.
 fn number(costs: &str, name: &str) -> Option<u32> {
     costs.split(',').find_map(|it| it.strip_prefix(name)?.strip_prefix('=')?.parse().ok())
+}
+
+/// The exponent of a power of two.
+fn log_of(number: &str) -> Option<u8> {
+    let number: u64 = number.parse().ok()?;
+    number.is_power_of_two().then(|| u8::try_from(number.trailing_zeros()).ok())?
+}
+
+fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u32>> = text.chars().map(|it| it.to_digit(16)).collect();
+    let digits = digits.filter(|it| it.len() % 2 == 0)?;
+    digits.chunks(2).map(|it| u8::try_from(it[0] * 16 + it[1]).ok()).collect()
 }
 
 /// Base64 with or without padding; passlib writes a dot where others write a plus.
@@ -203,6 +262,24 @@ mod tests {
                     )
                 ),
             ),
+            // Django's own tests; bcrypt of a digest by libxcrypt.
+            (
+                "lètmein",
+                "scrypt$16384$seasalt$8$1$Qj3+9PPyRjSJIebHnG81TMjsqtaIGxNQG/aEB/NYafTJ7tibgfYz71m0ldQESkXFRkdVCBhhY8mx7rQwite/Pw=="
+                    .to_owned(),
+            ),
+            ("U*U", "bcrypt$$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW".to_owned()),
+            ("password", "bcrypt_sha256$$2b$05$CCCCCCCCCCCCCCCCCCCCC.WYTki0SVG4q7T8/a.A7at0UVznjy2li".to_owned()),
+            // Werkzeug's forms, by Python's hashlib.
+            (
+                "password",
+                "scrypt:32768:8:1$pQ8xZ3mC1vT7nK2b$1869cffdfd474888e50af371f9d8d7424116155501d00594dc0dee50498cc39b665605051e49d4c729dce27655d6f299d27792c1f1ad31bc899412bf957952a5"
+                    .to_owned(),
+            ),
+            (
+                "password",
+                "pbkdf2:sha256:1000$pQ8xZ3mC$59b6a64b30c49ef6a4166b4d0cbce8225191637e7ce1a6d0929a53bc6cc16687".to_owned(),
+            ),
             // The reference implementation of Argon2.
             (
                 "password",
@@ -234,6 +311,18 @@ mod tests {
             "$2b$05$short",
             "$scrypt$ln=30,r=8,p=1$c2FsdA$AAAAAAAAAAAAAAAAAAAAAA",
             "$scrypt$ln=63,r=8,p=1$c2FsdA$AAAAAAAAAAAAAAAAAAAAAA",
+            // Hashes of a byte, and of none.
+            "$scrypt$ln=10,r=8,p=1$c2FsdA$AA",
+            "$scrypt$ln=0,r=8,p=1$c2FsdA$AAAAAAAAAAAAAAAAAAAAAA",
+            "scrypt$1024$salt$8$1$AA==",
+            "scrypt$1000$salt$8$1$AAAAAAAAAAAAAAAAAAAAAA==",
+            "scrypt:1073741824:8:1$salt$00000000000000000000000000000000",
+            "scrypt:1024:8:1$salt$00",
+            "pbkdf2:sha256:1000$salt$0000000000000000000000000000000",
+            "pbkdf2:md5:1000$salt$00000000000000000000000000000000",
+            "pbkdf2_sha256$1000$salt$AA==",
+            "bcrypt$plain",
+            "bcrypt_sha256$bcrypt_sha256$$2b$05$CCCCCCCCCCCCCCCCCCCCC.WYTki0SVG4q7T8/a.A7at0UVznjy2li",
             "$pbkdf2-sha256$i=99999999$c2FsdA$AAAAAAAAAAAAAAAAAAAAAA",
             "$pbkdf2-md5$i=1$c2FsdA$AAAAAAAAAAAAAAAAAAAAAA",
             "$argon2id$v=19$m=9999999,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4",
