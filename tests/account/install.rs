@@ -78,8 +78,6 @@ on_both_engines! {
         assert_eq!(world.call("", "/oauth2/token", &refresh).await.verdict(), "400 invalid_grant");
         let api = world.app.with_token(tokens["refresh_token"].as_str().unwrap());
         assert_eq!(api.get("/v1/sign-on-policies").await.verdict(), "401 UNAUTHENTICATED");
-        let revoke = json!({ "token": tokens["refresh_token"] });
-        assert_eq!(world.call("", "/oauth2/revoke", &revoke).await.verdict(), "400 unsupported_token_type");
 
         // With the application ends what it got.
         world.app.app.identity.client_revoke(&world.app.site.id, &app.id).await.unwrap();
@@ -141,5 +139,58 @@ on_both_engines! {
         let late = location(&owner.open(&address(&app, INSTALLED, "s")).await);
         world.app.kit.clock.advance(6 * 60_000);
         assert_eq!(world.access(&app, secret.expose(), code(&parameters(&late, '?')["code"])).await.verdict(), "400 invalid_grant");
+    }
+
+    async fn what_an_application_got_is_taken_back(engine) {
+        let world = World::new(engine).await;
+        let (app, secret) = world.application().await;
+        let owner = world.person("olga@example.org", Role::Owner).await;
+        let install = async || {
+            let to = location(&owner.open(&address(&app, INSTALLED, "s")).await);
+            world.access(&app, secret.expose(), code(&parameters(&to, '?')["code"])).await.json()
+        };
+        let (one, two) = (install().await, install().await);
+        let revoke = async |token: &Value, secret: Option<&str>| {
+            let mut body = json!({ "token": token });
+            if let Some(secret) = secret {
+                (body["client_id"], body["client_secret"]) = (json!(app.id), json!(secret));
+            }
+            world.call("", "/oauth2/revoke", &body).await.verdict()
+        };
+        let refresh = async |it: &Value| {
+            let body = json!({ "grant_type": "refresh_token", "refresh_token": it["refresh_token"] });
+            world.access(&app, secret.expose(), body).await
+        };
+        let policies = async |tokens: &Value| {
+            world.app.with_token(tokens["access_token"].as_str().unwrap()).get("/v1/sign-on-policies").await.verdict()
+        };
+        let again = refresh(&one).await.json();
+        assert_eq!(revoke(&one["refresh_token"], None).await, "401 invalid_client");
+        assert_eq!(policies(&one).await, "200");
+        assert_eq!(revoke(&one["refresh_token"], Some(secret.expose())).await, "200");
+        assert_eq!(revoke(&one["refresh_token"], Some(secret.expose())).await, "200", "twice is no error");
+        assert_eq!(refresh(&one).await.verdict(), "400 invalid_grant");
+        assert_eq!((policies(&one).await, policies(&again).await), ("401 UNAUTHENTICATED".to_owned(), "401 UNAUTHENTICATED".to_owned()));
+        assert_eq!((policies(&two).await, refresh(&two).await.status), ("200".to_owned(), StatusCode::OK), "another installation");
+
+        // Its tokens have no end, so neither has this.
+        world.app.kit.clock.advance(400 * 86_400_000);
+        assert_eq!(refresh(&one).await.verdict(), "400 invalid_grant");
+        let restarted = stoa_identity::Identity::open(
+            world.app.kit.store.clone(), world.app.kit.world.clone(), world.app.mail.clone(), Config::default()).await.unwrap();
+        let request = stoa_identity::oauth::TokenRequest {
+            grant_type: "refresh_token".to_owned(), client_id: Some(app.id.to_string()),
+            client_secret: Some(secret.expose().to_owned()), refresh_token: one["refresh_token"].as_str().map(str::to_owned),
+            ..Default::default()
+        };
+        assert!(restarted.application_grant(&request).await.is_err());
+        assert_eq!(refresh(&two).await.verdict(), "200");
+
+        let grant = json!({ "grant_type": "client_credentials", "client_id": app.id, "client_secret": secret.expose() });
+        let (own, other) = (world.call("", "/oauth2/token", &grant).await.json(), world.call("", "/oauth2/token", &grant).await.json());
+        assert_eq!(policies(&own).await, "200");
+        assert_eq!(revoke(&own["access_token"], None).await, "401 invalid_client");
+        assert_eq!(revoke(&own["access_token"], Some(secret.expose())).await, "200");
+        assert_eq!((policies(&own).await, policies(&other).await), ("401 UNAUTHENTICATED".to_owned(), "200".to_owned()));
     }
 }

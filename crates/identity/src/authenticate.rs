@@ -12,7 +12,7 @@ use std::{
         atomic::{AtomicU64, Ordering},
     },
 };
-use stoa_kernel::{Caller, ClientId, Code, Fault, KeyId, Millis, Result, SiteId, TokenHash, VisitorId};
+use stoa_kernel::{Caller, ClientId, Code, Fault, KeyId, Millis, Result, SessionId, SiteId, TokenHash, VisitorId};
 use stoa_sql::params;
 use stoa_store::{Lane, boxed};
 
@@ -33,6 +33,8 @@ pub struct Authenticated {
 /// A checked token with what must be looked at again each time.
 pub(crate) struct Verified {
     known: Authenticated,
+    /// What an application's token was given for.
+    grant: Option<SessionId>,
     /// Not accepted from this time on.
     until: Millis,
     is_key: bool,
@@ -41,11 +43,12 @@ pub(crate) struct Verified {
 }
 
 impl Verified {
-    /// What a revocation may name: session, subject, client.
+    /// What a revocation may name: session or grant, subject, client.
     fn subjects(&self) -> [&str; 3] {
         let session = match &self.known.caller {
             Caller::Member { session, .. } | Caller::User { session, .. } => session.as_str(),
-            Caller::Visitor { .. } | Caller::App { .. } => "",
+            Caller::App { .. } => self.grant.as_ref().map_or("", |it| it.as_str()),
+            Caller::Visitor { .. } => "",
         };
         let subject = match &self.known.caller {
             Caller::Visitor { id, .. } => id.as_str(),
@@ -198,7 +201,7 @@ impl Identity {
         if token::site_number(token::Kind::ApiKey, token).is_some() {
             let (key, site) = self.api_key_find(token).await?.ok_or_else(refused)?;
             let known = Authenticated { site, caller: Caller::App { id: key }, client: None, visitor: None };
-            return Ok(Verified { known, until: now + KEY_LIFE, is_key: true, seen });
+            return Ok(Verified { known, grant: None, until: now + KEY_LIFE, is_key: true, seen });
         }
         let claims = self.access_read(token).ok_or_else(refused)?;
         let visitor = match &claims.caller {
@@ -207,7 +210,7 @@ impl Identity {
         };
         let until = self.accepted_until(&claims);
         let known = Authenticated { site: claims.site, caller: claims.caller, client: claims.client, visitor };
-        Ok(Verified { known, until, is_key: false, seen })
+        Ok(Verified { known, grant: claims.grant, until, is_key: false, seen })
     }
 
     async fn api_key_find(&self, key: &str) -> Result<Option<(KeyId, SiteId)>> {

@@ -72,6 +72,12 @@ impl Client {
         self.origins.iter().chain(&self.redirect_uris).find_map(|it| origin_of(it))
     }
 
+    /// By what other nodes learn that the secret is another one now, before they read the client again.
+    fn secret_subject(&self) -> Option<String> {
+        let hash = self.secret_hash.as_ref()?;
+        Some(format!("secret-{}", hash.iter().map(|it| format!("{it:02x}")).collect::<String>()))
+    }
+
     /// Whether the secret is the client's. A client without a secret has none that is right.
     pub fn has_secret(&self, secret: &str) -> bool {
         self.secret_hash.as_ref().is_some_and(|it| *it == TokenHash::of(secret).to_vec())
@@ -150,6 +156,7 @@ impl Identity {
         }
         if let Some((read_at, client)) = self.core.clients.0.get(id)
             && (read_at..read_at + LIFE).contains(&now)
+            && !client.secret_subject().is_some_and(|it| self.core.revocations.refuses(&[&it]))
         {
             return Ok(client);
         }
@@ -197,6 +204,37 @@ impl Identity {
             Err(fault) if fault.code() == Code::SiteUnknown => Ok(None),
             Err(fault) => Err(fault),
         }
+    }
+
+    /// Gives a client another secret. The old one is refused from now on; tokens that were got with it
+    /// live on.
+    ///
+    /// # Errors
+    /// [`Code::NotFound`] when the site has no such client, or it has no secret.
+    pub async fn client_secret_renew(&self, site: &SiteId, client: &ClientId) -> Result<Secret> {
+        let secret = Secret::new(self.world().token::<32>());
+        let (site, id, now, end) = (site.clone(), client.clone(), self.now(), self.revocation_end());
+        let hash = TokenHash::of(secret.expose());
+        let old = self
+            .core
+            .store
+            .catalog()
+            .write(move |tx| {
+                let (site, id, hash) = (site.clone(), id.clone(), hash.clone());
+                boxed!({
+                    let sql = format!("{SELECT} where site = $1 and id = $2 and revoked is null");
+                    let found = tx.row(&sql, &params![&site, &id], from_row).await?;
+                    let old = found.and_then(|it| it.secret_subject()).ok_or_else(|| Fault::new(Code::NotFound))?;
+                    let sql = "update stoa.client set secret_hash = $1 where site = $2 and id = $3";
+                    tx.send(sql, params![hash, &site, &id]).await?;
+                    crate::revocation::insert(tx, &old, now, end).await?;
+                    Ok(old)
+                })
+            })
+            .await?;
+        self.revoke_here(&old);
+        self.core.clients.0.remove(client);
+        Ok(secret)
     }
 
     /// Revokes a client: its tokens, those of its visitors included, are refused from now on.

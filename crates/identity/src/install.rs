@@ -9,12 +9,13 @@ use crate::{
     Identity,
     client::Client,
     flow::{Beginning, Browser, FlowKind},
+    invite,
     oauth::{TokenAnswer, TokenRequest},
     signing::Purpose,
     token::{self, Kind},
 };
 use serde::{Deserialize, Serialize};
-use stoa_kernel::{Caller, ClientId, Code, Fault, KeyId, Millis, Result, Role, SiteId, TokenHash};
+use stoa_kernel::{ClientId, Code, Fault, Millis, Result, Role, SessionId, SiteId, TokenHash};
 use stoa_sql::params;
 use stoa_store::boxed;
 
@@ -41,11 +42,36 @@ pub enum Installed {
 }
 
 /// A refresh token of an application. Signed, not stored: without the client's secret it is nothing, and
-/// it ends with the client.
+/// it ends when it is taken back, or with the client.
 #[derive(Serialize, Deserialize)]
 struct Claims {
     aud: SiteId,
     cid: ClientId,
+    /// The installation, as its access tokens name it. Older tokens do without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sid: Option<SessionId>,
+}
+
+/// A refresh token of an application that was read.
+pub(crate) struct Instance {
+    pub(crate) id: SessionId,
+    pub(crate) site: SiteId,
+    pub(crate) client: ClientId,
+}
+
+/// How ids of installations begin, whose tokens have no end.
+const PREFIX: &str = "install-";
+
+impl Instance {
+    /// The id of what was installed with this code or token, of which it tells nothing.
+    fn id_of(text: &str) -> SessionId {
+        SessionId::from(format!("{PREFIX}{}", invite::hex(&TokenHash::of(text))))
+    }
+}
+
+/// Whether what an application's access token was given for is an installation.
+pub(crate) fn is_instance(id: &SessionId) -> bool {
+    id.as_str().starts_with(PREFIX)
 }
 
 impl Identity {
@@ -124,32 +150,34 @@ impl Identity {
         if used == 0 {
             return Err(refused());
         }
-        let claims = Claims { aud: site.id.clone(), cid: client.id.clone() };
+        let id = Instance::id_of(code);
+        let claims = Claims { aud: site.id.clone(), cid: client.id.clone(), sid: Some(id.clone()) };
         let refresh = self.core.keys.sign(Purpose::Instance, &claims)?;
-        self.instance_answer(client, refresh).map(Some)
+        self.instance_answer(client, &id, refresh).map(Some)
     }
 
     /// New access for an application by its refresh token, which stays the same; `None` when it is none.
     ///
     /// # Errors
-    /// [`Code::OauthInvalidGrant`] for another application's.
-    pub(crate) fn grant_instance(&self, client: &Client, request: &TokenRequest) -> Result<Option<TokenAnswer>> {
+    /// [`Code::OauthInvalidGrant`] for another application's, or when it was taken back.
+    pub(crate) async fn grant_instance(&self, client: &Client, request: &TokenRequest) -> Result<Option<TokenAnswer>> {
         let Some(refresh) = request.refresh_token.as_deref() else { return Ok(None) };
-        let Some(claims) = self.core.keys.verify(Purpose::Instance, refresh) else { return Ok(None) };
-        let claims: Claims = serde_json::from_slice(&claims).map_err(Fault::internal)?;
-        if claims.cid != client.id || claims.aud != client.site {
+        let Some(instance) = self.instance_read(refresh) else { return Ok(None) };
+        let is_its_own = instance.client == client.id && instance.site == client.site;
+        if !is_its_own || self.is_revoked([instance.id.as_str(), "", ""]).await? {
             return Err(Fault::new(Code::OauthInvalidGrant));
         }
-        self.instance_answer(client, refresh.to_owned()).map(Some)
+        self.instance_answer(client, &instance.id, refresh.to_owned()).map(Some)
     }
 
-    /// Whether a token is the refresh token of an application.
-    pub(crate) fn is_instance_refresh(&self, token: &str) -> bool {
-        self.core.keys.verify(Purpose::Instance, token).is_some()
+    /// Reads the refresh token of an application: signature and form, not whether it was taken back.
+    pub(crate) fn instance_read(&self, token: &str) -> Option<Instance> {
+        let claims: Claims = serde_json::from_slice(&self.core.keys.verify(Purpose::Instance, token)?).ok()?;
+        let id = claims.sid.unwrap_or_else(|| Instance::id_of(token));
+        Some(Instance { id, site: claims.aud, client: claims.cid })
     }
 
-    fn instance_answer(&self, client: &Client, refresh: String) -> Result<TokenAnswer> {
-        let caller = Caller::App { id: KeyId::from(client.id.as_str()) };
-        Ok(TokenAnswer::new(self.access_issue(&client.site, &caller, Some(&client.id))?, Some(refresh)))
+    fn instance_answer(&self, client: &Client, id: &SessionId, refresh: String) -> Result<TokenAnswer> {
+        Ok(TokenAnswer::new(self.app_access(client, id)?, Some(refresh)))
     }
 }

@@ -27,6 +27,8 @@ const BOUND: Millis = 2_000;
 const OVERLAP: Millis = 60_000;
 /// Rows a statement.
 const CHUNK: usize = 100;
+/// When what refuses a token that has no end is no longer needed.
+pub(crate) const NEVER: Millis = Millis::MAX;
 
 pub(crate) struct Revocations {
     /// Subject → when the entry is no longer needed.
@@ -98,10 +100,15 @@ impl Identity {
     /// Refuses the signed tokens of these sessions: here at once, elsewhere within two seconds. Done
     /// before the sessions are ended, so that a crash in between refuses too much, not too little.
     pub(crate) async fn revoke(&self, subjects: &[SessionId]) -> Result<()> {
+        self.revoke_until(subjects, self.revocation_end()).await
+    }
+
+    /// The same, for tokens that live until then.
+    pub(crate) async fn revoke_until(&self, subjects: &[SessionId], expires: Millis) -> Result<()> {
         if subjects.is_empty() {
             return Ok(());
         }
-        let (now, expires) = (self.now(), self.revocation_end());
+        let now = self.now();
         for chunk in subjects.chunks(CHUNK) {
             let subjects: Vec<String> = chunk.iter().map(|it| it.as_str().to_owned()).collect();
             self.core.revocations.add(subjects.iter().map(|it| (it.clone(), expires)));
@@ -131,6 +138,12 @@ impl Identity {
     /// Refuses a subject on this node; its row was written by [`insert`].
     pub(crate) fn revoke_here(&self, subject: &str) {
         self.core.revocations.add([(subject.to_owned(), self.revocation_end())]);
+    }
+
+    /// Whether one of these is refused, by the list or, when that is too old, by the catalogue.
+    pub(crate) async fn is_revoked(&self, subjects: [&str; 3]) -> Result<bool> {
+        let list = &self.core.revocations;
+        Ok(list.refuses(&subjects) || !list.is_fresh(self.now()) && self.is_revoked_in_catalog(subjects).await?)
     }
 
     /// The check in the catalogue, for when the list is too old to be believed.

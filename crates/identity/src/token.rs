@@ -6,7 +6,7 @@
 //! rotation 128 of them say which session it is of (`oauth::rotation`). A signed token has two dots, an
 //! opaque one has one, and neither ever holds a comma or white space (identity.md 4.5).
 
-use crate::{Identity, signing::Purpose};
+use crate::{Identity, client::Client, signing::Purpose};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
 use stoa_kernel::{
@@ -105,6 +105,8 @@ pub struct AccessClaims {
     pub site: SiteId,
     pub caller: Caller,
     pub client: Option<ClientId>,
+    /// What an application's token was given for: it can be taken back by this.
+    pub grant: Option<SessionId>,
     /// UTC seconds.
     pub issued: i64,
     /// UTC seconds.
@@ -152,11 +154,27 @@ enum Knd {
 impl Identity {
     /// An access token for the caller. Nothing is stored.
     pub fn access_issue(&self, site: &SiteId, caller: &Caller, client: Option<&ClientId>) -> Result<Access> {
+        self.access_sign(site, caller, client, None)
+    }
+
+    /// An access token for a client in its own name, given for an installation or once.
+    pub(crate) fn app_access(&self, client: &Client, grant: &SessionId) -> Result<Access> {
+        let caller = Caller::App { id: KeyId::from(client.id.as_str()) };
+        self.access_sign(&client.site, &caller, Some(&client.id), Some(grant))
+    }
+
+    fn access_sign(
+        &self,
+        site: &SiteId,
+        caller: &Caller,
+        client: Option<&ClientId>,
+        grant: Option<&SessionId>,
+    ) -> Result<Access> {
         let (sub, knd, sid, rol) = match caller {
             Caller::Visitor { id, .. } => (id.as_str(), Knd::Visitor, None, None),
             Caller::Member { id, session, .. } => (id.as_str(), Knd::Member, Some(session), None),
             Caller::User { id, role, session } => (id.as_str(), Knd::User, Some(session), Some(*role)),
-            Caller::App { id } => (id.as_str(), Knd::App, None, None),
+            Caller::App { id } => (id.as_str(), Knd::App, grant, None),
         };
         let (now, life) = (self.now().div_euclid(1000), self.config().access_life / 1000);
         let claims = Claims {
@@ -177,15 +195,19 @@ impl Identity {
     pub fn access_read(&self, token: &str) -> Option<AccessClaims> {
         let claims: Claims = read(&self.core.keys.verify(Purpose::Access, token)?)?;
         let client = claims.cid;
+        let mut grant = None;
         let caller = match claims.knd {
             Knd::Visitor => Caller::Visitor { id: VisitorId::from(claims.sub), client: client.clone() },
             Knd::Member => {
                 Caller::Member { id: MemberId::from(claims.sub), session: claims.sid?, client: client.clone() }
             }
             Knd::User => Caller::User { id: UserId::from(claims.sub), role: claims.rol?, session: claims.sid? },
-            Knd::App => Caller::App { id: KeyId::from(claims.sub) },
+            Knd::App => {
+                grant = claims.sid;
+                Caller::App { id: KeyId::from(claims.sub) }
+            }
         };
-        Some(AccessClaims { site: claims.aud, caller, client, issued: claims.iat, expires: claims.exp? })
+        Some(AccessClaims { site: claims.aud, caller, client, grant, issued: claims.iat, expires: claims.exp? })
     }
 
     pub(crate) fn visitor_refresh_issue(&self, claims: &VisitorClaims) -> Result<String> {

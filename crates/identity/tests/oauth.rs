@@ -457,4 +457,33 @@ on_both_engines! {
             assert_eq!(code_of(kit.caller(&tokens.access_token).await), Code::Unauthenticated);
         }
     }
+
+    async fn another_secret_takes_the_old_ones_place_everywhere(engine) {
+        let kit = Kit::new(engine).await;
+        let draft = ClientDraft { name: "Server".to_owned(), with_secret: true, ..Default::default() };
+        let (client, first) = kit.identity.client_create(&kit.site.id, draft).await.unwrap();
+        let node = kit.second_node().await;
+        let credentials = |secret: &stoa_kernel::Secret| TokenRequest {
+            grant_type: "client_credentials".to_owned(),
+            client_id: Some(client.id.to_string()),
+            client_secret: Some(secret.expose().to_owned()),
+            ..Default::default()
+        };
+        let first = credentials(&first.unwrap());
+        let tokens = node.token_grant(&first, None).await.unwrap();
+        let second = credentials(&kit.identity.client_secret_renew(&kit.site.id, &client.id).await.unwrap());
+        assert_eq!(code_of(kit.identity.token_grant(&first, None).await), Code::OauthInvalidClient);
+        assert!(kit.identity.token_grant(&second, None).await.is_ok());
+        // The other node has the client in memory, but hears of it within two seconds.
+        let heard = std::time::Instant::now();
+        while node.token_grant(&second, None).await.is_err() {
+            assert!(heard.elapsed().as_secs() < 20);
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+        assert_eq!(code_of(node.token_grant(&first, None).await), Code::OauthInvalidClient);
+        assert!(kit.caller(&tokens.access_token).await.is_ok(), "what was got with it lives on");
+        for (site, id) in [(&kit.site.id, &kit.client.id), (&"elsewhere".into(), &client.id)] {
+            assert_eq!(code_of(kit.identity.client_secret_renew(site, id).await), Code::NotFound);
+        }
+    }
 }

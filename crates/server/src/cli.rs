@@ -161,6 +161,16 @@ pub enum ClientVerb {
         #[command(flatten)]
         site: SiteChoice,
     },
+    /// Give a client another secret, shown once; the old one is refused from now on
+    ///
+    /// Tokens that were got with the old one live on: access tokens of the client itself until they
+    /// expire. When the secret leaked, revoke the client.
+    Secret {
+        /// Id of the client, from `stoa client list`
+        id: String,
+        #[command(flatten)]
+        site: SiteChoice,
+    },
     /// Refuse a client and all its tokens from now on, those of its visitors and members as well
     Revoke {
         /// Id of the client, from `stoa client list`

@@ -34,6 +34,7 @@ pub enum Command {
     SiteCaptchaRemove { site: Option<String> },
     ClientCreate { site: Option<String>, name: String, redirect_uris: Vec<String>, origins: Vec<String>, secret: bool },
     ClientList { site: Option<String> },
+    ClientSecret { site: Option<String>, id: String },
     ClientRevoke { site: Option<String>, id: String },
     KeyCreate { site: Option<String>, name: String },
     KeyList { site: Option<String> },
@@ -187,6 +188,12 @@ async fn administer(services: &Services, command: Command) -> Result<Value, Stri
             let view = |it: stoa_identity::client::Client| json!({ "clientId": it.id, "name": it.name, "redirectUris": it.redirect_uris, "origins": it.origins });
             Ok(clients.into_iter().map(view).collect())
         }
+        Command::ClientSecret { site, id } => {
+            let site = services.choose_site(site.as_deref()).await?;
+            let secret =
+                identity.client_secret_renew(&site.id, &ClientId::from(id.as_str())).await.map_err(sentence)?;
+            Ok(json!({ "clientId": id, "clientSecret": secret.expose() }))
+        }
         Command::ClientRevoke { site, id } => {
             let site = services.choose_site(site.as_deref()).await?;
             identity.client_revoke(&site.id, &ClientId::from(id.as_str())).await.map_err(sentence)?;
@@ -275,6 +282,7 @@ fn plain_command(verb: Verb) -> Result<Command, String> {
             Command::ClientCreate { site: site.site, name, redirect_uris: redirect_uri, origins: origin, secret }
         }
         Verb::Client(ClientVerb::List { site }) => Command::ClientList { site: site.site },
+        Verb::Client(ClientVerb::Secret { id, site }) => Command::ClientSecret { site: site.site, id },
         Verb::Client(ClientVerb::Revoke { id, site }) => Command::ClientRevoke { site: site.site, id },
         Verb::Key(KeyVerb::Create { name, site }) => Command::KeyCreate { site: site.site, name },
         Verb::Key(KeyVerb::List { site }) => Command::KeyList { site: site.site },

@@ -17,7 +17,7 @@ use crate::{
 };
 use serde::Serialize;
 use std::sync::Arc;
-use stoa_kernel::{Caller, ClientId, Code, Fault, KeyId, MemberId, Result, SiteId};
+use stoa_kernel::{Caller, ClientId, Code, Fault, MemberId, Result, SessionId, SiteId};
 use stoa_store::{Site, boxed};
 
 /// The answer of the token endpoint, in snake case as every client reads it (identity.md 4.2).
@@ -83,7 +83,7 @@ impl Identity {
                     None => self.grant_code(request).await,
                 }
             }
-            "refresh_token" => match self.grant_instance(&client, request)? {
+            "refresh_token" => match self.grant_instance(&client, request).await? {
                 Some(answer) => Ok(answer),
                 None => self.grant_refresh(request, false).await,
             },
@@ -206,8 +206,8 @@ impl Identity {
         if request.client_secret.is_none() {
             return Err(Fault::new(Code::OauthInvalidClient));
         }
-        let caller = Caller::App { id: KeyId::from(client.id.as_str()) };
-        Ok(TokenAnswer::new(self.access_issue(&client.site, &caller, Some(&client.id))?, None))
+        let grant = SessionId::from(self.world().uuid());
+        Ok(TokenAnswer::new(self.app_access(&client, &grant)?, None))
     }
 
     /// The client that asks. A secret need not be sent, but one that is sent must be right.

@@ -1,21 +1,21 @@
 //! Taking tokens back (RFC 7009) and asking about them (RFC 7662).
 
 use super::{TokenRequest, require_secret, required};
-use crate::{Identity, client::Client, session::Which, token::Kind};
+use crate::{Identity, client::Client, install::is_instance, revocation, session::Which, token::Kind};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use stoa_kernel::{Caller, ClientId, Code, Fault, Result};
+use stoa_kernel::{Caller, ClientId, Code, Fault, Result, SessionId};
 use stoa_store::Site;
 
 impl Identity {
     /// Takes back a token, and with it the session that it was given for (RFC 7009 section 2.1): other clients in the
-    /// same browser, and the browser itself, stay signed in. One that is not
-    /// good (any more) is no error. Whoever has the token may take it back, except that a client with a
-    /// secret must show it, and another client's token is left alone.
+    /// same browser, and the browser itself, stay signed in. Of an application it takes back what that got by the
+    /// installation. One that is not good (any more) is no error. Whoever has the token may take it back, except
+    /// that a client with a secret must show it, and another client's token is left alone.
     ///
     /// # Errors
     /// [`Code::OauthInvalidRequest`]; [`Code::OauthInvalidClient`]; [`Code::OauthTokenType`] for tokens
-    /// of visitors and apps, which no session stands behind.
+    /// of visitors, which nothing stands behind, and for API keys.
     pub async fn token_revoke(&self, request: &TokenRequest) -> Result<()> {
         let token = required(&request.token, "token")?;
         let client = self.named_client(request).await?;
@@ -31,8 +31,14 @@ impl Identity {
             }
             return Ok(());
         }
-        if self.visitor_refresh_read(token).is_some() || self.is_instance_refresh(token) {
+        if self.visitor_refresh_read(token).is_some() {
             return Err(Fault::new(Code::OauthTokenType));
+        }
+        if let Some(instance) = self.instance_read(token) {
+            return match is_own(Some(&instance.client)) {
+                true => self.grant_end(Some(&instance.client), &instance.id, request).await,
+                false => Ok(()),
+            };
         }
         let known = match self.check(token).await {
             Ok(known) => known,
@@ -46,8 +52,26 @@ impl Identity {
                 self.sessions_end(&site, Which::One(session.clone())).await
             }
             Caller::Member { .. } => Ok(()),
+            Caller::App { .. } => match self.access_read(token).and_then(|it| it.grant) {
+                Some(grant) if is_own(known.client.as_ref()) => {
+                    self.grant_end(known.client.as_ref(), &grant, request).await
+                }
+                Some(_) => Ok(()),
+                None => Err(Fault::new(Code::OauthTokenType)),
+            },
             _ => Err(Fault::new(Code::OauthTokenType)),
         }
+    }
+
+    /// Refuses what an application got, when its secret is shown.
+    async fn grant_end(&self, client: Option<&ClientId>, grant: &SessionId, request: &TokenRequest) -> Result<()> {
+        match self.secret_of(client, request).await {
+            // With the client its tokens have ended.
+            Err(fault) if fault.code() == Code::OauthInvalidGrant => return Ok(()),
+            shown => shown?,
+        }
+        let expires = if is_instance(grant) { revocation::NEVER } else { self.revocation_end() };
+        self.revoke_until(std::slice::from_ref(grant), expires).await
     }
 
     /// What a token is, for a client with a secret or the holder of an API key. Tokens of other sites are

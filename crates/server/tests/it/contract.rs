@@ -24,6 +24,8 @@ fn contract(engine: Engine) {
     assert!(!text(&client, "clientId").is_empty() && client.get("clientSecret").is_none());
     let client = place.json(&["client", "create", "--name", "Y", "--redirect-uri", "https://a.example/cb", "--secret"]);
     assert!(!text(&client, "clientSecret").is_empty());
+    let (app, first) = (text(&client, "clientId"), text(&client, "clientSecret"));
+    let next = text(&place.json(&["client", "secret", &app]), "clientSecret");
     let key = place.json(&["key", "create", "--name", "X"]);
     assert_eq!(text(&key, "siteId"), site);
     let key = text(&key, "apiKey");
@@ -45,6 +47,18 @@ fn contract(engine: Engine) {
     let (status, _) =
         post(&format!("{}/v2/items/query", server.url), &second, &json!({ "dataCollectionId": "things" })).unwrap();
     assert_eq!(status, 200, "a key made while the server runs works at once");
+    let credentials = |secret: &str| {
+        let body = json!({ "grant_type": "client_credentials", "client_id": app, "client_secret": secret });
+        post(&format!("{}/oauth2/token", server.url), "", &body).unwrap().0
+    };
+    assert_eq!((credentials(&first), credentials(&next)), (401, 200));
+    let last = text(&place.json(&["client", "secret", &app]), "clientSecret");
+    assert_eq!((credentials(&next), credentials(&last)), (401, 200), "at once");
+    assert_eq!(place.json(&["client", "revoke", &app]), json!({ "revoked": app }));
+    assert_eq!(credentials(&last), 401);
+    for bad in [["client", "revoke", "nobody"], ["client", "secret", &app]] {
+        assert!(!place.stoa(&bad).output().unwrap().status.success(), "{bad:?}");
+    }
     let file = place.file("things.jsonl");
     write_items(&file, 2500);
     let result = place.json(&["import", "things", file.to_str().unwrap()]);
