@@ -1,7 +1,7 @@
 //! A member's contact as the members API writes and reads it (identity.md 17): parts of the profile, plainer.
 //!
 //! What it does not show (tags, kinds of values, geocodes) stays with what it belongs to: an address is known
-//! by its id or by what is shown of it, a phone and an email address by their value, a custom field by its name.
+//! by its id, by what is shown of it or by its place, a phone and an email address by their value, a custom field by its name.
 
 use super::Member;
 use crate::profile::{Check, MAX_LIST, Profile};
@@ -174,19 +174,27 @@ fn merge_addresses(profile: &mut Profile, sent: &Value, id: &mut impl FnMut() ->
     if kept.iter().map(address).eq(list.iter().cloned()) {
         return;
     }
-    let mut merged = Vec::with_capacity(list.len());
-    for it in list {
-        let named = it.get("id").filter(|it| !it.is_null());
-        let same_id = kept.iter().position(|old| named.is_some() && old.get("id") == named);
-        let same = same_id.or_else(|| kept.iter().position(|old| place(&old["address"]) == place(it)));
-        let old = same.map(|it| kept.remove(it)).unwrap_or_default();
-        merged.push(merged_address(it, old, id));
+    let mut found: Vec<Option<Value>> = vec![None; list.len()];
+    let has_id = |old: &Value, sent: &Value| !sent["id"].is_null() && old["id"] == sent["id"];
+    let is_same = |old: &Value, sent: &Value| place(&old["address"]) == place(sent);
+    for known in [has_id, is_same] {
+        for (sent, found) in list.iter().zip(&mut found).filter(|it| it.1.is_none()) {
+            *found = kept.iter_mut().find(|old| known(old, sent)).map(Value::take);
+        }
     }
+    // One without an id that was changed where it stands.
+    if kept.len() == list.len() {
+        for ((old, sent), found) in kept.into_iter().zip(list).zip(&mut found).filter(|it| it.1.is_none()) {
+            *found = Some(old).filter(|it| it["id"].is_null() && sent["id"].is_null());
+        }
+    }
+    let merged = list.iter().zip(found).map(|(sent, old)| merged_address(sent, old.unwrap_or_default(), id));
+    let merged: Vec<Value> = merged.collect();
     profile.0.insert("addresses".to_owned(), merged.into());
 }
 
 fn merged_address(sent: &Value, mut old: Value, id: &mut impl FnMut() -> String) -> Value {
-    let named = sent.get("id").or(old.get("id")).filter(|it| !it.is_null()).cloned();
+    let named = [sent, &old].into_iter().find_map(|it| it.get("id").filter(|it| !it.is_null())).cloned();
     if old.is_null() {
         old = json!({ "tag": "UNTAGGED" });
     }
