@@ -475,9 +475,10 @@ on_both_engines! {
         assert_eq!(code_of(kit.identity.token_grant(&first, None).await), Code::OauthInvalidClient);
         assert!(kit.identity.token_grant(&second, None).await.is_ok());
         // The other node has the client in memory, but hears of it within two seconds.
-        let heard = std::time::Instant::now();
+        let mut looks = 0;
         while node.token_grant(&second, None).await.is_err() {
-            assert!(heard.elapsed().as_secs() < 20);
+            looks += 1;
+            assert!(looks < 400, "it never heard of it");
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
         }
         assert_eq!(code_of(node.token_grant(&first, None).await), Code::OauthInvalidClient);
