@@ -82,8 +82,8 @@ impl Identity {
             let (me, site, own, other) = (me.clone(), site_id.clone(), own.clone(), other.clone());
             let doc = doc.clone();
             boxed!({
-                // Who doesn't show themselves isn't there for others; blocking needs no more than an id.
-                let is_there = |it: &Member| it.status == Status::Active && (it.is_public || what == Bond::Block);
+                // Nobody follows whom they can't see. Whom to block or report, what they wrote elsewhere may say.
+                let is_there = |it: &Member| it.status == Status::Active && (it.is_public || what != Bond::Follow);
                 let found = member::get(tx, &site, &other).await?.filter(is_there);
                 found.ok_or_else(|| Fault::new(Code::NotFound))?;
                 let (own, other) = (own.as_str(), other.as_str());
