@@ -23,8 +23,8 @@ bench: ## measured ratios beside the limit and beside peers, in one run
 lint: ## format, clippy, types, ESLint, tidiness and dependencies, all without changing a file
 	@scripts/lint
 
-fmt: ## format the Rust sources
-	@cargo fmt --all
+fmt: ## format the sources: Rust, TypeScript, JavaScript, CSS
+	@scripts/fmt
 
 check-deps: ## licences, advisories and yanked versions of everything that is depended on
 	@scripts/check-dependencies.mjs

@@ -78,22 +78,38 @@ async function engineRun(engine, script) {
     const secretClient = await stoa.command('client', 'create', '--name', 'Application', ...where, '--secret');
     const { apiKey } = await stoa.command('key', 'create', '--name', 'Conformance');
     server = await stoa.serve(
-      '--port', '0', '--tls-cert', certificates.cert, '--tls-key', certificates.key,
+      '--port',
+      '0',
+      '--tls-cert',
+      certificates.cert,
+      '--tls-key',
+      certificates.key,
       // Links must carry a name that both Node and the browser of the run can reach.
-      '--public-url', 'https://www.wixapis.com',
+      '--public-url',
+      'https://www.wixapis.com',
     );
     // Asked of the running server, so that the link carries its public address.
     const { setupUrl } = await stoa.command('owner', 'invite', '--email', OWNER_EMAIL);
-    return await childRun(folder, {
-      engine, siteId, clientId, apiKey, origin, redirectUri, dataDir,
-      secretClientId: secretClient.clientId,
-      clientSecret: secretClient.clientSecret,
-      ownerEmail: OWNER_EMAIL,
-      ownerSetupUrl: setupUrl,
-      apiPort: server.port,
-      spki: certificates.spki,
-      only: options.only,
-    }, certificates.ca);
+    return await childRun(
+      folder,
+      {
+        engine,
+        siteId,
+        clientId,
+        apiKey,
+        origin,
+        redirectUri,
+        dataDir,
+        secretClientId: secretClient.clientId,
+        clientSecret: secretClient.clientSecret,
+        ownerEmail: OWNER_EMAIL,
+        ownerSetupUrl: setupUrl,
+        apiPort: server.port,
+        spki: certificates.spki,
+        only: options.only,
+      },
+      certificates.ca,
+    );
   } finally {
     const code = await server?.stop();
     if (code) console.error(`stoa serve ended with ${code} on SIGTERM`);
@@ -116,7 +132,12 @@ async function childRun(folder, task, ca) {
   const here = import.meta.dirname;
   const child = spawn(process.execPath, ['--require', join(here, 'hosts-preload.cjs'), join(here, 'client.mjs')], {
     stdio: 'inherit',
-    env: { ...process.env, NODE_EXTRA_CA_CERTS: ca, CONFORMANCE_TLS_PORT: String(task.apiPort), CONFORMANCE_TASK: taskFile },
+    env: {
+      ...process.env,
+      NODE_EXTRA_CA_CERTS: ca,
+      CONFORMANCE_TLS_PORT: String(task.apiPort),
+      CONFORMANCE_TASK: taskFile,
+    },
   });
   const code = await new Promise((done) => child.once('exit', done));
   if (code !== 0 || !existsSync(results)) throw new Error(`the client process ended with ${code} and no results`);

@@ -30,7 +30,9 @@ if (engines.includes('postgres') && !cluster) {
 
 let passed = 0;
 let failed = 0;
-const shots = process.env.STOA_SCREENSHOTS ? resolve(process.env.STOA_SCREENSHOTS) : mkdtempSync(join(tmpdir(), 'stoa-screenshots-'));
+const shots = process.env.STOA_SCREENSHOTS
+  ? resolve(process.env.STOA_SCREENSHOTS)
+  : mkdtempSync(join(tmpdir(), 'stoa-screenshots-'));
 mkdirSync(shots, { recursive: true });
 try {
   stoaPath();
@@ -54,17 +56,20 @@ process.exitCode = failed > 0 ? 1 : 0;
 /** @param {string} engine @param {Awaited<ReturnType<typeof browserLaunch>>} browser */
 async function engineRun(engine, browser) {
   const folder = mkdtempSync(join(tmpdir(), 'stoa-e2e-'));
-  const database = engine === 'postgres'
-    ? await databaseCreate(pg.Client, /** @type {string} */ (cluster))
-    : undefined;
+  const database = engine === 'postgres' ? await databaseCreate(pg.Client, /** @type {string} */ (cluster)) : undefined;
   let server;
   try {
     const stoa = stoaAt({ data: join(folder, 'data'), databaseUrl: database?.url });
     server = await stoa.serve('--port', '0', '--demo');
     const world = { browser, stoa, url: server.url, shots, engine };
     // The look does not depend on the engine: pictures are taken once.
-    const all = engine === engines[0] ? [...stories, ...mail, ...access, ...looks, ...mailLooks] : [...stories, ...mail];
-    return await testsRun(all.filter(({ name }) => name.includes(options.only ?? '')), world, engine);
+    const all =
+      engine === engines[0] ? [...stories, ...mail, ...access, ...looks, ...mailLooks] : [...stories, ...mail];
+    return await testsRun(
+      all.filter(({ name }) => name.includes(options.only ?? '')),
+      world,
+      engine,
+    );
   } finally {
     const code = await server?.stop();
     if (code) console.error(`stoa serve ended with ${code} on SIGTERM`);

@@ -27,14 +27,20 @@ for (const it of [...crates, ...packages]) {
     if (!excepted(it, 'licence', '')) finding(it, 'licence', 'gives no SPDX licence');
   } else {
     let fine = false;
-    try { fine = allowed(it.licence, licences); } catch (error) { finding(it, 'licence', error.message); continue; }
+    try {
+      fine = allowed(it.licence, licences);
+    } catch (error) {
+      finding(it, 'licence', error.message);
+      continue;
+    }
     if (!fine && !excepted(it, 'licence', it.licence)) finding(it, 'licence', `${it.licence} is not on the list`);
   }
 }
 for (const it of [...crates, ...packages]) {
   for (const advisory of known.advisories) {
     if (advisory.name !== it.name || (advisory.ecosystem ?? 'crates.io') !== it.ecosystem) continue;
-    if (hit(it.version, advisory.affected) && !excepted(it, 'advisory', advisory.id)) finding(it, 'advisory', `${advisory.id}: ${advisory.title}`);
+    if (hit(it.version, advisory.affected) && !excepted(it, 'advisory', advisory.id))
+      finding(it, 'advisory', `${advisory.id}: ${advisory.title}`);
   }
 }
 const index = readIndex();
@@ -51,8 +57,13 @@ if (process.argv.includes('--json')) {
 } else {
   for (const it of findings) console.log(`${it.kind}: ${it.ecosystem} ${it.name} ${it.version}: ${it.text}`);
   if (idle.length) console.log(`exceptions that nothing needs: ${idle.join(', ')}`);
-  if (unknown) console.log(`${unknown} crates are not in the local registry index, so whether they were yanked is not known; cargo fetch brings it`);
-  console.log(`${crates.length} crates, ${packages.length} npm packages, ${known.advisories.length} advisories of ${known.refreshed}: ${findings.length} findings`);
+  if (unknown)
+    console.log(
+      `${unknown} crates are not in the local registry index, so whether they were yanked is not known; cargo fetch brings it`,
+    );
+  console.log(
+    `${crates.length} crates, ${packages.length} npm packages, ${known.advisories.length} advisories of ${known.refreshed}: ${findings.length} findings`,
+  );
 }
 process.exit(findings.length ? 1 : 0);
 
@@ -70,12 +81,21 @@ function excepted(it, kind, value) {
 }
 
 function readCrates() {
-  const text = execFileSync('cargo', ['metadata', '--format-version', '1', '--locked'], { maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'inherit'] });
+  const text = execFileSync('cargo', ['metadata', '--format-version', '1', '--locked'], {
+    maxBuffer: 1 << 28,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const metadata = JSON.parse(text);
   const ours = new Set(metadata.workspace_members);
-  return metadata.packages.filter((it) => !ours.has(it.id)).map((it) => ({
-    ecosystem: 'crates.io', name: it.name, version: it.version, licence: it.license ?? '', registry: it.source?.startsWith('registry+') ?? false,
-  }));
+  return metadata.packages
+    .filter((it) => !ours.has(it.id))
+    .map((it) => ({
+      ecosystem: 'crates.io',
+      name: it.name,
+      version: it.version,
+      licence: it.license ?? '',
+      registry: it.source?.startsWith('registry+') ?? false,
+    }));
 }
 
 /** What web/ ships: not the workspaces themselves and nothing that only builds or tests them. */
@@ -84,9 +104,16 @@ function readPackages() {
   const lock = readJson('web/package-lock.json');
   const name = (path, it) => it.name ?? path.slice(path.lastIndexOf('node_modules/') + 13);
   return Object.entries(lock.packages)
-    .filter(([path, it]) => path.includes('node_modules/') && !it.link && ((!it.dev && !it.devOptional) || rules.carried.includes(name(path, it))))
+    .filter(
+      ([path, it]) =>
+        path.includes('node_modules/') &&
+        !it.link &&
+        ((!it.dev && !it.devOptional) || rules.carried.includes(name(path, it))),
+    )
     .map(([path, it]) => ({
-      ecosystem: 'npm', name: name(path, it), version: it.version,
+      ecosystem: 'npm',
+      name: name(path, it),
+      version: it.version,
       licence: plain(it.license ?? installed(path)?.license ?? installed(path)?.licenses),
     }));
 }
@@ -105,10 +132,19 @@ function plain(it) {
 /** Looks a version up in the index files that cargo keeps: true when yanked, undefined when not there. */
 function readIndex() {
   const base = join(process.env.CARGO_HOME ?? join(homedir(), '.cargo'), 'registry', 'index');
-  const roots = existsSync(base) ? readdirSync(base).map((it) => join(base, it, '.cache')).filter(existsSync) : [];
+  const roots = existsSync(base)
+    ? readdirSync(base)
+        .map((it) => join(base, it, '.cache'))
+        .filter(existsSync)
+    : [];
   return (name, version) => {
     const lower = name.toLowerCase();
-    const folder = lower.length < 3 ? `${lower.length}` : lower.length === 3 ? `3/${lower[0]}` : `${lower.slice(0, 2)}/${lower.slice(2, 4)}`;
+    const folder =
+      lower.length < 3
+        ? `${lower.length}`
+        : lower.length === 3
+          ? `3/${lower[0]}`
+          : `${lower.slice(0, 2)}/${lower.slice(2, 4)}`;
     for (const root of roots) {
       const file = join(root, folder, lower);
       if (!existsSync(file)) continue;

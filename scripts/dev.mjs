@@ -24,8 +24,25 @@ const binary = join(target, 'debug', 'stoa');
 process.env.STOA_URL = server;
 const cargoEnvironment = { ...process.env, CARGO_TARGET_DIR: target };
 // Every prefix under which a service answers; the pages themselves are Vite's.
-const passedOn = ['/_api', '/_iam', '/oauth2', '/oauth/', '/iam/', '/v1/', '/v2/', '/wix-data', '/data/', '/cms/',
-  '/data-mover', '/data-move-scheduler', '/redirect-session', '/headless', '/graphql', '/healthz', '/readyz'];
+const passedOn = [
+  '/_api',
+  '/_iam',
+  '/oauth2',
+  '/oauth/',
+  '/iam/',
+  '/v1/',
+  '/v2/',
+  '/wix-data',
+  '/data/',
+  '/cms/',
+  '/data-mover',
+  '/data-move-scheduler',
+  '/redirect-session',
+  '/headless',
+  '/graphql',
+  '/healthz',
+  '/readyz',
+];
 
 let running = null;
 const vites = [];
@@ -50,12 +67,17 @@ async function rebuild() {
     spawn('cargo', ['build', '-p', 'stoa-server'], { stdio: 'inherit', env: cargoEnvironment }).on('close', done);
   });
   if (status !== 0) {
-    console.error(running ? 'not compiled: the server before this change goes on' : 'not compiled: waiting for a change');
+    console.error(
+      running ? 'not compiled: the server before this change goes on' : 'not compiled: waiting for a change',
+    );
     return;
   }
   await stopServer();
-  const child = spawn(binary, ['serve', '--data', process.env.STOA_DATA ?? './data', '--port', String(port), '--demo'],
-    { stdio: 'inherit' });
+  const child = spawn(
+    binary,
+    ['serve', '--data', process.env.STOA_DATA ?? './data', '--port', String(port), '--demo'],
+    { stdio: 'inherit' },
+  );
   running = child;
   child.on('close', (code) => {
     if (running !== child) return;
@@ -76,14 +98,17 @@ async function stopServer() {
 }
 
 async function serveApps() {
-  const apps = readdirSync('web/apps').filter((name) => existsSync(`web/apps/${name}/vite.config.ts`)).sort();
+  const apps = readdirSync('web/apps')
+    .filter((name) => existsSync(`web/apps/${name}/vite.config.ts`))
+    .sort();
   const vite = await import(pathToFileURL(createRequire(join(root, 'web/package.json')).resolve('vite')).href);
   const bases = new Map(apps.map((name, index) => [name, { index, base: base(name) }]));
   for (const [name, { index }] of bases) {
     const proxy = Object.fromEntries(passedOn.map((path) => [path, { target: server }]));
     // An app's links to another app reach that app's own Vite.
     for (const [other, it] of bases) {
-      if (other !== name && it.base !== '/') proxy[it.base.replace(/\/$/, '')] = { target: `http://127.0.0.1:${port + 1 + it.index}`, ws: true };
+      if (other !== name && it.base !== '/')
+        proxy[it.base.replace(/\/$/, '')] = { target: `http://127.0.0.1:${port + 1 + it.index}`, ws: true };
     }
     const started = await vite.createServer({
       root: join(root, 'web/apps', name),

@@ -44,8 +44,14 @@ export default ts.config(
     languageOptions: { globals: { ...globals.node } },
     rules: { 'no-console': 'off' },
   },
-  { files: ['packages/api/**'], rules: mayNotImport(scope.everything, 'api imports no other package of this workspace.') },
+  {
+    files: ['packages/api/**'],
+    rules: mayNotImport(scope.everything, 'api imports no other package of this workspace.'),
+  },
   { files: ['packages/client/**'], rules: mayNotImport([...scope.apps, ...scope.ui], 'client may import api only.') },
-  { files: ['packages/ui/**'], rules: mayNotImport(scope.everything, 'ui imports no other package of this workspace.') },
+  {
+    files: ['packages/ui/**'],
+    rules: mayNotImport(scope.everything, 'ui imports no other package of this workspace.'),
+  },
   { files: ['apps/**'], rules: mayNotImport(scope.apps, 'Apps do not import each other.') },
 );

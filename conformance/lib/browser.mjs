@@ -29,9 +29,13 @@ export async function browserOpen(run) {
       try {
         return await work(await siteOf(page));
       } catch (/** @type {any} */ error) {
-        const seen = await page.locator('body').innerText({ timeout: 1000 }).catch(() => '');
-        error.message += `\nbrowser at ${page.url()}\nshows: ${seen.slice(0, 400).replaceAll('\n', ' | ')}`
-          + (problems.length ? `\nconsole: ${problems.slice(0, 5).join(' | ')}` : '');
+        const seen = await page
+          .locator('body')
+          .innerText({ timeout: 1000 })
+          .catch(() => '');
+        error.message +=
+          `\nbrowser at ${page.url()}\nshows: ${seen.slice(0, 400).replaceAll('\n', ' | ')}` +
+          (problems.length ? `\nconsole: ${problems.slice(0, 5).join(' | ')}` : '');
         throw error;
       } finally {
         await context.close();
@@ -57,12 +61,15 @@ export async function browserOpen(run) {
       },
       /** Prepares a sign-in and gives the address to go to; the verifier stays in the tab. @param {object} options of getAuthUrl */
       async authUrl(options) {
-        return page.evaluate(async ({ redirectUri, options }) => {
-          const { site } = /** @type {any} */ (window);
-          const oauthData = site.auth.generateOAuthData(redirectUri, 'original');
-          sessionStorage.setItem('oauthData', JSON.stringify(oauthData));
-          return (await site.auth.getAuthUrl(oauthData, options)).authUrl;
-        }, { redirectUri: run.redirectUri, options });
+        return page.evaluate(
+          async ({ redirectUri, options }) => {
+            const { site } = /** @type {any} */ (window);
+            const oauthData = site.auth.generateOAuthData(redirectUri, 'original');
+            sessionStorage.setItem('oauthData', JSON.stringify(oauthData));
+            return (await site.auth.getAuthUrl(oauthData, options)).authUrl;
+          },
+          { redirectUri: run.redirectUri, options },
+        );
       },
       /** Waits until the browser is back on the website, then reads the result. @param {'fragment' | 'query'} mode */
       async returned(mode) {
@@ -74,7 +81,11 @@ export async function browserOpen(run) {
       async exchange(result) {
         return page.evaluate(async ({ code, state }) => {
           const { site } = /** @type {any} */ (window);
-          const tokens = await site.auth.getMemberTokens(code, state, JSON.parse(sessionStorage.getItem('oauthData') ?? ''));
+          const tokens = await site.auth.getMemberTokens(
+            code,
+            state,
+            JSON.parse(sessionStorage.getItem('oauthData') ?? ''),
+          );
           site.auth.setTokens(tokens);
           return tokens;
         }, result);

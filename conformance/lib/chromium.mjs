@@ -4,8 +4,14 @@ import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 
 const FLAGS = [
-  '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-  '--disable-background-networking', '--disable-component-update', '--disable-sync',
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
 ];
 
 /**
@@ -13,8 +19,11 @@ const FLAGS = [
  */
 export async function chromiumLaunch({ apiPort, spki }) {
   const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-  if (!existsSync(executablePath)) throw new Error(`no browser at ${executablePath}: install the package chromium, or set CHROMIUM`);
-  const hosts = ['www.wixapis.com', 'edge.wixapis.com', 'www.wix.com'].map((name) => `MAP ${name}:443 127.0.0.1:${apiPort}`);
+  if (!existsSync(executablePath))
+    throw new Error(`no browser at ${executablePath}: install the package chromium, or set CHROMIUM`);
+  const hosts = ['www.wixapis.com', 'edge.wixapis.com', 'www.wix.com'].map(
+    (name) => `MAP ${name}:443 127.0.0.1:${apiPort}`,
+  );
   return chromium.launch({
     executablePath,
     args: [

@@ -33,7 +33,10 @@ export async function failsWith(promise, code) {
 /** The call must fail with an HTTP status; gives the error. @param {Promise<unknown>} promise @param {number[]} statuses */
 export async function failsWithStatus(promise, ...statuses) {
   const error = await failure(promise);
-  assert.ok(statuses.includes(error.status), `expected status ${statuses.join(' or ')}, got ${error.status}: ${error.message}`);
+  assert.ok(
+    statuses.includes(error.status),
+    `expected status ${statuses.join(' or ')}, got ${error.status}: ${error.message}`,
+  );
   return error;
 }
 

@@ -29,7 +29,15 @@ export function recorderInstall() {
     try {
       const response = await realFetch(input, init);
       exchange.status = response.status;
-      response.clone().text().then((text) => { exchange.answer = shorten(text); }, () => {});
+      response
+        .clone()
+        .text()
+        .then(
+          (text) => {
+            exchange.answer = shorten(text);
+          },
+          () => {},
+        );
       return response;
     } catch (/** @type {any} */ error) {
       exchange.answer = String(error.cause ?? error);

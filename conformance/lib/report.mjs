@@ -13,7 +13,9 @@ export function report(byEngine) {
   const width = Math.max(...methods.map((name) => name.length), 6) + 2;
   const lines = [`${'method'.padEnd(width)}${engines.map((name) => name.padEnd(28)).join('')}`.trimEnd()];
   for (const method of methods) {
-    const cells = engines.map((engine) => cell((byEngine.get(engine) ?? []).filter((result) => result.method === method)));
+    const cells = engines.map((engine) =>
+      cell((byEngine.get(engine) ?? []).filter((result) => result.method === method)),
+    );
     lines.push(`${method.padEnd(width)}${cells.map((text) => text.padEnd(28)).join('')}`.trimEnd());
   }
 
@@ -22,7 +24,9 @@ export function report(byEngine) {
       lines.push('', `fails${result.required ? '' : ' (not required)'}: ${result.method}, ${result.check} [${engine}]`);
       lines.push(indent(result.reason ?? ''));
       for (const exchange of result.exchanges ?? []) {
-        lines.push(indent(`${exchange.method} ${exchange.url} ${exchange.body}\n=> ${exchange.status} ${exchange.answer}`));
+        lines.push(
+          indent(`${exchange.method} ${exchange.url} ${exchange.body}\n=> ${exchange.status} ${exchange.answer}`),
+        );
       }
     }
   }
@@ -32,8 +36,11 @@ export function report(byEngine) {
 
   const all = [...byEngine.values()].flat();
   const count = (/** @type {(result: Result) => boolean} */ test) => all.filter(test).length;
-  lines.push('', `all rows: ${count((r) => r.outcome === 'works')} works, ${count((r) => r.outcome === 'fails')} fails, `
-    + `${count((r) => r.outcome === 'not built yet')} not built yet; ${methods.length} methods`);
+  lines.push(
+    '',
+    `all rows: ${count((r) => r.outcome === 'works')} works, ${count((r) => r.outcome === 'fails')} fails, ` +
+      `${count((r) => r.outcome === 'not built yet')} not built yet; ${methods.length} methods`,
+  );
   const passed = count((r) => r.outcome === 'works');
   const failed = count((r) => r.required && r.outcome !== 'works') + differences.length;
   return { text: lines.join('\n'), passed, failed, differences };
@@ -59,12 +66,18 @@ function differ(byEngine) {
     const other = second[1].find(({ method, check }) => method === result.method && check === result.check);
     if (!other || result.outcome !== 'works' || other.outcome !== 'works') continue;
     const [a, b] = [JSON.stringify(result.value), JSON.stringify(other.value)];
-    if (a !== b) found.push(`differs between engines: ${result.method}, ${result.check}\n${indent(`${first[0]}: ${a}\n${second[0]}: ${b}`)}`);
+    if (a !== b)
+      found.push(
+        `differs between engines: ${result.method}, ${result.check}\n${indent(`${first[0]}: ${a}\n${second[0]}: ${b}`)}`,
+      );
   }
   return found;
 }
 
 /** @param {string} text */
 function indent(text) {
-  return text.split('\n').map((line) => `    ${line}`).join('\n');
+  return text
+    .split('\n')
+    .map((line) => `    ${line}`)
+    .join('\n');
 }

@@ -49,7 +49,8 @@ export async function rowsRun(rows, world) {
     }
     result.ms = Date.now() - started;
     results.push(result);
-    if (process.env.CONFORMANCE_VERBOSE) console.error(`${result.outcome.padEnd(14)}${row.method}: ${row.check} (${result.ms} ms)`);
+    if (process.env.CONFORMANCE_VERBOSE)
+      console.error(`${result.outcome.padEnd(14)}${row.method}: ${row.check} (${result.ms} ms)`);
   }
   return results;
 }

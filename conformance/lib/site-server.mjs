@@ -31,7 +31,10 @@ export async function siteServe(certificates, script) {
     { cert: readFileSync(certificates.cert), key: readFileSync(certificates.key) },
     (request, response) => {
       const isScript = request.url === '/app.js';
-      response.writeHead(200, { 'content-type': isScript ? 'text/javascript' : 'text/html', 'cache-control': 'no-store' });
+      response.writeHead(200, {
+        'content-type': isScript ? 'text/javascript' : 'text/html',
+        'cache-control': 'no-store',
+      });
       response.end(isScript ? script : PAGE);
     },
   );
@@ -42,9 +45,10 @@ export async function siteServe(certificates, script) {
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
   return {
     port,
-    stop: () => new Promise((done) => {
-      server.closeAllConnections();
-      server.close(() => done(undefined));
-    }),
+    stop: () =>
+      new Promise((done) => {
+        server.closeAllConnections();
+        server.close(() => done(undefined));
+      }),
   };
 }

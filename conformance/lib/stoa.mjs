@@ -60,7 +60,10 @@ export function stoaAt({ data, databaseUrl }) {
     const exited = new Promise((done) => child.once('exit', (code) => done(code)));
     const url = await new Promise((done, fail) => {
       let seen = '';
-      const timer = setTimeout(() => fail(new Error(`no "ready" line within ${START_LIMIT_MS} ms, see ${log}`)), START_LIMIT_MS);
+      const timer = setTimeout(
+        () => fail(new Error(`no "ready" line within ${START_LIMIT_MS} ms, see ${log}`)),
+        START_LIMIT_MS,
+      );
       child.stdout.on('data', (chunk) => {
         appendFileSync(log, chunk);
         seen += chunk;

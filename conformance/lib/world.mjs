@@ -81,12 +81,13 @@ export function worldCreate(run, recorder) {
     },
 
     /** The address and password of a person who runs the site: the invitation is accepted in a browser. */
-    ownerPerson: () => world.once('owner person', async () => {
-      const person = { email: run.ownerEmail, password: world.password() };
-      const browser = await world.browser();
-      await browser.visit((/** @type {any} */ site) => site.acceptInvitation(run.ownerSetupUrl, person.password));
-      return person;
-    }),
+    ownerPerson: () =>
+      world.once('owner person', async () => {
+        const person = { email: run.ownerEmail, password: world.password() };
+        const browser = await world.browser();
+        await browser.visit((/** @type {any} */ site) => site.acceptInvitation(run.ownerSetupUrl, person.password));
+        return person;
+      }),
 
     /** Runs `work` in another browser, in which that person is signed in. @param {(site: any) => any} work */
     async ownerVisit(work) {
@@ -108,19 +109,25 @@ export function worldCreate(run, recorder) {
     install(installUrl) {
       const { pathname, search } = new URL(installUrl);
       return world.ownerVisit(async (site) => {
-        const arrival = site.page.waitForRequest((/** @type {any} */ request) => request.url().startsWith(run.redirectUri));
+        const arrival = site.page.waitForRequest((/** @type {any} */ request) =>
+          request.url().startsWith(run.redirectUri),
+        );
         await site.page.goto(new URL(pathname + search, run.ownerSetupUrl).href).catch(() => undefined);
         return (await arrival).url();
       });
     },
 
     /** A client with the token that the server's own pages use for that person. */
-    owner: () => world.once('owner', async () => {
-      const token = await world.ownerVisit((site) =>
-        site.page.evaluate(async () => (await (await fetch('/_api/account/v1/token', { method: 'POST' })).json()).access_token));
-      if (typeof token !== 'string') throw new Error('the owner has no access token');
-      return world.client({ getAuthHeaders: () => ({ headers: { Authorization: token } }) });
-    }),
+    owner: () =>
+      world.once('owner', async () => {
+        const token = await world.ownerVisit((site) =>
+          site.page.evaluate(
+            async () => (await (await fetch('/_api/account/v1/token', { method: 'POST' })).json()).access_token,
+          ),
+        );
+        if (typeof token !== 'string') throw new Error('the owner has no access token');
+        return world.client({ getAuthHeaders: () => ({ headers: { Authorization: token } }) });
+      }),
 
     /**
      * A fresh collection, made by the key holder.
@@ -128,13 +135,15 @@ export function worldCreate(run, recorder) {
      */
     async collectionCreate(definition = {}) {
       const _id = `c${randomBytes(6).toString('hex')}`;
-      await app.collections.createDataCollection(/** @type {any} */ ({
-        _id,
-        displayName: _id,
-        fields: [{ key: 'title', displayName: 'Title', type: 'TEXT' }],
-        permissions: { insert: 'ANYONE', update: 'ANYONE', remove: 'ANYONE', read: 'ANYONE' },
-        ...definition,
-      }));
+      await app.collections.createDataCollection(
+        /** @type {any} */ ({
+          _id,
+          displayName: _id,
+          fields: [{ key: 'title', displayName: 'Title', type: 'TEXT' }],
+          permissions: { insert: 'ANYONE', update: 'ANYONE', remove: 'ANYONE', read: 'ANYONE' },
+          ...definition,
+        }),
+      );
       return _id;
     },
 
@@ -174,5 +183,8 @@ export function worldCreate(run, recorder) {
 function mailRead(dataDir) {
   const path = join(dataDir, 'outbox', 'mail.jsonl');
   if (!existsSync(path)) return [];
-  return readFileSync(path, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line));
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
 }

@@ -15,7 +15,11 @@ const modules = { items, collections, authentication, oauth, recovery, verificat
 async function operators({ items }, id) {
   const wrong = [];
   for (const [check, build, expected] of BUILT) {
-    const found = idsOf(await build(items.query(id), () => items.filter()).limit(100).find());
+    const found = idsOf(
+      await build(items.query(id), () => items.filter())
+        .limit(100)
+        .find(),
+    );
     if (found !== expected) wrong.push({ check, expected, found });
   }
   for (const [check, filter, expected] of RAW) {

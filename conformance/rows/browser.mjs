@@ -33,8 +33,14 @@ export const rows = [
       const { site } = /** @type {any} */ (window);
       const tokens = await site.auth.generateVisitorTokens();
       site.auth.setTokens(tokens);
-      const error = await site.items.get('no-such-collection', 'x').then(() => undefined, (/** @type {any} */ e) => e);
-      const refused = await site.oauth.userInfo().then(() => undefined, (/** @type {any} */ e) => ({ status: e.status, requestId: e.requestId }));
+      const error = await site.items.get('no-such-collection', 'x').then(
+        () => undefined,
+        (/** @type {any} */ e) => e,
+      );
+      const refused = await site.oauth.userInfo().then(
+        () => undefined,
+        (/** @type {any} */ e) => ({ status: e.status, requestId: e.requestId }),
+      );
       return { tokens, code: error?.details?.applicationError?.code, refused };
     });
     isTokens(result.tokens, 'visitor');
@@ -44,7 +50,10 @@ export const rows = [
   inBrowser('OAuthStrategy.getMemberTokensForDirectLogin', 'register, then the hidden frame', async (world, site) => {
     const person = { email: world.email(), password: world.password() };
     await site.open();
-    const answer = await site.page.evaluate((/** @type {any} */ person) => /** @type {any} */ (window).site.auth.register(person), person);
+    const answer = await site.page.evaluate(
+      (/** @type {any} */ person) => /** @type {any} */ (window).site.auth.register(person),
+      person,
+    );
     assert.equal(answer.loginState, 'SUCCESS', JSON.stringify(answer));
     const tokens = await directLogin(site, answer.data.sessionToken);
     isTokens(tokens, 'member');
@@ -55,18 +64,29 @@ export const rows = [
   inBrowser('OAuthStrategy.getMemberTokensForDirectLogin', 'login, then the hidden frame', async (world, site) => {
     const { email, password, id } = await world.member('direct');
     await site.open();
-    const answer = await site.page.evaluate((/** @type {any} */ person) => /** @type {any} */ (window).site.auth.login(person), { email, password });
+    const answer = await site.page.evaluate(
+      (/** @type {any} */ person) => /** @type {any} */ (window).site.auth.login(person),
+      { email, password },
+    );
     isTokens(await directLogin(site, answer.data.sessionToken), 'member');
     assert.equal((await userInfo(site)).sub, id);
   }),
-  inBrowser('OAuthStrategy.getMemberTokensForDirectLogin', 'a wrong session token ends at once, not after two minutes', async (world, site) => {
-    await site.open();
-    const started = Date.now();
-    const message = await site.page.evaluate(() => /** @type {any} */ (window).site.auth
-      .getMemberTokensForDirectLogin('no-such-session').then(() => 'signed in', (/** @type {any} */ e) => e.message));
-    assert.equal(message, 'Missing code or _state');
-    assert.ok(Date.now() - started < 15_000, `took ${Date.now() - started} ms`);
-  }),
+  inBrowser(
+    'OAuthStrategy.getMemberTokensForDirectLogin',
+    'a wrong session token ends at once, not after two minutes',
+    async (world, site) => {
+      await site.open();
+      const started = Date.now();
+      const message = await site.page.evaluate(() =>
+        /** @type {any} */ (window).site.auth.getMemberTokensForDirectLogin('no-such-session').then(
+          () => 'signed in',
+          (/** @type {any} */ e) => e.message,
+        ),
+      );
+      assert.equal(message, 'Missing code or _state');
+      assert.ok(Date.now() - started < 15_000, `took ${Date.now() - started} ms`);
+    },
+  ),
   inBrowser('OAuthStrategy.getAuthUrl', 'sign-up at the hosted page, back in the fragment', async (world, site) => {
     const { person, tokens } = await signUpAtPage(world, site);
     isTokens(tokens, 'member');
@@ -81,24 +101,32 @@ export const rows = [
     isTokens(await site.exchange(result), 'member');
     assert.equal((await userInfo(site)).sub, id);
   }),
-  inBrowser('OAuthStrategy.getAuthUrl', 'a wrong password is said at the hosted page, and the address stays', async (world, site) => {
-    const { email, password } = await world.member('hosted');
-    await site.open();
-    await site.page.goto(await site.authUrl({}));
-    await site.signIn({ email, password: 'not it at all' });
-    await site.page.getByText('The email or password does not match').first().waitFor();
-    assert.equal(await site.page.getByLabel('Email', { exact: true }).inputValue(), email);
-    await site.signIn({ email, password });
-    await site.returned('fragment');
-  }),
-  inBrowser('OAuthStrategy.getAuthUrl', 'prompt none with the session cookie comes straight back', async (world, site) => {
-    const { tokens } = await signUpAtPage(world, site);
-    await site.open();
-    await site.page.goto(await site.authUrl({ prompt: 'none' }));
-    const again = await site.exchange(await site.returned('fragment'));
-    isTokens(again, 'member');
-    assert.notEqual(again.refreshToken.value, tokens.refreshToken.value);
-  }),
+  inBrowser(
+    'OAuthStrategy.getAuthUrl',
+    'a wrong password is said at the hosted page, and the address stays',
+    async (world, site) => {
+      const { email, password } = await world.member('hosted');
+      await site.open();
+      await site.page.goto(await site.authUrl({}));
+      await site.signIn({ email, password: 'not it at all' });
+      await site.page.getByText('The email or password does not match').first().waitFor();
+      assert.equal(await site.page.getByLabel('Email', { exact: true }).inputValue(), email);
+      await site.signIn({ email, password });
+      await site.returned('fragment');
+    },
+  ),
+  inBrowser(
+    'OAuthStrategy.getAuthUrl',
+    'prompt none with the session cookie comes straight back',
+    async (world, site) => {
+      const { tokens } = await signUpAtPage(world, site);
+      await site.open();
+      await site.page.goto(await site.authUrl({ prompt: 'none' }));
+      const again = await site.exchange(await site.returned('fragment'));
+      isTokens(again, 'member');
+      assert.notEqual(again.refreshToken.value, tokens.refreshToken.value);
+    },
+  ),
   inBrowser('OAuthStrategy.getAuthUrl', 'prompt none without a session: login_required', async (world, site) => {
     await site.open();
     await site.page.goto(await site.authUrl({ prompt: 'none' }));
@@ -130,8 +158,11 @@ export const rows = [
     const outcome = await site.page.evaluate(async (/** @type {any} */ { code, state }) => {
       const { site } = /** @type {any} */ (window);
       const data = JSON.parse(sessionStorage.getItem('oauthData') ?? '');
-      const attempt = (/** @type {object} */ change) => site.auth.getMemberTokens(code, state, { ...data, ...change })
-        .then(() => 'tokens', (/** @type {any} */ e) => e.message);
+      const attempt = (/** @type {object} */ change) =>
+        site.auth.getMemberTokens(code, state, { ...data, ...change }).then(
+          () => 'tokens',
+          (/** @type {any} */ e) => e.message,
+        );
       return [await attempt({ codeVerifier: 'A'.repeat(43) }), await attempt({}), await attempt({})];
     }, result);
     assert.match(outcome[0], /^Failed to fetch tokens/, 'a wrong verifier');
@@ -145,22 +176,35 @@ export const rows = [
     const result = await site.returned('fragment');
     const message = await site.page.evaluate(async (/** @type {any} */ { code, state }) => {
       const data = JSON.parse(sessionStorage.getItem('oauthData') ?? '');
-      return /** @type {any} */ (window).site.auth.getMemberTokens(code, state, { ...data, redirectUri: `${data.redirectUri}/other` })
-        .then(() => 'tokens', (/** @type {any} */ e) => e.message);
+      return /** @type {any} */ (window).site.auth
+        .getMemberTokens(code, state, { ...data, redirectUri: `${data.redirectUri}/other` })
+        .then(
+          () => 'tokens',
+          (/** @type {any} */ e) => e.message,
+        );
     }, result);
     assert.match(message, /^Failed to fetch tokens/);
   }),
   inBrowser('OAuthStrategy.logout', 'goes away, comes back, and the session is gone', async (world, site) => {
     const { tokens } = await signUpAtPage(world, site);
-    const logoutUrl = await site.page.evaluate(async (/** @type {string} */ back) => (await /** @type {any} */ (window).site.auth.logout(back)).logoutUrl, `${world.run.origin}/goodbye`);
+    const logoutUrl = await site.page.evaluate(
+      async (/** @type {string} */ back) => (await /** @type {any} */ (window).site.auth.logout(back)).logoutUrl,
+      `${world.run.origin}/goodbye`,
+    );
     await site.page.goto(logoutUrl);
     await site.page.waitForURL(`${world.run.origin}/goodbye**`);
     await site.ready();
     await site.page.goto(await site.authUrl({ prompt: 'none' }));
     const result = await site.returned('fragment');
     assert.equal(result.error, 'login_required', JSON.stringify(result));
-    const renewed = await site.page.evaluate((/** @type {any} */ refreshToken) => /** @type {any} */ (window).site.auth
-      .renewToken(refreshToken).then(() => 'renewed', (/** @type {any} */ e) => e.message), tokens.refreshToken);
+    const renewed = await site.page.evaluate(
+      (/** @type {any} */ refreshToken) =>
+        /** @type {any} */ (window).site.auth.renewToken(refreshToken).then(
+          () => 'renewed',
+          (/** @type {any} */ e) => e.message,
+        ),
+      tokens.refreshToken,
+    );
     assert.match(renewed, /^Failed to fetch tokens/, 'the refresh token of the ended session');
   }),
   inBrowser('OAuthStrategy.sessions.syncToWixPages', 'the frame loads and the time is kept', async (world, site) => {
@@ -184,27 +228,35 @@ export const rows = [
     });
     assert.deepEqual([before, after], [false, true]);
   }),
-  ...['syncToWixPages', 'isSessionSynced'].map((name) => inBrowser(`SiteSessionAuth.${name}`, 'like the other strategy', async (world, site) => {
-    await site.open();
-    const synced = await site.page.evaluate(async (/** @type {string} */ clientId) => {
-      const { conformance } = /** @type {any} */ (window);
-      const client = conformance.sdk.createClient({ modules: conformance.modules, auth: conformance.SiteSessionAuth({ clientId }) });
-      client.enableContext('global');
-      await client.auth.syncToWixPages({ force: true });
-      return client.auth.isSessionSynced();
-    }, world.run.clientId);
-    assert.equal(synced, true);
-  })),
+  ...['syncToWixPages', 'isSessionSynced'].map((name) =>
+    inBrowser(`SiteSessionAuth.${name}`, 'like the other strategy', async (world, site) => {
+      await site.open();
+      const synced = await site.page.evaluate(async (/** @type {string} */ clientId) => {
+        const { conformance } = /** @type {any} */ (window);
+        const client = conformance.sdk.createClient({
+          modules: conformance.modules,
+          auth: conformance.SiteSessionAuth({ clientId }),
+        });
+        client.enableContext('global');
+        await client.auth.syncToWixPages({ force: true });
+        return client.auth.isSessionSynced();
+      }, world.run.clientId);
+      assert.equal(synced, true);
+    }),
+  ),
   inBrowser('OAuthStrategy.renewToken', 'an expired token is renewed before the call', async (world, site) => {
     await site.open();
-    const result = await site.page.evaluate(async (/** @type {any} */ id) => {
-      const { site } = /** @type {any} */ (window);
-      const tokens = await site.auth.generateVisitorTokens();
-      site.auth.setTokens({ ...tokens, accessToken: { ...tokens.accessToken, expiresAt: 1 } });
-      await site.items.query(id).find();
-      const renewed = site.auth.getTokens();
-      return { before: tokens, renewed, now: Date.now() / 1000 };
-    }, await shelf(world));
+    const result = await site.page.evaluate(
+      async (/** @type {any} */ id) => {
+        const { site } = /** @type {any} */ (window);
+        const tokens = await site.auth.generateVisitorTokens();
+        site.auth.setTokens({ ...tokens, accessToken: { ...tokens.accessToken, expiresAt: 1 } });
+        await site.items.query(id).find();
+        const renewed = site.auth.getTokens();
+        return { before: tokens, renewed, now: Date.now() / 1000 };
+      },
+      await shelf(world),
+    );
     assert.equal(result.renewed.refreshToken.value, result.before.refreshToken.value);
     assert.ok(result.renewed.accessToken.expiresAt > result.now, JSON.stringify(result.renewed));
   }),
@@ -212,7 +264,10 @@ export const rows = [
     const id = await shelf(world);
     await site.open();
     const { wrong, count } = await site.page.evaluate(
-      (/** @type {string} */ id) => /** @type {any} */ (window).conformance.operators(/** @type {any} */ (window).site, id), id);
+      (/** @type {string} */ id) =>
+        /** @type {any} */ (window).conformance.operators(/** @type {any} */ (window).site, id),
+      id,
+    );
     assert.deepEqual(wrong, []);
     assert.ok(count > 100, `only ${count} cases`);
   }),
@@ -224,43 +279,82 @@ export const rows = [
     await site.open();
     const result = await site.page.evaluate(async (/** @type {string} */ id) => {
       const { items } = /** @type {any} */ (window).site;
-      const made = await items.bulkInsert(id, Array.from({ length: 1000 }, (_, n) => ({ _id: `i${String(n).padStart(4, '0')}`, n })));
+      const made = await items.bulkInsert(
+        id,
+        Array.from({ length: 1000 }, (_, n) => ({ _id: `i${String(n).padStart(4, '0')}`, n })),
+      );
       const one = await items.get(id, 'i0500');
       const pages = [await items.query(id).ascending('n').limit(300).find({ returnTotalCount: true })];
       while (pages[pages.length - 1].hasNext()) pages.push(await pages[pages.length - 1].next());
       const back = await pages[3].prev();
       const numbers = (/** @type {any} */ page) => page.items.map((/** @type {any} */ item) => item.n);
       return {
-        inserted: made.inserted, errors: made.errors.length, one: one.n, total: pages[0].totalCount, pages: pages[0].totalPages,
-        forward: pages.flatMap(numbers), back: numbers(back),
+        inserted: made.inserted,
+        errors: made.errors.length,
+        one: one.n,
+        total: pages[0].totalCount,
+        pages: pages[0].totalPages,
+        forward: pages.flatMap(numbers),
+        back: numbers(back),
       };
     }, id);
     const all = Array.from({ length: 1000 }, (_, n) => n);
-    assert.deepEqual(result, { inserted: 1000, errors: 0, one: 500, total: 1000, pages: 4, forward: all, back: all.slice(600, 900) });
+    assert.deepEqual(result, {
+      inserted: 1000,
+      errors: 0,
+      one: 500,
+      total: 1000,
+      pages: 4,
+      forward: all,
+      back: all.slice(600, 900),
+    });
   }),
   inBrowser('items.insert', 'as a signed-in member', async (world, site) => {
     const collection = await world.collectionCreate({
-      dataPermissions: { itemRead: 'SITE_MEMBER_AUTHOR', itemInsert: 'SITE_MEMBER', itemUpdate: 'SITE_MEMBER_AUTHOR', itemRemove: 'SITE_MEMBER_AUTHOR' },
-      permissions: { read: 'SITE_MEMBER_AUTHOR', insert: 'SITE_MEMBER', update: 'SITE_MEMBER_AUTHOR', remove: 'SITE_MEMBER_AUTHOR' },
+      dataPermissions: {
+        itemRead: 'SITE_MEMBER_AUTHOR',
+        itemInsert: 'SITE_MEMBER',
+        itemUpdate: 'SITE_MEMBER_AUTHOR',
+        itemRemove: 'SITE_MEMBER_AUTHOR',
+      },
+      permissions: {
+        read: 'SITE_MEMBER_AUTHOR',
+        insert: 'SITE_MEMBER',
+        update: 'SITE_MEMBER_AUTHOR',
+        remove: 'SITE_MEMBER_AUTHOR',
+      },
     });
     await signUpAtPage(world, site);
     const titles = await site.page.evaluate(async (/** @type {string} */ id) => {
       const { items } = /** @type {any} */ (window).site;
       await items.insert(id, { title: 'from the browser', when: new Date(0) });
-      return (await items.query(id).find()).items.map((/** @type {any} */ item) => [item.title, item.when instanceof Date]);
+      return (await items.query(id).find()).items.map((/** @type {any} */ item) => [
+        item.title,
+        item.when instanceof Date,
+      ]);
     }, collection);
     assert.deepEqual(titles, [['from the browser', true]]);
   }),
   {
-    method: 'redirects.createRedirectSession', check: 'a foreign redirect URI or client is refused', required: true,
+    method: 'redirects.createRedirectSession',
+    check: 'a foreign redirect URI or client is refused',
+    required: true,
     async run(world) {
       const client = world.visitor();
       const data = client.auth.generateOAuthData('https://elsewhere.example/callback');
       for (const call of [
         () => client.auth.getAuthUrl(data),
         () => client.auth.getAuthUrl(client.auth.generateOAuthData(`${world.run.redirectUri}/other`)),
-        () => client.redirects.createRedirectSession({ logout: { clientId: world.id() }, callbacks: { postFlowUrl: world.run.origin } }),
-        () => client.redirects.createRedirectSession({ logout: { clientId: world.run.clientId }, callbacks: { postFlowUrl: 'https://elsewhere.example/' } }),
+        () =>
+          client.redirects.createRedirectSession({
+            logout: { clientId: world.id() },
+            callbacks: { postFlowUrl: world.run.origin },
+          }),
+        () =>
+          client.redirects.createRedirectSession({
+            logout: { clientId: world.run.clientId },
+            callbacks: { postFlowUrl: 'https://elsewhere.example/' },
+          }),
       ]) {
         await failure(call());
         const { status } = world.recorder.last();
@@ -269,7 +363,9 @@ export const rows = [
     },
   },
   {
-    method: 'redirects.createRedirectSession', check: 'gives every member the client reads', required: true,
+    method: 'redirects.createRedirectSession',
+    check: 'gives every member the client reads',
+    required: true,
     async run(world) {
       const client = world.visitor();
       const { clientId, redirectUri } = world.run;
@@ -277,8 +373,14 @@ export const rows = [
       const { redirectSession } = await client.redirects.createRedirectSession({
         auth: {
           authRequest: {
-            clientId, redirectUri, responseType: 'code', scope: 'offline_access', responseMode: 'fragment',
-            state: data.state, codeChallenge: data.codeChallenge, codeChallengeMethod: 'S256',
+            clientId,
+            redirectUri,
+            responseType: 'code',
+            scope: 'offline_access',
+            responseMode: 'fragment',
+            state: data.state,
+            codeChallenge: data.codeChallenge,
+            codeChallengeMethod: 'S256',
           },
           prompt: 'login',
         },
@@ -288,12 +390,17 @@ export const rows = [
       assert.equal(typeof redirectSession.urlDetails.searchParams, 'object');
       const login = await client.redirects.createRedirectSession({ login: {} });
       assert.ok(login.redirectSession.fullUrl);
-      const logout = await client.redirects.createRedirectSession({ logout: { clientId }, callbacks: { postFlowUrl: `${world.run.origin}/x` } });
+      const logout = await client.redirects.createRedirectSession({
+        logout: { clientId },
+        callbacks: { postFlowUrl: `${world.run.origin}/x` },
+      });
       assert.ok(logout.redirectSession.fullUrl);
     },
   },
   {
-    method: 'redirects.createRedirectSession', check: 'no intent, or two, is refused', required: true,
+    method: 'redirects.createRedirectSession',
+    check: 'no intent, or two, is refused',
+    required: true,
     async run(world) {
       const client = world.visitor();
       await failure(client.redirects.createRedirectSession());
@@ -303,9 +410,13 @@ export const rows = [
     },
   },
   {
-    method: 'redirects.createRedirectSession', check: 'for a page of the shop',
+    method: 'redirects.createRedirectSession',
+    check: 'for a page of the shop',
     async run(world) {
-      await world.visitor().redirects.createRedirectSession({ ecomCheckout: { checkoutId: world.id() }, callbacks: { postFlowUrl: world.run.origin } });
+      await world.visitor().redirects.createRedirectSession({
+        ecomCheckout: { checkoutId: world.id() },
+        callbacks: { postFlowUrl: world.run.origin },
+      });
     },
   },
 ];

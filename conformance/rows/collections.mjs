@@ -6,12 +6,16 @@ const OPEN = { insert: 'ANYONE', update: 'ANYONE', remove: 'ANYONE', read: 'ANYO
 const SYSTEM_FIELDS = ['_createdDate', '_id', '_owner', '_updatedDate'];
 
 /** @param {any} collection */
-const fieldsOf = (collection) => collection.fields.map((/** @type {any} */ field) => [field.key, field.type, field.systemField === true]).sort();
+const fieldsOf = (collection) =>
+  collection.fields.map((/** @type {any} */ field) => [field.key, field.type, field.systemField === true]).sort();
 
 /** @type {import('../lib/runner.mjs').Row[]} */
 export const rows = [
   {
-    method: 'collections.createDataCollection', check: 'gives back the definition', required: true, compare: true,
+    method: 'collections.createDataCollection',
+    check: 'gives back the definition',
+    required: true,
+    compare: true,
     async run(world) {
       const _id = `cars-${world.id().slice(0, 8)}`;
       const made = await world.app.collections.createDataCollection({
@@ -20,7 +24,12 @@ export const rows = [
         fields: [
           { key: 'title', displayName: 'Title', type: 'TEXT' },
           { key: 'n', displayName: 'Number', type: 'NUMBER', numberRange: { min: 1, max: Infinity } },
-          { key: 'o', displayName: 'Object', type: 'OBJECT', typeMetadata: { object: { fields: [{ key: 'id', type: 'TEXT' }] } } },
+          {
+            key: 'o',
+            displayName: 'Object',
+            type: 'OBJECT',
+            typeMetadata: { object: { fields: [{ key: 'id', type: 'TEXT' }] } },
+          },
           { key: 'when', displayName: 'When', type: 'DATETIME' },
           { key: 'tags', displayName: 'Tags', type: 'ARRAY_STRING' },
         ],
@@ -30,38 +39,69 @@ export const rows = [
       assert.ok(made._createdDate instanceof Date && made._updatedDate instanceof Date, 'dates');
       assert.equal(made.collectionType, 'NATIVE');
       assert.equal(String(made.revision), '1');
-      const keys = fieldsOf(made).filter((/** @type {any} */ field) => field[2]).map((/** @type {any} */ field) => field[0]);
+      const keys = fieldsOf(made)
+        .filter((/** @type {any} */ field) => field[2])
+        .map((/** @type {any} */ field) => field[0]);
       assert.deepEqual(keys, SYSTEM_FIELDS);
       assert.deepEqual(made.permissions, OPEN);
-      assert.deepEqual(made.dataPermissions, { itemRead: 'ANYONE', itemInsert: 'ANYONE', itemUpdate: 'ANYONE', itemRemove: 'ANYONE' });
+      assert.deepEqual(made.dataPermissions, {
+        itemRead: 'ANYONE',
+        itemInsert: 'ANYONE',
+        itemUpdate: 'ANYONE',
+        itemRemove: 'ANYONE',
+      });
       return { ...made, _id: 'x', _createdDate: 0, _updatedDate: 0 };
     },
   },
   {
-    method: 'collections.createDataCollection', check: 'refuses what is taken, unnamed or has no fields', required: true,
+    method: 'collections.createDataCollection',
+    check: 'refuses what is taken, unnamed or has no fields',
+    required: true,
     async run(world) {
       const _id = await world.collectionCreate();
-      const create = (/** @type {object} */ change) => world.app.collections.createDataCollection({ _id: world.id(), fields: [{ key: 'a', type: 'TEXT' }], permissions: OPEN, ...change });
+      const create = (/** @type {object} */ change) =>
+        world.app.collections.createDataCollection({
+          _id: world.id(),
+          fields: [{ key: 'a', type: 'TEXT' }],
+          permissions: OPEN,
+          ...change,
+        });
       const taken = await failsWith(create({ _id }), 'WDE0104');
       assert.ok([400, 409].includes(taken.status), `answered ${taken.status}`);
-      for (const change of [{ _id: '' }, { fields: [] }, { permissions: undefined }, { fields: [{ key: 'a', type: 'NO_SUCH' }] }, { _id: 'x'.repeat(257) }]) {
+      for (const change of [
+        { _id: '' },
+        { fields: [] },
+        { permissions: undefined },
+        { fields: [{ key: 'a', type: 'NO_SUCH' }] },
+        { _id: 'x'.repeat(257) },
+      ]) {
         const error = await failure(create(change));
         assert.equal(error.status, 400, JSON.stringify(change));
       }
     },
   },
   {
-    method: 'collections.createDataCollection', check: 'is not for visitors and members', required: true,
+    method: 'collections.createDataCollection',
+    check: 'is not for visitors and members',
+    required: true,
     async run(world) {
       const { client } = await world.member('collecting');
       for (const caller of [world.visitor(), client]) {
-        const error = await failure(caller.collections.createDataCollection({ _id: world.id(), fields: [{ key: 'a', type: 'TEXT' }], permissions: OPEN }));
+        const error = await failure(
+          caller.collections.createDataCollection({
+            _id: world.id(),
+            fields: [{ key: 'a', type: 'TEXT' }],
+            permissions: OPEN,
+          }),
+        );
         assert.ok([401, 403].includes(error.status), `answered ${error.status}`);
       }
     },
   },
   {
-    method: 'collections.getDataCollection', check: 'whole for the application, reduced for a visitor', required: true,
+    method: 'collections.getDataCollection',
+    check: 'whole for the application, reduced for a visitor',
+    required: true,
     async run(world) {
       const _id = await world.collectionCreate();
       const whole = await world.app.collections.getDataCollection(_id);
@@ -73,7 +113,9 @@ export const rows = [
     },
   },
   {
-    method: 'collections.getDataCollection', check: 'an unknown one is WDE0025', required: true,
+    method: 'collections.getDataCollection',
+    check: 'an unknown one is WDE0025',
+    required: true,
     async run(world) {
       for (const caller of [world.app, world.visitor()]) {
         for (const name of ['no-such-collection', "x'; DROP TABLE items; --", '../../etc/passwd', 'Ns/no-such']) {
@@ -84,22 +126,35 @@ export const rows = [
     },
   },
   {
-    method: 'collections.listDataCollections', check: 'pages and counts', required: true,
+    method: 'collections.listDataCollections',
+    check: 'pages and counts',
+    required: true,
     async run(world) {
       const ids = await Promise.all([1, 2, 3].map(() => world.collectionCreate()));
       const all = await world.app.collections.listDataCollections({ paging: { limit: 1000 } });
       const listed = all.collections.map((/** @type {any} */ collection) => collection._id);
       for (const id of ids) assert.ok(listed.includes(id));
       assert.equal(all.pagingMetadata.total, listed.length);
-      const [first, second] = await Promise.all([0, 2].map((offset) =>
-        world.app.collections.listDataCollections({ paging: { limit: 2, offset }, sort: { fieldName: '_id', order: 'ASC' } })));
+      const [first, second] = await Promise.all(
+        [0, 2].map((offset) =>
+          world.app.collections.listDataCollections({
+            paging: { limit: 2, offset },
+            sort: { fieldName: '_id', order: 'ASC' },
+          }),
+        ),
+      );
       assert.deepEqual([first.collections.length, first.pagingMetadata.count, second.pagingMetadata.offset], [2, 2, 2]);
-      const sorted = [...first.collections, ...second.collections].map((/** @type {any} */ collection) => collection._id);
+      const sorted = [...first.collections, ...second.collections].map(
+        (/** @type {any} */ collection) => collection._id,
+      );
       assert.deepEqual(sorted, [...listed].sort().slice(0, sorted.length));
     },
   },
   {
-    method: 'collections.updateDataCollection', check: 'sent back whole, with a new field', required: true, compare: true,
+    method: 'collections.updateDataCollection',
+    check: 'sent back whole, with a new field',
+    required: true,
+    compare: true,
     async run(world) {
       const _id = await world.collectionCreate();
       const before = await world.app.collections.getDataCollection(_id);
@@ -114,7 +169,9 @@ export const rows = [
     },
   },
   {
-    method: 'collections.updateDataCollection', check: 'an old revision is refused', required: true,
+    method: 'collections.updateDataCollection',
+    check: 'an old revision is refused',
+    required: true,
     async run(world) {
       const _id = await world.collectionCreate();
       const before = await world.app.collections.getDataCollection(_id);
@@ -124,14 +181,18 @@ export const rows = [
     },
   },
   {
-    method: 'collections.updateDataCollection', check: 'an unknown one is WDE0025', required: true,
+    method: 'collections.updateDataCollection',
+    check: 'an unknown one is WDE0025',
+    required: true,
     async run(world) {
       const before = await world.app.collections.getDataCollection(await world.collectionCreate());
       await failsWith(world.app.collections.updateDataCollection({ ...before, _id: 'no-such-collection' }), 'WDE0025');
     },
   },
   {
-    method: 'collections.deleteDataCollection', check: 'it is gone, and its items', required: true,
+    method: 'collections.deleteDataCollection',
+    check: 'it is gone, and its items',
+    required: true,
     async run(world) {
       const _id = await world.collectionCreate();
       await world.app.items.insert(_id, { title: 'x' });
@@ -155,11 +216,20 @@ export const rows = [
 
 /** @returns {import('../lib/runner.mjs').Row[]} */
 function fieldAndPluginRows() {
-  const row = (/** @type {string} */ name, /** @type {string} */ check, /** @type {(world: any, id: string) => unknown} */ run) =>
-    ({ method: `collections.${name}`, check, required: true, run: async (/** @type {any} */ world) => run(world, await world.collectionCreate()) });
+  const row = (
+    /** @type {string} */ name,
+    /** @type {string} */ check,
+    /** @type {(world: any, id: string) => unknown} */ run,
+  ) => ({
+    method: `collections.${name}`,
+    check,
+    required: true,
+    run: async (/** @type {any} */ world) => run(world, await world.collectionCreate()),
+  });
   const keys = (/** @type {any} */ collection) => collection.fields.map((/** @type {any} */ field) => field.key);
   const inner = (/** @type {any} */ answer) => answer.dataCollection ?? answer;
-  const plugins = (/** @type {any} */ collection) => (collection.plugins ?? []).map((/** @type {any} */ plugin) => plugin.type);
+  const plugins = (/** @type {any} */ collection) =>
+    (collection.plugins ?? []).map((/** @type {any} */ plugin) => plugin.type);
   const PLUGINS = {
     Publish: ['PUBLISH', { publishOptions: { defaultStatus: 'DRAFT' } }],
     Urlized: ['URLIZED', { urlizedOptions: { format: 'PLAIN' } }],
@@ -175,15 +245,23 @@ function fieldAndPluginRows() {
       assert.ok(keys(answer).includes('title'));
     }),
     row('createDataCollectionField', 'adds one', async (world, id) => {
-      const answer = inner(await world.app.collections.createDataCollectionField(id, { field: { key: 'n', type: 'NUMBER' } }));
+      const answer = inner(
+        await world.app.collections.createDataCollectionField(id, { field: { key: 'n', type: 'NUMBER' } }),
+      );
       assert.ok(keys(answer).includes('n'));
     }),
     row('updateDataCollectionField', 'changes one', async (world, id) => {
-      const answer = inner(await world.app.collections.updateDataCollectionField(id, { field: { key: 'title', type: 'TEXT', displayName: 'Other' } }));
+      const answer = inner(
+        await world.app.collections.updateDataCollectionField(id, {
+          field: { key: 'title', type: 'TEXT', displayName: 'Other' },
+        }),
+      );
       assert.equal(answer.fields.find((/** @type {any} */ field) => field.key === 'title').displayName, 'Other');
     }),
     row('patchDataCollectionField', 'changes a part of one', async (world, id) => {
-      const answer = inner(await world.app.collections.patchDataCollectionField(id, { key: 'title', displayName: 'Other' }));
+      const answer = inner(
+        await world.app.collections.patchDataCollectionField(id, { key: 'title', displayName: 'Other' }),
+      );
       assert.equal(answer.fields.find((/** @type {any} */ field) => field.key === 'title').type, 'TEXT');
     }),
     row('deleteDataCollectionField', 'takes one away with its values', async (world, id) => {
@@ -192,7 +270,11 @@ function fieldAndPluginRows() {
       assert.ok(!keys(answer).includes('title'));
     }),
     row('addDataCollectionPlugin', 'single item', async (world, id) => {
-      const answer = inner(await world.app.collections.addDataCollectionPlugin(id, { plugin: { type: 'SINGLE_ITEM', singleItemOptions: { singleItemId: 'one' } } }));
+      const answer = inner(
+        await world.app.collections.addDataCollectionPlugin(id, {
+          plugin: { type: 'SINGLE_ITEM', singleItemOptions: { singleItemId: 'one' } },
+        }),
+      );
       assert.ok(plugins(answer).includes('SINGLE_ITEM'));
     }),
     row('deleteDataCollectionPlugin', 'cms', async (world, id) => {

@@ -4,7 +4,13 @@ import { assert, failure, failsWith } from '../lib/expect.mjs';
 import { shelf } from './shelf.mjs';
 
 /** @type {(method: string, check: string, run: (world: any) => any) => import('../lib/runner.mjs').Row} */
-const row = (method, check, run) => ({ method: `items.${method}`, check: `error: ${check}`, required: true, compare: true, run });
+const row = (method, check, run) => ({
+  method: `items.${method}`,
+  check: `error: ${check}`,
+  required: true,
+  compare: true,
+  run,
+});
 
 /** @type {[string, (items: any, id: string) => Promise<unknown>][]} */
 const CALLS = [
@@ -20,29 +26,43 @@ const CALLS = [
 
 /** @type {import('../lib/runner.mjs').Row[]} */
 export const rows = [
-  ...CALLS.map(([method, call]) => row(method, 'an unknown collection is WDE0025', async (world) => {
-    for (const name of ['no-such-collection', '', "x'; DROP TABLE items; --", '../secret', 'Ns/no-such', 'é😀']) {
-      for (const caller of [world.app, world.visitor()]) {
-        const error = await failure(call(caller.items, name));
-        const code = error.details?.applicationError?.code;
-        // An empty name may also be refused as malformed.
-        assert.ok(code === 'WDE0025' || (name === '' && /^WDE00(01|75|80)$/.test(code)), `"${name}": ${error.message} [${code}]`);
-        assert.match(error.message, /^WDE\d{4}: /);
+  ...CALLS.map(([method, call]) =>
+    row(method, 'an unknown collection is WDE0025', async (world) => {
+      for (const name of ['no-such-collection', '', "x'; DROP TABLE items; --", '../secret', 'Ns/no-such', 'é😀']) {
+        for (const caller of [world.app, world.visitor()]) {
+          const error = await failure(call(caller.items, name));
+          const code = error.details?.applicationError?.code;
+          // An empty name may also be refused as malformed.
+          assert.ok(
+            code === 'WDE0025' || (name === '' && /^WDE00(01|75|80)$/.test(code)),
+            `"${name}": ${error.message} [${code}]`,
+          );
+          assert.match(error.message, /^WDE\d{4}: /);
+        }
       }
-    }
-    const { status } = world.recorder.last();
-    assert.equal(status, 404);
-    return status;
-  })),
-  ...CALLS.map(([method, call]) => row(method, 'without the right it is WDE0027', async (world) => {
-    const id = await world.once('closed', () => world.collectionCreate({
-      permissions: { read: 'ADMIN', insert: 'ADMIN', update: 'ADMIN', remove: 'ADMIN' },
-      dataPermissions: { itemRead: 'PRIVILEGED', itemInsert: 'PRIVILEGED', itemUpdate: 'PRIVILEGED', itemRemove: 'PRIVILEGED' },
-    }));
-    const error = await failsWith(call(world.visitor().items, id), 'WDE0027');
-    assert.equal(world.recorder.last().status, 403);
-    return error.message.replace(id, 'c');
-  })),
+      const { status } = world.recorder.last();
+      assert.equal(status, 404);
+      return status;
+    }),
+  ),
+  ...CALLS.map(([method, call]) =>
+    row(method, 'without the right it is WDE0027', async (world) => {
+      const id = await world.once('closed', () =>
+        world.collectionCreate({
+          permissions: { read: 'ADMIN', insert: 'ADMIN', update: 'ADMIN', remove: 'ADMIN' },
+          dataPermissions: {
+            itemRead: 'PRIVILEGED',
+            itemInsert: 'PRIVILEGED',
+            itemUpdate: 'PRIVILEGED',
+            itemRemove: 'PRIVILEGED',
+          },
+        }),
+      );
+      const error = await failsWith(call(world.visitor().items, id), 'WDE0027');
+      assert.equal(world.recorder.last().status, 403);
+      return error.message.replace(id, 'c');
+    }),
+  ),
   row('insert', 'a taken id is WDE0074', async (world) => {
     const id = await shelf(world);
     const error = await failsWith(world.app.items.insert(id, { _id: 'a', title: 'other' }), 'WDE0074');
@@ -85,7 +105,12 @@ export const rows = [
   row('bulkInsert', 'more than 4 MB is WDE0109, and the answer arrives while the client still sends', async (world) => {
     const id = await world.collectionCreate();
     for (const count of [12, 24, 24, 24, 60]) {
-      const error = await failure(world.app.items.bulkInsert(id, Array.from({ length: count }, () => ({ title: 'x'.repeat(450_000) }))));
+      const error = await failure(
+        world.app.items.bulkInsert(
+          id,
+          Array.from({ length: count }, () => ({ title: 'x'.repeat(450_000) })),
+        ),
+      );
       assert.equal(error.code, 'WDE0109', `${count} items of 450 kB: ${error.message} ${error.cause ?? ''}`);
       assert.equal(world.recorder.last().status, 413);
     }
@@ -95,16 +120,23 @@ export const rows = [
     const id = await shelf(world);
     /** @type {object[]} */
     const requests = [
-      { paging: { limit: -1 } }, { paging: { limit: 'ten' } }, { paging: { limit: 5, offset: -5 } },
+      { paging: { limit: -1 } },
+      { paging: { limit: 'ten' } },
+      { paging: { limit: 5, offset: -5 } },
       { fields: 'title' },
-      { filter: { n: { $in: 3 } } }, { filter: { title: { $startsWith: 3 } } }, { filter: { $and: {} } },
+      { filter: { n: { $in: 3 } } },
+      { filter: { title: { $startsWith: 3 } } },
+      { filter: { $and: {} } },
     ];
     for (const request of requests) {
       await failure(world.app.items.query(id, request));
       const { status, answer } = world.recorder.last();
       assert.equal(status, 400, JSON.stringify(request));
       const { message, details } = JSON.parse(answer);
-      assert.ok(message && (details.applicationError?.code ?? details.validationError?.fieldViolations[0].field), answer);
+      assert.ok(
+        message && (details.applicationError?.code ?? details.validationError?.fieldViolations[0].field),
+        answer,
+      );
     }
   }),
 ];

@@ -12,7 +12,11 @@ const WAIT_LIMIT_MS = 10_000;
 
 /** @type {(check: string, run: (world: any) => unknown, method?: string) => import('../lib/runner.mjs').Row} */
 const row = (check, run, method = 'CmsCollectionServiceImplementation') => ({
-  method: `headless-cms ${method}`, check, required: true, compare: true, run,
+  method: `headless-cms ${method}`,
+  check,
+  required: true,
+  compare: true,
+  run,
 });
 
 /** The package reads through the client that the page has set. @param {any} world */
@@ -22,29 +26,62 @@ const asVisitor = (world) => world.visitor().enableContext('global');
 async function films(world) {
   asVisitor(world);
   const actors = await world.collectionCreate();
-  await world.app.items.bulkInsert(actors, [{ _id: 'p', title: 'P' }, { _id: 'q', title: 'Q' }]);
+  await world.app.items.bulkInsert(actors, [
+    { _id: 'p', title: 'P' },
+    { _id: 'q', title: 'Q' },
+  ]);
   const movies = await world.collectionCreate({
     fields: [
-      { key: 'title', type: 'TEXT' }, { key: 'year', type: 'NUMBER' }, { key: 'kind', type: 'TEXT' },
-      { key: 'on', type: 'DATE' }, { key: 'at', type: 'DATETIME' }, { key: 'hour', type: 'TIME' },
+      { key: 'title', type: 'TEXT' },
+      { key: 'year', type: 'NUMBER' },
+      { key: 'kind', type: 'TEXT' },
+      { key: 'on', type: 'DATE' },
+      { key: 'at', type: 'DATETIME' },
+      { key: 'hour', type: 'TIME' },
       { key: 'lead', type: 'REFERENCE', typeMetadata: { reference: { referencedCollectionId: actors } } },
-      { key: 'actors', type: 'MULTI_REFERENCE', typeMetadata: { multiReference: { referencedCollectionId: actors, referencingFieldKey: 'movies', referencingDisplayName: 'Movies' } } },
+      {
+        key: 'actors',
+        type: 'MULTI_REFERENCE',
+        typeMetadata: {
+          multiReference: {
+            referencedCollectionId: actors,
+            referencingFieldKey: 'movies',
+            referencingDisplayName: 'Movies',
+          },
+        },
+      },
     ],
   });
-  await world.app.items.bulkInsert(movies, Array.from({ length: 5 }, (_, n) => ({ _id: `m${n}`, title: `M${n}`, year: 1990 + n, kind: n % 2 ? 'odd' : 'even', lead: 'p' })));
+  await world.app.items.bulkInsert(
+    movies,
+    Array.from({ length: 5 }, (_, n) => ({
+      _id: `m${n}`,
+      title: `M${n}`,
+      year: 1990 + n,
+      kind: n % 2 ? 'odd' : 'even',
+      lead: 'p',
+    })),
+  );
   await world.app.items.replaceReferences(movies, 'actors', 'm0', ['p', 'q']);
   return { movies, actors };
 }
 
 /** A service as a page gets it. @param {any} definition @param {any} implementation @param {any} config */
 const service = (definition, implementation, config) =>
-  /** @type {any} */ (createServicesManager(createServicesMap().addService(definition, implementation, config)).getService(definition));
+  /** @type {any} */ (
+    createServicesManager(createServicesMap().addService(definition, implementation, config)).getService(definition)
+  );
 
 /** @param {any} movies @param {object} [config] */
-const collection = (movies, config = {}) => service(CmsCollectionServiceDefinition, CmsCollectionServiceImplementation, {
-  collectionId: movies, queryOptions: { limit: 2, returnTotalCount: true }, initialSort: [{ fieldName: 'year', order: 'ASC' }],
-  singleRefFieldIds: ['lead'], multiRefFieldIds: ['actors'], ...config,
-});
+const collection = (movies, config = {}) =>
+  service(CmsCollectionServiceDefinition, CmsCollectionServiceImplementation, {
+    collectionId: movies,
+    queryOptions: { limit: 2, returnTotalCount: true },
+    initialSort: [{ fieldName: 'year', order: 'ASC' }],
+    singleRefFieldIds: ['lead'],
+    multiRefFieldIds: ['actors'],
+    ...config,
+  });
 
 /** Waits until the service shows what is expected. @param {() => unknown} holds @param {any} it */
 async function until(holds, it) {
@@ -61,46 +98,97 @@ const shows = (it, ...expected) => until(() => JSON.stringify(titles(it)) === JS
 
 /** @type {import('../lib/runner.mjs').Row[]} */
 export const rows = [
-  row('a visitor reads a collection', async (world) => {
-    const id = await shelf(world);
-    asVisitor(world);
-    const config = Object.values(await headless.loadCmsCollectionServiceInitialData(id, { limit: 50, returnTotalCount: true }))[0];
-    const { queryResult, collectionSchema } = /** @type {any} */ (config);
-    assert.equal(queryResult.items.length, stored.length);
-    assert.equal(queryResult.totalCount, stored.length);
-    assert.ok(collectionSchema.fields.some((/** @type {any} */ it) => it.key === 'title' && it.type === 'TEXT'));
-    return Object.keys(collectionSchema).sort();
-  }, 'loadCmsCollectionServiceInitialData'),
-  row('references come with the items', async (world) => {
-    const { movies } = await films(world);
-    const config = Object.values(await headless.loadCmsCollectionServiceInitialData(movies, {}, [{ fieldName: 'year', order: 'ASC' }], undefined, undefined, ['lead'], ['actors']))[0];
-    const [first, second] = /** @type {any} */ (config).queryResult.items;
-    assert.equal(first.lead.title, 'P');
-    assert.deepEqual(first.actors.map((/** @type {any} */ it) => it.title), ['P', 'Q']);
-    return [second.actors ?? null, second.lead.title];
-  }, 'loadCmsCollectionServiceInitialData'),
-  row('every filter of its own', async (world) => {
-    const { movies } = await films(world);
-    const found = async (/** @type {any} */ filter) => {
-      const config = Object.values(await headless.loadCmsCollectionServiceInitialData(movies, {}, [{ fieldName: 'year', order: 'ASC' }], filter, { year: { $isNotEmpty: true } }))[0];
-      return /** @type {any} */ (config).queryResult.items.map((/** @type {any} */ it) => it._id).join(' ');
-    };
-    const answers = [];
-    for (const filter of [
-      { kind: 'odd' }, { year: { $gte: 1991, $lte: 1993 } }, { kind: { $in: ['odd', 'none'] } }, { kind: { $hasSome: ['even'] } },
-      { kind: { $hasAll: ['even'] } }, { title: { $startsWith: 'm' } }, { title: { $contains: '3' } }, { title: { $endsWith: '4' } },
-      { hour: { $isEmpty: true } }, { year: { $between: [1990, 1992] } }, { year: { $ne: 1990, $gt: 1992 } }, { actors: { $hasSome: ['q'] } },
-      { lead: 'p', kind: { $eq: 'even' } },
-    ]) answers.push(await found(filter));
-    assert.deepEqual(answers.slice(0, 6), ['m1 m3', 'm1 m2 m3', 'm1 m3', 'm0 m2 m4', 'm0 m2 m4', 'm0 m1 m2 m3 m4']);
-    assert.equal(answers[11], 'm0');
-    return answers;
-  }, 'loadCmsCollectionServiceInitialData'),
-  row('an item with its references', async (world) => {
-    const { movies } = await films(world);
-    const { item } = /** @type {any} */ (Object.values(await headless.loadCmsItemServiceInitialData(movies, 'm0', ['lead'], ['actors']))[0]);
-    assert.deepEqual([item.title, item.lead.title, item.actors.length], ['M0', 'P', 2]);
-  }, 'loadCmsItemServiceInitialData'),
+  row(
+    'a visitor reads a collection',
+    async (world) => {
+      const id = await shelf(world);
+      asVisitor(world);
+      const config = Object.values(
+        await headless.loadCmsCollectionServiceInitialData(id, { limit: 50, returnTotalCount: true }),
+      )[0];
+      const { queryResult, collectionSchema } = /** @type {any} */ (config);
+      assert.equal(queryResult.items.length, stored.length);
+      assert.equal(queryResult.totalCount, stored.length);
+      assert.ok(collectionSchema.fields.some((/** @type {any} */ it) => it.key === 'title' && it.type === 'TEXT'));
+      return Object.keys(collectionSchema).sort();
+    },
+    'loadCmsCollectionServiceInitialData',
+  ),
+  row(
+    'references come with the items',
+    async (world) => {
+      const { movies } = await films(world);
+      const config = Object.values(
+        await headless.loadCmsCollectionServiceInitialData(
+          movies,
+          {},
+          [{ fieldName: 'year', order: 'ASC' }],
+          undefined,
+          undefined,
+          ['lead'],
+          ['actors'],
+        ),
+      )[0];
+      const [first, second] = /** @type {any} */ (config).queryResult.items;
+      assert.equal(first.lead.title, 'P');
+      assert.deepEqual(
+        first.actors.map((/** @type {any} */ it) => it.title),
+        ['P', 'Q'],
+      );
+      return [second.actors ?? null, second.lead.title];
+    },
+    'loadCmsCollectionServiceInitialData',
+  ),
+  row(
+    'every filter of its own',
+    async (world) => {
+      const { movies } = await films(world);
+      const found = async (/** @type {any} */ filter) => {
+        const config = Object.values(
+          await headless.loadCmsCollectionServiceInitialData(
+            movies,
+            {},
+            [{ fieldName: 'year', order: 'ASC' }],
+            filter,
+            { year: { $isNotEmpty: true } },
+          ),
+        )[0];
+        return /** @type {any} */ (config).queryResult.items.map((/** @type {any} */ it) => it._id).join(' ');
+      };
+      const answers = [];
+      for (const filter of [
+        { kind: 'odd' },
+        { year: { $gte: 1991, $lte: 1993 } },
+        { kind: { $in: ['odd', 'none'] } },
+        { kind: { $hasSome: ['even'] } },
+        { kind: { $hasAll: ['even'] } },
+        { title: { $startsWith: 'm' } },
+        { title: { $contains: '3' } },
+        { title: { $endsWith: '4' } },
+        { hour: { $isEmpty: true } },
+        { year: { $between: [1990, 1992] } },
+        { year: { $ne: 1990, $gt: 1992 } },
+        { actors: { $hasSome: ['q'] } },
+        { lead: 'p', kind: { $eq: 'even' } },
+      ])
+        answers.push(await found(filter));
+      assert.deepEqual(answers.slice(0, 6), ['m1 m3', 'm1 m2 m3', 'm1 m3', 'm0 m2 m4', 'm0 m2 m4', 'm0 m1 m2 m3 m4']);
+      assert.equal(answers[11], 'm0');
+      return answers;
+    },
+    'loadCmsCollectionServiceInitialData',
+  ),
+  row(
+    'an item with its references',
+    async (world) => {
+      const { movies } = await films(world);
+      const { item } = /** @type {any} */ (
+        Object.values(await headless.loadCmsItemServiceInitialData(movies, 'm0', ['lead'], ['actors']))[0]
+      );
+      assert.deepEqual([item.title, item.lead.title, item.actors.length], ['M0', 'P', 2]);
+    },
+    'loadCmsItemServiceInitialData',
+  ),
   row('pages forward and back, sorts, filters, resets', async (world) => {
     const it = collection((await films(world)).movies);
     await shows(it, 'M0', 'M1');
@@ -140,7 +228,8 @@ export const rows = [
   }),
   row('options of a field: items of the other collection, or values', async (world) => {
     const it = collection((await films(world)).movies);
-    const options = async (/** @type {string} */ field) => (await it.fetchFieldOptions(field)).map((/** @type {any} */ each) => each.title ?? each).sort();
+    const options = async (/** @type {string} */ field) =>
+      (await it.fetchFieldOptions(field)).map((/** @type {any} */ each) => each.title ?? each).sort();
     assert.deepEqual(await options('actors'), ['P', 'Q']);
     assert.deepEqual(await options('lead'), ['P', 'Q']);
     assert.deepEqual(await options('kind'), ['even', 'odd']);
@@ -148,19 +237,31 @@ export const rows = [
     assert.equal(made.title, 'R');
     assert.deepEqual(await options('actors'), ['P', 'Q', 'R']);
   }),
-  row('reads, updates, links and deletes its item', async (world) => {
-    const { movies } = await films(world);
-    const it = service(CmsItemServiceDefinition, CmsItemServiceImplementation, { collectionId: movies, itemId: 'm1', singleRefFieldIds: ['lead'], multiRefFieldIds: ['actors'] });
-    await until(() => it.itemSignal.get().title === 'M1', it);
-    assert.equal(it.itemSignal.get().lead.title, 'P');
-    await it.linkItem({ referenceFieldId: 'actors', referencedItemIds: ['p', 'q'] });
-    assert.equal(it.itemSignal.get().actors.length, 2);
-    await it.unlinkItem({ referenceFieldId: 'actors', itemId: 'm1', referencedItemIds: ['p'] });
-    assert.deepEqual(it.itemSignal.get().actors.map((/** @type {any} */ each) => each.title), ['Q']);
-    // The item goes back as it was read: with whole items where it has ids.
-    await it.updateItem({ ...it.itemSignal.get(), title: 'Changed' });
-    assert.deepEqual([it.itemSignal.get().title, it.itemSignal.get().lead.title], ['Changed', 'P']);
-    await it.deleteItem();
-    assert.equal(await world.app.items.get(movies, 'm1'), null);
-  }, 'CmsItemServiceImplementation'),
+  row(
+    'reads, updates, links and deletes its item',
+    async (world) => {
+      const { movies } = await films(world);
+      const it = service(CmsItemServiceDefinition, CmsItemServiceImplementation, {
+        collectionId: movies,
+        itemId: 'm1',
+        singleRefFieldIds: ['lead'],
+        multiRefFieldIds: ['actors'],
+      });
+      await until(() => it.itemSignal.get().title === 'M1', it);
+      assert.equal(it.itemSignal.get().lead.title, 'P');
+      await it.linkItem({ referenceFieldId: 'actors', referencedItemIds: ['p', 'q'] });
+      assert.equal(it.itemSignal.get().actors.length, 2);
+      await it.unlinkItem({ referenceFieldId: 'actors', itemId: 'm1', referencedItemIds: ['p'] });
+      assert.deepEqual(
+        it.itemSignal.get().actors.map((/** @type {any} */ each) => each.title),
+        ['Q'],
+      );
+      // The item goes back as it was read: with whole items where it has ids.
+      await it.updateItem({ ...it.itemSignal.get(), title: 'Changed' });
+      assert.deepEqual([it.itemSignal.get().title, it.itemSignal.get().lead.title], ['Changed', 'P']);
+      await it.deleteItem();
+      assert.equal(await world.app.items.get(movies, 'm1'), null);
+    },
+    'CmsItemServiceImplementation',
+  ),
 ];

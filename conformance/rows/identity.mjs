@@ -15,38 +15,56 @@ function tokensOf(answer) {
 /** @type {import('../lib/runner.mjs').Row[]} */
 export const rows = [
   {
-    method: 'oauth.token', check: 'anonymous, camel case', required: true,
+    method: 'oauth.token',
+    check: 'anonymous, camel case',
+    required: true,
     async run(world) {
-      const tokens = tokensOf(await world.visitor().oauth.token({ body: body({ grantType: 'anonymous', clientId: world.run.clientId }) }));
+      const tokens = tokensOf(
+        await world.visitor().oauth.token({ body: body({ grantType: 'anonymous', clientId: world.run.clientId }) }),
+      );
       assert.ok(tokens.access_token && tokens.refresh_token && Number(tokens.expires_in) > 0);
     },
   },
   {
-    method: 'oauth.token', check: 'refresh_token, snake case', required: true,
+    method: 'oauth.token',
+    check: 'refresh_token, snake case',
+    required: true,
     async run(world) {
       const client = world.visitor();
       const { refreshToken } = await client.auth.generateVisitorTokens();
-      const tokens = tokensOf(await client.oauth.token({
-        body: body({ grant_type: 'refresh_token', client_id: world.run.clientId, refresh_token: refreshToken.value }),
-      }));
+      const tokens = tokensOf(
+        await client.oauth.token({
+          body: body({ grant_type: 'refresh_token', client_id: world.run.clientId, refresh_token: refreshToken.value }),
+        }),
+      );
       assert.ok(tokens.access_token);
     },
   },
   {
-    method: 'oauth.token', check: 'an unknown grant is refused', required: true,
+    method: 'oauth.token',
+    check: 'an unknown grant is refused',
+    required: true,
     async run(world) {
       const client = world.visitor();
       for (const grant of ['password', '', 7]) {
-        await failsWithStatus(client.oauth.token({ body: body({ grant_type: grant, client_id: world.run.clientId }) }), 400, 401);
+        await failsWithStatus(
+          client.oauth.token({ body: body({ grant_type: grant, client_id: world.run.clientId }) }),
+          400,
+          401,
+        );
       }
       await failsWithStatus(client.oauth.token({ body: new TextEncoder().encode('not json') }), 400, 401);
     },
   },
   {
-    method: 'oauth.tokenInfo', check: 'of a member', required: true,
+    method: 'oauth.tokenInfo',
+    check: 'of a member',
+    required: true,
     async run(world) {
       const { id, client } = await world.member('asking');
-      const info = tokensOf(await client.oauth.tokenInfo({ body: body({ token: client.auth.getTokens().accessToken.value }) }));
+      const info = tokensOf(
+        await client.oauth.tokenInfo({ body: body({ token: client.auth.getTokens().accessToken.value }) }),
+      );
       assert.deepEqual(
         [info.active, info.subjectType, info.subjectId, info.clientId, info.siteId],
         [true, 'MEMBER', id, world.run.clientId, world.run.siteId],
@@ -54,7 +72,9 @@ export const rows = [
     },
   },
   {
-    method: 'oauth.tokenInfo', check: 'of no token of ours: not active', required: true,
+    method: 'oauth.tokenInfo',
+    check: 'of no token of ours: not active',
+    required: true,
     async run(world) {
       const { client } = await world.member('asking');
       const info = tokensOf(await client.oauth.tokenInfo({ body: body({ token: 'no-such-token' }) }));
@@ -62,7 +82,9 @@ export const rows = [
     },
   },
   {
-    method: 'oauth.jwks', check: 'an access token is signed by a published key', required: true,
+    method: 'oauth.jwks',
+    check: 'an access token is signed by a published key',
+    required: true,
     async run(world) {
       const { client } = await world.member('asking');
       const answer = await client.oauth.jwks();
@@ -77,12 +99,19 @@ export const rows = [
       // The client renames any `id`, never `kid`.
       const key = keys.find((/** @type {any} */ candidate) => candidate.kid === kid);
       assert.ok(key, `no key ${kid}`);
-      const good = verify(null, Buffer.from(`${header}.${payload}`), createPublicKey({ key, format: 'jwk' }), Buffer.from(signature, 'base64url'));
+      const good = verify(
+        null,
+        Buffer.from(`${header}.${payload}`),
+        createPublicKey({ key, format: 'jwk' }),
+        Buffer.from(signature, 'base64url'),
+      );
       assert.ok(good, 'the signature does not fit');
     },
   },
   {
-    method: 'oauth.userInfo', check: 'of a member', required: true,
+    method: 'oauth.userInfo',
+    check: 'of a member',
+    required: true,
     async run(world) {
       const { id, email, client } = await world.member('asking');
       const info = await client.oauth.userInfo();
@@ -90,13 +119,17 @@ export const rows = [
     },
   },
   {
-    method: 'oauth.userInfo', check: 'a visitor has none', required: true,
+    method: 'oauth.userInfo',
+    check: 'a visitor has none',
+    required: true,
     async run(world) {
       await failsWithStatus(world.visitor().oauth.userInfo(), 401, 403);
     },
   },
   {
-    method: 'authentication.logout', check: 'answers in JSON and ends the session', required: true,
+    method: 'authentication.logout',
+    check: 'answers in JSON and ends the session',
+    required: true,
     async run(world) {
       const { client } = await world.memberCreate();
       const { refreshToken } = client.auth.getTokens();
@@ -107,7 +140,9 @@ export const rows = [
     },
   },
   {
-    method: 'authentication.logout', check: 'the access token of the ended session is refused at once', required: true,
+    method: 'authentication.logout',
+    check: 'the access token of the ended session is refused at once',
+    required: true,
     async run(world) {
       const { client } = await world.memberCreate();
       const tokens = client.auth.getTokens();
@@ -117,7 +152,8 @@ export const rows = [
     },
   },
   {
-    method: 'authentication.signOn', check: 'makes a member without a password',
+    method: 'authentication.signOn',
+    check: 'makes a member without a password',
     async run(world) {
       const email = world.email();
       const answer = await world.app.authentication.signOn({ email }, { profile: { firstName: 'First' } });
@@ -126,7 +162,8 @@ export const rows = [
     },
   },
   {
-    method: 'authentication.changePassword', check: 'the new one signs in',
+    method: 'authentication.changePassword',
+    check: 'the new one signs in',
     async run(world) {
       const { email, client } = await world.memberCreate();
       const password = world.password();
@@ -135,29 +172,37 @@ export const rows = [
     },
   },
   {
-    method: 'authentication.validateEmail', check: 'well-formed and malformed',
+    method: 'authentication.validateEmail',
+    check: 'well-formed and malformed',
     async run(world) {
       assert.equal((await world.app.authentication.validateEmail(world.email())).valid, true);
       assert.equal((await world.app.authentication.validateEmail('no-at-sign')).valid ?? false, false);
     },
   },
   {
-    method: 'recovery.sendRecoveryEmail', check: 'known and unknown addresses answer alike',
+    method: 'recovery.sendRecoveryEmail',
+    check: 'known and unknown addresses answer alike',
     async run(world) {
       const { email } = await world.member('recovering');
-      await world.app.recovery.sendRecoveryEmail(email, { redirect: { url: world.run.redirectUri, clientId: world.run.clientId } });
-      await world.app.recovery.sendRecoveryEmail(world.email(), { redirect: { url: world.run.redirectUri, clientId: world.run.clientId } });
+      await world.app.recovery.sendRecoveryEmail(email, {
+        redirect: { url: world.run.redirectUri, clientId: world.run.clientId },
+      });
+      await world.app.recovery.sendRecoveryEmail(world.email(), {
+        redirect: { url: world.run.redirectUri, clientId: world.run.clientId },
+      });
     },
   },
   {
-    method: 'recovery.sendActivationEmail', check: 'sends a link',
+    method: 'recovery.sendActivationEmail',
+    check: 'sends a link',
     async run(world) {
       const { id } = await world.member('recovering');
       await world.app.recovery.sendActivationEmail(id, {});
     },
   },
   {
-    method: 'recovery.recover', check: 'a wrong token is refused by application code',
+    method: 'recovery.recover',
+    check: 'a wrong token is refused by application code',
     async run(world) {
       const error = await failure(world.visitor().recovery.recover('no-such-token', { password: world.password() }));
       assert.equal(typeof error.details?.applicationError?.code, 'string', error.message);
@@ -165,7 +210,8 @@ export const rows = [
     },
   },
   {
-    method: 'verification.start', check: 'sends a code',
+    method: 'verification.start',
+    check: 'sends a code',
     async run(world) {
       const { id, email } = await world.member('recovering');
       const { verificationId } = await world.app.verification.start({ identityId: id, target: 'EMAIL' });
@@ -174,7 +220,9 @@ export const rows = [
     },
   },
   {
-    method: 'verification.verifyDuringAuthentication', check: 'leads from the code to a session', required: true,
+    method: 'verification.verifyDuringAuthentication',
+    check: 'leads from the code to a session',
+    required: true,
     run: (world) => world.withPolicy({ requireEmailVerification: true }, () => verified(world, world.visitor())),
   },
   ...oldRows(),
@@ -195,11 +243,17 @@ async function verified(world, client) {
 
 /** @returns {import('../lib/runner.mjs').Row[]} */
 function oldRows() {
-  const row = (/** @type {string} */ name, /** @type {string} */ check, /** @type {boolean} */ required, /** @type {(world: any) => unknown} */ run) =>
-    ({ method: `identity@1.0.164 ${name}`, check, required, run });
+  const row = (
+    /** @type {string} */ name,
+    /** @type {string} */ check,
+    /** @type {boolean} */ required,
+    /** @type {(world: any) => unknown} */ run,
+  ) => ({ method: `identity@1.0.164 ${name}`, check, required, run });
   return [
     row('authentication.registerV2', 'a new member', true, async (world) => {
-      const answer = await world.oldVisitor().authentication.registerV2({ email: world.email() }, { password: world.password() });
+      const answer = await world
+        .oldVisitor()
+        .authentication.registerV2({ email: world.email() }, { password: world.password() });
       assert.equal(answer.state, 'SUCCESS');
     }),
     row('authentication.loginV2', 'the right password', true, async (world) => {
@@ -207,7 +261,9 @@ function oldRows() {
       const answer = await world.oldVisitor().authentication.loginV2({ email }, { password });
       assert.equal(answer.state, 'SUCCESS');
     }),
-    row('authentication.logout', 'answers in JSON', true, (world) => world.oldVisitor().authentication.logout({ clientId: world.run.clientId })),
+    row('authentication.logout', 'answers in JSON', true, (world) =>
+      world.oldVisitor().authentication.logout({ clientId: world.run.clientId }),
+    ),
     row('authentication.changePassword', 'refused for a visitor', false, async (world) => {
       const error = await failure(world.oldVisitor().authentication.changePassword(world.password()));
       if (![401, 403].includes(error.status)) throw error;
@@ -216,7 +272,9 @@ function oldRows() {
       assert.ok((await world.oldApp.authentication.signOn({ email: world.email() })).sessionToken);
     }),
     row('authentication.verify', 'a wrong state is refused by application code', false, async (world) => {
-      const error = await failure(world.oldVisitor().authentication.verify('TOTP', { stateToken: 'no-such-state', totpData: { code: '000000' } }));
+      const error = await failure(
+        world.oldVisitor().authentication.verify('TOTP', { stateToken: 'no-such-state', totpData: { code: '000000' } }),
+      );
       if (typeof error.details?.applicationError?.code !== 'string' || [404, 428].includes(error.status)) throw error;
     }),
     row('oauth.token', 'anonymous', true, async (world) => {
@@ -234,7 +292,9 @@ function oldRows() {
     }),
     row('recovery.sendRecoveryEmail', 'answers', false, async (world) => {
       const { email } = await world.member('recovering');
-      await world.oldApp.recovery.sendRecoveryEmail(email, { redirect: { url: world.run.redirectUri, clientId: world.run.clientId } });
+      await world.oldApp.recovery.sendRecoveryEmail(email, {
+        redirect: { url: world.run.redirectUri, clientId: world.run.clientId },
+      });
     }),
     row('recovery.sendActivationEmail', 'answers', false, async (world) => {
       const { id } = await world.member('recovering');
@@ -249,7 +309,8 @@ function oldRows() {
       assert.ok((await world.oldApp.verification.start({ identityId: id, target: 'EMAIL' })).verificationId);
     }),
     row('verification.verifyDuringAuthentication', 'leads from the code to a session', true, (world) =>
-      world.withPolicy({ requireEmailVerification: true }, () => verified(world, world.oldVisitor()))),
+      world.withPolicy({ requireEmailVerification: true }, () => verified(world, world.oldVisitor())),
+    ),
     row('verification.resendDuringAuthentication', 'a second code comes and works', false, (world) =>
       world.withPolicy({ requireEmailVerification: true }, async () => {
         const client = world.oldVisitor();
@@ -259,8 +320,11 @@ function oldRows() {
         const resent = await client.verification.resendDuringAuthentication(started.stateToken);
         assert.equal(resent.state, 'REQUIRE_EMAIL_VERIFICATION');
         const { code } = await world.mail(email, 2);
-        const done = await client.verification.verifyDuringAuthentication(String(code), { stateToken: resent.stateToken });
+        const done = await client.verification.verifyDuringAuthentication(String(code), {
+          stateToken: resent.stateToken,
+        });
         assert.equal(done.state, 'SUCCESS');
-      })),
+      }),
+    ),
   ];
 }

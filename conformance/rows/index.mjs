@@ -19,6 +19,21 @@ import { rows as headless } from './headless.mjs';
 import { rows as others } from './others.mjs';
 
 export const rowsAll = [
-  ...tokens, ...signIn, ...identity, ...browser, ...collections, ...items, ...operators, ...errors,
-  ...references, ...permissions, ...indexes, ...itemsMany, ...itemsLater, ...dataLater, ...members, ...headless, ...others,
+  ...tokens,
+  ...signIn,
+  ...identity,
+  ...browser,
+  ...collections,
+  ...items,
+  ...operators,
+  ...errors,
+  ...references,
+  ...permissions,
+  ...indexes,
+  ...itemsMany,
+  ...itemsLater,
+  ...dataLater,
+  ...members,
+  ...headless,
+  ...others,
 ];

@@ -4,7 +4,10 @@ import { assert } from '../lib/expect.mjs';
 
 /** @type {(name: string, check: string, run: (world: any, id: string) => Promise<void>) => import('../lib/runner.mjs').Row} */
 const row = (name, check, run) => ({
-  method: `indexes.${name}`, check, required: true, run: async (world) => run(world, await world.collectionCreate()),
+  method: `indexes.${name}`,
+  check,
+  required: true,
+  run: async (world) => run(world, await world.collectionCreate()),
 });
 
 /** The index once it is built. @param {any} world @param {string} id @param {string} name */
@@ -13,18 +16,24 @@ async function built(world, id, name) {
     const { indexes } = await world.app.indexes.listIndexes(id);
     const index = indexes.find((/** @type {any} */ it) => it.name === name);
     if (index?.status !== 'BUILDING') return index;
-    await new Promise((resolve) => { setTimeout(resolve, 50); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 50);
+    });
   }
   throw new Error(`the index ${name} is still being built`);
 }
 
 /** @param {Promise<any>} promise */
-const refusal = async (promise) => (await promise.catch((/** @type {any} */ error) => error)).details?.applicationError?.code;
+const refusal = async (promise) =>
+  (await promise.catch((/** @type {any} */ error) => error)).details?.applicationError?.code;
 
 /** @type {import('../lib/runner.mjs').Row[]} */
 export const rows = [
   row('createIndex', 'gives back the index, which becomes active', async (world, id) => {
-    const made = await world.app.indexes.createIndex(id, { name: 'by-title', fields: [{ path: 'title', order: 'ASC' }] });
+    const made = await world.app.indexes.createIndex(id, {
+      name: 'by-title',
+      fields: [{ path: 'title', order: 'ASC' }],
+    });
     const index = made.index ?? made;
     assert.equal(index.name, 'by-title');
     assert.equal(index.source, 'USER');
@@ -37,14 +46,24 @@ export const rows = [
     const { items } = world.app;
     await items.insert(id, { _id: 'a', code: 1 });
     assert.equal(await refusal(items.insert(id, { _id: 'b', code: 1 })), 'WDE0123');
-    const result = await items.bulkInsert(id, [{ _id: 'c', code: 2 }, { _id: 'd', code: 1 }, { _id: 'e', code: 2 }]);
+    const result = await items.bulkInsert(id, [
+      { _id: 'c', code: 2 },
+      { _id: 'd', code: 1 },
+      { _id: 'e', code: 2 },
+    ]);
     assert.equal(result.inserted, 1);
-    assert.deepEqual(result.errors.map((/** @type {any} */ error) => error.originalIndex), [1, 2]);
+    assert.deepEqual(
+      result.errors.map((/** @type {any} */ error) => error.originalIndex),
+      [1, 2],
+    );
     assert.equal(await refusal(items.update(id, { _id: 'c', code: 1 })), 'WDE0123');
     assert.equal(await refusal(items.save(id, { _id: 'f', code: 2 })), 'WDE0123');
   }),
   row('createIndex', 'a unique one over equal values fails and names an item', async (world, id) => {
-    await world.app.items.bulkInsert(id, [{ _id: 'a', code: 1 }, { _id: 'b', code: 1 }]);
+    await world.app.items.bulkInsert(id, [
+      { _id: 'a', code: 1 },
+      { _id: 'b', code: 1 },
+    ]);
     await world.app.indexes.createIndex(id, { name: 'only', fields: [{ path: 'code' }], unique: true });
     const index = await built(world, id, 'only');
     assert.equal(index.status, 'FAILED');
@@ -58,7 +77,10 @@ export const rows = [
     assert.deepEqual(names, ['SYSTEM _id', 'SYSTEM _createdDate', 'SYSTEM _owner', 'USER by-title']);
     assert.equal(pagingMetadata.total, 4);
     const page = await world.app.indexes.listIndexes(id, { paging: { limit: 1, offset: 3 } });
-    assert.deepEqual(page.indexes.map((/** @type {any} */ it) => it.name), ['by-title']);
+    assert.deepEqual(
+      page.indexes.map((/** @type {any} */ it) => it.name),
+      ['by-title'],
+    );
   }),
   row('listAvailableIndexes', 'three regular and one unique, less those there are', async (world, id) => {
     await world.app.indexes.createIndex(id, { name: 'by-title', fields: [{ path: 'title' }] });

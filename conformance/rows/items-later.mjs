@@ -32,32 +32,60 @@ async function drafted(world) {
 /** @type {import('../lib/runner.mjs').Row[]} */
 export const rows = [
   later('aggregate', 'groups, sums and counts', async (world) => {
-    const result = await world.app.items.aggregate(await three(world)).group('kind').sum('n', 'total').count().ascending('total').run();
-    assert.deepEqual(result.items.map((/** @type {any} */ group) => [group._id, group.total, group.count]), [['x', 3, 2], ['y', 3, 1]]);
+    const result = await world.app.items
+      .aggregate(await three(world))
+      .group('kind')
+      .sum('n', 'total')
+      .count()
+      .ascending('total')
+      .run();
+    assert.deepEqual(
+      result.items.map((/** @type {any} */ group) => [group._id, group.total, group.count]),
+      [
+        ['x', 3, 2],
+        ['y', 3, 1],
+      ],
+    );
   }),
   later('aggregatePipeline', 'filter, group, sort', async (world) => {
     const { expressions, stages } = api;
     const pipeline = {
       stages: [
         { filter: { n: { $gt: 0 } } },
-        { group: { groupIds: [{ key: 'kind', expression: { fieldPath: 'kind' } }], accumulators: [{ resultFieldName: 'total', sum: { expression: { fieldPath: 'n' } } }] } },
+        {
+          group: {
+            groupIds: [{ key: 'kind', expression: { fieldPath: 'kind' } }],
+            accumulators: [{ resultFieldName: 'total', sum: { expression: { fieldPath: 'n' } } }],
+          },
+        },
         { sort: { values: [{ fieldName: '_id.kind', order: 'DESC' }] } },
       ],
     };
     assert.ok(expressions && stages);
     const { results } = await world.app.items.aggregatePipeline(await three(world), pipeline);
-    assert.deepEqual(results.map((/** @type {any} */ group) => group.total), [3, 3]);
+    assert.deepEqual(
+      results.map((/** @type {any} */ group) => group.total),
+      [3, 3],
+    );
   }),
   later('search', 'finds words', async (world) => {
     const id = await world.collectionCreate();
-    await world.app.items.bulkInsert(id, [{ _id: 'a', title: 'a red car' }, { _id: 'b', title: 'a blue boat' }]);
+    await world.app.items.bulkInsert(id, [
+      { _id: 'a', title: 'a red car' },
+      { _id: 'b', title: 'a blue boat' },
+    ]);
     await new Promise((done) => setTimeout(done, 1500));
     const result = await world.app.items.search(id).expression('red').run();
-    assert.deepEqual(result.items.map((/** @type {any} */ item) => item._id), ['a']);
+    assert.deepEqual(
+      result.items.map((/** @type {any} */ item) => item._id),
+      ['a'],
+    );
   }),
   later('asyncPatchByFilter', 'a job changes what fits', async (world) => {
     const id = await three(world);
-    const { jobId } = await world.app.items.asyncPatchByFilter(id, { kind: 'x' }, [{ action: 'SET_FIELD', fieldPath: 'n', setFieldOptions: { value: 0 } }]);
+    const { jobId } = await world.app.items.asyncPatchByFilter(id, { kind: 'x' }, [
+      { action: 'SET_FIELD', fieldPath: 'n', setFieldOptions: { value: 0 } },
+    ]);
     await jobDone(world, jobId);
     assert.equal((await world.app.items.get(id, 'b')).n, 0);
   }),
@@ -71,7 +99,13 @@ export const rows = [
     assert.match((await world.app.items.getAsyncJobStatus(jobId)).status, /INITIALIZED|PROCESSING|SUCCEEDED/);
   }),
   later('withEnvironment', 'SANDBOX is not for visitors', async (world) => {
-    const error = await failure(world.visitor().items.withEnvironment('SANDBOX').query(await shelf(world)).find());
+    const error = await failure(
+      world
+        .visitor()
+        .items.withEnvironment('SANDBOX')
+        .query(await shelf(world))
+        .find(),
+    );
     assert.match(String(error.details?.applicationError?.code), /^WDE0(027|179)$/, error.message);
     assert.equal(world.recorder.last().status, 403);
   }),

@@ -9,8 +9,17 @@ const row = (method, check, run) => ({ method: `items.${method}`, check, require
 
 /** Three items, fresh. @param {any} world */
 export async function three(world) {
-  const id = await world.collectionCreate({ fields: [{ key: 'title', type: 'TEXT' }, { key: 'n', type: 'NUMBER' }] });
-  await world.app.items.bulkInsert(id, [{ _id: 'a', n: 1, kind: 'x' }, { _id: 'b', n: 2, kind: 'x' }, { _id: 'c', n: 3, kind: 'y' }]);
+  const id = await world.collectionCreate({
+    fields: [
+      { key: 'title', type: 'TEXT' },
+      { key: 'n', type: 'NUMBER' },
+    ],
+  });
+  await world.app.items.bulkInsert(id, [
+    { _id: 'a', n: 1, kind: 'x' },
+    { _id: 'b', n: 2, kind: 'x' },
+    { _id: 'c', n: 3, kind: 'y' },
+  ]);
   return id;
 }
 
@@ -21,12 +30,23 @@ const ids = (list) => list.map(({ _id }) => _id).join('');
 export const rows = [
   row('patch', 'set, increment, remove, append', async (world) => {
     const id = await three(world);
-    const made = await world.app.items.patch(id, 'a').setField('title', 't').incrementField('n', 4).removeField('kind').setField('list', [1]).appendToArray('list', 2).run();
+    const made = await world.app.items
+      .patch(id, 'a')
+      .setField('title', 't')
+      .incrementField('n', 4)
+      .removeField('kind')
+      .setField('list', [1])
+      .appendToArray('list', 2)
+      .run();
     assert.deepEqual([made.title, made.n, made.kind, made.list], ['t', 5, undefined, [1, 2]]);
   }),
   row('bulkUpdate', 'replaces two, skips an unknown one', async (world) => {
     const id = await three(world);
-    const result = await world.app.items.bulkUpdate(id, [{ _id: 'a', n: 9 }, { _id: 'b', n: 9 }, { _id: 'z', n: 9 }]);
+    const result = await world.app.items.bulkUpdate(id, [
+      { _id: 'a', n: 9 },
+      { _id: 'b', n: 9 },
+      { _id: 'z', n: 9 },
+    ]);
     assert.deepEqual([result.updated, result.skipped, result.errors.length], [2, 1, 0]);
     assert.equal((await world.app.items.get(id, 'a')).kind, undefined);
   }),
@@ -57,7 +77,10 @@ export const rows = [
     assert.deepEqual([...(result.values ?? result.items ?? [])].sort(), ['x', 'y'], JSON.stringify(result));
   }),
   row('query', 'distinct by the builder, in order', async (world) => {
-    const result = await world.app.items.query(await three(world)).descending('kind').distinct('kind');
+    const result = await world.app.items
+      .query(await three(world))
+      .descending('kind')
+      .distinct('kind');
     assert.deepEqual(result.items, ['y', 'x']);
   }),
   row('query', 'random order by seed is the same twice', async (world) => {
@@ -70,7 +93,14 @@ export const rows = [
   }),
   row('patch', 'dotted paths, one element of a list, several in order', async (world) => {
     const id = await three(world);
-    const made = await world.app.items.patch(id, 'a').setField('o.p', [1, 2, 1]).removeFromArray('o.p', 1).setField('o.q', new Date(0)).incrementField('o.n', 2).incrementField('o.n', -0.5).run();
+    const made = await world.app.items
+      .patch(id, 'a')
+      .setField('o.p', [1, 2, 1])
+      .removeFromArray('o.p', 1)
+      .setField('o.q', new Date(0))
+      .incrementField('o.n', 2)
+      .incrementField('o.n', -0.5)
+      .run();
     assert.deepEqual(made.o, { p: [2, 1], q: new Date(0), n: 1.5 });
     await failsWith(world.app.items.patch(id, 'a').incrementField('kind', 1).run(), 'WDE0080');
     await failsWith(world.app.items.patch(id, 'nobody').setField('n', 1).run(), 'WDE0073');
@@ -87,19 +117,35 @@ export const rows = [
     const id = await shelf(world);
     const ask = async (/** @type {object} */ query) => {
       const body = JSON.stringify({ dataCollectionId: id, query });
-      const response = await world.app.fetchWithAuth('https://www.wixapis.com/wix-data/v2/items/query', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
+      const response = await world.app.fetchWithAuth('https://www.wixapis.com/wix-data/v2/items/query', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body,
+      });
       assert.equal(response.status, 200, await response.clone().text());
       return response.json();
     };
-    const first = await ask({ cursorPaging: { limit: 5 }, sort: [{ fieldName: 'n', order: 'DESC' }], filter: { n: { $ne: 3 } } });
+    const first = await ask({
+      cursorPaging: { limit: 5 },
+      sort: [{ fieldName: 'n', order: 'DESC' }],
+      filter: { n: { $ne: 3 } },
+    });
     assert.deepEqual(Object.keys(first.pagingMetadata.cursors), ['next']);
-    const page = async (/** @type {string} */ cursor) => world.app.items.query(id, { cursorPaging: { limit: 5, cursor } });
+    const page = async (/** @type {string} */ cursor) =>
+      world.app.items.query(id, { cursorPaging: { limit: 5, cursor } });
     const second = await page(first.pagingMetadata.cursors.next);
     const third = await page(second.pagingMetadata.cursors.next);
     const back = await page(second.pagingMetadata.cursors.prev);
     assert.equal(ids(back.items), ids(first.dataItems.map((/** @type {any} */ it) => it.data)));
     const all = ids(back.items) + ids(second.items) + ids(third.items);
-    assert.equal([...all].sort().join(''), stored.map(({ _id }) => _id).filter((it) => it !== 'c').sort().join(''));
+    assert.equal(
+      [...all].sort().join(''),
+      stored
+        .map(({ _id }) => _id)
+        .filter((it) => it !== 'c')
+        .sort()
+        .join(''),
+    );
     assert.ok(!third.pagingMetadata.cursors.next && !third.pagingMetadata.hasNext);
     return all;
   }),

@@ -13,17 +13,27 @@ const own = ({ _createdDate, _updatedDate, _owner, ...rest }) => rest;
 function numbers(world) {
   return world.once('numbers', async () => {
     const id = await world.collectionCreate();
-    await world.app.items.bulkInsert(id, Array.from({ length: 120 }, (_, n) => ({ _id: `n${n}`, n })));
+    await world.app.items.bulkInsert(
+      id,
+      Array.from({ length: 120 }, (_, n) => ({ _id: `n${n}`, n })),
+    );
     return id;
   });
 }
 
 /** @param {any} page */
 const ns = (page) => page.items.map((/** @type {any} */ item) => item.n);
-const range = (/** @type {number} */ from, /** @type {number} */ to) => Array.from({ length: to - from }, (_, i) => from + i);
+const range = (/** @type {number} */ from, /** @type {number} */ to) =>
+  Array.from({ length: to - from }, (_, i) => from + i);
 
 /** @type {(method: string, check: string, run: (world: any) => any, more?: object) => import('../lib/runner.mjs').Row} */
-const row = (method, check, run, more = { compare: true }) => ({ method: `items.${method}`, check, required: true, run, ...more });
+const row = (method, check, run, more = { compare: true }) => ({
+  method: `items.${method}`,
+  check,
+  required: true,
+  run,
+  ...more,
+});
 
 /** @type {import('../lib/runner.mjs').Row[]} */
 export const rows = [
@@ -41,11 +51,29 @@ export const rows = [
   row('insert', 'every kind of value comes back as it went', async (world) => {
     const id = await world.collectionCreate();
     const item = {
-      _id: 'values', id: 'own id', createdDate: 'own text', title: 'Ünïcödé 😀 "quoted" \\ / \u2028 end',
-      numbers: [0, -1, 0.1, 1e21, 1.5e-7, 123456789012345680000, Number.MAX_SAFE_INTEGER, 5e-324, 1.7976931348623157e308],
-      bool: [true, false], nothing: null, empty: { list: [], object: {}, text: '' },
+      _id: 'values',
+      id: 'own id',
+      createdDate: 'own text',
+      title: 'Ünïcödé 😀 "quoted" \\ / \u2028 end',
+      numbers: [
+        0,
+        -1,
+        0.1,
+        1e21,
+        1.5e-7,
+        123456789012345680000,
+        Number.MAX_SAFE_INTEGER,
+        5e-324,
+        1.7976931348623157e308,
+      ],
+      bool: [true, false],
+      nothing: null,
+      empty: { list: [], object: {}, text: '' },
       nested: { when: new Date('2024-03-05T06:07:08.009Z'), list: [{ at: new Date(0) }] },
-      iso: '2024-03-05T06:07:08.009Z', 'a key with spaces': 1, 'ключ': 'value', "quote'key": 1,
+      iso: '2024-03-05T06:07:08.009Z',
+      'a key with spaces': 1,
+      ключ: 'value',
+      "quote'key": 1,
     };
     const made = await world.app.items.insert(id, item);
     const expected = { ...item };
@@ -54,29 +82,45 @@ export const rows = [
     assert.deepEqual(own((await world.visitor().items.query(id).find()).items[0]), expected);
     return own(made);
   }),
-  row('insert', 'the owner is the caller', async (world) => {
-    const id = await world.collectionCreate();
-    const { id: memberId, client } = await world.member('writing');
-    const made = await client.items.insert(id, { title: 'x', _owner: 'someone else' });
-    assert.equal(made._owner, memberId);
-    const visitor = world.visitor();
-    const first = await visitor.items.insert(id, { title: 'v' });
-    const second = await visitor.items.insert(id, { title: 'v' });
-    assert.ok(first._owner);
-    assert.equal(first._owner, second._owner);
-    assert.notEqual(first._owner, memberId);
-  }, {}),
+  row(
+    'insert',
+    'the owner is the caller',
+    async (world) => {
+      const id = await world.collectionCreate();
+      const { id: memberId, client } = await world.member('writing');
+      const made = await client.items.insert(id, { title: 'x', _owner: 'someone else' });
+      assert.equal(made._owner, memberId);
+      const visitor = world.visitor();
+      const first = await visitor.items.insert(id, { title: 'v' });
+      const second = await visitor.items.insert(id, { title: 'v' });
+      assert.ok(first._owner);
+      assert.equal(first._owner, second._owner);
+      assert.notEqual(first._owner, memberId);
+    },
+    {},
+  ),
   row('insert', 'what a visitor wrote passes to the member that the visitor becomes', async (world) => {
     const id = await world.collectionCreate({
       permissions: undefined,
-      dataPermissions: { itemRead: 'SITE_MEMBER_AUTHOR', itemInsert: 'ANYONE', itemUpdate: 'SITE_MEMBER_AUTHOR', itemRemove: 'SITE_MEMBER_AUTHOR' },
+      dataPermissions: {
+        itemRead: 'SITE_MEMBER_AUTHOR',
+        itemInsert: 'ANYONE',
+        itemUpdate: 'SITE_MEMBER_AUTHOR',
+        itemRemove: 'SITE_MEMBER_AUTHOR',
+      },
     });
     const client = world.visitor();
     const made = await client.items.insert(id, { title: 'before' });
-    const { identity } = await client.authentication.registerV2({ email: world.email() }, { password: world.password() });
+    const { identity } = await client.authentication.registerV2(
+      { email: world.email() },
+      { password: world.password() },
+    );
     client.auth.setTokens(await client.auth.getMemberTokensForExternalLogin(identity._id, world.run.apiKey));
     const found = await client.items.query(id).find();
-    assert.deepEqual(found.items.map((/** @type {any} */ item) => [item._id, item._owner]), [[made._id, identity._id]]);
+    assert.deepEqual(
+      found.items.map((/** @type {any} */ item) => [item._id, item._owner]),
+      [[made._id, identity._id]],
+    );
   }),
   row('get', 'a missing item is null', async (world) => {
     const id = await shelf(world);
@@ -110,13 +154,18 @@ export const rows = [
     assert.match(String(error.details?.applicationError?.code ?? error.message), /WDE00(02|07|80)|dataItem/);
     assert.equal(world.recorder.last().status, 400);
   }),
-  row('update', 'only when the condition holds', async (world) => {
-    const id = await world.collectionCreate();
-    await world.app.items.insert(id, { _id: 'a', title: 'x' });
-    await failsWith(world.app.items.update(id, { _id: 'a', title: 'y' }, { condition: { title: 'z' } }), 'WDE0073');
-    const changed = await world.app.items.update(id, { _id: 'a', title: 'y' }, { condition: { title: 'x' } });
-    return own(changed);
-  }, { required: false, compare: true }),
+  row(
+    'update',
+    'only when the condition holds',
+    async (world) => {
+      const id = await world.collectionCreate();
+      await world.app.items.insert(id, { _id: 'a', title: 'x' });
+      await failsWith(world.app.items.update(id, { _id: 'a', title: 'y' }, { condition: { title: 'z' } }), 'WDE0073');
+      const changed = await world.app.items.update(id, { _id: 'a', title: 'y' }, { condition: { title: 'x' } });
+      return own(changed);
+    },
+    { required: false, compare: true },
+  ),
   row('save', 'inserts without an id and with an unknown one, updates a known one', async (world) => {
     const id = await world.collectionCreate();
     const first = await world.app.items.save(id, { title: 'x', extra: 1 });
@@ -159,14 +208,24 @@ export const rows = [
   }),
   row('bulkInsert', 'a bad item fails alone, with its index', async (world) => {
     const id = await world.collectionCreate();
-    const result = await world.app.items.bulkInsert(id, [{ _id: 'a' }, { _id: '' }, { _id: 'b', title: 'nul \u0000' }, { _id: 'c' }]);
+    const result = await world.app.items.bulkInsert(id, [
+      { _id: 'a' },
+      { _id: '' },
+      { _id: 'b', title: 'nul \u0000' },
+      { _id: 'c' },
+    ]);
     assert.deepEqual(result.insertedItemIds, ['a', 'c']);
-    assert.deepEqual(result.errors.map((/** @type {any} */ error) => error.originalIndex), [1, 2]);
+    assert.deepEqual(
+      result.errors.map((/** @type {any} */ error) => error.originalIndex),
+      [1, 2],
+    );
     assert.ok(result.errors.every((/** @type {any} */ error) => /^WDE\d{4}$/.test(error.code)));
     return result.errors.map((/** @type {any} */ error) => error.code);
   }),
   row('bulkInsert', 'no items at all', async (world) => {
-    const result = await world.app.items.bulkInsert(await world.collectionCreate(), []).catch((/** @type {any} */ error) => error);
+    const result = await world.app.items
+      .bulkInsert(await world.collectionCreate(), [])
+      .catch((/** @type {any} */ error) => error);
     return result.inserted ?? result.details.applicationError.code;
   }),
   row('query', 'default order is newest first', async (world) => {
@@ -185,16 +244,35 @@ export const rows = [
     ['by _id', (/** @type {any} */ q) => q.descending('_id'), 'lkjihgfedcba'],
     ['an array by its smallest element', (/** @type {any} */ q) => q.ascending('nums').exists('nums', true), 'ab'],
     ['an array by its largest element', (/** @type {any} */ q) => q.descending('nums').limit(2), 'ba'],
-  ].map(([check, build, expected]) => row('query', `sort: ${check}`, async (world) => {
-    const found = await /** @type {any} */ (build)(world.visitor().items.query(await shelf(world))).find();
-    assert.equal(order(found), expected);
-    return order(found);
-  })),
-  row('query', 'sort: several array fields are refused', async (world) => {
-    await failsWith(world.visitor().items.query(await shelf(world)).ascending('nums').ascending('tags').find(), 'WDE0121');
-  }, { required: false }),
+  ].map(([check, build, expected]) =>
+    row('query', `sort: ${check}`, async (world) => {
+      const found = await /** @type {any} */ (build)(world.visitor().items.query(await shelf(world))).find();
+      assert.equal(order(found), expected);
+      return order(found);
+    }),
+  ),
+  row(
+    'query',
+    'sort: several array fields are refused',
+    async (world) => {
+      await failsWith(
+        world
+          .visitor()
+          .items.query(await shelf(world))
+          .ascending('nums')
+          .ascending('tags')
+          .find(),
+        'WDE0121',
+      );
+    },
+    { required: false },
+  ),
   row('query', 'projection', async (world) => {
-    const query = world.visitor().items.query(await shelf(world)).in('_id', ['a', 'g']).ascending('_id');
+    const query = world
+      .visitor()
+      .items.query(await shelf(world))
+      .in('_id', ['a', 'g'])
+      .ascending('_id');
     const named = (await query.fields('title', 'o.p', 'nowhere').find()).items;
     assert.deepEqual(named, [{ _id: 'a', title: 'Alpha', o: { p: { q: 1 } } }, { _id: 'g' }]);
     const unknown = (await query.fields('nowhere').find()).items;
@@ -202,9 +280,17 @@ export const rows = [
     return named;
   }),
   row('query', 'pages forward', async (world) => {
-    const first = await world.visitor().items.query(await numbers(world)).ascending('n').limit(50).find({ returnTotalCount: true });
+    const first = await world
+      .visitor()
+      .items.query(await numbers(world))
+      .ascending('n')
+      .limit(50)
+      .find({ returnTotalCount: true });
     assert.deepEqual(ns(first), range(0, 50));
-    assert.deepEqual([first.hasNext(), first.hasPrev(), first.totalCount, first.totalPages, first.currentPage], [true, false, 120, 3, 0]);
+    assert.deepEqual(
+      [first.hasNext(), first.hasPrev(), first.totalCount, first.totalPages, first.currentPage],
+      [true, false, 120, 3, 0],
+    );
     const second = await first.next();
     assert.deepEqual(ns(second), range(50, 100));
     assert.deepEqual([second.hasNext(), second.hasPrev(), second.currentPage, second.totalCount], [true, true, 1, 120]);
@@ -215,7 +301,13 @@ export const rows = [
     assert.equal(error.code, 'WD_VALIDATION_ERROR');
   }),
   row('query', 'pages back', async (world) => {
-    const last = await world.visitor().items.query(await numbers(world)).ascending('n').skip(100).limit(50).find();
+    const last = await world
+      .visitor()
+      .items.query(await numbers(world))
+      .ascending('n')
+      .skip(100)
+      .limit(50)
+      .find();
     assert.deepEqual(ns(last), range(100, 120));
     const middle = await last.prev();
     assert.deepEqual(ns(middle), range(50, 100));
@@ -236,7 +328,10 @@ export const rows = [
   }),
   row('query', 'every item once over all pages of a sort with ties', async (world) => {
     const id = await world.collectionCreate();
-    await world.app.items.bulkInsert(id, Array.from({ length: 90 }, (_, n) => ({ _id: `t${n}`, same: n % 2 })));
+    await world.app.items.bulkInsert(
+      id,
+      Array.from({ length: 90 }, (_, n) => ({ _id: `t${n}`, same: n % 2 })),
+    );
     const seen = [];
     let page = await world.visitor().items.query(id).ascending('same').limit(7).find();
     for (;;) {
@@ -263,16 +358,33 @@ export const rows = [
     assert.equal(world.recorder.last().status, 400);
   }),
   row('query', 'the direct form', async (world) => {
-    const result = await world.visitor().items.query(await numbers(world), {
-      filter: { n: { $lt: 10 } }, sort: [{ fieldName: 'n', order: 'DESC' }], paging: { limit: 3, offset: 2 }, fields: ['n'],
-    }, { returnTotalCount: true });
+    const result = await world.visitor().items.query(
+      await numbers(world),
+      {
+        filter: { n: { $lt: 10 } },
+        sort: [{ fieldName: 'n', order: 'DESC' }],
+        paging: { limit: 3, offset: 2 },
+        fields: ['n'],
+      },
+      { returnTotalCount: true },
+    );
     assert.deepEqual(ns(result), [7, 6, 5]);
     assert.equal(result.pagingMetadata.total, 10);
     return result.items;
   }),
   row('query', 'options the slice does not use do no harm', async (world) => {
     const id = await shelf(world);
-    const found = await world.visitor().items.query(id).find({ consistentRead: true, language: 'en', suppressHooks: true, showDrafts: true, appOptions: { a: 1 }, suppressAuth: true });
+    const found = await world
+      .visitor()
+      .items.query(id)
+      .find({
+        consistentRead: true,
+        language: 'en',
+        suppressHooks: true,
+        showDrafts: true,
+        appOptions: { a: 1 },
+        suppressAuth: true,
+      });
     assert.equal(found.items.length, stored.length);
   }),
   row('count', 'builder and standalone', async (world) => {

@@ -18,11 +18,14 @@ const CALLS = {
   members: {
     createMember: async ({ app, some }) => {
       const email = `made-${some()}@example.com`;
-      const made = await app.members.createMember({ member: { loginEmail: email, contact: { firstName: 'Ada', phones: ['1'] }, profile: { nickname: 'ada' } } });
+      const made = await app.members.createMember({
+        member: { loginEmail: email, contact: { firstName: 'Ada', phones: ['1'] }, profile: { nickname: 'ada' } },
+      });
       assert.equal((made.member ?? made).loginEmail, email);
     },
     getMember: async ({ app, id }) => assert.equal((await app.members.getMember(id, { fieldsets: ['FULL'] }))._id, id),
-    getCurrentMember: async ({ me, id }) => assert.equal((await me.members.getCurrentMember({ fieldsets: ['FULL'] })).member._id, id),
+    getCurrentMember: async ({ me, id }) =>
+      assert.equal((await me.members.getCurrentMember({ fieldsets: ['FULL'] })).member._id, id),
     listMembers: async ({ app, member }) => {
       await member();
       const { members, metadata } = await app.members.listMembers({ paging: { limit: 1 }, fieldsets: ['FULL'] });
@@ -30,11 +33,20 @@ const CALLS = {
       assert.ok(members[0].loginEmail && metadata.total >= 1);
     },
     queryMembers: async ({ app, id }) => {
-      const found = await app.members.queryMembers({ fieldsets: ['FULL'] }).eq('_id', id).find();
-      assert.deepEqual(found.items.map((/** @type {any} */ it) => it._id), [id]);
+      const found = await app.members
+        .queryMembers({ fieldsets: ['FULL'] })
+        .eq('_id', id)
+        .find();
+      assert.deepEqual(
+        found.items.map((/** @type {any} */ it) => it._id),
+        [id],
+      );
     },
     updateMember: async ({ app, member }) => {
-      const changed = await app.members.updateMember(await member(), { profile: { nickname: 'Nick' }, contact: { customFields: { a: { value: 1 } } } });
+      const changed = await app.members.updateMember(await member(), {
+        profile: { nickname: 'Nick' },
+        contact: { customFields: { a: { value: 1 } } },
+      });
       assert.equal(changed.profile.nickname, 'Nick');
       assert.equal(changed.contact.customFields.a.value, 1);
     },
@@ -48,15 +60,19 @@ const CALLS = {
     },
     joinCommunity: async ({ me }) => assert.equal((await me.members.joinCommunity()).member.privacyStatus, 'PUBLIC'),
     leaveCommunity: async ({ me }) => assert.equal((await me.members.leaveCommunity()).member.privacyStatus, 'PRIVATE'),
-    muteMember: async ({ app, member }) => assert.equal((await app.members.muteMember(await member())).member.activityStatus, 'MUTED'),
-    unmuteMember: async ({ app, member }) => assert.equal((await app.members.unmuteMember(await member())).member.activityStatus, 'ACTIVE'),
+    muteMember: async ({ app, member }) =>
+      assert.equal((await app.members.muteMember(await member())).member.activityStatus, 'MUTED'),
+    unmuteMember: async ({ app, member }) =>
+      assert.equal((await app.members.unmuteMember(await member())).member.activityStatus, 'ACTIVE'),
     approveMember: async ({ app, member }) => {
       const id = await member();
       await app.members.blockMember(id);
       assert.equal((await app.members.approveMember(id)).member.status, 'APPROVED');
     },
-    blockMember: async ({ app, member }) => assert.equal((await app.members.blockMember(await member())).member.status, 'BLOCKED'),
-    disconnectMember: async ({ app, member }) => assert.equal((await app.members.disconnectMember(await member())).member.status, 'OFFLINE'),
+    blockMember: async ({ app, member }) =>
+      assert.equal((await app.members.blockMember(await member())).member.status, 'BLOCKED'),
+    disconnectMember: async ({ app, member }) =>
+      assert.equal((await app.members.disconnectMember(await member())).member.status, 'OFFLINE'),
     deleteMember: async ({ app, member }) => {
       const id = await member();
       await app.members.deleteMember(id);
@@ -70,7 +86,10 @@ const CALLS = {
     },
     bulkDeleteMembers: async ({ app, member, some }) => {
       const { results, bulkActionMetadata } = await app.members.bulkDeleteMembers([await member(), some()]);
-      assert.deepEqual(results.map((/** @type {any} */ it) => it.itemMetadata.success), [true, false]);
+      assert.deepEqual(
+        results.map((/** @type {any} */ it) => it.itemMetadata.success),
+        [true, false],
+      );
       assert.equal(bulkActionMetadata.totalSuccesses, 1);
     },
     bulkDeleteMembersByFilter: async ({ app, member }) => {
@@ -91,12 +110,15 @@ const CALLS = {
     },
     deleteMemberPhones: async (kit) => cleared(kit, 'deleteMemberPhones', 'phones', ['1']),
     deleteMemberEmails: async (kit) => cleared(kit, 'deleteMemberEmails', 'emails', ['other@example.com']),
-    deleteMemberAddresses: async (kit) => cleared(kit, 'deleteMemberAddresses', 'addresses', [{ city: 'Ulm', addressLine: 'Platz 1' }]),
+    deleteMemberAddresses: async (kit) =>
+      cleared(kit, 'deleteMemberAddresses', 'addresses', [{ city: 'Ulm', addressLine: 'Platz 1' }]),
   },
   authentication: {
     register: async ({ app, some }) => {
       const email = `reg-${some()}@example.com`;
-      const { session, member } = await app.authentication.register(email, `pass-${some()}`, { contactInfo: { firstName: 'Ada' } });
+      const { session, member } = await app.authentication.register(email, `pass-${some()}`, {
+        contactInfo: { firstName: 'Ada' },
+      });
       assert.ok(session.token);
       assert.equal(member.firstName, 'Ada');
     },
@@ -144,13 +166,18 @@ const CALLS = {
       const key = await role(kit);
       await kit.app.authorization.assignRole(kit.id, key);
       const { roles } = await kit.me.authorization.getRoles(kit.id);
-      assert.deepEqual(roles.find((/** @type {any} */ it) => it.roleKey === key), { roleKey: key, title: 'Role' });
+      assert.deepEqual(
+        roles.find((/** @type {any} */ it) => it.roleKey === key),
+        { roleKey: key, title: 'Role' },
+      );
     },
     queryRoles: async (kit) => {
       const key = await role(kit);
       const member = await kit.member();
       await kit.app.authorization.assignRole(member, key);
-      const { rolesByMemberId } = await kit.app.authorization.queryRoles({ query: { filter: { memberId: { $in: [member] } } } });
+      const { rolesByMemberId } = await kit.app.authorization.queryRoles({
+        query: { filter: { memberId: { $in: [member] } } },
+      });
       assert.equal(rolesByMemberId[member].roles[0].roleKey, key);
     },
   },
@@ -168,9 +195,14 @@ const CALLS = {
     },
     updateMemberRoleDefinition: async (kit) => {
       const key = await role(kit);
-      const changed = await kit.app.memberRoleDefinition.updateMemberRoleDefinition(key, { blockable: true, revision: '1' });
+      const changed = await kit.app.memberRoleDefinition.updateMemberRoleDefinition(key, {
+        blockable: true,
+        revision: '1',
+      });
       assert.equal((changed.role ?? changed).blockable, true);
-      await assert.rejects(kit.app.memberRoleDefinition.updateMemberRoleDefinition(key, { blockable: true, revision: '1' }));
+      await assert.rejects(
+        kit.app.memberRoleDefinition.updateMemberRoleDefinition(key, { blockable: true, revision: '1' }),
+      );
     },
     deleteMemberRoleDefinition: async (kit) => {
       const key = await role(kit);
@@ -180,10 +212,15 @@ const CALLS = {
   },
   badges: {
     createBadge: badge,
-    updateBadge: async (kit) => assert.equal((await kit.app.badges.updateBadge(await badge(kit), { title: 'Other' })).title, 'Other'),
+    updateBadge: async (kit) =>
+      assert.equal((await kit.app.badges.updateBadge(await badge(kit), { title: 'Other' })).title, 'Other'),
     listBadges: async (kit) => {
       const id = await badge(kit);
-      assert.ok((await kit.app.badges.listBadges({ paging: { limit: 100 } })).badges.some((/** @type {any} */ it) => it._id === id));
+      assert.ok(
+        (await kit.app.badges.listBadges({ paging: { limit: 100 } })).badges.some(
+          (/** @type {any} */ it) => it._id === id,
+        ),
+      );
     },
     getBadge: async (kit) => {
       const id = await badge(kit);
@@ -195,7 +232,8 @@ const CALLS = {
       await kit.app.badges.deleteBadge(id);
       await assert.rejects(kit.app.badges.getBadge(id));
     },
-    assignBadge: async (kit) => assert.deepEqual((await kit.app.badges.assignBadge(await badge(kit), [kit.id])).memberIds, [kit.id]),
+    assignBadge: async (kit) =>
+      assert.deepEqual((await kit.app.badges.assignBadge(await badge(kit), [kit.id])).memberIds, [kit.id]),
     unassignBadge: async (kit) => {
       const id = await badge(kit);
       await kit.app.badges.assignBadge(id, [kit.id]);
@@ -236,7 +274,11 @@ const CALLS = {
       const found = await kit.app.badgesV2.queryBadges().eq('_id', id).limit(100).find();
       assert.ok(found.items.every((/** @type {any} */ it) => it._id === id));
     },
-    updateBadge: async (kit) => assert.equal((await kit.app.badgesV2.updateBadge(await badge2(kit), { title: 'Other', revision: '1' })).revision, '2'),
+    updateBadge: async (kit) =>
+      assert.equal(
+        (await kit.app.badgesV2.updateBadge(await badge2(kit), { title: 'Other', revision: '1' })).revision,
+        '2',
+      ),
     deleteBadge: async (kit) => {
       const id = await badge2(kit);
       await kit.app.badgesV2.deleteBadge(id);
@@ -255,13 +297,18 @@ const CALLS = {
   badgeAssignments: {
     createBadgeAssignment: assigned,
     bulkCreateBadgeAssignments: async (kit) => {
-      const made = await kit.app.badgeAssignments.bulkCreateBadgeAssignments([{ badgeId: await badge2(kit), memberId: kit.id }]);
+      const made = await kit.app.badgeAssignments.bulkCreateBadgeAssignments([
+        { badgeId: await badge2(kit), memberId: kit.id },
+      ]);
       assert.equal(made.bulkActionMetadata.totalSuccesses, 1);
     },
     queryBadgeAssignments: async (kit) => {
       const made = await assigned(kit);
       const found = await kit.app.badgeAssignments.queryBadgeAssignments().eq('badgeId', made.badgeId).find();
-      assert.deepEqual(found.items.map((/** @type {any} */ it) => it._id), [made._id]);
+      assert.deepEqual(
+        found.items.map((/** @type {any} */ it) => it._id),
+        [made._id],
+      );
     },
     deleteBadgeAssignment: async (kit) => {
       const made = await assigned(kit);
@@ -275,13 +322,18 @@ const CALLS = {
     bulkUpdateBadgeAssignmentTags: async (kit) => {
       const { _id, badgeId } = await assigned(kit);
       const tagId = kit.some();
-      await kit.app.badgeAssignments.bulkUpdateBadgeAssignmentTags([_id], { assignTags: { tags: { tagIds: [tagId] } } });
+      await kit.app.badgeAssignments.bulkUpdateBadgeAssignmentTags([_id], {
+        assignTags: { tags: { tagIds: [tagId] } },
+      });
       const found = await kit.app.badgeAssignments.queryBadgeAssignments().eq('badgeId', badgeId).find();
       assert.deepEqual(found.items[0].tags.tags.tagIds, [tagId]);
     },
     bulkUpdateBadgeAssignmentTagsByFilter: async (kit) => {
       const { badgeId } = await assigned(kit);
-      const answer = await kit.app.badgeAssignments.bulkUpdateBadgeAssignmentTagsByFilter({ badgeId }, { assignTags: { tags: { tagIds: [kit.some()] } } });
+      const answer = await kit.app.badgeAssignments.bulkUpdateBadgeAssignmentTagsByFilter(
+        { badgeId },
+        { assignTags: { tags: { tagIds: [kit.some()] } } },
+      );
       assert.ok(answer.jobId);
     },
   },
@@ -294,9 +346,17 @@ const CALLS = {
     },
     listCustomFields: async (kit) => {
       const { _id } = await field(kit);
-      assert.ok((await kit.app.customFields.listCustomFields({ paging: { limit: 100 } })).fields.some((/** @type {any} */ it) => it._id === _id));
+      assert.ok(
+        (await kit.app.customFields.listCustomFields({ paging: { limit: 100 } })).fields.some(
+          (/** @type {any} */ it) => it._id === _id,
+        ),
+      );
     },
-    updateCustomField: async (kit) => assert.equal((await kit.app.customFields.updateCustomField((await field(kit))._id, { name: 'Other', revision: '1' })).name, 'Other'),
+    updateCustomField: async (kit) =>
+      assert.equal(
+        (await kit.app.customFields.updateCustomField((await field(kit))._id, { name: 'Other', revision: '1' })).name,
+        'Other',
+      ),
     deleteCustomField: async (kit) => kit.app.customFields.deleteCustomField((await field(kit))._id, '1'),
     hideCustomField: async (kit) => kit.app.customFields.hideCustomField((await field(kit))._id, '1'),
     updateCustomFieldsOrder: async (kit) => {
@@ -311,37 +371,64 @@ const CALLS = {
       await kit.app.customFieldApplications.deleteCustomFieldApplication(id);
       await assert.rejects(kit.app.customFieldApplications.getCustomFieldApplication(id));
     },
-    updateCustomFieldApplication: async (kit) => kit.app.customFieldApplications.updateCustomFieldApplication(await application(kit), { revision: '1', exclusions: { items: [] } }),
+    updateCustomFieldApplication: async (kit) =>
+      kit.app.customFieldApplications.updateCustomFieldApplication(await application(kit), {
+        revision: '1',
+        exclusions: { items: [] },
+      }),
     getCustomFieldApplication: async (kit) => {
-      const { application: found } = await kit.app.customFieldApplications.getCustomFieldApplication(await application(kit));
+      const { application: found } = await kit.app.customFieldApplications.getCustomFieldApplication(
+        await application(kit),
+      );
       assert.equal(found.applications.items[0].entityId, kit.id);
     },
-    getCustomFieldApplications: async (kit) => assert.equal((await kit.app.customFieldApplications.getCustomFieldApplications([await application(kit)])).applications.length, 1),
+    getCustomFieldApplications: async (kit) =>
+      assert.equal(
+        (await kit.app.customFieldApplications.getCustomFieldApplications([await application(kit)])).applications
+          .length,
+        1,
+      ),
     getMembersCustomFieldApplications: async (kit) => {
       await application(kit);
       const { results } = await kit.app.customFieldApplications.getMembersCustomFieldApplications([kit.id]);
       assert.ok(results[0].applications.some((/** @type {any} */ it) => it.applies));
     },
-    getRolesCustomFieldApplications: async (kit) => assert.equal((await kit.app.customFieldApplications.getRolesCustomFieldApplications([await role(kit)])).results.length, 1),
+    getRolesCustomFieldApplications: async (kit) =>
+      assert.equal(
+        (await kit.app.customFieldApplications.getRolesCustomFieldApplications([await role(kit)])).results.length,
+        1,
+      ),
   },
   customFieldSuggestions: {
-    listCustomFieldSuggestions: async ({ app }) => assert.ok((await app.customFieldSuggestions.listCustomFieldSuggestions()).suggestions.length > 0),
+    listCustomFieldSuggestions: async ({ app }) =>
+      assert.ok((await app.customFieldSuggestions.listCustomFieldSuggestions()).suggestions.length > 0),
     queryCustomFieldSuggestions: async ({ app }) => {
       const found = await app.customFieldSuggestions.queryCustomFieldSuggestions().eq('fieldType', 'SOCIAL').find();
       assert.ok(found.items.length > 0 && found.items.every((/** @type {any} */ it) => it.fieldType === 'SOCIAL'));
     },
   },
   defaultPrivacy: {
-    getDefaultPrivacyStatus: async ({ app }) => assert.equal((await app.defaultPrivacy.getDefaultPrivacyStatus()).defaultPrivacy.defaultPrivacy, 'PRIVATE'),
+    getDefaultPrivacyStatus: async ({ app }) =>
+      assert.equal((await app.defaultPrivacy.getDefaultPrivacyStatus()).defaultPrivacy.defaultPrivacy, 'PRIVATE'),
     setDefaultPrivacyStatus: async ({ app }) => {
-      assert.equal((await app.defaultPrivacy.setDefaultPrivacyStatus({ defaultPrivacy: 'PUBLIC', revision: '1' })).defaultPrivacy.defaultPrivacy, 'PUBLIC');
+      assert.equal(
+        (await app.defaultPrivacy.setDefaultPrivacyStatus({ defaultPrivacy: 'PUBLIC', revision: '1' })).defaultPrivacy
+          .defaultPrivacy,
+        'PUBLIC',
+      );
       await app.defaultPrivacy.setDefaultPrivacyStatus({ defaultPrivacy: 'PRIVATE', revision: '2' });
     },
   },
   memberPrivacySettings: {
-    getMemberPrivacySettings: async ({ app }) => assert.ok((await app.memberPrivacySettings.getMemberPrivacySettings()).memberPrivacySettings.publicMemberVisibility),
+    getMemberPrivacySettings: async ({ app }) =>
+      assert.ok(
+        (await app.memberPrivacySettings.getMemberPrivacySettings()).memberPrivacySettings.publicMemberVisibility,
+      ),
     setMemberPrivacySettings: async ({ app }) => {
-      const set = await app.memberPrivacySettings.setMemberPrivacySettings({ revision: '1', publicMemberVisibility: 'VISIBLE_TO_ALL' });
+      const set = await app.memberPrivacySettings.setMemberPrivacySettings({
+        revision: '1',
+        publicMemberVisibility: 'VISIBLE_TO_ALL',
+      });
       assert.equal(set.memberPrivacySettings.publicMemberVisibility, 'VISIBLE_TO_ALL');
     },
   },
@@ -356,13 +443,18 @@ const CALLS = {
       const other = await follows(kit);
       assert.ok((await kit.me.memberFollowers.listCurrentMemberFollowing()).memberIds.includes(other));
     },
-    listMemberFollowing: async (kit) => assert.ok(Array.isArray((await kit.me.memberFollowers.listMemberFollowing(await follows(kit))).memberIds)),
-    listCurrentMemberFollowers: async ({ me }) => assert.deepEqual((await me.memberFollowers.listCurrentMemberFollowers()).memberIds, []),
-    listMemberFollowers: async (kit) => assert.deepEqual((await kit.me.memberFollowers.listMemberFollowers(await follows(kit))).memberIds, [kit.id]),
+    listMemberFollowing: async (kit) =>
+      assert.ok(Array.isArray((await kit.me.memberFollowers.listMemberFollowing(await follows(kit))).memberIds)),
+    listCurrentMemberFollowers: async ({ me }) =>
+      assert.deepEqual((await me.memberFollowers.listCurrentMemberFollowers()).memberIds, []),
+    listMemberFollowers: async (kit) =>
+      assert.deepEqual((await kit.me.memberFollowers.listMemberFollowers(await follows(kit))).memberIds, [kit.id]),
     queryCurrentMemberConnections: async (kit) => {
       const other = await follows(kit);
       const { connectedMembers } = await kit.me.memberFollowers.queryCurrentMemberConnections([other]);
-      assert.deepEqual(connectedMembers, [{ connectedMemberId: other, followedByMember: true, followingMember: false }]);
+      assert.deepEqual(connectedMembers, [
+        { connectedMemberId: other, followedByMember: true, followingMember: false },
+      ]);
     },
     queryMemberConnections: async (kit) => {
       const other = await follows(kit);
@@ -375,14 +467,18 @@ const CALLS = {
     queryMemberReports: async (kit) => {
       const other = await reports(kit);
       const found = await kit.app.memberReport.queryMemberReports().eq('reportedMemberId', other).find();
-      assert.deepEqual(found.items.map((/** @type {any} */ it) => it.reportingMemberId), [kit.id]);
+      assert.deepEqual(
+        found.items.map((/** @type {any} */ it) => it.reportingMemberId),
+        [kit.id],
+      );
     },
     listReportedMembers: async (kit) => {
       const other = await reports(kit);
       const { reportedMembers } = await kit.app.memberReport.listReportedMembers({ paging: { limit: 100 } });
       assert.ok(reportedMembers.some((/** @type {any} */ it) => it.reportedMemberId === other));
     },
-    queryReportedMembers: async ({ app }) => assert.ok(Array.isArray((await app.memberReport.queryReportedMembers()).reportedMembers)),
+    queryReportedMembers: async ({ app }) =>
+      assert.ok(Array.isArray((await app.memberReport.queryReportedMembers()).reportedMembers)),
     deleteMemberReports: async (kit) => kit.app.memberReport.deleteMemberReports(await reports(kit)),
   },
   memberToMemberBlock: {
@@ -390,12 +486,18 @@ const CALLS = {
     unblockMember: async (kit) => kit.me.memberToMemberBlock.unblockMember(await blocks(kit)),
     listCurrentMemberBlocking: async (kit) => {
       const other = await blocks(kit);
-      assert.ok((await kit.me.memberToMemberBlock.listCurrentMemberBlocking({ cursorPaging: { limit: 100 } })).blockedMemberIds.includes(other));
+      assert.ok(
+        (
+          await kit.me.memberToMemberBlock.listCurrentMemberBlocking({ cursorPaging: { limit: 100 } })
+        ).blockedMemberIds.includes(other),
+      );
     },
     listMemberBlocks: async (kit) => {
       const other = await blocks(kit);
       const { memberBlocks } = await kit.me.memberToMemberBlock.listMemberBlocks(kit.id);
-      assert.ok(memberBlocks.some((/** @type {any} */ it) => it.memberId === other && it.blockDirection === 'BLOCKING'));
+      assert.ok(
+        memberBlocks.some((/** @type {any} */ it) => it.memberId === other && it.blockDirection === 'BLOCKING'),
+      );
     },
   },
   membersAbout: {
@@ -423,7 +525,10 @@ const CALLS = {
   userMember: {
     queryUserMembers: async ({ app, id }) => {
       const found = await app.userMember.queryUserMembers().eq('userId', id).find();
-      assert.deepEqual(found.items.map((/** @type {any} */ it) => it.memberId), [id]);
+      assert.deepEqual(
+        found.items.map((/** @type {any} */ it) => it.memberId),
+        [id],
+      );
     },
   },
 };
@@ -533,4 +638,5 @@ export const rows = Object.entries(CALLS).flatMap(([namespace, calls]) =>
     async run(/** @type {any} */ world) {
       await call(await kit(world));
     },
-  })));
+  })),
+);

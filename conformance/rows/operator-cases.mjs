@@ -82,14 +82,25 @@ export const BUILT = [
   ['not of not', (q, f) => q.not(f().not(f().eq('n', 1))), 'a'],
   ['not of nothing: none', (q, f) => q.not(f()), ''],
   ['not of or', (q, f) => q.not(f().eq('n', 1).or(f().eq('n', 2))), without('ab')],
-  ['and of or and or', (q, f) => q.and(f().eq('n', 1).or(f().eq('n', 2))).and(f().eq('flag', true).or(f().eq('n', 9))), 'a'],
+  [
+    'and of or and or',
+    (q, f) => q.and(f().eq('n', 1).or(f().eq('n', 2))).and(f().eq('flag', true).or(f().eq('n', 9))),
+    'a',
+  ],
   ['a text that closes quotes', (q) => q.eq('title', "' OR '1'='1"), ''],
   ['a field name that closes quotes', (q) => q.eq("x') OR 1=1 --", 1), ''],
   ['a field name with double quotes', (q) => q.eq('a"b', 1), ''],
 ];
 
 const matches = (/** @type {string} */ first, /** @type {string} */ second) => ({
-  $matches: { ignoreCase: true, spec: [{ type: 'literal', value: first }, { type: 'anyOf', value: ' \t\n-' }, { type: 'literal', value: second }] },
+  $matches: {
+    ignoreCase: true,
+    spec: [
+      { type: 'literal', value: first },
+      { type: 'anyOf', value: ' \t\n-' },
+      { type: 'literal', value: second },
+    ],
+  },
 });
 
 /** Raw filters, as the classes of the client or a caller of the direct form make them. @type {[string, object, string][]} */
@@ -122,16 +133,32 @@ export const RAW = [
   ['$and of nothing: all', { filter: { $and: [] } }, all],
   ['$and with {}', { filter: { $and: [{}, { n: 1 }] } }, 'a'],
   ['two operators in one object', { filter: { n: { $gt: 1, $lt: 3 } } }, 'b'],
-  ['logical and field keys side by side', { filter: { n: { $gte: 1 }, $or: [{ title: 'Alpha' }, { title: 'beta' }], $not: { flag: false } } }, 'a'],
-  ['nested $not, $and, $or', { filter: { $not: { $or: [{ n: 1 }, { $and: [{ n: 2 }, { $not: [{ flag: true }] }] }] } } }, without('ab')],
+  [
+    'logical and field keys side by side',
+    { filter: { n: { $gte: 1 }, $or: [{ title: 'Alpha' }, { title: 'beta' }], $not: { flag: false } } },
+    'a',
+  ],
+  [
+    'nested $not, $and, $or',
+    { filter: { $not: { $or: [{ n: 1 }, { $and: [{ n: 2 }, { $not: [{ flag: true }] }] }] } } },
+    without('ab'),
+  ],
   ['a {"$date"} value', { filter: { when: { $date: D1.toISOString() } } }, 'a'],
   ['a {"$date"} operand', { filter: { when: { $gte: { $date: D3.toISOString() } } } }, 'ch'],
-  ['_owner and _updatedDate as fields', { filter: { _updatedDate: { $exists: true }, _owner: { $ne: 'nobody' } } }, all],
+  [
+    '_owner and _updatedDate as fields',
+    { filter: { _updatedDate: { $exists: true }, _owner: { $ne: 'nobody' } } },
+    all,
+  ],
   ['one level too deep', { filter: { filter: { n: { $eq: 3 } } } }, 'c'],
 ];
 
 /** @param {any} result */
-export const idsOf = (result) => result.items.map((/** @type {any} */ item) => item._id).sort().join('');
+export const idsOf = (result) =>
+  result.items
+    .map((/** @type {any} */ item) => item._id)
+    .sort()
+    .join('');
 
 /** @param {any} filter of the class `Filter`, or `{ filter }` */
 export const plain = (filter) => ('filter' in filter ? filter.filter : filter);

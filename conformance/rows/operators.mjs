@@ -24,45 +24,73 @@ function deep(levels) {
 /** @type {import('../lib/runner.mjs').Row[]} */
 export const rows = [
   ...BUILT.map(([check, build, expected]) => ({
-    method: 'items.query', check, required: true, compare: true,
+    method: 'items.query',
+    check,
+    required: true,
+    compare: true,
     async run(/** @type {any} */ world) {
       const { items } = world.visitor();
-      const found = await build(items.query(await shelf(world)), () => items.filter()).limit(100).find();
+      const found = await build(items.query(await shelf(world)), () => items.filter())
+        .limit(100)
+        .find();
       assert.equal(idsOf(found), expected);
       return idsOf(found);
     },
   })),
   ...RAW.map(([check, filter, expected]) => ({
-    method: 'items.query', check: `raw: ${check}`, required: true, compare: true,
+    method: 'items.query',
+    check: `raw: ${check}`,
+    required: true,
+    compare: true,
     async run(/** @type {any} */ world) {
-      const found = await world.visitor().items.query(await shelf(world), { filter: plain(filter), paging: { limit: 100 } });
+      const found = await world
+        .visitor()
+        .items.query(await shelf(world), { filter: plain(filter), paging: { limit: 100 } });
       assert.equal(idsOf(found), expected);
       return idsOf(found);
     },
   })),
   ...REFUSED.map(([check, filter, code]) => ({
-    method: 'items.query', check: `refused: ${check}`, required: true,
+    method: 'items.query',
+    check: `refused: ${check}`,
+    required: true,
     run: async (/** @type {any} */ world) => {
       const id = await shelf(world);
       for (const caller of [world.visitor(), world.app]) await failsWith(caller.items.query(id, { filter }), code);
     },
   })),
   {
-    method: 'items.query', check: 'short by GET, long by POST, with equal results', required: true, compare: true,
+    method: 'items.query',
+    check: 'short by GET, long by POST, with equal results',
+    required: true,
+    compare: true,
     async run(world) {
       const { items } = world.visitor();
       const id = await shelf(world);
       const padding = Array.from({ length: 120 }, (_, i) => `no-such-item-number-${i}`);
       const short = await items.query(id).gt('n', 3).find();
-      const long = await items.query(id).gt('n', 3).in('_id', [...stored.map(({ _id }) => _id), ...padding]).find();
-      const sent = world.recorder.since(0).filter((/** @type {any} */ e) => e.url.includes('/items/query')).slice(-2);
-      assert.deepEqual(sent.map((/** @type {any} */ e) => e.method), ['GET', 'POST']);
+      const long = await items
+        .query(id)
+        .gt('n', 3)
+        .in('_id', [...stored.map(({ _id }) => _id), ...padding])
+        .find();
+      const sent = world.recorder
+        .since(0)
+        .filter((/** @type {any} */ e) => e.url.includes('/items/query'))
+        .slice(-2);
+      assert.deepEqual(
+        sent.map((/** @type {any} */ e) => e.method),
+        ['GET', 'POST'],
+      );
       assert.equal(idsOf(long), idsOf(short));
       return idsOf(long);
     },
   },
   {
-    method: 'items.count', check: 'every case counts what it finds', required: true, compare: true,
+    method: 'items.count',
+    check: 'every case counts what it finds',
+    required: true,
+    compare: true,
     async run(world) {
       const { items } = world.visitor();
       const id = await shelf(world);
@@ -76,7 +104,9 @@ export const rows = [
     },
   },
   {
-    method: 'items.count', check: 'without a filter', required: true,
+    method: 'items.count',
+    check: 'without a filter',
+    required: true,
     async run(world) {
       assert.equal(await world.visitor().items.count(await shelf(world)), stored.length);
     },

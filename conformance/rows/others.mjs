@@ -8,7 +8,9 @@ import { items as stored, shelf } from './shelf.mjs';
 /** @type {import('../lib/runner.mjs').Row[]} */
 export const rows = [
   {
-    method: 'client.fetch', check: 'signs a raw call of an alias path', required: true,
+    method: 'client.fetch',
+    check: 'signs a raw call of an alias path',
+    required: true,
     async run(world) {
       const body = JSON.stringify({ dataCollectionId: await shelf(world) });
       for (const path of ['/wix-data/v2', '/data/v2', '/wix-data/v1', '/_api/cloud-data/v2']) {
@@ -19,7 +21,9 @@ export const rows = [
     },
   },
   {
-    method: 'client.fetchWithAuth', check: 'signs an absolute address', required: true,
+    method: 'client.fetchWithAuth',
+    check: 'signs an absolute address',
+    required: true,
     async run(world) {
       const { id, client } = await world.member('fetching');
       const response = await client.fetchWithAuth('https://www.wixapis.com/oauth2/user-info');
@@ -29,15 +33,18 @@ export const rows = [
     },
   },
   {
-    method: 'client.graphql', check: 'answers a query',
+    method: 'client.graphql',
+    check: 'answers a query',
     run: (world) => world.visitor().graphql('query { __typename }'),
   },
   // A handler is called by a webhook that the server sends; nothing can be asked for.
-  ...methodsPublished().filter((name) => /(^|[. ])on[A-Z]\w*$/.test(name)).map((method) => ({
-    method,
-    check: 'an event is delivered',
-    run() {
-      throw new NotBuilt('no webhooks are delivered');
-    },
-  })),
+  ...methodsPublished()
+    .filter((name) => /(^|[. ])on[A-Z]\w*$/.test(name))
+    .map((method) => ({
+      method,
+      check: 'an event is delivered',
+      run() {
+        throw new NotBuilt('no webhooks are delivered');
+      },
+    })),
 ];

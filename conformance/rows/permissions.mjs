@@ -56,48 +56,83 @@ const NO = ['no', 'no', 'no', 'no', 'no'];
 const YES = ['all', 'yes', 'yes', 'yes', 'yes'];
 const EXPECTED = /** @type {Record<string, Record<string, (string | RegExp)[]>>} */ ({
   visitor: {
-    ANYONE: YES, SITE_MEMBER: NO, CMS_EDITOR: NO, PRIVILEGED: NO,
+    ANYONE: YES,
+    SITE_MEMBER: NO,
+    CMS_EDITOR: NO,
+    PRIVILEGED: NO,
     SITE_MEMBER_AUTHOR: ['none', 'no', /^(no|unseen)$/, /^(no|unseen)$/, /^(no|unseen)$/],
   },
-  author: { ANYONE: YES, SITE_MEMBER: YES, CMS_EDITOR: NO, PRIVILEGED: NO, SITE_MEMBER_AUTHOR: ['own', 'yes', 'yes', 'unseen', 'yes'] },
-  'other member': { ANYONE: YES, SITE_MEMBER: YES, CMS_EDITOR: NO, PRIVILEGED: NO, SITE_MEMBER_AUTHOR: ['none', 'yes', 'unseen', 'unseen', 'unseen'] },
+  author: {
+    ANYONE: YES,
+    SITE_MEMBER: YES,
+    CMS_EDITOR: NO,
+    PRIVILEGED: NO,
+    SITE_MEMBER_AUTHOR: ['own', 'yes', 'yes', 'unseen', 'yes'],
+  },
+  'other member': {
+    ANYONE: YES,
+    SITE_MEMBER: YES,
+    CMS_EDITOR: NO,
+    PRIVILEGED: NO,
+    SITE_MEMBER_AUTHOR: ['none', 'yes', 'unseen', 'unseen', 'unseen'],
+  },
   owner: { ANYONE: YES, SITE_MEMBER: YES, SITE_MEMBER_AUTHOR: YES, CMS_EDITOR: YES, PRIVILEGED: YES },
   'api key': { ANYONE: YES, SITE_MEMBER: YES, SITE_MEMBER_AUTHOR: YES, CMS_EDITOR: YES, PRIVILEGED: YES },
 });
 
-const SPECIAL = { userId: 'user-1', itemRead: 'ALLOWED', itemInsert: 'UNSPECIFIED', itemUpdate: 'UNSPECIFIED', itemRemove: 'UNSPECIFIED' };
+const SPECIAL = {
+  userId: 'user-1',
+  itemRead: 'ALLOWED',
+  itemInsert: 'UNSPECIFIED',
+  itemUpdate: 'UNSPECIFIED',
+  itemRemove: 'UNSPECIFIED',
+};
 
 /** A call of the permissions module. @type {(name: string, check: string, run: (world: any, id: string) => Promise<void>) => import('../lib/runner.mjs').Row} */
 const call = (name, check, run) => ({
-  method: `permissions.${name}`, check, required: true, run: async (world) => run(world, await world.collectionCreate()),
+  method: `permissions.${name}`,
+  check,
+  required: true,
+  run: async (world) => run(world, await world.collectionCreate()),
 });
 
 /** @type {import('../lib/runner.mjs').Row[]} */
 export const rows = [
-  ...LEVELS.flatMap((level) => Object.keys(EXPECTED).map((who) => ({
-    method: 'items.query', check: `permission ${level} for ${who}`, required: true, compare: true,
-    async run(/** @type {any} */ world) {
-      const { id } = await world.once(`level ${level}`, () => collectionAt(world, level));
-      await refill(world, id);
-      const { items } = await CALLERS[who](world);
-      const cells = [
-        await outcome(items.query(id).find(), (page) => seen(page.items.length)),
-        await outcome(items.insert(id, { _id: 'new' }), written),
-        await outcome(items.update(id, { _id: 'mine', secret: 3 }), written),
-        await outcome(items.update(id, { _id: 'theirs', secret: 3 }), written),
-        await outcome(items.remove(id, 'mine'), written),
-      ];
-      const expected = EXPECTED[who][level];
-      cells.forEach((cell, i) => {
-        const wanted = expected[i];
-        const fits = wanted instanceof RegExp ? wanted.test(cell) : wanted === cell;
-        assert.ok(fits, `[read, insert, update mine, update theirs, remove mine]: expected ${expected}, got ${cells}`);
-      });
-      return cells;
-    },
-  }))),
+  ...LEVELS.flatMap((level) =>
+    Object.keys(EXPECTED).map((who) => ({
+      method: 'items.query',
+      check: `permission ${level} for ${who}`,
+      required: true,
+      compare: true,
+      async run(/** @type {any} */ world) {
+        const { id } = await world.once(`level ${level}`, () => collectionAt(world, level));
+        await refill(world, id);
+        const { items } = await CALLERS[who](world);
+        const cells = [
+          await outcome(items.query(id).find(), (page) => seen(page.items.length)),
+          await outcome(items.insert(id, { _id: 'new' }), written),
+          await outcome(items.update(id, { _id: 'mine', secret: 3 }), written),
+          await outcome(items.update(id, { _id: 'theirs', secret: 3 }), written),
+          await outcome(items.remove(id, 'mine'), written),
+        ];
+        const expected = EXPECTED[who][level];
+        cells.forEach((cell, i) => {
+          const wanted = expected[i];
+          const fits = wanted instanceof RegExp ? wanted.test(cell) : wanted === cell;
+          assert.ok(
+            fits,
+            `[read, insert, update mine, update theirs, remove mine]: expected ${expected}, got ${cells}`,
+          );
+        });
+        return cells;
+      },
+    })),
+  ),
   {
-    method: 'items.query', check: 'permission: filter, sort, projection, count and get show no more than a read', required: true, compare: true,
+    method: 'items.query',
+    check: 'permission: filter, sort, projection, count and get show no more than a read',
+    required: true,
+    compare: true,
     async run(world) {
       const { id } = await world.once('level SITE_MEMBER_AUTHOR', () => collectionAt(world, 'SITE_MEMBER_AUTHOR'));
       const { items } = await refill(world, id);
@@ -119,7 +154,10 @@ export const rows = [
     },
   },
   {
-    method: 'items.get', check: 'permission: a level without the right is WDE0027 for get, count and total alike', required: true, compare: true,
+    method: 'items.get',
+    check: 'permission: a level without the right is WDE0027 for get, count and total alike',
+    required: true,
+    compare: true,
     async run(world) {
       const cells = [];
       for (const level of ['SITE_MEMBER', 'CMS_EDITOR', 'PRIVILEGED']) {
@@ -131,15 +169,23 @@ export const rows = [
         cells.push(await outcome(items.query(id).count(), String));
         cells.push(await outcome(items.query(id).eq('_id', 'no-such-item').find({ returnTotalCount: true }), String));
       }
-      assert.ok(cells.every((cell) => cell === 'no'), String(cells));
+      assert.ok(
+        cells.every((cell) => cell === 'no'),
+        String(cells),
+      );
       return cells;
     },
   },
   {
-    method: 'items.bulkInsert', check: 'permission: suppressAuth changes nothing for a visitor', required: true,
+    method: 'items.bulkInsert',
+    check: 'permission: suppressAuth changes nothing for a visitor',
+    required: true,
     async run(world) {
       const { id } = await world.once('level SITE_MEMBER', () => collectionAt(world, 'SITE_MEMBER'));
-      const word = await outcome(world.visitor().items.bulkInsert(id, [{ a: 1 }], { suppressAuth: true }), (result) => `inserted ${result.inserted}`);
+      const word = await outcome(
+        world.visitor().items.bulkInsert(id, [{ a: 1 }], { suppressAuth: true }),
+        (result) => `inserted ${result.inserted}`,
+      );
       assert.ok(['no', 'inserted 0'].includes(word), word);
     },
   },
@@ -158,7 +204,13 @@ export const rows = [
     assert.equal(collection.permissions.read, itemRead);
   }),
   call('getMyPermissions', 'of a visitor and of an app', async (world, id) => {
-    await world.app.permissions.updatePermissions({ _id: id, itemRead: 'ANYONE', itemInsert: 'SITE_MEMBER', itemUpdate: 'CMS_EDITOR', itemRemove: 'PRIVILEGED' });
+    await world.app.permissions.updatePermissions({
+      _id: id,
+      itemRead: 'ANYONE',
+      itemInsert: 'SITE_MEMBER',
+      itemUpdate: 'CMS_EDITOR',
+      itemRemove: 'PRIVILEGED',
+    });
     const rights = async (/** @type {any} */ client) => {
       const mine = await client.permissions.getMyPermissions(id);
       return [mine.itemRead, mine.itemInsert, mine.itemUpdate, mine.itemRemove];
@@ -177,12 +229,16 @@ export const rows = [
     assert.equal(special.itemInsert, 'UNSPECIFIED');
     assert.equal((await client.items.query(id).find()).items.length, 1);
     assert.equal((await client.permissions.getMyPermissions(id)).itemRead, true);
-    const again = await world.app.permissions.addSpecialPermissions(id, { userId: member }).catch((/** @type {any} */ error) => error);
+    const again = await world.app.permissions
+      .addSpecialPermissions(id, { userId: member })
+      .catch((/** @type {any} */ error) => error);
     assert.equal(again.details?.applicationError?.code, 'ALREADY_EXISTS');
   }),
   call('updateSpecialPermissions', 'adds a right', async (world, id) => {
     const added = await world.app.permissions.addSpecialPermissions(id, SPECIAL);
-    const changed = await world.app.permissions.updateSpecialPermissions((added.specialPermissions ?? added)._id, { itemInsert: 'ALLOWED' });
+    const changed = await world.app.permissions.updateSpecialPermissions((added.specialPermissions ?? added)._id, {
+      itemInsert: 'ALLOWED',
+    });
     assert.equal((changed.specialPermissions ?? changed).itemInsert, 'ALLOWED');
     assert.equal((changed.specialPermissions ?? changed).itemRead, 'ALLOWED');
   }),

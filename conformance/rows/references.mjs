@@ -8,11 +8,24 @@ const row = (method, check, run) => ({ method: `items.${method}`, check, require
 /** Two collections, the first with a multi-reference to the second. @param {any} world */
 async function linked(world) {
   const actors = await world.collectionCreate();
-  await world.app.items.bulkInsert(actors, [{ _id: 'p', title: 'P' }, { _id: 'q', title: 'Q' }]);
+  await world.app.items.bulkInsert(actors, [
+    { _id: 'p', title: 'P' },
+    { _id: 'q', title: 'Q' },
+  ]);
   const movies = await world.collectionCreate({
     fields: [
       { key: 'title', type: 'TEXT' },
-      { key: 'actors', type: 'MULTI_REFERENCE', typeMetadata: { multiReference: { referencedCollectionId: actors, referencingFieldKey: 'movies', referencingDisplayName: 'Movies' } } },
+      {
+        key: 'actors',
+        type: 'MULTI_REFERENCE',
+        typeMetadata: {
+          multiReference: {
+            referencedCollectionId: actors,
+            referencingFieldKey: 'movies',
+            referencingDisplayName: 'Movies',
+          },
+        },
+      },
       { key: 'lead', type: 'REFERENCE', typeMetadata: { reference: { referencedCollectionId: actors } } },
     ],
   });
@@ -75,14 +88,23 @@ export const rows = [
     await world.app.items.replaceReferences(movies, 'actors', 'm', ['q', 'p']);
     const first = await world.app.items.queryReferenced(movies, 'm', 'actors', { limit: 1, order: 'desc' });
     const second = await first.next();
-    assert.deepEqual([...first.items, ...second.items].map((/** @type {any} */ item) => item._id), ['p', 'q']);
+    assert.deepEqual(
+      [...first.items, ...second.items].map((/** @type {any} */ item) => item._id),
+      ['p', 'q'],
+    );
     assert.equal(second.hasNext(), false);
   }),
   row('query', 'include gives the items of a multi-reference, and theirs', async (world) => {
     const { movies } = await linked(world);
     await world.app.items.replaceReferences(movies, 'actors', 'm', ['q', 'p']);
     const result = await world.app.items.query(movies).include('lead', 'actors.movies').find();
-    assert.deepEqual(result.items[0].actors.map((/** @type {any} */ item) => [item._id, item.movies.length]), [['q', 1], ['p', 1]]);
+    assert.deepEqual(
+      result.items[0].actors.map((/** @type {any} */ item) => [item._id, item.movies.length]),
+      [
+        ['q', 1],
+        ['p', 1],
+      ],
+    );
     assert.equal((await world.app.items.query(movies).find()).items[0].actors, undefined);
   }),
   row('query', 'hasSome finds by links', async (world) => {

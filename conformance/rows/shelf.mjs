@@ -25,19 +25,31 @@ export const items = [
 ];
 
 /** Every id but those named. @param {string} ids */
-export const without = (ids) => items.map(({ _id }) => _id).filter((id) => !ids.includes(id)).join('');
+export const without = (ids) =>
+  items
+    .map(({ _id }) => _id)
+    .filter((id) => !ids.includes(id))
+    .join('');
 
 /** A collection with the twelve items, made once. @param {any} world @returns {Promise<string>} */
 export function shelf(world) {
   return world.once('shelf', async () => {
     const id = await world.collectionCreate({
       fields: [
-        { key: 'title', type: 'TEXT' }, { key: 'n', type: 'NUMBER' }, { key: 'flag', type: 'BOOLEAN' },
-        { key: 'when', type: 'DATETIME' }, { key: 'tags', type: 'ARRAY_STRING' }, { key: 'nums', type: 'ARRAY' },
-        { key: 'o', type: 'OBJECT' }, { key: 'rows', type: 'ARRAY' },
+        { key: 'title', type: 'TEXT' },
+        { key: 'n', type: 'NUMBER' },
+        { key: 'flag', type: 'BOOLEAN' },
+        { key: 'when', type: 'DATETIME' },
+        { key: 'tags', type: 'ARRAY_STRING' },
+        { key: 'nums', type: 'ARRAY' },
+        { key: 'o', type: 'OBJECT' },
+        { key: 'rows', type: 'ARRAY' },
       ],
     });
-    const result = await world.app.items.bulkInsert(id, items.map((item) => ({ ...item })));
+    const result = await world.app.items.bulkInsert(
+      id,
+      items.map((item) => ({ ...item })),
+    );
     if (result.inserted !== items.length) throw new Error(`the shelf was not filled: ${JSON.stringify(result)}`);
     return id;
   });

@@ -7,16 +7,24 @@ const FAILURE = 'FAILURE';
 /** @type {import('../lib/runner.mjs').Row[]} */
 export const rows = [
   {
-    method: 'OAuthStrategy.register', check: 'a new address gives a session token', required: true,
+    method: 'OAuthStrategy.register',
+    check: 'a new address gives a session token',
+    required: true,
     async run(world) {
       const { auth } = world.visitor();
-      const answer = await auth.register({ email: world.email(), password: world.password(), profile: { firstName: 'First', lastName: 'Last' } });
+      const answer = await auth.register({
+        email: world.email(),
+        password: world.password(),
+        profile: { firstName: 'First', lastName: 'Last' },
+      });
       assert.equal(answer.loginState, 'SUCCESS', JSON.stringify(answer));
       assert.ok(answer.data.sessionToken);
     },
   },
   {
-    method: 'OAuthStrategy.register', check: 'a taken address', required: true,
+    method: 'OAuthStrategy.register',
+    check: 'a taken address',
+    required: true,
     async run(world) {
       const { email } = await world.member('signing in');
       const answer = await world.visitor().auth.register({ email, password: world.password() });
@@ -26,16 +34,24 @@ export const rows = [
     },
   },
   {
-    method: 'OAuthStrategy.register', check: 'a malformed address', required: true,
+    method: 'OAuthStrategy.register',
+    check: 'a malformed address',
+    required: true,
     async run(world) {
       for (const email of ['no-at-sign', 'two@@example.com', '', 'a b@example.com', '@example.com']) {
         const answer = await world.visitor().auth.register({ email, password: world.password() });
-        assert.deepEqual([answer.loginState, answer.errorCode], [FAILURE, 'invalidEmail'], `for "${email}": ${JSON.stringify(answer)}`);
+        assert.deepEqual(
+          [answer.loginState, answer.errorCode],
+          [FAILURE, 'invalidEmail'],
+          `for "${email}": ${JSON.stringify(answer)}`,
+        );
       }
     },
   },
   {
-    method: 'OAuthStrategy.register', check: 'a weak password', required: true,
+    method: 'OAuthStrategy.register',
+    check: 'a weak password',
+    required: true,
     async run(world) {
       for (const password of ['', 'short', 'password', 'x'.repeat(1001)]) {
         const answer = await world.visitor().auth.register({ email: world.email(), password });
@@ -45,7 +61,9 @@ export const rows = [
     },
   },
   {
-    method: 'OAuthStrategy.login', check: 'the right password', required: true,
+    method: 'OAuthStrategy.login',
+    check: 'the right password',
+    required: true,
     async run(world) {
       const { email, password } = await world.member('signing in');
       for (const spelling of [email, email.toUpperCase()]) {
@@ -56,7 +74,9 @@ export const rows = [
     },
   },
   {
-    method: 'OAuthStrategy.login', check: 'a wrong password', required: true,
+    method: 'OAuthStrategy.login',
+    check: 'a wrong password',
+    required: true,
     async run(world) {
       const { email, password } = await world.member('signing in');
       for (const wrong of [world.password(), `${password} `, password.toUpperCase(), '']) {
@@ -66,7 +86,9 @@ export const rows = [
     },
   },
   {
-    method: 'OAuthStrategy.login', check: 'an unknown address answers like a wrong password', required: true,
+    method: 'OAuthStrategy.login',
+    check: 'an unknown address answers like a wrong password',
+    required: true,
     async run(world) {
       const { email } = await world.member('signing in');
       const wrong = await world.visitor().auth.login({ email, password: world.password() });
@@ -77,92 +99,126 @@ export const rows = [
     },
   },
   {
-    method: 'OAuthStrategy.login', check: 'a malformed address', required: true,
+    method: 'OAuthStrategy.login',
+    check: 'a malformed address',
+    required: true,
     async run(world) {
       for (const email of ['no-at-sign', '', 'two@@example.com']) {
         const answer = await world.visitor().auth.login({ email, password: world.password() });
-        assert.deepEqual([answer.loginState, answer.errorCode], [FAILURE, 'invalidEmail'], `for "${email}": ${JSON.stringify(answer)}`);
+        assert.deepEqual(
+          [answer.loginState, answer.errorCode],
+          [FAILURE, 'invalidEmail'],
+          `for "${email}": ${JSON.stringify(answer)}`,
+        );
       }
     },
   },
   {
-    method: 'OAuthStrategy.processVerification', check: 'the code of the e-mail ends the registration', required: true,
-    run: (world) => world.withPolicy({ requireEmailVerification: true }, async () => {
-      const person = { email: world.email(), password: world.password() };
-      const { auth } = world.visitor();
-      const started = await auth.register(person);
-      assert.equal(started.loginState, 'EMAIL_VERIFICATION_REQUIRED', JSON.stringify(started));
-      assert.ok(started.data.stateToken);
-      const { code } = await world.mail(person.email);
-      assert.match(String(code), /^\S{6}$/);
-      const done = await auth.processVerification({ verificationCode: String(code) });
-      assert.equal(done.loginState, 'SUCCESS', JSON.stringify(done));
-      const later = await world.visitor().auth.login(person);
-      assert.equal(later.loginState, 'SUCCESS', 'a later sign-in must not ask again');
-    }),
+    method: 'OAuthStrategy.processVerification',
+    check: 'the code of the e-mail ends the registration',
+    required: true,
+    run: (world) =>
+      world.withPolicy({ requireEmailVerification: true }, async () => {
+        const person = { email: world.email(), password: world.password() };
+        const { auth } = world.visitor();
+        const started = await auth.register(person);
+        assert.equal(started.loginState, 'EMAIL_VERIFICATION_REQUIRED', JSON.stringify(started));
+        assert.ok(started.data.stateToken);
+        const { code } = await world.mail(person.email);
+        assert.match(String(code), /^\S{6}$/);
+        const done = await auth.processVerification({ verificationCode: String(code) });
+        assert.equal(done.loginState, 'SUCCESS', JSON.stringify(done));
+        const later = await world.visitor().auth.login(person);
+        assert.equal(later.loginState, 'SUCCESS', 'a later sign-in must not ask again');
+      }),
   },
   {
-    method: 'OAuthStrategy.processVerification', check: 'a wrong code and a foreign state are refused', required: true,
-    run: (world) => world.withPolicy({ requireEmailVerification: true }, async () => {
-      const person = { email: world.email(), password: world.password() };
-      const { auth } = world.visitor();
-      const started = await auth.register(person);
-      const { code } = await world.mail(person.email);
-      const wrong = String(code) === '000000' ? '000001' : '000000';
-      const error = await failure(auth.processVerification({ verificationCode: wrong }, started));
-      assert.equal(error.details?.applicationError?.code, 'VERIFICATION_FAILED', error.message);
-      await failure(auth.processVerification({ verificationCode: String(code) }, { loginState: 'EMAIL_VERIFICATION_REQUIRED', data: { stateToken: 'no-such-state' } }));
-      const done = await auth.processVerification({ verificationCode: String(code) }, started);
-      assert.equal(done.loginState, 'SUCCESS', 'the right code after a wrong one');
-      await failure(auth.processVerification({ verificationCode: String(code) }, started));
-    }),
+    method: 'OAuthStrategy.processVerification',
+    check: 'a wrong code and a foreign state are refused',
+    required: true,
+    run: (world) =>
+      world.withPolicy({ requireEmailVerification: true }, async () => {
+        const person = { email: world.email(), password: world.password() };
+        const { auth } = world.visitor();
+        const started = await auth.register(person);
+        const { code } = await world.mail(person.email);
+        const wrong = String(code) === '000000' ? '000001' : '000000';
+        const error = await failure(auth.processVerification({ verificationCode: wrong }, started));
+        assert.equal(error.details?.applicationError?.code, 'VERIFICATION_FAILED', error.message);
+        await failure(
+          auth.processVerification(
+            { verificationCode: String(code) },
+            { loginState: 'EMAIL_VERIFICATION_REQUIRED', data: { stateToken: 'no-such-state' } },
+          ),
+        );
+        const done = await auth.processVerification({ verificationCode: String(code) }, started);
+        assert.equal(done.loginState, 'SUCCESS', 'the right code after a wrong one');
+        await failure(auth.processVerification({ verificationCode: String(code) }, started));
+      }),
   },
   {
-    method: 'OAuthStrategy.login', check: 'asks for the code while the address is not verified', required: true,
-    run: (world) => world.withPolicy({ requireEmailVerification: true }, async () => {
-      const person = { email: world.email(), password: world.password() };
-      await world.visitor().auth.register(person);
-      await world.mail(person.email);
-      const { auth } = world.visitor();
-      const answer = await auth.login(person);
-      assert.equal(answer.loginState, 'EMAIL_VERIFICATION_REQUIRED', JSON.stringify(answer));
-      const { code } = await world.mail(person.email, 2);
-      assert.equal((await auth.processVerification({ verificationCode: String(code) })).loginState, 'SUCCESS');
-    }),
+    method: 'OAuthStrategy.login',
+    check: 'asks for the code while the address is not verified',
+    required: true,
+    run: (world) =>
+      world.withPolicy({ requireEmailVerification: true }, async () => {
+        const person = { email: world.email(), password: world.password() };
+        await world.visitor().auth.register(person);
+        await world.mail(person.email);
+        const { auth } = world.visitor();
+        const answer = await auth.login(person);
+        assert.equal(answer.loginState, 'EMAIL_VERIFICATION_REQUIRED', JSON.stringify(answer));
+        const { code } = await world.mail(person.email, 2);
+        assert.equal((await auth.processVerification({ verificationCode: String(code) })).loginState, 'SUCCESS');
+      }),
   },
   {
-    method: 'OAuthStrategy.register', check: 'waits for the owner', required: true,
-    run: (world) => world.withPolicy({ requireOwnerApproval: true }, async () => {
-      const person = { email: world.email(), password: world.password() };
-      const answer = await world.visitor().auth.register(person);
-      assert.deepEqual(answer, { loginState: 'OWNER_APPROVAL_REQUIRED' });
-      const again = await world.visitor().auth.login(person);
-      assert.deepEqual(again, { loginState: 'OWNER_APPROVAL_REQUIRED' });
-      const wrong = await world.visitor().auth.login({ ...person, password: world.password() });
-      assert.equal(wrong.errorCode, 'invalidPassword', 'a wrong password must not show that the address waits');
-    }),
+    method: 'OAuthStrategy.register',
+    check: 'waits for the owner',
+    required: true,
+    run: (world) =>
+      world.withPolicy({ requireOwnerApproval: true }, async () => {
+        const person = { email: world.email(), password: world.password() };
+        const answer = await world.visitor().auth.register(person);
+        assert.deepEqual(answer, { loginState: 'OWNER_APPROVAL_REQUIRED' });
+        const again = await world.visitor().auth.login(person);
+        assert.deepEqual(again, { loginState: 'OWNER_APPROVAL_REQUIRED' });
+        const wrong = await world.visitor().auth.login({ ...person, password: world.password() });
+        assert.equal(wrong.errorCode, 'invalidPassword', 'a wrong password must not show that the address waits');
+      }),
   },
   {
-    method: 'members members.approveMember', check: 'a waiting member signs in afterwards', required: true,
-    run: (world) => world.withPolicy({ requireOwnerApproval: true }, async () => {
-      const person = { email: world.email(), password: world.password() };
-      const { identity } = await world.visitor().authentication.registerV2({ email: person.email }, { password: person.password });
-      await world.membersApp.members.approveMember(identity._id);
-      assert.equal((await world.visitor().auth.login(person)).loginState, 'SUCCESS');
-    }),
+    method: 'members members.approveMember',
+    check: 'a waiting member signs in afterwards',
+    required: true,
+    run: (world) =>
+      world.withPolicy({ requireOwnerApproval: true }, async () => {
+        const person = { email: world.email(), password: world.password() };
+        const { identity } = await world
+          .visitor()
+          .authentication.registerV2({ email: person.email }, { password: person.password });
+        await world.membersApp.members.approveMember(identity._id);
+        assert.equal((await world.visitor().auth.login(person)).loginState, 'SUCCESS');
+      }),
   },
   {
-    method: 'OAuthStrategy.register', check: 'verification comes before approval', required: true,
-    run: (world) => world.withPolicy({ requireOwnerApproval: true, requireEmailVerification: true }, async () => {
-      const person = { email: world.email(), password: world.password() };
-      const { auth } = world.visitor();
-      assert.equal((await auth.register(person)).loginState, 'EMAIL_VERIFICATION_REQUIRED');
-      const { code } = await world.mail(person.email);
-      assert.deepEqual(await auth.processVerification({ verificationCode: String(code) }), { loginState: 'OWNER_APPROVAL_REQUIRED' });
-    }),
+    method: 'OAuthStrategy.register',
+    check: 'verification comes before approval',
+    required: true,
+    run: (world) =>
+      world.withPolicy({ requireOwnerApproval: true, requireEmailVerification: true }, async () => {
+        const person = { email: world.email(), password: world.password() };
+        const { auth } = world.visitor();
+        assert.equal((await auth.register(person)).loginState, 'EMAIL_VERIFICATION_REQUIRED');
+        const { code } = await world.mail(person.email);
+        assert.deepEqual(await auth.processVerification({ verificationCode: String(code) }), {
+          loginState: 'OWNER_APPROVAL_REQUIRED',
+        });
+      }),
   },
   {
-    method: 'OAuthStrategy.sendPasswordResetEmail', check: 'sends a link',
+    method: 'OAuthStrategy.sendPasswordResetEmail',
+    check: 'sends a link',
     async run(world) {
       const { email } = await world.member('recovering');
       await world.visitor().auth.sendPasswordResetEmail(email, world.run.redirectUri);
@@ -170,7 +226,9 @@ export const rows = [
     },
   },
   {
-    method: 'OAuthStrategy.generateOAuthData', check: 'made without a request', required: true,
+    method: 'OAuthStrategy.generateOAuthData',
+    check: 'made without a request',
+    required: true,
     run(world) {
       const data = world.visitor().auth.generateOAuthData(world.run.redirectUri, 'x');
       assert.match(data.codeVerifier, /^[\w.~-]{43}$/);
@@ -178,13 +236,18 @@ export const rows = [
     },
   },
   {
-    method: 'authentication.registerV2', check: 'answers with the identity', required: true,
+    method: 'authentication.registerV2',
+    check: 'answers with the identity',
+    required: true,
     async run(world) {
       const email = world.email();
-      const answer = await world.visitor().authentication.registerV2({ email }, {
-        password: world.password(),
-        profile: { firstName: 'First', lastName: 'Last', nickname: 'Nick' },
-      });
+      const answer = await world.visitor().authentication.registerV2(
+        { email },
+        {
+          password: world.password(),
+          profile: { firstName: 'First', lastName: 'Last', nickname: 'Nick' },
+        },
+      );
       assert.equal(answer.state, 'SUCCESS');
       isGuid(answer.identity._id);
       assert.equal(answer.identity.email.address, email);
@@ -194,9 +257,13 @@ export const rows = [
     },
   },
   {
-    method: 'authentication.registerV2', check: 'violations name their fields', required: true,
+    method: 'authentication.registerV2',
+    check: 'violations name their fields',
+    required: true,
     async run(world) {
-      const error = await failure(world.visitor().authentication.registerV2({ email: 'no-at-sign' }, { password: world.password() }));
+      const error = await failure(
+        world.visitor().authentication.registerV2({ email: 'no-at-sign' }, { password: world.password() }),
+      );
       assert.equal(error.status, 400);
       const [violation] = error.details.validationError.fieldViolations;
       assert.match(violation.field, /^loginId/);
@@ -205,7 +272,9 @@ export const rows = [
     },
   },
   {
-    method: 'authentication.loginV2', check: 'the right and the wrong password', required: true,
+    method: 'authentication.loginV2',
+    check: 'the right and the wrong password',
+    required: true,
     async run(world) {
       const { email, password, id } = await world.member('signing in');
       const answer = await world.visitor().authentication.loginV2({ email }, { password });
@@ -218,7 +287,9 @@ export const rows = [
     },
   },
   {
-    method: 'signOnPolicy.getSignOnPolicy', check: 'both members are always there', required: true,
+    method: 'signOnPolicy.getSignOnPolicy',
+    check: 'both members are always there',
+    required: true,
     async run(world) {
       const policy = await world.app.signOnPolicy.getSignOnPolicy();
       const inner = policy.signOnPolicy ?? policy;
@@ -226,14 +297,19 @@ export const rows = [
     },
   },
   {
-    method: 'signOnPolicy.updateSignOnPolicy', check: 'changes only what is given', required: true,
-    run: (world) => world.withPolicy({ requireOwnerApproval: true }, async () => {
-      const answer = await world.app.signOnPolicy.updateSignOnPolicy({ requireEmailVerification: true });
-      assert.deepEqual([answer.requireOwnerApproval, answer.requireEmailVerification], [true, true]);
-    }),
+    method: 'signOnPolicy.updateSignOnPolicy',
+    check: 'changes only what is given',
+    required: true,
+    run: (world) =>
+      world.withPolicy({ requireOwnerApproval: true }, async () => {
+        const answer = await world.app.signOnPolicy.updateSignOnPolicy({ requireEmailVerification: true });
+        assert.deepEqual([answer.requireOwnerApproval, answer.requireEmailVerification], [true, true]);
+      }),
   },
   {
-    method: 'signOnPolicy.updateSignOnPolicy', check: 'is for applications only', required: true,
+    method: 'signOnPolicy.updateSignOnPolicy',
+    check: 'is for applications only',
+    required: true,
     async run(world) {
       const { client } = await world.member('signing in');
       for (const caller of [client, world.visitor()]) {

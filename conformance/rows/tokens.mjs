@@ -29,24 +29,32 @@ function expired(tokens) {
 /** @type {import('../lib/runner.mjs').Row[]} */
 export const rows = [
   {
-    method: 'OAuthStrategy.generateVisitorTokens', check: 'gives a visitor', required: true,
+    method: 'OAuthStrategy.generateVisitorTokens',
+    check: 'gives a visitor',
+    required: true,
     async run(world) {
       isTokens(await world.visitor().auth.generateVisitorTokens(), 'visitor');
     },
   },
   {
-    method: 'OAuthStrategy.generateVisitorTokens', check: 'two visitors are two', required: true,
+    method: 'OAuthStrategy.generateVisitorTokens',
+    check: 'two visitors are two',
+    required: true,
     async run(world) {
-      const ids = await Promise.all([world.visitor(), world.visitor()].map(async (client) => {
-        const info = await whoIs(world, client);
-        assert.equal(info.subjectType, 'VISITOR');
-        return info.subjectId;
-      }));
+      const ids = await Promise.all(
+        [world.visitor(), world.visitor()].map(async (client) => {
+          const info = await whoIs(world, client);
+          assert.equal(info.subjectType, 'VISITOR');
+          return info.subjectId;
+        }),
+      );
       assert.notEqual(ids[0], ids[1]);
     },
   },
   {
-    method: 'OAuthStrategy.generateVisitorTokens', check: 'twenty at once', required: true,
+    method: 'OAuthStrategy.generateVisitorTokens',
+    check: 'twenty at once',
+    required: true,
     async run(world) {
       const client = world.visitor();
       const all = await Promise.all(Array.from({ length: 20 }, () => client.auth.generateVisitorTokens()));
@@ -54,7 +62,9 @@ export const rows = [
     },
   },
   {
-    method: 'OAuthStrategy.generateVisitorTokens', check: 'an unknown client id is refused', required: true,
+    method: 'OAuthStrategy.generateVisitorTokens',
+    check: 'an unknown client id is refused',
+    required: true,
     async run(world) {
       const auth = sdk.OAuthStrategy({ clientId: world.id() });
       const error = await failure(auth.generateVisitorTokens());
@@ -63,14 +73,20 @@ export const rows = [
     },
   },
   {
-    method: 'OAuthStrategy.generateVisitorTokens', check: 'a refused refresh token gives a new visitor', required: true,
+    method: 'OAuthStrategy.generateVisitorTokens',
+    check: 'a refused refresh token gives a new visitor',
+    required: true,
     async run(world) {
-      const tokens = await world.visitor().auth.generateVisitorTokens({ refreshToken: { value: 'no-such-token', role: 'member' } });
+      const tokens = await world
+        .visitor()
+        .auth.generateVisitorTokens({ refreshToken: { value: 'no-such-token', role: 'member' } });
       isTokens(tokens, 'visitor');
     },
   },
   {
-    method: 'OAuthStrategy.renewToken', check: 'the same visitor, again and again with one refresh token', required: true,
+    method: 'OAuthStrategy.renewToken',
+    check: 'the same visitor, again and again with one refresh token',
+    required: true,
     async run(world) {
       const client = world.visitor();
       const tokens = await client.auth.generateVisitorTokens();
@@ -85,7 +101,9 @@ export const rows = [
     },
   },
   {
-    method: 'OAuthStrategy.renewToken', check: 'the same member, again and again with one refresh token', required: true,
+    method: 'OAuthStrategy.renewToken',
+    check: 'the same member, again and again with one refresh token',
+    required: true,
     async run(world) {
       const { id, client } = await world.member('renewing');
       const { refreshToken } = client.auth.getTokens();
@@ -98,7 +116,9 @@ export const rows = [
     },
   },
   {
-    method: 'OAuthStrategy.renewToken', check: 'refuses what is no refresh token', required: true,
+    method: 'OAuthStrategy.renewToken',
+    check: 'refuses what is no refresh token',
+    required: true,
     async run(world) {
       const { auth } = world.visitor();
       const { accessToken } = await auth.generateVisitorTokens();
@@ -111,7 +131,9 @@ export const rows = [
     },
   },
   {
-    method: 'OAuthStrategy.getAuthHeaders', check: 'an expired access token is renewed before the next call', required: true,
+    method: 'OAuthStrategy.getAuthHeaders',
+    check: 'an expired access token is renewed before the next call',
+    required: true,
     async run(world) {
       const { id, client } = await world.member('expiring');
       client.auth.setTokens(expired(client.auth.getTokens()));
@@ -119,12 +141,17 @@ export const rows = [
       const info = await whoIs(world, client);
       assert.equal(info.subjectId, id);
       const grants = world.recorder.since(mark).filter((/** @type {any} */ e) => e.url.endsWith('/oauth2/token'));
-      assert.deepEqual(grants.map((/** @type {any} */ e) => JSON.parse(e.body).grantType), ['refresh_token']);
+      assert.deepEqual(
+        grants.map((/** @type {any} */ e) => JSON.parse(e.body).grantType),
+        ['refresh_token'],
+      );
       assert.ok(client.auth.loggedIn());
     },
   },
   {
-    method: 'OAuthStrategy.getActiveToken', check: 'gives the access token', required: true,
+    method: 'OAuthStrategy.getActiveToken',
+    check: 'gives the access token',
+    required: true,
     async run(world) {
       const client = world.visitor();
       const tokens = await client.auth.generateVisitorTokens();
@@ -133,14 +160,18 @@ export const rows = [
     },
   },
   {
-    method: 'OAuthStrategy.getTokens', check: 'kept as set', required: true,
+    method: 'OAuthStrategy.getTokens',
+    check: 'kept as set',
+    required: true,
     async run(world) {
       const { client } = await world.member('expiring');
       isTokens(client.auth.getTokens(), 'member');
     },
   },
   {
-    method: 'OAuthStrategy.setTokens', check: 'tokens moved to another client still work', required: true,
+    method: 'OAuthStrategy.setTokens',
+    check: 'tokens moved to another client still work',
+    required: true,
     async run(world) {
       const { id, client } = await world.member('expiring');
       const other = world.visitor(client.auth.getTokens());
@@ -148,7 +179,9 @@ export const rows = [
     },
   },
   {
-    method: 'OAuthStrategy.loggedIn', check: 'true for a member, false for a visitor', required: true,
+    method: 'OAuthStrategy.loggedIn',
+    check: 'true for a member, false for a visitor',
+    required: true,
     async run(world) {
       const { client } = await world.member('expiring');
       assert.equal(client.auth.loggedIn(), true);
@@ -156,7 +189,9 @@ export const rows = [
     },
   },
   {
-    method: 'OAuthStrategy.getMemberTokensForExternalLogin', check: 'gives the member', required: true,
+    method: 'OAuthStrategy.getMemberTokensForExternalLogin',
+    check: 'gives the member',
+    required: true,
     async run(world) {
       const { id } = await world.member('external');
       const client = world.visitor();
@@ -169,7 +204,9 @@ export const rows = [
     },
   },
   {
-    method: 'OAuthStrategy.getMemberTokensForExternalLogin', check: 'refused without a right key, and for an unknown member', required: true,
+    method: 'OAuthStrategy.getMemberTokensForExternalLogin',
+    check: 'refused without a right key, and for an unknown member',
+    required: true,
     async run(world) {
       const { id } = await world.member('external');
       const { auth } = world.visitor();
@@ -177,11 +214,15 @@ export const rows = [
       await failure(auth.getMemberTokensForExternalLogin(id, 'no-such-key'));
       assert.ok([400, 401, 403].includes(world.recorder.last().status), `answered ${world.recorder.last().status}`);
       await failure(auth.getMemberTokensForExternalLogin(world.id(), world.run.apiKey));
-      assert.ok([400, 401, 403, 404].includes(world.recorder.last().status), `answered ${world.recorder.last().status}`);
+      assert.ok(
+        [400, 401, 403, 404].includes(world.recorder.last().status),
+        `answered ${world.recorder.last().status}`,
+      );
     },
   },
   {
-    method: 'OAuthStrategy.getMemberTokensForExternalLoginWithSession', check: 'makes and signs in a member',
+    method: 'OAuthStrategy.getMemberTokensForExternalLoginWithSession',
+    check: 'makes and signs in a member',
     async run(world) {
       const client = world.visitor();
       const tokens = await client.auth.getMemberTokensForExternalLoginWithSession(world.email(), world.run.apiKey, {});
@@ -189,7 +230,9 @@ export const rows = [
     },
   },
   {
-    method: 'ApiKeyStrategy.getAuthHeaders', check: 'reads as a caller with full rights', required: true,
+    method: 'ApiKeyStrategy.getAuthHeaders',
+    check: 'reads as a caller with full rights',
+    required: true,
     async run(world) {
       const auth = /** @type {any} */ (sdk.ApiKeyStrategy({ apiKey: world.run.apiKey, siteId: world.run.siteId }));
       const { headers } = await auth.getAuthHeaders();
@@ -199,14 +242,18 @@ export const rows = [
     },
   },
   {
-    method: 'ApiKeyStrategy.getAuthHeaders', check: 'a wrong key is refused', required: true,
+    method: 'ApiKeyStrategy.getAuthHeaders',
+    check: 'a wrong key is refused',
+    required: true,
     async run(world) {
       const client = world.client(sdk.ApiKeyStrategy({ apiKey: 'no-such-key', siteId: world.run.siteId }));
       await failsWithStatus(client.collections.listDataCollections(), 401, 403);
     },
   },
   {
-    method: 'ApiKeyStrategy.setSiteId', check: 'a site that is not the key\'s is refused', required: true,
+    method: 'ApiKeyStrategy.setSiteId',
+    check: "a site that is not the key's is refused",
+    required: true,
     async run(world) {
       const client = world.client(sdk.ApiKeyStrategy({ apiKey: world.run.apiKey, siteId: world.run.siteId }));
       client.auth.setSiteId(world.id());
@@ -214,7 +261,9 @@ export const rows = [
     },
   },
   {
-    method: 'ApiKeyStrategy.setAccountId', check: 'sent without harm', required: true,
+    method: 'ApiKeyStrategy.setAccountId',
+    check: 'sent without harm',
+    required: true,
     async run(world) {
       const client = world.client(sdk.ApiKeyStrategy({ apiKey: world.run.apiKey, siteId: world.run.siteId }));
       client.auth.setAccountId(world.id());
@@ -222,7 +271,9 @@ export const rows = [
     },
   },
   {
-    method: 'AppStrategy.getAuthHeaders', check: 'client credentials give an application caller', required: true,
+    method: 'AppStrategy.getAuthHeaders',
+    check: 'client credentials give an application caller',
+    required: true,
     async run(world) {
       const client = world.client(appStrategy(world));
       const info = await whoIs(world, client);
@@ -232,21 +283,32 @@ export const rows = [
     },
   },
   {
-    method: 'AppStrategy.getAuthHeaders', check: 'a wrong secret is refused', required: true,
+    method: 'AppStrategy.getAuthHeaders',
+    check: 'a wrong secret is refused',
+    required: true,
     async run(world) {
-      const auth = /** @type {any} */ (sdk.AppStrategy({ appId: world.run.secretClientId, appSecret: 'no-such-secret', instanceId: world.run.siteId }));
+      const auth = /** @type {any} */ (
+        sdk.AppStrategy({ appId: world.run.secretClientId, appSecret: 'no-such-secret', instanceId: world.run.siteId })
+      );
       await failure(auth.getAuthHeaders());
       assert.ok([400, 401, 403].includes(world.recorder.last().status), `answered ${world.recorder.last().status}`);
     },
   },
   {
-    method: 'AppStrategy.getActiveToken', check: 'gives the token it was made with', required: true,
+    method: 'AppStrategy.getActiveToken',
+    check: 'gives the token it was made with',
+    required: true,
     async run(world) {
-      assert.equal(await /** @type {any} */ (appStrategy(world, { accessToken: 'as given' })).getActiveToken(), 'as given');
+      assert.equal(
+        await /** @type {any} */ (appStrategy(world, { accessToken: 'as given' })).getActiveToken(),
+        'as given',
+      );
     },
   },
   {
-    method: 'AppStrategy.getTokenInfo', check: 'of a visitor, a member and no token at all', required: true,
+    method: 'AppStrategy.getTokenInfo',
+    check: 'of a visitor, a member and no token at all',
+    required: true,
     async run(world) {
       const { id, client } = await world.member('external');
       const member = await whoIs(world, client);
@@ -261,14 +323,18 @@ export const rows = [
     },
   },
   {
-    method: 'AppStrategy.getTokenInfo', check: 'of a person who runs the site', required: true,
+    method: 'AppStrategy.getTokenInfo',
+    check: 'of a person who runs the site',
+    required: true,
     async run(world) {
       const info = await whoIs(world, await world.owner());
       assert.deepEqual([info.active, info.subjectType, info.siteId], [true, 'USER', world.run.siteId]);
     },
   },
   {
-    method: 'AppStrategy.getTokenInfo', check: 'of an instance token', required: true,
+    method: 'AppStrategy.getTokenInfo',
+    check: 'of an instance token',
+    required: true,
     async run(world) {
       const client = world.client(appStrategy(world));
       const info = await whoIs(world, client);
@@ -277,7 +343,9 @@ export const rows = [
     },
   },
   {
-    method: 'AppStrategy.elevated', check: 'from a visitor\'s token to the application', required: true,
+    method: 'AppStrategy.elevated',
+    check: "from a visitor's token to the application",
+    required: true,
     async run(world) {
       const { accessToken } = await sdk.OAuthStrategy({ clientId: world.run.secretClientId }).generateVisitorTokens();
       const auth = await /** @type {any} */ (appStrategy(world, { accessToken: accessToken.value })).elevated();
@@ -285,45 +353,69 @@ export const rows = [
     },
   },
   {
-    method: 'AppStrategy.handleOAuthCallback', check: 'exchanges the code of an installation', required: true,
+    method: 'AppStrategy.handleOAuthCallback',
+    check: 'exchanges the code of an installation',
+    required: true,
     async run(world) {
-      const auth = /** @type {any} */ (sdk.AppStrategy({ appId: world.run.secretClientId, appSecret: world.run.clientSecret }));
-      const callback = await world.install(auth.getInstallUrl({ redirectUrl: world.run.redirectUri, state: 'as sent' }));
+      const auth = /** @type {any} */ (
+        sdk.AppStrategy({ appId: world.run.secretClientId, appSecret: world.run.clientSecret })
+      );
+      const callback = await world.install(
+        auth.getInstallUrl({ redirectUrl: world.run.redirectUri, state: 'as sent' }),
+      );
       const { instanceId, accessToken, refreshToken } = await auth.handleOAuthCallback(callback, { state: 'as sent' });
       assert.equal(instanceId, world.run.siteId);
       assert.equal((await tokenInfo(world, accessToken)).subjectType, 'APP');
       // With the refresh token alone it asks for access before every request.
-      const later = sdk.AppStrategy({ appId: world.run.secretClientId, appSecret: world.run.clientSecret, refreshToken });
+      const later = sdk.AppStrategy({
+        appId: world.run.secretClientId,
+        appSecret: world.run.clientSecret,
+        refreshToken,
+      });
       const client = world.client(later);
       await client.collections.listDataCollections();
       await client.collections.listDataCollections();
     },
   },
   {
-    method: 'AppStrategy.handleOAuthCallback', check: 'refuses a code that is unknown, and another state', required: true,
+    method: 'AppStrategy.handleOAuthCallback',
+    check: 'refuses a code that is unknown, and another state',
+    required: true,
     async run(world) {
-      const auth = /** @type {any} */ (sdk.AppStrategy({ appId: world.run.secretClientId, appSecret: world.run.clientSecret }));
+      const auth = /** @type {any} */ (
+        sdk.AppStrategy({ appId: world.run.secretClientId, appSecret: world.run.clientSecret })
+      );
       const address = `${world.run.redirectUri}?code=none&instanceId=${world.run.siteId}`;
       await failure(auth.handleOAuthCallback(address));
       await failure(auth.handleOAuthCallback(`${address}&state=a`, { state: 'b' }));
     },
   },
   {
-    method: 'AppStrategy.getInstallUrl', check: 'built without a request', required: true,
+    method: 'AppStrategy.getInstallUrl',
+    check: 'built without a request',
+    required: true,
     run(world) {
-      const url = /** @type {any} */ (sdk.AppStrategy({ appId: world.run.secretClientId, appSecret: 's' })).getInstallUrl({ redirectUrl: 'https://atlas.test/' });
+      const url = /** @type {any} */ (
+        sdk.AppStrategy({ appId: world.run.secretClientId, appSecret: 's' })
+      ).getInstallUrl({ redirectUrl: 'https://atlas.test/' });
       assert.match(url, /^https:\/\/www\.wix\.com\/installer\/install\?/);
     },
   },
   {
-    method: 'AppStrategy.decodeJWT', check: 'refuses a token of another key, without a request', required: true,
+    method: 'AppStrategy.decodeJWT',
+    check: 'refuses a token of another key, without a request',
+    required: true,
     async run() {
-      const auth = /** @type {any} */ (sdk.AppStrategy({ appId: 'none', publicKey: Buffer.from('none').toString('base64') }));
-      await failure((async () => {
-        const decoded = await auth.decodeJWT('a.b.c');
-        if (decoded.valid) return decoded;
-        throw new Error('not valid');
-      })());
+      const auth = /** @type {any} */ (
+        sdk.AppStrategy({ appId: 'none', publicKey: Buffer.from('none').toString('base64') })
+      );
+      await failure(
+        (async () => {
+          const decoded = await auth.decodeJWT('a.b.c');
+          if (decoded.valid) return decoded;
+          throw new Error('not valid');
+        })(),
+      );
     },
   },
   ...siteSessionRows(),
@@ -331,11 +423,17 @@ export const rows = [
 
 /** @returns {import('../lib/runner.mjs').Row[]} */
 function siteSessionRows() {
-  const strategy = (/** @type {any} */ world, /** @type {any} */ tokens = undefined) => SiteSessionAuth({ clientId: world.run.clientId, tokens });
-  const row = (/** @type {string} */ name, /** @type {string} */ check, /** @type {(world: any) => unknown} */ run) =>
-    ({ method: `SiteSessionAuth.${name}`, check, required: true, run });
+  const strategy = (/** @type {any} */ world, /** @type {any} */ tokens = undefined) =>
+    SiteSessionAuth({ clientId: world.run.clientId, tokens });
+  const row = (
+    /** @type {string} */ name,
+    /** @type {string} */ check,
+    /** @type {(world: any) => unknown} */ run,
+  ) => ({ method: `SiteSessionAuth.${name}`, check, required: true, run });
   return [
-    row('generateVisitorTokens', 'gives a visitor', async (world) => isTokens(await strategy(world).generateVisitorTokens(), 'visitor')),
+    row('generateVisitorTokens', 'gives a visitor', async (world) =>
+      isTokens(await strategy(world).generateVisitorTokens(), 'visitor'),
+    ),
     row('renewToken', 'without a client id in the request', async (world) => {
       const auth = strategy(world);
       const tokens = await auth.generateVisitorTokens();

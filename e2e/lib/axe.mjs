@@ -16,8 +16,13 @@ export async function axeClean(page, what) {
   const violations = await page.evaluate(async (tags) => {
     const { axe } = /** @type {any} */ (window);
     const results = await axe.run(document, { runOnly: { type: 'tag', values: tags } });
-    return results.violations.map((/** @type {any} */ violation) =>
-      `${violation.id} (${violation.impact}): ${violation.help}: ${violation.nodes.slice(0, 4).map((/** @type {any} */ node) => `${node.target.join(' ')} ${node.any[0]?.message ?? ''}`).join('; ')}`);
+    return results.violations.map(
+      (/** @type {any} */ violation) =>
+        `${violation.id} (${violation.impact}): ${violation.help}: ${violation.nodes
+          .slice(0, 4)
+          .map((/** @type {any} */ node) => `${node.target.join(' ')} ${node.any[0]?.message ?? ''}`)
+          .join('; ')}`,
+    );
   }, TAGS);
   if (violations.length > 0) throw new Error(`${what}:\n${violations.join('\n')}`);
 }

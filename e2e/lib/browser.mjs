@@ -4,8 +4,14 @@ import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 
 const FLAGS = [
-  '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-  '--disable-background-networking', '--disable-component-update', '--disable-sync',
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
   // Nothing on a page may come from the network outside.
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
 ];
@@ -13,7 +19,8 @@ const STEP_LIMIT_MS = 15_000;
 
 export async function browserLaunch() {
   const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-  if (!existsSync(executablePath)) throw new Error(`no browser at ${executablePath}: install the package chromium, or set CHROMIUM`);
+  if (!existsSync(executablePath))
+    throw new Error(`no browser at ${executablePath}: install the package chromium, or set CHROMIUM`);
   const browser = await chromium.launch({ executablePath, args: FLAGS });
   return {
     close: () => browser.close(),
@@ -51,9 +58,13 @@ export async function browserLaunch() {
         if (problems.length > 0) throw new Error('the page had problems');
         return result;
       } catch (error) {
-        const seen = await page.locator('body').innerText({ timeout: 1000 }).catch(() => '');
-        /** @type {any} */ (error).message += `\nat ${page.url()}\nshows: ${seen.slice(0, 500).replaceAll('\n', ' | ')}`
-          + (problems.length ? `\n${problems.slice(0, 6).join('\n')}` : '');
+        const seen = await page
+          .locator('body')
+          .innerText({ timeout: 1000 })
+          .catch(() => '');
+        /** @type {any} */ (error).message +=
+          `\nat ${page.url()}\nshows: ${seen.slice(0, 500).replaceAll('\n', ' | ')}` +
+          (problems.length ? `\n${problems.slice(0, 6).join('\n')}` : '');
         throw error;
       } finally {
         await context.close();

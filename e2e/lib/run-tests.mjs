@@ -27,5 +27,8 @@ export async function testsRun(tests, world, engine) {
 
 /** @param {string} text */
 function indent(text) {
-  return text.split('\n').map((line) => `        ${line}`).join('\n');
+  return text
+    .split('\n')
+    .map((line) => `        ${line}`)
+    .join('\n');
 }

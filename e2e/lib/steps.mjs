@@ -66,7 +66,10 @@ export async function signOut(page) {
 /** Writes a visit on the page of a place. @param {Page} page @param {{ note: string, day: string }} visit `day` as YYYY-MM-DD */
 export async function visitWrite(page, { note, day }) {
   const add = 'Add to my journal';
-  await page.getByRole('link', { name: add }).or(page.getByRole('button', { name: add })).click();
+  await page
+    .getByRole('link', { name: add })
+    .or(page.getByRole('button', { name: add }))
+    .click();
   await page.getByLabel('When were you there?').fill(day);
   await page.getByLabel(/^What do you want to remember\?/).fill(note);
   await page.getByRole('button', { name: 'Save visit' }).click();
@@ -79,8 +82,12 @@ export async function tabTo(page, reached, what) {
     if (await reached.evaluate((element) => element === document.activeElement).catch(() => false)) {
       const visible = await reached.evaluate((element) => {
         const style = getComputedStyle(element);
-        return element.matches(':focus-visible') && (style.outlineStyle !== 'none' || style.boxShadow !== 'none'
-          || getComputedStyle(element.parentElement ?? element).outlineStyle !== 'none');
+        return (
+          element.matches(':focus-visible') &&
+          (style.outlineStyle !== 'none' ||
+            style.boxShadow !== 'none' ||
+            getComputedStyle(element.parentElement ?? element).outlineStyle !== 'none')
+        );
       });
       assert.ok(visible, `the focus on ${what} cannot be seen`);
       return;

@@ -13,32 +13,45 @@ const WIDTHS = [390, 1280];
 const PICTURED = /^(verification|recovery|new_device|approval_request|declined)\.(en|de|he|ar|ja)\.html$/;
 
 /** @type {import('../lib/run-tests.mjs').Test[]} */
-export const looks = WIDTHS.flatMap((width) => [false, true].map((dark) => ({
-  name: `messages at ${width}, ${dark ? 'dark' : 'light'}`,
-  run: async (/** @type {any} */ { browser, stoa, shots }) => {
-    const folder = mkdtempSync(join(tmpdir(), 'stoa-mail-'));
-    try {
-      await stoa.command('mail', 'preview', folder);
-      const files = readdirSync(folder).filter((it) => it.endsWith('.html')).sort();
-      if (files.length < 70) throw new Error(`ten messages in seven languages, not ${files.length}`);
-      await browser.person({ width, height: 800, dark }, async (/** @type {Page} */ page) => {
-        for (const file of files) {
-          await page.goto(pathToFileURL(join(folder, file)).href);
-          const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-          if (wide > 0) throw new Error(`${file} is ${wide} px too wide`);
-          const dir = await page.evaluate(() => getComputedStyle(document.querySelector('h1') ?? document.body).direction);
-          if (dir !== (/\.(ar|he)\./.test(file) ? 'rtl' : 'ltr')) throw new Error(`${file} is written ${dir}`);
-          const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-          if (ground !== (dark ? 'rgb(20, 25, 30)' : 'rgb(250, 247, 241)')) throw new Error(`${file} stands on ${ground}`);
-          await axeClean(page, `${file}, ${dark ? 'dark' : 'light'}`);
-          if (PICTURED.test(file)) await page.screenshot({ path: join(shots, `mail-${file.slice(0, -5)}-${width}-${dark ? 'dark' : 'light'}.png`), fullPage: true });
-        }
-      });
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
-  },
-})));
+export const looks = WIDTHS.flatMap((width) =>
+  [false, true].map((dark) => ({
+    name: `messages at ${width}, ${dark ? 'dark' : 'light'}`,
+    run: async (/** @type {any} */ { browser, stoa, shots }) => {
+      const folder = mkdtempSync(join(tmpdir(), 'stoa-mail-'));
+      try {
+        await stoa.command('mail', 'preview', folder);
+        const files = readdirSync(folder)
+          .filter((it) => it.endsWith('.html'))
+          .sort();
+        if (files.length < 70) throw new Error(`ten messages in seven languages, not ${files.length}`);
+        await browser.person({ width, height: 800, dark }, async (/** @type {Page} */ page) => {
+          for (const file of files) {
+            await page.goto(pathToFileURL(join(folder, file)).href);
+            const wide = await page.evaluate(
+              () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+            );
+            if (wide > 0) throw new Error(`${file} is ${wide} px too wide`);
+            const dir = await page.evaluate(
+              () => getComputedStyle(document.querySelector('h1') ?? document.body).direction,
+            );
+            if (dir !== (/\.(ar|he)\./.test(file) ? 'rtl' : 'ltr')) throw new Error(`${file} is written ${dir}`);
+            const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+            if (ground !== (dark ? 'rgb(20, 25, 30)' : 'rgb(250, 247, 241)'))
+              throw new Error(`${file} stands on ${ground}`);
+            await axeClean(page, `${file}, ${dark ? 'dark' : 'light'}`);
+            if (PICTURED.test(file))
+              await page.screenshot({
+                path: join(shots, `mail-${file.slice(0, -5)}-${width}-${dark ? 'dark' : 'light'}.png`),
+                fullPage: true,
+              });
+          }
+        });
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
+    },
+  })),
+);
 
 /** @type {import('../lib/run-tests.mjs').Test[]} */
 export const tests = [
@@ -48,10 +61,14 @@ export const tests = [
       const { apiKey } = await stoa.command('key', 'create', '--name', 'e2e');
       const [{ clientId }] = await stoa.command('client', 'list');
       await ownerCreate(stoa, url);
-      const policy = async (/** @type {boolean} */ flag) => call(url, 'PATCH', '/iam/signon/v1/sign-on-policies', apiKey, { signOnPolicy: { requireOwnerApproval: flag } });
+      const policy = async (/** @type {boolean} */ flag) =>
+        call(url, 'PATCH', '/iam/signon/v1/sign-on-policies', apiKey, { signOnPolicy: { requireOwnerApproval: flag } });
       await policy(true);
       try {
-        for (const [name, decision] of [['Yara', 'Approve'], ['Nils', 'Decline']]) {
+        for (const [name, decision] of [
+          ['Yara', 'Approve'],
+          ['Nils', 'Decline'],
+        ]) {
           const email = `${name.toLowerCase()}-${engine}@example.org`;
           const visitor = await call(url, 'POST', '/oauth2/token', '', { clientId, grantType: 'anonymous' });
           const body = { loginId: { email }, password: 'correct horse battery', profile: { firstName: name } };
@@ -69,7 +86,11 @@ export const tests = [
               await page.getByRole('heading', { name: `Decline ${name}?` }).waitFor();
               await page.getByRole('button', { name: decision }).click();
             }
-            await page.getByRole('heading', { name: decision === 'Approve' ? `${name} can sign in now` : `${name} was declined` }).waitFor();
+            await page
+              .getByRole('heading', {
+                name: decision === 'Approve' ? `${name} can sign in now` : `${name} was declined`,
+              })
+              .waitFor();
             await page.reload();
             await page.getByRole('heading', { name: 'There is nothing left to decide' }).waitFor();
           });
@@ -87,18 +108,32 @@ async function ownerCreate(stoa, url) {
   const { setupUrl } = await stoa.command('owner', 'invite', '--email', 'owner@example.org');
   const invite = new URL(setupUrl).searchParams.get('invite');
   const headers = { 'content-type': 'application/json', cookie: '' };
-  const started = await fetch(`${url}/_api/account/v1/flows`, { method: 'POST', headers, body: JSON.stringify({ kind: 'OWNER_SETUP', invite }) });
-  headers.cookie = started.headers.getSetCookie().map((it) => it.split(';')[0]).join('; ');
+  const started = await fetch(`${url}/_api/account/v1/flows`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ kind: 'OWNER_SETUP', invite }),
+  });
+  headers.cookie = started.headers
+    .getSetCookie()
+    .map((it) => it.split(';')[0])
+    .join('; ');
   const { token, step } = await started.json();
   const input = { type: 'NEW_PASSWORD', password: 'correct horse battery' };
-  const done = await fetch(`${url}/_api/account/v1/flows/${token}`, { method: 'POST', headers, body: JSON.stringify(input) });
+  const done = await fetch(`${url}/_api/account/v1/flows/${token}`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(input),
+  });
   const { step: after, problems } = await done.json();
-  if (after?.type !== 'DONE') throw new Error(`${JSON.stringify(step)} → ${JSON.stringify(after)} ${JSON.stringify(problems)}`);
+  if (after?.type !== 'DONE')
+    throw new Error(`${JSON.stringify(step)} → ${JSON.stringify(after)} ${JSON.stringify(problems)}`);
 }
 
 /** @param {any} stoa @param {string} address */
 function lastTo(stoa, address) {
-  const lines = readFileSync(join(stoa.data, 'outbox', 'mail.jsonl'), 'utf8').trim().split('\n');
+  const lines = readFileSync(join(stoa.data, 'outbox', 'mail.jsonl'), 'utf8')
+    .trim()
+    .split('\n');
   return lines.map((it) => JSON.parse(it)).findLast((it) => it.to === address);
 }
 

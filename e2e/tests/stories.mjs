@@ -2,7 +2,17 @@
 // What people come to Atlas for.
 import assert from 'node:assert/strict';
 import {
-  credentialsSend, personNew, searchBox, searchFor, signedIn, signInOpen, signOut, signUp, signUpOpen, title, visitWrite,
+  credentialsSend,
+  personNew,
+  searchBox,
+  searchFor,
+  signedIn,
+  signInOpen,
+  signOut,
+  signUp,
+  signUpOpen,
+  title,
+  visitWrite,
 } from '../lib/steps.mjs';
 
 /** @typedef {import('playwright-core').Page} Page */
@@ -14,147 +24,157 @@ const firstPlace = (page) => page.getByRole('table').getByRole('rowheader').firs
 export const tests = [
   {
     name: 'search on the home page leads to a city',
-    run: ({ browser, url }) => browser.person({}, async (/** @type {Page} */ page) => {
-      await page.goto(url);
-      await title(page, 'Every place has a name').waitFor();
-      await searchFor(page, 'zuri', /^.{0,8}Zürich/);
-      await title(page, /Zürich/).waitFor();
-      await page.getByText('Switzerland').first().waitFor();
-      assert.match(page.url(), /\/places\//);
-    }),
+    run: ({ browser, url }) =>
+      browser.person({}, async (/** @type {Page} */ page) => {
+        await page.goto(url);
+        await title(page, 'Every place has a name').waitFor();
+        await searchFor(page, 'zuri', /^.{0,8}Zürich/);
+        await title(page, /Zürich/).waitFor();
+        await page.getByText('Switzerland').first().waitFor();
+        assert.match(page.url(), /\/places\//);
+      }),
   },
   {
     name: 'search on the home page leads to a country',
-    run: ({ browser, url }) => browser.person({}, async (/** @type {Page} */ page) => {
-      await page.goto(url);
-      await searchFor(page, 'portu', /Portugal/);
-      await title(page, /Portugal/).waitFor();
-      await page.getByText('Lisbon').first().waitFor();
-      assert.ok(page.url().endsWith('/countries/PT'));
-    }),
+    run: ({ browser, url }) =>
+      browser.person({}, async (/** @type {Page} */ page) => {
+        await page.goto(url);
+        await searchFor(page, 'portu', /Portugal/);
+        await title(page, /Portugal/).waitFor();
+        await page.getByText('Lisbon').first().waitFor();
+        assert.ok(page.url().endsWith('/countries/PT'));
+      }),
   },
   {
     name: 'a search without a hit says so',
-    run: ({ browser, url }) => browser.person({}, async (/** @type {Page} */ page) => {
-      await page.goto(url);
-      await searchBox(page).fill('qqqqxx');
-      await page.getByText('Nothing is called “qqqqxx”').waitFor();
-    }),
+    run: ({ browser, url }) =>
+      browser.person({}, async (/** @type {Page} */ page) => {
+        await page.goto(url);
+        await searchBox(page).fill('qqqqxx');
+        await page.getByText('Nothing is called “qqqqxx”').waitFor();
+      }),
   },
   {
     name: 'a country is paged forward and back, and the address keeps the page',
-    run: ({ browser, url }) => browser.person({}, async (/** @type {Page} */ page) => {
-      await page.goto(`${url}/countries`);
-      await page.getByRole('table').getByRole('link', { name: 'Portugal' }).click();
-      await page.getByText(/^1–50 of [\d,]+$/).waitFor();
-      const first = await firstPlace(page);
-      assert.match(first, /Lisbon/);
-      const pages = page.getByRole('navigation', { name: 'Pages' });
-      await pages.getByRole('link', { name: 'Next' }).click();
-      await page.getByText(/^51–100 of /).waitFor();
-      assert.match(page.url(), /page=2/);
-      await page.getByRole('rowheader', { name: first, exact: true }).waitFor({ state: 'detached' });
-      await page.reload();
-      await page.getByText(/^51–100 of /).waitFor();
-      await pages.getByRole('link', { name: 'Next' }).click();
-      await page.getByText(/^101–150 of /).waitFor();
-      await page.goBack();
-      await page.getByText(/^51–100 of /).waitFor();
-      await pages.getByRole('link', { name: 'Previous' }).click();
-      await page.getByText(/^1–50 of /).waitFor();
-      // Rows of the page before stay until the new ones are there.
-      await page.getByRole('rowheader', { name: first, exact: true }).waitFor();
-      assert.equal(await firstPlace(page), first);
-    }),
+    run: ({ browser, url }) =>
+      browser.person({}, async (/** @type {Page} */ page) => {
+        await page.goto(`${url}/countries`);
+        await page.getByRole('table').getByRole('link', { name: 'Portugal' }).click();
+        await page.getByText(/^1–50 of [\d,]+$/).waitFor();
+        const first = await firstPlace(page);
+        assert.match(first, /Lisbon/);
+        const pages = page.getByRole('navigation', { name: 'Pages' });
+        await pages.getByRole('link', { name: 'Next' }).click();
+        await page.getByText(/^51–100 of /).waitFor();
+        assert.match(page.url(), /page=2/);
+        await page.getByRole('rowheader', { name: first, exact: true }).waitFor({ state: 'detached' });
+        await page.reload();
+        await page.getByText(/^51–100 of /).waitFor();
+        await pages.getByRole('link', { name: 'Next' }).click();
+        await page.getByText(/^101–150 of /).waitFor();
+        await page.goBack();
+        await page.getByText(/^51–100 of /).waitFor();
+        await pages.getByRole('link', { name: 'Previous' }).click();
+        await page.getByText(/^1–50 of /).waitFor();
+        // Rows of the page before stay until the new ones are there.
+        await page.getByRole('rowheader', { name: first, exact: true }).waitFor();
+        assert.equal(await firstPlace(page), first);
+      }),
   },
   {
     name: 'a place of a country opens, and its address can be shared',
-    run: ({ browser, url }) => browser.person({}, async (/** @type {Page} */ page) => {
-      await page.goto(`${url}/countries/JP`);
-      await page.getByRole('table').getByRole('link', { name: 'Tokyo', exact: true }).click();
-      await title(page, /Tokyo/).waitFor();
-      const address = page.url();
-      await page.reload();
-      await title(page, /Tokyo/).waitFor();
-      await browser.person({}, async (/** @type {Page} */ other) => {
-        await other.goto(address);
-        await title(other, /Tokyo/).waitFor();
-      });
-    }),
+    run: ({ browser, url }) =>
+      browser.person({}, async (/** @type {Page} */ page) => {
+        await page.goto(`${url}/countries/JP`);
+        await page.getByRole('table').getByRole('link', { name: 'Tokyo', exact: true }).click();
+        await title(page, /Tokyo/).waitFor();
+        const address = page.url();
+        await page.reload();
+        await title(page, /Tokyo/).waitFor();
+        await browser.person({}, async (/** @type {Page} */ other) => {
+          await other.goto(address);
+          await title(other, /Tokyo/).waitFor();
+        });
+      }),
   },
   {
     name: 'an address that leads nowhere says so',
-    run: ({ browser, url }) => browser.person({ mayFail: /no-such|wix-data|\/items/ }, async (/** @type {Page} */ page) => {
-      for (const path of ['/no-such-page', '/countries/XX', '/places/no-such-place']) {
-        await page.goto(url + path);
-        await page.getByText('There is nothing here').first().waitFor();
-      }
-    }),
+    run: ({ browser, url }) =>
+      browser.person({ mayFail: /no-such|wix-data|\/items/ }, async (/** @type {Page} */ page) => {
+        for (const path of ['/no-such-page', '/countries/XX', '/places/no-such-place']) {
+          await page.goto(url + path);
+          await page.getByText('There is nothing here').first().waitFor();
+        }
+      }),
   },
   {
     name: 'a new member writes a visit, finds it after a reload, and it is gone from sight after signing out',
-    run: ({ browser, url }) => browser.person({}, async (/** @type {Page} */ page) => {
-      const person = await signUp(page, url);
-      await searchFor(page, 'lisb', /Lisbon/);
-      const note = `The light on the river, ${person.email}`;
-      await visitWrite(page, { note, day: '2024-05-17' });
-      await page.goto(`${url}/journal`);
-      await page.getByText(note).waitFor();
-      await page.reload();
-      await page.getByText(note).waitFor();
-      await signOut(page);
-      await page.goto(`${url}/journal`);
-      await page.getByText('Keep a journal of your travels').waitFor();
-      assert.equal(await page.getByText(note).count(), 0);
+    run: ({ browser, url }) =>
+      browser.person({}, async (/** @type {Page} */ page) => {
+        const person = await signUp(page, url);
+        await searchFor(page, 'lisb', /Lisbon/);
+        const note = `The light on the river, ${person.email}`;
+        await visitWrite(page, { note, day: '2024-05-17' });
+        await page.goto(`${url}/journal`);
+        await page.getByText(note).waitFor();
+        await page.reload();
+        await page.getByText(note).waitFor();
+        await signOut(page);
+        await page.goto(`${url}/journal`);
+        await page.getByText('Keep a journal of your travels').waitFor();
+        assert.equal(await page.getByText(note).count(), 0);
 
-      await browser.person({}, async (/** @type {Page} */ other) => {
-        await signUp(other, url);
-        await other.goto(`${url}/journal`);
-        await other.getByText('Your first visit goes here').waitFor();
-        assert.equal(await other.getByText(note).count(), 0);
-      });
+        await browser.person({}, async (/** @type {Page} */ other) => {
+          await signUp(other, url);
+          await other.goto(`${url}/journal`);
+          await other.getByText('Your first visit goes here').waitFor();
+          assert.equal(await other.getByText(note).count(), 0);
+        });
 
-      await signInOpen(page);
-      await credentialsSend(page, person, 'Sign in');
-      await signedIn(page);
-      await page.goto(`${url}/journal`);
-      await page.getByText(note).waitFor();
-    }),
+        await signInOpen(page);
+        await credentialsSend(page, person, 'Sign in');
+        await signedIn(page);
+        await page.goto(`${url}/journal`);
+        await page.getByText(note).waitFor();
+      }),
   },
   {
     name: 'signing in leads back to the page it was begun on',
-    run: ({ browser, url }) => browser.person({}, async (/** @type {Page} */ page) => {
-      await page.goto(`${url}/countries/PT?page=2`);
-      await signInOpen(page);
-      await signUpOpen(page);
-      await credentialsSend(page, personNew(), 'Create account');
-      await signedIn(page);
-      await page.getByText(/^51–100 of /).waitFor();
-    }),
+    run: ({ browser, url }) =>
+      browser.person({}, async (/** @type {Page} */ page) => {
+        await page.goto(`${url}/countries/PT?page=2`);
+        await signInOpen(page);
+        await signUpOpen(page);
+        await credentialsSend(page, personNew(), 'Create account');
+        await signedIn(page);
+        await page.getByText(/^51–100 of /).waitFor();
+      }),
   },
   {
     name: 'a wrong password is said at the form, which keeps what was typed',
-    run: ({ browser, url }) => browser.person({ mayFail: /flow/ }, async (/** @type {Page} */ page) => {
-      const person = personNew();
-      await page.goto(url);
-      await signInOpen(page);
-      await credentialsSend(page, person, 'Sign in');
-      await page.getByText('The email or password does not match').first().waitFor();
-      assert.equal(await page.getByLabel('Email', { exact: true }).inputValue(), person.email);
-    }),
+    run: ({ browser, url }) =>
+      browser.person({ mayFail: /flow/ }, async (/** @type {Page} */ page) => {
+        const person = personNew();
+        await page.goto(url);
+        await signInOpen(page);
+        await credentialsSend(page, person, 'Sign in');
+        await page.getByText('The email or password does not match').first().waitFor();
+        assert.equal(await page.getByLabel('Email', { exact: true }).inputValue(), person.email);
+      }),
   },
   {
     name: 'sign-up says what is wrong at the field',
-    run: ({ browser, url }) => browser.person({ mayFail: /flow/ }, async (/** @type {Page} */ page) => {
-      const person = await signUp(page, url);
-      await signOut(page);
-      await signInOpen(page);
-      await signUpOpen(page);
-      await credentialsSend(page, person, 'Create account');
-      await page.getByText('There is an account with this email already').first().waitFor();
-      await credentialsSend(page, { ...personNew(), password: 'password' }, 'Create account');
-      await page.getByText('This password is too well known').first().waitFor();
-      assert.equal(await page.getByLabel('Password', { exact: true }).getAttribute('aria-invalid'), 'true');
-    }),
+    run: ({ browser, url }) =>
+      browser.person({ mayFail: /flow/ }, async (/** @type {Page} */ page) => {
+        const person = await signUp(page, url);
+        await signOut(page);
+        await signInOpen(page);
+        await signUpOpen(page);
+        await credentialsSend(page, person, 'Create account');
+        await page.getByText('There is an account with this email already').first().waitFor();
+        await credentialsSend(page, { ...personNew(), password: 'password' }, 'Create account');
+        await page.getByText('This password is too well known').first().waitFor();
+        assert.equal(await page.getByLabel('Password', { exact: true }).getAttribute('aria-invalid'), 'true');
+      }),
   },
 ];

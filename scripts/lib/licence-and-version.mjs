@@ -14,12 +14,18 @@ export function allowed(expression, licences) {
 
   function either() {
     let met = both();
-    while (words[at]?.toUpperCase() === 'OR') { at += 1; met = both() || met; }
+    while (words[at]?.toUpperCase() === 'OR') {
+      at += 1;
+      met = both() || met;
+    }
     return met;
   }
   function both() {
     let met = one();
-    while (words[at]?.toUpperCase() === 'AND') { at += 1; met = one() && met; }
+    while (words[at]?.toUpperCase() === 'AND') {
+      at += 1;
+      met = one() && met;
+    }
     return met;
   }
   function one() {
@@ -30,19 +36,24 @@ export function allowed(expression, licences) {
       return met;
     }
     if (!id || id === ')' || /^(?:OR|AND|WITH)$/i.test(id)) throw new Error(`not an SPDX expression: ${expression}`);
-    if (words[at]?.toUpperCase() === 'WITH') { id = `${id} WITH ${words[at + 1]}`; at += 2; }
+    if (words[at]?.toUpperCase() === 'WITH') {
+      id = `${id} WITH ${words[at + 1]}`;
+      at += 2;
+    }
     return licences.has(id);
   }
 }
 
 /** Whether a version lies in one of the ranges; a range is bounds such as `>=1.2.0 <1.3.1`, all of which hold, or `*`. */
 export function hit(version, ranges) {
-  return ranges.some((range) => range.split(/\s+/).every((bound) => {
-    const [, sign, wanted] = /^(\*|>=|<=|<|>|=)(.*)$/.exec(bound) ?? [];
-    if (!sign) throw new Error(`not a version range: ${range}`);
-    const order = sign === '*' ? 0 : compare(version, wanted);
-    return { '*': true, '>=': order >= 0, '<=': order <= 0, '<': order < 0, '>': order > 0, '=': order === 0 }[sign];
-  }));
+  return ranges.some((range) =>
+    range.split(/\s+/).every((bound) => {
+      const [, sign, wanted] = /^(\*|>=|<=|<|>|=)(.*)$/.exec(bound) ?? [];
+      if (!sign) throw new Error(`not a version range: ${range}`);
+      const order = sign === '*' ? 0 : compare(version, wanted);
+      return { '*': true, '>=': order >= 0, '<=': order <= 0, '<': order < 0, '>': order > 0, '=': order === 0 }[sign];
+    }),
+  );
 }
 
 /** Semantic version order without build metadata; a pre-release stands before its release. */

@@ -5,15 +5,39 @@ import { allowed, compare, hit } from './licence-and-version.mjs';
 const some = new Set(['MIT', 'Apache-2.0', 'ISC', 'Apache-2.0 WITH LLVM-exception']);
 
 test('licence expressions', () => {
-  for (const it of ['MIT', 'MIT OR GPL-3.0', 'GPL-3.0 OR MIT', 'MIT/Apache-2.0', '(MIT OR GPL-3.0) AND ISC',
-    'Apache-2.0 WITH LLVM-exception', 'GPL-3.0 AND GPL-2.0 OR MIT', '((MIT))']) assert.equal(allowed(it, some), true, it);
-  for (const it of ['GPL-3.0', 'MIT AND GPL-3.0', 'MIT WITH LLVM-exception', '(MIT OR ISC) AND GPL-3.0']) assert.equal(allowed(it, some), false, it);
-  for (const it of ['MIT ISC', '(MIT', 'OR MIT', 'MIT AND', '']) assert.throws(() => allowed(it, some), /not an SPDX expression/, it);
+  for (const it of [
+    'MIT',
+    'MIT OR GPL-3.0',
+    'GPL-3.0 OR MIT',
+    'MIT/Apache-2.0',
+    '(MIT OR GPL-3.0) AND ISC',
+    'Apache-2.0 WITH LLVM-exception',
+    'GPL-3.0 AND GPL-2.0 OR MIT',
+    '((MIT))',
+  ])
+    assert.equal(allowed(it, some), true, it);
+  for (const it of ['GPL-3.0', 'MIT AND GPL-3.0', 'MIT WITH LLVM-exception', '(MIT OR ISC) AND GPL-3.0'])
+    assert.equal(allowed(it, some), false, it);
+  for (const it of ['MIT ISC', '(MIT', 'OR MIT', 'MIT AND', ''])
+    assert.throws(() => allowed(it, some), /not an SPDX expression/, it);
 });
 
 test('version order', () => {
-  const inOrder = ['0.9.9', '1.0.0-alpha', '1.0.0-alpha.1', '1.0.0-alpha.beta', '1.0.0-beta.2', '1.0.0-beta.11', '1.0.0-rc.1', '1.0.0', '1.0.1', '1.10.0', '2.0.0'];
-  for (let i = 1; i < inOrder.length; i += 1) assert.ok(compare(inOrder[i - 1], inOrder[i]) < 0, `${inOrder[i - 1]} < ${inOrder[i]}`);
+  const inOrder = [
+    '0.9.9',
+    '1.0.0-alpha',
+    '1.0.0-alpha.1',
+    '1.0.0-alpha.beta',
+    '1.0.0-beta.2',
+    '1.0.0-beta.11',
+    '1.0.0-rc.1',
+    '1.0.0',
+    '1.0.1',
+    '1.10.0',
+    '2.0.0',
+  ];
+  for (let i = 1; i < inOrder.length; i += 1)
+    assert.ok(compare(inOrder[i - 1], inOrder[i]) < 0, `${inOrder[i - 1]} < ${inOrder[i]}`);
   assert.equal(compare('1.2.1+spec-1.1.0', '1.2.1'), 0);
 });
 

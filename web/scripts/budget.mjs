@@ -13,19 +13,27 @@ const assets = join(dist, 'assets');
 const first = new Set([...html.matchAll(/(?:src|href)="[^"]*\/assets\/([^"]+\.js)"/g)].map((it) => it[1]));
 for (const file of first) {
   const source = readFileSync(join(assets, file), 'utf8');
-  for (const [, name] of source.matchAll(/(?:^|[;}\s])(?:import|export)[^;'"()]*["']\.\/([^"']+\.js)["']/g)) first.add(name);
+  for (const [, name] of source.matchAll(/(?:^|[;}\s])(?:import|export)[^;'"()]*["']\.\/([^"']+\.js)["']/g))
+    first.add(name);
 }
-const sizes = new Map(readdirSync(assets).filter((it) => it.endsWith('.js')).map((file) => {
-  const bytes = readFileSync(join(assets, file));
-  return [file, { gzip: gzipSync(bytes, { level: 9 }).length, brotli: brotliCompressSync(bytes).length }];
-}));
+const sizes = new Map(
+  readdirSync(assets)
+    .filter((it) => it.endsWith('.js'))
+    .map((file) => {
+      const bytes = readFileSync(join(assets, file));
+      return [file, { gzip: gzipSync(bytes, { level: 9 }).length, brotli: brotliCompressSync(bytes).length }];
+    }),
+);
 const later = [...sizes.keys()].filter((it) => !first.has(it));
-const languages = later.filter((it) => /^[a-z]{2}-[\w-]+\.js$/.test(it)).sort((a, b) => sizes.get(b).gzip - sizes.get(a).gzip);
+const languages = later
+  .filter((it) => /^[a-z]{2}-[\w-]+\.js$/.test(it))
+  .sort((a, b) => sizes.get(b).gzip - sizes.get(a).gzip);
 if (languages[0]) first.add(languages[0]);
 
 const sum = (kind) => [...first].reduce((total, file) => total + sizes.get(file)[kind], 0) / 1000;
 for (const file of first) console.log(`  first  ${file}  ${(sizes.get(file).gzip / 1000).toFixed(1)} kB`);
-for (const file of later) if (!first.has(file)) console.log(`  later  ${file}  ${(sizes.get(file).gzip / 1000).toFixed(1)} kB`);
+for (const file of later)
+  if (!first.has(file)) console.log(`  later  ${file}  ${(sizes.get(file).gzip / 1000).toFixed(1)} kB`);
 console.log(`first page: ${sum('gzip').toFixed(1)} kB gzip, ${sum('brotli').toFixed(1)} kB brotli; budget ${limit} kB`);
 if (sum('gzip') > limit) {
   console.error('The first page is over its budget.');

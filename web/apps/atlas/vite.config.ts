@@ -10,7 +10,9 @@ export default defineConfig({
   resolve: { conditions: ['stoa-source', ...defaultClientConditions] },
   server: {
     port: 4401,
-    proxy: Object.fromEntries(['/_api', '/v1', '/v2', '/oauth2', '/account'].map((path) => [path, { target: server, xfwd: true }])),
+    proxy: Object.fromEntries(
+      ['/_api', '/v1', '/v2', '/oauth2', '/account'].map((path) => [path, { target: server, xfwd: true }]),
+    ),
   },
   build: { target: 'es2023', assetsInlineLimit: 0 },
 });

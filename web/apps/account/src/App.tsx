@@ -27,9 +27,13 @@ export function App({ language: first, catalogue: firstCatalogue, languageIsGues
   const [route, setRoute] = useState(() => routeOf(location));
   // Opened in the same tab, another link differs only behind `#`; the browser then loads nothing anew.
   useEffect(() => {
-    const moved = () => { setRoute((old) => (old.to === 'flow' || old.to === 'start' ? old : routeOf(location))); };
+    const moved = () => {
+      setRoute((old) => (old.to === 'flow' || old.to === 'start' ? old : routeOf(location)));
+    };
     addEventListener('hashchange', moved);
-    return () => { removeEventListener('hashchange', moved); };
+    return () => {
+      removeEventListener('hashchange', moved);
+    };
   }, []);
 
   const flow = useFlow(route);
@@ -41,7 +45,13 @@ export function App({ language: first, catalogue: firstCatalogue, languageIsGues
   const siteLanguage = flow.view?.site.language;
   useEffect(() => {
     const wish = isGuess ? pickLanguage([siteLanguage]) : null;
-    if (wish !== null) loadCatalogue(wish).then((next) => { setLanguage({ language: wish, text: next }); }, () => undefined);
+    if (wish !== null)
+      loadCatalogue(wish).then(
+        (next) => {
+          setLanguage({ language: wish, text: next });
+        },
+        () => undefined,
+      );
   }, [siteLanguage, isGuess]);
 
   useEffect(() => {
@@ -53,14 +63,37 @@ export function App({ language: first, catalogue: firstCatalogue, languageIsGues
     setIsGuess(false);
     rememberLanguage(tag);
     setLanguageFailed(false);
-    loadCatalogue(tag).then((next) => { setLanguage({ language: tag, text: next }); }, () => { setLanguageFailed(true); });
+    loadCatalogue(tag).then(
+      (next) => {
+        setLanguage({ language: tag, text: next });
+      },
+      () => {
+        setLanguageFailed(true);
+      },
+    );
   };
 
   const broken = { why: 'broken', code: '', message: '', requestId: null, clientId: null } as const;
   return (
     <TextProvider value={text}>
-      <Shell site={flow.view?.site ?? site} language={language} onLanguage={choose} languageFailed={languageFailed} ways={flow.view && <WaysOut view={flow.view} flow={flow} />}>
-        <Boundary fallback={<FailurePage failure={broken} start={flow.start} onRetry={() => { location.reload(); }} />}>
+      <Shell
+        site={flow.view?.site ?? site}
+        language={language}
+        onLanguage={choose}
+        languageFailed={languageFailed}
+        ways={flow.view && <WaysOut view={flow.view} flow={flow} />}
+      >
+        <Boundary
+          fallback={
+            <FailurePage
+              failure={broken}
+              start={flow.start}
+              onRetry={() => {
+                location.reload();
+              }}
+            />
+          }
+        >
           {page()}
         </Boundary>
       </Shell>
@@ -78,7 +111,8 @@ export function App({ language: first, catalogue: firstCatalogue, languageIsGues
     if (route.to === 'noInvite') return <AddressPage title={text.inviteTitle}>{text.inviteText}</AddressPage>;
     if (route.to === 'unknown') return <AddressPage title={text.unknownPageTitle}>{text.unknownPageText}</AddressPage>;
     if (route.to === 'error') return <RefusalPage code={route.code} clientId={route.clientId} />;
-    if (flow.view) return <StepPage view={flow.view} flow={flow} linkIsOver={route.to === 'start' && route.linkIsOver} />;
+    if (flow.view)
+      return <StepPage view={flow.view} flow={flow} linkIsOver={route.to === 'start' && route.linkIsOver} />;
     if (flow.failure) return <FailurePage failure={flow.failure} start={flow.start} onRetry={flow.refresh} />;
     return <LoadingState level={1} label={text.loading} />;
   }

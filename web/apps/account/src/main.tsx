@@ -11,7 +11,9 @@ async function begin(root: HTMLElement) {
   const asked = pickLanguage([query.get('lang'), ...(query.get('ui_locales') ?? '').split(' '), chosenLanguage()]);
   const wished = asked ?? pickLanguage(navigator.languages);
   const language = wished ?? FALLBACK;
-  createRoot(root).render(<App language={language} catalogue={await loadCatalogue(language)} languageIsGuess={wished === null} />);
+  createRoot(root).render(
+    <App language={language} catalogue={await loadCatalogue(language)} languageIsGuess={wished === null} />,
+  );
 }
 
 const root = document.getElementById('root');

@@ -83,7 +83,12 @@ function upToDate(madeFrom) {
 
 function checksums() {
   return Object.fromEntries(
-    files.map((name) => [name, createHash('sha256').update(readFileSync(join(out, name))).digest('hex')]),
+    files.map((name) => [
+      name,
+      createHash('sha256')
+        .update(readFileSync(join(out, name)))
+        .digest('hex'),
+    ]),
   );
 }
 

@@ -19,7 +19,8 @@ export const collections = [
     id: 'countries',
     displayName: 'Countries',
     displayField: 'name',
-    description: 'Countries and territories. The id is the ISO 3166-1 two-letter code. Source: the npm package world-countries (ODbL 1.0).',
+    description:
+      'Countries and territories. The id is the ISO 3166-1 two-letter code. Source: the npm package world-countries (ODbL 1.0).',
     fields: [
       field('name', 'Name', 'TEXT', { required: true }),
       field('officialName', 'Official name', 'TEXT'),
@@ -27,7 +28,9 @@ export const collections = [
       field('region', 'Region', 'TEXT'),
       field('subregion', 'Subregion', 'TEXT'),
       field('languages', 'Languages', 'ARRAY_STRING'),
-      field('languageCodes', 'Language codes', 'ARRAY_STRING', { description: 'ISO 639-3, in the order of Languages.' }),
+      field('languageCodes', 'Language codes', 'ARRAY_STRING', {
+        description: 'ISO 639-3, in the order of Languages.',
+      }),
       field('currencies', 'Currencies', 'ARRAY_STRING', { description: 'ISO 4217.' }),
       field('borders', 'Borders', 'ARRAY_STRING', { description: 'Ids of the neighbours by land.' }),
       field('landlocked', 'Landlocked', 'BOOLEAN'),
@@ -49,10 +52,16 @@ export const collections = [
     fields: [
       field('name', 'Name', 'TEXT', { required: true }),
       field('altName', 'Other name', 'TEXT'),
-      field('searchName', 'Search name', 'TEXT', { description: 'The name in lower case without accents; Atlas searches here.' }),
-      field('country', 'Country', 'REFERENCE', { typeMetadata: { reference: { referencedCollectionId: 'countries' } } }),
+      field('searchName', 'Search name', 'TEXT', {
+        description: 'The name in lower case without accents; Atlas searches here.',
+      }),
+      field('country', 'Country', 'REFERENCE', {
+        typeMetadata: { reference: { referencedCollectionId: 'countries' } },
+      }),
       field('adminCode', 'First-level division', 'TEXT', { description: 'GeoNames admin1 code.' }),
-      field('featureCode', 'Kind of place', 'TEXT', { description: 'GeoNames feature code: PPLC is a capital, PPL a populated place.' }),
+      field('featureCode', 'Kind of place', 'TEXT', {
+        description: 'GeoNames feature code: PPLC is a capital, PPL a populated place.',
+      }),
       field('population', 'Population', 'NUMBER', { description: '0 when not known.' }),
       field('longitude', 'Longitude', 'NUMBER', { numberRange: { min: -180, max: 180 } }),
       field('latitude', 'Latitude', 'NUMBER', { numberRange: { min: -90, max: 90 } }),

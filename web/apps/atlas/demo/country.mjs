@@ -2,9 +2,29 @@
 
 /** ISO 639-2/3 codes of the package's translations → the tags that browsers use. */
 const TAGS = {
-  ara: 'ar', ces: 'cs', deu: 'de', est: 'et', fin: 'fi', fra: 'fr', hrv: 'hr', hun: 'hu', ita: 'it', jpn: 'ja',
-  kor: 'ko', nld: 'nl', per: 'fa', pol: 'pl', por: 'pt', rus: 'ru', slk: 'sk', spa: 'es', srp: 'sr', swe: 'sv',
-  tur: 'tr', urd: 'ur', zho: 'zh',
+  ara: 'ar',
+  ces: 'cs',
+  deu: 'de',
+  est: 'et',
+  fin: 'fi',
+  fra: 'fr',
+  hrv: 'hr',
+  hun: 'hu',
+  ita: 'it',
+  jpn: 'ja',
+  kor: 'ko',
+  nld: 'nl',
+  per: 'fa',
+  pol: 'pl',
+  por: 'pt',
+  rus: 'ru',
+  slk: 'sk',
+  spa: 'es',
+  srp: 'sr',
+  swe: 'sv',
+  tur: 'tr',
+  urd: 'ur',
+  zho: 'zh',
 };
 
 /**
@@ -12,9 +32,13 @@ const TAGS = {
  * the source has a few that only one side does (Sri Lanka and India meet at sea).
  */
 export function countryItem(country, byCode) {
-  const neighbours = country.borders.map((code) => byCode.get(code)).filter((other) => other?.borders.includes(country.cca3));
+  const neighbours = country.borders
+    .map((code) => byCode.get(code))
+    .filter((other) => other?.borders.includes(country.cca3));
   const [latitude, longitude] = country.latlng;
-  const calling = country.idd.root ? country.idd.root + (country.idd.suffixes.length === 1 ? country.idd.suffixes[0] : '') : '';
+  const calling = country.idd.root
+    ? country.idd.root + (country.idd.suffixes.length === 1 ? country.idd.suffixes[0] : '')
+    : '';
   return {
     _id: country.cca2,
     name: country.name.common,

@@ -25,14 +25,21 @@ describe('countries', () => {
   test('every neighbour is one of them, and knows it', () => {
     const byId = new Map(countries.map((country) => [country._id, country]));
     for (const country of countries) {
-      for (const border of country.borders) expect(byId.get(border)?.borders, `${country._id}-${border}`).toContain(country._id);
+      for (const border of country.borders)
+        expect(byId.get(border)?.borders, `${country._id}-${border}`).toContain(country._id);
     }
   });
 
   test('one in full', () => {
     expect(countries.find(({ _id }) => _id === 'CH')).toMatchObject({
-      name: 'Switzerland', capital: ['Bern'], region: 'Europe', languageCodes: expect.arrayContaining(['fra', 'ita']),
-      currencies: ['CHF'], borders: ['AT', 'DE', 'FR', 'IT', 'LI'], flag: '🇨🇭', landlocked: true,
+      name: 'Switzerland',
+      capital: ['Bern'],
+      region: 'Europe',
+      languageCodes: expect.arrayContaining(['fra', 'ita']),
+      currencies: ['CHF'],
+      borders: ['AT', 'DE', 'FR', 'IT', 'LI'],
+      flag: '🇨🇭',
+      landlocked: true,
       translations: expect.objectContaining({ de: 'Schweiz', fr: 'Suisse' }),
     });
   });
@@ -51,7 +58,10 @@ describe('cities', () => {
   });
 });
 
-test.each([['countries', countries], ['cities', cities]])('%s have no field that the collection does not name', (id, items) => {
+test.each([
+  ['countries', countries],
+  ['cities', cities],
+])('%s have no field that the collection does not name', (id, items) => {
   const fields = fieldsOf(id);
   const unknown = new Set(items.flatMap((item) => Object.keys(item)).filter((key) => !fields.has(key)));
   expect([...unknown]).toEqual([]);

@@ -36,7 +36,8 @@ export abstract class Conditions<Item, Self> {
   eq(field: FieldName<Item>, value: Json): Self {
     const plain = encode(value);
     // An object whose keys look like operators would be read as operators.
-    const ambiguous = isPlainObject(plain) && !(value instanceof Date) && Object.keys(plain).some((key) => key.startsWith('$'));
+    const ambiguous =
+      isPlainObject(plain) && !(value instanceof Date) && Object.keys(plain).some((key) => key.startsWith('$'));
     return this.#where('eq', field, ambiguous ? { $eq: plain } : plain);
   }
 

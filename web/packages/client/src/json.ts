@@ -6,7 +6,8 @@ import { isPlainObject } from './check.ts';
 import { invalid } from './error.ts';
 
 /** Any value of an item. */
-export type Json = null | boolean | number | string | Date | readonly Json[] | { readonly [key: string]: Json | undefined };
+export type Json =
+  null | boolean | number | string | Date | readonly Json[] | { readonly [key: string]: Json | undefined };
 
 /** Replaces Dates by their wire form. Throws for an invalid Date: it would be stored as an empty object. */
 export function encode(value: unknown): unknown {

@@ -138,7 +138,12 @@ export class Session {
 
   async #grant(body: object, role: Tokens['refreshToken']['role'], refreshToken: string): Promise<Tokens> {
     const answer = record(
-      await this.#transport.send({ method: 'POST', path: '/oauth2/token', body, signal: AbortSignal.timeout(patience) }),
+      await this.#transport.send({
+        method: 'POST',
+        path: '/oauth2/token',
+        body,
+        signal: AbortSignal.timeout(patience),
+      }),
     );
     const value = answer['access_token'];
     if (typeof value !== 'string' || value === '') {

@@ -13,13 +13,18 @@ function provider(): Handler {
   return ({ path, body }: Seen) => {
     if (path === '/v1/redirect-session') {
       request = ((body['auth'] as Record<string, unknown> | undefined)?.['authRequest'] ?? {}) as typeof request;
-      const fullUrl = 'logout' in body ? 'https://id.example/logout?s=1' : `https://id.example/authorize?s=${String(request['state'])}`;
+      const fullUrl =
+        'logout' in body
+          ? 'https://id.example/logout?s=1'
+          : `https://id.example/authorize?s=${String(request['state'])}`;
       return { body: { redirectSession: { id: '1', fullUrl, urlDetails: { endpoint: 'https://id.example' } } } };
     }
     if (path === '/oauth2/user-info') return { body: { sub: 'm1', name: 'Ada', email: 'ada@example.com' } };
     if (body['grantType'] !== 'authorization_code') return undefined;
     const proof = createHash('sha256').update(String(body['codeVerifier'])).digest('base64url');
-    return body['code'] === 'good' && proof === request['codeChallenge'] && body['redirectUri'] === request['redirectUri']
+    return body['code'] === 'good' &&
+      proof === request['codeChallenge'] &&
+      body['redirectUri'] === request['redirectUri']
       ? undefined
       : { status: 400, body: { error: 'invalid_grant', error_description: 'The code is not good.' } };
   };

@@ -11,7 +11,11 @@ describe('composition', () => {
     ['nothing', f(), {}],
     ['different fields', a().gt('b', 2), { a: 1, b: { $gt: 2 } }],
     ['the same field twice', f().gt('a', 1).lt('a', 5), { $and: [{ a: { $gt: 1 } }, { a: { $lt: 5 } }] }],
-    ['a third after that', f().gt('a', 1).lt('a', 5).eq('c', 3), { $and: [{ a: { $gt: 1 } }, { a: { $lt: 5 } }, { c: 3 }] }],
+    [
+      'a third after that',
+      f().gt('a', 1).lt('a', 5).eq('c', 3),
+      { $and: [{ a: { $gt: 1 } }, { a: { $lt: 5 } }, { c: 3 }] },
+    ],
     ['or', a().or(b()), { $or: [{ a: 1 }, { b: 2 }] }],
     ['or again', a().or(b()).or(f().eq('c', 3)), { $or: [{ a: 1 }, { b: 2 }, { c: 3 }] }],
     ['or on nothing', f().or(a()), { $or: [{}, { a: 1 }] }],

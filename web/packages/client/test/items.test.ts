@@ -14,7 +14,10 @@ const numbers: Handler = ({ path, body }) => {
   const { paging } = body['query'] as { paging?: { limit?: number; offset?: number } };
   const offset = paging?.offset ?? 0;
   const limit = paging?.limit ?? 50;
-  const list = Array.from({ length: 125 }, (_, n) => ({ id: `${n}`, data: { _id: `${n}`, n } })).slice(offset, offset + limit);
+  const list = Array.from({ length: 125 }, (_, n) => ({ id: `${n}`, data: { _id: `${n}`, n } })).slice(
+    offset,
+    offset + limit,
+  );
   const total = body['returnTotalCount'] === true ? { total: 125 } : {};
   return {
     body: { dataItems: list, pagingMetadata: { count: list.length, offset, hasNext: offset + limit < 125, ...total } },
@@ -26,7 +29,9 @@ const wireOf = (seen: Seen[]) => seen.filter(({ path }) => path !== '/oauth2/tok
 describe('query', () => {
   test('the bare query is the known vector of protocol 1.5, but for the empty includes', async () => {
     const { server, items } = await start(numbers);
-    expect(JSON.stringify(items.query('c'))).toBe('{"dataCollectionId":"c","query":{"fields":[],"filter":{},"sort":[]}}');
+    expect(JSON.stringify(items.query('c'))).toBe(
+      '{"dataCollectionId":"c","query":{"fields":[],"filter":{},"sort":[]}}',
+    );
     await items.query('c').find();
     expect(server.to('/v2/items/query')[0]).toMatchObject({
       method: 'GET',
@@ -86,7 +91,14 @@ describe('query', () => {
   test('paging forward and back', async () => {
     const { server, items } = await start(numbers);
     const first = await items.query<{ n: number }>('c').limit(50).find({ returnTotalCount: true });
-    expect(first).toMatchObject({ length: 50, totalCount: 125, totalPages: 3, currentPage: 0, hasNext: true, hasPrev: false });
+    expect(first).toMatchObject({
+      length: 50,
+      totalCount: 125,
+      totalPages: 3,
+      currentPage: 0,
+      hasNext: true,
+      hasPrev: false,
+    });
     await expect(first.prev()).rejects.toMatchObject({ code: 'WDE0159' });
     const second = await first.next();
     const third = await second.next();
@@ -94,7 +106,12 @@ describe('query', () => {
     expect(third).toMatchObject({ length: 25, totalCount: 125, currentPage: 2, hasNext: false, hasPrev: true });
     await expect(third.next()).rejects.toMatchObject({ code: 'WDE0165' });
     expect((await third.prev()).items[0]?.n).toBe(50);
-    expect(wireOf(server.seen).map((body) => body['returnTotalCount'])).toEqual([true, undefined, undefined, undefined]);
+    expect(wireOf(server.seen).map((body) => body['returnTotalCount'])).toEqual([
+      true,
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 
   test('for await goes over all pages, and stops when asked', async () => {
@@ -108,7 +125,9 @@ describe('query', () => {
   });
 
   test('a call can be cancelled', async () => {
-    const { items } = await start(({ path }) => (path === '/v2/items/query' ? new Promise(() => undefined) : undefined));
+    const { items } = await start(({ path }) =>
+      path === '/v2/items/query' ? new Promise(() => undefined) : undefined,
+    );
     const stop = new AbortController();
     const call = items.query('c').find({ signal: stop.signal });
     setTimeout(() => stop.abort(), 50);
@@ -116,7 +135,9 @@ describe('query', () => {
   });
 
   test('count', async () => {
-    const { server, items } = await start(({ path }) => (path === '/v2/items/count' ? { body: { totalCount: 3 } } : undefined));
+    const { server, items } = await start(({ path }) =>
+      path === '/v2/items/count' ? { body: { totalCount: 3 } } : undefined,
+    );
     expect(await items.count('c')).toBe(3);
     expect(await items.count('c', filter().eq('a', 1))).toBe(3);
     expect(await items.query('c').gt('a', 1).limit(2).count()).toBe(3);
@@ -137,7 +158,9 @@ describe('items', () => {
     }
     const id = query.get('dataItemId') ?? body['dataItemId'];
     if (typeof id !== 'string') return undefined;
-    return id === 'there/is' ? { body: { dataItem: { id, data: { _id: id } } } } : applicationError(404, 'WDE0073', 'WDE0073: no');
+    return id === 'there/is'
+      ? { body: { dataItem: { id, data: { _id: id } } } }
+      : applicationError(404, 'WDE0073', 'WDE0073: no');
   };
 
   test('insert and update: Dates go and come', async () => {
@@ -154,7 +177,12 @@ describe('items', () => {
     expect(wireOf(server.seen)).toEqual([
       {
         dataCollectionId: 'journal',
-        dataItem: { data: { visitedAt: { $date: '2024-05-06T07:08:09.010Z' }, deep: [{ at: { $date: '2024-05-06T07:08:09.010Z' } }] } },
+        dataItem: {
+          data: {
+            visitedAt: { $date: '2024-05-06T07:08:09.010Z' },
+            deep: [{ at: { $date: '2024-05-06T07:08:09.010Z' } }],
+          },
+        },
       },
       { dataCollectionId: 'journal', dataItem: { id: 'i1', data: { _id: 'i1', id: 'mine' } } },
     ]);
@@ -173,8 +201,16 @@ describe('items', () => {
   });
 
   test('text that looks like a date stays text, a $date that is none stays as it is', async () => {
-    const data = { _id: '1', text: '2024-01-01T00:00:00.000Z', odd: { $date: 5 }, bad: { $date: 'x' }, two: { $date: '2024-01-01', more: 1 } };
-    const { items } = await start(({ path }) => (path.startsWith('/v2') ? { body: { dataItem: { id: '1', data } } } : undefined));
+    const data = {
+      _id: '1',
+      text: '2024-01-01T00:00:00.000Z',
+      odd: { $date: 5 },
+      bad: { $date: 'x' },
+      two: { $date: '2024-01-01', more: 1 },
+    };
+    const { items } = await start(({ path }) =>
+      path.startsWith('/v2') ? { body: { dataItem: { id: '1', data } } } : undefined,
+    );
     expect(await items.get('c', '1')).toEqual(data);
   });
 });
@@ -190,8 +226,13 @@ describe('errors', () => {
 
   test('an application error', async () => {
     expect(await failing(applicationError(403, 'WDE0027', 'WDE0027: no right'))).toMatchObject({
-      name: 'StoaError', code: 'WDE0027', status: 403, message: 'WDE0027: no right', requestId: 'r2',
-      details: { applicationError: { code: 'WDE0027' } }, violations: [],
+      name: 'StoaError',
+      code: 'WDE0027',
+      status: 403,
+      message: 'WDE0027: no right',
+      requestId: 'r2',
+      details: { applicationError: { code: 'WDE0027' } },
+      violations: [],
     });
   });
 
@@ -201,8 +242,11 @@ describe('errors', () => {
       { description: 'without a field' },
       { field: 'a', description: 'missing' },
     ];
-    expect(await failing({ status: 400, body: { message: 'INVALID', details: { validationError: { fieldViolations } } } })).toMatchObject({
-      code: 'INVALID_ARGUMENT', message: 'a: missing; z: too long',
+    expect(
+      await failing({ status: 400, body: { message: 'INVALID', details: { validationError: { fieldViolations } } } }),
+    ).toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: 'a: missing; z: too long',
       violations: [{ field: 'a' }, { field: 'z', violatedRule: 'MAX_LENGTH', data: { threshold: 5 } }],
     });
   });

@@ -104,10 +104,12 @@ describe('token life', () => {
 });
 
 describe('a token that the server refuses although in time', () => {
-  const only = (good: string): Handler => ({ path, headers }) => {
-    if (path === '/oauth2/token') return undefined;
-    return headers['authorization'] === good ? countAnswer : { status: 401, body: { message: 'no' } };
-  };
+  const only =
+    (good: string): Handler =>
+    ({ path, headers }) => {
+      if (path === '/oauth2/token') return undefined;
+      return headers['authorization'] === good ? countAnswer : { status: 401, body: { message: 'no' } };
+    };
 
   test('is renewed and the call made again', async () => {
     const { server, stoa } = await start(only('refresh_token-1'), memoryTokens(member(now() + 900)));
@@ -149,7 +151,10 @@ test('a renewal does not overwrite tokens that came meanwhile', async () => {
   const tokens = memoryTokens(member(0));
   const slow: Handler = (seen) => {
     if (seen.body['grantType'] !== 'refresh_token') return counting(seen);
-    tokens.set({ accessToken: { value: 'new', expiresAt: now() + 900 }, refreshToken: { value: 'new-r', role: 'member' } });
+    tokens.set({
+      accessToken: { value: 'new', expiresAt: now() + 900 },
+      refreshToken: { value: 'new-r', role: 'member' },
+    });
     return undefined;
   };
   const { server, stoa } = await start(slow, tokens);

@@ -4,7 +4,10 @@ import { Spinner } from './Spinner.tsx';
 import { names } from './names.ts';
 import './Button.css';
 
-export interface ButtonProps extends Omit<AriaButtonProps, 'children' | 'className' | 'style' | 'isDisabled' | 'isPending'> {
+export interface ButtonProps extends Omit<
+  AriaButtonProps,
+  'children' | 'className' | 'style' | 'isDisabled' | 'isPending'
+> {
   children: ReactNode;
   /** primary: the one thing to do here; secondary: another choice; quiet: text only; link: inside or beside a sentence; danger: destroys. */
   variant?: 'primary' | 'secondary' | 'quiet' | 'link' | 'danger';
@@ -19,7 +22,16 @@ export interface ButtonProps extends Omit<AriaButtonProps, 'children' | 'classNa
 }
 
 export function Button({
-  children, variant = 'secondary', size = 'normal', wide = false, pending = false, disabledReason, className, type = 'button', onPress, ...rest
+  children,
+  variant = 'secondary',
+  size = 'normal',
+  wide = false,
+  pending = false,
+  disabledReason,
+  className,
+  type = 'button',
+  onPress,
+  ...rest
 }: ButtonProps) {
   const reasonId = useId();
   const off = disabledReason !== undefined;
@@ -39,9 +51,17 @@ export function Button({
         data-busy={pending || undefined}
       >
         <span className="stoa-button-label">{children}</span>
-        {pending && <span className="stoa-button-busy"><Spinner /></span>}
+        {pending && (
+          <span className="stoa-button-busy">
+            <Spinner />
+          </span>
+        )}
       </AriaButton>
-      {off && <span id={reasonId} role="tooltip" className="stoa-button-reason">{disabledReason}</span>}
+      {off && (
+        <span id={reasonId} role="tooltip" className="stoa-button-reason">
+          {disabledReason}
+        </span>
+      )}
     </span>
   );
 }

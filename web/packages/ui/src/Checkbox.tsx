@@ -10,7 +10,9 @@ export function Checkbox({ children, ...rest }: CheckboxProps) {
   return (
     <AriaCheckbox {...rest} className="stoa-checkbox">
       <span className="stoa-checkbox-box" aria-hidden="true">
-        <svg viewBox="0 0 16 16"><path d="M3.5 8.5l3 3 6-7" /></svg>
+        <svg viewBox="0 0 16 16">
+          <path d="M3.5 8.5l3 3 6-7" />
+        </svg>
       </span>
       <span>{children}</span>
     </AriaCheckbox>

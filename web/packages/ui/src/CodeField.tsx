@@ -30,7 +30,18 @@ export function digitsOf(text: string): string {
 }
 
 /** A short code of digits: one real input, so that pasting, filling in and screen readers just work; the cells are a drawing of it. */
-export function CodeField({ label, value, onChange, onComplete, length = 6, help, error, name, autoFocus, inputRef }: CodeFieldProps) {
+export function CodeField({
+  label,
+  value,
+  onChange,
+  onComplete,
+  length = 6,
+  help,
+  error,
+  name,
+  autoFocus,
+  inputRef,
+}: CodeFieldProps) {
   const [focused, setFocused] = useState(false);
   const invalid = error != null && error !== '';
   const change = (text: string) => {
@@ -40,9 +51,18 @@ export function CodeField({ label, value, onChange, onComplete, length = 6, help
   };
   return (
     <AriaTextField
-      className="stoa-field" isInvalid={invalid} validationBehavior="aria" value={value} onChange={change} onFocusChange={setFocused}
-      inputMode="numeric" autoComplete="one-time-code" autoCorrect="off" spellCheck="false"
-      {...(name === undefined ? {} : { name })} {...(autoFocus === undefined ? {} : { autoFocus })}
+      className="stoa-field"
+      isInvalid={invalid}
+      validationBehavior="aria"
+      value={value}
+      onChange={change}
+      onFocusChange={setFocused}
+      inputMode="numeric"
+      autoComplete="one-time-code"
+      autoCorrect="off"
+      spellCheck="false"
+      {...(name === undefined ? {} : { name })}
+      {...(autoFocus === undefined ? {} : { autoFocus })}
     >
       <FieldLabel>{label}</FieldLabel>
       <div className="stoa-code" data-invalid={invalid || undefined}>
@@ -52,18 +72,27 @@ export function CodeField({ label, value, onChange, onComplete, length = 6, help
           onSelect={(event) => {
             const input = event.currentTarget;
             const end = input.value.length;
-            if (input.selectionStart === input.selectionEnd && input.selectionStart !== end) input.setSelectionRange(end, end);
+            if (input.selectionStart === input.selectionEnd && input.selectionStart !== end)
+              input.setSelectionRange(end, end);
           }}
         />
         <div className="stoa-code-cells" aria-hidden="true">
           {Array.from({ length }, (_, idx) => (
-            <span key={idx} className="stoa-code-cell" data-active={(focused && idx === Math.min(value.length, length - 1)) || undefined}>
+            <span
+              key={idx}
+              className="stoa-code-cell"
+              data-active={(focused && idx === Math.min(value.length, length - 1)) || undefined}
+            >
               {value[idx]}
             </span>
           ))}
         </div>
       </div>
-      {help != null && <Text slot="description" className="stoa-field-help">{help}</Text>}
+      {help != null && (
+        <Text slot="description" className="stoa-field-help">
+          {help}
+        </Text>
+      )}
       <ErrorText>{error}</ErrorText>
     </AriaTextField>
   );

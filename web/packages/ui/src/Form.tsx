@@ -17,7 +17,12 @@ export function Form({ children, onSubmit, labelledBy, className }: FormProps) {
     onSubmit();
   };
   return (
-    <form className={names('stoa-form', className)} onSubmit={submit} noValidate {...(labelledBy === undefined ? {} : { 'aria-labelledby': labelledBy })}>
+    <form
+      className={names('stoa-form', className)}
+      onSubmit={submit}
+      noValidate
+      {...(labelledBy === undefined ? {} : { 'aria-labelledby': labelledBy })}
+    >
       {children}
     </form>
   );
@@ -49,8 +54,12 @@ export function ProblemSummary({ title, problems, round = 0 }: ProblemSummaryPro
   const present = problems.length > 0;
   useEffect(() => {
     if (!present) return;
-    const frame = requestAnimationFrame(() => { box.current?.focus(); });
-    return () => { cancelAnimationFrame(frame); };
+    const frame = requestAnimationFrame(() => {
+      box.current?.focus();
+    });
+    return () => {
+      cancelAnimationFrame(frame);
+    };
   }, [present, round]);
   if (!present) return null;
   return (
@@ -58,7 +67,15 @@ export function ProblemSummary({ title, problems, round = 0 }: ProblemSummaryPro
       <p className={problems.length > 1 ? 'stoa-problems-title' : 'stoa-hidden'}>{title}</p>
       <ul className="stoa-problems-list">
         {problems.map(({ key, text, onGo }) => (
-          <li key={key}>{onGo ? <button type="button" className="stoa-problems-go" onClick={onGo}>{text}</button> : text}</li>
+          <li key={key}>
+            {onGo ? (
+              <button type="button" className="stoa-problems-go" onClick={onGo}>
+                {text}
+              </button>
+            ) : (
+              text
+            )}
+          </li>
         ))}
       </ul>
     </div>

@@ -11,7 +11,10 @@ export interface MarkProps {
 export function Mark({ size = '2rem', label }: MarkProps) {
   return (
     <svg
-      className="stoa-mark" viewBox="0 0 32 32" width={size} height={size}
+      className="stoa-mark"
+      viewBox="0 0 32 32"
+      width={size}
+      height={size}
       {...(label === undefined ? { 'aria-hidden': true } : { role: 'img', 'aria-label': label })}
     >
       <path d="M3.5 5.5h25M5.5 9.5h21" />

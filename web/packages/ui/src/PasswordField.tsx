@@ -20,8 +20,12 @@ export function PasswordField({ showLabel, hideLabel, ...rest }: PasswordFieldPr
       spellCheck="false"
       after={
         <Button
-          className="stoa-reveal" slot={null} aria-label={shown ? hideLabel : showLabel}
-          onPress={() => { setShown(!shown); }}
+          className="stoa-reveal"
+          slot={null}
+          aria-label={shown ? hideLabel : showLabel}
+          onPress={() => {
+            setShown(!shown);
+          }}
         >
           <svg viewBox="0 0 24 24" aria-hidden="true">
             <path d="M2.5 12S6 5.5 12 5.5 21.5 12 21.5 12 18 18.5 12 18.5 2.5 12 2.5 12z" />

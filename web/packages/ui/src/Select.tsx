@@ -27,29 +27,53 @@ export interface SelectProps<Value extends string> {
 }
 
 /** One of a few. For more than about twenty choices use a search. */
-export function Select<Value extends string>({ label, options, value, onChange, placeholder, help, error, name }: SelectProps<Value>) {
+export function Select<Value extends string>({
+  label,
+  options,
+  value,
+  onChange,
+  placeholder,
+  help,
+  error,
+  name,
+}: SelectProps<Value>) {
   const choose = (key: Key | null) => {
     const option = options.find((it) => it.value === key);
     if (option) onChange(option.value);
   };
   return (
     <AriaSelect
-      className="stoa-field" value={value} onChange={choose} isInvalid={error != null && error !== ''} validationBehavior="aria"
-      {...(placeholder === undefined ? {} : { placeholder })} {...(name === undefined ? {} : { name })}
+      className="stoa-field"
+      value={value}
+      onChange={choose}
+      isInvalid={error != null && error !== ''}
+      validationBehavior="aria"
+      {...(placeholder === undefined ? {} : { placeholder })}
+      {...(name === undefined ? {} : { name })}
     >
       <FieldLabel>{label}</FieldLabel>
       <Button className="stoa-select-button">
         <SelectValue className="stoa-select-value" />
-        <svg viewBox="0 0 16 16" aria-hidden="true" className="stoa-select-sign"><path d="M4 6l4 4 4-4" /></svg>
+        <svg viewBox="0 0 16 16" aria-hidden="true" className="stoa-select-sign">
+          <path d="M4 6l4 4 4-4" />
+        </svg>
       </Button>
-      {help != null && <Text slot="description" className="stoa-field-help">{help}</Text>}
+      {help != null && (
+        <Text slot="description" className="stoa-field-help">
+          {help}
+        </Text>
+      )}
       <ErrorText>{error}</ErrorText>
       <Popover className="stoa-select-popover" offset={4}>
         <ListBox className="stoa-select-list" items={options.map((option) => ({ ...option, id: option.value }))}>
           {(option) => (
             <ListBoxItem className="stoa-select-item" id={option.value} textValue={option.label}>
               <Text slot="label">{option.label}</Text>
-              {option.hint !== undefined && <Text slot="description" className="stoa-field-help">{option.hint}</Text>}
+              {option.hint !== undefined && (
+                <Text slot="description" className="stoa-field-help">
+                  {option.hint}
+                </Text>
+              )}
             </ListBoxItem>
           )}
         </ListBox>

@@ -39,9 +39,14 @@ function State({ title, children, action, level = 2, kind }: StateProps & { kind
     <div className="stoa-state" data-kind={kind} role={kind === 'error' ? 'alert' : undefined}>
       <svg viewBox="0 0 48 48" aria-hidden="true" className="stoa-state-sign">
         <path d="M13 7h22M17 12h14M17 36h14M13 41h22" />
-        {kind === 'empty'
-          ? <path d="M20 16v2M20 23v2M20 30v2M28 16v2M28 23v2M28 30v2" />
-          : <><path d="M20 12v24M28 12v24" /><path className="stoa-state-crack" d="M20 22l3 3 2-3.5 3 3.5" /></>}
+        {kind === 'empty' ? (
+          <path d="M20 16v2M20 23v2M20 30v2M28 16v2M28 23v2M28 30v2" />
+        ) : (
+          <>
+            <path d="M20 12v24M28 12v24" />
+            <path className="stoa-state-crack" d="M20 22l3 3 2-3.5 3 3.5" />
+          </>
+        )}
       </svg>
       <Heading className="stoa-state-title">{title}</Heading>
       {children != null && <div className="stoa-state-text">{children}</div>}

@@ -35,9 +35,13 @@ export function ColumnHead({ numeric, sort, onSort, className, children, ...rest
       {onSort ? (
         <button type="button" className="stoa-table-sort" onClick={onSort}>
           {children}
-          <svg viewBox="0 0 16 16" aria-hidden="true" data-sort={sort}><path d="M4.5 9.5 8 6l3.5 3.5" /></svg>
+          <svg viewBox="0 0 16 16" aria-hidden="true" data-sort={sort}>
+            <path d="M4.5 9.5 8 6l3.5 3.5" />
+          </svg>
         </button>
-      ) : children}
+      ) : (
+        children
+      )}
     </th>
   );
 }
@@ -52,17 +56,37 @@ export function Cell({ numeric, className, ...rest }: CellProps) {
 }
 
 /** An id in monospace that is copied by a press. */
-export function CopyableId({ value, copyLabel, copiedLabel }: { value: string; copyLabel: string; copiedLabel: string }) {
+export function CopyableId({
+  value,
+  copyLabel,
+  copiedLabel,
+}: {
+  value: string;
+  copyLabel: string;
+  copiedLabel: string;
+}) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
     await navigator.clipboard.writeText(value);
     setCopied(true);
-    setTimeout(() => { setCopied(false); }, 2000);
+    setTimeout(() => {
+      setCopied(false);
+    }, 2000);
   };
   return (
-    <Button className="stoa-id" aria-label={`${copyLabel}: ${value}`} onPress={() => { copy().catch(() => { setCopied(false); }); }}>
+    <Button
+      className="stoa-id"
+      aria-label={`${copyLabel}: ${value}`}
+      onPress={() => {
+        copy().catch(() => {
+          setCopied(false);
+        });
+      }}
+    >
       <code>{value}</code>
-      <span className="stoa-id-state" role="status">{copied ? copiedLabel : ''}</span>
+      <span className="stoa-id-state" role="status">
+        {copied ? copiedLabel : ''}
+      </span>
     </Button>
   );
 }

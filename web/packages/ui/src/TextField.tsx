@@ -7,7 +7,10 @@ import { TextField as AriaTextField, type TextFieldProps as AriaTextFieldProps }
 import { names } from './names.ts';
 import './Field.css';
 
-export interface TextFieldProps extends Omit<AriaTextFieldProps, 'children' | 'className' | 'style' | 'isInvalid' | 'validate' | 'validationBehavior'> {
+export interface TextFieldProps extends Omit<
+  AriaTextFieldProps,
+  'children' | 'className' | 'style' | 'isInvalid' | 'validate' | 'validationBehavior'
+> {
   label: ReactNode;
   /** A sentence under the label's field that helps to fill it. */
   help?: ReactNode;
@@ -25,20 +28,36 @@ export interface TextFieldProps extends Omit<AriaTextFieldProps, 'children' | 'c
 }
 
 /** Label, input, help and error, tied together for eyes and ears. */
-export function TextField({ label, help, error, optional, placeholder, ltr = false, inputRef, after, className, ...rest }: TextFieldProps) {
+export function TextField({
+  label,
+  help,
+  error,
+  optional,
+  placeholder,
+  ltr = false,
+  inputRef,
+  after,
+  className,
+  ...rest
+}: TextFieldProps) {
   const invalid = error != null && error !== false && error !== '';
   return (
     <AriaTextField {...rest} isInvalid={invalid} validationBehavior="aria" className={names('stoa-field', className)}>
       <FieldLabel optional={optional}>{label}</FieldLabel>
       <div className="stoa-input-frame">
         <Input
-          className="stoa-input" data-ltr={ltr || undefined}
+          className="stoa-input"
+          data-ltr={ltr || undefined}
           {...(placeholder === undefined ? {} : { placeholder })}
           {...(inputRef === undefined ? {} : { ref: inputRef })}
         />
         {after}
       </div>
-      {help != null && <Text slot="description" className="stoa-field-help">{help}</Text>}
+      {help != null && (
+        <Text slot="description" className="stoa-field-help">
+          {help}
+        </Text>
+      )}
       <ErrorText>{error}</ErrorText>
     </AriaTextField>
   );

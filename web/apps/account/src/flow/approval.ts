@@ -19,7 +19,8 @@ export interface ApprovalRequest {
 export type ApprovalAnswer = { request: ApprovalRequest } | { failed: 'gone' | 'failed' };
 
 export const lookAtApproval = (token: string): Promise<ApprovalAnswer> => send(ROOT, { token });
-export const decideApproval = (token: string, decision: Decision): Promise<ApprovalAnswer> => send(`${ROOT}/decide`, { token, decision });
+export const decideApproval = (token: string, decision: Decision): Promise<ApprovalAnswer> =>
+  send(`${ROOT}/decide`, { token, decision });
 
 async function send(path: string, body: object): Promise<ApprovalAnswer> {
   try {

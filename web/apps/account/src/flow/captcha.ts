@@ -8,7 +8,11 @@ const AT_ONCE = 512;
 /** An answer to a fresh challenge, or null when none could be had. */
 export async function captchaAnswer(): Promise<string | null> {
   try {
-    const response = await fetch(PATH, { credentials: 'same-origin', cache: 'no-store', signal: AbortSignal.timeout(PATIENCE_MS) });
+    const response = await fetch(PATH, {
+      credentials: 'same-origin',
+      cache: 'no-store',
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
     const json = (await response.json()) as { challenge?: unknown; bits?: unknown } | null;
     if (!response.ok || typeof json?.challenge !== 'string' || typeof json.bits !== 'number') return null;
     return await solve(json.challenge, json.bits);

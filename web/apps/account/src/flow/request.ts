@@ -74,11 +74,19 @@ function failureOf(response: Response, json: unknown, ofFlow: boolean): Failure 
   const details = isObject(json) && isObject(json['details']) ? json['details'] : {};
   const error = isObject(details['applicationError']) ? details['applicationError'] : {};
   const code = typeof error['code'] === 'string' ? error['code'] : '';
-  const message = [error['description'], isObject(json) ? json['message'] : null].find((it): it is string => typeof it === 'string' && it !== '') ?? '';
+  const message =
+    [error['description'], isObject(json) ? json['message'] : null].find(
+      (it): it is string => typeof it === 'string' && it !== '',
+    ) ?? '';
   const data = isObject(error['data']) ? error['data'] : {};
   const clientId = typeof data['clientId'] === 'string' ? data['clientId'] : null;
   const requestId = response.headers.get('x-wix-request-id');
   const status = response.status;
-  const why = GONE.has(code) || (ofFlow && (status === 404 || status === 410)) ? 'expired' : status >= 400 && status < 500 ? 'refused' : 'broken';
+  const why =
+    GONE.has(code) || (ofFlow && (status === 404 || status === 410))
+      ? 'expired'
+      : status >= 400 && status < 500
+        ? 'refused'
+        : 'broken';
   return { why, code, message, requestId, clientId };
 }

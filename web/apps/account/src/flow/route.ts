@@ -27,7 +27,10 @@ const PAGES: Record<FlowStart['kind'], string> = {
 
 /** Where a flow begins anew, at the same site and with the same way back. */
 export function startUrl({ kind, clientId, returnUrl }: FlowStart): string {
-  const query = new URLSearchParams({ ...(clientId ? { clientId } : {}), ...(returnUrl ? { returnUrl } : {}) }).toString();
+  const query = new URLSearchParams({
+    ...(clientId ? { clientId } : {}),
+    ...(returnUrl ? { returnUrl } : {}),
+  }).toString();
   return `${BASE}${PAGES[kind]}${query && '?'}${query}`;
 }
 

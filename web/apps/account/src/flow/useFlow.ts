@@ -20,7 +20,11 @@ export interface FlowState {
 function beginning(route: Route, { view, failure }: FlowState): FlowStart {
   const asked: FlowStart = route.to === 'start' ? route.start : { kind: 'SIGN_IN' };
   const clientId = view?.clientId ?? failure?.clientId ?? asked.clientId;
-  return { kind: view?.kind ?? asked.kind, ...(clientId ? { clientId } : {}), ...(asked.returnUrl ? { returnUrl: asked.returnUrl } : {}) };
+  return {
+    kind: view?.kind ?? asked.kind,
+    ...(clientId ? { clientId } : {}),
+    ...(asked.returnUrl ? { returnUrl: asked.returnUrl } : {}),
+  };
 }
 
 export interface Flow extends FlowState {
@@ -48,7 +52,8 @@ export function useFlow(route: Route): Flow {
     if ('view' in answer) {
       const { view } = answer;
       token.current = view.token;
-      if (location.pathname !== flowUrl(view.token) || location.hash !== '' || location.search !== '') history.replaceState(null, '', flowUrl(view.token));
+      if (location.pathname !== flowUrl(view.token) || location.hash !== '' || location.search !== '')
+        history.replaceState(null, '', flowUrl(view.token));
       setState((old) => ({ view, failure: null, sending: null, answered: sent, round: old.round + 1 }));
     } else {
       setState((old) => ({ ...old, failure: answer.failure, sending: null }));
@@ -60,25 +65,36 @@ export function useFlow(route: Route): Flow {
     busy.current = true;
     const known = token.current ?? (route.to === 'flow' ? route.token : null);
     const asked = known !== null ? readFlow(known) : route.to === 'start' ? startFlow(route.start) : null;
-    void asked?.then((answer) => { take(answer, null); });
+    void asked?.then((answer) => {
+      take(answer, null);
+    });
   }, [route, take]);
 
   useEffect(load, [load]);
 
   // A page that the browser brings back from its memory may show a step that is over.
   useEffect(() => {
-    const shown = (event: PageTransitionEvent) => { if (event.persisted) load(); };
+    const shown = (event: PageTransitionEvent) => {
+      if (event.persisted) load();
+    };
     addEventListener('pageshow', shown);
-    return () => { removeEventListener('pageshow', shown); };
+    return () => {
+      removeEventListener('pageshow', shown);
+    };
   }, [load]);
 
-  const send = useCallback((input: FlowInput) => {
-    if (busy.current || token.current === null) return;
-    busy.current = true;
-    turn.current += 1;
-    setState((old) => ({ ...old, failure: null, sending: input.type }));
-    void answerFlow(token.current, input).then((answer) => { take(answer, input.type); });
-  }, [take]);
+  const send = useCallback(
+    (input: FlowInput) => {
+      if (busy.current || token.current === null) return;
+      busy.current = true;
+      turn.current += 1;
+      setState((old) => ({ ...old, failure: null, sending: input.type }));
+      void answerFlow(token.current, input).then((answer) => {
+        take(answer, input.type);
+      });
+    },
+    [take],
+  );
 
   const refresh = useCallback(() => {
     setState((old) => (old.view ? old : { ...old, failure: null }));

@@ -3,7 +3,11 @@ import { useEffect } from 'react';
 
 export function useLook(look: () => Promise<void>, everyMs: number): void {
   useEffect(() => {
-    const timer = setInterval(() => { if (document.visibilityState === 'visible') void look(); }, everyMs);
-    return () => { clearInterval(timer); };
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') void look();
+    }, everyMs);
+    return () => {
+      clearInterval(timer);
+    };
   }, [look, everyMs]);
 }

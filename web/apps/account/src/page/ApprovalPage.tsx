@@ -3,7 +3,13 @@ import type { SiteFace } from '@stoa/api';
 import { Button } from '@stoa/ui/Button';
 import { Callout } from '@stoa/ui/Callout';
 import { LoadingState } from '@stoa/ui/States';
-import { decideApproval, lookAtApproval, type ApprovalAnswer, type ApprovalRequest, type Decision } from '../flow/approval.ts';
+import {
+  decideApproval,
+  lookAtApproval,
+  type ApprovalAnswer,
+  type ApprovalRequest,
+  type Decision,
+} from '../flow/approval.ts';
 import { MessagePage } from './FailurePage.tsx';
 import { StepHead, TITLE_ID } from './StepHead.tsx';
 import { useText } from './text.ts';
@@ -31,27 +37,56 @@ export function ApprovalPage({ token, language, onSite }: ApprovalPageProps) {
       setAnswer(next);
       if ('request' in next) onSite({ name: next.request.siteName, language: null, logoUrl: null });
     });
-    return () => { isOver = true; };
+    return () => {
+      isOver = true;
+    };
   }, [token, onSite, round]);
 
   // What is asked, or how it was answered: a new one takes the focus, which the pressed button can't keep.
   const question = answer !== null && 'request' in answer ? `${answer.request.state} ${String(declines)}` : null;
   const asked = useRef(question);
   useEffect(() => {
-    if (asked.current !== null && question !== null && asked.current !== question) document.getElementById(TITLE_ID)?.focus();
+    if (asked.current !== null && question !== null && asked.current !== question)
+      document.getElementById(TITLE_ID)?.focus();
     asked.current = question;
   }, [question]);
 
   if (answer === null) return <LoadingState level={1} label={text.loading} />;
   if ('failed' in answer) {
-    if (answer.failed === 'gone') return <MessagePage title={text.approveGoneTitle}><p>{text.approveGoneText}</p><p>{text.messageSentText}</p></MessagePage>;
-    const retry = <Button variant="primary" onPress={() => { setAnswer(null); setRound((it) => it + 1); }}>{text.tryAgain}</Button>;
-    return <MessagePage title={text.offlineTitle} action={retry}><p>{text.offlineText}</p></MessagePage>;
+    if (answer.failed === 'gone')
+      return (
+        <MessagePage title={text.approveGoneTitle}>
+          <p>{text.approveGoneText}</p>
+          <p>{text.messageSentText}</p>
+        </MessagePage>
+      );
+    const retry = (
+      <Button
+        variant="primary"
+        onPress={() => {
+          setAnswer(null);
+          setRound((it) => it + 1);
+        }}
+      >
+        {text.tryAgain}
+      </Button>
+    );
+    return (
+      <MessagePage title={text.offlineTitle} action={retry}>
+        <p>{text.offlineText}</p>
+      </MessagePage>
+    );
   }
   const { request } = answer;
   if (request.state !== 'PENDING') {
     const title = request.state === 'APPROVED' ? text.approvedTitle(request.name) : text.declinedTitle(request.name);
-    return <div role="status"><StepHead title={title} site={request.siteName}>{text.approveTold}</StepHead></div>;
+    return (
+      <div role="status">
+        <StepHead title={title} site={request.siteName}>
+          {text.approveTold}
+        </StepHead>
+      </div>
+    );
   }
 
   const decide = (decision: Decision) => {
@@ -66,25 +101,63 @@ export function ApprovalPage({ token, language, onSite }: ApprovalPageProps) {
   };
   return (
     <>
-      {declines
-        ? <StepHead title={text.declineTitle(request.name)} site={request.siteName}>{text.declineText}</StepHead>
-        : <StepHead title={text.approveTitle(request.name, request.siteName)} site={request.siteName} />}
+      {declines ? (
+        <StepHead title={text.declineTitle(request.name)} site={request.siteName}>
+          {text.declineText}
+        </StepHead>
+      ) : (
+        <StepHead title={text.approveTitle(request.name, request.siteName)} site={request.siteName} />
+      )}
       <div className="step-stack">
         <Who request={request} language={language} />
         {failed && <Callout tone="bad">{text.offlineText}</Callout>}
-        {declines
-          ? (
-            <>
-              <Button key="decline for good" variant="danger" wide pending={sending === 'DECLINE'} onPress={() => { decide('DECLINE'); }}>{text.decline}</Button>
-              <Button key="back" wide onPress={() => { setDeclines(false); }}>{text.back}</Button>
-            </>
-          )
-          : (
-            <>
-              <Button key="approve" variant="primary" wide pending={sending === 'APPROVE'} onPress={() => { decide('APPROVE'); }}>{text.approve}</Button>
-              <Button key="decline" wide onPress={() => { setDeclines(true); }}>{text.decline}</Button>
-            </>
-          )}
+        {declines ? (
+          <>
+            <Button
+              key="decline for good"
+              variant="danger"
+              wide
+              pending={sending === 'DECLINE'}
+              onPress={() => {
+                decide('DECLINE');
+              }}
+            >
+              {text.decline}
+            </Button>
+            <Button
+              key="back"
+              wide
+              onPress={() => {
+                setDeclines(false);
+              }}
+            >
+              {text.back}
+            </Button>
+          </>
+        ) : (
+          <>
+            <Button
+              key="approve"
+              variant="primary"
+              wide
+              pending={sending === 'APPROVE'}
+              onPress={() => {
+                decide('APPROVE');
+              }}
+            >
+              {text.approve}
+            </Button>
+            <Button
+              key="decline"
+              wide
+              onPress={() => {
+                setDeclines(true);
+              }}
+            >
+              {text.decline}
+            </Button>
+          </>
+        )}
       </div>
     </>
   );
@@ -98,10 +171,14 @@ function regional(language: string): string {
 
 function Who({ request, language }: { request: ApprovalRequest; language: string }) {
   const text = useText();
-  const when = new Intl.DateTimeFormat(regional(language), { dateStyle: 'long', timeStyle: 'short' }).format(new Date(request.createdDate));
+  const when = new Intl.DateTimeFormat(regional(language), { dateStyle: 'long', timeStyle: 'short' }).format(
+    new Date(request.createdDate),
+  );
   return (
     <>
-      <p><bdi>{request.email}</bdi></p>
+      <p>
+        <bdi>{request.email}</bdi>
+      </p>
       <p>{text.approveSince(when)}</p>
       {!request.emailVerified && <Callout tone="warn">{text.approveUnproven}</Callout>}
     </>

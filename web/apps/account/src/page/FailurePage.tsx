@@ -21,19 +21,45 @@ export interface MessagePageProps {
 export function MessagePage({ title, site, action, children }: MessagePageProps) {
   const place = useRef<HTMLSpanElement>(null);
   usePageTitle(title, site);
-  useEffect(() => { if (self === top) place.current?.focus(); }, [title]);
-  return <ErrorState level={1} title={<span ref={place} tabIndex={-1}>{title}</span>} action={action}>{children}</ErrorState>;
+  useEffect(() => {
+    if (self === top) place.current?.focus();
+  }, [title]);
+  return (
+    <ErrorState
+      level={1}
+      title={
+        <span ref={place} tabIndex={-1}>
+          {title}
+        </span>
+      }
+      action={action}
+    >
+      {children}
+    </ErrorState>
+  );
 }
 
 /** No view could be had: the whole page says why and what to do. */
 export function FailurePage({ failure, start, onRetry }: { failure: Failure; start: FlowStart; onRetry: () => void }) {
   const text = useText();
-  const retry = <Button variant="primary" onPress={onRetry}>{text.tryAgain}</Button>;
+  const retry = (
+    <Button variant="primary" onPress={onRetry}>
+      {text.tryAgain}
+    </Button>
+  );
   switch (failure.why) {
     case 'offline':
-      return <MessagePage title={text.offlineTitle} action={retry}><p>{text.offlineText}</p></MessagePage>;
+      return (
+        <MessagePage title={text.offlineTitle} action={retry}>
+          <p>{text.offlineText}</p>
+        </MessagePage>
+      );
     case 'expired':
-      return <MessagePage title={text.expiredTitle} action={<Restart start={start} />}><p>{text.expiredText}</p></MessagePage>;
+      return (
+        <MessagePage title={text.expiredTitle} action={<Restart start={start} />}>
+          <p>{text.expiredText}</p>
+        </MessagePage>
+      );
     case 'refused':
       return (
         <MessagePage title={text.failedTitle} action={restartAfter(failure.code, start)}>
@@ -61,14 +87,21 @@ function restartAfter(code: string, start: FlowStart): ReactNode {
 
 export function Restart({ start }: { start: FlowStart }) {
   const text = useText();
-  return <Link href={startUrl(start)} variant="primary">{text.startAgain}</Link>;
+  return (
+    <Link href={startUrl(start)} variant="primary">
+      {text.startAgain}
+    </Link>
+  );
 }
 
 /** What the server refused when its address was opened; without a client nobody knows where to go from here. */
 export function RefusalPage({ code, clientId }: { code: string; clientId: string | null }) {
   const text = useText();
   return (
-    <MessagePage title={text.failedTitle} action={clientId === null ? null : <Restart start={{ kind: 'SIGN_IN', clientId }} />}>
+    <MessagePage
+      title={text.failedTitle}
+      action={clientId === null ? null : <Restart start={{ kind: 'SIGN_IN', clientId }} />}
+    >
       <p>{problemText(text, code, text.brokenText)}</p>
     </MessagePage>
   );
@@ -78,7 +111,14 @@ export function RefusalPage({ code, clientId }: { code: string; clientId: string
 export function AddressPage({ title, children }: { title: string; children: string }) {
   const text = useText();
   return (
-    <MessagePage title={title} action={<Link href="/account/sign-in" variant="primary">{text.signIn}</Link>}>
+    <MessagePage
+      title={title}
+      action={
+        <Link href="/account/sign-in" variant="primary">
+          {text.signIn}
+        </Link>
+      }
+    >
       <p>{children}</p>
     </MessagePage>
   );

@@ -14,7 +14,9 @@ export function StepHead({ title, site, children }: { title: string; site: strin
   usePageTitle(title, site);
   return (
     <div className="step-head">
-      <h1 id={TITLE_ID} tabIndex={-1}>{title}</h1>
+      <h1 id={TITLE_ID} tabIndex={-1}>
+        {title}
+      </h1>
       {children != null && <p>{children}</p>}
     </div>
   );

@@ -27,13 +27,28 @@ export function AnswerFactor({ view, step, flow }: StepProps<'ANSWER_FACTOR'>) {
   const [remember, setRemember] = useState(false);
   const { factor, challenge } = step;
   const answer = (what: { code?: string; credential?: string }) => {
-    flow.send({ type: 'ANSWER_FACTOR', code: what.code ?? null, credential: what.credential ?? null, rememberDevice: remember });
+    flow.send({
+      type: 'ANSWER_FACTOR',
+      code: what.code ?? null,
+      credential: what.credential ?? null,
+      rememberDevice: remember,
+    });
   };
-  const rememberBox = step.canRememberDevice && <Checkbox isSelected={remember} onChange={setRemember}>{text.rememberDevice}</Checkbox>;
+  const rememberBox = step.canRememberDevice && (
+    <Checkbox isSelected={remember} onChange={setRemember}>
+      {text.rememberDevice}
+    </Checkbox>
+  );
   const { summary } = problemsFor(view, text, [], {});
   const head = (
     <StepHead title={text.answerFactorTitle} site={siteName(view, text)}>
-      {text.factorAsk[factor.factor]}{factor.hint != null && <> <bdi>({factor.hint})</bdi></>}
+      {text.factorAsk[factor.factor]}
+      {factor.hint != null && (
+        <>
+          {' '}
+          <bdi>({factor.hint})</bdi>
+        </>
+      )}
     </StepHead>
   );
 
@@ -44,7 +59,14 @@ export function AnswerFactor({ view, step, flow }: StepProps<'ANSWER_FACTOR'>) {
         <div className="step-stack">
           <ProblemSummary title={text.problemsTitle} problems={summary} round={flow.round} />
           {rememberBox}
-          <Passkey label={text.usePasskey} ask={() => passkeyGet(challenge.optionsJson)} sending={flow.sending === 'ANSWER_FACTOR'} onCredential={(credential) => { answer({ credential }); }} />
+          <Passkey
+            label={text.usePasskey}
+            ask={() => passkeyGet(challenge.optionsJson)}
+            sending={flow.sending === 'ANSWER_FACTOR'}
+            onCredential={(credential) => {
+              answer({ credential });
+            }}
+          />
         </div>
       </>
     );
@@ -57,9 +79,27 @@ export function AnswerFactor({ view, step, flow }: StepProps<'ANSWER_FACTOR'>) {
           <ProblemSummary title={text.problemsTitle} problems={summary} round={flow.round} />
           <PushWait look={flow.look} />
           {rememberBox}
-          <Button variant="primary" wide pending={flow.sending === 'ANSWER_FACTOR'} onPress={() => { answer({ credential: challenge.transactionId }); }}>{text.pushApproved}</Button>
+          <Button
+            variant="primary"
+            wide
+            pending={flow.sending === 'ANSWER_FACTOR'}
+            onPress={() => {
+              answer({ credential: challenge.transactionId });
+            }}
+          >
+            {text.pushApproved}
+          </Button>
         </div>
-        <div className="step-ways"><Button variant="link" onPress={() => { flow.send({ type: 'RESEND' }); }}>{text.tryAgain}</Button></div>
+        <div className="step-ways">
+          <Button
+            variant="link"
+            onPress={() => {
+              flow.send({ type: 'RESEND' });
+            }}
+          >
+            {text.tryAgain}
+          </Button>
+        </div>
       </>
     );
   }
@@ -69,24 +109,55 @@ export function AnswerFactor({ view, step, flow }: StepProps<'ANSWER_FACTOR'>) {
     <>
       {head}
       <StepForm
-        view={view} flow={flow} submit={text.verify} fields={['code']}
+        view={view}
+        flow={flow}
+        submit={text.verify}
+        fields={['code']}
         check={() => (digits ? checkCode(code, length) : missing({ code }))}
-        onSubmit={() => { answer({ code: code.trim() }); }}
+        onSubmit={() => {
+          answer({ code: code.trim() });
+        }}
       >
         {(errorAt) => (
           <>
             {factor.factor === 'PASSWORD' ? (
               <PasswordField
-                label={text.password} name="password" autoComplete="current-password" showLabel={text.showPassword} hideLabel={text.hidePassword}
-                value={code} onChange={setCode} error={errorAt('code')}
+                label={text.password}
+                name="password"
+                autoComplete="current-password"
+                showLabel={text.showPassword}
+                hideLabel={text.hidePassword}
+                value={code}
+                onChange={setCode}
+                error={errorAt('code')}
               />
             ) : factor.factor === 'RECOVERY_CODE' ? (
-              <TextField label={text.factor.RECOVERY_CODE} name="code" autoComplete="off" spellCheck="false" ltr value={code} onChange={setCode} error={errorAt('code')} />
+              <TextField
+                label={text.factor.RECOVERY_CODE}
+                name="code"
+                autoComplete="off"
+                spellCheck="false"
+                ltr
+                value={code}
+                onChange={setCode}
+                error={errorAt('code')}
+              />
             ) : (
               <CodeField
-                label={text.codeDigits(length)} name="code" length={length} value={code} onChange={setCode} error={errorAt('code')}
+                label={text.codeDigits(length)}
+                name="code"
+                length={length}
+                value={code}
+                onChange={setCode}
+                error={errorAt('code')}
                 // With a choice still open below, the person sends it; without one the last digit does.
-                {...(step.canRememberDevice ? {} : { onComplete: (value: string) => { answer({ code: value }); } })}
+                {...(step.canRememberDevice
+                  ? {}
+                  : {
+                      onComplete: (value: string) => {
+                        answer({ code: value });
+                      },
+                    })}
               />
             )}
             {rememberBox}
@@ -95,9 +166,19 @@ export function AnswerFactor({ view, step, flow }: StepProps<'ANSWER_FACTOR'>) {
       </StepForm>
       {SENT.has(factor.factor) && (
         <div className="step-aside step-quiet">
-          {challenge == null
-            ? <Button variant="link" pending={flow.sending === 'RESEND'} onPress={() => { flow.send({ type: 'RESEND' }); }}>{text.sendCode}</Button>
-            : <Resend flow={flow} afterSeconds={challenge.resendAfterSeconds} />}
+          {challenge == null ? (
+            <Button
+              variant="link"
+              pending={flow.sending === 'RESEND'}
+              onPress={() => {
+                flow.send({ type: 'RESEND' });
+              }}
+            >
+              {text.sendCode}
+            </Button>
+          ) : (
+            <Resend flow={flow} afterSeconds={challenge.resendAfterSeconds} />
+          )}
           <ResentNote flow={flow} problems={view.problems.length} />
         </div>
       )}
@@ -109,5 +190,9 @@ export function AnswerFactor({ view, step, flow }: StepProps<'ANSWER_FACTOR'>) {
 function PushWait({ look }: { look: () => Promise<void> }) {
   const text = useText();
   useLook(look, LOOK_EVERY_MS);
-  return <p className="step-row" role="status"><Spinner /> {text.pushWaiting}</p>;
+  return (
+    <p className="step-row" role="status">
+      <Spinner /> {text.pushWaiting}
+    </p>
+  );
 }

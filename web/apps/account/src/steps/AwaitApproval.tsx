@@ -13,7 +13,9 @@ export function AwaitApproval({ view, step, flow }: StepProps<'AWAIT_APPROVAL'>)
   const site = siteName(view, text);
   return (
     <>
-      <StepHead title={text.approvalTitle} site={site}>{text.approvalText(site)}</StepHead>
+      <StepHead title={text.approvalTitle} site={site}>
+        {text.approvalText(site)}
+      </StepHead>
       <Callout tone="good">{text.approvalMail(step.emailHint)}</Callout>
     </>
   );

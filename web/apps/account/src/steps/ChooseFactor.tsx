@@ -9,15 +9,26 @@ export function ChooseFactor({ view, step, flow }: StepProps<'CHOOSE_FACTOR'>) {
   const { summary } = problemsFor(view, text, [], {});
   return (
     <>
-      <StepHead title={text.chooseFactorTitle} site={siteName(view, text)}>{text.chooseFactorText}</StepHead>
+      <StepHead title={text.chooseFactorTitle} site={siteName(view, text)}>
+        {text.chooseFactorText}
+      </StepHead>
       <div className="step-stack">
         <ProblemSummary title={text.problemsTitle} problems={summary} round={flow.round} />
         <ul className="step-choices">
           {step.factors.map((it) => (
             <li key={it.id}>
-              <Button wide onPress={() => { flow.send({ type: 'CHOOSE_FACTOR', factorId: it.id }); }}>
+              <Button
+                wide
+                onPress={() => {
+                  flow.send({ type: 'CHOOSE_FACTOR', factorId: it.id });
+                }}
+              >
                 <span>{text.factor[it.factor]}</span>
-                {it.hint != null && <span className="step-quiet" dir="auto">{it.hint}</span>}
+                {it.hint != null && (
+                  <span className="step-quiet" dir="auto">
+                    {it.hint}
+                  </span>
+                )}
               </Button>
             </li>
           ))}

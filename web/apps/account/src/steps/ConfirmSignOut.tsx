@@ -11,12 +11,31 @@ export function ConfirmSignOut({ view, step, flow }: StepProps<'CONFIRM_SIGN_OUT
   const { summary } = problemsFor(view, text, [], {});
   return (
     <>
-      <StepHead title={text.signOutTitle(site)} site={site}>{step.displayName != null ? text.signedInAs(step.displayName) : text.signOutText}</StepHead>
+      <StepHead title={text.signOutTitle(site)} site={site}>
+        {step.displayName != null ? text.signedInAs(step.displayName) : text.signOutText}
+      </StepHead>
       <div className="step-stack">
         <ProblemSummary title={text.problemsTitle} problems={summary} round={flow.round} />
-        <Button variant="primary" wide pending={flow.sending === 'CONFIRM_SIGN_OUT'} onPress={() => { flow.send({ type: 'CONFIRM_SIGN_OUT' }); }}>{text.signOut}</Button>
+        <Button
+          variant="primary"
+          wide
+          pending={flow.sending === 'CONFIRM_SIGN_OUT'}
+          onPress={() => {
+            flow.send({ type: 'CONFIRM_SIGN_OUT' });
+          }}
+        >
+          {text.signOut}
+        </Button>
         {view.cancelUrl != null && (
-          <Button wide pending={flow.sending === 'CANCEL'} onPress={() => { flow.send({ type: 'CANCEL' }); }}>{text.stay}</Button>
+          <Button
+            wide
+            pending={flow.sending === 'CANCEL'}
+            onPress={() => {
+              flow.send({ type: 'CANCEL' });
+            }}
+          >
+            {text.stay}
+          </Button>
         )}
       </div>
     </>

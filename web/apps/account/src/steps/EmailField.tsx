@@ -13,12 +13,30 @@ export function useEmail(known: string | null) {
   return [email, change] as const;
 }
 
-export function EmailField({ value, onChange, error }: { value: string; onChange: (value: string) => void; error: string | undefined }) {
+export function EmailField({
+  value,
+  onChange,
+  error,
+}: {
+  value: string;
+  onChange: (value: string) => void;
+  error: string | undefined;
+}) {
   const text = useText();
   return (
     <TextField
-      label={text.email} name="email" type="email" inputMode="email" autoComplete="username" spellCheck="false" autoCorrect="off" ltr isRequired
-      value={value} onChange={onChange} error={error}
+      label={text.email}
+      name="email"
+      type="email"
+      inputMode="email"
+      autoComplete="username"
+      spellCheck="false"
+      autoCorrect="off"
+      ltr
+      isRequired
+      value={value}
+      onChange={onChange}
+      error={error}
     />
   );
 }

@@ -19,11 +19,20 @@ export function Redirect({ step }: Pick<StepProps<'REDIRECT'>, 'step'>) {
     forgetEmail();
     if (safe) location.replace(step.url);
   }, [step.url, safe]);
-  if (!safe) return <MessagePage title={text.failedTitle}><p>{text.redirectRefused}</p></MessagePage>;
+  if (!safe)
+    return (
+      <MessagePage title={text.failedTitle}>
+        <p>{text.redirectRefused}</p>
+      </MessagePage>
+    );
   return (
     <>
       <LoadingState level={1} label={text.redirecting} />
-      <p className="step-center"><Link href={step.url} variant="quiet">{text.redirectStuck}</Link></p>
+      <p className="step-center">
+        <Link href={step.url} variant="quiet">
+          {text.redirectStuck}
+        </Link>
+      </p>
     </>
   );
 }
@@ -37,7 +46,11 @@ export function PostMessage({ view, step }: Pick<StepProps<'POST_MESSAGE'>, 'vie
     forgetEmail();
     postAnswer(step);
   }, [step]);
-  return <StepHead title={text.messageSent} site={siteName(view, text)}>{text.messageSentText}</StepHead>;
+  return (
+    <StepHead title={text.messageSent} site={siteName(view, text)}>
+      {text.messageSentText}
+    </StepHead>
+  );
 }
 
 export function Done({ view, step, flow }: StepProps<'DONE'>) {
@@ -50,9 +63,18 @@ export function Done({ view, step, flow }: StepProps<'DONE'>) {
       <StepHead title={text.done[step.message]} site={site} />
       <div className="step-stack">
         <Callout tone="good">{text.doneText[step.message]}</Callout>
-        {step.message === 'PASSWORD_CHANGED'
-          ? <Link href={startUrl({ ...flow.start, kind: 'SIGN_IN' })} variant="primary">{text.signIn}</Link>
-          : home != null && isSafeUrl(home) && <Link href={home} variant="button">{text.goToSite(site)}</Link>}
+        {step.message === 'PASSWORD_CHANGED' ? (
+          <Link href={startUrl({ ...flow.start, kind: 'SIGN_IN' })} variant="primary">
+            {text.signIn}
+          </Link>
+        ) : (
+          home != null &&
+          isSafeUrl(home) && (
+            <Link href={home} variant="button">
+              {text.goToSite(site)}
+            </Link>
+          )
+        )}
       </div>
     </>
   );
@@ -60,9 +82,14 @@ export function Done({ view, step, flow }: StepProps<'DONE'>) {
 
 export function Failed({ view, step, flow }: StepProps<'FAILED'>) {
   const text = useText();
-  const restart = step.restartUrl != null && isSafeUrl(step.restartUrl)
-    ? <Link href={step.restartUrl} variant="primary">{text.startAgain}</Link>
-    : <Restart start={flow.start} />;
+  const restart =
+    step.restartUrl != null && isSafeUrl(step.restartUrl) ? (
+      <Link href={step.restartUrl} variant="primary">
+        {text.startAgain}
+      </Link>
+    ) : (
+      <Restart start={flow.start} />
+    );
   const expired = step.code === 'INVALID_STATE_TOKEN' || step.code === 'FLOW_EXPIRED';
   return (
     <MessagePage site={siteName(view, text)} title={expired ? text.expiredTitle : text.failedTitle} action={restart}>

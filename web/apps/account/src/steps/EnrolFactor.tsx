@@ -27,11 +27,27 @@ export function EnrolFactor({ view, step, flow }: StepProps<'ENROL_FACTOR'>) {
     flow.send({ type: 'ENROL_FACTOR', code: what.code ?? null, credential: what.credential ?? null });
   };
   const codeForm = (
-    <StepForm view={view} flow={flow} submit={text.verify} fields={['code']} check={() => checkCode(code, LENGTH)} onSubmit={() => { send({ code }); }}>
+    <StepForm
+      view={view}
+      flow={flow}
+      submit={text.verify}
+      fields={['code']}
+      check={() => checkCode(code, LENGTH)}
+      onSubmit={() => {
+        send({ code });
+      }}
+    >
       {(errorAt) => (
         <CodeField
-          label={text.codeDigits(LENGTH)} name="code" length={LENGTH} value={code} onChange={setCode} error={errorAt('code')}
-          onComplete={(value) => { send({ code: value }); }}
+          label={text.codeDigits(LENGTH)}
+          name="code"
+          length={LENGTH}
+          value={code}
+          onChange={setCode}
+          error={errorAt('code')}
+          onComplete={(value) => {
+            send({ code: value });
+          }}
         />
       )}
     </StepForm>
@@ -40,10 +56,18 @@ export function EnrolFactor({ view, step, flow }: StepProps<'ENROL_FACTOR'>) {
     case 'TOTP':
       return (
         <>
-          <StepHead title={text.enrolTitle} site={site}>{text.enrolTotpText}</StepHead>
+          <StepHead title={text.enrolTitle} site={site}>
+            {text.enrolTotpText}
+          </StepHead>
           <div className="step-stack">
             <QrCode content={enrolment.uri} label={text.enrolTotpImage} />
-            {enrolment.uri.startsWith('otpauth:') && <p className="step-center"><Link href={enrolment.uri} variant="quiet">{text.enrolTotpOpen}</Link></p>}
+            {enrolment.uri.startsWith('otpauth:') && (
+              <p className="step-center">
+                <Link href={enrolment.uri} variant="quiet">
+                  {text.enrolTotpOpen}
+                </Link>
+              </p>
+            )}
             <div>
               <p className="step-quiet">{text.enrolTotpByHand}</p>
               <code className="step-key">{enrolment.secret.replace(/(.{4})(?=.)/g, '$1 ')}</code>
@@ -55,10 +79,19 @@ export function EnrolFactor({ view, step, flow }: StepProps<'ENROL_FACTOR'>) {
     case 'WEBAUTHN':
       return (
         <>
-          <StepHead title={text.enrolTitle} site={site}>{text.enrolWebauthnText}</StepHead>
+          <StepHead title={text.enrolTitle} site={site}>
+            {text.enrolWebauthnText}
+          </StepHead>
           <div className="step-stack">
             <ProblemSummary title={text.problemsTitle} problems={summary} round={flow.round} />
-            <Passkey label={text.createPasskey} ask={() => passkeyCreate(enrolment.optionsJson)} sending={flow.sending === 'ENROL_FACTOR'} onCredential={(credential) => { send({ credential }); }} />
+            <Passkey
+              label={text.createPasskey}
+              ask={() => passkeyCreate(enrolment.optionsJson)}
+              sending={flow.sending === 'ENROL_FACTOR'}
+              onCredential={(credential) => {
+                send({ credential });
+              }}
+            />
           </div>
         </>
       );
@@ -66,15 +99,31 @@ export function EnrolFactor({ view, step, flow }: StepProps<'ENROL_FACTOR'>) {
       if (enrolment.hint == null) {
         return (
           <>
-            <StepHead title={text.enrolTitle} site={site}>{text.enrolPhoneText}</StepHead>
+            <StepHead title={text.enrolTitle} site={site}>
+              {text.enrolPhoneText}
+            </StepHead>
             <StepForm
-              view={view} flow={flow} submit={text.sendCode} fields={['credential']} check={() => missing({ credential: phone })}
-              onSubmit={() => { send({ credential: phone.trim() }); }}
+              view={view}
+              flow={flow}
+              submit={text.sendCode}
+              fields={['credential']}
+              check={() => missing({ credential: phone })}
+              onSubmit={() => {
+                send({ credential: phone.trim() });
+              }}
             >
               {(errorAt) => (
                 <TextField
-                  label={text.phone} help={text.phoneHelp} name="phone" type="tel" inputMode="tel" autoComplete="tel" ltr
-                  value={phone} onChange={setPhone} error={errorAt('credential')}
+                  label={text.phone}
+                  help={text.phoneHelp}
+                  name="phone"
+                  type="tel"
+                  inputMode="tel"
+                  autoComplete="tel"
+                  ltr
+                  value={phone}
+                  onChange={setPhone}
+                  error={errorAt('credential')}
                 />
               )}
             </StepForm>
@@ -83,9 +132,13 @@ export function EnrolFactor({ view, step, flow }: StepProps<'ENROL_FACTOR'>) {
       }
       return (
         <>
-          <StepHead title={text.enrolTitle} site={site}>{text.enrolPhoneCodeText(enrolment.hint)}</StepHead>
+          <StepHead title={text.enrolTitle} site={site}>
+            {text.enrolPhoneCodeText(enrolment.hint)}
+          </StepHead>
           {codeForm}
-          <div className="step-aside step-quiet"><Resend flow={flow} afterSeconds={RESEND_AFTER_SECONDS} /></div>
+          <div className="step-aside step-quiet">
+            <Resend flow={flow} afterSeconds={RESEND_AFTER_SECONDS} />
+          </div>
         </>
       );
   }
@@ -100,7 +153,8 @@ function QrCode({ content, label }: { content: string; label: string }) {
     const count = code.getModuleCount();
     let drawn = '';
     for (let row = 0; row < count; row += 1) {
-      for (let column = 0; column < count; column += 1) if (code.isDark(row, column)) drawn += `M${column} ${row}h1v1h-1z`;
+      for (let column = 0; column < count; column += 1)
+        if (code.isDark(row, column)) drawn += `M${column} ${row}h1v1h-1z`;
     }
     return { path: drawn, size: count };
   }, [content]);

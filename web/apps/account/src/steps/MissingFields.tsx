@@ -11,11 +11,18 @@ export function MissingFields({ view, step, flow }: StepProps<'MISSING_FIELDS'>)
   const [profile, setProfile] = useState<ProfileValues>({});
   return (
     <>
-      <StepHead title={text.missingTitle} site={site}>{text.missingText(site)}</StepHead>
+      <StepHead title={text.missingTitle} site={site}>
+        {text.missingText(site)}
+      </StepHead>
       <StepForm
-        view={view} flow={flow} submit={text.save} fields={step.fields.map((it) => it.name)}
+        view={view}
+        flow={flow}
+        submit={text.save}
+        fields={step.fields.map((it) => it.name)}
         check={() => missing(requiredValues(step.fields, profile))}
-        onSubmit={() => { flow.send({ type: 'MISSING_FIELDS', profile: profileInput(profile) }); }}
+        onSubmit={() => {
+          flow.send({ type: 'MISSING_FIELDS', profile: profileInput(profile) });
+        }}
       >
         {(errorAt) => <ProfileFields fields={step.fields} values={profile} onChange={setProfile} errorAt={errorAt} />}
       </StepForm>

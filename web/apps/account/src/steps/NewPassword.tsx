@@ -19,17 +19,30 @@ export function NewPassword({ view, step, flow }: StepProps<'NEW_PASSWORD'>) {
         {setup ? text.ownerSetupText(site) : step.emailHint != null ? text.passwordFor(step.emailHint) : null}
       </StepHead>
       <StepForm
-        view={view} flow={flow} submit={text.savePassword} fields={['password']} passwordMinLength={least}
+        view={view}
+        flow={flow}
+        submit={text.savePassword}
+        fields={['password']}
+        passwordMinLength={least}
         check={() => ({ ...shortPassword(password, least), ...missing({ password }) })}
-        onSubmit={() => { flow.send({ type: 'NEW_PASSWORD', password }); }}
+        onSubmit={() => {
+          flow.send({ type: 'NEW_PASSWORD', password });
+        }}
       >
         {(errorAt) => (
           <>
             {setup && step.emailHint != null && <p className="step-quiet">{text.passwordFor(step.emailHint)}</p>}
             <PasswordField
-              label={setup ? text.choosePassword : text.newPassword} name="password" autoComplete="new-password" isRequired
-              showLabel={text.showPassword} hideLabel={text.hidePassword}
-              help={text.passwordLength(least)} value={password} onChange={setPassword} error={errorAt('password')}
+              label={setup ? text.choosePassword : text.newPassword}
+              name="password"
+              autoComplete="new-password"
+              isRequired
+              showLabel={text.showPassword}
+              hideLabel={text.hidePassword}
+              help={text.passwordLength(least)}
+              value={password}
+              onChange={setPassword}
+              error={errorAt('password')}
             />
           </>
         )}

@@ -27,9 +27,20 @@ export function Passkey({ label, ask, onCredential, sending }: PasskeyProps) {
   return (
     <>
       {stopped !== null && (
-        <Callout tone="warn" announce="alert">{stopped === 'missing' ? text.passkeyMissing : text.passkeyStopped}</Callout>
+        <Callout tone="warn" announce="alert">
+          {stopped === 'missing' ? text.passkeyMissing : text.passkeyStopped}
+        </Callout>
       )}
-      <Button variant="primary" wide pending={asking || sending} onPress={() => { void begin(); }}>{label}</Button>
+      <Button
+        variant="primary"
+        wide
+        pending={asking || sending}
+        onPress={() => {
+          void begin();
+        }}
+      >
+        {label}
+      </Button>
     </>
   );
 }

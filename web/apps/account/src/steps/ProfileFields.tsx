@@ -15,12 +15,24 @@ export interface ProfileFieldsProps {
 /** The parts of a profile that the site asks for. */
 export function ProfileFields({ fields, values, onChange, errorAt }: ProfileFieldsProps) {
   const text = useText();
-  const labels: Record<string, string> = { firstName: text.firstName, lastName: text.lastName, nickname: text.nickname };
+  const labels: Record<string, string> = {
+    firstName: text.firstName,
+    lastName: text.lastName,
+    nickname: text.nickname,
+  };
   return fields.map(({ name, required }) => (
     <TextField
-      key={name} name={name} label={labels[name] ?? name} optional={required ? undefined : text.optional} isRequired={required}
-      autoComplete={AUTOCOMPLETE[name] ?? 'off'} value={values[name] ?? ''} error={errorAt(name)}
-      onChange={(value) => { onChange({ ...values, [name]: value }); }}
+      key={name}
+      name={name}
+      label={labels[name] ?? name}
+      optional={required ? undefined : text.optional}
+      isRequired={required}
+      autoComplete={AUTOCOMPLETE[name] ?? 'off'}
+      value={values[name] ?? ''}
+      error={errorAt(name)}
+      onChange={(value) => {
+        onChange({ ...values, [name]: value });
+      }}
     />
   ));
 }

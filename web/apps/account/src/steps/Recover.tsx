@@ -11,16 +11,31 @@ export function RecoverRequest({ view, step, flow }: StepProps<'RECOVER_REQUEST'
   const [email, setEmail] = useEmail(step.email);
   return (
     <>
-      <StepHead title={text.recoverTitle} site={siteName(view, text)}>{text.recoverText}</StepHead>
+      <StepHead title={text.recoverTitle} site={siteName(view, text)}>
+        {text.recoverText}
+      </StepHead>
       <StepForm
-        view={view} flow={flow} submit={text.recover} fields={['email']} check={() => missing({ email })}
-        onSubmit={() => { flow.send({ type: 'RECOVER_REQUEST', email: email.trim() }); }}
+        view={view}
+        flow={flow}
+        submit={text.recover}
+        fields={['email']}
+        check={() => missing({ email })}
+        onSubmit={() => {
+          flow.send({ type: 'RECOVER_REQUEST', email: email.trim() });
+        }}
       >
         {(errorAt) => <EmailField value={email} onChange={setEmail} error={errorAt('email')} />}
       </StepForm>
       {!view.canGoBack && (
         <div className="step-ways">
-          <Button variant="link" onPress={() => { flow.send({ type: 'SWITCH', to: 'SIGN_IN', email: email.trim() || null }); }}>{text.backToSignIn}</Button>
+          <Button
+            variant="link"
+            onPress={() => {
+              flow.send({ type: 'SWITCH', to: 'SIGN_IN', email: email.trim() || null });
+            }}
+          >
+            {text.backToSignIn}
+          </Button>
         </div>
       )}
     </>
@@ -33,15 +48,34 @@ export function RecoverSent({ view, step, flow }: StepProps<'RECOVER_SENT'>) {
   const { summary } = problemsFor(view, text, [], {});
   return (
     <>
-      <StepHead title={text.recoverSentTitle} site={siteName(view, text)}>{text.recoverSentText(step.emailHint)}</StepHead>
+      <StepHead title={text.recoverSentTitle} site={siteName(view, text)}>
+        {text.recoverSentText(step.emailHint)}
+      </StepHead>
       <div className="step-stack">
         <ProblemSummary title={text.problemsTitle} problems={summary} round={flow.round} />
-        <Button wide onPress={() => { flow.send({ type: 'SWITCH', to: 'SIGN_IN', email: null }); }}>{text.backToSignIn}</Button>
+        <Button
+          wide
+          onPress={() => {
+            flow.send({ type: 'SWITCH', to: 'SIGN_IN', email: null });
+          }}
+        >
+          {text.backToSignIn}
+        </Button>
       </div>
       <div className="step-aside step-quiet">
         <span>{text.spamHint}</span>
-        <Button variant="link" pending={flow.sending === 'RESEND'} onPress={() => { flow.send({ type: 'RESEND' }); }}>{text.recoverAgain}</Button>
-        <p role="status">{flow.answered === 'RESEND' && flow.failure === null && view.problems.length === 0 ? text.resentLink : ''}</p>
+        <Button
+          variant="link"
+          pending={flow.sending === 'RESEND'}
+          onPress={() => {
+            flow.send({ type: 'RESEND' });
+          }}
+        >
+          {text.recoverAgain}
+        </Button>
+        <p role="status">
+          {flow.answered === 'RESEND' && flow.failure === null && view.problems.length === 0 ? text.resentLink : ''}
+        </p>
       </div>
     </>
   );

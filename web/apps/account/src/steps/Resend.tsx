@@ -12,13 +12,27 @@ function Wait({ flow, seconds }: { flow: Flow; seconds: number }) {
   const text = useText();
   const left = useCountdown(seconds);
   if (left > 0) return <span className="step-quiet">{text.resendIn(clock(left))}</span>;
-  return <Button variant="link" pending={flow.sending === 'RESEND'} onPress={() => { flow.send({ type: 'RESEND' }); }}>{text.resend}</Button>;
+  return (
+    <Button
+      variant="link"
+      pending={flow.sending === 'RESEND'}
+      onPress={() => {
+        flow.send({ type: 'RESEND' });
+      }}
+    >
+      {text.resend}
+    </Button>
+  );
 }
 
 /** Says that a new code was sent, to those who see and those who listen. */
 export function ResentNote({ flow, problems }: { flow: Flow; problems: number }) {
   const text = useText();
-  return <p role="status" className="step-quiet">{flow.answered === 'RESEND' && flow.failure === null && problems === 0 ? text.resent : ''}</p>;
+  return (
+    <p role="status" className="step-quiet">
+      {flow.answered === 'RESEND' && flow.failure === null && problems === 0 ? text.resent : ''}
+    </p>
+  );
 }
 
 function useCountdown(seconds: number): number {
@@ -27,8 +41,12 @@ function useCountdown(seconds: number): number {
   useEffect(() => {
     if (over) return;
     const from = performance.now() - passed * 1000;
-    const timer = setTimeout(() => { setPassed(Math.round((performance.now() - from) / 1000)); }, 1000);
-    return () => { clearTimeout(timer); };
+    const timer = setTimeout(() => {
+      setPassed(Math.round((performance.now() - from) / 1000));
+    }, 1000);
+    return () => {
+      clearTimeout(timer);
+    };
   }, [over, passed]);
   return Math.max(0, seconds - passed);
 }

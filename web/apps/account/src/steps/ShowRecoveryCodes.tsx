@@ -12,25 +12,63 @@ export function ShowRecoveryCodes({ view, step, flow }: StepProps<'SHOW_RECOVERY
   const [copied, setCopied] = useState(false);
   const plain = `${site}\n\n${step.codes.join('\n')}\n`;
   const copy = () => {
-    navigator.clipboard.writeText(plain).then(() => { setCopied(true); }, () => { setCopied(false); });
+    navigator.clipboard.writeText(plain).then(
+      () => {
+        setCopied(true);
+      },
+      () => {
+        setCopied(false);
+      },
+    );
   };
   return (
     <>
-      <StepHead title={text.recoveryCodesTitle} site={site}>{text.recoveryCodesText}</StepHead>
+      <StepHead title={text.recoveryCodesTitle} site={site}>
+        {text.recoveryCodesText}
+      </StepHead>
       <div className="step-stack">
         <ul className="step-codes">
-          {step.codes.map((it) => <li key={it}><code>{it}</code></li>)}
+          {step.codes.map((it) => (
+            <li key={it}>
+              <code>{it}</code>
+            </li>
+          ))}
         </ul>
         <div className="step-row">
-          <Button size="small" onPress={copy}>{text.copy}</Button>
-          <Button size="small" onPress={() => { download(`${site} recovery codes.txt`, plain); }}>{text.download}</Button>
-          <Button size="small" onPress={() => { print(); }}>{text.print}</Button>
-          <span role="status" className="step-quiet">{copied ? text.copied : ''}</span>
+          <Button size="small" onPress={copy}>
+            {text.copy}
+          </Button>
+          <Button
+            size="small"
+            onPress={() => {
+              download(`${site} recovery codes.txt`, plain);
+            }}
+          >
+            {text.download}
+          </Button>
+          <Button
+            size="small"
+            onPress={() => {
+              print();
+            }}
+          >
+            {text.print}
+          </Button>
+          <span role="status" className="step-quiet">
+            {copied ? text.copied : ''}
+          </span>
         </div>
-        <Checkbox isSelected={saved} onChange={setSaved}>{text.savedCodes}</Checkbox>
+        <Checkbox isSelected={saved} onChange={setSaved}>
+          {text.savedCodes}
+        </Checkbox>
         <Button
-          variant="primary" wide pending={flow.sending === 'ACKNOWLEDGE'} disabledReason={saved ? undefined : text.savedCodesFirst}
-          onPress={() => { flow.send({ type: 'ACKNOWLEDGE' }); }}
+          variant="primary"
+          wide
+          pending={flow.sending === 'ACKNOWLEDGE'}
+          disabledReason={saved ? undefined : text.savedCodesFirst}
+          onPress={() => {
+            flow.send({ type: 'ACKNOWLEDGE' });
+          }}
         >
           {text.goOn}
         </Button>

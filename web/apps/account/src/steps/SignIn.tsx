@@ -18,39 +18,71 @@ export function SignIn({ view, step, flow }: StepProps<'SIGN_IN'>) {
   const providers = step.providers.filter((it) => isSafeUrl(it.url));
   return (
     <>
-      <StepHead title={owner ? text.ownerSignInTitle(site) : text.signInTitle(site)} site={site}>{owner ? text.ownerSignInText : null}</StepHead>
+      <StepHead title={owner ? text.ownerSignInTitle(site) : text.signInTitle(site)} site={site}>
+        {owner ? text.ownerSignInText : null}
+      </StepHead>
       <StepForm
-        view={view} flow={flow} submit={text.signIn} fields={['email', 'password']}
+        view={view}
+        flow={flow}
+        submit={text.signIn}
+        fields={['email', 'password']}
         check={() => missing({ email, password })}
-        onSubmit={() => { flow.send({ type: 'SIGN_IN', email: email.trim(), password, captcha: null }); }}
+        onSubmit={() => {
+          flow.send({ type: 'SIGN_IN', email: email.trim(), password, captcha: null });
+        }}
       >
         {(errorAt) => (
           <>
             <EmailField value={email} onChange={setEmail} error={errorAt('email')} />
             <PasswordField
-              label={text.password} name="password" autoComplete="current-password" showLabel={text.showPassword} hideLabel={text.hidePassword} isRequired
-              value={password} onChange={setPassword} error={errorAt('password')}
+              label={text.password}
+              name="password"
+              autoComplete="current-password"
+              showLabel={text.showPassword}
+              hideLabel={text.hidePassword}
+              isRequired
+              value={password}
+              onChange={setPassword}
+              error={errorAt('password')}
             />
           </>
         )}
       </StepForm>
       {step.canRecover && (
         <div className="step-ways">
-          <Button variant="link" onPress={() => { flow.send({ type: 'SWITCH', to: 'RECOVER', email: email.trim() || null }); }}>{text.forgot}</Button>
+          <Button
+            variant="link"
+            onPress={() => {
+              flow.send({ type: 'SWITCH', to: 'RECOVER', email: email.trim() || null });
+            }}
+          >
+            {text.forgot}
+          </Button>
         </div>
       )}
       {providers.length > 0 && (
         <>
           <p className="step-or">{text.or}</p>
           <div className="step-stack">
-            {providers.map((it) => <Link key={it.id} href={it.url} variant="button">{text.signInWith(it.name)}</Link>)}
+            {providers.map((it) => (
+              <Link key={it.id} href={it.url} variant="button">
+                {text.signInWith(it.name)}
+              </Link>
+            ))}
           </div>
         </>
       )}
       {step.canSignUp && (
         <p className="step-aside">
           <span>{text.noAccount}</span>
-          <Button variant="link" onPress={() => { flow.send({ type: 'SWITCH', to: 'SIGN_UP', email: email.trim() || null }); }}>{text.createAccount}</Button>
+          <Button
+            variant="link"
+            onPress={() => {
+              flow.send({ type: 'SWITCH', to: 'SIGN_UP', email: email.trim() || null });
+            }}
+          >
+            {text.createAccount}
+          </Button>
         </p>
       )}
     </>

@@ -19,19 +19,38 @@ export function SignUp({ view, step, flow }: StepProps<'SIGN_UP'>) {
   const setup = view.kind === 'OWNER_SETUP';
   return (
     <>
-      <StepHead title={setup ? text.ownerFirstTitle : text.signUpTitle} site={site}>{setup ? text.ownerSetupText(site) : text.signUpText(site)}</StepHead>
+      <StepHead title={setup ? text.ownerFirstTitle : text.signUpTitle} site={site}>
+        {setup ? text.ownerSetupText(site) : text.signUpText(site)}
+      </StepHead>
       <StepForm
-        view={view} flow={flow} submit={text.signUp} fields={['email', 'password', ...step.fields.map((it) => it.name)]} passwordMinLength={least}
-        check={() => ({ ...shortPassword(password, least), ...missing({ email, password, ...requiredValues(step.fields, profile) }) })}
-        onSubmit={() => { flow.send({ type: 'SIGN_UP', email: email.trim(), password, profile: profileInput(profile), captcha: null }); }}
+        view={view}
+        flow={flow}
+        submit={text.signUp}
+        fields={['email', 'password', ...step.fields.map((it) => it.name)]}
+        passwordMinLength={least}
+        check={() => ({
+          ...shortPassword(password, least),
+          ...missing({ email, password, ...requiredValues(step.fields, profile) }),
+        })}
+        onSubmit={() => {
+          flow.send({ type: 'SIGN_UP', email: email.trim(), password, profile: profileInput(profile), captcha: null });
+        }}
       >
         {(errorAt) => (
           <>
             <EmailField value={email} onChange={setEmail} error={errorAt('email')} />
             <ProfileFields fields={step.fields} values={profile} onChange={setProfile} errorAt={errorAt} />
             <PasswordField
-              label={text.choosePassword} name="password" autoComplete="new-password" showLabel={text.showPassword} hideLabel={text.hidePassword} isRequired
-              help={text.passwordLength(least)} value={password} onChange={setPassword} error={errorAt('password')}
+              label={text.choosePassword}
+              name="password"
+              autoComplete="new-password"
+              showLabel={text.showPassword}
+              hideLabel={text.hidePassword}
+              isRequired
+              help={text.passwordLength(least)}
+              value={password}
+              onChange={setPassword}
+              error={errorAt('password')}
             />
           </>
         )}
@@ -39,7 +58,14 @@ export function SignUp({ view, step, flow }: StepProps<'SIGN_UP'>) {
       {!setup && (
         <p className="step-aside">
           <span>{text.haveAccount}</span>
-          <Button variant="link" onPress={() => { flow.send({ type: 'SWITCH', to: 'SIGN_IN', email: email.trim() || null }); }}>{text.signIn}</Button>
+          <Button
+            variant="link"
+            onPress={() => {
+              flow.send({ type: 'SWITCH', to: 'SIGN_IN', email: email.trim() || null });
+            }}
+          >
+            {text.signIn}
+          </Button>
         </p>
       )}
     </>

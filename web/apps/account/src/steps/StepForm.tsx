@@ -38,7 +38,18 @@ export function StepForm({ view, flow, submit, fields, check, onSubmit, password
       <ProblemSummary title={text.problemsTitle} problems={summary} round={flow.round} />
       {children(at)}
       <FormActions>
-        <Button type="submit" variant="primary" wide pending={flow.sending !== null && flow.sending !== 'RESEND' && flow.sending !== 'SWITCH' && flow.sending !== 'BACK' && flow.sending !== 'CANCEL'}>
+        <Button
+          type="submit"
+          variant="primary"
+          wide
+          pending={
+            flow.sending !== null &&
+            flow.sending !== 'RESEND' &&
+            flow.sending !== 'SWITCH' &&
+            flow.sending !== 'BACK' &&
+            flow.sending !== 'CANCEL'
+          }
+        >
           {submit}
         </Button>
       </FormActions>

@@ -29,15 +29,21 @@ const SignUp = lazy(() => later().then((it) => ({ default: it.SignUp })));
 const VerifyEmail = lazy(() => later().then((it) => ({ default: it.VerifyEmail })));
 const AnswerFactor = lazy(() => import('./AnswerFactor.tsx').then((it) => ({ default: it.AnswerFactor })));
 const EnrolFactor = lazy(() => import('./EnrolFactor.tsx').then((it) => ({ default: it.EnrolFactor })));
-const ShowRecoveryCodes = lazy(() => import('./ShowRecoveryCodes.tsx').then((it) => ({ default: it.ShowRecoveryCodes })));
+const ShowRecoveryCodes = lazy(() =>
+  import('./ShowRecoveryCodes.tsx').then((it) => ({ default: it.ShowRecoveryCodes })),
+);
 
 /** The page of one step. */
 export function StepPage({ view, flow, linkIsOver }: { view: FlowView; flow: Flow; linkIsOver: boolean }) {
   const text = useText();
   const key = stepKey(view.step);
   useEffect(() => {
-    const timer = setTimeout(() => { later().catch(() => undefined); }, 500);
-    return () => { clearTimeout(timer); };
+    const timer = setTimeout(() => {
+      later().catch(() => undefined);
+    }, 500);
+    return () => {
+      clearTimeout(timer);
+    };
   }, []);
   return (
     <>
@@ -58,25 +64,44 @@ function pageOf(view: FlowView, flow: Flow) {
   const { step } = view;
   const all = { view, flow };
   switch (step.type) {
-    case 'SIGN_IN': return <SignIn {...all} step={step} />;
-    case 'SIGN_UP': return <SignUp {...all} step={step} />;
-    case 'VERIFY_EMAIL': return <VerifyEmail {...all} step={step} />;
-    case 'AWAIT_APPROVAL': return <AwaitApproval {...all} step={step} />;
-    case 'MISSING_FIELDS': return <MissingFields {...all} step={step} />;
-    case 'RECOVER_REQUEST': return <RecoverRequest {...all} step={step} />;
-    case 'RECOVER_SENT': return <RecoverSent {...all} step={step} />;
-    case 'NEW_PASSWORD': return <NewPassword {...all} step={step} />;
-    case 'CHOOSE_FACTOR': return <ChooseFactor {...all} step={step} />;
-    case 'ANSWER_FACTOR': return <AnswerFactor {...all} step={step} />;
-    case 'ENROL_FACTOR': return <EnrolFactor {...all} step={step} />;
-    case 'SHOW_RECOVERY_CODES': return <ShowRecoveryCodes {...all} step={step} />;
-    case 'CONSENT': return <Consent {...all} step={step} />;
-    case 'CONFIRM_SIGN_OUT': return <ConfirmSignOut {...all} step={step} />;
-    case 'REDIRECT': return <Redirect step={step} />;
-    case 'POST_MESSAGE': return <PostMessage view={view} step={step} />;
-    case 'DONE': return <Done {...all} step={step} />;
-    case 'FAILED': return <Failed {...all} step={step} />;
-    default: return unreachable(step);
+    case 'SIGN_IN':
+      return <SignIn {...all} step={step} />;
+    case 'SIGN_UP':
+      return <SignUp {...all} step={step} />;
+    case 'VERIFY_EMAIL':
+      return <VerifyEmail {...all} step={step} />;
+    case 'AWAIT_APPROVAL':
+      return <AwaitApproval {...all} step={step} />;
+    case 'MISSING_FIELDS':
+      return <MissingFields {...all} step={step} />;
+    case 'RECOVER_REQUEST':
+      return <RecoverRequest {...all} step={step} />;
+    case 'RECOVER_SENT':
+      return <RecoverSent {...all} step={step} />;
+    case 'NEW_PASSWORD':
+      return <NewPassword {...all} step={step} />;
+    case 'CHOOSE_FACTOR':
+      return <ChooseFactor {...all} step={step} />;
+    case 'ANSWER_FACTOR':
+      return <AnswerFactor {...all} step={step} />;
+    case 'ENROL_FACTOR':
+      return <EnrolFactor {...all} step={step} />;
+    case 'SHOW_RECOVERY_CODES':
+      return <ShowRecoveryCodes {...all} step={step} />;
+    case 'CONSENT':
+      return <Consent {...all} step={step} />;
+    case 'CONFIRM_SIGN_OUT':
+      return <ConfirmSignOut {...all} step={step} />;
+    case 'REDIRECT':
+      return <Redirect step={step} />;
+    case 'POST_MESSAGE':
+      return <PostMessage view={view} step={step} />;
+    case 'DONE':
+      return <Done {...all} step={step} />;
+    case 'FAILED':
+      return <Failed {...all} step={step} />;
+    default:
+      return unreachable(step);
   }
 }
 
@@ -87,9 +112,12 @@ function unreachable(step: never): never {
 /** A page keeps what was typed for as long as the question is the same. */
 function stepKey(step: Step): string {
   switch (step.type) {
-    case 'ANSWER_FACTOR': return `${step.type} ${step.factor.id}`;
-    case 'ENROL_FACTOR': return `${step.type} ${step.factor} ${step.enrolment.type === 'PHONE' ? String(step.enrolment.hint) : ''}`;
-    default: return step.type;
+    case 'ANSWER_FACTOR':
+      return `${step.type} ${step.factor.id}`;
+    case 'ENROL_FACTOR':
+      return `${step.type} ${step.factor} ${step.enrolment.type === 'PHONE' ? String(step.enrolment.hint) : ''}`;
+    default:
+      return step.type;
   }
 }
 
@@ -107,7 +135,9 @@ function Arrival({ question, view, round }: { question: string; view: FlowView; 
     const first = round <= 1;
     if (first && (self !== top || !matchMedia('(hover: hover)').matches)) return;
     const frame = requestAnimationFrame(focusQuestion);
-    return () => { cancelAnimationFrame(frame); };
+    return () => {
+      cancelAnimationFrame(frame);
+    };
   }, [question, view, round]);
   return null;
 }
@@ -122,22 +152,36 @@ function FailureNote({ failure, flow }: { failure: Failure; flow: Flow }) {
   const text = useText();
   switch (failure.why) {
     case 'offline':
-      return <Callout tone="warn" announce="alert" title={text.offlineTitle}><p>{text.offlineText}</p></Callout>;
+      return (
+        <Callout tone="warn" announce="alert" title={text.offlineTitle}>
+          <p>{text.offlineText}</p>
+        </Callout>
+      );
     case 'expired':
       return (
         <Callout tone="warn" announce="alert" title={text.expiredTitle}>
           <p>{text.expiredText}</p>
-          <p><Link href={startUrl(flow.start)}>{text.startAgain}</Link></p>
+          <p>
+            <Link href={startUrl(flow.start)}>{text.startAgain}</Link>
+          </p>
         </Callout>
       );
     case 'refused':
-      return <Callout tone="bad" announce="alert"><p>{problemText(text, failure.code, failure.message) || text.brokenText}</p></Callout>;
+      return (
+        <Callout tone="bad" announce="alert">
+          <p>{problemText(text, failure.code, failure.message) || text.brokenText}</p>
+        </Callout>
+      );
     case 'broken':
       return (
         <Callout tone="bad" announce="alert" title={text.brokenTitle}>
           <p>{text.brokenText}</p>
           {failure.requestId !== null && <p className="step-reference">{text.requestId(failure.requestId)}</p>}
-          <p><Button variant="link" onPress={flow.refresh}>{text.tryAgain}</Button></p>
+          <p>
+            <Button variant="link" onPress={flow.refresh}>
+              {text.tryAgain}
+            </Button>
+          </p>
         </Callout>
       );
   }
@@ -153,8 +197,26 @@ export function WaysOut({ view, flow }: { view: FlowView; flow: Flow }) {
   if (!view.canGoBack && !cancel) return null;
   return (
     <div className="account-ways">
-      {view.canGoBack && <Button variant="link" onPress={() => { flow.send({ type: 'BACK' }); }}>{text.back}</Button>}
-      {cancel && <Button variant="link" onPress={() => { flow.send({ type: 'CANCEL' }); }}>{text.returnTo(siteName(view, text))}</Button>}
+      {view.canGoBack && (
+        <Button
+          variant="link"
+          onPress={() => {
+            flow.send({ type: 'BACK' });
+          }}
+        >
+          {text.back}
+        </Button>
+      )}
+      {cancel && (
+        <Button
+          variant="link"
+          onPress={() => {
+            flow.send({ type: 'CANCEL' });
+          }}
+        >
+          {text.returnTo(siteName(view, text))}
+        </Button>
+      )}
     </div>
   );
 }

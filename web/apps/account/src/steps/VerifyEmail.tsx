@@ -15,12 +15,35 @@ export const checkCode = (code: string, length: number): LocalProblems =>
 export function VerifyEmail({ view, step, flow }: StepProps<'VERIFY_EMAIL'>) {
   const text = useText();
   const [code, setCode] = useState('');
-  const send = (digits: string) => { flow.send({ type: 'VERIFY_EMAIL', code: digits }); };
+  const send = (digits: string) => {
+    flow.send({ type: 'VERIFY_EMAIL', code: digits });
+  };
   return (
     <>
-      <StepHead title={text.verifyTitle} site={siteName(view, text)}>{text.codeSentTo(step.emailHint)}</StepHead>
-      <StepForm view={view} flow={flow} submit={text.verify} fields={['code']} check={() => checkCode(code, LENGTH)} onSubmit={() => { send(code); }}>
-        {(errorAt) => <CodeField label={text.codeDigits(LENGTH)} name="code" length={LENGTH} value={code} onChange={setCode} onComplete={send} error={errorAt('code')} />}
+      <StepHead title={text.verifyTitle} site={siteName(view, text)}>
+        {text.codeSentTo(step.emailHint)}
+      </StepHead>
+      <StepForm
+        view={view}
+        flow={flow}
+        submit={text.verify}
+        fields={['code']}
+        check={() => checkCode(code, LENGTH)}
+        onSubmit={() => {
+          send(code);
+        }}
+      >
+        {(errorAt) => (
+          <CodeField
+            label={text.codeDigits(LENGTH)}
+            name="code"
+            length={LENGTH}
+            value={code}
+            onChange={setCode}
+            onComplete={send}
+            error={errorAt('code')}
+          />
+        )}
       </StepForm>
       <div className="step-aside step-quiet">
         <span>{text.spamHint}</span>

@@ -20,7 +20,13 @@ const leaf = (problem: Problem) => problem.field?.split('.').at(-1) ?? null;
 export type LocalProblems = Readonly<Record<string, string>>;
 
 /** Spreads problems over the fields a page has; what fits no field stands above the form. */
-export function problemsFor(view: FlowView, text: Catalogue, fields: readonly string[], local: LocalProblems, passwordMinLength?: number) {
+export function problemsFor(
+  view: FlowView,
+  text: Catalogue,
+  fields: readonly string[],
+  local: LocalProblems,
+  passwordMinLength?: number,
+) {
   const hasLocal = Object.keys(local).length > 0;
   const known = new Set(fields);
   const say = (problem: Problem) => problemText(text, problem.code, problem.message, passwordMinLength);
@@ -33,18 +39,26 @@ export function problemsFor(view: FlowView, text: Catalogue, fields: readonly st
   };
   const summary: SummaryProblem[] = hasLocal
     ? []
-    : view.problems.filter((it) => !known.has(leaf(it) ?? '')).map((it, idx) => ({ key: `${it.code}${idx}`, text: say(it) }));
+    : view.problems
+        .filter((it) => !known.has(leaf(it) ?? ''))
+        .map((it, idx) => ({ key: `${it.code}${idx}`, text: say(it) }));
   return { at, summary };
 }
 
 /** Marks empty ones among the given values. */
 export function missing(values: Readonly<Record<string, string>>): LocalProblems {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value.trim() === '').map(([field]) => [field, 'REQUIRED']));
+  return Object.fromEntries(
+    Object.entries(values)
+      .filter(([, value]) => value.trim() === '')
+      .map(([field]) => [field, 'REQUIRED']),
+  );
 }
 
 /** Moves the focus to the first field that is marked as wrong. */
 export function focusFirstProblem(): void {
-  requestAnimationFrame(() => { document.querySelector<HTMLElement>('main [aria-invalid="true"]')?.focus(); });
+  requestAnimationFrame(() => {
+    document.querySelector<HTMLElement>('main [aria-invalid="true"]')?.focus();
+  });
 }
 
 export type ProfileValues = Readonly<Record<string, string>>;

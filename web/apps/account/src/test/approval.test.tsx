@@ -6,7 +6,14 @@ import { routeOf } from '../flow/route.ts';
 import en from '../text/en.ts';
 import { expectAccessible } from './page.tsx';
 
-const PENDING = { siteName: 'Atlas', name: 'Anna Beispiel', email: 'anna@example.org', emailVerified: false, createdDate: '2026-01-01T12:00:00.000Z', state: 'PENDING' };
+const PENDING = {
+  siteName: 'Atlas',
+  name: 'Anna Beispiel',
+  email: 'anna@example.org',
+  emailVerified: false,
+  createdDate: '2026-01-01T12:00:00.000Z',
+  state: 'PENDING',
+};
 
 /** Opens the page of a link; each request takes the next reply, the last one stays. */
 function open(...replies: [status: number, body: unknown][]) {
@@ -15,7 +22,11 @@ function open(...replies: [status: number, body: unknown][]) {
   vi.stubGlobal('fetch', (path: string, init: RequestInit) => {
     const [status, body] = replies[Math.min(idx, replies.length - 1)] ?? [500, {}];
     idx += 1;
-    sent.push({ path, method: init.method, body: typeof init.body === 'string' ? JSON.parse(init.body) as unknown : null });
+    sent.push({
+      path,
+      method: init.method,
+      body: typeof init.body === 'string' ? (JSON.parse(init.body) as unknown) : null,
+    });
     return Promise.resolve(new Response(JSON.stringify(body), { status }));
   });
   history.replaceState(null, '', '/account/approve#a1.secret');
@@ -28,18 +39,29 @@ describe('the page of an approval link', () => {
   beforeAll(() => import('../page/ApprovalPage.tsx'));
 
   it('is found by what stands behind #', () => {
-    expect(routeOf({ pathname: '/account/approve', search: '', hash: '#a1.x' })).toEqual({ to: 'approve', token: 'a1.x' });
+    expect(routeOf({ pathname: '/account/approve', search: '', hash: '#a1.x' })).toEqual({
+      to: 'approve',
+      token: 'a1.x',
+    });
     expect(routeOf({ pathname: '/account/approve', search: '?token=a1.x', hash: '' })).toEqual({ to: 'unknown' });
   });
 
   it('changes nothing by being opened, and approves with one press', async () => {
     const { sent, user } = open([200, PENDING], [200, { ...PENDING, state: 'APPROVED' }]);
-    expect(await screen.findByRole('heading', { level: 1, name: 'Anna Beispiel asks to join Atlas' }, { timeout: 5000 })).toBeTruthy();
+    expect(
+      await screen.findByRole('heading', { level: 1, name: 'Anna Beispiel asks to join Atlas' }, { timeout: 5000 }),
+    ).toBeTruthy();
     await expectAccessible();
     expect(sent).toEqual([{ path: '/_api/account/v1/approvals', method: 'POST', body: { token: 'a1.secret' } }]);
     await user.click(screen.getByRole('button', { name: 'Approve' }));
-    expect(await screen.findByRole('heading', { level: 1, name: 'Anna Beispiel can sign in now' }, { timeout: 5000 })).toBeTruthy();
-    expect(sent[1]).toEqual({ path: '/_api/account/v1/approvals/decide', method: 'POST', body: { token: 'a1.secret', decision: 'APPROVE' } });
+    expect(
+      await screen.findByRole('heading', { level: 1, name: 'Anna Beispiel can sign in now' }, { timeout: 5000 }),
+    ).toBeTruthy();
+    expect(sent[1]).toEqual({
+      path: '/_api/account/v1/approvals/decide',
+      method: 'POST',
+      body: { token: 'a1.secret', decision: 'APPROVE' },
+    });
     await expectAccessible();
   });
 
@@ -58,7 +80,9 @@ describe('the page of an approval link', () => {
 
   it('says when there is nothing to decide, and when there is no answer', async () => {
     open([400, { message: 'x' }]);
-    await waitFor(() => { expect(document.title).toBe('There is nothing left to decide'); });
+    await waitFor(() => {
+      expect(document.title).toBe('There is nothing left to decide');
+    });
     expect(await screen.findByRole('heading', { level: 1, name: 'There is nothing left to decide' })).toBeTruthy();
     await expectAccessible();
   });
@@ -72,7 +96,11 @@ describe('the page of an approval link', () => {
     });
     await screen.findByRole('heading', { level: 1, name: 'Bob Beispiel asks to join Atlas' });
     await user.click(screen.getByRole('button', { name: 'Approve' }));
-    expect(sent.map((it) => it.body)).toEqual([{ token: 'a1.secret' }, { token: 'a1.other' }, { token: 'a1.other', decision: 'APPROVE' }]);
+    expect(sent.map((it) => it.body)).toEqual([
+      { token: 'a1.secret' },
+      { token: 'a1.other' },
+      { token: 'a1.other', decision: 'APPROVE' },
+    ]);
   });
 
   it('takes the focus along to each question and to its answer', async () => {
@@ -84,10 +112,12 @@ describe('the page of an approval link', () => {
     expect(focused()).toBe('Anna Beispiel asks to join Atlas');
     await user.click(screen.getByRole('button', { name: 'Decline' }));
     await user.click(screen.getByRole('button', { name: 'Decline' }));
-    await waitFor(() => { expect(focused()).toBe('Anna Beispiel was declined'); });
+    await waitFor(() => {
+      expect(focused()).toBe('Anna Beispiel was declined');
+    });
   });
 
-  it('writes dates as the person\'s region does', async () => {
+  it("writes dates as the person's region does", async () => {
     vi.spyOn(navigator, 'languages', 'get').mockReturnValue(['de', 'en-GB']);
     open([200, PENDING]);
     expect(await screen.findByText(/1 January 2026/)).toBeTruthy();
@@ -98,6 +128,8 @@ describe('the page of an approval link', () => {
     await user.click(await screen.findByRole('button', { name: 'Approve' }));
     expect(await screen.findByText(en.offlineText)).toBeTruthy();
     await user.click(screen.getByRole('button', { name: 'Approve' }));
-    expect(await screen.findByRole('heading', { level: 1, name: 'Anna Beispiel can sign in now' }, { timeout: 5000 })).toBeTruthy();
+    expect(
+      await screen.findByRole('heading', { level: 1, name: 'Anna Beispiel can sign in now' }, { timeout: 5000 }),
+    ).toBeTruthy();
   });
 });

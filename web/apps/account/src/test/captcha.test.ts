@@ -4,11 +4,15 @@ import { solve, zeroBits } from '../flow/captcha.ts';
 import { answerFlow } from '../flow/request.ts';
 import { viewOf } from './views.ts';
 
-afterEach(() => { vi.unstubAllGlobals(); });
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
 
 describe('captcha', () => {
   it('counts zero bits as the server does', () => {
-    expect([[0x2c], [0x0b], [0, 0x80], [0, 0, 1], [0, 0]].map((it) => zeroBits(new Uint8Array(it)))).toEqual([2, 4, 8, 23, 16]);
+    expect([[0x2c], [0x0b], [0, 0x80], [0, 0, 1], [0, 0]].map((it) => zeroBits(new Uint8Array(it)))).toEqual([
+      2, 4, 8, 23, 16,
+    ]);
   });
 
   it('finds a number that makes the hash small', async () => {
@@ -23,14 +27,21 @@ describe('captcha', () => {
     const asks = { ...signIn, problems: [{ field: null, code: '-19971', message: 'captcha' }] };
     const sent: unknown[] = [];
     const reply = (json: unknown) => new Response(JSON.stringify(json), { status: 200 });
-    vi.stubGlobal('fetch', vi.fn((path: string, init?: RequestInit) => {
-      sent.push(init?.body === undefined ? path : JSON.parse(init.body as string));
-      if (path.endsWith('/captcha')) return Promise.resolve(reply({ challenge: 'c', bits: 4 }));
-      return Promise.resolve(reply((init?.body as string).includes('"captcha":null') ? asks : signIn));
-    }));
+    vi.stubGlobal(
+      'fetch',
+      vi.fn((path: string, init?: RequestInit) => {
+        sent.push(init?.body === undefined ? path : JSON.parse(init.body as string));
+        if (path.endsWith('/captcha')) return Promise.resolve(reply({ challenge: 'c', bits: 4 }));
+        return Promise.resolve(reply((init?.body as string).includes('"captcha":null') ? asks : signIn));
+      }),
+    );
     const input: FlowInput = { type: 'SIGN_IN', email: 'mara@example.org', password: 'x', captcha: null };
     expect(await answerFlow('t', input)).toEqual({ view: signIn });
-    expect(sent).toEqual([input, '/_api/account/v1/captcha', { ...input, captcha: expect.stringMatching(/^c~\d+$/) as string }]);
+    expect(sent).toEqual([
+      input,
+      '/_api/account/v1/captcha',
+      { ...input, captcha: expect.stringMatching(/^c~\d+$/) as string },
+    ]);
     sent.length = 0;
     await answerFlow('t', { type: 'RESEND' });
     expect(sent).toEqual([{ type: 'RESEND' }]);

@@ -18,7 +18,10 @@ describe('addresses', () => {
   });
 
   it.each([
-    ['/account/sign-in?clientId=c1&returnUrl=https%3A%2F%2Fapp.example%2F', { kind: 'SIGN_IN', clientId: 'c1', returnUrl: 'https://app.example/' }],
+    [
+      '/account/sign-in?clientId=c1&returnUrl=https%3A%2F%2Fapp.example%2F',
+      { kind: 'SIGN_IN', clientId: 'c1', returnUrl: 'https://app.example/' },
+    ],
     ['/account/sign-up', { kind: 'SIGN_UP' }],
     ['/account/sign-out', { kind: 'SIGN_OUT' }],
     ['/account/owner', { kind: 'OWNER_SIGN_IN' }],
@@ -43,7 +46,9 @@ describe('sign-in', () => {
     const { user, inputs } = openPage(FLOW, signIn, 'never');
     await user.type(await screen.findByRole('textbox', { name: 'Email' }), ' mara@example.org ');
     await user.type(screen.getByLabelText('Password'), 'a b c{Enter}{Enter}');
-    await waitFor(() => { expect(inputs()).toEqual([{ type: 'SIGN_IN', email: 'mara@example.org', password: 'a b c', captcha: null }]); });
+    await waitFor(() => {
+      expect(inputs()).toEqual([{ type: 'SIGN_IN', email: 'mara@example.org', password: 'a b c', captcha: null }]);
+    });
   });
 
   it('says at the field what is missing and sends nothing', async () => {
@@ -51,8 +56,12 @@ describe('sign-in', () => {
     await user.click(await screen.findByRole('button', { name: 'Sign in' }));
     const email = screen.getByRole('textbox', { name: 'Email' });
     expect(email.getAttribute('aria-invalid')).toBe('true');
-    expect(document.getElementById((email.getAttribute('aria-describedby') ?? '').split(' ')[0] ?? '')?.textContent).toBe('Please fill this in.');
-    await waitFor(() => { expect(document.activeElement).toBe(email); });
+    expect(
+      document.getElementById((email.getAttribute('aria-describedby') ?? '').split(' ')[0] ?? '')?.textContent,
+    ).toBe('Please fill this in.');
+    await waitFor(() => {
+      expect(document.activeElement).toBe(email);
+    });
     expect(inputs()).toEqual([]);
   });
 
@@ -63,13 +72,18 @@ describe('sign-in', () => {
     await user.type(screen.getByLabelText('Password'), 'secret{Enter}');
     const alert = await screen.findByRole('alert');
     expect(within(alert).getByText('The email or password does not match.')).toBeTruthy();
-    await waitFor(() => { expect(document.activeElement).toBe(alert); });
+    await waitFor(() => {
+      expect(document.activeElement).toBe(alert);
+    });
     expect(screen.getByRole<HTMLInputElement>('textbox', { name: 'Email' }).value).toBe('mara@example.org');
     expect(screen.getByLabelText<HTMLInputElement>('Password').value).toBe('secret');
   });
 
   it('keeps what was typed when there is no answer, and sends again', async () => {
-    const { user, inputs } = openPage(FLOW, signIn, 'no answer', { ...signIn, step: { type: 'DONE', message: 'SIGNED_IN' } });
+    const { user, inputs } = openPage(FLOW, signIn, 'no answer', {
+      ...signIn,
+      step: { type: 'DONE', message: 'SIGNED_IN' },
+    });
     await user.type(await screen.findByRole('textbox', { name: 'Email' }), 'mara@example.org');
     await user.type(screen.getByLabelText('Password'), 'secret{Enter}');
     expect((await screen.findByRole('alert')).textContent).toContain('No connection');
@@ -99,7 +113,10 @@ describe('sign-in', () => {
 
 describe('the other steps send what the server expects', () => {
   it('sign-up, with the problems at their fields', async () => {
-    const refused = { ...signUp, problems: [{ field: 'profile.firstName', code: 'ODD', message: 'The server says so.' }] };
+    const refused = {
+      ...signUp,
+      problems: [{ field: 'profile.firstName', code: 'ODD', message: 'The server says so.' }],
+    };
     const { user, inputs } = openPage(FLOW, signUp, refused);
     await user.type(await screen.findByRole('textbox', { name: 'Email' }), 'mara@example.org');
     await user.type(screen.getByRole('textbox', { name: 'First name' }), 'Mara');
@@ -109,32 +126,48 @@ describe('the other steps send what the server expects', () => {
     expect(inputs()).toEqual([]);
     await user.type(screen.getByLabelText('Password'), ' but longer now{Enter}');
     expect(await screen.findByText('The server says so.')).toBeTruthy();
-    await waitFor(() => { expect(document.activeElement).toBe(screen.getByRole('textbox', { name: 'First name' })); });
-    expect(inputs()).toEqual([{
-      type: 'SIGN_UP', email: 'mara@example.org', password: 'short but longer now', captcha: null,
-      profile: { firstName: 'Mara', lastName: null, nickname: null },
-    }]);
+    await waitFor(() => {
+      expect(document.activeElement).toBe(screen.getByRole('textbox', { name: 'First name' }));
+    });
+    expect(inputs()).toEqual([
+      {
+        type: 'SIGN_UP',
+        email: 'mara@example.org',
+        password: 'short but longer now',
+        captcha: null,
+        profile: { firstName: 'Mara', lastName: null, nickname: null },
+      },
+    ]);
   });
 
   it('a pasted code, whatever stands around its digits', async () => {
     const { user, inputs } = openPage(FLOW, viewOf({ type: 'VERIFY_EMAIL', emailHint: 'm', resendAfterSeconds: 0 }));
     await user.click(await screen.findByRole('textbox', { name: '6-digit code' }));
     await user.paste(' 123-٤٥6 ');
-    await waitFor(() => { expect(inputs()).toEqual([{ type: 'VERIFY_EMAIL', code: '123456' }]); });
+    await waitFor(() => {
+      expect(inputs()).toEqual([{ type: 'VERIFY_EMAIL', code: '123456' }]);
+    });
   });
 
   it('a new code, and says that it was sent', async () => {
     const { user, inputs } = openPage(FLOW, viewOf({ type: 'VERIFY_EMAIL', emailHint: 'm', resendAfterSeconds: 0 }));
     await user.click(await screen.findByRole('button', { name: 'Send a new code' }));
-    await waitFor(() => { expect(screen.getByRole('status').textContent).toBe('A new code is on its way.'); });
+    await waitFor(() => {
+      expect(screen.getByRole('status').textContent).toBe('A new code is on its way.');
+    });
     expect(inputs()).toEqual([{ type: 'RESEND' }]);
   });
 
   it('consent and its refusal', async () => {
-    const { user, inputs } = openPage(FLOW, viewOf({ type: 'CONSENT', clientName: 'Trip Planner', scopes: ['openid', 'own.scope'] }));
+    const { user, inputs } = openPage(
+      FLOW,
+      viewOf({ type: 'CONSENT', clientName: 'Trip Planner', scopes: ['openid', 'own.scope'] }),
+    );
     await screen.findByText('own.scope');
     await user.click(screen.getByRole('button', { name: 'Do not allow' }));
-    await waitFor(() => { expect(inputs()).toEqual([{ type: 'CONSENT', allowed: false }]); });
+    await waitFor(() => {
+      expect(inputs()).toEqual([{ type: 'CONSENT', allowed: false }]);
+    });
   });
 
   it('recovery codes go on only once they are said to be saved', async () => {
@@ -145,43 +178,93 @@ describe('the other steps send what the server expects', () => {
     expect(inputs()).toEqual([]);
     await user.click(screen.getByRole('checkbox'));
     await user.click(screen.getByRole('button', { name: 'Continue' }));
-    await waitFor(() => { expect(inputs()).toEqual([{ type: 'ACKNOWLEDGE' }]); });
+    await waitFor(() => {
+      expect(inputs()).toEqual([{ type: 'ACKNOWLEDGE' }]);
+    });
   });
 
   it('a factor is chosen by its id', async () => {
-    const { user, inputs } = openPage(FLOW, viewOf({ type: 'CHOOSE_FACTOR', factors: [{ id: 'f2', factor: 'SMS', hint: '42' }] }));
+    const { user, inputs } = openPage(
+      FLOW,
+      viewOf({ type: 'CHOOSE_FACTOR', factors: [{ id: 'f2', factor: 'SMS', hint: '42' }] }),
+    );
     await user.click(await screen.findByRole('button', { name: /Text message/ }));
-    await waitFor(() => { expect(inputs()).toEqual([{ type: 'CHOOSE_FACTOR', factorId: 'f2' }]); });
+    await waitFor(() => {
+      expect(inputs()).toEqual([{ type: 'CHOOSE_FACTOR', factorId: 'f2' }]);
+    });
   });
 
   it('sign-out takes a click', async () => {
-    const { user, inputs } = openPage(FLOW, viewOf({ type: 'CONFIRM_SIGN_OUT', displayName: null }, { kind: 'SIGN_OUT' }));
+    const { user, inputs } = openPage(
+      FLOW,
+      viewOf({ type: 'CONFIRM_SIGN_OUT', displayName: null }, { kind: 'SIGN_OUT' }),
+    );
     await user.click(await screen.findByRole('button', { name: 'Sign out' }));
-    await waitFor(() => { expect(inputs()).toEqual([{ type: 'CONFIRM_SIGN_OUT' }]); });
+    await waitFor(() => {
+      expect(inputs()).toEqual([{ type: 'CONFIRM_SIGN_OUT' }]);
+    });
   });
 
   it('a popup tells its opener, at the top level and at the exact origin, and closes', async () => {
     const told: unknown[] = [];
-    vi.stubGlobal('opener', { postMessage: (...args: unknown[]) => { told.push(args); } });
-    vi.stubGlobal('close', () => { told.push('closed'); });
-    openPage(FLOW, viewOf({ type: 'POST_MESSAGE', origin: 'https://app.example', code: null, state: 's1', error: 'login_required', errorDescription: 'Nobody is signed in.' }));
+    vi.stubGlobal('opener', {
+      postMessage: (...args: unknown[]) => {
+        told.push(args);
+      },
+    });
+    vi.stubGlobal('close', () => {
+      told.push('closed');
+    });
+    openPage(
+      FLOW,
+      viewOf({
+        type: 'POST_MESSAGE',
+        origin: 'https://app.example',
+        code: null,
+        state: 's1',
+        error: 'login_required',
+        errorDescription: 'Nobody is signed in.',
+      }),
+    );
     await screen.findByRole('heading', { name: 'All done' });
     await waitFor(() => {
-      expect(told).toEqual([[{ error: 'login_required', error_description: 'Nobody is signed in.', state: 's1' }, 'https://app.example'], 'closed']);
+      expect(told).toEqual([
+        [{ error: 'login_required', error_description: 'Nobody is signed in.', state: 's1' }, 'https://app.example'],
+        'closed',
+      ]);
     });
   });
 });
 
 it('a frame tells its parent and nobody else', () => {
   const told: unknown[] = [];
-  const frame = { parent: { postMessage: (...args: unknown[]) => { told.push(args); } }, close: () => { told.push('closed'); } } as unknown as Window;
-  const step = { type: 'POST_MESSAGE', origin: 'https://app.example', code: 'c1', state: 's1', error: null, errorDescription: null } as const;
+  const frame = {
+    parent: {
+      postMessage: (...args: unknown[]) => {
+        told.push(args);
+      },
+    },
+    close: () => {
+      told.push('closed');
+    },
+  } as unknown as Window;
+  const step = {
+    type: 'POST_MESSAGE',
+    origin: 'https://app.example',
+    code: 'c1',
+    state: 's1',
+    error: null,
+    errorDescription: null,
+  } as const;
   expect(postAnswer(step, frame)).toBe(true);
   expect(told).toEqual([[{ code: 'c1', state: 's1' }, 'https://app.example']]);
 });
 
 describe('when there is no view', () => {
-  const refusal = (status: number, code: string) => ({ status, body: { message: 'm', details: { applicationError: { code, description: 'The server says no.', data: {} } } } });
+  const refusal = (status: number, code: string) => ({
+    status,
+    body: { message: 'm', details: { applicationError: { code, description: 'The server says no.', data: {} } } },
+  });
 
   it('an expired flow offers a new one', async () => {
     openPage(FLOW, refusal(404, 'NOT_FOUND'));
@@ -192,12 +275,19 @@ describe('when there is no view', () => {
   });
 
   it('begins anew at the site that the server names, or that was asked for', async () => {
-    const gone = { status: 400, body: { details: { applicationError: { code: 'INVALID_STATE_TOKEN', data: { clientId: 'c1' } } } } };
+    const gone = {
+      status: 400,
+      body: { details: { applicationError: { code: 'INVALID_STATE_TOKEN', data: { clientId: 'c1' } } } },
+    };
     openPage(FLOW, gone);
-    expect((await screen.findByRole('link', { name: 'Start again' })).getAttribute('href')).toBe('/account/sign-in?clientId=c1');
+    expect((await screen.findByRole('link', { name: 'Start again' })).getAttribute('href')).toBe(
+      '/account/sign-in?clientId=c1',
+    );
     cleanup();
     openPage('/account/sign-up?clientId=c2&returnUrl=https%3A%2F%2Fapp.example%2F', refusal(429, 'THROTTLED_FEATURE'));
-    expect((await screen.findByRole('link', { name: 'Start again' })).getAttribute('href')).toBe('/account/sign-up?clientId=c2&returnUrl=https%3A%2F%2Fapp.example%2F');
+    expect((await screen.findByRole('link', { name: 'Start again' })).getAttribute('href')).toBe(
+      '/account/sign-up?clientId=c2&returnUrl=https%3A%2F%2Fapp.example%2F',
+    );
   });
 
   it('does not offer what would end on the same page again', async () => {
@@ -205,8 +295,13 @@ describe('when there is no view', () => {
     await screen.findByText(en.problem.client);
     expect(screen.queryByRole('link')).toBeNull();
     cleanup();
-    openPage('/account/sign-in?clientId=c1&returnUrl=https%3A%2F%2Fevil.example%2F', refusal(400, 'REDIRECT_URI_NOT_ALLOWED'));
-    expect((await screen.findByRole('link', { name: 'Start again' })).getAttribute('href')).toBe('/account/sign-in?clientId=c1');
+    openPage(
+      '/account/sign-in?clientId=c1&returnUrl=https%3A%2F%2Fevil.example%2F',
+      refusal(400, 'REDIRECT_URI_NOT_ALLOWED'),
+    );
+    expect((await screen.findByRole('link', { name: 'Start again' })).getAttribute('href')).toBe(
+      '/account/sign-in?clientId=c1',
+    );
   });
 
   it('says what was refused at an address that the browser opened, and asks nobody', async () => {
@@ -221,7 +316,7 @@ describe('when there is no view', () => {
     expect(sent).toEqual([]);
   });
 
-  it('a refusal shows the server\'s sentence', async () => {
+  it("a refusal shows the server's sentence", async () => {
     openPage('/account/sign-in', refusal(400, 'ODD'));
     expect(await screen.findByText('The server says no.')).toBeTruthy();
   });
@@ -237,7 +332,9 @@ describe('when there is no view', () => {
 describe('after the end', () => {
   it('leads to the site, and nowhere when nobody knows where that is', async () => {
     openPage(FLOW, viewOf({ type: 'DONE', message: 'SIGNED_OUT' }));
-    expect((await screen.findByRole('link', { name: 'Go to Atlas' })).getAttribute('href')).toBe('https://atlas.example');
+    expect((await screen.findByRole('link', { name: 'Go to Atlas' })).getAttribute('href')).toBe(
+      'https://atlas.example',
+    );
     cleanup();
     openPage(FLOW, viewOf({ type: 'DONE', message: 'SIGNED_OUT' }, { homeUrl: null }));
     await screen.findByRole('heading', { name: 'You are signed out' });
@@ -246,7 +343,9 @@ describe('after the end', () => {
 
   it('signs in at the same site with the new password', async () => {
     openPage(FLOW, viewOf({ type: 'DONE', message: 'PASSWORD_CHANGED' }, { kind: 'RECOVER' }));
-    expect((await screen.findByRole('link', { name: 'Sign in' })).getAttribute('href')).toBe('/account/sign-in?clientId=c1');
+    expect((await screen.findByRole('link', { name: 'Sign in' })).getAttribute('href')).toBe(
+      '/account/sign-in?clientId=c1',
+    );
   });
 
   it('a link that is over leads to the form for another, and says why', async () => {

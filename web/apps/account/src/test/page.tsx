@@ -8,7 +8,11 @@ import { App } from '../App.tsx';
 import en from '../text/en.ts';
 
 export type Reply = FlowView | { status: number; body: unknown } | 'no answer' | 'never';
-export interface Sent { method: string; path: string; body: unknown }
+export interface Sent {
+  method: string;
+  path: string;
+  body: unknown;
+}
 
 /** Each request takes the next reply; the last one stays. */
 export function openPage(address: string, ...replies: [Reply, ...Reply[]]) {
@@ -17,7 +21,11 @@ export function openPage(address: string, ...replies: [Reply, ...Reply[]]) {
   vi.stubGlobal('fetch', (path: string, init: RequestInit) => {
     const reply = replies[Math.min(idx, replies.length - 1)] ?? 'no answer';
     idx += 1;
-    sent.push({ method: init.method ?? 'GET', path, body: typeof init.body === 'string' ? JSON.parse(init.body) as unknown : null });
+    sent.push({
+      method: init.method ?? 'GET',
+      path,
+      body: typeof init.body === 'string' ? (JSON.parse(init.body) as unknown) : null,
+    });
     if (reply === 'no answer') return Promise.reject(new TypeError('Failed to fetch'));
     if (reply === 'never') return new Promise<Response>(() => undefined);
     const [status, body] = 'status' in reply ? [reply.status, reply.body] : [200, reply];
@@ -25,12 +33,15 @@ export function openPage(address: string, ...replies: [Reply, ...Reply[]]) {
   });
   history.replaceState(null, '', address);
   render(<App language="en" catalogue={en} languageIsGuess={false} />);
-  const inputs = () => sent.filter((it) => it.method === 'POST' && it.path.includes('/flows/')).map((it) => it.body as FlowInput);
+  const inputs = () =>
+    sent.filter((it) => it.method === 'POST' && it.path.includes('/flows/')).map((it) => it.body as FlowInput);
   return { sent, inputs, user: userEvent.setup() };
 }
 
 /** Colour needs a real browser and is checked there. */
 export async function expectAccessible(): Promise<void> {
-  const { violations } = await axe.run(document.body, { rules: { 'color-contrast': { enabled: false }, region: { enabled: false } } });
+  const { violations } = await axe.run(document.body, {
+    rules: { 'color-contrast': { enabled: false }, region: { enabled: false } },
+  });
   expect(violations.map((it) => `${it.id}: ${it.nodes.map((node) => node.html).join(' ')}`)).toEqual([]);
 }

@@ -10,13 +10,23 @@ describe('languages', () => {
   });
 
   it('have a name of their own', () => {
-    expect(LANGUAGES.map(nativeName)).toEqual(['العربية', 'Deutsch', 'English', 'Español', 'Français', 'עברית', '日本語']);
+    expect(LANGUAGES.map(nativeName)).toEqual([
+      'العربية',
+      'Deutsch',
+      'English',
+      'Español',
+      'Français',
+      'עברית',
+      '日本語',
+    ]);
   });
 
   it.each(LANGUAGES)('%s leaves no text empty and every argument in its place', async (tag) => {
     const texts = (value: unknown): string[] =>
-      typeof value === 'string' ? [value]
-        : typeof value === 'function' ? [check((value as (...args: string[]) => string)('7', '8'), value.length)]
+      typeof value === 'string'
+        ? [value]
+        : typeof value === 'function'
+          ? [check((value as (...args: string[]) => string)('7', '8'), value.length)]
           : Object.values(value as object).flatMap(texts);
     const check = (text: string, args: number) => {
       expect(text).toContain('7');
@@ -28,6 +38,13 @@ describe('languages', () => {
 });
 
 describe('addresses that may be opened', () => {
-  it.each(['https://a.example/x', '/studio', 'com.example.app:/back'])('%s', (url) => { expect(isSafeUrl(url)).toBe(true); });
-  it.each(['javascript:alert(1)', ' JavaScript:alert(1)', 'data:text/html,x', 'blob:https://a.example/1', 'http://[' ])('not %s', (url) => { expect(isSafeUrl(url)).toBe(false); });
+  it.each(['https://a.example/x', '/studio', 'com.example.app:/back'])('%s', (url) => {
+    expect(isSafeUrl(url)).toBe(true);
+  });
+  it.each(['javascript:alert(1)', ' JavaScript:alert(1)', 'data:text/html,x', 'blob:https://a.example/1', 'http://['])(
+    'not %s',
+    (url) => {
+      expect(isSafeUrl(url)).toBe(false);
+    },
+  );
 });

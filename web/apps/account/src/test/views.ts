@@ -3,79 +3,203 @@ import type { FlowView, Step } from '@stoa/api';
 
 export function viewOf(step: Step, more: Partial<FlowView> = {}): FlowView {
   return {
-    token: 'aaaa.next', kind: 'SIGN_IN', site: { name: 'Atlas', language: null, logoUrl: null }, step, problems: [], canGoBack: false, cancelUrl: '/', clientId: 'c1', homeUrl: 'https://atlas.example', ...more,
+    token: 'aaaa.next',
+    kind: 'SIGN_IN',
+    site: { name: 'Atlas', language: null, logoUrl: null },
+    step,
+    problems: [],
+    canGoBack: false,
+    cancelUrl: '/',
+    clientId: 'c1',
+    homeUrl: 'https://atlas.example',
+    ...more,
   };
 }
 
-const profile = [{ name: 'firstName', required: true }, { name: 'lastName', required: false }];
+const profile = [
+  { name: 'firstName', required: true },
+  { name: 'lastName', required: false },
+];
 const passkey = '{"challenge":"AAAA"}';
 
 export const VIEWS: { [Type in Step['type']]: { title: string | RegExp; view: FlowView }[] } = {
   SIGN_IN: [
     {
       title: 'Sign in to Atlas',
-      view: viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true, providers: [{ id: 'p', name: 'Example University', url: '/p' }] }),
+      view: viewOf({
+        type: 'SIGN_IN',
+        email: null,
+        canSignUp: true,
+        canRecover: true,
+        providers: [{ id: 'p', name: 'Example University', url: '/p' }],
+      }),
     },
     {
       title: 'Sign in to run Atlas',
-      view: viewOf({ type: 'SIGN_IN', email: null, canSignUp: false, canRecover: true, providers: [] }, { kind: 'OWNER_SIGN_IN', cancelUrl: null }),
+      view: viewOf(
+        { type: 'SIGN_IN', email: null, canSignUp: false, canRecover: true, providers: [] },
+        { kind: 'OWNER_SIGN_IN', cancelUrl: null },
+      ),
     },
   ],
   SIGN_UP: [
-    { title: 'Create your account', view: viewOf({ type: 'SIGN_UP', email: null, fields: profile, passwordMinLength: 8 }, { kind: 'SIGN_UP' }) },
-    { title: /^Welcome/, view: viewOf({ type: 'SIGN_UP', email: null, fields: [], passwordMinLength: 8 }, { kind: 'OWNER_SETUP', cancelUrl: null }) },
+    {
+      title: 'Create your account',
+      view: viewOf({ type: 'SIGN_UP', email: null, fields: profile, passwordMinLength: 8 }, { kind: 'SIGN_UP' }),
+    },
+    {
+      title: /^Welcome/,
+      view: viewOf(
+        { type: 'SIGN_UP', email: null, fields: [], passwordMinLength: 8 },
+        { kind: 'OWNER_SETUP', cancelUrl: null },
+      ),
+    },
   ],
-  VERIFY_EMAIL: [{ title: 'Check your email', view: viewOf({ type: 'VERIFY_EMAIL', emailHint: 'm…@example.org', resendAfterSeconds: 30 }, { canGoBack: true }) }],
+  VERIFY_EMAIL: [
+    {
+      title: 'Check your email',
+      view: viewOf({ type: 'VERIFY_EMAIL', emailHint: 'm…@example.org', resendAfterSeconds: 30 }, { canGoBack: true }),
+    },
+  ],
   AWAIT_APPROVAL: [{ title: 'Almost there', view: viewOf({ type: 'AWAIT_APPROVAL', emailHint: 'm…@example.org' }) }],
   MISSING_FIELDS: [{ title: 'A few more details', view: viewOf({ type: 'MISSING_FIELDS', fields: profile }) }],
-  RECOVER_REQUEST: [{ title: 'Reset your password', view: viewOf({ type: 'RECOVER_REQUEST', email: 'a@example.org' }) }],
+  RECOVER_REQUEST: [
+    { title: 'Reset your password', view: viewOf({ type: 'RECOVER_REQUEST', email: 'a@example.org' }) },
+  ],
   RECOVER_SENT: [{ title: 'Check your email', view: viewOf({ type: 'RECOVER_SENT', emailHint: 'a@example.org' }) }],
   NEW_PASSWORD: [
-    { title: 'Choose a new password', view: viewOf({ type: 'NEW_PASSWORD', emailHint: 'a@example.org', passwordMinLength: 8 }) },
-    { title: /^Welcome/, view: viewOf({ type: 'NEW_PASSWORD', emailHint: null, passwordMinLength: 10 }, { kind: 'OWNER_SETUP' }) },
+    {
+      title: 'Choose a new password',
+      view: viewOf({ type: 'NEW_PASSWORD', emailHint: 'a@example.org', passwordMinLength: 8 }),
+    },
+    {
+      title: /^Welcome/,
+      view: viewOf({ type: 'NEW_PASSWORD', emailHint: null, passwordMinLength: 10 }, { kind: 'OWNER_SETUP' }),
+    },
   ],
-  CHOOSE_FACTOR: [{
-    title: 'Confirm it is you',
-    view: viewOf({ type: 'CHOOSE_FACTOR', factors: [{ id: 'f1', factor: 'TOTP', hint: null }, { id: 'f2', factor: 'SMS', hint: '42' }] }),
-  }],
+  CHOOSE_FACTOR: [
+    {
+      title: 'Confirm it is you',
+      view: viewOf({
+        type: 'CHOOSE_FACTOR',
+        factors: [
+          { id: 'f1', factor: 'TOTP', hint: null },
+          { id: 'f2', factor: 'SMS', hint: '42' },
+        ],
+      }),
+    },
+  ],
   ANSWER_FACTOR: [
     {
       title: 'Confirm it is you',
-      view: viewOf({ type: 'ANSWER_FACTOR', factor: { id: 'f2', factor: 'SMS', hint: '42' }, challenge: { type: 'CODE', length: 6, resendAfterSeconds: 0 }, canRememberDevice: true }),
+      view: viewOf({
+        type: 'ANSWER_FACTOR',
+        factor: { id: 'f2', factor: 'SMS', hint: '42' },
+        challenge: { type: 'CODE', length: 6, resendAfterSeconds: 0 },
+        canRememberDevice: true,
+      }),
     },
     {
       title: 'Confirm it is you',
-      view: viewOf({ type: 'ANSWER_FACTOR', factor: { id: 'f3', factor: 'WEBAUTHN', hint: null }, challenge: { type: 'WEBAUTHN', optionsJson: passkey }, canRememberDevice: false }),
+      view: viewOf({
+        type: 'ANSWER_FACTOR',
+        factor: { id: 'f3', factor: 'WEBAUTHN', hint: null },
+        challenge: { type: 'WEBAUTHN', optionsJson: passkey },
+        canRememberDevice: false,
+      }),
     },
     {
       title: 'Confirm it is you',
-      view: viewOf({ type: 'ANSWER_FACTOR', factor: { id: 'f4', factor: 'PUSH', hint: null }, challenge: { type: 'PUSH', transactionId: 't' }, canRememberDevice: false }),
+      view: viewOf({
+        type: 'ANSWER_FACTOR',
+        factor: { id: 'f4', factor: 'PUSH', hint: null },
+        challenge: { type: 'PUSH', transactionId: 't' },
+        canRememberDevice: false,
+      }),
     },
     {
       title: 'Confirm it is you',
-      view: viewOf({ type: 'ANSWER_FACTOR', factor: { id: 'f5', factor: 'RECOVERY_CODE', hint: null }, challenge: null, canRememberDevice: false }),
+      view: viewOf({
+        type: 'ANSWER_FACTOR',
+        factor: { id: 'f5', factor: 'RECOVERY_CODE', hint: null },
+        challenge: null,
+        canRememberDevice: false,
+      }),
     },
     {
       title: 'Confirm it is you',
-      view: viewOf({ type: 'ANSWER_FACTOR', factor: { id: 'f6', factor: 'PASSWORD', hint: null }, challenge: null, canRememberDevice: false }),
+      view: viewOf({
+        type: 'ANSWER_FACTOR',
+        factor: { id: 'f6', factor: 'PASSWORD', hint: null },
+        challenge: null,
+        canRememberDevice: false,
+      }),
     },
   ],
   ENROL_FACTOR: [
-    { title: 'Protect your account', view: viewOf({ type: 'ENROL_FACTOR', factor: 'TOTP', enrolment: { type: 'TOTP', secret: 'JBSWY3DP', uri: 'otpauth://totp/Atlas?secret=JBSWY3DP' } }) },
-    { title: 'Protect your account', view: viewOf({ type: 'ENROL_FACTOR', factor: 'WEBAUTHN', enrolment: { type: 'WEBAUTHN', optionsJson: passkey } }) },
-    { title: 'Protect your account', view: viewOf({ type: 'ENROL_FACTOR', factor: 'SMS', enrolment: { type: 'PHONE', hint: null } }) },
-    { title: 'Protect your account', view: viewOf({ type: 'ENROL_FACTOR', factor: 'SMS', enrolment: { type: 'PHONE', hint: '42' } }) },
+    {
+      title: 'Protect your account',
+      view: viewOf({
+        type: 'ENROL_FACTOR',
+        factor: 'TOTP',
+        enrolment: { type: 'TOTP', secret: 'JBSWY3DP', uri: 'otpauth://totp/Atlas?secret=JBSWY3DP' },
+      }),
+    },
+    {
+      title: 'Protect your account',
+      view: viewOf({ type: 'ENROL_FACTOR', factor: 'WEBAUTHN', enrolment: { type: 'WEBAUTHN', optionsJson: passkey } }),
+    },
+    {
+      title: 'Protect your account',
+      view: viewOf({ type: 'ENROL_FACTOR', factor: 'SMS', enrolment: { type: 'PHONE', hint: null } }),
+    },
+    {
+      title: 'Protect your account',
+      view: viewOf({ type: 'ENROL_FACTOR', factor: 'SMS', enrolment: { type: 'PHONE', hint: '42' } }),
+    },
   ],
-  SHOW_RECOVERY_CODES: [{ title: 'Save your recovery codes', view: viewOf({ type: 'SHOW_RECOVERY_CODES', codes: ['AAAA-1111', 'BBBB-2222'] }) }],
-  CONSENT: [{ title: 'Allow Trip Planner?', view: viewOf({ type: 'CONSENT', clientName: 'Trip Planner', scopes: ['openid', 'own.scope'] }) }],
-  CONFIRM_SIGN_OUT: [{ title: 'Sign out of Atlas?', view: viewOf({ type: 'CONFIRM_SIGN_OUT', displayName: 'Mara' }, { kind: 'SIGN_OUT' }) }],
+  SHOW_RECOVERY_CODES: [
+    {
+      title: 'Save your recovery codes',
+      view: viewOf({ type: 'SHOW_RECOVERY_CODES', codes: ['AAAA-1111', 'BBBB-2222'] }),
+    },
+  ],
+  CONSENT: [
+    {
+      title: 'Allow Trip Planner?',
+      view: viewOf({ type: 'CONSENT', clientName: 'Trip Planner', scopes: ['openid', 'own.scope'] }),
+    },
+  ],
+  CONFIRM_SIGN_OUT: [
+    {
+      title: 'Sign out of Atlas?',
+      view: viewOf({ type: 'CONFIRM_SIGN_OUT', displayName: 'Mara' }, { kind: 'SIGN_OUT' }),
+    },
+  ],
   REDIRECT: [{ title: 'This cannot go on', view: viewOf({ type: 'REDIRECT', url: 'javascript:alert(1)' }) }],
-  POST_MESSAGE: [{ title: 'All done', view: viewOf({ type: 'POST_MESSAGE', origin: 'https://app.example', code: 'c', state: 's', error: null, errorDescription: null }) }],
+  POST_MESSAGE: [
+    {
+      title: 'All done',
+      view: viewOf({
+        type: 'POST_MESSAGE',
+        origin: 'https://app.example',
+        code: 'c',
+        state: 's',
+        error: null,
+        errorDescription: null,
+      }),
+    },
+  ],
   DONE: [
     { title: 'You are signed in', view: viewOf({ type: 'DONE', message: 'SIGNED_IN' }) },
     { title: 'You are signed out', view: viewOf({ type: 'DONE', message: 'SIGNED_OUT' }) },
     { title: 'Your password was changed', view: viewOf({ type: 'DONE', message: 'PASSWORD_CHANGED' }) },
     { title: 'You are ready', view: viewOf({ type: 'DONE', message: 'OWNER_READY' }) },
   ],
-  FAILED: [{ title: 'This cannot go on', view: viewOf({ type: 'FAILED', code: 'ODD', message: 'The server says why.', restartUrl: '/account/sign-in' }) }],
+  FAILED: [
+    {
+      title: 'This cannot go on',
+      view: viewOf({ type: 'FAILED', code: 'ODD', message: 'The server says why.', restartUrl: '/account/sign-in' }),
+    },
+  ],
 };

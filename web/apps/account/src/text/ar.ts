@@ -3,11 +3,16 @@ import type { Catalogue } from './catalogue.ts';
 /** Arabic counts in six forms; these are the ones a length can take. */
 const characters = (n: number): string => {
   switch (new Intl.PluralRules('ar').select(n)) {
-    case 'one': return 'حرف واحد';
-    case 'two': return 'حرفين';
-    case 'few': return `${n} أحرف`;
-    case 'many': return `${n} حرفًا`;
-    default: return `${n} حرف`;
+    case 'one':
+      return 'حرف واحد';
+    case 'two':
+      return 'حرفين';
+    case 'few':
+      return `${n} أحرف`;
+    case 'many':
+      return `${n} حرفًا`;
+    default:
+      return `${n} حرف`;
   }
 };
 
@@ -86,7 +91,8 @@ const ar: Catalogue = {
   recoverText: 'أدخل عنوان حسابك، وسنرسل إليك رابطًا لاختيار كلمة مرور جديدة.',
   recover: 'إرسال الرابط',
   recoverSentTitle: 'تحقق من بريدك',
-  recoverSentText: (where) => `إن كان هناك حساب للعنوان \u2068${where}\u2069 فالرابط في الطريق. يعمل مرة واحدة ولوقت قصير.`,
+  recoverSentText: (where) =>
+    `إن كان هناك حساب للعنوان \u2068${where}\u2069 فالرابط في الطريق. يعمل مرة واحدة ولوقت قصير.`,
   resentLink: 'أُرسل مرة أخرى.',
   recoverAgain: 'إرسال مرة أخرى',
   backToSignIn: 'العودة إلى تسجيل الدخول',

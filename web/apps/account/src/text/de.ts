@@ -42,7 +42,8 @@ const de: Catalogue = {
   haveAccount: 'Schon ein Konto?',
 
   verifyTitle: 'Bitte E-Mails ansehen',
-  codeSentTo: (where) => `Wir haben einen sechsstelligen Code an ${where} geschickt. Bitte hier eintippen oder einfügen.`,
+  codeSentTo: (where) =>
+    `Wir haben einen sechsstelligen Code an ${where} geschickt. Bitte hier eintippen oder einfügen.`,
   codeDigits: (n) => `${n}-stelliger Code`,
   verify: 'Bestätigen',
   resend: 'Neuen Code schicken',
@@ -51,7 +52,8 @@ const de: Catalogue = {
   spamHint: 'Nichts angekommen? Auch im Spam-Ordner nachsehen.',
 
   approvalTitle: 'Fast geschafft',
-  approvalText: (site) => `Das Konto ist angelegt. Wer ${site} betreibt, gibt jedes neue Mitglied frei; danach ist die Anmeldung möglich.`,
+  approvalText: (site) =>
+    `Das Konto ist angelegt. Wer ${site} betreibt, gibt jedes neue Mitglied frei; danach ist die Anmeldung möglich.`,
   approvalMail: (where) => `Ihr Konto: ${where}`,
 
   approveTitle: (name, site) => `${name} möchte zu ${site}`,
@@ -72,10 +74,12 @@ const de: Catalogue = {
   save: 'Speichern und weiter',
 
   recoverTitle: 'Passwort zurücksetzen',
-  recoverText: 'Geben Sie die Adresse Ihres Kontos ein. Wir schicken einen Link, mit dem Sie ein neues Passwort wählen.',
+  recoverText:
+    'Geben Sie die Adresse Ihres Kontos ein. Wir schicken einen Link, mit dem Sie ein neues Passwort wählen.',
   recover: 'Link schicken',
   recoverSentTitle: 'Bitte E-Mails ansehen',
-  recoverSentText: (where) => `Wenn es zu ${where} ein Konto gibt, ist ein Link unterwegs. Er gilt einmal und nur kurze Zeit.`,
+  recoverSentText: (where) =>
+    `Wenn es zu ${where} ein Konto gibt, ist ein Link unterwegs. Er gilt einmal und nur kurze Zeit.`,
   resentLink: 'Noch einmal geschickt.',
   recoverAgain: 'Noch einmal schicken',
   backToSignIn: 'Zurück zur Anmeldung',
@@ -115,15 +119,18 @@ const de: Catalogue = {
   pushApproved: 'Ich habe freigegeben',
   pushWaiting: 'Warten auf Ihre Freigabe',
   usePasskey: 'Passkey verwenden',
-  passkeyStopped: 'Der Passkey wurde nicht verwendet. Versuchen Sie es noch einmal, oder gehen Sie zurück und wählen Sie einen anderen Weg.',
-  passkeyMissing: 'Dieser Browser kann keine Passkeys verwenden. Gehen Sie zurück und wählen Sie einen anderen Weg, oder nehmen Sie einen anderen Browser.',
+  passkeyStopped:
+    'Der Passkey wurde nicht verwendet. Versuchen Sie es noch einmal, oder gehen Sie zurück und wählen Sie einen anderen Weg.',
+  passkeyMissing:
+    'Dieser Browser kann keine Passkeys verwenden. Gehen Sie zurück und wählen Sie einen anderen Weg, oder nehmen Sie einen anderen Browser.',
 
   enrolTitle: 'Schützen Sie Ihr Konto',
   enrolTotpText: 'Scannen Sie dies mit einer Authenticator-App und geben Sie dann den angezeigten Code ein.',
   enrolTotpImage: 'Code für Ihre Authenticator-App',
   enrolTotpByHand: 'Scannen geht nicht? Diesen Schlüssel in die App eintippen:',
   enrolTotpOpen: 'In der App auf diesem Gerät öffnen',
-  enrolWebauthnText: 'Speichern Sie einen Passkey auf diesem Gerät oder auf einem Sicherheitsschlüssel. Der Browser führt Sie.',
+  enrolWebauthnText:
+    'Speichern Sie einen Passkey auf diesem Gerät oder auf einem Sicherheitsschlüssel. Der Browser führt Sie.',
   createPasskey: 'Passkey anlegen',
   enrolPhoneText: 'An diese Nummer schicken wir Codes, wenn Sie sich anmelden.',
   enrolPhoneCodeText: (where) => `Geben Sie den Code ein, den wir an ${where} geschickt haben.`,
@@ -131,7 +138,8 @@ const de: Catalogue = {
   phoneHelp: 'Mit Ländervorwahl, zum Beispiel +49 30 123456',
 
   recoveryCodesTitle: 'Wiederherstellungscodes sichern',
-  recoveryCodesText: 'Wenn Sie Ihr Telefon verlieren, melden Sie sich mit einem davon an. Jeder gilt einmal. Sie werden nur jetzt gezeigt.',
+  recoveryCodesText:
+    'Wenn Sie Ihr Telefon verlieren, melden Sie sich mit einem davon an. Jeder gilt einmal. Sie werden nur jetzt gezeigt.',
   copy: 'Kopieren',
   copied: 'Kopiert',
   download: 'Herunterladen',
@@ -183,7 +191,8 @@ const de: Catalogue = {
   inviteTitle: 'Die Einladung fehlt',
   inviteText: 'Öffnen Sie den Link aus der Einladung noch einmal. Wurde er schon benutzt, melden Sie sich einfach an.',
   offlineTitle: 'Keine Verbindung',
-  offlineText: 'Der Server hat nicht geantwortet. Nichts ist verloren: Prüfen Sie die Verbindung und versuchen Sie es noch einmal.',
+  offlineText:
+    'Der Server hat nicht geantwortet. Nichts ist verloren: Prüfen Sie die Verbindung und versuchen Sie es noch einmal.',
   brokenTitle: 'Etwas ist schiefgegangen',
   brokenText: 'Das liegt an uns, nicht an Ihnen. Nichts ist verloren; bitte versuchen Sie es gleich noch einmal.',
   requestId: (id) => `Kennung: ${id}`,
@@ -209,7 +218,8 @@ const de: Catalogue = {
     expired: 'Diese Anmeldung ist abgelaufen oder schon abgeschlossen. Beginnen Sie neu.',
     returnRefused: 'Die Rücksprungadresse ist für diese App nicht eingetragen.',
     client: 'Die App, von der Sie kommen, ist nicht bekannt.',
-    address: 'Die Adresse, die hierher geführt hat, ist nicht vollständig. Gehen Sie zur Website zurück und versuchen Sie es von dort noch einmal.',
+    address:
+      'Die Adresse, die hierher geführt hat, ist nicht vollständig. Gehen Sie zur Website zurück und versuchen Sie es von dort noch einmal.',
     site: 'Unter dieser Adresse gibt es keine Website.',
   },
 };

@@ -50,7 +50,8 @@ const en = {
   spamHint: 'Nothing there? Look in the spam folder too.',
 
   approvalTitle: 'Almost there',
-  approvalText: (site: string) => `Your account was created. The people who run ${site} approve every new member; you can sign in once they have.`,
+  approvalText: (site: string) =>
+    `Your account was created. The people who run ${site} approve every new member; you can sign in once they have.`,
   approvalMail: (where: string) => `Your account: ${where}`,
 
   approveTitle: (name: string, site: string) => `${name} asks to join ${site}`,
@@ -74,7 +75,8 @@ const en = {
   recoverText: 'Enter the address of your account. We will send you a link to choose a new password.',
   recover: 'Send the link',
   recoverSentTitle: 'Check your email',
-  recoverSentText: (where: string) => `If there is an account for ${where}, a link is on its way. It works once and only for a short while.`,
+  recoverSentText: (where: string) =>
+    `If there is an account for ${where}, a link is on its way. It works once and only for a short while.`,
   resentLink: 'Sent once more.',
   recoverAgain: 'Send it again',
   backToSignIn: 'Back to sign-in',

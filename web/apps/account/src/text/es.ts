@@ -51,7 +51,8 @@ const es: Catalogue = {
   spamHint: '¿No llegó nada? Mira también en el correo no deseado.',
 
   approvalTitle: 'Ya casi está',
-  approvalText: (site) => `Tu cuenta está creada. Quienes llevan ${site} aprueban a cada miembro nuevo; después podrás iniciar sesión.`,
+  approvalText: (site) =>
+    `Tu cuenta está creada. Quienes llevan ${site} aprueban a cada miembro nuevo; después podrás iniciar sesión.`,
   approvalMail: (where) => `Tu cuenta: ${where}`,
 
   approveTitle: (name, site) => `${name} quiere unirse a ${site}`,
@@ -75,7 +76,8 @@ const es: Catalogue = {
   recoverText: 'Escribe la dirección de tu cuenta. Te enviaremos un enlace para elegir una contraseña nueva.',
   recover: 'Enviar el enlace',
   recoverSentTitle: 'Mira tu correo',
-  recoverSentText: (where) => `Si hay una cuenta para ${where}, un enlace está en camino. Sirve una vez y por poco tiempo.`,
+  recoverSentText: (where) =>
+    `Si hay una cuenta para ${where}, un enlace está en camino. Sirve una vez y por poco tiempo.`,
   resentLink: 'Enviado otra vez.',
   recoverAgain: 'Enviar de nuevo',
   backToSignIn: 'Volver al inicio de sesión',
@@ -123,7 +125,8 @@ const es: Catalogue = {
   enrolTotpImage: 'Código para tu aplicación de autenticación',
   enrolTotpByHand: '¿No puedes escanear? Escribe esta clave en la aplicación:',
   enrolTotpOpen: 'Abrir en la aplicación de este dispositivo',
-  enrolWebauthnText: 'Guarda una llave de acceso en este dispositivo o en una llave de seguridad. El navegador te guiará.',
+  enrolWebauthnText:
+    'Guarda una llave de acceso en este dispositivo o en una llave de seguridad. El navegador te guiará.',
   createPasskey: 'Crear una llave de acceso',
   enrolPhoneText: 'Enviaremos códigos a este número cuando inicies sesión.',
   enrolPhoneCodeText: (where) => `Escribe el código que enviamos a ${where}.`,
@@ -131,7 +134,8 @@ const es: Catalogue = {
   phoneHelp: 'Con el prefijo del país, por ejemplo +34 912 345 678',
 
   recoveryCodesTitle: 'Guarda tus códigos de recuperación',
-  recoveryCodesText: 'Si pierdes el teléfono, podrás entrar con uno de ellos. Cada uno sirve una vez. Solo se muestran ahora.',
+  recoveryCodesText:
+    'Si pierdes el teléfono, podrás entrar con uno de ellos. Cada uno sirve una vez. Solo se muestran ahora.',
   copy: 'Copiar',
   copied: 'Copiado',
   download: 'Descargar',

@@ -51,7 +51,8 @@ const fr: Catalogue = {
   spamHint: 'Rien reçu ? Regardez aussi dans les indésirables.',
 
   approvalTitle: 'Presque terminé',
-  approvalText: (site) => `Votre compte est créé. Les responsables de ${site} approuvent chaque nouveau membre ; vous pourrez ensuite vous connecter.`,
+  approvalText: (site) =>
+    `Votre compte est créé. Les responsables de ${site} approuvent chaque nouveau membre ; vous pourrez ensuite vous connecter.`,
   approvalMail: (where) => `Votre compte : ${where}`,
 
   approveTitle: (name, site) => `${name} souhaite rejoindre ${site}`,
@@ -75,7 +76,8 @@ const fr: Catalogue = {
   recoverText: 'Indiquez l’adresse de votre compte. Nous vous enverrons un lien pour choisir un nouveau mot de passe.',
   recover: 'Envoyer le lien',
   recoverSentTitle: 'Consultez vos e-mails',
-  recoverSentText: (where) => `S’il existe un compte pour ${where}, un lien est en route. Il sert une seule fois et peu de temps.`,
+  recoverSentText: (where) =>
+    `S’il existe un compte pour ${where}, un lien est en route. Il sert une seule fois et peu de temps.`,
   resentLink: 'Renvoyé.',
   recoverAgain: 'Renvoyer',
   backToSignIn: 'Retour à la connexion',
@@ -116,14 +118,16 @@ const fr: Catalogue = {
   pushWaiting: 'En attente de votre accord',
   usePasskey: 'Utiliser la clé d’accès',
   passkeyStopped: 'La clé d’accès n’a pas été utilisée. Réessayez, ou revenez en arrière pour choisir un autre moyen.',
-  passkeyMissing: 'Ce navigateur ne prend pas en charge les clés d’accès. Choisissez un autre moyen ou un autre navigateur.',
+  passkeyMissing:
+    'Ce navigateur ne prend pas en charge les clés d’accès. Choisissez un autre moyen ou un autre navigateur.',
 
   enrolTitle: 'Protégez votre compte',
   enrolTotpText: 'Scannez ceci avec une application d’authentification, puis saisissez le code affiché.',
   enrolTotpImage: 'Code pour votre application d’authentification',
   enrolTotpByHand: 'Impossible de scanner ? Saisissez cette clé dans l’application :',
   enrolTotpOpen: 'Ouvrir dans l’application de cet appareil',
-  enrolWebauthnText: 'Enregistrez une clé d’accès sur cet appareil ou sur une clé de sécurité. Votre navigateur vous guide.',
+  enrolWebauthnText:
+    'Enregistrez une clé d’accès sur cet appareil ou sur une clé de sécurité. Votre navigateur vous guide.',
   createPasskey: 'Créer une clé d’accès',
   enrolPhoneText: 'Nous enverrons des codes à ce numéro lors de vos connexions.',
   enrolPhoneCodeText: (where) => `Saisissez le code envoyé au ${where}.`,
@@ -131,7 +135,8 @@ const fr: Catalogue = {
   phoneHelp: 'Avec l’indicatif du pays, par exemple +33 1 23 45 67 89',
 
   recoveryCodesTitle: 'Conservez vos codes de secours',
-  recoveryCodesText: 'Si vous perdez votre téléphone, l’un d’eux vous connectera. Chacun sert une fois. Ils ne sont affichés que maintenant.',
+  recoveryCodesText:
+    'Si vous perdez votre téléphone, l’un d’eux vous connectera. Chacun sert une fois. Ils ne sont affichés que maintenant.',
   copy: 'Copier',
   copied: 'Copié',
   download: 'Télécharger',

@@ -75,7 +75,8 @@ const ja: Catalogue = {
   recoverText: 'アカウントのメールアドレスを入力してください。新しいパスワードを設定するリンクを送ります。',
   recover: 'リンクを送る',
   recoverSentTitle: 'メールをご確認ください',
-  recoverSentText: (where) => `${where} のアカウントがあれば、リンクが届きます。使えるのは一度だけで、短い時間に限られます。`,
+  recoverSentText: (where) =>
+    `${where} のアカウントがあれば、リンクが届きます。使えるのは一度だけで、短い時間に限られます。`,
   resentLink: 'もう一度送りました。',
   recoverAgain: 'もう一度送る',
   backToSignIn: 'ログインに戻る',
@@ -131,7 +132,8 @@ const ja: Catalogue = {
   phoneHelp: '国番号から入力してください。例: +81 3 1234 5678',
 
   recoveryCodesTitle: '復旧コードを保管してください',
-  recoveryCodesText: 'スマートフォンをなくしたとき、このうちの一つでログインできます。それぞれ一度だけ使えます。表示されるのは今だけです。',
+  recoveryCodesText:
+    'スマートフォンをなくしたとき、このうちの一つでログインできます。それぞれ一度だけ使えます。表示されるのは今だけです。',
   copy: 'コピー',
   copied: 'コピーしました',
   download: 'ダウンロード',

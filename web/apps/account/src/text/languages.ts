@@ -1,10 +1,18 @@
 /** Which languages there are, which one a person gets, and how a catalogue is loaded. */
 import type { Catalogue } from './catalogue.ts';
 
-const files = import.meta.glob<{ default: Catalogue }>(['./*.ts', '!./*.test.ts', '!./catalogue.ts', '!./languages.ts', '!./problems.ts']);
+const files = import.meta.glob<{ default: Catalogue }>([
+  './*.ts',
+  '!./*.test.ts',
+  '!./catalogue.ts',
+  '!./languages.ts',
+  '!./problems.ts',
+]);
 
 /** BCP 47 tags, one for each file. */
-export const LANGUAGES: readonly string[] = Object.keys(files).map((path) => path.slice(2, -3)).sort();
+export const LANGUAGES: readonly string[] = Object.keys(files)
+  .map((path) => path.slice(2, -3))
+  .sort();
 
 export const FALLBACK = 'en';
 
@@ -13,7 +21,9 @@ export function pickLanguage(wishes: readonly (string | null | undefined)[]): st
   for (const wish of wishes) {
     if (!wish) continue;
     const tag = wish.toLowerCase();
-    const found = LANGUAGES.find((it) => it.toLowerCase() === tag) ?? LANGUAGES.find((it) => it.toLowerCase() === tag.split('-')[0]);
+    const found =
+      LANGUAGES.find((it) => it.toLowerCase() === tag) ??
+      LANGUAGES.find((it) => it.toLowerCase() === tag.split('-')[0]);
     if (found !== undefined) return found;
   }
   return null;

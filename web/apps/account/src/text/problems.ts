@@ -36,6 +36,7 @@ const KEYS: Record<string, ProblemKey> = {
 export function problemText(text: Catalogue, code: string, message: string, passwordMinLength?: number): string {
   const key = KEYS[code];
   if (key === undefined) return message;
-  if (key === 'passwordShort') return passwordMinLength === undefined ? message : text.problem.passwordShort(passwordMinLength);
+  if (key === 'passwordShort')
+    return passwordMinLength === undefined ? message : text.problem.passwordShort(passwordMinLength);
   return text.problem[key];
 }

@@ -126,9 +126,7 @@ export const nearbyQuery = (stoa: Client, city: City) =>
         .descending('population')
         .limit(8)
         .find({ signal });
-      return page.items
-        .map((each) => ({ city: each, km: distance(city, each) }))
-        .sort((a, b) => a.km - b.km);
+      return page.items.map((each) => ({ city: each, km: distance(city, each) })).sort((a, b) => a.km - b.km);
     },
   });
 

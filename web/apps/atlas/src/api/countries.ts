@@ -36,7 +36,17 @@ export const countriesQuery = (stoa: Client, language: string) =>
       const page = await stoa.items
         .query<CountryEntry>('countries')
         .ascending('name')
-        .fields('name', 'capital', 'region', 'subregion', 'area', 'latitude', 'longitude', 'flag', `translations.${language}`)
+        .fields(
+          'name',
+          'capital',
+          'region',
+          'subregion',
+          'area',
+          'latitude',
+          'longitude',
+          'flag',
+          `translations.${language}`,
+        )
         .limit(1000)
         .find({ signal });
       return page.items;

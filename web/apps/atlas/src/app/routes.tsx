@@ -81,7 +81,8 @@ const places = createRoute({
 const city = createRoute({
   getParentRoute: () => root,
   path: '/places/$id',
-  validateSearch: (search: Record<string, unknown>): { readonly visit?: 'new' | undefined } => choice('visit', search, ['new']),
+  validateSearch: (search: Record<string, unknown>): { readonly visit?: 'new' | undefined } =>
+    choice('visit', search, ['new']),
   loader: async ({ context: { queries, stoa, language }, params: { id } }) => {
     const [found] = await Promise.all([
       queries.ensureQueryData(cityQuery(stoa, id)),

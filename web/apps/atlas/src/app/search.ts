@@ -30,7 +30,10 @@ export function page(raw: Raw): Found<'page', number> {
 }
 
 /** The search without these members; the way to write "not set" into an address. */
-export function without<Search extends object, Name extends keyof Search>(search: Search, ...names: Name[]): Omit<Search, Name> {
+export function without<Search extends object, Name extends keyof Search>(
+  search: Search,
+  ...names: Name[]
+): Omit<Search, Name> {
   const rest = Object.entries(search).filter(([name]) => !names.some((each) => each === name));
   return Object.fromEntries(rest) as Omit<Search, Name>;
 }

@@ -25,7 +25,8 @@ export function createQueries(): QueryClient {
       queries: {
         staleTime: 5 * 60_000,
         // Only what may pass by itself is asked again.
-        retry: (count, error) => count < 2 && error instanceof StoaError && (error.code === 'NETWORK' || error.status >= 502),
+        retry: (count, error) =>
+          count < 2 && error instanceof StoaError && (error.code === 'NETWORK' || error.status >= 502),
       },
     },
   });

@@ -45,7 +45,10 @@ export function About() {
                 values={{
                   twemoji: to('https://github.com/jdecked/twemoji', 'Twemoji'),
                   licence: ccBy,
-                  package: to('https://www.npmjs.com/package/country-flag-emoji-polyfill', 'country-flag-emoji-polyfill'),
+                  package: to(
+                    'https://www.npmjs.com/package/country-flag-emoji-polyfill',
+                    'country-flag-emoji-polyfill',
+                  ),
                 }}
               />
             </li>

@@ -40,7 +40,9 @@ export function CityPage() {
         <p>
           {country !== undefined && (
             <Link to="/countries/$code" params={{ code: country._id }} className="text-link">
-              <span className="flag" aria-hidden="true">{country.flag}</span>
+              <span className="flag" aria-hidden="true">
+                {country.flag}
+              </span>
               {countryName(country, language)}
             </Link>
           )}
@@ -54,7 +56,10 @@ export function CityPage() {
         <div className="city-facts">
           <Facts
             facts={[
-              [t.city.population, city.population > 0 ? number(city.population) : <span className="quiet">{t.places.unknown}</span>],
+              [
+                t.city.population,
+                city.population > 0 ? number(city.population) : <span className="quiet">{t.places.unknown}</span>,
+              ],
               [t.city.kind, kindName(city.featureCode, t)],
               [t.city.position, position(city.latitude, city.longitude)],
             ]}
@@ -65,9 +70,13 @@ export function CityPage() {
               <ul>
                 {nearby.data.map(({ city: other, km }) => (
                   <li key={other._id}>
-                    <Link to="/places/$id" params={{ id: other._id }} className="name-link">{other.name}</Link>
+                    <Link to="/places/$id" params={{ id: other._id }} className="name-link">
+                      {other.name}
+                    </Link>
                     <span className="quiet">{fill(t.city.nearbyDistance, { n: number(Math.round(km)) })}</span>
-                    <span className="quiet city-nearby-population">{other.population > 0 ? number(other.population) : ''}</span>
+                    <span className="quiet city-nearby-population">
+                      {other.population > 0 ? number(other.population) : ''}
+                    </span>
                   </li>
                 ))}
               </ul>
@@ -84,7 +93,9 @@ export function CityPage() {
         />
       </div>
       <p className="quiet city-source">
-        <a href={`https://www.geonames.org/${city._id}`} className="text-link">{fill(t.city.source, { id: city._id })}</a>
+        <a href={`https://www.geonames.org/${city._id}`} className="text-link">
+          {fill(t.city.source, { id: city._id })}
+        </a>
       </p>
       {visit === 'new' && loggedIn && <VisitDialog city={city} onClose={close} />}
     </Page>
@@ -108,7 +119,11 @@ function AddVisit({ id, loggedIn }: { readonly id: string; readonly loggedIn: bo
   }
   return (
     <>
-      <Button variant="primary" pending={leave.pending} onPress={() => leave.by(() => signIn(stoa, `/places/${encodeURIComponent(id)}?visit=new`))}>
+      <Button
+        variant="primary"
+        pending={leave.pending}
+        onPress={() => leave.by(() => signIn(stoa, `/places/${encodeURIComponent(id)}?visit=new`))}
+      >
         {t.city.addSignIn}
       </Button>
       {leave.failure !== null && <p className="quiet">{leave.failure}</p>}
@@ -126,7 +141,9 @@ function Visited({ city }: { readonly city: City }) {
   return (
     <Callout tone="good">
       {plural(t.city.visited, count, { place: city.name })}{' '}
-      <Link to="/journal" className="text-link">{t.city.seeJournal}</Link>
+      <Link to="/journal" className="text-link">
+        {t.city.seeJournal}
+      </Link>
     </Callout>
   );
 }

@@ -30,7 +30,11 @@ export function Countries() {
     const natural = sort === 'area';
     const now = (search.sort ?? 'name') === sort ? search.order === 'desc' : null;
     const desc = now === null ? natural : !now;
-    go({ ...without(search, 'sort', 'order'), ...(sort === 'name' ? {} : { sort }), ...(desc ? { order: 'desc' } : {}) });
+    go({
+      ...without(search, 'sort', 'order'),
+      ...(sort === 'name' ? {} : { sort }),
+      ...(desc ? { order: 'desc' } : {}),
+    });
   };
   const sortOf = (sort: 'name' | 'capital' | 'area') =>
     (search.sort ?? 'name') !== sort ? 'none' : search.order === 'desc' ? 'descending' : 'ascending';
@@ -39,7 +43,14 @@ export function Countries() {
     <Page title={t.countries.title} lead={<p role="status">{plural(t.countries.lead, shown.length)}</p>}>
       <div className="countries-tools">
         <nav aria-label={t.countries.region} className="tabs">
-          <Link to="/countries" search={without(search, 'region')} className="tab" data-active={search.region === undefined || undefined} activeOptions={{ exact: true }} resetScroll={false}>
+          <Link
+            to="/countries"
+            search={without(search, 'region')}
+            className="tab"
+            data-active={search.region === undefined || undefined}
+            activeOptions={{ exact: true }}
+            resetScroll={false}
+          >
             {t.countries.allRegions}
           </Link>
           {regionNames.map((region) => (
@@ -66,7 +77,14 @@ export function Countries() {
         />
       </div>
       {shown.length === 0 ? (
-        <EmptyState title={t.countries.none} action={<Link to="/countries" className="button-link">{t.countries.reset}</Link>}>
+        <EmptyState
+          title={t.countries.none}
+          action={
+            <Link to="/countries" className="button-link">
+              {t.countries.reset}
+            </Link>
+          }
+        >
           {t.countries.noneText}
         </EmptyState>
       ) : (
@@ -74,10 +92,18 @@ export function Countries() {
           <Table caption={t.countries.caption}>
             <thead>
               <tr>
-                <ColumnHead sort={sortOf('name')} onSort={() => sortBy('name')}>{t.countries.name}</ColumnHead>
-                <ColumnHead className="countries-capital" sort={sortOf('capital')} onSort={() => sortBy('capital')}>{t.countries.capital}</ColumnHead>
-                {search.region === undefined && <ColumnHead className="countries-region">{t.countries.region}</ColumnHead>}
-                <ColumnHead numeric sort={sortOf('area')} onSort={() => sortBy('area')}>{t.countries.area}</ColumnHead>
+                <ColumnHead sort={sortOf('name')} onSort={() => sortBy('name')}>
+                  {t.countries.name}
+                </ColumnHead>
+                <ColumnHead className="countries-capital" sort={sortOf('capital')} onSort={() => sortBy('capital')}>
+                  {t.countries.capital}
+                </ColumnHead>
+                {search.region === undefined && (
+                  <ColumnHead className="countries-region">{t.countries.region}</ColumnHead>
+                )}
+                <ColumnHead numeric sort={sortOf('area')} onSort={() => sortBy('area')}>
+                  {t.countries.area}
+                </ColumnHead>
               </tr>
             </thead>
             <tbody>
@@ -85,13 +111,17 @@ export function Countries() {
                 <tr key={country._id}>
                   <th scope="row">
                     <Link to="/countries/$code" params={{ code: country._id }} className="name-link">
-                      <span className="flag" aria-hidden="true">{country.flag}</span>
+                      <span className="flag" aria-hidden="true">
+                        {country.flag}
+                      </span>
                       {countryName(country, language)}
                     </Link>
                   </th>
                   <Cell className="countries-capital">{country.capital.join(', ')}</Cell>
                   {search.region === undefined && (
-                    <Cell className="countries-region quiet">{isRegion(country.region) ? t.regions[country.region] : country.region}</Cell>
+                    <Cell className="countries-region quiet">
+                      {isRegion(country.region) ? t.regions[country.region] : country.region}
+                    </Cell>
                   )}
                   <Cell numeric>{number(country.area)}</Cell>
                 </tr>
@@ -104,7 +134,11 @@ export function Countries() {
   );
 }
 
-function select(countries: readonly CountryEntry[], search: CountriesSearch, { language, compare }: Spoken): CountryEntry[] {
+function select(
+  countries: readonly CountryEntry[],
+  search: CountriesSearch,
+  { language, compare }: Spoken,
+): CountryEntry[] {
   const wanted = fold(search.q ?? '');
   const name = (country: CountryEntry) => countryName(country, language);
   const turn = search.order === 'desc' ? -1 : 1;

@@ -35,10 +35,16 @@ export function CountryPage() {
   return (
     <Page
       title={name}
-      sign={<span className="flag" role="img" aria-label={fill(t.country.flag, { country: name })}>{country.flag}</span>}
+      sign={
+        <span className="flag" role="img" aria-label={fill(t.country.flag, { country: name })}>
+          {country.flag}
+        </span>
+      }
       lead={
         <p>
-          <Link to="/countries" search={{ region: country.region }} className="text-link">{region}</Link>
+          <Link to="/countries" search={{ region: country.region }} className="text-link">
+            {region}
+          </Link>
         </p>
       }
     >
@@ -67,7 +73,9 @@ export function CountryPage() {
                   {neighbours.map((each) => (
                     <li key={each._id}>
                       <Link to="/countries/$code" params={{ code: each._id }} className="border-link">
-                        <span className="flag" aria-hidden="true">{each.flag}</span>
+                        <span className="flag" aria-hidden="true">
+                          {each.flag}
+                        </span>
                         {countryName(each, language)}
                       </Link>
                     </li>

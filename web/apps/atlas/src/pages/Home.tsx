@@ -38,7 +38,13 @@ export function Home() {
             label={t.home.globe}
             shape="globe"
             center={centerOfDay()}
-            dots={dots.map(({ _id, name, population, latitude, longitude }) => ({ id: _id, name, population, latitude, longitude }))}
+            dots={dots.map(({ _id, name, population, latitude, longitude }) => ({
+              id: _id,
+              name,
+              population,
+              latitude,
+              longitude,
+            }))}
           />
         </div>
       </section>
@@ -50,7 +56,9 @@ export function Home() {
           <section className="home-journal">
             <h2>{t.home.journalTitle}</h2>
             <p className="quiet">{t.home.journalText}</p>
-            <Link to="/journal" className="button-link">{t.home.journalOpen}</Link>
+            <Link to="/journal" className="button-link">
+              {t.home.journalOpen}
+            </Link>
           </section>
         </div>
       </div>
@@ -89,9 +97,13 @@ function Largest() {
             {cities.slice(0, inTable).map((city) => (
               <tr key={city._id}>
                 <th scope="row">
-                  <Link to="/places/$id" params={{ id: city._id }} className="name-link">{city.name}</Link>
+                  <Link to="/places/$id" params={{ id: city._id }} className="name-link">
+                    {city.name}
+                  </Link>
                 </th>
-                <Cell><CountryLink country={byCode.get(city.country)} code={city.country} /></Cell>
+                <Cell>
+                  <CountryLink country={byCode.get(city.country)} code={city.country} />
+                </Cell>
                 <Cell numeric>{number(city.population)}</Cell>
               </tr>
             ))}
@@ -99,7 +111,9 @@ function Largest() {
         </Table>
       )}
       <p>
-        <Link to="/places" className="text-link">{t.home.allLargest}</Link>
+        <Link to="/places" className="text-link">
+          {t.home.allLargest}
+        </Link>
       </p>
     </section>
   );
@@ -110,7 +124,9 @@ function CountryLink({ country, code }: { readonly country: CountryEntry | undef
   if (country === undefined) return code;
   return (
     <Link to="/countries/$code" params={{ code }} className="name-link">
-      <span className="flag" aria-hidden="true">{country.flag}</span>
+      <span className="flag" aria-hidden="true">
+        {country.flag}
+      </span>
       {countryName(country, language)}
     </Link>
   );

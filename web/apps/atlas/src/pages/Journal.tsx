@@ -53,16 +53,30 @@ function MemberJournal() {
   const ids = [...new Set(visits?.map(({ city }) => city))].sort();
   const places = useQuery(citiesByIdQuery(stoa, ids));
   if (error !== null) {
-    return <Page title={t.journal.title}><FailureState error={error} onRetry={() => void refetch()} /></Page>;
+    return (
+      <Page title={t.journal.title}>
+        <FailureState error={error} onRetry={() => void refetch()} />
+      </Page>
+    );
   }
   if (visits === undefined || (ids.length > 0 && places.isPending)) {
-    return <Page title={t.journal.title}><LoadingState label={t.states.loading} /></Page>;
+    return (
+      <Page title={t.journal.title}>
+        <LoadingState label={t.states.loading} />
+      </Page>
+    );
   }
   return (
     <Page
       title={t.journal.title}
       lead={visits.length > 0 ? <p>{plural(t.journal.lead, visits.length)}</p> : undefined}
-      actions={visits.length > 0 ? <Link to="/places" className="button-link">{t.journal.find}</Link> : undefined}
+      actions={
+        visits.length > 0 ? (
+          <Link to="/places" className="button-link">
+            {t.journal.find}
+          </Link>
+        ) : undefined
+      }
     >
       <Visits visits={visits} cities={places.data ?? new Map()} />
     </Page>
@@ -90,19 +104,33 @@ function Visits({ visits, cities }: VisitsProps) {
           <Callout tone={removal.notice.tone}>
             <span>{removal.notice.text}</span>
             {removal.notice.undo !== null && (
-              <Button size="small" variant="quiet" onPress={removal.notice.undo}>{t.journal.undo}</Button>
+              <Button size="small" variant="quiet" onPress={removal.notice.undo}>
+                {t.journal.undo}
+              </Button>
             )}
-            <Button size="small" variant="quiet" onPress={removal.dismiss}>{t.journal.dismiss}</Button>
+            <Button size="small" variant="quiet" onPress={removal.dismiss}>
+              {t.journal.dismiss}
+            </Button>
           </Callout>
         </div>
       )}
       {edit !== undefined && edited === undefined && (
         <Callout tone="warn" title={t.journal.goneTitle}>
-          {t.journal.goneText} <Link to="/journal" search={{}} className="text-link">{t.journal.back}</Link>
+          {t.journal.goneText}{' '}
+          <Link to="/journal" search={{}} className="text-link">
+            {t.journal.back}
+          </Link>
         </Callout>
       )}
       {visits.length === 0 ? (
-        <EmptyState title={t.journal.emptyTitle} action={<Link to="/places" className="button-link" data-variant="primary">{t.journal.find}</Link>}>
+        <EmptyState
+          title={t.journal.emptyTitle}
+          action={
+            <Link to="/places" className="button-link" data-variant="primary">
+              {t.journal.find}
+            </Link>
+          }
+        >
           {t.journal.emptyText}
         </EmptyState>
       ) : (
@@ -158,13 +186,23 @@ function Entry({ visit, city, country, onRemove }: EntryProps) {
   const place = city?.name ?? t.journal.unknownPlace;
   return (
     <li className="entry">
-      <time dateTime={visit.visitedOn} title={day(visit.visitedOn, 'full')} className="entry-day">{day(visit.visitedOn)}</time>
+      <time dateTime={visit.visitedOn} title={day(visit.visitedOn, 'full')} className="entry-day">
+        {day(visit.visitedOn)}
+      </time>
       <div className="entry-body">
         <h3 className="entry-place">
-          {city === undefined ? place : <Link to="/places/$id" params={{ id: city._id }} className="name-link">{place}</Link>}
+          {city === undefined ? (
+            place
+          ) : (
+            <Link to="/places/$id" params={{ id: city._id }} className="name-link">
+              {place}
+            </Link>
+          )}
           {country !== undefined && (
             <span className="entry-country">
-              <span className="flag" aria-hidden="true">{country.flag}</span>
+              <span className="flag" aria-hidden="true">
+                {country.flag}
+              </span>
               {countryName(country, language)}
             </span>
           )}
@@ -174,7 +212,9 @@ function Entry({ visit, city, country, onRemove }: EntryProps) {
       </div>
       <div className="entry-tools">
         <Button
-          size="small" variant="quiet" aria-label={fill(t.journal.editOf, { place })}
+          size="small"
+          variant="quiet"
+          aria-label={fill(t.journal.editOf, { place })}
           onPress={() => void navigate({ search: { edit: visit._id }, resetScroll: false })}
         >
           {t.journal.edit}

@@ -19,7 +19,11 @@ export function Account() {
   if (!loggedIn) {
     return (
       <div className="account">
-        <Button size="small" pending={leave.pending} onPress={() => leave.by(() => signIn(stoa, location.pathname + location.search))}>
+        <Button
+          size="small"
+          pending={leave.pending}
+          onPress={() => leave.by(() => signIn(stoa, location.pathname + location.search))}
+        >
           {t.account.signIn}
         </Button>
         <Failed text={leave.failure} />

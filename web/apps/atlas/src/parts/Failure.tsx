@@ -39,7 +39,15 @@ export function FailureState({ error, level = 2, onRetry }: FailureStateProps) {
   const status = error instanceof StoaError ? error.status : 0;
   if (status === 403) {
     return (
-      <ErrorState title={t.states.forbiddenTitle} level={level} action={<Link href="/" variant="button">{t.states.toHome}</Link>}>
+      <ErrorState
+        title={t.states.forbiddenTitle}
+        level={level}
+        action={
+          <Link href="/" variant="button">
+            {t.states.toHome}
+          </Link>
+        }
+      >
         {t.states.forbidden}
       </ErrorState>
     );
@@ -47,7 +55,15 @@ export function FailureState({ error, level = 2, onRetry }: FailureStateProps) {
   if (status === 401) {
     const again = () => void signIn(stoa, location.pathname + location.search);
     return (
-      <ErrorState title={t.states.signInTitle} level={level} action={<Button variant="primary" onPress={again}>{t.account.signIn}</Button>}>
+      <ErrorState
+        title={t.states.signInTitle}
+        level={level}
+        action={
+          <Button variant="primary" onPress={again}>
+            {t.account.signIn}
+          </Button>
+        }
+      >
         {t.states.signIn}
       </ErrorState>
     );

@@ -17,14 +17,19 @@ export function Footer() {
     <footer className="site-foot">
       <div className="page-width site-foot-row">
         <p>
-          {t.footer.line} <Link to="/about" className="text-link">{t.footer.credits}</Link>
+          {t.footer.line}{' '}
+          <Link to="/about" className="text-link">
+            {t.footer.credits}
+          </Link>
         </p>
         <div className="site-foot-choices">
           <label className="choice">
             {t.footer.language}
             <select value={language} onChange={(event) => setLanguage(event.target.value as Language)}>
               {Object.entries(languages).map(([tag, name]) => (
-                <option key={tag} value={tag} lang={tag}>{name}</option>
+                <option key={tag} value={tag} lang={tag}>
+                  {name}
+                </option>
               ))}
             </select>
           </label>
@@ -32,7 +37,9 @@ export function Footer() {
             {t.footer.appearance}
             <select value={appearance} onChange={(event) => appear(event.target.value as Appearance)}>
               {(['system', 'light', 'dark'] as const).map((each) => (
-                <option key={each} value={each}>{t.footer[each]}</option>
+                <option key={each} value={each}>
+                  {t.footer[each]}
+                </option>
               ))}
             </select>
           </label>

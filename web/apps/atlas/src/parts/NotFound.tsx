@@ -12,7 +12,11 @@ export function NotFound() {
       <EmptyState
         title={t.states.notFoundTitle}
         level={1}
-        action={<Link to="/" className="button-link">{t.states.toHome}</Link>}
+        action={
+          <Link to="/" className="button-link">
+            {t.states.toHome}
+          </Link>
+        }
       >
         {t.states.notFound}
       </EmptyState>

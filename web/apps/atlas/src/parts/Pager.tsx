@@ -22,7 +22,11 @@ export function Pager({ page, pageSize, total, to }: PagerProps) {
   return (
     <nav className="pager" aria-label={t.paging.label}>
       <p className="quiet">
-        {fill(t.paging.range, { from: number(Math.min(from, total)), to: number(Math.min(page * pageSize, total)), total: number(total) })}
+        {fill(t.paging.range, {
+          from: number(Math.min(from, total)),
+          to: number(Math.min(page * pageSize, total)),
+          total: number(total),
+        })}
       </p>
       <div className="pager-steps">
         <Step to={page > 1 ? to(page - 1) : null} reason={t.paging.noPrevious}>

@@ -72,19 +72,35 @@ export function PlacesTable({ search, country, countries }: PlacesTableProps) {
         <EmptyState
           title={view.q === '' ? t.places.noneHere : t.places.none}
           level={country === undefined ? 2 : 3}
-          action={view.q === '' ? undefined : <Link {...target({})} className="button-link">{t.places.reset}</Link>}
+          action={
+            view.q === '' ? undefined : (
+              <Link {...target({})} className="button-link">
+                {t.places.reset}
+              </Link>
+            )
+          }
         >
           {view.q === '' ? t.places.noneHereText : t.places.noneText}
         </EmptyState>
       ) : (
         <div className="places-rows" aria-busy={isPlaceholderData}>
-          <Table caption={country === undefined ? t.places.caption : fill(t.places.captionIn, { country: countryName(country, language) })}>
+          <Table
+            caption={
+              country === undefined
+                ? t.places.caption
+                : fill(t.places.captionIn, { country: countryName(country, language) })
+            }
+          >
             <thead>
               <tr>
-                <ColumnHead sort={sortOf('name')} onSort={() => sortBy('name')}>{t.places.name}</ColumnHead>
+                <ColumnHead sort={sortOf('name')} onSort={() => sortBy('name')}>
+                  {t.places.name}
+                </ColumnHead>
                 {country === undefined && <ColumnHead>{t.places.country}</ColumnHead>}
                 <ColumnHead className="places-kind">{t.places.kind}</ColumnHead>
-                <ColumnHead numeric sort={sortOf('population')} onSort={() => sortBy('population')}>{t.places.population}</ColumnHead>
+                <ColumnHead numeric sort={sortOf('population')} onSort={() => sortBy('population')}>
+                  {t.places.population}
+                </ColumnHead>
               </tr>
             </thead>
             <tbody>
@@ -93,13 +109,19 @@ export function PlacesTable({ search, country, countries }: PlacesTableProps) {
                 return (
                   <tr key={city._id}>
                     <th scope="row">
-                      <Link to="/places/$id" params={{ id: city._id }} className="name-link">{city.name}</Link>
+                      <Link to="/places/$id" params={{ id: city._id }} className="name-link">
+                        {city.name}
+                      </Link>
                     </th>
                     {country === undefined && (
                       <Cell>
-                        {home === undefined ? city.country : (
+                        {home === undefined ? (
+                          city.country
+                        ) : (
                           <Link to="/countries/$code" params={{ code: home._id }} className="name-link">
-                            <span className="flag" aria-hidden="true">{home.flag}</span>
+                            <span className="flag" aria-hidden="true">
+                              {home.flag}
+                            </span>
                             <span className="places-country">{countryName(home, language)}</span>
                           </Link>
                         )}
@@ -107,7 +129,11 @@ export function PlacesTable({ search, country, countries }: PlacesTableProps) {
                     )}
                     <Cell className="places-kind quiet">{kindName(city.featureCode, t)}</Cell>
                     <Cell numeric>
-                      {city.population > 0 ? number(city.population) : <span className="quiet">{t.places.unknown}</span>}
+                      {city.population > 0 ? (
+                        number(city.population)
+                      ) : (
+                        <span className="quiet">{t.places.unknown}</span>
+                      )}
                     </Cell>
                   </tr>
                 );
@@ -117,7 +143,12 @@ export function PlacesTable({ search, country, countries }: PlacesTableProps) {
         </div>
       )}
       {total !== undefined && (
-        <Pager page={view.page} pageSize={placesPerPage} total={total} to={(page) => target(searchOf({ ...view, page }))} />
+        <Pager
+          page={view.page}
+          pageSize={placesPerPage}
+          total={total}
+          to={(page) => target(searchOf({ ...view, page }))}
+        />
       )}
     </div>
   );

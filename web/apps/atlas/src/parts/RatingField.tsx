@@ -23,7 +23,14 @@ export function RatingField({ value, onChange, error }: RatingFieldProps) {
       <div className="rating-choices">
         {most.map((stars) => (
           <label key={stars} className="rating-star" title={plural(t.journal.stars, stars)}>
-            <input type="radio" name={name} value={stars} checked={value === stars} onChange={() => onChange(stars)} aria-label={plural(t.journal.stars, stars)} />
+            <input
+              type="radio"
+              name={name}
+              value={stars}
+              checked={value === stars}
+              onChange={() => onChange(stars)}
+              aria-label={plural(t.journal.stars, stars)}
+            />
             <Star full={stars <= value} />
           </label>
         ))}

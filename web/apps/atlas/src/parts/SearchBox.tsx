@@ -106,13 +106,25 @@ export function SearchBox({ large = false }: { readonly large?: boolean }) {
           onFocus={() => setOpen(true)}
           onKeyDown={key}
         />
-        {shown && state === 'searching' ? <Spinner /> : typed === '' && <kbd className="search-key" aria-hidden="true">/</kbd>}
+        {shown && state === 'searching' ? (
+          <Spinner />
+        ) : (
+          typed === '' && (
+            <kbd className="search-key" aria-hidden="true">
+              /
+            </kbd>
+          )
+        )}
       </label>
       <div className="search-list" id={listId} role="listbox" aria-label={t.search.label} hidden={!shown}>
         {shown && <Groups suggestions={suggestions} active={active} listId={listId} onChoose={choose} />}
-        {shown && state === 'ready' && suggestions.length === 0 && <p className="search-note">{fill(t.search.none, { query })}</p>}
+        {shown && state === 'ready' && suggestions.length === 0 && (
+          <p className="search-note">{fill(t.search.none, { query })}</p>
+        )}
         {shown && state === 'failed' && <p className="search-note">{t.search.failed}</p>}
-        {shown && state === 'searching' && suggestions.length === 0 && <p className="search-note">{t.search.searching}</p>}
+        {shown && state === 'searching' && suggestions.length === 0 && (
+          <p className="search-note">{t.search.searching}</p>
+        )}
       </div>
       <div role="status" className="stoa-hidden">
         {shown && state === 'ready' ? plural(t.search.found, suggestions.length) : ''}
@@ -152,7 +164,9 @@ function Groups({ suggestions, active, listId, onChoose }: GroupsProps) {
             onMouseDown={(event) => event.preventDefault()}
             onClick={() => onChoose(each)}
           >
-            <span className="flag" aria-hidden="true">{each.flag}</span>
+            <span className="flag" aria-hidden="true">
+              {each.flag}
+            </span>
             <span className="search-name">{each.name}</span>
             <span className="search-detail">{each.detail}</span>
             <span className="search-figure">{each.figure}</span>

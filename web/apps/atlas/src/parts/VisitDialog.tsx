@@ -72,7 +72,11 @@ function VisitForm({ city, visit, labelledBy, onDone }: VisitFormProps) {
   const submit = () => {
     if (save.isPending) return;
     const found: Problems = {
-      ...(visitedOn === '' ? { visitedOn: t.journal.noDate } : visitedOn > today() ? { visitedOn: t.journal.future } : {}),
+      ...(visitedOn === ''
+        ? { visitedOn: t.journal.noDate }
+        : visitedOn > today()
+          ? { visitedOn: t.journal.future }
+          : {}),
       ...(note.length > noteLength ? { note: fill(t.journal.tooLong, { n: number(noteLength) }) } : {}),
     };
     setProblems(found);
@@ -91,7 +95,9 @@ function VisitForm({ city, visit, labelledBy, onDone }: VisitFormProps) {
     <Form onSubmit={submit} labelledBy={labelledBy} className="visit-form">
       {save.error !== null && Object.keys(problems).length === 0 && (
         <Callout tone="bad" announce="alert" title={t.journal.notSaved}>
-          {save.error instanceof StoaError && save.error.code === 'WDE0073' ? t.journal.goneText : sentence(save.error, spoken)}
+          {save.error instanceof StoaError && save.error.code === 'WDE0073'
+            ? t.journal.goneText
+            : sentence(save.error, spoken)}
         </Callout>
       )}
       <TextField
@@ -106,8 +112,12 @@ function VisitForm({ city, visit, labelledBy, onDone }: VisitFormProps) {
       <RatingField value={rating} onChange={setRating} error={problems.rating} />
       <NoteField value={note} onChange={setNote} error={problems.note} />
       <FormActions>
-        <Button type="submit" variant="primary" pending={save.isPending}>{t.journal.save}</Button>
-        <Button variant="quiet" onPress={onDone}>{t.journal.cancel}</Button>
+        <Button type="submit" variant="primary" pending={save.isPending}>
+          {t.journal.save}
+        </Button>
+        <Button variant="quiet" onPress={onDone}>
+          {t.journal.cancel}
+        </Button>
       </FormActions>
     </Form>
   );
@@ -117,7 +127,9 @@ function VisitForm({ city, visit, labelledBy, onDone }: VisitFormProps) {
 function problemsOf(error: unknown): Problems {
   if (!(error instanceof StoaError)) return {};
   const entries = error.violations.map(({ field, description }) => [field.split('.').at(-1), description] as const);
-  return Object.fromEntries(entries.filter(([field]) => field === 'visitedOn' || field === 'note' || field === 'rating'));
+  return Object.fromEntries(
+    entries.filter(([field]) => field === 'visitedOn' || field === 'note' || field === 'rating'),
+  );
 }
 
 /** Today where the person is, `2024-03-05`. */

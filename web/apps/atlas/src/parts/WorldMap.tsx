@@ -44,7 +44,9 @@ function outlines(url: string): Promise<Feature<Geometry>[]> {
   if (known !== undefined) return known;
   const fetched = fetch(url)
     .then((response) => (response.ok ? response.json() : Promise.reject(new Error(`Map: status ${response.status}`))))
-    .then((topology: Topology<{ countries: GeometryCollection }>) => feature(topology, topology.objects.countries).features)
+    .then(
+      (topology: Topology<{ countries: GeometryCollection }>) => feature(topology, topology.objects.countries).features,
+    )
     // A page without outlines is still a page: the dots and the graticule remain.
     .catch(() => []);
   loaded.set(url, fetched);
@@ -81,8 +83,15 @@ export function WorldMap({ label, shape, center, radius = 10, country, dots }: W
       {dots.map((dot) => {
         const at = visible(projection, shape, center, dot);
         if (at === null) return null;
-        const size = shape === 'globe' ? 1.5 + 6 * Math.sqrt(dot.population / largest) : dot.main ? 6 : 2 + 4 * Math.sqrt(dot.population / largest);
-        return <circle key={dot.id} cx={at[0]} cy={at[1]} r={size} className="map-dot" data-main={dot.main || undefined} />;
+        const size =
+          shape === 'globe'
+            ? 1.5 + 6 * Math.sqrt(dot.population / largest)
+            : dot.main
+              ? 6
+              : 2 + 4 * Math.sqrt(dot.population / largest);
+        return (
+          <circle key={dot.id} cx={at[0]} cy={at[1]} r={size} className="map-dot" data-main={dot.main || undefined} />
+        );
       })}
       {shape === 'region' && <Names dots={dots} projection={projection} size={nameSize[narrow ? 'narrow' : 'wide']} />}
     </svg>
@@ -90,29 +99,58 @@ export function WorldMap({ label, shape, center, radius = 10, country, dots }: W
 }
 
 /** Names of the main dot and of the largest ones that do not run into each other. */
-function Names({ dots, projection, size }: { readonly dots: readonly Dot[]; readonly projection: GeoProjection; readonly size: number }) {
+function Names({
+  dots,
+  projection,
+  size,
+}: {
+  readonly dots: readonly Dot[];
+  readonly projection: GeoProjection;
+  readonly size: number;
+}) {
   const taken: [number, number, number, number][] = [];
   const names = [];
-  const order = [...dots].sort((a, b) => Number(b.main ?? false) - Number(a.main ?? false) || b.population - a.population);
+  const order = [...dots].sort(
+    (a, b) => Number(b.main ?? false) - Number(a.main ?? false) || b.population - a.population,
+  );
   for (const dot of order) {
     const at = projection([dot.longitude, dot.latitude]);
     if (at === null) continue;
     const [x, y] = at;
     const length = dot.name.length * size * 0.57 + 12;
     const atEnd = x + length > width;
-    const box: [number, number, number, number] = [atEnd ? x - length : x, y - size * 0.8, atEnd ? x : x + length, y + size * 0.8];
+    const box: [number, number, number, number] = [
+      atEnd ? x - length : x,
+      y - size * 0.8,
+      atEnd ? x : x + length,
+      y + size * 0.8,
+    ];
     const outside = box[0] < 0 || box[2] > width || y < size || y > height.region - size;
-    const meets = taken.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1]);
+    const meets = taken.some(
+      (other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1],
+    );
     if (outside || (meets && dot.main !== true)) continue;
     taken.push(box);
     names.push(
-      <text key={dot.id} x={atEnd ? x - 10 : x + 10} y={y + size / 3} fontSize={size} textAnchor={atEnd ? 'end' : 'start'} className="map-name" data-main={dot.main || undefined}>
+      <text
+        key={dot.id}
+        x={atEnd ? x - 10 : x + 10}
+        y={y + size / 3}
+        fontSize={size}
+        textAnchor={atEnd ? 'end' : 'start'}
+        className="map-name"
+        data-main={dot.main || undefined}
+      >
         {dot.name}
       </text>,
     );
     if (names.length === 7) break;
   }
-  return <g aria-hidden="true" direction="ltr">{names}</g>;
+  return (
+    <g aria-hidden="true" direction="ltr">
+      {names}
+    </g>
+  );
 }
 
 const narrowScreen = '(max-width: 40rem)';
@@ -132,7 +170,11 @@ function projectionOf(shape: WorldMapProps['shape'], center: Point, radius: numb
   const rotation: [number, number] = [-center.longitude, -center.latitude];
   const middle: [number, number] = [width / 2, height[shape] / 2];
   if (shape === 'globe') {
-    return geoOrthographic().rotate(rotation).scale(width / 2 - 4).translate(middle).clipAngle(90);
+    return geoOrthographic()
+      .rotate(rotation)
+      .scale(width / 2 - 4)
+      .translate(middle)
+      .clipAngle(90);
   }
   const scale = height.region / 2 / (2 * Math.sin((radius * Math.PI) / 360));
   return geoAzimuthalEqualArea()
@@ -140,16 +182,26 @@ function projectionOf(shape: WorldMapProps['shape'], center: Point, radius: numb
     .scale(scale)
     .translate(middle)
     .clipAngle(Math.min(179, radius * 2.6))
-    .clipExtent([[-2, -2], [width + 2, height.region + 2]]);
+    .clipExtent([
+      [-2, -2],
+      [width + 2, height.region + 2],
+    ]);
 }
 
 /** Where a dot stands, unless it is behind the globe. */
-function visible(projection: GeoProjection, shape: WorldMapProps['shape'], center: Point, dot: Point): [number, number] | null {
+function visible(
+  projection: GeoProjection,
+  shape: WorldMapProps['shape'],
+  center: Point,
+  dot: Point,
+): [number, number] | null {
   if (shape === 'globe') {
     const radians = (degrees: number) => (degrees * Math.PI) / 180;
     const cosine =
       Math.sin(radians(center.latitude)) * Math.sin(radians(dot.latitude)) +
-      Math.cos(radians(center.latitude)) * Math.cos(radians(dot.latitude)) * Math.cos(radians(dot.longitude - center.longitude));
+      Math.cos(radians(center.latitude)) *
+        Math.cos(radians(dot.latitude)) *
+        Math.cos(radians(dot.longitude - center.longitude));
     if (cosine < 0.05) return null;
   }
   return projection([dot.longitude, dot.latitude]);

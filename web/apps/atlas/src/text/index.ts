@@ -2,7 +2,13 @@
 import { en } from './en.ts';
 
 /** The shape of en.ts with any words in it. A text with `one` and `other` depends on a number. */
-type Shape<Value> = { readonly [Key in keyof Value]: Value[Key] extends string ? string : Value[Key] extends { readonly other: string } ? Plural : Shape<Value[Key]> };
+type Shape<Value> = {
+  readonly [Key in keyof Value]: Value[Key] extends string
+    ? string
+    : Value[Key] extends { readonly other: string }
+      ? Plural
+      : Shape<Value[Key]>;
+};
 
 /** Forms by the plural category of the language; `other` always. */
 export interface Plural extends Partial<Record<Intl.LDMLPluralRule, string>> {
