@@ -115,7 +115,7 @@ async fn events(app: &TestApp) -> Vec<Value> {
     write(&app.app(), "/save", json!({ "_id": "the last", "title": "last" })).await;
     while bodies.last().is_none_or(|it: &Value| it["entityId"] != "the last") {
         let place = outbox.claim("test", "me", app.kit.world.now(), 1000).await.unwrap().unwrap();
-        let batch = outbox.read(place, &stoa_content::item_event::KINDS, 100).await.unwrap();
+        let batch = outbox.read(place, &stoa_content::event::read::KINDS, 100).await.unwrap();
         for it in &batch.entries {
             bodies.extend(app.app.content.item_events(&app.site, it).await.unwrap().into_iter().map(|it| it.body));
         }

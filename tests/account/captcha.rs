@@ -13,10 +13,12 @@ use std::{
 };
 use stoa_identity::{
     Identity, Marks,
-    captcha::provider::ProviderDraft,
+    defence::{
+        captcha_provider::ProviderDraft,
+        throttle::{Limits, Rate},
+    },
     member::{Attempt, Registration},
     policy::PolicyChange,
-    throttle::{Limits, Rate},
 };
 use stoa_kernel::{Caller, Code, Secret};
 use stoa_outbound::SiteverifyLimits;

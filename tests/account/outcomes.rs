@@ -3,7 +3,7 @@
 
 use super::*;
 use std::collections::BTreeSet;
-use stoa_identity::captcha::zero_bits;
+use stoa_identity::defence::captcha::zero_bits;
 use stoa_testkit::on_both_engines;
 
 const LOGIN: &str = "/_api/iam/authentication/v2/login";

@@ -48,7 +48,7 @@ on_both_engines! {
         }
         let fields = json!([{ "key": "_owner", "type": "TEXT", "encrypted": true }, { "key": "a", "type": "TEXT" }]);
         says(&make(&app, json!({ "id": "d", "fields": fields, "dataPermissions": levels(OPEN) })).await, "collection.fields[0].encrypted");
-        let others = stoa_content::field::TYPES.iter().filter(|it| !it.ends_with("REFERENCE"));
+        let others = stoa_content::schema::field::TYPES.iter().filter(|it| !it.ends_with("REFERENCE"));
         let fields: Vec<_> = others.map(|it| secret(it, it)).collect();
         let made = make(&app, json!({ "id": "d", "fields": fields, "dataPermissions": levels(OPEN) })).await;
         assert_eq!(made.verdict(), "200", "{:?}", made.body);

@@ -5,63 +5,42 @@
 //! [`stoa_query::Scope`] inside the statement, never a filter on its answer. Nothing here knows HTTP or
 //! how a caller was recognised.
 
-mod bulk;
-mod cache;
 mod collection;
-mod collection_change;
-mod cursor;
-mod definition;
-mod event;
-pub mod field;
-mod include;
+pub mod event;
 mod index;
-mod index_auto;
-mod index_build;
-mod index_change;
-mod index_unique;
 mod item;
-pub mod item_event;
 mod limits;
-mod ownership;
-mod patch;
-mod permission;
-mod plugin;
-mod read;
+mod manage;
+mod page;
 mod reference;
-mod reference_call;
-mod reference_filter;
-mod reference_link;
-mod reference_pair;
-mod reference_query;
-mod reference_write;
-mod request;
-mod rule;
-mod rules;
-mod sealed;
-mod sealed_field;
-mod sent;
-mod shape;
-mod sweep;
-mod texts;
+pub mod schema;
 pub mod transfer;
-mod write;
+mod wire;
 
-pub use bulk::{Action, Outcome};
 pub use collection::{Collection, CollectionList, ListOptions};
-pub use cursor::Cursors;
-pub use index::Why;
-pub use index_auto::AutoIndex;
-pub use index_change::IndexList;
-pub use item::{Item, Saved};
-pub use item_event::ItemEvent;
+pub use event::read::ItemEvent;
+pub use index::auto::AutoIndex;
+pub use item::{
+    bulk::{Action, Outcome},
+    calls::{Item, Saved},
+    query::Page,
+};
 pub use limits::Limits;
-pub use read::Page;
-pub use reference_call::ItemReference;
-pub use request::{GetRequest, Request, json};
-pub use rule::{Access, Grants, Level, Levels, Operation};
-
+pub use manage::indexes::IndexList;
+pub use page::cursor::Cursors;
+pub use reference::calls::ItemReference;
+pub use schema::{
+    index::Why,
+    level::{Access, Grants, Level, Levels, Operation},
+};
 use std::sync::Arc;
 use stoa_kernel::World;
+pub use wire::request::{GetRequest, Request, json};
+
+use collection::{cache, vault};
+use index::{auto, build};
+use item::{ownership, truncate};
+use page::cursor;
 
 /// The content of all sites of this process. Cheap to clone: clones share what they know of schemas.
 #[derive(Clone)]
@@ -72,11 +51,11 @@ struct Inner {
     limits: Limits,
     cache: cache::SchemaCache,
     cursors: cursor::Keys,
-    sealing: sealed::Keys,
+    sealing: vault::Keys,
     noted: ownership::Noted,
-    index_work: index_build::Work,
-    noticed: index_auto::Noticed,
-    running: sweep::Running,
+    index_work: build::Work,
+    noticed: auto::Noticed,
+    running: truncate::Running,
 }
 
 impl Content {
@@ -106,11 +85,11 @@ impl Content {
         &self.0.cursors
     }
 
-    fn sealing_keys(&self) -> &sealed::Keys {
+    fn sealing_keys(&self) -> &vault::Keys {
         &self.0.sealing
     }
 
-    fn running(&self) -> &sweep::Running {
+    fn running(&self) -> &truncate::Running {
         &self.0.running
     }
 
@@ -118,11 +97,11 @@ impl Content {
         &self.0.cache
     }
 
-    fn noticed(&self) -> &index_auto::Noticed {
+    fn noticed(&self) -> &auto::Noticed {
         &self.0.noticed
     }
 
-    fn index_work(&self) -> &index_build::Work {
+    fn index_work(&self) -> &build::Work {
         &self.0.index_work
     }
 }

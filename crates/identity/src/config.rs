@@ -1,6 +1,6 @@
 //! How long things live and how dear they are: values, never read from a global.
 
-use crate::{Limits, password, throttle};
+use crate::{Limits, defence::throttle, password};
 use stoa_kernel::Millis;
 use stoa_outbound::SiteverifyLimits;
 

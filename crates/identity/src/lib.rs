@@ -3,53 +3,37 @@
 //! Operations are methods of [`Identity`], noun then verb. HTTP, cookies and content are not here.
 
 mod address;
-pub mod approval;
-mod attempt;
 pub mod audit;
-pub mod authenticate;
 pub mod authorize;
-pub mod captcha;
 pub mod client;
 pub mod community;
 mod config;
-mod device;
+pub mod defence;
 pub mod flow;
-pub mod install;
-pub mod invite;
-mod joining;
-pub mod key;
 mod limits;
-mod link;
-pub mod logout;
 pub mod mail;
+mod manage;
 pub mod member;
-pub mod notice;
 pub mod oauth;
-mod outcome;
+pub mod operator;
 pub mod password;
-pub mod person;
 pub mod policy;
-pub mod profile;
-pub mod recovery;
 pub mod redirect;
-mod revocation;
+pub(crate) mod retention;
 mod seal;
 pub mod session;
-pub mod signing;
-mod stage;
-pub mod throttle;
-mod tidy;
+pub mod sign_in;
 pub mod token;
-pub mod verification;
-pub mod visitor;
 
 pub use address::form as address_form;
-pub use authenticate::Authenticated;
 pub use config::Config;
-pub use device::Marks;
+pub use defence::device::Marks;
 pub use limits::Limits;
-pub use outcome::SignIn;
-pub use stage::Resumed;
+pub use sign_in::{outcome::SignIn, stage::Resumed};
+pub use token::authenticate::Authenticated;
+
+use defence::{captcha_provider, throttle};
+use token::{authenticate, revocation, signing};
 
 use quick_cache::sync::Cache;
 use std::sync::{Arc, OnceLock};
@@ -75,7 +59,7 @@ pub(crate) struct Core {
     pub(crate) passwords: password::Passwords,
     pub(crate) throttle: throttle::Throttle,
     pub(crate) post: mail::Post,
-    pub(crate) captcha: captcha::provider::Asking,
+    pub(crate) captcha: captcha_provider::Asking,
     sites: Cache<i64, SiteId>,
     /// Who keeps what visitors own.
     pub(crate) ownership: OnceLock<Arc<dyn Ownership>>,
@@ -102,7 +86,7 @@ impl Identity {
             clients: client::Clients::new(),
             throttle: throttle::Throttle::new(config.throttle.clone()),
             post,
-            captcha: captcha::provider::Asking::new(secrets, config.siteverify.clone()),
+            captcha: captcha_provider::Asking::new(secrets, config.siteverify.clone()),
             sites: Cache::new(4096),
             ownership: OnceLock::new(),
             store,

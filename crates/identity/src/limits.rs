@@ -1,5 +1,5 @@
 //! How often someone may try and how long things live, as whoever runs the server sets it. What the code
-//! works with is made from it: [`crate::Config`], [`crate::throttle::Limits`].
+//! works with is made from it: [`crate::Config`], [`crate::defence::throttle::Limits`].
 
 use stoa_kernel::{
     Millis,

@@ -1,6 +1,6 @@
 //! What a site asks of new members before they may sign in (identity.md 9).
 
-use crate::{Identity, profile::Profile};
+use crate::{Identity, member::profile::Profile};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use stoa_kernel::{Caller, Code, Fault, Result, SiteId, Violation};

@@ -14,10 +14,10 @@ use std::{
 use stoa_identity::{
     Config, Marks,
     audit::AuditQuery,
+    defence::throttle::{Limits, Lockout, Rate, SiteLimits},
     flow::{Browser, Change, FlowInput, FlowKind, FlowStart},
     member::Attempt,
     redirect::Asking,
-    throttle::{Limits, Lockout, Rate, SiteLimits},
 };
 use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Result, Role, Secret, VisitorId};
 use stoa_store::{Database, Lane, Ownership, Site, Tx, TxFuture, boxed};

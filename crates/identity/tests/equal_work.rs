@@ -14,9 +14,9 @@ use serde_json::json;
 use std::{net::IpAddr, time::Duration};
 use stoa_identity::{
     Config, Marks,
+    defence::throttle::{Limits, Lockout},
     flow::{Browser, Change, FlowInput, FlowKind, FlowStart},
     member::{Attempt, SignOn},
-    throttle::{Limits, Lockout},
 };
 use stoa_kernel::{Caller, Code, Email, MemberId, Result, Role, Secret};
 use stoa_store::{Lane, boxed};

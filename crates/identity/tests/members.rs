@@ -15,11 +15,11 @@ use std::{
 };
 use stoa_identity::{
     Config, Identity, SignIn,
+    defence::throttle::{Limits, Rate},
     member::{Audience, MemberQuery, Registration, SignOn, Status},
     password::Cost,
     policy::{PolicyChange, SignOnPolicy},
     session::NewSession,
-    throttle::{Limits, Rate},
     token::Kind,
 };
 use stoa_kernel::{Caller, Code, Result, Role, Secret};

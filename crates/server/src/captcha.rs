@@ -8,7 +8,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::io::Read;
-use stoa_identity::captcha::provider::ProviderDraft;
+use stoa_identity::defence::captcha_provider::ProviderDraft;
 use stoa_kernel::Secret;
 use stoa_store::Site;
 use tokio::runtime::Handle;

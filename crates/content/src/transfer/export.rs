@@ -4,11 +4,11 @@
 //! to take away. The field that came with it on the other collection isn't written, for it would say the same
 //! links again in an order of its own. A field that leads to a deleted collection isn't written either.
 
-use super::{Format, cell};
+use crate::transfer::{Format, cell};
 use crate::{
-    Collection, Content, field,
-    reference::{Reference, Side, is_multi},
-    reference_link::Links,
+    Collection, Content,
+    reference::{Reference, Side, is_multi, link::Links},
+    schema::field,
 };
 use serde_json::{Map, Value};
 use std::{io::Write, sync::Arc};

@@ -4,17 +4,19 @@
 //! waits as a whole until the file has been read, since that item may stand further down; meanwhile the item
 //! keeps the links it had. What then still isn't there is told, and the links to the rest are made.
 
-use super::{
+use crate::transfer::{
     Format, Record, Records,
     waiting::{Value, Waiting},
 };
 use crate::{
     Collection, Content,
-    reference_link::visible,
-    reference_write::{Lack, Saving},
-    rule::{self, Operation},
-    sent::check_id,
-    write::{self, Draft, Incoming, Mode},
+    item::{
+        references::{Lack, Saving},
+        write::{self, Draft, Incoming, Mode},
+    },
+    reference::link::visible,
+    schema::level::{self, Operation},
+    wire::items::check_id,
 };
 use std::{io::Read, mem, sync::Arc};
 use stoa_kernel::{Caller, Code, Fault, Result};
@@ -281,7 +283,7 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
                 let (collection, saving, ids, caller): &(Arc<Collection>, Saving, Vec<String>, Caller) = &work;
                 saving.refusals(tx, collection, 0, ids).await?;
                 // Somebody may have removed an item since it was saved.
-                let scope = rule::scope(caller, Operation::Update, collection)?;
+                let scope = level::scope(caller, Operation::Update, collection)?;
                 let there = visible(tx, collection, &scope, ids.clone()).await?;
                 let is_there = |n: usize| ids.get(n).filter(|it| there.contains(*it)).map(String::as_str);
                 let lacks = saving.write(tx, 0, is_there).await?;

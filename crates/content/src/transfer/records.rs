@@ -2,8 +2,8 @@
 //!
 //! Nothing but the item at hand is kept in memory.
 
-use super::{Format, cell};
-use crate::{Collection, field};
+use crate::transfer::{Format, cell};
+use crate::{Collection, schema::field};
 use std::{
     collections::HashMap,
     io::{BufRead, BufReader, Read},

@@ -3,7 +3,7 @@
 use crate::common::{World, app, many, member, single};
 use serde_json::{Value, json};
 use std::time::Duration;
-use stoa_content::{ItemEvent, item_event::KINDS, transfer::Format};
+use stoa_content::{ItemEvent, event::read::KINDS, transfer::Format};
 use stoa_store::outbox::Start;
 use stoa_testkit::on_both_engines;
 

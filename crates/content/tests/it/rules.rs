@@ -234,7 +234,7 @@ on_both_engines! {
             }
             assert_eq!(broken(world.insert(&app(), json!({})).await), "ok", "a value may be missing");
         }
-        let missing: Vec<_> = stoa_content::field::TYPES.iter().filter(|it| !kinds.contains(**it)).collect();
+        let missing: Vec<_> = stoa_content::schema::field::TYPES.iter().filter(|it| !kinds.contains(**it)).collect();
         assert_eq!(missing, [&"MULTI_REFERENCE"], "its links aren't values of the item");
     }
 

@@ -13,7 +13,7 @@ use axum::{
 use serde::Deserialize;
 use std::sync::Arc;
 use stoa_identity::{
-    approval::{Decision, Request},
+    sign_in::approval::{Decision, Request},
     token::Kind,
 };
 use stoa_kernel::{Code, Fault, Result};

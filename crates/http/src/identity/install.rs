@@ -13,9 +13,11 @@ use axum::{
 };
 use stoa_identity::{
     address_form,
-    authorize::standard::Parameters,
+    authorize::{
+        install::{Installed, Installing},
+        standard::Parameters,
+    },
     flow::Cookies,
-    install::{Installed, Installing},
 };
 
 /// Says that the request was made by our own page.

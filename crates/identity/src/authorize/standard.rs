@@ -1,6 +1,6 @@
 //! The plain authorization request: parameters in the query, as any OAuth library sends it.
 
-use super::{Authorized, Navigation, Sent, unregistered};
+use crate::authorize::{Authorized, Navigation, Sent, unregistered};
 use crate::{
     Identity,
     flow::Browser,

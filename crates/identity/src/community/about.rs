@@ -1,6 +1,6 @@
 //! What members tell of themselves at length.
 
-use super::{Noun, decides, is_own, kind::ABOUT, noun};
+use crate::community::{Noun, decides, is_own, kind::ABOUT, noun};
 use crate::{Identity, member::is_there};
 use serde_json::{Value, json};
 use std::collections::HashMap;

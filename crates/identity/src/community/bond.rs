@@ -1,6 +1,6 @@
 //! What members do to each other: they follow, block and report.
 
-use super::{
+use crate::community::{
     TieFilter, at_most, is_own, own_id,
     tie::{self, PAGE, Shown, Tie, Ties},
 };

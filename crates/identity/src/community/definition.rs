@@ -1,7 +1,7 @@
 //! Nouns that those who run the site define: roles, badges, custom fields and to whom these apply.
 
-use super::{Kind, Noun, Place, decides, kind, noun};
 use crate::Identity;
+use crate::community::{Kind, Noun, Place, decides, kind, noun};
 use serde_json::{Map, Value, json};
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_store::{Site, boxed};

@@ -1,7 +1,11 @@
 //! Custom fields: to whom they apply, and those that sites usually have.
 
-use super::{Granted, Noun, at_most, kind, kind::Readers, noun};
 use crate::Identity;
+use crate::community::{
+    Granted, Noun, at_most,
+    kind::{self, Readers},
+    noun,
+};
 use serde_json::{Value, json};
 use stoa_kernel::{Caller, Result};
 use stoa_store::{Lane, Site, boxed};

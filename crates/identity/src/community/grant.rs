@@ -1,6 +1,6 @@
 //! What those who run the site give to members: roles and badges.
 
-use super::{
+use crate::community::{
     Kind, TieFilter, at_most, decides, few,
     kind::{self, Readers},
     noun,

@@ -1,7 +1,7 @@
 //! The kinds of nouns: what each may hold and how many a site may have.
 
-use super::Noun;
-use crate::profile::Shape;
+use crate::community::Noun;
+use crate::member::profile::Shape;
 use serde_json::Value;
 use stoa_kernel::Caller;
 

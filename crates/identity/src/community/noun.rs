@@ -1,7 +1,7 @@
 //! Nouns: objects around members that are read whole by their id.
 
-use super::{Kind, kind::PARTS, tie::without_nul};
-use crate::{Identity, profile};
+use crate::community::{Kind, kind::PARTS, tie::without_nul};
+use crate::{Identity, member::profile};
 use serde_json::{Map, Value, json};
 use stoa_kernel::{Caller, Code, Fault, Millis, Result, SiteId, Violation, clock::iso_from_millis};
 use stoa_sql::params;

@@ -1,6 +1,6 @@
 //! How much members show of themselves: the site's settings.
 
-use super::{
+use crate::community::{
     Bond, TieFilter, is_own,
     kind::{Readers, SETTINGS},
     noun,

@@ -1,7 +1,7 @@
 //! Reports on members.
 
-use super::{Bond, PAGE, TieFilter, Ties, decides, kind::Readers, malformed, tie::Tie};
 use crate::Identity;
+use crate::community::{Bond, PAGE, TieFilter, Ties, decides, kind::Readers, malformed, tie::Tie};
 use serde_json::{Map, Value, json};
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_sql::params;

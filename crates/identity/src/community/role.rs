@@ -1,7 +1,7 @@
 //! Roles that members have, by their keys and titles.
 
-use super::{Granted, Noun, TieFilter, is_own, kind::ROLE, noun};
 use crate::Identity;
+use crate::community::{Granted, Noun, TieFilter, is_own, kind::ROLE, noun};
 use stoa_kernel::{Caller, MemberId, Result};
 use stoa_store::{Lane, Site, boxed};
 

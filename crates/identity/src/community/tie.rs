@@ -1,8 +1,8 @@
 //! Ties: what joins a member to another member or to a noun, by one statement either way. Who may read and write
 //! them is said by what they mean: [`super::Granted`] and [`super::Bond`], whose name is the kind of tie here.
 
-use super::own_id;
 use crate::Identity;
+use crate::community::own_id;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Map, Value};
 use std::collections::HashSet;

@@ -1,6 +1,6 @@
 //! The conductor: loads a flow, lets the machine decide, carries out what it says, stores where it stands.
 
-use super::{
+use crate::flow::{
     Browser, Change, Cookies, Shown,
     effects::Grant,
     record::{self, Record},
@@ -12,7 +12,7 @@ use crate::{
     Identity,
     address::Address,
     authorize::Sent,
-    device::Device,
+    defence::device::Device,
     session::NewSession,
     token::{self, Kind},
 };

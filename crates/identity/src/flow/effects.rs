@@ -1,6 +1,6 @@
 //! The effects that answer with an outcome: each is one operation of identity.
 
-use super::{
+use crate::flow::{
     Browser, problem,
     record::Record,
     state::{Effect, Outcome, PasswordReason},
@@ -8,13 +8,11 @@ use super::{
 };
 use crate::{
     Identity, Marks, SignIn,
-    attempt::{Account, Attempt},
-    member::Registration,
-    outcome::Origin,
+    defence::attempt::{Account, Attempt},
+    member::{Registration, profile::Profile},
+    operator::Person,
     password,
-    person::Person,
-    profile::Profile,
-    recovery::Wish,
+    sign_in::{outcome::Origin, recovery::Wish},
 };
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -123,8 +121,9 @@ impl Identity {
             }
             Effect::SetPassword { reason: PasswordReason::Recovery, password } => {
                 let link = record.context.link.as_deref().unwrap_or_default();
-                let signed =
-                    self.recovery_finish_hash(site, &crate::invite::bytes(link), &password, attempt.address).await?;
+                let signed = self
+                    .recovery_finish_hash(site, &crate::operator::invite::bytes(link), &password, attempt.address)
+                    .await?;
                 self.flow_signed(site, record, signed).await
             }
             Effect::EndSession => {
@@ -193,7 +192,7 @@ impl Identity {
     }
 
     async fn flow_accept_invite(&self, record: &Record, email: Option<&Email>, password: &Secret) -> Result<Came> {
-        let link = crate::invite::bytes(record.context.link.as_deref().unwrap_or_default());
+        let link = crate::operator::invite::bytes(record.context.link.as_deref().unwrap_or_default());
         let (person, role) = self.invite_accept_hash(&link, email, password).await?;
         Ok((Outcome::Granted, Some(Grant::Person(person, role))))
     }

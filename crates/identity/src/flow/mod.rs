@@ -21,7 +21,7 @@ pub use wire::{FlowInput, FlowKind, FlowStart, FlowView};
 
 use crate::{
     Identity,
-    person::PersonSession,
+    operator::PersonSession,
     session::Session,
     token::{Kind, site_number},
 };

@@ -1,6 +1,6 @@
 //! How flows begin: from the account pages, from an authorize address, from a link in a message.
 
-use super::{
+use crate::flow::{
     Beginning, Browser, Change, Cookies, Shown,
     record::{self, Context, Record},
     state::State,
@@ -12,8 +12,8 @@ use crate::{
     Identity,
     authorize::{Answer, Authorization},
     client::Client,
-    invite,
-    throttle::Tried,
+    defence::throttle::Tried,
+    operator::invite,
     token::{self, Kind},
 };
 use std::sync::Arc;

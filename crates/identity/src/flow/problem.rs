@@ -1,6 +1,6 @@
 //! What can be wrong with an input, as the page shows it.
 
-use super::wire::Problem;
+use crate::flow::wire::Problem;
 use stoa_kernel::{Code, Fault};
 
 pub fn required(field: &str) -> Problem {

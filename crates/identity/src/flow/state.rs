@@ -2,7 +2,7 @@
 //!
 //! `sign_in.mermaid` beside this file is the picture, `sign_in.txt` every pair; a test compares them.
 
-use super::wire::{FlowInput, FlowKind, Problem, ProfileInput};
+use crate::flow::wire::{FlowInput, FlowKind, Problem, ProfileInput};
 use crate::policy::Field;
 use stoa_kernel::{Email, MemberId, Secret};
 

@@ -1,6 +1,6 @@
 //! The machine itself: pure, total, and the only place that knows what comes next.
 
-use super::{
+use crate::flow::{
     problem,
     state::{Effect, Event, Facts, Finish, Outcome, PasswordReason, State, Turn},
     wire::{FlowInput, FlowKind, Problem, ProfileInput},

@@ -2,7 +2,7 @@
 //!
 //! To write it anew: `STOA_WRITE_TYPESCRIPT=1 cargo test -p stoa-identity typescript`.
 
-use super::wire::*;
+use crate::flow::wire::*;
 use std::{fmt::Write, path::Path};
 use ts_rs::{Config, TS};
 

@@ -1,6 +1,6 @@
 //! From a state to what its page shows.
 
-use super::{
+use crate::flow::{
     record::Record,
     state::{Facts, PasswordReason, State},
     step,
@@ -10,7 +10,7 @@ use crate::{
     authorize::{Delivery, Sent},
     password,
     policy::Field,
-    verification::RESEND_AFTER_SECONDS,
+    sign_in::verification::RESEND_AFTER_SECONDS,
 };
 use stoa_kernel::Email;
 use stoa_store::Site;

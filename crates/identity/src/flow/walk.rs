@@ -4,7 +4,7 @@
 //! The lists below are made by [`every`]: it does not compile when an enum has a variant that is not
 //! listed, so a new state, input, outcome, effect, kind or entry can't be left out.
 
-use super::{
+use crate::flow::{
     conduct::MOST_EFFECTS,
     problem,
     state::{Effect, Event, Facts, Finish, Outcome, PasswordReason, State, Turn},

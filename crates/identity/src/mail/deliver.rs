@@ -5,15 +5,15 @@
 //! delivered is tried later and later until nobody has a use for it any more; then its row stays for a
 //! month without what it said, so that somebody can see why.
 
-use super::{
+use crate::mail::{
     Place,
     queue::{self, Letter, Taken, Task},
     render,
 };
 use crate::{
     Core, Identity,
-    recovery::{self, Wish},
     seal::Sealer,
+    sign_in::recovery::{self, Wish},
 };
 use parking_lot::{Mutex, RwLock};
 use std::{

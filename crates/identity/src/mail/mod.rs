@@ -6,6 +6,7 @@
 
 mod deliver;
 mod layout;
+pub mod notice;
 mod queue;
 mod setting;
 mod words;

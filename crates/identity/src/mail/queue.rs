@@ -3,8 +3,8 @@
 //! A row is either a letter or a question that the background has to answer first, so that asking costs
 //! the same whatever the answer is: for whom a recovery link is, which owners are told of somebody.
 
-use super::Message;
 use crate::Identity;
+use crate::mail::Message;
 use serde::{Deserialize, Serialize};
 use stoa_kernel::{Fault, MemberId, Millis, Result, SiteId};
 use stoa_sql::params;

@@ -5,8 +5,8 @@
 //!   "templates": { "de": { "verification": { "subject": "{code} für {site}", "note": "…" } } } }
 //! ```
 
-use super::{Message, words};
 use crate::Identity;
+use crate::mail::{Message, words};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use stoa_kernel::{Caller, Code, Fault, Result, SiteId, Violation};

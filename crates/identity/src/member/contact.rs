@@ -3,8 +3,8 @@
 //! What it does not show (tags, kinds of values, geocodes) stays with what it belongs to: an address is known
 //! by its id, by what is shown of it or by its place, a phone and an email address by their value, a custom field by its name.
 
-use super::Member;
-use crate::profile::{Check, MAX_LIST, Profile};
+use crate::member::Member;
+use crate::member::profile::{Check, MAX_LIST, Profile};
 use serde_json::{Map, Value, json};
 use stoa_kernel::Violation;
 
@@ -54,7 +54,7 @@ impl Member {
 
 /// Everything that is wrong with a contact that was sent; `field` is its JSON path. Its texts are checked with
 /// the profile.
-pub(super) fn violations(sent: &Map<String, Value>, field: &str) -> Vec<Violation> {
+pub(crate) fn violations(sent: &Map<String, Value>, field: &str) -> Vec<Violation> {
     let mut check = Check(Vec::new());
     for (name, value) in sent.iter().filter(|it| !it.1.is_null()) {
         let path = format!("{field}.{name}");
@@ -82,7 +82,7 @@ pub(super) fn violations(sent: &Map<String, Value>, field: &str) -> Vec<Violatio
 }
 
 /// Where a text of the profile stands in a member of the members API.
-pub(super) fn path(name: &str) -> String {
+pub(crate) fn path(name: &str) -> String {
     match name {
         "nickname" | "slug" => format!("profile.{name}"),
         "picture" => "profile.photo.url".to_owned(),
@@ -94,7 +94,7 @@ pub(super) fn path(name: &str) -> String {
 }
 
 /// Takes over what a contact that was checked says of lists; null removes one.
-pub(super) fn merge(member: &mut Member, sent: &Map<String, Value>, mut id: impl FnMut() -> String) {
+pub(crate) fn merge(member: &mut Member, sent: &Map<String, Value>, mut id: impl FnMut() -> String) {
     let Member { profile, email, .. } = member;
     for (name, value) in sent {
         match name.as_str() {

@@ -4,8 +4,8 @@
 //! the statement. [`MemberQuery::page`] and [`MemberQuery::count`] are the statements: pure, so that how the
 //! engines go about them can be looked at.
 
-use super::{Member, row};
 use crate::Identity;
+use crate::member::{Member, row};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use stoa_kernel::{Code, Fault, MemberId, Millis, Result, SiteId};
 use stoa_sql::{Dialect, Value, Writer};

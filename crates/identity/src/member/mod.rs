@@ -2,25 +2,24 @@
 //! who run the site make and change in `edit`, lists in `list`, the moves between statuses in `status`, one for many
 //! members in `bulk`.
 
-mod bulk;
-mod contact;
-mod edit;
-mod import;
-mod list;
-mod row;
-mod show;
-mod sign_in;
-mod status;
+pub(crate) mod contact;
+pub(crate) mod list;
+pub mod profile;
+pub(crate) mod row;
+pub(crate) mod show;
+pub(crate) mod status;
 
-pub use crate::attempt::Attempt;
-pub use edit::{MemberChange, slug_fits};
-pub use import::{AT_ONCE, Arrival, Arrived};
+pub use crate::defence::attempt::Attempt;
+pub use crate::manage::{
+    edit::{MemberChange, slug_fits},
+    import::{AT_ONCE, Arrival, Arrived},
+};
+pub use crate::sign_in::login::{Registration, SignOn};
 pub use list::{Audience, MemberField, MemberFilter, MemberPage, MemberQuery, MemberSort, Operand, Window};
 pub(crate) use row::{by_email, get, note_login, require_active, update, write_password};
-pub use sign_in::{Registration, SignOn};
 pub use status::{Move, Status};
 
-use crate::{Identity, approval, audit, profile::Profile, session::Which};
+use crate::{Identity, audit, member::profile::Profile, session::Which, sign_in::approval};
 use serde_json::{Map, Value, json};
 use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Millis, Result, SessionId, SiteId, clock::iso_from_millis};
 use stoa_store::{Lane, Site, Tx, boxed};

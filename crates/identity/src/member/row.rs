@@ -1,17 +1,17 @@
 //! Members as rows.
 
-use super::{Member, Status};
-use crate::profile::Profile;
+use crate::member::profile::Profile;
+use crate::member::{Member, Status};
 use serde_json::Value;
 use stoa_kernel::{Code, Email, Fault, MemberId, Millis, Result, SiteId, fold::fold};
 use stoa_sql::params;
 use stoa_store::{Error, Row, Tx};
 
-pub(super) const SELECT: &str = "select id, email, email_verified, status, pending_email, pending_approval, password_hash, \
+pub(crate) const SELECT: &str = "select id, email, email_verified, status, pending_email, pending_approval, password_hash, \
                       profile, revision, created, updated, last_login, muted, privacy, card, pending_fields, must_reset \
                       from stoa.member";
 
-pub(super) fn from_row(row: &Row<'_>) -> Result<Member, Error> {
+pub(crate) fn from_row(row: &Row<'_>) -> Result<Member, Error> {
     let status = row.text(3)?;
     let status = Status::ALL.into_iter().find(|it| it.name() == status);
     Ok(Member {
@@ -60,7 +60,7 @@ pub(crate) async fn require_active(tx: &mut Tx<'_>, site: &SiteId, id: &MemberId
 ///
 /// # Errors
 /// [`Code::SlugTaken`].
-pub(super) async fn insert(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member, email: &Email) -> Result<bool> {
+pub(crate) async fn insert(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member, email: &Email) -> Result<bool> {
     let slug = prepare(tx, site, member).await?;
     let sql = "insert into stoa.member (site, id, email, email_folded, email_verified, status, pending_email, \
                pending_approval, password_hash, profile, revision, created, updated, muted, slug_folded, \
@@ -162,7 +162,7 @@ fn card(member: &Member) -> String {
 }
 
 /// Forgets a person inside a transaction: what is left is an id that nobody else gets.
-pub(super) async fn forget(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member) -> Result<()> {
+pub(crate) async fn forget(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member) -> Result<()> {
     member.email = String::new();
     member.email_verified = false;
     (member.password_hash, member.profile, member.is_public) = (None, Profile::default(), false);

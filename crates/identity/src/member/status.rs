@@ -13,7 +13,7 @@
 //! Beside its status a member remembers what it waits for (a verified address, missing fields of the
 //! profile, an approval). ACTIVE is reached only when nothing is waited for. The table that a test walks is `status.txt`.
 
-use super::Member;
+use crate::member::Member;
 use stoa_kernel::{Caller, Code, Fault, MemberId, Result};
 
 /// StatusName of identity.md 10.4. Only ACTIVE members can sign in.
@@ -158,7 +158,7 @@ impl Move {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::Profile;
+    use crate::member::profile::Profile;
     use std::fmt::Write;
 
     type Waits = [bool; 3];

@@ -6,6 +6,7 @@ pub mod pkce;
 pub mod request;
 pub mod revoke;
 pub mod rotation;
+pub mod visitor;
 
 pub use request::TokenRequest;
 

@@ -1,7 +1,13 @@
 //! Taking tokens back (RFC 7009) and asking about them (RFC 7662).
 
-use super::{TokenRequest, require_secret, required};
-use crate::{Identity, client::Client, install::is_instance, revocation, session::Which, token::Kind};
+use crate::oauth::{TokenRequest, require_secret, required};
+use crate::{
+    Identity,
+    authorize::install::is_instance,
+    client::Client,
+    session::Which,
+    token::{Kind, revocation},
+};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use stoa_kernel::{Caller, ClientId, Code, Fault, Result, SessionId};

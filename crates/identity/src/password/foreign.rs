@@ -9,7 +9,7 @@
 //!
 //! A hash that would cost more than a sign-in may is not taken over.
 
-use super::is_same;
+use crate::password::is_same;
 use argon2::{Algorithm, Argon2, Params, Version};
 use base64::{
     Engine,

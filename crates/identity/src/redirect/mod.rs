@@ -12,7 +12,7 @@ use crate::{
     address::{self, Address},
     authorize::Authorization,
     client::Client,
-    throttle::Tried,
+    defence::throttle::Tried,
     token::{self, Kind},
 };
 pub use pages::Pages;

@@ -6,7 +6,7 @@
 //! What a redirect session says of its intent stands in the page's query, or where the address has its
 //! name in braces.
 
-use super::request;
+use crate::redirect::request;
 use crate::{Identity, address::Address};
 use serde_json::{Map, Value, json};
 use stoa_kernel::{Caller, Code, Fault, Result, Violation};

@@ -1,6 +1,6 @@
 //! Where a member is signed in, and ending it: one browser, the others, or all.
 
-use super::Which;
+use crate::session::Which;
 use crate::{Identity, audit};
 use stoa_kernel::{Caller, ClientId, Code, Fault, MemberId, Millis, Result, SessionId, Violation};
 use stoa_sql::params;

@@ -1,6 +1,6 @@
 //! German.
 
-use super::{Language, Words};
+use crate::mail::words::{Language, Words};
 
 pub(super) const TEXT: Language = Language {
     tag: "de",

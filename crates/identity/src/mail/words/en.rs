@@ -1,6 +1,6 @@
 //! English: the language that stands in where another lacks something.
 
-use super::{Language, Words};
+use crate::mail::words::{Language, Words};
 
 pub(super) const TEXT: Language = Language {
     tag: "en",

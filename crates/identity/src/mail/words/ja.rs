@@ -1,6 +1,6 @@
 //! Japanese.
 
-use super::{Language, Words};
+use crate::mail::words::{Language, Words};
 
 pub(super) const TEXT: Language = Language {
     tag: "ja",

@@ -1,0 +1,447 @@
+//! Encrypted fields (decisions/0013): how their values are stored, and who is shown them.
+//!
+//! ```text
+//! item ── rules ──▶ canonical and clear ── Vault::seal ──▶ document ── Sight::show ──▶ caller
+//! ```
+//!
+//! In a document an encrypted field holds `"sealed:1:…"`: a nonce and the value's canonical text, sealed
+//! with AES-256-GCM and a key of the site, bound to site, collection, item and field. Whatever is sent for
+//! such a field is sealed, so nobody but the server can put such a text there. The value's length shows
+//! only in steps, and null, which says nothing, stays null.
+//!
+//! Who is privileged is shown the values, everyone else the item without them. Events never hold them. A
+//! collection without encrypted fields pays one look at an empty list, and its documents are never parsed.
+
+use crate::{
+    Collection, Content,
+    item::calls::quoted_id,
+    schema::field::{self, Field},
+};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use quick_cache::sync::Cache;
+use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use serde_json::{Map, Value as Json};
+use std::{borrow::Cow, sync::Arc};
+use stoa_kernel::{Caller, CollectionId, Fault, Result, SiteId, World};
+use stoa_query::{
+    CanonicalItem,
+    item::{self, Edit, members},
+};
+use stoa_sql::json::quoted;
+use stoa_store::{Lane, Site, Tx, boxed, setting};
+
+/// The name of the setting with the site's key.
+const SETTING: &str = "sealing key";
+/// Keys kept in memory.
+const KEYS: usize = 10_000;
+/// How a stored value begins; the number says how it was sealed.
+const BEGIN: &str = "\"sealed:1:";
+/// Values are filled up with spaces to whole steps: `true` and `false` shall look alike.
+const STEP: usize = 32;
+
+/// The keys of sites that have encrypted fields.
+pub(crate) struct Keys(Cache<SiteId, Arc<LessSafeKey>>);
+
+impl Default for Keys {
+    fn default() -> Self {
+        Self(Cache::new(KEYS))
+    }
+}
+
+/// The encrypted fields of a collection. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Fields(Arc<[Name]>);
+
+#[derive(Debug)]
+struct Name {
+    key: String,
+    /// As it stands in canonical text.
+    quoted: String,
+}
+
+impl Fields {
+    pub(crate) fn of(fields: &[Field]) -> Self {
+        let name = |it: &Field| Name { key: field::key(it).to_owned(), quoted: quoted(field::key(it)) };
+        Self(fields.iter().filter(|it| field::is_encrypted(it)).map(name).collect())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The document without these fields. It must be canonical.
+    pub(crate) fn hide<'d>(&self, document: impl Into<Cow<'d, str>>) -> Cow<'d, str> {
+        self.0.iter().fold(document.into(), |document, it| match item::without(&document, &it.key) {
+            Some(without) => Cow::Owned(without),
+            None => document,
+        })
+    }
+
+    fn has(&self, quoted: &str) -> bool {
+        self.0.iter().any(|it| it.quoted == quoted)
+    }
+}
+
+/// What a caller is shown of the documents of a collection.
+#[derive(Clone)]
+pub(crate) enum Sight {
+    /// All of them as they are stored: there is nothing encrypted.
+    Plain,
+    /// What isn't encrypted.
+    Hidden(Fields),
+    /// Everything.
+    Open(Arc<Vault>),
+}
+
+impl Sight {
+    /// What a caller is shown, beside what it takes to write.
+    pub(crate) fn new(caller: &Caller, vault: Option<&Arc<Vault>>) -> Self {
+        match vault {
+            None => Self::Plain,
+            Some(it) if caller.is_privileged() => Self::Open(it.clone()),
+            Some(it) => Self::Hidden(it.fields.clone()),
+        }
+    }
+
+    pub(crate) fn is_plain(&self) -> bool {
+        matches!(self, Self::Plain)
+    }
+
+    /// A stored document as the caller is shown it; canonical text again.
+    ///
+    /// # Errors
+    /// An internal fault when a value doesn't open: what was tampered with, or sealed with another key, is
+    /// neither shown nor passed over, for the caller would write the item back without it.
+    pub(crate) fn show<'d>(&self, document: impl Into<Cow<'d, str>>) -> Result<Cow<'d, str>> {
+        match self {
+            Self::Plain => Ok(document.into()),
+            Self::Hidden(fields) => Ok(fields.hide(document)),
+            Self::Open(vault) => vault.opened(&document.into()).map(Cow::Owned),
+        }
+    }
+
+    /// The same of an item that is being removed: what doesn't open is left out, for nobody can lose it.
+    pub(crate) fn show_last(&self, document: &str) -> String {
+        let shown = self.show(document).unwrap_or_else(|fault| {
+            tracing::error!("an item is removed: {fault:?}");
+            if let Self::Open(vault) = self { vault.fields.hide(document) } else { document.into() }
+        });
+        shown.into_owned()
+    }
+
+    pub(crate) fn show_all<'d>(&self, documents: impl Iterator<Item = &'d mut String>) -> Result<()> {
+        if self.is_plain() {
+            return Ok(());
+        }
+        for it in documents {
+            *it = self.show(std::mem::take(it))?.into_owned();
+        }
+        Ok(())
+    }
+}
+
+/// What seals and opens the encrypted values of a collection.
+pub(crate) struct Vault {
+    key: Arc<LessSafeKey>,
+    site: SiteId,
+    /// Of the collection.
+    number: i64,
+    collection: CollectionId,
+    fields: Fields,
+}
+
+impl Vault {
+    fn new(key: Arc<LessSafeKey>, site: &SiteId, collection: &Collection) -> Self {
+        let (number, fields) = (collection.table.number, collection.encrypted.clone());
+        Self { key, site: site.clone(), number, collection: collection.id.clone(), fields }
+    }
+
+    /// An item as it is stored. Values that the stored document had before stay as they are there, so that
+    /// nobody is told of a change that is none.
+    pub(crate) fn seal(
+        &self,
+        world: &World,
+        id: &str,
+        item: &CanonicalItem,
+        old: Option<&str>,
+    ) -> Result<CanonicalItem> {
+        let mut item = item.clone();
+        item.edit(|name, value| {
+            if !self.holds(name, value) {
+                return Ok(Edit::Keep);
+            }
+            let before = old.and_then(|it| member(it, name)).filter(|it| it.starts_with(BEGIN));
+            Ok(Edit::Put(match before {
+                // What was carried over, whether or not it opens, or what comes to the same.
+                Some(it) if it == value || self.open(id, name, it).as_deref() == Some(value) => it.to_owned(),
+                _ => self.sealed(world, id, name, value)?,
+            }))
+        })?;
+        Ok(item)
+    }
+
+    /// An item with the encrypted values of the stored document that it lacks: who isn't shown them doesn't
+    /// send them back.
+    pub(crate) fn keep(&self, item: &CanonicalItem, old: &str) -> Result<CanonicalItem> {
+        let (data, mut kept) = (item.data(), Map::new());
+        for it in self.fields.0.iter().filter(|it| member(&data, &it.quoted).is_none()) {
+            if let Some(value) = member(old, &it.quoted) {
+                kept.insert(it.key.clone(), serde_json::from_str::<Json>(value).map_err(Fault::internal)?);
+            }
+        }
+        item.with(&kept)
+    }
+
+    /// A stored document with its encrypted values as far as they open.
+    pub(crate) fn readable(&self, document: &str) -> Result<String> {
+        self.each(document, |id, name, value| Ok(self.open(id, name, value).unwrap_or_else(|| value.to_owned())))
+    }
+
+    fn opened(&self, document: &str) -> Result<String> {
+        self.each(document, |id, name, value| self.open(id, name, value).ok_or_else(|| self.broken(id, name)))
+    }
+
+    fn each(&self, document: &str, put: impl Fn(&str, &str, &str) -> Result<String>) -> Result<String> {
+        let id: String = serde_json::from_str(quoted_id(document)).map_err(Fault::internal)?;
+        item::edit(document, |name, value| match self.holds(name, value) {
+            true => put(&id, name, value).map(Edit::Put),
+            false => Ok(Edit::Keep),
+        })
+    }
+
+    /// Whether this member of a document is sealed, or is to be.
+    fn holds(&self, name: &str, value: &str) -> bool {
+        value != "null" && self.fields.has(name)
+    }
+
+    fn sealed(&self, world: &World, id: &str, name: &str, value: &str) -> Result<String> {
+        let nonce = world.bytes::<NONCE_LEN>();
+        let mut bytes = value.as_bytes().to_vec();
+        bytes.resize(bytes.len().next_multiple_of(STEP), b' ');
+        let (once, bound) = (Nonce::assume_unique_for_key(nonce), Aad::from(self.bound(id, name)?));
+        self.key.seal_in_place_append_tag(once, bound, &mut bytes).map_err(Fault::internal)?;
+        Ok(format!("{BEGIN}{}\"", URL_SAFE_NO_PAD.encode([&nonce[..], &bytes].concat())))
+    }
+
+    /// The value, if it was sealed with this key for this place.
+    fn open(&self, id: &str, name: &str, sealed: &str) -> Option<String> {
+        let mut bytes = URL_SAFE_NO_PAD.decode(sealed.strip_prefix(BEGIN)?.strip_suffix('"')?).ok()?;
+        let (nonce, text) = bytes.split_at_mut_checked(NONCE_LEN)?;
+        let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
+        let text = self.key.open_in_place(nonce, Aad::from(self.bound(id, name).ok()?), text).ok()?;
+        std::str::from_utf8(text).ok().map(|it| it.trim_end_matches(' ').to_owned())
+    }
+
+    /// What is sealed along without being in the text.
+    fn bound(&self, id: &str, name: &str) -> Result<Vec<u8>> {
+        let bound = ("encrypted field", self.site.as_str(), self.number, id, name);
+        serde_json::to_vec(&bound).map_err(Fault::internal)
+    }
+
+    fn broken(&self, id: &str, name: &str) -> Fault {
+        let Self { site, number, collection, .. } = self;
+        Fault::internal(format!(
+            "site {site}, collection {collection} ({number}), item {id}, field {name}: the encrypted value doesn't open"
+        ))
+    }
+}
+
+/// The value that a document has in a field, as its text.
+fn member<'d>(document: &'d str, quoted: &str) -> Option<&'d str> {
+    members(document).find(|(name, _)| *name == quoted).map(|(_, value)| value)
+}
+
+impl Content {
+    /// What a caller is shown of a collection's documents.
+    pub(crate) async fn sight(&self, site: &Site, caller: &Caller, collection: &Collection) -> Result<Sight> {
+        if collection.encrypted.is_empty() {
+            return Ok(Sight::Plain);
+        }
+        if !caller.is_privileged() {
+            return Ok(Sight::Hidden(collection.encrypted.clone()));
+        }
+        Ok(Sight::new(caller, self.vault(site, collection).await?.as_ref()))
+    }
+
+    /// What seals and opens a collection's values; nothing if it has no encrypted field.
+    pub(crate) async fn vault(&self, site: &Site, collection: &Collection) -> Result<Option<Arc<Vault>>> {
+        if collection.encrypted.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Arc::new(Vault::new(self.sealing_key(site).await?, &site.id, collection))))
+    }
+
+    /// The site's key. It was made with the site's first encrypted field: one that is lost isn't replaced
+    /// here, for what it sealed would be lost as well, without a word.
+    async fn sealing_key(&self, site: &Site) -> Result<Arc<LessSafeKey>> {
+        if let Some(it) = self.sealing_keys().0.get(&site.id) {
+            return Ok(it);
+        }
+        let id = site.id.clone();
+        let known = site.read(Lane::Point, move |tx| boxed!(Ok(setting::get(tx, &id, SETTING).await?))).await?;
+        let lost = || Fault::internal(format!("site {}: the key of its encrypted fields is missing", site.id));
+        let key = read_key(&known.ok_or_else(lost)?)?;
+        self.sealing_keys().0.insert(site.id.clone(), key.clone());
+        Ok(key)
+    }
+}
+
+/// The vault of a collection that is being defined; the site's key is made if this is the first.
+pub(crate) async fn vault_within(
+    tx: &mut Tx<'_>,
+    world: &World,
+    site: &SiteId,
+    collection: &Collection,
+) -> Result<Option<Arc<Vault>>> {
+    if collection.encrypted.is_empty() {
+        return Ok(None);
+    }
+    let fresh = Json::from(world.token::<32>()).to_string();
+    let key = read_key(&setting::put_first(tx, site, SETTING, fresh).await?)?;
+    Ok(Some(Arc::new(Vault::new(key, site, collection))))
+}
+
+fn read_key(text: &str) -> Result<Arc<LessSafeKey>> {
+    let secret: String = serde_json::from_str(text).map_err(Fault::internal)?;
+    let bytes = URL_SAFE_NO_PAD.decode(secret).map_err(Fault::internal)?;
+    Ok(Arc::new(LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &bytes).map_err(Fault::internal)?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn vault(site: &str, number: i64, fields: &[&str]) -> Vault {
+        let key = LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &[7; 32]).expect("a key"));
+        let fields: Vec<Field> = fields
+            .iter()
+            .map(|it| Field::from_iter([("key".to_owned(), json!(it)), ("encrypted".to_owned(), true.into())]))
+            .collect();
+        Vault { key: Arc::new(key), site: site.into(), number, collection: "c".into(), fields: Fields::of(&fields) }
+    }
+
+    fn limits() -> item::Limits {
+        stoa_query::Limits::default().item()
+    }
+
+    fn stored(vault: &Vault, id: &str, data: &Json, old: Option<&str>) -> String {
+        let (world, _) = World::fixed(0, 1);
+        let item = stoa_query::canonical(&data.to_string(), limits()).expect("an item");
+        let stamp = stoa_query::Stamp { id, created: 0, updated: 0, owner: None };
+        vault.seal(&world, id, &item, old).and_then(|it| it.document(stamp)).expect("a document")
+    }
+
+    #[test]
+    fn every_value_comes_back_as_it_was() {
+        let vault = vault("s", 1, &["a", "ü\"\\"]);
+        for value in [
+            json!("text"),
+            json!(""),
+            json!("ends with a space "),
+            json!("\u{0001}\"\\😀"),
+            json!(-1.5e300),
+            json!(true),
+            json!([]),
+            json!([1, null, { "$date": "2024-01-01T00:00:00.000Z" }]),
+            json!({ "b": { "c": [true] } }),
+            json!("sealed:1:abc"),
+            json!("x".repeat(10_000)),
+        ] {
+            let data = json!({ "n": 1, "a": value, "ü\"\\": value, "z": value });
+            let document = stored(&vault, "i\"1", &data, None);
+            let json: Json = serde_json::from_str(&document).expect("JSON");
+            for name in ["a", "ü\"\\"] {
+                assert!(
+                    json[name].as_str().is_some_and(|it| it.starts_with("sealed:1:") && it.len() > 40),
+                    "{document}"
+                );
+            }
+            assert_eq!(json["z"], value);
+            let opened: Json = serde_json::from_str(&vault.opened(&document).expect("opened")).expect("JSON");
+            assert_eq!((&opened["a"], &opened["ü\"\\"], &opened["n"]), (&value, &value, &json!(1)));
+            let hidden: Json = serde_json::from_str(&vault.fields.hide(document.as_str())).expect("JSON");
+            assert_eq!((hidden.get("a"), hidden.get("ü\"\\"), &hidden["z"]), (None, None, &value));
+        }
+        let nothing = stored(&vault, "1", &json!({ "a": null }), None);
+        assert!(nothing.ends_with(r#","a":null}"#), "{nothing}");
+        assert_eq!(vault.opened(&nothing).expect("opened"), nothing);
+    }
+
+    #[test]
+    fn equal_values_look_different_and_short_ones_are_equally_long() {
+        let vault = vault("s", 1, &["a", "b"]);
+        let document: Json =
+            serde_json::from_str(&stored(&vault, "1", &json!({ "a": true, "b": true }), None)).expect("JSON");
+        assert_ne!(document["a"], document["b"]);
+        let length = |value: Json| stored(&vault, "1", &json!({ "a": value }), None).len();
+        assert_eq!(length(json!(true)), length(json!(false)));
+        assert_eq!(length(json!("yes")), length(json!("a longer answer")));
+    }
+
+    #[test]
+    fn it_opens_only_where_it_was_sealed() {
+        let here = vault("s", 1, &["a", "b"]);
+        let document = stored(&here, "1", &json!({ "a": "x" }), None);
+        let sealed = member(&document, "\"a\"").expect("a member").to_owned();
+        assert_eq!(here.open("1", "\"a\"", &sealed).as_deref(), Some("\"x\""));
+        assert_eq!(here.open("2", "\"a\"", &sealed), None, "another item");
+        assert_eq!(here.open("1", "\"b\"", &sealed), None, "another field");
+        assert_eq!(vault("s", 2, &["a"]).open("1", "\"a\"", &sealed), None, "another collection");
+        assert_eq!(vault("t", 1, &["a"]).open("1", "\"a\"", &sealed), None, "another site");
+        for n in BEGIN.len()..sealed.len() - 1 {
+            let mut changed = sealed.clone();
+            let other = if &sealed[n..=n] == "A" { "B" } else { "A" };
+            changed.replace_range(n..=n, other);
+            assert_eq!(here.open("1", "\"a\"", &changed), None, "{n}");
+        }
+        for wrong in
+            ["", "\"", "\"x\"", "1", BEGIN, "\"sealed:1:\"", "\"sealed:1:AAAA\"", "\"sealed:1:ü\"", &sealed[..40]]
+        {
+            assert_eq!(here.open("1", "\"a\"", wrong), None, "{wrong}");
+        }
+        let moved = document.replace("\"_id\":\"1\"", "\"_id\":\"2\"");
+        assert!(here.opened(&moved).is_err_and(|it| it.log().is_some_and(|it| it.contains("item 2, field \"a\""))));
+        assert!(here.opened(r#"{"_id":"1","a":"never sealed"}"#).is_err());
+        assert_eq!(
+            here.readable(r#"{"_id":"1","a":"never sealed"}"#).expect("a document"),
+            r#"{"_id":"1","a":"never sealed"}"#
+        );
+    }
+
+    #[test]
+    fn what_does_not_change_stays_as_it_is_stored() {
+        let vault = vault("s", 1, &["a", "b"]);
+        let before = stored(&vault, "1", &json!({ "a": "x", "b": 1 }), None);
+        assert_eq!(stored(&vault, "1", &json!({ "a": "x", "b": 1 }), Some(&before)), before);
+        let after = stored(&vault, "1", &json!({ "a": "x", "b": 2 }), Some(&before));
+        assert_eq!(member(&after, "\"a\""), member(&before, "\"a\""));
+        assert_ne!(member(&after, "\"b\""), member(&before, "\"b\""));
+        // Carried over, though it opens no more.
+        let broken = r#"{"_id":"1","a":"sealed:1:AAAA"}"#;
+        assert_eq!(
+            member(&stored(&vault, "1", &json!({ "a": "sealed:1:AAAA" }), Some(broken)), "\"a\""),
+            Some("\"sealed:1:AAAA\"")
+        );
+        // What was stored before its field was encrypted is sealed with the next writing.
+        let clear = r#"{"_id":"1","a":"x"}"#;
+        assert!(
+            member(&stored(&vault, "1", &json!({ "a": "x" }), Some(clear)), "\"a\"")
+                .is_some_and(|it| it.starts_with(BEGIN))
+        );
+    }
+
+    #[test]
+    fn what_is_not_sent_can_be_kept() {
+        let vault = vault("s", 1, &["a", "b", "c"]);
+        let before = stored(&vault, "1", &json!({ "a": "x", "b": null }), None);
+        let item = stoa_query::canonical(r#"{"n":1}"#, limits()).expect("an item");
+        let kept = vault.keep(&item, &before).expect("an item").data();
+        assert_eq!(
+            (member(&kept, "\"a\""), member(&kept, "\"b\""), member(&kept, "\"c\"")),
+            (member(&before, "\"a\""), Some("null"), None)
+        );
+        let item = stoa_query::canonical(r#"{"a":"new"}"#, limits()).expect("an item");
+        assert_eq!(member(&vault.keep(&item, &before).expect("an item").data(), "\"a\""), Some("\"new\""));
+    }
+}

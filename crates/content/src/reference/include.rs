@@ -1,0 +1,358 @@
+//! Referenced items in the place of their ids (protocol/content.md 3.8, 21.6; decisions/0010).
+//!
+//! A whole page is filled at once: for each included field of each level one statement reads the items,
+//! and for a multi-reference one more the links. The scope of the other collection is in both. What
+//! can't be shown, because it isn't there or isn't the caller's to read, stays the id that the document
+//! has, or isn't among the items of a multi-reference.
+
+use crate::{
+    Collection, Content, Operation,
+    collection::vault::Sight,
+    reference::{Link, Reference, and_scope, not_a_reference},
+    schema::level,
+};
+use serde_json::json;
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    sync::Arc,
+};
+use stoa_kernel::{Caller, Code, Fault, Result};
+use stoa_query::{Scope, item::members, wire};
+use stoa_sql::{Writer, json::quoted};
+use stoa_store::{Site, Tx, TxFuture};
+
+/// Items of a multi-reference that are included without a word (protocol/content.md section 19).
+const DEFAULT_LIMIT: u32 = 50;
+/// Names in a dotted name.
+const MAX_LEVELS: usize = 5;
+/// No document is shorter than its system fields.
+const LEAST_DOCUMENT: usize = 80;
+
+/// What a caller wants included, resolved: which fields, where they lead, what of that is visible.
+pub(crate) struct Plan {
+    site: String,
+    fields: Vec<Included>,
+}
+
+struct Included {
+    /// The field as it stands in canonical text.
+    name: String,
+    reference: Reference,
+    /// Nothing when there is no such collection, or none that the caller may read.
+    far: Option<Far>,
+    limit: u32,
+    below: Plan,
+}
+
+/// The collection that a field leads to, and what the caller is shown of it.
+pub(crate) struct Far {
+    pub collection: Arc<Collection>,
+    pub scope: Scope,
+    pub sight: Sight,
+}
+
+/// Names as they were sent, those with a common beginning together.
+#[derive(Default)]
+struct Tree(BTreeMap<String, Branch>);
+
+#[derive(Default)]
+struct Branch {
+    limit: Option<u32>,
+    below: Tree,
+}
+
+impl Tree {
+    fn add(&mut self, names: &[&str], limit: Option<u32>) {
+        let Some((name, rest)) = names.split_first() else { return };
+        let branch = self.0.entry((*name).to_owned()).or_default();
+        match rest {
+            [] => branch.limit = limit.or(branch.limit),
+            rest => branch.below.add(rest, limit),
+        }
+    }
+}
+
+impl Content {
+    /// Resolves what a request wants included.
+    ///
+    /// # Errors
+    /// WDE0020 for a field that isn't a reference, WDE0080 for a name that leads too deep.
+    pub(crate) async fn include_plan(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        collection: &Collection,
+        wanted: &[wire::Reference],
+    ) -> Result<Plan> {
+        let mut tree = Tree::default();
+        for it in wanted {
+            let names: Vec<_> = it.field.split('.').collect();
+            if names.len() > MAX_LEVELS {
+                let text = format!("{} leads deeper than {MAX_LEVELS} levels.", it.field);
+                return Err(Fault::because(Code::BadRequest, text));
+            }
+            tree.add(&names, it.limit);
+        }
+        self.branch(site, caller, collection, tree).await
+    }
+
+    /// All references of a collection, for answers of writes (`includeReferencedItems`).
+    pub(crate) async fn include_all(&self, site: &Site, caller: &Caller, collection: &Collection) -> Result<Plan> {
+        let fields = collection.definition.fields.iter().filter(|it| crate::reference::target_id(it).is_some());
+        let mut tree = Tree::default();
+        fields.for_each(|it| tree.add(&[crate::schema::field::key(it)], None));
+        self.branch(site, caller, collection, tree).await
+    }
+
+    fn branch<'a>(
+        &'a self,
+        site: &'a Site,
+        caller: &'a Caller,
+        collection: &'a Collection,
+        tree: Tree,
+    ) -> TxFuture<'a, Plan> {
+        Box::pin(async move {
+            let mut fields = Vec::with_capacity(tree.0.len());
+            for (key, branch) in tree.0 {
+                let target = self.reference(site, collection, &key).await?;
+                let target = target.ok_or_else(|| not_a_reference(collection, &key, "reference"))?;
+                let scope = |it: &Arc<Collection>| level::scope(caller, Operation::Read, it).ok();
+                let far = match target.collection.and_then(|it| Some((scope(&it)?, it))) {
+                    Some((scope, it)) => {
+                        Some(Far { sight: self.sight(site, caller, &it).await?, collection: it, scope })
+                    }
+                    None => None,
+                };
+                let below = match &far {
+                    Some(far) if !branch.below.0.is_empty() => {
+                        self.branch(site, caller, &far.collection, branch.below).await?
+                    }
+                    _ => Plan { site: site.id.as_str().to_owned(), fields: Vec::new() },
+                };
+                let limit = branch.limit.unwrap_or(DEFAULT_LIMIT);
+                fields.push(Included { name: quoted(&key), reference: target.reference, far, limit, below });
+            }
+            Ok(Plan { site: site.id.as_str().to_owned(), fields })
+        })
+    }
+}
+
+/// The bytes that an answer may still grow by.
+pub(crate) struct Room {
+    left: usize,
+    most: usize,
+}
+
+impl Room {
+    pub(crate) fn new(most: usize) -> Self {
+        Self { left: most, most }
+    }
+
+    /// # Errors
+    /// WDE0109 when the answer would grow too large.
+    pub(crate) fn take(&mut self, bytes: usize) -> Result<()> {
+        self.left = self.left.checked_sub(bytes).ok_or_else(|| self.fault())?;
+        Ok(())
+    }
+
+    fn fault(&self) -> Fault {
+        let text = format!("The items and what they refer to are larger than {} bytes; ask for fewer.", self.most);
+        Fault::because(Code::PayloadTooLarge, text)
+    }
+}
+
+/// What is known of an included field when its items have been read.
+struct Found<'p> {
+    field: &'p Included,
+    /// For a multi-reference, where each item leads, in order.
+    links: HashMap<String, Vec<String>>,
+    items: HashMap<String, String>,
+}
+
+impl Plan {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    /// The documents with what they refer to. All of them are canonical text, and so are the answers.
+    ///
+    /// # Errors
+    /// WDE0109 when they grow too large.
+    pub(crate) fn fill<'t>(
+        &'t self,
+        tx: &'t mut Tx<'_>,
+        documents: Vec<String>,
+        room: &'t mut Room,
+    ) -> TxFuture<'t, Vec<String>> {
+        Box::pin(async move {
+            let mut found = Vec::with_capacity(self.fields.len());
+            for field in &self.fields {
+                found.push(field.find(tx, &self.site, &documents, room).await?);
+            }
+            documents.iter().map(|it| compose(it, &found, room)).collect()
+        })
+    }
+}
+
+impl Included {
+    async fn find<'p>(
+        &'p self,
+        tx: &mut Tx<'_>,
+        site: &str,
+        documents: &[String],
+        room: &mut Room,
+    ) -> Result<Found<'p>> {
+        let mut found = Found { field: self, links: HashMap::new(), items: HashMap::new() };
+        let Some(far) = &self.far else { return Ok(found) };
+        let wanted: HashSet<String> = match &self.reference {
+            Reference::Single => documents.iter().filter_map(|it| text_of(it, &self.name)).collect(),
+            Reference::Multi(link) => {
+                let ids = documents.iter().filter_map(|it| text_of(it, "\"_id\"")).collect();
+                found.links = links(tx, site, link, far, ids, self.limit, room).await?;
+                found.links.values().flatten().cloned().collect()
+            }
+        };
+        if wanted.is_empty() {
+            return Ok(found);
+        }
+        found.items = items(tx, far, wanted.into_iter().collect(), room).await?;
+        if !self.below.is_empty() {
+            let (ids, documents): (Vec<_>, Vec<_>) = found.items.drain().unzip();
+            let filled = self.below.fill(tx, documents, room).await?;
+            found.items = ids.into_iter().zip(filled).collect();
+        }
+        Ok(found)
+    }
+}
+
+/// Where items lead, each at most `limit` times, in the order in which the links were made.
+async fn links(
+    tx: &mut Tx<'_>,
+    site: &str,
+    link: &Link,
+    Far { collection: far, scope, .. }: &Far,
+    ids: Vec<String>,
+    limit: u32,
+    room: &Room,
+) -> Result<HashMap<String, Vec<String>>> {
+    let (near, other, table) = (link.side.near(), link.side.far(), &far.texts.name);
+    let is_scoped = *scope != Scope::Everything;
+    let mut sql = Writer::new(tx.dialect());
+    // For each item the last link that is wanted: nothing behind it is looked at. Worked out on its own,
+    // whatever an engine knows of the tables, for beside the links it would be asked for each of them.
+    sql.push("with wanted as materialized (select k.c0, coalesce((select one.seq from stoa.item_link one");
+    if is_scoped {
+        sql.push(&format!(" cross join {table} seen"));
+    }
+    let site = sql.param(site);
+    sql.push(&format!(" where one.site = {site}"));
+    let relation = sql.param(link.relation);
+    sql.push(&format!(" and one.relation = {relation} and one.{near} = k.c0"));
+    if is_scoped {
+        sql.push(&format!(" and seen.id = one.{other}"));
+        and_scope(&mut sql, "seen", scope);
+    }
+    sql.push(" order by one.seq limit 1 offset ").bind(i64::from(limit) - 1);
+    sql.push("), 9223372036854775807) as last from ");
+    let ids: Vec<[String; 1]> = ids.into_iter().map(|it| [it]).collect();
+    let list = sql.param(json!(ids).to_string());
+    let listed = sql.dialect().listed(&list, 1);
+    sql.push(&listed).push(&format!(") select link.{near}, link.{other} from wanted cross join stoa.item_link link"));
+    if is_scoped {
+        sql.push(&format!(" cross join {table} far"));
+    }
+    sql.push(&format!(" where link.site = {site} and link.relation = {relation} and link.{near} = wanted.c0"));
+    sql.push(" and link.seq <= wanted.last");
+    if is_scoped {
+        sql.push(&format!(" and far.id = link.{other}"));
+        and_scope(&mut sql, "far", scope);
+    }
+    let most = room.left / LEAST_DOCUMENT + 1;
+    sql.push(" order by link.seq limit ").bind(i64::try_from(most).unwrap_or(i64::MAX));
+    let (sql, params) = sql.finish();
+    let (mut links, mut count) = (HashMap::<String, Vec<String>>::new(), 0);
+    tx.rows(&sql, &params, |row| {
+        count += 1;
+        links.entry(row.get(0)?).or_default().push(row.get(1)?);
+        Ok(())
+    })
+    .await?;
+    if count >= most { Err(room.fault()) } else { Ok(links) }
+}
+
+/// The documents of items that are there and covered by the scope, by id, as the caller is shown them.
+///
+/// # Errors
+/// WDE0109.
+pub(crate) async fn items(
+    tx: &mut Tx<'_>,
+    Far { collection, scope, sight }: &Far,
+    ids: Vec<String>,
+    room: &mut Room,
+) -> Result<HashMap<String, String>> {
+    let mut sql = Writer::new(tx.dialect());
+    sql.push(&format!("select t.id, t.doc from {} t where ", collection.texts.name));
+    // What no id can be would be refused by an engine.
+    let list = sql.param(ids.into_iter().filter(|it| !it.contains('\0')).collect::<Vec<_>>());
+    let among = sql.dialect().any_of("t.id", &list);
+    sql.push(&among);
+    and_scope(&mut sql, "t", scope);
+    let (sql, params) = sql.finish();
+    let (mut found, mut size) = (HashMap::<String, String>::new(), 0);
+    tx.rows(&sql, &params, |row| {
+        let document = row.doc(1)?;
+        size += document.len();
+        if size <= room.left {
+            found.insert(row.get(0)?, document.into_owned());
+        }
+        Ok(())
+    })
+    .await?;
+    if size > room.left {
+        return Err(room.fault());
+    }
+    sight.show_all(found.values_mut())?;
+    Ok(found)
+}
+
+fn compose(document: &str, found: &[Found<'_>], room: &mut Room) -> Result<String> {
+    let mut out = String::with_capacity(document.len() * 2);
+    out.push('{');
+    for (name, value) in members(document) {
+        let included = found.iter().find(|it| it.field.name == name);
+        let value = match included.map(|it| (&it.field.reference, it)) {
+            Some((Reference::Multi(_), _)) => continue,
+            Some((Reference::Single, it)) => text(value).and_then(|id| it.items.get(&id)).map_or(value, String::as_str),
+            None => value,
+        };
+        append(name, &mut out);
+        room.take(value.len())?;
+        out.push_str(value);
+    }
+    let id = text_of(document, "\"_id\"").unwrap_or_default();
+    for it in found.iter().filter(|it| matches!(it.field.reference, Reference::Multi(_))) {
+        append(&it.field.name, &mut out);
+        out.push('[');
+        let shown = it.links.get(&id).into_iter().flatten().filter_map(|id| it.items.get(id));
+        for (n, item) in shown.enumerate() {
+            room.take(item.len() + 1)?;
+            out.extend([if n > 0 { "," } else { "" }, item]);
+        }
+        out.push(']');
+    }
+    out.push('}');
+    Ok(out)
+}
+
+fn append(name: &str, out: &mut String) {
+    out.extend([if out.len() > 1 { "," } else { "" }, name, ":"]);
+}
+
+/// The text that a document has in a field, if it is text.
+fn text_of(document: &str, quoted_name: &str) -> Option<String> {
+    members(document).find(|(name, _)| *name == quoted_name).and_then(|(_, value)| text(value))
+}
+
+fn text(value: &str) -> Option<String> {
+    if value.starts_with('"') { serde_json::from_str(value).ok() } else { None }
+}

@@ -1,0 +1,324 @@
+//! A collection as its maker defines it, and the wire object of it (protocol/content.md 6.3).
+
+use crate::{
+    Access, Collection, Level, Levels, Limits,
+    schema::{
+        field::{self, Field},
+        plugin::{self, Plugin},
+    },
+    wire::shape::{Shape, check, unfit},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use stoa_kernel::{Caller, Code, Fault, Result, clock::iso_from_millis};
+use stoa_query::schema::{Kind, Schema};
+
+/// What is stored of a collection beside its id, revision and times.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Definition {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub display_name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub display_field: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Items are held to the rules of their fields ([`crate::schema::rules`]).
+    #[serde(default)]
+    pub strict_mode: bool,
+    pub levels: Levels,
+    pub fields: Vec<Field>,
+    #[serde(default)]
+    pub plugins: Vec<Plugin>,
+}
+
+const ID: Shape = Shape::TextTo(1, |it| it.collection_id);
+
+static COLLECTION: Shape = Shape::Object(&[
+    ("id", ID),
+    ("displayName", Shape::Text(0, 1000)),
+    ("displayField", Shape::Text(0, 1000)),
+    ("description", Shape::TextTo(0, |it| it.collection_description)),
+    ("strictMode", Shape::Flag),
+    ("permissions", OLDER_LEVELS),
+    ("dataPermissions", LEVELS),
+]);
+
+const OLDER_LEVEL: Shape = Shape::OneOf(&["ADMIN", "SITE_MEMBER_AUTHOR", "SITE_MEMBER", "ANYONE"]);
+const OLDER_LEVELS: Shape =
+    Shape::Object(&[("read", OLDER_LEVEL), ("insert", OLDER_LEVEL), ("update", OLDER_LEVEL), ("remove", OLDER_LEVEL)]);
+
+pub(crate) const LEVEL: Shape =
+    Shape::OneOf(&["ANYONE", "SITE_MEMBER", "SITE_MEMBER_AUTHOR", "CMS_EDITOR", "PRIVILEGED"]);
+pub(crate) const LEVELS: Shape =
+    Shape::Object(&[("itemRead", LEVEL), ("itemInsert", LEVEL), ("itemUpdate", LEVEL), ("itemRemove", LEVEL)]);
+
+/// The `id` of a collection object.
+///
+/// # Errors
+/// WDE0075 when it is missing, not text, empty, too long, or has a character that no request
+/// path can carry (protocol/content.md 1.4).
+pub(crate) fn parse_id<'o>(collection: &'o Value, limits: &Limits) -> Result<&'o str> {
+    let path = "collection.id";
+    let id = match collection.get("id") {
+        None | Some(Value::Null) => return Err(unfit(path, "is missing")),
+        Some(it) => it,
+    };
+    check(id, &ID, path, limits)?;
+    let id = id.as_str().unwrap_or_default();
+    match id.chars().any(|it| it.is_control() || matches!(it, '?' | '#')) {
+        true => Err(unfit(path, "must not contain ?, # or control characters")),
+        false => Ok(id),
+    }
+}
+
+impl Definition {
+    /// Reads a collection object. Without `before` it is a new one, which needs fields and permissions;
+    /// with it, what the object doesn't say of permissions stays as it was.
+    ///
+    /// # Errors
+    /// WDE0075, WDE0134, WDE0147 with the path of what is wrong.
+    pub(crate) fn parse(collection: &Value, before: Option<&Self>, limits: &Limits) -> Result<Self> {
+        check(collection, &COLLECTION, "collection", limits)?;
+        let present = |name: &str| collection.get(name).filter(|it| !it.is_null());
+        let text = |name: &str| present(name).and_then(Value::as_str).map(str::to_owned);
+        let fields = match present("fields") {
+            None => Vec::new(),
+            Some(it) => field::parse_all(it, "collection.fields", limits)?,
+        };
+        let is_without_fields = present("fields").and_then(Value::as_array).is_none_or(Vec::is_empty);
+        if before.is_none() && is_without_fields {
+            return Err(unfit("collection.fields", "must have at least one field"));
+        }
+        Ok(Self {
+            display_name: text("displayName"),
+            display_field: text("displayField"),
+            description: text("description"),
+            strict_mode: present("strictMode").and_then(Value::as_bool).unwrap_or(false),
+            levels: parse_levels(collection, before.map(|it| it.levels))?,
+            fields,
+            plugins: match present("plugins") {
+                None => Vec::new(),
+                Some(it) => plugin::parse_all(it, "collection.plugins", limits)?,
+            },
+        })
+    }
+
+    /// This definition with the members that `patch` has; there is no other mask (protocol/content.md 6.2).
+    pub(crate) fn patched(&self, patch: &Value, limits: &Limits) -> Result<Self> {
+        check(patch, &COLLECTION, "dataCollection", limits)?;
+        let mut patched = self.clone();
+        let text = |name: &str, old: &Option<String>| match patch.get(name) {
+            Some(it) => it.as_str().map(str::to_owned),
+            None => old.clone(),
+        };
+        patched.display_name = text("displayName", &self.display_name);
+        patched.display_field = text("displayField", &self.display_field);
+        patched.description = text("description", &self.description);
+        patched.strict_mode = patch.get("strictMode").and_then(Value::as_bool).unwrap_or(self.strict_mode);
+        patched.levels = parse_levels(patch, Some(self.levels))?;
+        if let Some(fields) = patch.get("fields").filter(|it| !it.is_null()) {
+            patched.fields = field::parse_all(fields, "dataCollection.fields", limits)?;
+        }
+        if let Some(list) = patch.get("plugins").filter(|it| !it.is_null()) {
+            patched.plugins = plugin::parse_all(list, "dataCollection.plugins", limits)?;
+        }
+        Ok(patched)
+    }
+
+    /// What queries depend on.
+    pub(crate) fn schema(&self) -> Schema {
+        let kind = |it: &Field| match field::kind(it) {
+            _ if field::is_encrypted(it) => Kind::Encrypted,
+            "ARRAY_STRING" | "ARRAY_DOCUMENT" | "ARRAY" | "MEDIA_GALLERY" => Kind::Array,
+            "REFERENCE" => Kind::Reference,
+            "MULTI_REFERENCE" => Kind::MultiReference,
+            _ => Kind::Plain,
+        };
+        let fields: HashMap<_, _> = self.fields.iter().map(|it| (field::key(it).to_owned(), kind(it))).collect();
+        Schema { fields, ..Schema::default() }
+    }
+
+    /// Whether this caller may put this definition in the place of `before` as far as levels go: nobody
+    /// gives or takes a level above their own.
+    pub(crate) fn check_levels(&self, before: Option<&Self>, caller: &Caller) -> Result<()> {
+        let privileged = |it: &Self| {
+            let (levels, drafts) = (it.levels, it.draft_levels().unwrap_or((Level::CmsEditor, Level::CmsEditor)));
+            let items = [levels.item_read, levels.item_insert, levels.item_update, levels.item_remove];
+            (items.map(|it| it == Level::Privileged), [drafts.0, drafts.1].map(|it| it == Level::Privileged))
+        };
+        let old = before.map_or(([false; 4], [false; 2]), privileged);
+        if caller.is_privileged() || privileged(self) == old {
+            return Ok(());
+        }
+        Err(Fault::because(
+            Code::PermissionDenied,
+            "The current user does not have permissions to set or change the level PRIVILEGED.",
+        ))
+    }
+}
+
+/// Both models are one truth. A client that changes one sends the other back as it read it, so the one
+/// that differs from what is stored counts; if both do, the newer.
+fn parse_levels(collection: &Value, before: Option<Levels>) -> Result<Levels> {
+    let older = collection.get("permissions").filter(|it| it.is_object());
+    let newer = collection.get("dataPermissions").filter(|it| it.is_object());
+    let base = match (before, older, newer) {
+        (None, None, None) => return Err(unfit("collection.permissions", "is missing")),
+        (before, ..) => before.unwrap_or_default(),
+    };
+    let read = |object: Option<&Value>, name: &str, parse: fn(&str) -> Option<Level>| {
+        object?.get(name)?.as_str().and_then(parse)
+    };
+    let level = |old: Level, older_name: &str, newer_name: &str| {
+        let from_older = read(older, older_name, Level::parse_older);
+        let from_newer = read(newer, newer_name, Level::parse);
+        // ADMIN is also how PRIVILEGED reads in the older model: coming back, it changes nothing.
+        let from_older = from_older.filter(|it| before.is_none() || it.older_name() != old.older_name());
+        match (from_newer, from_older) {
+            (Some(newer), Some(older)) if before.is_some() && newer == old => older,
+            (Some(newer), _) => newer,
+            (None, Some(older)) => older,
+            (None, None) => old,
+        }
+    };
+    Ok(Levels {
+        item_read: level(base.item_read, "read", "itemRead"),
+        item_insert: level(base.item_insert, "insert", "itemInsert"),
+        item_update: level(base.item_update, "update", "itemUpdate"),
+        item_remove: level(base.item_remove, "remove", "itemRemove"),
+    })
+}
+
+/// The operations on items that this server has; the list grows with it.
+const DATA_OPERATIONS: &[&str] = &[
+    "FIND",
+    "GET",
+    "COUNT",
+    "DISTINCT",
+    "INSERT",
+    "UPDATE",
+    "SAVE",
+    "PATCH",
+    "REMOVE",
+    "BULK_INSERT",
+    "BULK_UPDATE",
+    "BULK_SAVE",
+    "BULK_PATCH",
+    "TRUNCATE",
+    "BULK_REMOVE",
+    "INSERT_REFERENCE",
+    "REMOVE_REFERENCE",
+    "REPLACE_REFERENCES",
+    "IS_REFERENCED",
+    "QUERY_REFERENCED",
+];
+
+/// The collection as the caller may read it: those who don't manage collections get a reduced form.
+pub(crate) fn view(collection: &Collection, caller: &Caller, with_allowed: bool, limits: &Limits) -> Value {
+    let definition = &collection.definition;
+    let is_reduced = !caller.is_editor();
+    let mut view = json!({ "id": collection.id });
+    let mut set = |name: &str, value: Value| {
+        if !value.is_null() {
+            view[name] = value;
+        }
+    };
+    set("displayName", json!(definition.display_name));
+    set("displayField", json!(display_field(definition)));
+    set("plugins", definition.plugins.iter().map(plugin::view).collect());
+    let fields = definition.fields.iter().map(if is_reduced { field::reduced_view } else { field::view });
+    set("fields", fields.chain(field::system_views(is_reduced)).collect());
+    if with_allowed {
+        set("allowedDataPermissions", allowed(&collection.access(caller), caller));
+    }
+    if is_reduced {
+        return view;
+    }
+    let levels = collection.levels();
+    set("collectionType", json!("NATIVE"));
+    set("description", json!(definition.description));
+    set("maxPageSize", json!(limits.query.query_limit));
+    set("defaultDisplayOrder", json!({ "fieldKey": "_createdDate", "direction": "DESC" }));
+    set("revision", json!(collection.revision.to_string()));
+    set("strictMode", json!(definition.strict_mode));
+    set("pagingModes", json!(["OFFSET", "CURSOR"]));
+    set("createdDate", json!(iso_from_millis(collection.created)));
+    set("updatedDate", json!(iso_from_millis(collection.updated)));
+    set("dataPermissions", json!(levels));
+    set(
+        "permissions",
+        json!({
+            "insert": levels.item_insert.older_name(), "update": levels.item_update.older_name(),
+            "remove": levels.item_remove.older_name(), "read": levels.item_read.older_name(),
+        }),
+    );
+    let (regular, unique) = (limits.regular_indexes, limits.unique_indexes);
+    set(
+        "capabilities",
+        json!({
+            "dataOperations": DATA_OPERATIONS, "collectionOperations": ["UPDATE", "REMOVE"],
+            "indexLimits": { "regular": regular, "unique": unique, "total": regular + unique },
+            "indexQuotaLimits": {
+                "regular1Field": 0, "regular3Field": regular, "unique1Field": unique, "total": regular + unique,
+            },
+        }),
+    );
+    view
+}
+
+/// What the caller may do, as booleans (protocol/content.md 8, getMyPermissions).
+pub(crate) fn allowed(access: &Access, caller: &Caller) -> Value {
+    use crate::Operation::{Insert, Read, Remove, Update};
+    json!({
+        "itemRead": access.allow(caller, Read), "itemInsert": access.allow(caller, Insert),
+        "itemUpdate": access.allow(caller, Update), "itemRemove": access.allow(caller, Remove),
+    })
+}
+
+/// The field that stands for an item in lists: the maker's choice, or the first text that all readers see.
+fn display_field(definition: &Definition) -> Option<&str> {
+    let is_shown_text = |it: &Field| field::kind(it) == "TEXT" && !field::is_encrypted(it);
+    definition
+        .display_field
+        .as_deref()
+        .or_else(|| definition.fields.iter().find(|it| is_shown_text(it)).map(field::key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Level::{Anyone, CmsEditor, Privileged, SiteMember, SiteMemberAuthor};
+
+    fn levels(read: Level, others: Level) -> Levels {
+        Levels { item_read: read, item_insert: others, item_update: others, item_remove: others }
+    }
+
+    #[test]
+    fn either_model_of_permissions_is_read() {
+        let older =
+            json!({ "permissions": { "read": "ANYONE", "insert": "ADMIN", "update": "ADMIN", "remove": "ADMIN" } });
+        assert_eq!(parse_levels(&older, None).expect("levels"), levels(Anyone, CmsEditor));
+        let newer = json!({ "dataPermissions": { "itemRead": "PRIVILEGED" } });
+        assert_eq!(parse_levels(&newer, None).expect("levels"), levels(Privileged, CmsEditor));
+        assert_eq!(
+            parse_levels(&json!({ "permissions": {} }), None).expect("levels"),
+            levels(SiteMemberAuthor, CmsEditor)
+        );
+        assert!(parse_levels(&json!({}), None).is_err());
+    }
+
+    #[test]
+    fn on_a_round_trip_the_model_that_was_changed_counts() {
+        let before = levels(Privileged, CmsEditor);
+        let back = |older: &str, newer: &str| {
+            let sent = json!({ "permissions": { "read": older }, "dataPermissions": { "itemRead": newer } });
+            parse_levels(&sent, Some(before)).expect("levels").item_read
+        };
+        assert_eq!(back("ADMIN", "PRIVILEGED"), Privileged);
+        assert_eq!(back("SITE_MEMBER", "PRIVILEGED"), SiteMember);
+        assert_eq!(back("ADMIN", "ANYONE"), Anyone);
+        assert_eq!(back("SITE_MEMBER", "ANYONE"), Anyone);
+    }
+}

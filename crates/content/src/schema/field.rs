@@ -1,0 +1,418 @@
+//! Fields of a collection: what their makers may send, and what the server adds when it shows them.
+//!
+//! A field is kept as it was sent, without what only the server knows. The tables are protocol/content.md
+//! section 6.3. Whether items fit their fields is another matter: see `strictMode`.
+
+use crate::{
+    Limits,
+    wire::shape::{Shape, check, unfit},
+};
+use serde_json::{Map, Value, json};
+use stoa_kernel::{Code, Fault, Result};
+
+/// A field's definition as its maker sent it.
+pub type Field = Map<String, Value>;
+
+/// Fields every item has; the server gives them their values.
+pub const SYSTEM: [(&str, &str, &str); 4] = [
+    ("_id", "ID", "TEXT"),
+    ("_createdDate", "Created Date", "DATETIME"),
+    ("_updatedDate", "Updated Date", "DATETIME"),
+    ("_owner", "Owner", "TEXT"),
+];
+
+/// Names of field types.
+pub const TYPES: &[&str] = &[
+    "TEXT",
+    "NUMBER",
+    "DATE",
+    "DATETIME",
+    "IMAGE",
+    "BOOLEAN",
+    "DOCUMENT",
+    "URL",
+    "RICH_TEXT",
+    "VIDEO",
+    "ANY",
+    "ARRAY_STRING",
+    "ARRAY_DOCUMENT",
+    "AUDIO",
+    "TIME",
+    "LANGUAGE",
+    "RICH_CONTENT",
+    "MEDIA_GALLERY",
+    "ADDRESS",
+    "PAGE_LINK",
+    "REFERENCE",
+    "MULTI_REFERENCE",
+    "OBJECT",
+    "ARRAY",
+    "SLUG",
+    "EMAIL",
+    "SECURED_MEDIA",
+    "MEDIA_IMAGE",
+    "MEDIA_VECTOR_ART",
+    "LEGACY_TIME",
+    "LEGACY_BOOK",
+    "LEGACY_EXTERNAL_URL",
+    "LEGACY_BROKEN_REFERENCE",
+    "LEGACY_IMAGE",
+    "LEGACY_COLOR",
+    "LEGACY_EXTERNAL_VIDEO",
+];
+
+/// Members that only the server sets; they come back on a round trip and are ignored.
+const READ_ONLY: [&str; 4] = ["systemField", "capabilities", "deleted", "condition"];
+
+static FIELD: Shape = Shape::Object(&[
+    ("key", Shape::Text(1, 1000)),
+    ("displayName", Shape::Text(0, 1000)),
+    ("type", Shape::OneOf(TYPES)),
+    ("typeMetadata", Shape::Of(&TYPE_METADATA)),
+    ("encrypted", Shape::Flag),
+    ("description", Shape::TextTo(0, |it| it.field_description)),
+    ("readOnly", Shape::Flag),
+    ("immutable", Shape::Flag),
+    ("required", Shape::Flag),
+    ("plugins", Shape::List(100, &FIELD_PLUGIN)),
+    ("numberRange", Shape::Object(&[("min", Shape::Number), ("max", Shape::Number)])),
+    ("stringLengthRange", Shape::Object(&[("minLength", Shape::Count), ("maxLength", Shape::Count)])),
+    ("arraySizeRange", Shape::Object(&[("minSize", Shape::Count), ("maxSize", Shape::Count)])),
+]);
+
+static FIELD_PLUGIN: Shape = Shape::Object(&[
+    ("type", Shape::OneOf(&["UNKNOWN", "CMS", "CATEGORY_FIELD", "CATEGORY_CONSUMER", "PRIMARY_CATEGORY_FIELD"])),
+    ("cmsOptions", Shape::Object(&[("internal", Shape::Flag)])),
+    ("categoryFieldOptions", Shape::Object(&[("isPrimary", Shape::Flag)])),
+]);
+
+static OBJECT_FIELD: Shape = Shape::Object(&[
+    ("key", Shape::Text(1, 1000)),
+    ("displayName", Shape::Text(0, 1000)),
+    ("type", Shape::OneOf(TYPES)),
+    ("typeMetadata", Shape::Of(&TYPE_METADATA)),
+]);
+
+static TYPE_METADATA: Shape = Shape::Union(&[
+    ("reference", Shape::Object(&[("referencedCollectionId", Shape::Text(1, 256))])),
+    (
+        "multiReference",
+        Shape::Object(&[
+            ("referencedCollectionId", Shape::Text(1, 256)),
+            ("referencingFieldKey", Shape::Text(0, 1000)),
+            ("referencingDisplayName", Shape::Text(0, 1000)),
+        ]),
+    ),
+    ("object", Shape::Object(&[("fields", Shape::List(1000, &OBJECT_FIELD)), ("defaultValue", Shape::Any)])),
+    (
+        "array",
+        Shape::Object(&[
+            ("elementType", Shape::OneOf(TYPES)),
+            ("typeMetadata", Shape::Of(&TYPE_METADATA)),
+            ("minSize", Shape::Count),
+            ("maxSize", Shape::Count),
+            ("defaultValue", Shape::Any),
+        ]),
+    ),
+    (
+        "pageLink",
+        Shape::Object(&[
+            (
+                "calculator",
+                Shape::Union(&[
+                    ("fieldsPattern", Shape::Object(&[("pattern", Shape::Text(0, 1000)), ("lowercase", Shape::Flag)])),
+                    ("urlizedOnlyPattern", Shape::Object(&[("pattern", Shape::Text(0, 1000))])),
+                ]),
+            ),
+            ("linkedRouterPage", Shape::Text(0, 1000)),
+            ("pageLinkType", Shape::OneOf(&["COLLECTION_DEFINED", "ROUTER_DEFINED"])),
+        ]),
+    ),
+    (
+        "slug",
+        Shape::Object(&[
+            ("pattern", Shape::Text(1, 1000)),
+            ("minLength", Shape::Count),
+            ("maxLength", Shape::Count),
+            ("defaultValue", Shape::Any),
+        ]),
+    ),
+    (
+        "text",
+        Shape::Object(&[
+            ("textValidation", Shape::Of(&TEXT_VALIDATION)),
+            ("enumValues", Shape::Object(&[("values", Shape::ListTo(|it| it.enum_values, &ENUM_VALUE))])),
+            ("defaultValue", Shape::Any),
+        ]),
+    ),
+    ("number", Shape::Object(&[("defaultValue", Shape::Any), ("min", Shape::Number), ("max", Shape::Number)])),
+    (
+        "date",
+        Shape::Object(&[
+            ("defaultValueFixed", Shape::Time),
+            ("defaultValueOffsetFromNowInDays", Shape::Whole),
+            ("minDateFixed", Shape::Time),
+            ("minValueOffsetFromNowInDays", Shape::Whole),
+            ("maxDateFixed", Shape::Time),
+            ("maxValueOffsetFromNowInDays", Shape::Whole),
+        ]),
+    ),
+    (
+        "datetime",
+        Shape::Object(&[
+            ("defaultValueFixed", Shape::Time),
+            ("defaultValueOffsetFromNowInSeconds", Shape::Whole),
+            ("minDateFixed", Shape::Time),
+            ("minDateOffsetFromNowInSeconds", Shape::Whole),
+            ("maxDateFixed", Shape::Time),
+            ("maxDateOffsetFromNowInSeconds", Shape::Whole),
+        ]),
+    ),
+    ("url", Shape::Object(&[("defaultValue", Shape::Text(1, 2048)), ("textValidation", Shape::Of(&TEXT_VALIDATION))])),
+    (
+        "richText",
+        Shape::Object(&[("defaultValue", Shape::Any), ("minLength", Shape::Count), ("maxLength", Shape::Count)]),
+    ),
+    (
+        "arrayString",
+        Shape::Object(&[
+            ("defaultValue", Shape::Any),
+            ("minSize", Shape::Count),
+            ("maxSize", Shape::Count),
+            ("minLengthForItem", Shape::Count),
+            ("maxLengthForItem", Shape::Count),
+        ]),
+    ),
+    (
+        "arrayDocument",
+        Shape::Object(&[("defaultValue", Shape::Any), ("minSize", Shape::Count), ("maxSize", Shape::Count)]),
+    ),
+    (
+        "time",
+        Shape::Object(&[("defaultValue", Shape::Any), ("minTime", Shape::Text(5, 5)), ("maxTime", Shape::Text(5, 5))]),
+    ),
+    ("email", DEFAULT_ONLY),
+    ("image", DEFAULT_ONLY),
+    ("boolean", DEFAULT_ONLY),
+    ("document", DEFAULT_ONLY),
+    ("video", DEFAULT_ONLY),
+    ("audio", DEFAULT_ONLY),
+    ("richContent", DEFAULT_ONLY),
+    ("mediaGallery", DEFAULT_ONLY),
+    ("address", DEFAULT_ONLY),
+    ("legacyColor", DEFAULT_ONLY),
+]);
+
+const DEFAULT_ONLY: Shape = Shape::Object(&[("defaultValue", Shape::Any)]);
+
+static ENUM_VALUE: Shape = Shape::TextTo(0, |it| it.enum_value);
+
+static TEXT_VALIDATION: Shape =
+    Shape::Object(&[("minLength", Shape::Count), ("maxLength", Shape::Count), ("pattern", Shape::Text(0, 1000))]);
+
+pub fn is_system(key: &str) -> bool {
+    SYSTEM.iter().any(|it| it.0 == key)
+}
+
+/// Reads a list of fields: system fields are left out, keys must differ.
+///
+/// # Errors
+/// WDE0075, WDE0119, WDE0134, WDE0147 with the path of what is wrong.
+pub(crate) fn parse_all(list: &Value, path: &str, limits: &Limits) -> Result<Vec<Field>> {
+    let Some(list) = list.as_array() else {
+        return Err(unfit(path, "must be a list"));
+    };
+    // Clients send the fields of the system along.
+    let system = list.iter().filter(|it| it.get("key").and_then(Value::as_str).is_some_and(is_system));
+    check_count(list.len() - system.count().min(SYSTEM.len()), path, limits)?;
+    let mut fields: Vec<Field> = Vec::with_capacity(list.len());
+    let mut keys = std::collections::HashSet::with_capacity(list.len());
+    for (n, it) in list.iter().enumerate() {
+        let path = format!("{path}[{n}]");
+        if it.get("key").and_then(Value::as_str).is_some_and(is_system) {
+            if it.get("encrypted") == Some(&Value::Bool(true)) {
+                return Err(refuse_encrypted(&path, "can't be for a field of the system"));
+            }
+            continue;
+        }
+        let field = parse(it, &path, limits)?;
+        if !keys.insert(key(&field).to_owned()) {
+            return Err(unfit(&format!("{path}.key"), "occurs twice"));
+        }
+        fields.push(field);
+    }
+    Ok(fields)
+}
+
+/// Refuses more fields than a collection may have.
+///
+/// # Errors
+/// WDE0075.
+pub(crate) fn check_count(count: usize, path: &str, limits: &Limits) -> Result<()> {
+    match count <= limits.fields {
+        true => Ok(()),
+        false => Err(unfit(path, &format!("must have at most {} elements", limits.fields))),
+    }
+}
+
+/// Reads one field that isn't a system field.
+pub(crate) fn parse(value: &Value, path: &str, limits: &Limits) -> Result<Field> {
+    check(value, &FIELD, path, limits)?;
+    let mut field = value.as_object().cloned().unwrap_or_default();
+    field.retain(|name, it| !it.is_null() && !READ_ONLY.contains(&name.as_str()));
+    let key_path = format!("{path}.key");
+    let Some(key) = field.get("key").and_then(Value::as_str) else {
+        return Err(unfit(&key_path, "is missing"));
+    };
+    if key.starts_with('$') {
+        return Err(Fault::because(Code::FieldNameDollar, format!("{key_path} must not begin with $.")));
+    }
+    if key.contains('.') || key.chars().any(char::is_control) {
+        return Err(Fault::because(
+            Code::FieldInvalid,
+            format!("{key_path} must not contain dots or control characters."),
+        ));
+    }
+    let Some(kind) = field.get("type").and_then(Value::as_str) else {
+        return Err(unfit(&format!("{path}.type"), "is missing"));
+    };
+    let target = match kind {
+        "REFERENCE" => "reference",
+        "MULTI_REFERENCE" => "multiReference",
+        _ => return Ok(field),
+    };
+    if is_encrypted(&field) {
+        return Err(refuse_encrypted(path, "can't be for a reference, which is followed by its value"));
+    }
+    let target = format!("typeMetadata.{target}.referencedCollectionId");
+    let pointer = format!("/{}", target.replace('.', "/"));
+    match value.pointer(&pointer).is_some_and(Value::is_string) {
+        true => Ok(field),
+        false => Err(unfit(&format!("{path}.{target}"), "is missing")),
+    }
+}
+
+pub fn key(field: &Field) -> &str {
+    text(field, "key")
+}
+
+pub fn kind(field: &Field) -> &str {
+    text(field, "type")
+}
+
+/// Whether its values are stored encrypted ([`crate::collection::vault`]).
+pub fn is_encrypted(field: &Field) -> bool {
+    field.get("encrypted") == Some(&Value::Bool(true))
+}
+
+fn refuse_encrypted(path: &str, why: &str) -> Fault {
+    Fault::because(Code::NotSupported, format!("{path}.encrypted {why}."))
+}
+
+fn text<'f>(field: &'f Field, name: &str) -> &'f str {
+    field.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// A field as managers read it: with what the server knows of it.
+pub(crate) fn view(field: &Field) -> Value {
+    let mut view = field.clone();
+    view.insert("systemField".to_owned(), false.into());
+    for flag in ["encrypted", "readOnly", "immutable", "required"] {
+        view.entry(flag).or_insert(Value::Bool(false));
+    }
+    let capabilities = match is_encrypted(field) {
+        true => json!({ "sortable": false, "queryOperators": [] }),
+        false => capabilities(kind(field)),
+    };
+    view.insert("capabilities".to_owned(), capabilities);
+    Value::Object(view)
+}
+
+/// A field as everyone else reads it.
+pub(crate) fn reduced_view(field: &Field) -> Value {
+    let mut view = field.clone();
+    view.retain(|name, _| matches!(name.as_str(), "key" | "displayName" | "type" | "typeMetadata"));
+    Value::Object(view)
+}
+
+/// The four fields that every collection has.
+pub(crate) fn system_views(is_reduced: bool) -> impl Iterator<Item = Value> {
+    SYSTEM.into_iter().map(move |(key, name, kind)| match is_reduced {
+        true => json!({ "key": key, "displayName": name, "type": kind }),
+        false => json!({
+            "key": key, "displayName": name, "type": kind, "systemField": true, "encrypted": false,
+            "readOnly": true, "immutable": key != "_updatedDate", "required": false,
+            "capabilities": capabilities(kind),
+        }),
+    })
+}
+
+fn capabilities(kind: &str) -> Value {
+    let (sortable, operators): (bool, &[&str]) = match kind {
+        "TEXT" | "URL" | "RICH_TEXT" | "SLUG" | "EMAIL" | "LANGUAGE" | "PAGE_LINK" | "IMAGE" | "DOCUMENT" | "VIDEO"
+        | "AUDIO" | "DATE" | "TIME" => (
+            true,
+            &[
+                "EQ",
+                "NE",
+                "LT",
+                "LTE",
+                "GT",
+                "GTE",
+                "STARTS_WITH",
+                "ENDS_WITH",
+                "CONTAINS",
+                "HAS_SOME",
+                "HAS_ALL",
+                "EXISTS",
+                "URLIZED",
+            ],
+        ),
+        "NUMBER" | "DATETIME" => (true, &["EQ", "NE", "LT", "LTE", "GT", "GTE", "HAS_SOME", "HAS_ALL", "EXISTS"]),
+        "BOOLEAN" | "REFERENCE" => (true, &["EQ", "NE", "HAS_SOME", "HAS_ALL", "EXISTS"]),
+        "ARRAY_STRING" | "ARRAY_DOCUMENT" | "ARRAY" | "MULTI_REFERENCE" => {
+            (false, &["EQ", "NE", "HAS_SOME", "HAS_ALL", "EXISTS"])
+        }
+        _ => (false, &["EQ", "NE", "EXISTS"]),
+    };
+    json!({ "sortable": sortable, "queryOperators": operators })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_and_its_metadata_is_kept_as_sent() {
+        for kind in TYPES {
+            let metadata = match *kind {
+                "REFERENCE" => json!({ "reference": { "referencedCollectionId": "x" } }),
+                "MULTI_REFERENCE" => json!({ "multiReference": { "referencedCollectionId": "x" } }),
+                _ => json!({ "number": { "min": 1, "max": "Infinity" } }),
+            };
+            let sent = json!({ "key": "a", "type": kind, "typeMetadata": metadata, "required": true });
+            let kept = parse(&sent, "field", &Limits::default()).expect(kind);
+            assert_eq!(Value::Object(kept), sent);
+        }
+    }
+
+    #[test]
+    fn refusals_have_their_codes() {
+        for (sent, code) in [
+            (json!(1), "WDE0075"),
+            (json!({}), "WDE0075"),
+            (json!({ "key": "a" }), "WDE0075"),
+            (json!({ "key": "", "type": "TEXT" }), "WDE0075"),
+            (json!({ "key": "a", "type": "NOVEL" }), "WDE0075"),
+            (json!({ "key": "a", "type": "REFERENCE" }), "WDE0075"),
+            (json!({ "key": "a", "type": "MULTI_REFERENCE", "typeMetadata": { "multiReference": {} } }), "WDE0075"),
+            (json!({ "key": "$a", "type": "TEXT" }), "WDE0134"),
+            (json!({ "key": "a.b", "type": "TEXT" }), "WDE0147"),
+            (json!({ "key": "a", "type": "TEXT", "typeMetadata": { "text": {}, "number": {} } }), "WDE0075"),
+            (json!({ "key": "a", "type": "NUMBER", "numberRange": { "min": "few" } }), "WDE0075"),
+        ] {
+            let fault = parse(&sent, "field", &Limits::default()).expect_err(&sent.to_string());
+            assert_eq!(fault.code().name(), code, "{sent}");
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! What a collection is declared to be: fields, permission levels, plugins, indexes, rules for values.
+
+pub(crate) mod definition;
+pub(crate) mod encrypted;
+pub mod field;
+pub(crate) mod index;
+pub(crate) mod level;
+pub(crate) mod plugin;
+pub(crate) mod rules;

@@ -1,0 +1,182 @@
+//! Installing an application at a site (identity.md 16.1).
+//!
+//! An application is a client with a secret; an instance of it is a site, so the instance's id is the
+//! site's. Whoever runs the site opens the installer's address; the browser goes on to the application
+//! with a code, and the application exchanges it, with its secret, for tokens of an App caller. What the
+//! code adds to the secret is that the browser which brings it is an owner's.
+
+use crate::{
+    Identity,
+    client::Client,
+    flow::{Beginning, Browser, FlowKind},
+    oauth::{TokenAnswer, TokenRequest},
+    operator::invite,
+    token::{self, Kind, signing::Purpose},
+};
+use serde::{Deserialize, Serialize};
+use stoa_kernel::{ClientId, Code, Fault, Millis, Result, Role, SessionId, SiteId, TokenHash};
+use stoa_sql::params;
+use stoa_store::boxed;
+
+/// Life of a code.
+const LIFE: Millis = 5 * 60_000;
+
+/// What the installer's address asks for.
+#[derive(Debug, Clone)]
+pub struct Installing<'a> {
+    pub app: &'a str,
+    pub redirect_url: &'a str,
+    pub state: Option<&'a str>,
+    /// The address itself, to come back to.
+    pub address: String,
+}
+
+/// How the installer's address is answered.
+#[derive(Debug)]
+pub enum Installed {
+    /// The browser goes there, with a code.
+    Redirect(String),
+    /// Nobody who runs the site is signed in here.
+    SignIn(Beginning),
+}
+
+/// A refresh token of an application. Signed, not stored: without the client's secret it is nothing, and
+/// it ends when it is taken back, or with the client.
+#[derive(Serialize, Deserialize)]
+struct Claims {
+    aud: SiteId,
+    cid: ClientId,
+    /// The installation, as its access tokens name it. Older tokens do without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sid: Option<SessionId>,
+}
+
+/// A refresh token of an application that was read.
+pub(crate) struct Instance {
+    pub(crate) id: SessionId,
+    pub(crate) site: SiteId,
+    pub(crate) client: ClientId,
+}
+
+/// How ids of installations begin, whose tokens have no end.
+const PREFIX: &str = "install-";
+
+impl Instance {
+    /// The id of what was installed with this code or token, of which it tells nothing.
+    fn id_of(text: &str) -> SessionId {
+        SessionId::from(format!("{PREFIX}{}", invite::hex(&TokenHash::of(text))))
+    }
+}
+
+/// Whether what an application's access token was given for is an installation.
+pub(crate) fn is_instance(id: &SessionId) -> bool {
+    id.as_str().starts_with(PREFIX)
+}
+
+impl Identity {
+    /// Installs an application at its site, in the name of the owner who is signed in.
+    ///
+    /// # Errors
+    /// [`Code::ClientUnknown`] also for clients without a secret; [`Code::RedirectRefused`];
+    /// [`Code::Validation`] for a state that is too long; [`Code::Forbidden`] for a person who is no owner.
+    pub async fn install(&self, installing: Installing<'_>, browser: &Browser) -> Result<Installed> {
+        let client = self.client_get(&ClientId::from(installing.app)).await?;
+        if client.secret_hash.is_none() {
+            return Err(Fault::new(Code::ClientUnknown));
+        }
+        if !client.allows_redirect(installing.redirect_url) {
+            return Err(Fault::new(Code::RedirectRefused));
+        }
+        if installing.state.is_some_and(|it| it.len() > 2048) {
+            return Err(Fault::because(Code::OauthInvalidRequest, "state is too long"));
+        }
+        let site = self.store().site(&client.site).await?;
+        let Some(person) = browser.person(self, &site).await? else {
+            let back = Some(installing.address);
+            let begun = self.flow_begin(&site, FlowKind::OwnerSignIn, None, back, browser).await?;
+            return Ok(Installed::SignIn(begun));
+        };
+        if person.role != Role::Owner {
+            return Err(Fault::new(Code::Forbidden));
+        }
+        let code = token::opaque(self.world(), Kind::Install, site.number);
+        let (id, hash, app) = (site.id.clone(), TokenHash::of(code.expose()), client.id.clone());
+        let expires = self.now() + LIFE;
+        site.append(move |tx| {
+            let (id, hash, app) = (id.clone(), hash.clone(), app.clone());
+            boxed!({
+                let sql = "insert into stoa.install_code (site, hash, client, expires) values ($1, $2, $3, $4)";
+                tx.send(sql, params![&id, &hash, &app, expires]).await?;
+                Ok(())
+            })
+        })
+        .await?;
+        let mut pairs = vec![("code", code.expose()), ("instanceId", site.id.as_str())];
+        pairs.extend(installing.state.map(|it| ("state", it)));
+        let uri = installing.redirect_url;
+        Ok(Installed::Redirect(match crate::address::Address::parse(uri) {
+            Some(address) => address.with_query(pairs),
+            // An address of an app's own scheme.
+            None => format!("{uri}{}{}", if uri.contains('?') { '&' } else { '?' }, crate::address::form(pairs)),
+        }))
+    }
+
+    /// Exchanges the code of an installation, once; `None` when it is no such code. The caller has checked
+    /// the client's secret.
+    ///
+    /// # Errors
+    /// [`Code::OauthInvalidGrant`] when it is unknown, used, too old or another application's.
+    pub(crate) async fn grant_install(&self, client: &Client, code: &str) -> Result<Option<TokenAnswer>> {
+        if token::site_number(Kind::Install, code).is_none() {
+            return Ok(None);
+        }
+        let refused = || Fault::new(Code::OauthInvalidGrant);
+        let site = self.site_of(Kind::Install, code).await.map_err(|_| refused())?;
+        if site.id != client.site {
+            return Err(refused());
+        }
+        let (id, hash, app, now) = (site.id.clone(), TokenHash::of(code), client.id.clone(), self.now());
+        let used = site
+            .write(move |tx| {
+                let (id, hash, app) = (id.clone(), hash.clone(), app.clone());
+                boxed!({
+                    let sql = "update stoa.install_code set used = $1 where site = $2 and hash = $3 and client = $4 \
+                               and used is null and expires > $1";
+                    Ok(tx.execute(sql, &params![now, &id, &hash, &app]).await?)
+                })
+            })
+            .await?;
+        if used == 0 {
+            return Err(refused());
+        }
+        let id = Instance::id_of(code);
+        let claims = Claims { aud: site.id.clone(), cid: client.id.clone(), sid: Some(id.clone()) };
+        let refresh = self.core.keys.sign(Purpose::Instance, &claims)?;
+        self.instance_answer(client, &id, refresh).map(Some)
+    }
+
+    /// New access for an application by its refresh token, which stays the same; `None` when it is none.
+    ///
+    /// # Errors
+    /// [`Code::OauthInvalidGrant`] for another application's, or when it was taken back.
+    pub(crate) async fn grant_instance(&self, client: &Client, request: &TokenRequest) -> Result<Option<TokenAnswer>> {
+        let Some(refresh) = request.refresh_token.as_deref() else { return Ok(None) };
+        let Some(instance) = self.instance_read(refresh) else { return Ok(None) };
+        let is_its_own = instance.client == client.id && instance.site == client.site;
+        if !is_its_own || self.is_revoked([instance.id.as_str(), "", ""]).await? {
+            return Err(Fault::new(Code::OauthInvalidGrant));
+        }
+        self.instance_answer(client, &instance.id, refresh.to_owned()).map(Some)
+    }
+
+    /// Reads the refresh token of an application: signature and form, not whether it was taken back.
+    pub(crate) fn instance_read(&self, token: &str) -> Option<Instance> {
+        let claims: Claims = serde_json::from_slice(&self.core.keys.verify(Purpose::Instance, token)?).ok()?;
+        let id = claims.sid.unwrap_or_else(|| Instance::id_of(token));
+        Some(Instance { id, site: claims.aud, client: claims.cid })
+    }
+
+    fn instance_answer(&self, client: &Client, id: &SessionId, refresh: String) -> Result<TokenAnswer> {
+        Ok(TokenAnswer::new(self.app_access(client, id)?, Some(refresh)))
+    }
+}

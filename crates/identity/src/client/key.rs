@@ -1,0 +1,99 @@
+//! API keys: App callers with full rights on one site. Only the hash of a key is stored.
+
+use crate::{Identity, token};
+use stoa_kernel::{Code, Fault, KeyId, Millis, Result, Secret, SiteId};
+use stoa_sql::params;
+use stoa_store::{Lane, boxed};
+
+/// An API key as lists show it; the key itself is shown once, when it is made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApiKey {
+    pub id: KeyId,
+    pub site: SiteId,
+    pub name: String,
+    pub created: Millis,
+    pub revoked: Option<Millis>,
+}
+
+impl Identity {
+    /// Makes a key. The secret is the text that goes into `Authorization`.
+    ///
+    /// # Errors
+    /// [`Code::SiteUnknown`]; [`Code::NameEmpty`].
+    pub async fn api_key_create(&self, site: &SiteId, name: &str) -> Result<(ApiKey, Secret)> {
+        let name = crate::client::check_name(name)?;
+        let site = self.core.store.site(site).await?;
+        let secret = token::opaque(self.world(), token::Kind::ApiKey, site.number);
+        let key = ApiKey {
+            id: KeyId::from(self.world().uuid()),
+            site: site.id.clone(),
+            name,
+            created: self.now(),
+            revoked: None,
+        };
+        let (row, hash) = (key.clone(), stoa_kernel::TokenHash::of(secret.expose()));
+        self.core
+            .store
+            .catalog()
+            .append(move |tx| {
+                let (row, hash) = (row.clone(), hash.clone());
+                boxed!({
+                    let sql = "insert into stoa.api_key (id, hash, site, name, created) values ($1, $2, $3, $4, $5)";
+                    tx.send(sql, params![&row.id, hash, &row.site, row.name, row.created]).await?;
+                    Ok(())
+                })
+            })
+            .await?;
+        Ok((key, secret))
+    }
+
+    /// The keys of a site, oldest first, revoked ones included.
+    pub async fn api_key_list(&self, site: &SiteId) -> Result<Vec<ApiKey>> {
+        let site = site.clone();
+        self.core
+            .store
+            .catalog()
+            .read(Lane::Point, move |tx| {
+                boxed!({
+                    let sql =
+                        "select id, name, created, revoked from stoa.api_key where site = $1 order by created, id";
+                    let values = params![&site];
+                    let rows = tx.rows(sql, &values, |row| {
+                        Ok(ApiKey {
+                            id: KeyId::from(row.text(0)?),
+                            site: site.clone(),
+                            name: row.get(1)?,
+                            created: row.get(2)?,
+                            revoked: row.get(3)?,
+                        })
+                    });
+                    Ok(rows.await?)
+                })
+            })
+            .await
+    }
+
+    /// Revokes a key: it is refused at once on this node and within two seconds on others.
+    ///
+    /// # Errors
+    /// [`Code::NotFound`] when the site has no such key.
+    pub async fn api_key_revoke(&self, site: &SiteId, key: &KeyId) -> Result<()> {
+        let (site, id, now, end) = (site.clone(), key.clone(), self.now(), self.revocation_end());
+        self.core
+            .store
+            .catalog()
+            .write(move |tx| {
+                let (site, id) = (site.clone(), id.clone());
+                boxed!({
+                    let sql = "update stoa.api_key set revoked = coalesce(revoked, $1) where site = $2 and id = $3";
+                    if tx.execute(sql, &params![now, &site, &id]).await? == 0 {
+                        return Err(Fault::new(Code::NotFound));
+                    }
+                    token::revocation::insert(tx, id.as_str(), now, end).await
+                })
+            })
+            .await?;
+        self.revoke_here(key.as_str());
+        Ok(())
+    }
+}

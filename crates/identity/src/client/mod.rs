@@ -1,0 +1,427 @@
+//! OAuth clients: the front ends of a site, with the addresses to which answers may go.
+
+pub mod key;
+
+use crate::{Identity, token::Kind};
+use quick_cache::sync::Cache;
+use std::sync::Arc;
+use stoa_kernel::{ClientId, Code, Fault, Millis, Result, Secret, SiteId, TokenHash, Violation};
+use stoa_sql::params;
+use stoa_store::{Lane, Row, boxed};
+use url::Url;
+
+/// A client is read again from the catalogue after this long. Revoking does not wait for it.
+const LIFE: Millis = 60_000;
+
+/// A front end of a site.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Client {
+    pub id: ClientId,
+    pub site: SiteId,
+    pub name: String,
+    /// Where codes may be sent: compared as text, except that the port of a loopback address may vary.
+    pub redirect_uris: Vec<String>,
+    /// Web origins of the front end, for example `https://www.example.org`.
+    pub origins: Vec<String>,
+    /// Hash of the secret; a client that has one is confidential.
+    pub secret_hash: Option<Vec<u8>>,
+    pub created: Millis,
+    pub revoked: Option<Millis>,
+}
+
+/// What a client is made from.
+#[derive(Debug, Clone, Default)]
+pub struct ClientDraft {
+    pub name: String,
+    pub redirect_uris: Vec<String>,
+    pub origins: Vec<String>,
+    /// Whether to make a secret.
+    pub with_secret: bool,
+}
+
+/// Clients in memory.
+pub(crate) struct Clients(Cache<ClientId, (Millis, Arc<Client>)>);
+
+impl Clients {
+    pub(crate) fn new() -> Self {
+        Self(Cache::new(4096))
+    }
+}
+
+impl Client {
+    /// Whether a code may be sent to this address: the text of a registered one, or a registered
+    /// loopback address with another port (RFC 8252 section 7.3).
+    pub fn allows_redirect(&self, uri: &str) -> bool {
+        self.redirect_uris.iter().any(|it| it == uri || is_same_but_port(it, uri))
+    }
+
+    /// Whether pages of this origin belong to the client: a registered origin or that of a redirect URI.
+    pub fn allows_origin(&self, origin: &str) -> bool {
+        let Some(given) = origin_of(origin) else { return false };
+        let registered = self.origins.iter().chain(&self.redirect_uris);
+        registered.filter_map(|it| origin_of(it)).any(|it| it == given || is_same_but_port(&it, &given))
+    }
+
+    /// Whether a person may be sent back to this address after logout, recovery or a callback: it has
+    /// the origin of the client.
+    pub fn allows_return(&self, address: &str) -> bool {
+        let registered = self.origins.iter().chain(&self.redirect_uris);
+        crate::address::same_origin(address, registered.map(String::as_str)).is_some()
+    }
+
+    /// Where people find the front end: its first origin, else that of the first address codes are sent to.
+    pub fn home(&self) -> Option<String> {
+        self.origins.iter().chain(&self.redirect_uris).find_map(|it| origin_of(it))
+    }
+
+    /// By what other nodes learn that the secret is another one now, before they read the client again.
+    fn secret_subject(&self) -> Option<String> {
+        let hash = self.secret_hash.as_ref()?;
+        Some(format!("secret-{}", hash.iter().map(|it| format!("{it:02x}")).collect::<String>()))
+    }
+
+    /// Whether the secret is the client's. A client without a secret has none that is right.
+    pub fn has_secret(&self, secret: &str) -> bool {
+        self.secret_hash.as_ref().is_some_and(|it| *it == TokenHash::of(secret).to_vec())
+    }
+}
+
+impl Identity {
+    /// Registers a client.
+    ///
+    /// # Errors
+    /// [`Code::SiteUnknown`]; [`Code::NameEmpty`]; [`Code::Validation`] with a violation for each
+    /// address that can't be registered.
+    pub async fn client_create(&self, site: &SiteId, draft: ClientDraft) -> Result<(Client, Option<Secret>)> {
+        let name = check_name(&draft.name)?;
+        let site = self.core.store.site(site).await?;
+        let mut violations = Vec::new();
+        for (i, uri) in draft.redirect_uris.iter().enumerate() {
+            if let Err(why) = check_redirect_uri(uri) {
+                violations.push(Violation::new(format!("redirectUris[{i}]"), "FORMAT", why));
+            }
+        }
+        let mut origins = Vec::new();
+        for (i, text) in draft.origins.iter().enumerate() {
+            match origin_of(text) {
+                Some(origin) => origins.push(origin),
+                None => violations.push(Violation::new(
+                    format!("origins[{i}]"),
+                    "FORMAT",
+                    format!("{text:?} is not a web origin such as https://www.example.org"),
+                )),
+            }
+        }
+        if !violations.is_empty() {
+            return Err(Fault::invalid(violations));
+        }
+        let secret = draft.with_secret.then(|| Secret::new(self.world().token::<32>()));
+        let client = Client {
+            id: ClientId::from(self.world().uuid()),
+            site: site.id.clone(),
+            name,
+            redirect_uris: draft.redirect_uris,
+            origins,
+            secret_hash: secret.as_ref().map(|it| TokenHash::of(it.expose()).to_vec()),
+            created: self.now(),
+            revoked: None,
+        };
+        let row = client.clone();
+        self.core
+            .store
+            .catalog()
+            .append(move |tx| {
+                let row = row.clone();
+                boxed!({
+                    let sql = "insert into stoa.client (id, site, name, redirect_uris, origins, secret_hash, created) \
+                               values ($1, $2, $3, $4, $5, $6, $7)";
+                    let (uris, origins) = (json_list(&row.redirect_uris), json_list(&row.origins));
+                    let values = params![&row.id, &row.site, row.name, uris, origins, row.secret_hash, row.created];
+                    tx.send(sql, values).await?;
+                    Ok(())
+                })
+            })
+            .await?;
+        Ok((client, secret))
+    }
+
+    /// A client that was not revoked, by its id. From memory when it was asked for before.
+    ///
+    /// # Errors
+    /// [`Code::ClientUnknown`].
+    pub async fn client_get(&self, id: &ClientId) -> Result<Arc<Client>> {
+        let now = self.now();
+        let unknown = || Fault::new(Code::ClientUnknown);
+        // No id of ours holds U+0000, and one engine refuses to look for it.
+        if id.as_str().contains('\0') || self.core.revocations.refuses(&[id.as_str()]) {
+            return Err(unknown());
+        }
+        if let Some((read_at, client)) = self.core.clients.0.get(id)
+            && (read_at..read_at + LIFE).contains(&now)
+            && !client.secret_subject().is_some_and(|it| self.core.revocations.refuses(&[&it]))
+        {
+            return Ok(client);
+        }
+        let key = id.clone();
+        let found = self
+            .core
+            .store
+            .catalog()
+            .read(Lane::Point, move |tx| {
+                boxed!({
+                    let sql = format!("{SELECT} where id = $1 and revoked is null");
+                    Ok(tx.row(&sql, &params![&key], from_row).await?)
+                })
+            })
+            .await?;
+        let client = Arc::new(found.ok_or_else(unknown)?);
+        self.core.clients.0.insert(id.clone(), (now, client.clone()));
+        Ok(client)
+    }
+
+    /// The clients of a site that are not revoked, oldest first.
+    pub async fn client_list(&self, site: &SiteId) -> Result<Vec<Client>> {
+        let site = site.clone();
+        self.core
+            .store
+            .catalog()
+            .read(Lane::Point, move |tx| {
+                boxed!({
+                    let sql = format!("{SELECT} where site = $1 and revoked is null order by created, id");
+                    Ok(tx.rows(&sql, &params![&site], from_row).await?)
+                })
+            })
+            .await
+    }
+
+    /// The front end that stands for its site where nothing names another.
+    pub async fn client_first(&self, site: &SiteId) -> Result<Option<Client>> {
+        Ok(self.client_list(site).await?.into_iter().next())
+    }
+
+    /// That of the site which a token names, whether or not the token is still good.
+    pub async fn client_of_token(&self, kind: Kind, token: &str) -> Result<Option<ClientId>> {
+        match self.site_of(kind, token).await {
+            Ok(site) => Ok(self.client_first(&site.id).await?.map(|it| it.id)),
+            Err(fault) if fault.code() == Code::SiteUnknown => Ok(None),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// Gives a client another secret. The old one is refused from now on; tokens that were got with it
+    /// live on.
+    ///
+    /// # Errors
+    /// [`Code::NotFound`] when the site has no such client, or it has no secret.
+    pub async fn client_secret_renew(&self, site: &SiteId, client: &ClientId) -> Result<Secret> {
+        let secret = Secret::new(self.world().token::<32>());
+        let (site, id, now, end) = (site.clone(), client.clone(), self.now(), self.revocation_end());
+        let hash = TokenHash::of(secret.expose());
+        let old = self
+            .core
+            .store
+            .catalog()
+            .write(move |tx| {
+                let (site, id, hash) = (site.clone(), id.clone(), hash.clone());
+                boxed!({
+                    let sql = format!("{SELECT} where site = $1 and id = $2 and revoked is null");
+                    let found = tx.row(&sql, &params![&site, &id], from_row).await?;
+                    let old = found.and_then(|it| it.secret_subject()).ok_or_else(|| Fault::new(Code::NotFound))?;
+                    let sql = "update stoa.client set secret_hash = $1 where site = $2 and id = $3";
+                    tx.send(sql, params![hash, &site, &id]).await?;
+                    crate::token::revocation::insert(tx, &old, now, end).await?;
+                    Ok(old)
+                })
+            })
+            .await?;
+        self.revoke_here(&old);
+        self.core.clients.0.remove(client);
+        Ok(secret)
+    }
+
+    /// Revokes a client: its tokens, those of its visitors included, are refused from now on.
+    ///
+    /// # Errors
+    /// [`Code::NotFound`] when the site has no such client.
+    pub async fn client_revoke(&self, site: &SiteId, client: &ClientId) -> Result<()> {
+        let (site, id, now, end) = (site.clone(), client.clone(), self.now(), self.revocation_end());
+        self.core
+            .store
+            .catalog()
+            .write(move |tx| {
+                let (site, id) = (site.clone(), id.clone());
+                boxed!({
+                    let sql = "update stoa.client set revoked = coalesce(revoked, $1) where site = $2 and id = $3";
+                    if tx.execute(sql, &params![now, &site, &id]).await? == 0 {
+                        return Err(Fault::new(Code::NotFound));
+                    }
+                    crate::token::revocation::insert(tx, id.as_str(), now, end).await
+                })
+            })
+            .await?;
+        self.core.clients.0.remove(client);
+        self.revoke_here(client.as_str());
+        Ok(())
+    }
+}
+
+const SELECT: &str = "select id, site, name, redirect_uris, origins, secret_hash, created, revoked from stoa.client";
+
+fn from_row(row: &Row<'_>) -> Result<Client, stoa_store::Error> {
+    let list = |text: &str| serde_json::from_str::<Vec<String>>(text).unwrap_or_default();
+    Ok(Client {
+        id: ClientId::from(row.text(0)?),
+        site: SiteId::from(row.text(1)?),
+        name: row.get(2)?,
+        redirect_uris: list(row.text(3)?),
+        origins: list(row.text(4)?),
+        secret_hash: row.get(5)?,
+        created: row.get(6)?,
+        revoked: row.get(7)?,
+    })
+}
+
+fn json_list(list: &[String]) -> String {
+    serde_json::Value::from(list).to_string()
+}
+
+/// A name for people: 1 to 100 characters after trimming.
+pub(crate) fn check_name(name: &str) -> Result<String> {
+    let name = name.trim();
+    match name.chars().count() {
+        0 => Err(Fault::new(Code::NameEmpty)),
+        1..=100 if !name.contains('\0') => Ok(name.to_owned()),
+        _ => Err(Fault::invalid(vec![Violation::new("name", "MAX_LENGTH", "a name has at most 100 characters")])),
+    }
+}
+
+/// An address that codes may be sent to: absolute, without fragment, and not in clear text except on
+/// this machine. An app's own scheme must contain a dot (RFC 8252 section 7.1).
+fn check_redirect_uri(uri: &str) -> Result<(), String> {
+    let url = Url::parse(uri).map_err(|it| format!("{uri:?} is not an absolute address: {it}"))?;
+    if uri.contains('#') {
+        return Err(format!("{uri:?} has a fragment"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(format!("{uri:?} holds a user name"));
+    }
+    if uri.len() > 2048 || uri.chars().any(|it| it.is_control() || it.is_whitespace()) {
+        return Err("the address is too long or holds white space".to_owned());
+    }
+    match url.scheme() {
+        "https" => Ok(()),
+        "http" if is_loopback(&url) => Ok(()),
+        "http" => Err(format!("{uri:?} is not https")),
+        scheme if scheme.contains('.') => Ok(()),
+        scheme => Err(format!("the scheme {scheme:?} can't be registered")),
+    }
+}
+
+/// The origin of a web address as browsers write it.
+fn origin_of(address: &str) -> Option<String> {
+    let url = Url::parse(address).ok()?;
+    let origin = url.origin();
+    (matches!(url.scheme(), "http" | "https") && origin.is_tuple()).then(|| origin.ascii_serialization())
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(url::Host::Ipv4(it)) => it.is_loopback(),
+        Some(url::Host::Ipv6(it)) => it.is_loopback(),
+        Some(url::Host::Domain(it)) => it == "localhost" || it.ends_with(".localhost"),
+        None => false,
+    }
+}
+
+/// Two clear-text loopback addresses that differ in nothing but the port.
+fn is_same_but_port(registered: &str, given: &str) -> bool {
+    let parse = |it: &str| {
+        let mut url = Url::parse(it).ok()?;
+        let is_local = url.scheme() == "http" && is_loopback(&url);
+        // What Url::parse tidied up was not the same text.
+        let is_plain = it == url.as_str() || format!("{it}/") == url.as_str();
+        (is_local && is_plain && url.set_port(None).is_ok()).then_some(url)
+    };
+    matches!((parse(registered), parse(given)), (Some(a), Some(b)) if a == b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client(uris: &[&str], origins: &[&str]) -> Client {
+        Client {
+            id: "c".into(),
+            site: "s".into(),
+            name: "Front end".to_owned(),
+            redirect_uris: uris.iter().map(|it| (*it).to_owned()).collect(),
+            origins: origins.iter().map(|it| (*it).to_owned()).collect(),
+            secret_hash: None,
+            created: 0,
+            revoked: None,
+        }
+    }
+
+    #[test]
+    fn redirects_match_as_text() {
+        let it = client(&["https://app.example.org/cb", "http://127.0.0.1:3000/cb", "http://localhost/cb?x=1"], &[]);
+        for good in [
+            "https://app.example.org/cb",
+            "http://127.0.0.1:3000/cb",
+            "http://127.0.0.1:49152/cb",
+            "http://localhost:8080/cb?x=1",
+        ] {
+            assert!(it.allows_redirect(good), "{good}");
+        }
+        for bad in [
+            "https://app.example.org/cb/",
+            "https://app.example.org/cb?x=1",
+            "https://app.example.org/cb#f",
+            "https://app.example.org:444/cb",
+            "https://APP.example.org/cb",
+            "http://app.example.org/cb",
+            "https://app.example.org/x/../cb",
+            "https://app.example.org@evil.example/cb",
+            "http://127.0.0.1:3000/cb2",
+            "http://127.0.0.1:3000/x/../cb",
+            "http://user@127.0.0.1:3000/cb",
+            "http://127.0.0.2:3000/cb",
+            "http://localhost/cb",
+            "",
+        ] {
+            assert!(!it.allows_redirect(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn origins_and_returns() {
+        let it = client(&["https://app.example.org/cb"], &["https://www.example.org"]);
+        assert!(it.allows_origin("https://www.example.org") && it.allows_origin("https://app.example.org"));
+        assert!(!it.allows_origin("https://www.example.org:8443") && !it.allows_origin("null"));
+        assert!(!it.allows_origin("https://www.example.org.evil.example") && !it.allows_origin(""));
+        assert!(it.allows_return("https://www.example.org/after?x=1#y"));
+        for bad in
+            ["https://evil.example/", "javascript:alert(1)", "//www.example.org", "/x", "https://a@www.example.org/"]
+        {
+            assert!(!it.allows_return(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_can_be_registered() {
+        for good in ["https://a.example/cb", "http://localhost:4400/", "http://[::1]/cb", "org.example.app:/cb"] {
+            assert_eq!(check_redirect_uri(good), Ok(()), "{good}");
+        }
+        for bad in [
+            "http://a.example/cb",
+            "https://a.example/#x",
+            "javascript:alert(1)",
+            "data:x",
+            "/cb",
+            "",
+            "https://u:p@a.example/",
+        ] {
+            assert!(check_redirect_uri(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Tries at a password: who may make one although others guess at the same account.
+//!
+//! The counts are in `throttle`. Only when they refuse is it looked up whether the account knows the
+//! browser, so that a sign-in costs nothing more as long as nobody attacks; the refusal costs the same
+//! whether or not there is such an account.
+
+use crate::{
+    Identity, audit,
+    defence::{
+        device::Marks,
+        throttle::{Tried, Try},
+    },
+    member::{self, Member},
+};
+use std::net::IpAddr;
+use stoa_kernel::{Caller, Email, Result, VisitorId};
+use stoa_store::{Site, boxed};
+
+/// Where an attempt to register or sign in comes from.
+#[derive(Debug, Clone)]
+pub struct Attempt {
+    pub address: IpAddr,
+    /// The visitor who becomes the member.
+    pub visitor: Option<VisitorId>,
+    /// By what the browser may be known.
+    pub marks: Marks,
+    /// The answer to a captcha.
+    pub captcha: Option<String>,
+}
+
+/// Whose password is tried.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Account<'a> {
+    Member(&'a Email),
+    /// Somebody who runs the site.
+    Person(&'a Email),
+}
+
+impl Account<'_> {
+    /// What tries are counted by.
+    fn name(&self) -> String {
+        match self {
+            Self::Member(email) => email.folded().to_owned(),
+            Self::Person(email) => format!("person:{}", email.folded()),
+        }
+    }
+}
+
+impl Identity {
+    /// Counts a try at a password before it is looked at.
+    ///
+    /// # Errors
+    /// [`stoa_kernel::Code::Throttled`] when the address, the account or the site had too many and the
+    /// account does not know the browser.
+    pub(crate) async fn sign_in_attempt(&self, site: &Site, attempt: &Attempt, account: Account<'_>) -> Result<Try> {
+        let (throttle, now) = (&self.core.throttle, self.now());
+        match throttle.attempt(Tried::SignIn, now, &site.id, attempt.address, &account.name()) {
+            Ok(tried) => {
+                if tried.is_last_free {
+                    self.lockout_note(site, attempt, account).await?;
+                }
+                Ok(tried)
+            }
+            Err(refused) => match self.known_browser(site, attempt, account).await? {
+                Some(device) => throttle.attempt_known(now, &site.id, &device),
+                None => Err(refused),
+            },
+        }
+    }
+
+    /// A new password makes what was guessed before worthless.
+    pub(crate) fn sign_in_unlock(&self, site: &Site, member: &Member) {
+        if let Some(email) = Email::parse(&member.email) {
+            self.core.throttle.unlock(&site.id, &Account::Member(&email).name());
+        }
+    }
+
+    async fn known_browser(&self, site: &Site, attempt: &Attempt, account: Account<'_>) -> Result<Option<Vec<u8>>> {
+        let subject = match account {
+            Account::Member(email) => self.member_by_email(site, email).await?.map(|it| it.id.as_str().to_owned()),
+            Account::Person(email) => self.person_by_email(email).await?.map(|it| it.person.device_subject()),
+        };
+        // Looked up for nobody as well.
+        let subject = subject.unwrap_or_else(|| self.world().uuid());
+        self.device_find(site, &subject, &attempt.marks, attempt.address).await
+    }
+
+    /// Notes that others than the owner may be guessing, whether or not there is such a member.
+    async fn lockout_note(&self, site: &Site, attempt: &Attempt, account: Account<'_>) -> Result<()> {
+        let (me, place, address) = (self.clone(), site.id.clone(), attempt.address);
+        let visitor = attempt.visitor.clone().unwrap_or_else(|| VisitorId::from(""));
+        let email = match account {
+            Account::Member(email) => Some(email.clone()),
+            Account::Person(_) => None,
+        };
+        site.write(move |tx| {
+            let (me, site, email) = (me.clone(), place.clone(), email.clone());
+            let actor = Caller::Visitor { id: visitor.clone(), client: None };
+            boxed!({
+                let member = match email {
+                    Some(email) => member::by_email(tx, &site, &email).await?.map(|it| it.id),
+                    None => None,
+                };
+                let event = audit::Event::SignInSlowed;
+                audit::note(&me, tx, &site, event, &actor, member.as_ref(), Some(address)).await
+            })
+        })
+        .await
+    }
+}

@@ -1,0 +1,283 @@
+//! A captcha provider of a site: any that answers as `siteverify` does (`stoa_outbound::Siteverifier`).
+//!
+//! Only who runs the server sets one, for the server goes wherever its address leads. The secret is sealed
+//! for its site and address, so that whoever can write into the tables can't have it sent elsewhere; it is
+//! opened when a question is asked, and nothing shows it.
+//!
+//! What the provider says of host and action is not compared with anything: pages of a site may lie
+//! anywhere, and which of them may show its widget is said and checked at the provider, by key.
+
+use crate::{Identity, defence::captcha::LONGEST};
+use crate::{address::Address, defence::throttle::Tried, seal::Sealer};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::net::IpAddr;
+use stoa_kernel::{Code, Fault, Millis, Result, Secret, SiteId, Violation};
+use stoa_outbound::{Siteverifier, Siteverify, SiteverifyLimits, Verdict};
+use stoa_store::{Lane, Site, Tx, boxed, setting};
+use url::{Host, Url};
+
+/// The kind of captcha without a third party, as clients are told.
+pub(crate) const WORK: &str = "PROOF_OF_WORK";
+const PROVIDER: &str = "PROVIDER";
+const SETTING: &str = "captcha provider";
+/// How long a good token is remembered. Providers take one for five minutes at most.
+const MEMORY: Millis = 60 * 60_000;
+const LONGEST_KEY: usize = 200;
+const LONGEST_SECRET: usize = 1_000;
+
+/// What is said when a provider is set.
+#[derive(Debug, Clone)]
+pub struct ProviderDraft {
+    /// Where tokens are checked: `https://…/siteverify`.
+    pub url: String,
+    pub secret: Secret,
+    /// Public key of the widget that a person sees.
+    pub visible_key: Option<String>,
+    /// Public key of the one that works unseen.
+    pub invisible_key: Option<String>,
+    /// Answers with a lower score, or none, are refused: for providers whose every answer is a success.
+    pub minimum_score: Option<f64>,
+}
+
+/// A site's provider, as it is stored.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Provider {
+    pub url: String,
+    pub visible_key: Option<String>,
+    pub invisible_key: Option<String>,
+    pub minimum_score: Option<f64>,
+    /// Sealed, and in base64.
+    secret: String,
+}
+
+/// What identity asks providers with.
+pub(crate) struct Asking {
+    sealer: Sealer,
+    siteverifier: Siteverifier,
+}
+
+impl Asking {
+    pub(crate) fn new(sealer: Sealer, limits: SiteverifyLimits) -> Self {
+        Self { sealer, siteverifier: Siteverifier::new(limits) }
+    }
+}
+
+impl Provider {
+    /// What clients need of it, and everybody may know.
+    pub fn public(&self) -> Value {
+        json!({ "kind": PROVIDER, "visibleSiteKey": self.visible_key, "invisibleSiteKey": self.invisible_key })
+    }
+}
+
+impl ProviderDraft {
+    fn check(&self) -> Result<()> {
+        let mut wrong = Vec::new();
+        let mut refuse = |field: &str, why: &str| wrong.push(Violation::new(field, "FORMAT", why));
+        if !is_siteverify(&self.url) {
+            refuse("url", "a https address without query is expected; http leads to this machine only");
+        }
+        let is_word =
+            |it: &str, longest| (1..=longest).contains(&it.len()) && it.bytes().all(|it| it.is_ascii_graphic());
+        if !is_word(self.secret.expose(), LONGEST_SECRET) {
+            refuse("secret", "the secret is one word of printable characters");
+        }
+        for (field, key) in [("visibleSiteKey", &self.visible_key), ("invisibleSiteKey", &self.invisible_key)] {
+            if key.as_deref().is_some_and(|it| !is_word(it, LONGEST_KEY)) {
+                refuse(field, "a site key is one word of printable characters");
+            }
+        }
+        if self.visible_key.is_none() && self.invisible_key.is_none() {
+            refuse("visibleSiteKey", "a visible or an invisible site key is needed, or no page can show a widget");
+        }
+        if self.minimum_score.is_some_and(|it| !(0.0..=1.0).contains(&it)) {
+            refuse("minimumScore", "a number from 0 to 1 is expected");
+        }
+        if wrong.is_empty() { Ok(()) } else { Err(Fault::invalid(wrong)) }
+    }
+}
+
+impl Identity {
+    /// Gives a site a provider in place of the proof of work and of any other. For who runs the server: no
+    /// call over HTTP leads here.
+    ///
+    /// # Errors
+    /// [`Code::Validation`] with everything that is wrong.
+    pub async fn captcha_provider_set(&self, site: &Site, draft: &ProviderDraft) -> Result<Provider> {
+        draft.check()?;
+        let sealed =
+            self.core.captcha.sealer.seal(self.world(), &about(&site.id, &draft.url), draft.secret.expose())?;
+        let provider = Provider {
+            url: draft.url.clone(),
+            visible_key: draft.visible_key.clone(),
+            invisible_key: draft.invisible_key.clone(),
+            minimum_score: draft.minimum_score,
+            secret: STANDARD.encode(sealed),
+        };
+        let (id, value) = (site.id.clone(), serde_json::to_string(&provider).map_err(Fault::internal)?);
+        site.write(move |tx| {
+            let (id, value) = (id.clone(), value.clone());
+            boxed!(Ok(setting::put(tx, &id, SETTING, value).await?))
+        })
+        .await?;
+        Ok(provider)
+    }
+
+    /// The site's provider, if it has one.
+    pub async fn captcha_provider(&self, site: &Site) -> Result<Option<Provider>> {
+        let id = site.id.clone();
+        site.read(Lane::Point, move |tx| boxed!(read(tx, &id).await)).await
+    }
+
+    /// Goes back to the proof of work. Its secret is gone then.
+    pub async fn captcha_provider_remove(&self, site: &Site) -> Result<()> {
+        let id = site.id.clone();
+        site.write(move |tx| {
+            let id = id.clone();
+            boxed!(Ok(setting::remove(tx, &id, SETTING).await?))
+        })
+        .await
+    }
+
+    /// What everybody may know of a site's captcha.
+    pub async fn captcha_public(&self, site: &Site) -> Result<Value> {
+        let work = || json!({ "kind": WORK, "visibleSiteKey": null, "invisibleSiteKey": null });
+        Ok(self.captcha_provider(site).await?.map_or_else(work, |it| it.public()))
+    }
+
+    /// Until when a token is to be remembered, when the provider says that it is good.
+    ///
+    /// # Errors
+    /// [`Code::Throttled`]; [`Code::Unavailable`] when there is no verdict.
+    pub(crate) async fn captcha_ask(
+        &self,
+        site: &SiteId,
+        provider: &Provider,
+        from: IpAddr,
+        token: &str,
+    ) -> Result<Option<Millis>> {
+        debug_assert!(token.len() <= LONGEST);
+        let closed = |why: &str| {
+            // The person can only try again; who runs the server reads why.
+            Fault::new(Code::Unavailable).with("retryAfterSeconds", 5).logged(format!("site {site}: {why}"))
+        };
+        let Asking { sealer, siteverifier } = &self.core.captcha;
+        let sealed = STANDARD.decode(&provider.secret).map_err(Fault::internal)?;
+        let secret = sealer.open(&about(site, &provider.url), &sealed);
+        let secret = secret.ok_or_else(|| closed("the captcha secret doesn't open; set the provider again"))?;
+        let tried = self.core.throttle.attempt(Tried::Captcha, self.now(), site, from, "")?;
+        let question = Siteverify {
+            url: provider.url.clone(),
+            secret: Secret::new(secret),
+            token: Secret::new(token),
+            is_local: Url::parse(&provider.url).is_ok_and(|it| is_local(&it)),
+        };
+        let verdict = match siteverifier.ask(site.as_str(), question).await {
+            Ok(verdict) => verdict,
+            // Nobody is to wait because of a provider; how often it is asked, its lane bounds as well.
+            Err(why) => {
+                self.core.throttle.refund(tried);
+                return Err(closed(&why.0));
+            }
+        };
+        let is_enough = |score: Option<f64>| match provider.minimum_score {
+            Some(minimum) => score.is_some_and(|it| it >= minimum),
+            None => true,
+        };
+        match verdict {
+            Verdict::Good { score } if is_enough(score) => {
+                self.core.throttle.refund(tried);
+                Ok(Some(self.now() + MEMORY))
+            }
+            Verdict::Good { .. } | Verdict::Bad => Ok(None),
+        }
+    }
+}
+
+/// The provider inside a transaction.
+pub(crate) async fn read(tx: &mut Tx<'_>, site: &SiteId) -> Result<Option<Provider>> {
+    let stored = setting::get(tx, site, SETTING).await?;
+    stored.map(|it| serde_json::from_str(&it)).transpose().map_err(Fault::internal)
+}
+
+/// What a secret is sealed for.
+fn about(site: &SiteId, url: &str) -> String {
+    json!(["captcha secret", site, url]).to_string()
+}
+
+fn is_siteverify(text: &str) -> bool {
+    let Some(url) = Address::parse(text).and_then(|_| Url::parse(text).ok()) else { return false };
+    let is_plain = url.query().is_none() && url.fragment().is_none();
+    is_plain && (url.scheme() == "https" || is_local(&url))
+}
+
+fn is_local(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(it)) => it.is_loopback(),
+        Some(Host::Ipv6(it)) => it.is_loopback(),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_goes_by_tls_or_stays_here() {
+        for good in [
+            "https://www.google.com/recaptcha/api/siteverify",
+            "https://api.hcaptcha.com/siteverify",
+            "https://10.0.0.7:8443/verify",
+            "http://localhost:4000/verify",
+            "http://127.0.0.1/verify",
+            "http://[::1]:4000/",
+        ] {
+            assert!(is_siteverify(good), "{good}");
+        }
+        for bad in [
+            "",
+            "siteverify",
+            "//api.hcaptcha.com/siteverify",
+            "http://api.hcaptcha.com/siteverify",
+            "http://localhost.example.org/",
+            "http://127.0.0.1.example.org/",
+            "http://127.0.0.1@example.org/",
+            "http://[::ffff:10.0.0.1]/",
+            "http://10.0.0.7/",
+            "http://0.0.0.0/",
+            "ftp://localhost/",
+            "file:///etc/passwd",
+            "unix:/run/x.sock",
+            "https://user:word@example.org/",
+            "https://example.org/verify?secret=x",
+            "https://example.org/verify#x",
+            "https://example.org/a b",
+            "https:///verify",
+        ] {
+            assert!(!is_siteverify(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn everything_wrong_is_named() {
+        let draft = ProviderDraft {
+            url: "http://example.org/".into(),
+            secret: Secret::new(""),
+            visible_key: None,
+            invisible_key: Some("a key".into()),
+            minimum_score: Some(f64::NAN),
+        };
+        let named = |it: &ProviderDraft| -> Vec<String> {
+            it.check().err().iter().flat_map(|it| it.violations()).map(|it| it.field.clone()).collect()
+        };
+        assert_eq!(named(&draft), ["url", "secret", "invisibleSiteKey", "minimumScore"]);
+        let url = "https://example.org/".to_owned();
+        let bare = ProviderDraft { url, secret: Secret::new("s"), invisible_key: None, minimum_score: None, ..draft };
+        assert_eq!(named(&bare), ["visibleSiteKey"]);
+        assert!(ProviderDraft { visible_key: Some("k".into()), ..bare }.check().is_ok());
+    }
+}

@@ -1,0 +1,8 @@
+//! What slows an attacker down: throttling, lockout, known devices, captchas.
+
+pub(crate) mod attempt;
+pub mod captcha;
+pub mod captcha_provider;
+pub(crate) mod device;
+pub(crate) mod lockout;
+pub mod throttle;

@@ -1,0 +1,314 @@
+//! Sessions and the three opaque tokens that stand for them.
+//!
+//! - `sessionToken` says for a few minutes, once, that a member has just signed in. Login, registration
+//!   and the like answer with one; the authorize page and the `authorized_client` grant take it. No
+//!   session exists until then.
+//! - The cookie stands for the session of a browser on this server's own pages: a root session.
+//! - A refresh token stands for the session of one client. When the client got it through a browser's
+//!   session it has that session as its root; all sessions with one root are a family and end together.
+//!
+//! Access tokens name the session they were made in, so ending a session refuses them (`revocation`).
+
+mod list;
+
+pub use list::{Ending, SignedIn};
+
+use crate::{
+    Identity, member,
+    sign_in::verification,
+    token::{self, Kind},
+};
+use stoa_kernel::{Caller, ClientId, MemberId, Millis, Result, Secret, SessionId, SiteId, TokenHash, VisitorId};
+use stoa_sql::params;
+use stoa_store::{Lane, Site, Tx, TxFuture, boxed};
+
+/// A session's last use is written down at most this often.
+const USE_STEP: Millis = 3_600_000;
+
+/// A session that has not ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    pub id: SessionId,
+    /// The first session of the family; its own id when it is that one.
+    pub root: SessionId,
+    pub member: MemberId,
+    pub client: Option<ClientId>,
+    /// The visitor that the member was before.
+    pub visitor: Option<VisitorId>,
+    pub created: Millis,
+    pub used: Millis,
+    /// Each refresh takes the token's place by another one.
+    pub rotates: bool,
+}
+
+/// What a session is made from.
+#[derive(Debug, Clone)]
+pub struct NewSession {
+    pub member: MemberId,
+    pub client: Option<ClientId>,
+    /// The browser's session; without it the new one is a root.
+    pub root: Option<SessionId>,
+    pub visitor: Option<VisitorId>,
+}
+
+impl Session {
+    /// The caller of access tokens made in this session.
+    pub fn caller(&self) -> Caller {
+        Caller::Member { id: self.member.clone(), session: self.id.clone(), client: self.client.clone() }
+    }
+}
+
+impl Identity {
+    /// Makes a session inside a transaction; `kind` is [`Kind::Cookie`] or [`Kind::Refresh`]. The
+    /// secret is the cookie's value or the refresh token.
+    ///
+    /// # Errors
+    /// [`stoa_kernel::Code::MemberBlocked`] when the member may not sign in.
+    pub async fn session_create(
+        &self,
+        tx: &mut Tx<'_>,
+        site: &Site,
+        kind: Kind,
+        new: &NewSession,
+    ) -> Result<(Session, Secret)> {
+        member::require_active(tx, &site.id, &new.member).await?;
+        let (id, now) = (SessionId::from(self.world().uuid()), self.now());
+        let secret = token::opaque(self.world(), kind, site.number);
+        let session = Session {
+            root: new.root.clone().unwrap_or_else(|| id.clone()),
+            id,
+            member: new.member.clone(),
+            client: new.client.clone(),
+            visitor: new.visitor.clone(),
+            created: now,
+            used: now,
+            rotates: false,
+        };
+        let sql = "insert into stoa.session \
+                   (site, id, root, member, client, hash, visitor, created, used, expires) \
+                   values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9)";
+        let values = params![
+            &site.id,
+            &session.id,
+            &session.root,
+            &session.member,
+            session.client.as_ref(),
+            TokenHash::of(secret.expose()),
+            session.visitor.as_ref(),
+            now,
+            now + self.config().session_life
+        ];
+        tx.send(sql, values).await?;
+        self.member_join(tx, site, &session).await?;
+        Ok((session, secret))
+    }
+
+    /// Makes a `sessionToken` inside a transaction.
+    pub async fn session_token_issue(
+        &self,
+        tx: &mut Tx<'_>,
+        site: &Site,
+        member: &MemberId,
+        visitor: Option<&VisitorId>,
+    ) -> Result<Secret> {
+        let secret = token::opaque(self.world(), Kind::Session, site.number);
+        let expires = self.now() + self.config().session_token_life;
+        let sql = "insert into stoa.session_token (site, hash, member, visitor, expires) values ($1, $2, $3, $4, $5)";
+        let hash = TokenHash::of(secret.expose());
+        tx.send(sql, params![&site.id, hash, member, visitor, expires]).await?;
+        Ok(secret)
+    }
+
+    /// Takes a `sessionToken` inside a transaction: who signed in, and as which visitor. It works once;
+    /// `None` when it is unknown, used, expired or of another site.
+    pub async fn session_token_redeem(
+        &self,
+        tx: &mut Tx<'_>,
+        site: &Site,
+        token: &str,
+    ) -> Result<Option<(MemberId, Option<VisitorId>)>> {
+        if token::site_number(Kind::Session, token) != Some(site.number) {
+            return Ok(None);
+        }
+        let sql = "delete from stoa.session_token where site = $1 and hash = $2 returning member, visitor, expires";
+        let found = tx
+            .row(sql, &params![&site.id, TokenHash::of(token)], |row| {
+                let visitor: Option<String> = row.get(1)?;
+                let expires: Millis = row.get(2)?;
+                Ok((MemberId::from(row.text(0)?), visitor.map(VisitorId::from), expires))
+            })
+            .await?;
+        let now = self.now();
+        Ok(found.filter(|it| it.2 > now).map(|(member, visitor, _)| (member, visitor)))
+    }
+
+    /// The browser's session that a cookie stands for; `None` when there is none (any more).
+    pub async fn session_by_cookie(&self, site: &Site, cookie: &str) -> Result<Option<Session>> {
+        self.session_by_secret(site, Kind::Cookie, cookie).await
+    }
+
+    pub(crate) async fn session_by_secret(&self, site: &Site, kind: Kind, secret: &str) -> Result<Option<Session>> {
+        if token::site_number(kind, secret) != Some(site.number) {
+            return Ok(None);
+        }
+        self.session_find(site, TokenHash::of(secret).to_vec()).await
+    }
+
+    /// A session that has not ended, of a member who may sign in, by the hash of its secret.
+    pub(crate) async fn session_find(&self, site: &Site, hash: Vec<u8>) -> Result<Option<Session>> {
+        let (id, now) = (site.id.clone(), self.now());
+        let idle_since = now - self.config().session_idle;
+        let found = site
+            .read(Lane::Point, move |tx| {
+                boxed!({
+                    let sql = "select s.id, s.root, s.member, s.client, s.visitor, s.created, s.used, s.rotates \
+                               from stoa.session s join stoa.member m on m.site = s.site and m.id = s.member \
+                               where s.site = $1 and s.hash = $2 and s.ended is null and s.expires > $3 \
+                               and s.used > $4 and m.status = 'ACTIVE'";
+                    let values = params![&id, hash, now, idle_since];
+                    let found = tx.row(sql, &values, |row| {
+                        let (client, visitor): (Option<String>, Option<String>) = (row.get(3)?, row.get(4)?);
+                        Ok(Session {
+                            id: SessionId::from(row.text(0)?),
+                            root: SessionId::from(row.text(1)?),
+                            member: MemberId::from(row.text(2)?),
+                            client: client.map(ClientId::from),
+                            visitor: visitor.map(VisitorId::from),
+                            created: row.get(5)?,
+                            used: row.get(6)?,
+                            rotates: row.get(7)?,
+                        })
+                    });
+                    Ok(found.await?)
+                })
+            })
+            .await?;
+        // Revoked comes before ended, and a crash may lie between them.
+        let found = found.filter(|it| !self.core.revocations.refuses(&[it.id.as_str()]));
+        if let Some(session) = &found
+            && now - session.used > USE_STEP
+        {
+            // A refresh must not fail because of this: the client would sign the member out.
+            if let Err(fault) = self.session_used(site, session, now).await {
+                tracing::warn!("the use of a session was not written down: {fault:?}");
+            }
+        }
+        Ok(found)
+    }
+
+    /// Writes down that the session, and the browser's session behind it, is still in use.
+    async fn session_used(&self, site: &Site, session: &Session, now: Millis) -> Result<()> {
+        let (id, session) = (site.id.clone(), session.clone());
+        site.append(move |tx| {
+            let (id, session) = (id.clone(), session.clone());
+            boxed!({
+                let sql = "update stoa.session set used = $1 where site = $2 and (id = $3 or id = $4) and used < $1";
+                tx.send(sql, params![now, &id, &session.id, &session.root]).await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    /// Ends the whole family of a session: signing out. Its access tokens are refused from now on.
+    pub async fn session_end(&self, site: &Site, session: &SessionId) -> Result<()> {
+        let root = self.session_root(site, session).await?;
+        self.sessions_end(site, Which::Family(root)).await
+    }
+
+    /// The first session of the family; the session itself when it is not known.
+    pub(crate) async fn session_root(&self, site: &Site, session: &SessionId) -> Result<SessionId> {
+        let (id, key) = (site.id.clone(), session.clone());
+        let sql = "select root from stoa.session where site = $1 and id = $2";
+        let root: Option<String> = site
+            .read(Lane::Point, move |tx| boxed!(Ok(tx.row(sql, &params![&id, &key], |row| row.get(0)).await?)))
+            .await?;
+        Ok(root.map_or_else(|| session.clone(), SessionId::from))
+    }
+
+    /// Ends sessions.
+    pub(crate) async fn sessions_end(&self, site: &Site, which: Which) -> Result<()> {
+        let (id, now, all) = (site.id.clone(), self.now(), which.clone());
+        self.sessions_end_in(site, Some(which), move |tx| {
+            let (id, all) = (id.clone(), all.clone());
+            boxed!(Ok(((), all.end(tx, &id, now).await?)))
+        })
+        .await
+    }
+
+    /// A transaction that ends sessions, and answers which beside its result. `expected` are those that it is
+    /// going to end: they are refused first, those that were made meanwhile afterwards.
+    pub(crate) async fn sessions_end_in<T, F>(&self, site: &Site, expected: Option<Which>, body: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: for<'t> Fn(&'t mut Tx<'_>) -> TxFuture<'t, (T, Vec<SessionId>)> + Send + Sync + 'static,
+    {
+        let before = match expected {
+            Some(which) => self.sessions_open(site, which).await?,
+            None => Vec::new(),
+        };
+        self.revoke(&before).await?;
+        let (answer, mut ended) = site.write(body).await?;
+        ended.retain(|it| !before.contains(it));
+        self.revoke(&ended).await?;
+        Ok(answer)
+    }
+
+    async fn sessions_open(&self, site: &Site, which: Which) -> Result<Vec<SessionId>> {
+        let id = site.id.clone();
+        site.read(Lane::Point, move |tx| {
+            boxed!({
+                let (condition, values) = which.condition(&id, 1);
+                let sql = format!("select id from stoa.session where {condition} and ended is null");
+                Ok(tx.rows(&sql, &values, |row| Ok(SessionId::from(row.text(0)?))).await?)
+            })
+        })
+        .await
+    }
+}
+
+/// A set of sessions of one site.
+#[derive(Debug, Clone)]
+pub(crate) enum Which {
+    /// This one alone.
+    One(SessionId),
+    /// All with this root.
+    Family(SessionId),
+    /// All of a member.
+    Member(MemberId),
+    /// All of a member except the family with this root.
+    MemberExcept(MemberId, SessionId),
+}
+
+impl Which {
+    /// A condition whose parameters are numbered from `first`, and their values.
+    fn condition(&self, site: &SiteId, first: usize) -> (String, Vec<stoa_sql::Value>) {
+        let (second, third) = (first + 1, first + 2);
+        let (text, values): (_, Vec<_>) = match self {
+            Self::One(id) => (format!("id = ${second}"), params![site, id].into()),
+            Self::Family(root) => (format!("root = ${second}"), params![site, root].into()),
+            Self::Member(member) => (format!("member = ${second}"), params![site, member].into()),
+            Self::MemberExcept(member, root) => {
+                (format!("member = ${second} and root <> ${third}"), params![site, member, root].into())
+            }
+        };
+        (format!("site = ${first} and {text}"), values)
+    }
+
+    /// Ends the sessions inside a transaction and answers which they were.
+    pub(crate) async fn end(&self, tx: &mut Tx<'_>, site: &SiteId, now: Millis) -> Result<Vec<SessionId>> {
+        let (condition, mut values) = self.condition(site, 2);
+        values.insert(0, now.into());
+        let sql = format!("update stoa.session set ended = $1 where {condition} and ended is null returning id");
+        let ids = tx.rows(&sql, &values, |row| Ok(SessionId::from(row.text(0)?))).await?;
+        // A sign-in that is not a session yet must not become one.
+        if let Self::Member(member) | Self::MemberExcept(member, _) = self {
+            let sql = "delete from stoa.session_token where site = $1 and member = $2";
+            tx.send(sql, params![site, member]).await?;
+            let sql = "update stoa.redirect_session set member = null where site = $1 and member = $2";
+            tx.send(sql, params![site, member]).await?;
+            verification::end_sign_ins(tx, site, member, now).await?;
+        }
+        Ok(ids)
+    }
+}

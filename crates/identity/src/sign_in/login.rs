@@ -1,0 +1,337 @@
+//! How members come to be and show who they are: registration, login, sign-on, a new password.
+
+use crate::member::{
+    Member, Move, Status, row,
+    show::{self, Privacy},
+};
+use crate::{
+    Identity, SignIn, audit,
+    defence::{
+        attempt::{Account, Attempt},
+        throttle::Tried,
+    },
+    mail::notice,
+    member::profile::Profile,
+    password::{self, Match},
+    policy,
+    session::Which,
+    sign_in::outcome::Origin,
+};
+use serde_json::Value;
+use std::{net::Ipv4Addr, sync::Arc};
+use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Result, Secret, SiteId, Violation, VisitorId};
+use stoa_store::{Site, boxed};
+
+/// What `register` reads. Absent members of the request are empty.
+#[derive(Debug, Clone)]
+pub struct Registration {
+    pub email: String,
+    pub password: Secret,
+    pub profile: Value,
+}
+
+/// What `sign-on` reads: a member who was recognised elsewhere.
+#[derive(Debug, Clone)]
+pub struct SignOn {
+    pub email: String,
+    pub profile: Value,
+    /// The app has seen that the address belongs to the person.
+    pub verify_email: bool,
+}
+
+impl Identity {
+    /// Makes an account and says what comes next (identity.md 6, 11).
+    ///
+    /// # Errors
+    /// [`Code::Validation`] for the address (with `data.type` EMAIL), password and profile;
+    /// [`Code::CaptchaMissing`], [`Code::CaptchaInvalid`], [`Code::Unavailable`] when the site's captcha
+    /// provider is; [`Code::EmailTaken`]; [`Code::Throttled`].
+    pub async fn member_register(
+        &self,
+        site: &Arc<Site>,
+        attempt: &Attempt,
+        registration: &Registration,
+    ) -> Result<SignIn> {
+        let (email, profile) = check_registration(registration)?;
+        self.captcha_admit(site, attempt).await?;
+        let throttle = &self.core.throttle;
+        let kind = Tried::Registration;
+        let _tried = throttle.attempt(kind, self.now(), &site.id, attempt.address, email.folded())?;
+        let turn = self.core.passwords.turn().await?;
+        if self.member_by_email(site, &email).await?.is_some() {
+            return Err(Fault::new(Code::EmailTaken));
+        }
+        let hash = turn.hash(&registration.password, self.world()).await?;
+        drop(turn);
+        let (me, place, visitor) = (self.clone(), site.clone(), attempt.visitor.clone());
+        let address = attempt.address;
+        let advanced = site
+            .write(move |tx| {
+                let (me, site, visitor) = (me.clone(), place.clone(), visitor.clone());
+                let (email, hash, profile) = (email.clone(), hash.clone(), profile.clone());
+                boxed!({
+                    let policy = policy::read(tx, &site.id).await?;
+                    let (id, now) = (MemberId::from(me.world().uuid()), me.now());
+                    let mut member = Member::new(id, email.as_str(), profile, now);
+                    member.password_hash = Some(hash);
+                    Privacy::read(tx, &site.id).await?.begin(&mut member);
+                    member.pending_email = policy.require_email_verification;
+                    member.pending_fields = !policy.lacking(&member.profile).is_empty();
+                    member.pending_approval = policy.require_owner_approval;
+                    if !member.pending_email && !member.pending_fields && !member.pending_approval {
+                        member.status = Status::Active;
+                    }
+                    if !row::insert(tx, &site.id, &mut member, &email).await? {
+                        return Err(Fault::new(Code::EmailTaken));
+                    }
+                    let (event, who) = (audit::Event::Registered, audit::oneself(&member.id));
+                    audit::note(&me, tx, &site.id, event, &who, Some(&member.id), Some(address)).await?;
+                    let origin = Origin { visitor: visitor.as_ref(), address: Some(address), app: None };
+                    me.sign_in_advance(tx, &site, member, origin).await
+                })
+            })
+            .await?;
+        Ok(self.send_after(site, advanced).await)
+    }
+
+    /// Signs a member in by password. An unknown address costs and answers the same as a wrong password.
+    ///
+    /// # Errors
+    /// [`Code::EmailInvalid`], [`Code::CaptchaMissing`], [`Code::CaptchaInvalid`], [`Code::Unavailable`] when
+    /// the site's captcha provider is, [`Code::PasswordWrong`],
+    /// [`Code::PasswordReset`] when the password was right, [`Code::MemberBlocked`], [`Code::Throttled`]; never [`Code::Validation`] (identity.md 21, trap 11).
+    pub async fn member_login(
+        &self,
+        site: &Arc<Site>,
+        attempt: &Attempt,
+        email: &str,
+        password: &Secret,
+    ) -> Result<SignIn> {
+        let email = Email::parse(email).ok_or_else(|| Fault::new(Code::EmailInvalid))?;
+        self.captcha_admit(site, attempt).await?;
+        let tried = self.sign_in_attempt(site, attempt, Account::Member(&email)).await?;
+        let turn = self.core.passwords.turn().await?;
+        let found = self.member_by_email(site, &email).await?;
+        let stored = found.as_ref().and_then(|it| it.password_hash.clone());
+        let matched = turn.check(password, stored.as_deref()).await?;
+        let Some(member) = found.filter(|_| matched != Match::Wrong) else {
+            return Err(Fault::new(Code::PasswordWrong));
+        };
+        let fresh = match matched {
+            Match::RightButCheap => Some(turn.hash(password, self.world()).await?),
+            Match::Right | Match::Wrong => None,
+        };
+        drop(turn);
+        let (me, place, visitor) = (self.clone(), site.clone(), attempt.visitor.clone());
+        let address = attempt.address;
+        let advanced = site
+            .write(move |tx| {
+                let (me, site, visitor) = (me.clone(), place.clone(), visitor.clone());
+                let (id, stored, fresh) = (member.id.clone(), stored.clone(), fresh.clone());
+                boxed!({
+                    let now_there = row::get(tx, &site.id, &id).await?;
+                    // The password was changed or the account deleted while this one was checked.
+                    let Some(mut member) = now_there.filter(|it| it.password_hash == stored) else {
+                        return Err(Fault::new(Code::PasswordWrong));
+                    };
+                    if let Some(fresh) = fresh {
+                        member.password_hash = Some(fresh);
+                        row::write_password(tx, &site.id, &member).await?;
+                    }
+                    let origin = Origin { visitor: visitor.as_ref(), address: Some(address), app: None };
+                    me.sign_in_advance(tx, &site, member, origin).await
+                })
+            })
+            .await?;
+        // Whoever still waits for a code was sent a message, so that try counts.
+        if matches!(advanced, SignIn::Success { .. }) {
+            self.core.throttle.refund(tried);
+        }
+        Ok(self.send_after(site, advanced).await)
+    }
+
+    /// Makes or updates a member whom an app vouches for; no credentials (identity.md 6, sign-on).
+    /// The app's word counts as approval. When nobody had verified the account's address its password
+    /// is dropped and its sessions end, whatever the app says of the address: whoever set the password
+    /// may be somebody else who was there first.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller is an app; [`Code::Validation`]; [`Code::MemberBlocked`].
+    pub async fn member_sign_on(
+        &self,
+        site: &Arc<Site>,
+        caller: &Caller,
+        visitor: Option<&VisitorId>,
+        sign_on: &SignOn,
+    ) -> Result<(Member, Secret)> {
+        if !matches!(caller, Caller::App { .. }) {
+            return Err(Fault::new(Code::Forbidden));
+        }
+        let (email, profile) = check_identity(&sign_on.email, &sign_on.profile);
+        let (Some(email), Ok(profile)) = (email.as_ref().ok(), profile.as_ref()) else {
+            return Err(Fault::invalid(email.err().into_iter().chain(profile.err().into_iter().flatten()).collect()));
+        };
+        let known = self.member_by_email(site, email).await?.filter(may_be_anothers);
+        let (me, place, verify) = (self.clone(), site.clone(), sign_on.verify_email);
+        let (email, profile, visitor, app) = (email.clone(), profile.clone(), visitor.cloned(), caller.clone());
+        let outcome = self
+            .sessions_end_in(site, known.map(|it| Which::Member(it.id)), move |tx| {
+                let (me, site, visitor) = (me.clone(), place.clone(), visitor.clone());
+                let (email, profile, app) = (email.clone(), profile.clone(), app.clone());
+                boxed!({
+                    let now = me.now();
+                    let (mut member, is_new) = match row::by_email(tx, &site.id, &email).await? {
+                        Some(member) => (member, false),
+                        None => {
+                            let id = MemberId::from(me.world().uuid());
+                            (Member::new(id, email.as_str(), Profile::default(), now), true)
+                        }
+                    };
+                    let before = member.clone();
+                    member.profile.merge(profile);
+                    member.fits_beside(&before.profile, "profile")?;
+                    match is_new {
+                        true => Privacy::read(tx, &site.id).await?.begin(&mut member),
+                        false if show::asks(&member) => Privacy::read(tx, &site.id).await?.hold(&mut member),
+                        false => {}
+                    }
+                    let (mut ended, mut noted) = (Vec::new(), is_new.then_some(audit::Event::Created));
+                    if may_be_anothers(&member) {
+                        noted = Some(audit::Event::PasswordDropped);
+                        (member.password_hash, member.must_reset) = (None, false);
+                        ended = Which::Member(member.id.clone()).end(tx, &site.id, now).await?;
+                    }
+                    member.email_verified |= verify;
+                    Move::Vouch.apply(&mut member);
+                    if is_new {
+                        if !row::insert(tx, &site.id, &mut member, &email).await? {
+                            return Err(Fault::new(Code::EmailTaken));
+                        }
+                    } else if member != before {
+                        // Most who are signed on are known and as they were: no index of theirs is written.
+                        row::write_password(tx, &site.id, &member).await?;
+                        row::update(tx, &site.id, &mut member, now).await?;
+                    }
+                    if let Some(event) = noted {
+                        audit::note(&me, tx, &site.id, event, &app, Some(&member.id), None).await?;
+                    }
+                    // A password that is refused stays so; it isn't what they are signed on by.
+                    member.must_reset = false;
+                    let origin = Origin { visitor: visitor.as_ref(), address: None, app: Some(&app) };
+                    let outcome = me.sign_in_advance(tx, &site, member, origin).await?;
+                    Ok((outcome, ended))
+                })
+            })
+            .await?;
+        match outcome {
+            SignIn::Success { member, session_token } => Ok((member, session_token)),
+            _ => Err(Fault::internal("a member vouched for by an app was not active")),
+        }
+    }
+
+    /// Changes the calling member's password and ends all their other sessions.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller is a member; [`Code::Validation`] for the new password;
+    /// [`Code::Throttled`].
+    pub async fn password_change(&self, site: &Arc<Site>, caller: &Caller, new: &Secret) -> Result<()> {
+        let Caller::Member { id, session, .. } = caller else {
+            return Err(Fault::new(Code::Forbidden));
+        };
+        if let Some(violation) = password::violation(new, "newPassword") {
+            return Err(Fault::invalid(vec![violation]));
+        }
+        self.password_attempt(&site.id, id.as_str())?;
+        let hash = self.password_hash(new).await?;
+        let root = self.session_root(site, session).await?;
+        let others = Which::MemberExcept(id.clone(), root);
+        let (me, site_id, id, now) = (self.clone(), site.id.clone(), id.clone(), self.now());
+        self.sessions_end_in(site, Some(others.clone()), move |tx| {
+            let me = me.clone();
+            let (site, id, hash, others) = (site_id.clone(), id.clone(), hash.clone(), others.clone());
+            boxed!({
+                let mut member = row::get(tx, &site, &id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
+                (member.password_hash, member.must_reset) = (Some(hash), false);
+                row::write_password(tx, &site, &member).await?;
+                row::update(tx, &site, &mut member, now).await?;
+                let (event, who) = (audit::Event::PasswordChanged, audit::oneself(&member.id));
+                audit::note(&me, tx, &site, event, &who, Some(&member.id), None).await?;
+                notice::password_changed(&me, tx, &site, &member).await?;
+                Ok(((), others.end(tx, &site, now).await?))
+            })
+        })
+        .await?;
+        self.mail_soon(&site.id).await;
+        Ok(())
+    }
+
+    /// Makes a member set a new password by a recovery link before the next sign-in, because this one may
+    /// be known to others: all sessions end.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::NotFound`].
+    pub async fn password_refuse(&self, site: &Arc<Site>, caller: &Caller, id: &MemberId) -> Result<()> {
+        if !caller.is_privileged() {
+            return Err(Fault::new(Code::Forbidden));
+        }
+        let all = Which::Member(id.clone());
+        let (me, site_id, id, caller, now) = (self.clone(), site.id.clone(), id.clone(), caller.clone(), self.now());
+        self.sessions_end_in(site, Some(all), move |tx| {
+            let (me, site, id, caller) = (me.clone(), site_id.clone(), id.clone(), caller.clone());
+            boxed!({
+                let member = row::get(tx, &site, &id).await?.filter(|it| it.status != Status::Deleted);
+                let mut member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
+                member.must_reset = true;
+                row::write_password(tx, &site, &member).await?;
+                let event = audit::Event::PasswordRefused;
+                audit::note(&me, tx, &site, event, &caller, Some(&id), None).await?;
+                Ok(((), Which::Member(id).end(tx, &site, now).await?))
+            })
+        })
+        .await
+    }
+
+    /// Counts a hash that is made for an account which the caller has shown to be theirs.
+    ///
+    /// # Errors
+    /// [`Code::Throttled`].
+    pub(crate) fn password_attempt(&self, site: &SiteId, account: &str) -> Result<()> {
+        let anywhere = Ipv4Addr::UNSPECIFIED.into();
+        self.core.throttle.attempt(Tried::Password, self.now(), site, anywhere, account).map(drop)
+    }
+
+    /// Hashes a new password; the caller has checked it with [`password::violation`].
+    ///
+    /// # Errors
+    /// [`Code::Throttled`] when too many wait for a hash.
+    pub(crate) async fn password_hash(&self, password: &Secret) -> Result<String> {
+        self.core.passwords.turn().await?.hash(password, self.world()).await
+    }
+}
+
+fn check_registration(registration: &Registration) -> Result<(Email, Profile)> {
+    let (email, profile) = check_identity(&registration.email, &registration.profile);
+    let password = match registration.password.expose() {
+        "" => Some(Violation::new("password", "REQUIRED_FIELD", "a password is needed")),
+        _ => password::violation(&registration.password, "password"),
+    };
+    match (email, password, profile) {
+        (Ok(email), None, Ok(profile)) => Ok((email, profile)),
+        (email, password, profile) => {
+            let first = email.err().into_iter().chain(password);
+            Err(Fault::invalid(first.chain(profile.err().into_iter().flatten()).collect()))
+        }
+    }
+}
+
+fn check_identity(email: &str, profile: &Value) -> (Result<Email, Violation>, Result<Profile, Vec<Violation>>) {
+    let email = Email::parse(email).ok_or_else(|| {
+        Violation::new("loginId.email", "FORMAT", "the email address is not valid").with("type", "EMAIL")
+    });
+    (email, Profile::parse(profile, "profile"))
+}
+
+/// Whether somebody else than the owner of the address may have set the password.
+fn may_be_anothers(member: &Member) -> bool {
+    !member.email_verified && member.has_password()
+}

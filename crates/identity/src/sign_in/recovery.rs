@@ -1,0 +1,335 @@
+//! Recovery of an account by a link to its address (identity.md 8).
+//!
+//! Asking answers alike, and as fast, whether or not the address is known. A link works once, for one
+//! hour, for one member; using it proves the address, sets the password and ends all sessions.
+
+use crate::{
+    Identity, SignIn, audit,
+    defence::throttle::Tried,
+    flow::{Beginning, Browser},
+    mail::{self, Message, Task, enqueue, notice},
+    member::{self, Member, Move, Status},
+    password,
+    session::Which,
+    sign_in::{link, outcome::Origin},
+    token::{self, Kind},
+};
+use serde_json::Value;
+use std::{net::IpAddr, sync::Arc};
+use stoa_kernel::{
+    Caller, ClientId, Code, Email, Fault, MemberId, Millis, Result, Secret, SiteId, TokenHash, Violation,
+};
+use stoa_sql::params;
+use stoa_store::{Lane, Site, Tx, boxed};
+
+/// Life of a link.
+const LIFE: Millis = 60 * 60_000;
+/// Links for one member within [`LIFE`].
+const MOST: i64 = 5;
+const PURPOSE: &str = "recovery";
+/// Requests for a link that wait to be worked on, in this process.
+pub(crate) const WAITING: usize = 1_000;
+
+/// Bounds of what is said of a link (protocol/identity.md 8).
+const RETURN_URL: usize = 1_000;
+const CLIENT: usize = 100;
+
+/// What is wished of a link.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wish {
+    pub language: Option<String>,
+    pub return_url: Option<String>,
+}
+
+impl Identity {
+    /// Sends a recovery link to an address, if it is a member's (`POST /v1/send-email`). `from` is the
+    /// network address of whoever asks; too many from one are dropped with the same answer.
+    ///
+    /// # Errors
+    /// What is wrong with the request itself, whoever the address belongs to: [`Code::Validation`],
+    /// [`Code::ClientUnknown`], [`Code::RedirectRefused`].
+    pub async fn recovery_send(&self, site: &Arc<Site>, caller: &Caller, from: IpAddr, body: &Value) -> Result<()> {
+        let text = body.get("email").and_then(Value::as_str).unwrap_or_default();
+        let email = Email::parse(text).ok_or_else(|| {
+            let rule = if text.is_empty() { "REQUIRED_FIELD" } else { "FORMAT" };
+            let violation = Violation::new("email", rule, "the email address is not valid");
+            Fault::invalid(vec![violation.with("type", "EMAIL")])
+        })?;
+        let wish = self.recovery_wish(site, caller, body, "").await?;
+        self.recovery_ask(site, from, &email, wish).await
+    }
+
+    /// Sends a link to a member whom an app names (`POST /v1/activation-email`).
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::NotFound`]; [`Code::Throttled`].
+    pub async fn activation_send(&self, site: &Arc<Site>, caller: &Caller, body: &Value) -> Result<()> {
+        if !caller.is_privileged() {
+            return Err(Fault::new(Code::Forbidden));
+        }
+        let id = body.get("identityId").and_then(Value::as_str).unwrap_or_default();
+        if id.is_empty() {
+            return Err(Fault::invalid(vec![Violation::new("identityId", "REQUIRED_FIELD", "is required")]));
+        }
+        let wish = self.recovery_wish(site, caller, &body["emailOptions"], "emailOptions.").await?;
+        let member = self.member_get(site, &MemberId::from(id)).await?.filter(can_recover);
+        let member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
+        self.activation_send_to(site, member, wish).await
+    }
+
+    /// Sets a new password with a link's token and signs in (`POST /v1/recover`).
+    ///
+    /// # Errors
+    /// [`Code::LinkInvalid`] when the token is unknown, used or expired; [`Code::Validation`] for the
+    /// password, which leaves the link usable; [`Code::MemberBlocked`]; [`Code::Throttled`].
+    pub async fn recovery_finish(
+        &self,
+        site: &Arc<Site>,
+        link: &str,
+        password: &Secret,
+        address: IpAddr,
+    ) -> Result<SignIn> {
+        if token::site_number(Kind::Link, link) != Some(site.number) {
+            return Err(Fault::new(Code::LinkInvalid));
+        }
+        self.recovery_finish_hash(site, &TokenHash::of(link).to_vec(), password, address).await
+    }
+
+    pub(crate) async fn recovery_finish_hash(
+        &self,
+        site: &Arc<Site>,
+        link: &[u8],
+        password: &Secret,
+        address: IpAddr,
+    ) -> Result<SignIn> {
+        let gone = || Fault::new(Code::LinkInvalid);
+        if let Some(violation) = password::violation(password, "password") {
+            return Err(Fault::invalid(vec![violation]));
+        }
+        let (id, key, now) = (site.id.clone(), link.to_vec(), self.now());
+        let known = site.read(Lane::Point, move |tx| boxed!(find(tx, id.as_str(), &key, now).await)).await?;
+        let (member, _) = known.ok_or_else(gone)?;
+        self.password_attempt(&site.id, member.as_str())?;
+        let hash = self.password_hash(password).await?;
+        let (me, place, key) = (self.clone(), site.clone(), link.to_vec());
+        let advanced = self
+            .sessions_end_in(site, Some(Which::Member(member)), move |tx| {
+                let (me, site, key, hash) = (me.clone(), place.clone(), key.clone(), hash.clone());
+                boxed!({
+                    let now = me.now();
+                    let (id, _) = find(tx, site.id.as_str(), &key, now).await?.ok_or_else(gone)?;
+                    // This link and every other one of the member is over.
+                    links_end(tx, &site.id, &id, now).await?;
+                    let member = member::get(tx, &site.id, &id).await?.filter(can_recover);
+                    let mut member = member.ok_or_else(gone)?;
+                    // Whoever had no password until now does not wonder who changed it.
+                    let is_change = member.password_hash.is_some();
+                    (member.password_hash, member.must_reset) = (Some(hash), false);
+                    Move::Verify.apply(&mut member);
+                    member::write_password(tx, &site.id, &member).await?;
+                    member::update(tx, &site.id, &mut member, now).await?;
+                    if is_change {
+                        notice::password_changed(&me, tx, &site.id, &member).await?;
+                    }
+                    let (event, who) = (audit::Event::PasswordChanged, audit::oneself(&id));
+                    audit::note(&me, tx, &site.id, event, &who, Some(&id), None).await?;
+                    let ended = Which::Member(id).end(tx, &site.id, now).await?;
+                    let origin = Origin { address: Some(address), ..Default::default() };
+                    let advanced = me.sign_in_advance(tx, &site, member, origin).await?;
+                    Ok((advanced, ended))
+                })
+            })
+            .await?;
+        self.sign_in_unlock(site, advanced.member());
+        self.mail_soon(&site.id).await;
+        Ok(advanced)
+    }
+
+    /// A browser opened a recovery link: the page that asks for the new password.
+    ///
+    /// # Errors
+    /// [`Code::LinkInvalid`].
+    pub async fn recovery_open(&self, site: &Arc<Site>, link: &str, browser: &Browser) -> Result<Beginning> {
+        let gone = || Fault::new(Code::LinkInvalid);
+        if token::site_number(Kind::Link, link) != Some(site.number) {
+            return Err(gone());
+        }
+        let hash = TokenHash::of(link);
+        let (id, key, now) = (site.id.clone(), hash.to_vec(), self.now());
+        let known = site.read(Lane::Point, move |tx| boxed!(find(tx, id.as_str(), &key, now).await)).await?;
+        let (member, return_url) = known.ok_or_else(gone)?;
+        let member = self.member_get(site, &member).await?.filter(can_recover).ok_or_else(gone)?;
+        self.flow_begin_recovery(site, &hash, member.email, return_url, browser).await
+    }
+
+    /// Writes down that a link was asked for, whoever the address belongs to: one statement, always. What
+    /// is asked for too often, or while [`WAITING`] others wait, is dropped.
+    pub(crate) async fn recovery_ask(&self, site: &Arc<Site>, from: IpAddr, email: &Email, wish: Wish) -> Result<()> {
+        let tried = self.core.throttle.attempt(Tried::Recovery, self.now(), &site.id, from, "");
+        if tried.is_err() || !self.core.post.recovery_begin() {
+            tracing::debug!("a recovery link was not sent: too many are asked for");
+            return Ok(());
+        }
+        let Wish { language, return_url } = wish;
+        let task = Task::Recovery { email: email.as_str().to_owned(), language, return_url };
+        let (me, id) = (self.clone(), site.id.clone());
+        let written = site
+            .append(move |tx| {
+                let (me, id, task) = (me.clone(), id.clone(), task.clone());
+                boxed!(enqueue(&me, tx, &id, None, &task).await)
+            })
+            .await;
+        if written.is_err() {
+            self.core.post.recovery_end();
+        }
+        self.mail_later(&site.id);
+        written
+    }
+
+    /// Answers [`Task::Recovery`]: a link, if the address is that of a member who can sign in.
+    pub(crate) async fn recovery_answer(
+        &self,
+        site: &Arc<Site>,
+        task: String,
+        email: String,
+        wish: Wish,
+    ) -> Result<()> {
+        let link = token::opaque(self.world(), Kind::Link, site.number);
+        let email = Email::parse(&email).ok_or_else(|| Fault::internal("an address was not kept as it was"))?;
+        let (me, place) = (self.clone(), site.clone());
+        let answered = site
+            .write(move |tx| {
+                let (me, site, task, email) = (me.clone(), place.clone(), task.clone(), email.clone());
+                let (link, wish) = (link.clone(), wish.clone());
+                boxed!({
+                    if !mail::done(tx, &site.id, &task).await? {
+                        return Ok(());
+                    }
+                    let Some(member) = member::by_email(tx, &site.id, &email).await?.filter(can_recover) else {
+                        return Ok(());
+                    };
+                    if !may_have_another(tx, &site, &member.id, me.now()).await? {
+                        return Ok(());
+                    }
+                    let link = insert(&me, tx, &site, &member, &link, wish.return_url).await?;
+                    let (to, message) = (&member.email, Message::Recovery { link });
+                    notice::send_to(&me, tx, &site.id, &member, to, wish.language.as_deref(), message).await
+                })
+            })
+            .await;
+        self.core.post.recovery_end();
+        answered
+    }
+
+    async fn activation_send_to(&self, site: &Arc<Site>, member: Member, wish: Wish) -> Result<()> {
+        let link = token::opaque(self.world(), Kind::Link, site.number);
+        let (me, place) = (self.clone(), site.clone());
+        site.write(move |tx| {
+            let (me, site, member, link) = (me.clone(), place.clone(), member.clone(), link.clone());
+            let wish = wish.clone();
+            boxed!({
+                if !may_have_another(tx, &site, &member.id, me.now()).await? {
+                    return Err(Fault::new(Code::Throttled));
+                }
+                // As they are now: what was read before the transaction may have changed.
+                let member = member::get(tx, &site.id, &member.id).await?.filter(can_recover);
+                let mut member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
+                // The first word about the member's language is kept for all that they are told later.
+                if let (None, Some(tag)) = (member.profile.text("language"), wish.language.as_deref()) {
+                    member.profile.0.insert("language".to_owned(), tag.into());
+                    member::update(tx, &site.id, &mut member, me.now()).await?;
+                }
+                let link = insert(&me, tx, &site, &member, &link, wish.return_url).await?;
+                let (to, message) = (&member.email, Message::Activation { link });
+                notice::send_to(&me, tx, &site.id, &member, to, wish.language.as_deref(), message).await
+            })
+        })
+        .await?;
+        self.mail_soon(&site.id).await;
+        Ok(())
+    }
+
+    /// What an object of a request says of a link; `place` is where it stands in the request. A link leads to the
+    /// server's own address, whatever name it was asked under: that name may be made up by whoever asks.
+    async fn recovery_wish(&self, site: &Site, caller: &Caller, sent: &Value, place: &str) -> Result<Wish> {
+        let mut wrong = Vec::new();
+        let mut text = |value: &Value, name: &str, most: usize| match value {
+            Value::Null => None,
+            Value::String(it) if it.is_empty() => None,
+            Value::String(it) if it.chars().count() <= most => Some(it.clone()),
+            Value::String(_) => {
+                let why = format!("at most {most} characters");
+                wrong.push(Violation::new(format!("{place}{name}"), "MAX_LENGTH", why));
+                None
+            }
+            _ => {
+                wrong.push(Violation::new(format!("{place}{name}"), "FORMAT", "text is expected"));
+                None
+            }
+        };
+        let language = text(&sent["language"], "language", mail::LONGEST_TAG);
+        let url = text(&sent["redirect"]["url"], "redirect.url", RETURN_URL);
+        let client = text(&sent["redirect"]["clientId"], "redirect.clientId", CLIENT);
+        if !matches!(sent["redirect"], Value::Null | Value::Object(_)) {
+            wrong.push(Violation::new(format!("{place}redirect"), "FORMAT", "an object is expected"));
+        }
+        if language.as_deref().is_some_and(|it| !mail::is_tag(it)) {
+            wrong.push(Violation::new(format!("{place}language"), "FORMAT", "a language like en or pt-BR is expected"));
+        }
+        if !wrong.is_empty() {
+            return Err(Fault::invalid(wrong));
+        }
+        let own = match caller {
+            Caller::Visitor { client, .. } | Caller::Member { client, .. } => client.clone(),
+            Caller::User { .. } | Caller::App { .. } => None,
+        };
+        let client = match client.map(ClientId::from).or(own) {
+            Some(id) => Some(self.client_of(site, &id).await?),
+            None => None,
+        };
+        let return_url = self.return_url(client.as_deref(), url.as_deref(), &self.url())?;
+        Ok(Wish { language, return_url })
+    }
+}
+
+/// Ends every recovery link of a member: one was used, or the address that they were sent to is another's now.
+pub(crate) async fn links_end(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, now: Millis) -> Result<()> {
+    link::end(tx, site, member, PURPOSE, now).await
+}
+
+/// Members who could sign in with a new password.
+fn can_recover(member: &Member) -> bool {
+    matches!(member.status, Status::Active | Status::Pending) && !member.email.is_empty()
+}
+
+/// Whether a member did not get too many links lately.
+async fn may_have_another(tx: &mut Tx<'_>, site: &Site, member: &MemberId, now: Millis) -> Result<bool> {
+    let sql = "select count(*) from stoa.link where site = $1 and member = $2 and created > $3 and purpose = $4";
+    let values = params![&site.id, member, now - LIFE, PURPOSE];
+    let recent: Option<i64> = tx.row(sql, &values, |row| row.get(0)).await?;
+    Ok(recent.unwrap_or(0) < MOST)
+}
+
+/// Writes a link down and answers its address.
+async fn insert(
+    me: &Identity,
+    tx: &mut Tx<'_>,
+    site: &Site,
+    member: &Member,
+    link: &Secret,
+    return_url: Option<String>,
+) -> Result<String> {
+    let now = me.now();
+    let sql = "insert into stoa.link (site, hash, purpose, member, return_url, created, expires) \
+               values ($1, $2, $3, $4, $5, $6, $7)";
+    let hash = TokenHash::of(link.expose());
+    tx.send(sql, params![&site.id, hash, PURPOSE, &member.id, return_url, now, now + LIFE]).await?;
+    Ok(format!("{}/_api/account/v1/recover?token={}", me.url(), link.expose()))
+}
+
+async fn find(tx: &mut Tx<'_>, site: &str, hash: &[u8], now: Millis) -> Result<Option<(MemberId, Option<String>)>> {
+    let sql = "select member, return_url from stoa.link \
+               where site = $1 and hash = $2 and purpose = $3 and used is null and expires > $4";
+    let values = params![site, hash.to_vec(), PURPOSE, now];
+    Ok(tx.row(sql, &values, |row| Ok((MemberId::from(row.text(0)?), row.get(1)?))).await?)
+}

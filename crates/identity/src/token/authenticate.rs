@@ -1,0 +1,252 @@
+//! From the `Authorization` header to a [`Caller`]. The hottest path of the product.
+//!
+//! A token that was checked before is found again by its text: no signature, no allocation, no
+//! statement, no lock that is waited for. Its age and the list of what is revoked count every time.
+
+use crate::{
+    Identity,
+    token::{self, revocation::Revocations},
+};
+use quick_cache::{Equivalent, sync::Cache};
+use std::{
+    hash::{Hash, Hasher},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+use stoa_kernel::{Caller, ClientId, Code, Fault, KeyId, Millis, Result, SessionId, SiteId, TokenHash, VisitorId};
+use stoa_sql::params;
+use stoa_store::{Lane, boxed};
+
+/// An API key is read again from the catalogue after this long.
+const KEY_LIFE: Millis = 60_000;
+
+/// A caller whose token or key was found good.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Authenticated {
+    pub site: SiteId,
+    pub caller: Caller,
+    /// The client that the token was made for. Beside an API key it is the client of the visitor's token.
+    pub client: Option<ClientId>,
+    /// The visitor who calls, or whose token came together with an API key (identity.md 4.6).
+    pub visitor: Option<VisitorId>,
+}
+
+/// A checked token with what must be looked at again each time.
+pub(crate) struct Verified {
+    known: Authenticated,
+    /// What an application's token was given for.
+    grant: Option<SessionId>,
+    /// Not accepted from this time on.
+    until: Millis,
+    is_key: bool,
+    /// The generation of the revocations at which it was last found good.
+    seen: AtomicU64,
+}
+
+impl Verified {
+    /// What a revocation may name: session or grant, subject, client.
+    fn subjects(&self) -> [&str; 3] {
+        let session = match &self.known.caller {
+            Caller::Member { session, .. } | Caller::User { session, .. } => session.as_str(),
+            Caller::App { .. } => self.grant.as_ref().map_or("", |it| it.as_str()),
+            Caller::Visitor { .. } => "",
+        };
+        let subject = match &self.known.caller {
+            Caller::Visitor { id, .. } => id.as_str(),
+            Caller::Member { id, .. } => id.as_str(),
+            Caller::User { id, .. } => id.as_str(),
+            Caller::App { id } => id.as_str(),
+        };
+        [session, subject, self.known.client.as_ref().map_or("", |it| it.as_str())]
+    }
+
+    fn is_refused(&self, revocations: &Revocations) -> bool {
+        let generation = revocations.generation();
+        if self.seen.load(Ordering::Relaxed) == generation {
+            return false;
+        }
+        if revocations.refuses(&self.subjects()) {
+            return true;
+        }
+        self.seen.store(generation, Ordering::Relaxed);
+        false
+    }
+}
+
+/// Checked tokens by their whole text.
+pub(crate) struct VerifiedCache(Cache<TokenKey, Arc<Verified>>);
+
+impl VerifiedCache {
+    pub(crate) fn new(capacity: usize) -> Self {
+        Self(Cache::new(capacity))
+    }
+}
+
+/// A token as a key. Its last characters are the end of a signature or of random bits, so they alone
+/// are hashed; equality is that of the whole text.
+#[derive(PartialEq, Eq)]
+struct TokenKey(Box<str>);
+
+struct TokenText<'a>(&'a str);
+
+fn hash_end(text: &str, state: &mut impl Hasher) {
+    let bytes = text.as_bytes();
+    state.write(&bytes[bytes.len().saturating_sub(24)..]);
+}
+
+impl Hash for TokenKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        hash_end(&self.0, state);
+    }
+}
+impl Hash for TokenText<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        hash_end(self.0, state);
+    }
+}
+impl Equivalent<TokenKey> for TokenText<'_> {
+    fn equivalent(&self, key: &TokenKey) -> bool {
+        *self.0 == *key.0
+    }
+}
+
+/// The parts of an `Authorization` header.
+#[derive(Debug, PartialEq, Eq)]
+struct Header<'a> {
+    token: &'a str,
+    key: Option<&'a str>,
+}
+
+impl<'a> Header<'a> {
+    /// Reads a raw token, `Bearer token`, `token,apiKey` and `,apiKey` (identity.md 2.1).
+    fn parse(text: &'a str) -> Self {
+        let text = text.trim();
+        let text = match text.split_at_checked(7) {
+            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("bearer ") => rest.trim(),
+            _ => text,
+        };
+        match text.split_once(',') {
+            Some((token, key)) => Self { token: token.trim(), key: Some(key.trim()) },
+            None => Self { token: text, key: None },
+        }
+    }
+}
+
+impl Identity {
+    /// Who calls, by the `Authorization` header. `site_hint` is the header `wix-site-id`: when it is
+    /// there it must name the site of the token or key.
+    ///
+    /// # Errors
+    /// [`Code::Unauthenticated`] when there is no token or it isn't good; whatever the catalogue
+    /// answers when an API key must be looked up.
+    pub async fn authenticate(&self, authorization: Option<&str>, site_hint: Option<&str>) -> Result<Authenticated> {
+        let header = Header::parse(authorization.unwrap_or_default());
+        let known = match header.key {
+            None => self.check(header.token).await?,
+            Some(key) => self.check_joined(header.token, key).await?,
+        };
+        match site_hint {
+            Some(hint) if !hint.is_empty() && hint != known.site.as_str() => {
+                Err(Fault::because(Code::Unauthenticated, "the token or key belongs to another site"))
+            }
+            _ => Ok(known),
+        }
+    }
+
+    /// `visitorToken,apiKey`: the key acts, the token says for which visitor and client.
+    async fn check_joined(&self, token: &str, key: &str) -> Result<Authenticated> {
+        let app = self.check(key).await?;
+        if !matches!(app.caller, Caller::App { .. }) {
+            return Err(refused());
+        }
+        if token.is_empty() {
+            return Ok(app);
+        }
+        let visitor = self.check(token).await?;
+        if visitor.site != app.site {
+            return Err(Fault::because(Code::Unauthenticated, "the token and the key belong to different sites"));
+        }
+        Ok(Authenticated { client: visitor.client, visitor: visitor.visitor, ..app })
+    }
+
+    /// One token or key alone.
+    pub(crate) async fn check(&self, token: &str) -> Result<Authenticated> {
+        let now = self.now();
+        let cached = self.core.verified.0.get(&TokenText(token));
+        let verified = match cached {
+            Some(verified) if !verified.is_key || now < verified.until => verified,
+            _ if token.is_empty() => return Err(Fault::new(Code::Unauthenticated)),
+            _ => {
+                let verified = Arc::new(self.verify(token, now).await?);
+                if now < verified.until {
+                    self.core.verified.0.insert(TokenKey(token.into()), verified.clone());
+                }
+                verified
+            }
+        };
+        if now >= verified.until {
+            return Err(Fault::because(Code::Unauthenticated, "the token has expired"));
+        }
+        if verified.is_refused(&self.core.revocations) {
+            return Err(refused());
+        }
+        if !self.core.revocations.is_fresh(now) && self.is_revoked_in_catalog(verified.subjects()).await? {
+            return Err(refused());
+        }
+        Ok(verified.known.clone())
+    }
+
+    /// The first check of a token or key.
+    async fn verify(&self, token: &str, now: Millis) -> Result<Verified> {
+        let seen = AtomicU64::new(0);
+        if token::site_number(token::Kind::ApiKey, token).is_some() {
+            let (key, site) = self.api_key_find(token).await?.ok_or_else(refused)?;
+            let known = Authenticated { site, caller: Caller::App { id: key }, client: None, visitor: None };
+            return Ok(Verified { known, grant: None, until: now + KEY_LIFE, is_key: true, seen });
+        }
+        let claims = self.access_read(token).ok_or_else(refused)?;
+        let visitor = match &claims.caller {
+            Caller::Visitor { id, .. } => Some(id.clone()),
+            _ => None,
+        };
+        let until = self.accepted_until(&claims);
+        let known = Authenticated { site: claims.site, caller: claims.caller, client: claims.client, visitor };
+        Ok(Verified { known, grant: claims.grant, until, is_key: false, seen })
+    }
+
+    async fn api_key_find(&self, key: &str) -> Result<Option<(KeyId, SiteId)>> {
+        let hash = TokenHash::of(key);
+        let sql = "select id, site from stoa.api_key where hash = $1 and revoked is null";
+        let catalog = self.core.store.catalog();
+        let found: Option<(String, String)> = catalog
+            .read(Lane::Point, move |tx| {
+                boxed!(Ok(tx.row(sql, &params![hash], |row| Ok((row.get(0)?, row.get(1)?))).await?))
+            })
+            .await?;
+        Ok(found.map(|(id, site)| (KeyId::from(id), SiteId::from(site))))
+    }
+}
+
+fn refused() -> Fault {
+    Fault::new(Code::Unauthenticated)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn header_forms() {
+        let header = |token, key| Header { token, key };
+        assert_eq!(Header::parse("abc"), header("abc", None));
+        assert_eq!(Header::parse("Bearer abc"), header("abc", None));
+        assert_eq!(Header::parse("bearer  abc "), header("abc", None));
+        assert_eq!(Header::parse("abc,k1.x"), header("abc", Some("k1.x")));
+        assert_eq!(Header::parse(",k1.x"), header("", Some("k1.x")));
+        assert_eq!(Header::parse(""), header("", None));
+        assert_eq!(Header::parse("Bearer"), header("Bearer", None));
+        assert_eq!(Header::parse("ünïcödé"), header("ünïcödé", None));
+    }
+}
