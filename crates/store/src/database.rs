@@ -66,9 +66,24 @@ impl Database {
         T: Send + 'static,
         F: for<'t> Fn(&'t mut Tx<'_>) -> TxFuture<'t, T> + Send + Sync + 'static,
     {
+        self.write_with((), move |tx, ()| body(tx)).await
+    }
+
+    /// [`Database::write`] for a body that needs owned values: the store keeps `input` and lends it to each
+    /// run, so that nothing is cloned for a second one.
+    ///
+    /// ```text
+    /// site.write_with((id, change), |tx, (id, change)| boxed!(apply(tx, id, change).await)).await
+    /// ```
+    pub async fn write_with<I, T, F>(&self, input: I, body: F) -> Result<T>
+    where
+        I: Send + Sync + 'static,
+        T: Send + 'static,
+        F: for<'t> Fn(&'t mut Tx<'_>, &'t I) -> TxFuture<'t, T> + Send + Sync + 'static,
+    {
         match &self.engine {
-            Engine::Sqlite { writer, .. } => writer.write(body).await,
-            Engine::Postgres(pool) => pool.write(Isolation::Serializable, body).await,
+            Engine::Sqlite { writer, .. } => writer.write(input, body).await,
+            Engine::Postgres(pool) => pool.write(Isolation::Serializable, &input, body).await,
         }
     }
 
@@ -79,9 +94,19 @@ impl Database {
         T: Send + 'static,
         F: for<'t> Fn(&'t mut Tx<'_>) -> TxFuture<'t, T> + Send + Sync + 'static,
     {
+        self.append_with((), move |tx, ()| body(tx)).await
+    }
+
+    /// [`Database::append`], with an input as in [`Database::write_with`].
+    pub async fn append_with<I, T, F>(&self, input: I, body: F) -> Result<T>
+    where
+        I: Send + Sync + 'static,
+        T: Send + 'static,
+        F: for<'t> Fn(&'t mut Tx<'_>, &'t I) -> TxFuture<'t, T> + Send + Sync + 'static,
+    {
         match &self.engine {
-            Engine::Sqlite { writer, .. } => writer.write(body).await,
-            Engine::Postgres(pool) => pool.write(Isolation::ReadCommitted, body).await,
+            Engine::Sqlite { writer, .. } => writer.write(input, body).await,
+            Engine::Postgres(pool) => pool.write(Isolation::ReadCommitted, &input, body).await,
         }
     }
 
@@ -91,11 +116,9 @@ impl Database {
     pub async fn insert_told(&self, insert: InsertTold) -> Result<bool> {
         match &self.engine {
             Engine::Sqlite { writer, .. } => {
-                let insert = Arc::new(insert);
-                let write = writer.write(move |tx| {
-                    let insert = insert.clone();
+                let write = writer.write(insert, |tx, insert| {
                     boxed!({
-                        let InsertTold { into, values, key, row, told } = &*insert;
+                        let InsertTold { into, values, key, row, told } = insert;
                         let rows = std::slice::from_ref(row);
                         let rows = InsertRows { into, values, key, key_index: 0, replace: None, rows };
                         let is_new = tx.insert_rows(rows).await?.contains(&true);

@@ -77,13 +77,13 @@ impl Postgres {
         self.pool.close();
     }
 
-    pub(crate) async fn write<T, F>(&self, isolation: Isolation, body: F) -> Result<T>
+    pub(crate) async fn write<I, T, F>(&self, isolation: Isolation, input: &I, body: F) -> Result<T>
     where
-        F: for<'t> Fn(&'t mut Tx<'_>) -> TxFuture<'t, T>,
+        F: for<'t> Fn(&'t mut Tx<'_>, &'t I) -> TxFuture<'t, T>,
     {
         for run in 1.. {
             let mut guard = Guard(Some(self.client().await?));
-            let (result, error) = self.run(isolation, guard.client(), &body).await;
+            let (result, error) = self.run(isolation, guard.client(), input, &body).await;
             let is_clean = !matches!(error, Some(Error::Unavailable(_) | Error::Unknown(_)));
             if is_clean {
                 guard.release();
@@ -101,9 +101,15 @@ impl Postgres {
         unreachable!("the loop returns")
     }
 
-    async fn run<T, F>(&self, isolation: Isolation, client: &Object, body: &F) -> (Result<T>, Option<Error>)
+    async fn run<I, T, F>(
+        &self,
+        isolation: Isolation,
+        client: &Object,
+        input: &I,
+        body: &F,
+    ) -> (Result<T>, Option<Error>)
     where
-        F: for<'t> Fn(&'t mut Tx<'_>) -> TxFuture<'t, T>,
+        F: for<'t> Fn(&'t mut Tx<'_>, &'t I) -> TxFuture<'t, T>,
     {
         let begin = match isolation {
             Isolation::Serializable => "begin isolation level serializable",
@@ -113,7 +119,7 @@ impl Postgres {
             Ok(tx) => Tx::new(EngineTx::Postgres(tx)),
             Err(error) => return (Err(error.clone().into()), Some(error)),
         };
-        let result = body(&mut tx).await;
+        let result = body(&mut tx, input).await;
         let result = tx.verdict(result);
         let Tx { engine: EngineTx::Postgres(mut tx), first_error, .. } = tx else {
             unreachable!("it was made for this engine")

@@ -59,13 +59,14 @@ impl Writer {
     }
 
     /// Runs `body` in a transaction and answers after its commit is durable.
-    pub(crate) async fn write<T, F>(&self, body: F) -> Result<T>
+    pub(crate) async fn write<I, T, F>(&self, input: I, body: F) -> Result<T>
     where
+        I: Send + 'static,
         T: Send + 'static,
-        F: for<'t> Fn(&'t mut Tx<'_>) -> TxFuture<'t, T> + Send + 'static,
+        F: for<'t> Fn(&'t mut Tx<'_>, &'t I) -> TxFuture<'t, T> + Send + 'static,
     {
         let (answer, answered) = oneshot::channel();
-        let job = Box::new(Transaction { body, result: None, answer: Some(answer) });
+        let job = Box::new(Transaction { input, body, result: None, answer: Some(answer) });
         let queue = self.queue.as_ref().ok_or_else(|| Error::Unavailable("closed".to_owned()))?;
         if queue.try_send(job).is_err() {
             return Err(Error::Unavailable("the writer's queue is full".to_owned()).into());
@@ -75,10 +76,9 @@ impl Writer {
 
     /// See [`crate::Database::alone`]. One transaction, whose answer is in the engine's words.
     pub(crate) async fn alone(&self, work: crate::Alone) -> Result<bool, Error> {
-        let done = self.write(move |tx| {
-            let work = work.clone();
+        let done = self.write(work, |tx, work| {
             crate::boxed!({
-                let done = alone(tx, &work).await;
+                let done = alone(tx, work).await;
                 // What was changed before a refusal stays.
                 tx.first_error = None;
                 Ok(done)
@@ -120,20 +120,23 @@ trait Job: Send {
     fn answer(&mut self, commit: Result<(), Error>);
 }
 
-struct Transaction<T, F> {
+struct Transaction<I, T, F> {
+    /// Lent to each run of the body.
+    input: I,
     body: F,
     result: Option<Result<T>>,
     answer: Option<oneshot::Sender<Result<T>>>,
 }
 
-impl<T, F> Job for Transaction<T, F>
+impl<I, T, F> Job for Transaction<I, T, F>
 where
+    I: Send + 'static,
     T: Send + 'static,
-    F: for<'t> Fn(&'t mut Tx<'_>) -> TxFuture<'t, T> + Send + 'static,
+    F: for<'t> Fn(&'t mut Tx<'_>, &'t I) -> TxFuture<'t, T> + Send + 'static,
 {
     fn run(&mut self, conn: &mut Connection) -> Result<(), ()> {
         let mut tx = Tx::new(EngineTx::Sqlite(SqliteTx::new(conn)));
-        let result = match catch_unwind(AssertUnwindSafe(|| complete((self.body)(&mut tx)))) {
+        let result = match catch_unwind(AssertUnwindSafe(|| complete((self.body)(&mut tx, &self.input)))) {
             Ok(result) => result,
             Err(_) => Err(Fault::internal("a transaction panicked")),
         };
