@@ -1,6 +1,6 @@
 //! What happened to accounts and by whom: written with what it tells of, read by those who run the site.
 
-use crate::{Identity, member::Move};
+use crate::{Core, Identity, member::Move};
 use serde::Serialize;
 use std::net::IpAddr;
 use stoa_kernel::{Caller, Code, Fault, MemberId, Millis, Result, SessionId, SiteId};
@@ -80,7 +80,7 @@ pub struct AuditQuery {
 
 /// Writes an entry inside the transaction that it tells of.
 pub(crate) async fn note(
-    me: &Identity,
+    core: &Core,
     tx: &mut Tx<'_>,
     site: &SiteId,
     event: Event,
@@ -98,8 +98,8 @@ pub(crate) async fn note(
                values ($1, $2, $3, $4, $5, $6, $7, $8)";
     let values = params![
         site,
-        me.world().uuid(),
-        me.now(),
+        core.world().uuid(),
+        core.now(),
         event.name(),
         actor.identity_type(),
         actor_id,

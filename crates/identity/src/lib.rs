@@ -1,6 +1,7 @@
 //! Who people are: visitors, members, those who run a site, and the tokens that say so.
 //!
-//! Operations are methods of [`Identity`], noun then verb. HTTP, cookies and content are not here.
+//! What other crates call are methods of [`Identity`], noun then verb; all else are functions of the folder
+//! they belong to, which take [`Core`]. HTTP, cookies and content are not here.
 
 mod address;
 pub mod audit;
@@ -37,16 +38,17 @@ use token::{authenticate, revocation, signing};
 
 use quick_cache::sync::Cache;
 use std::sync::{Arc, OnceLock};
-use stoa_kernel::{Code, Fault, Result, SiteId, World};
-use stoa_sql::params;
-use stoa_store::{Lane, Ownership, Site, Store, boxed};
+use stoa_kernel::{Result, SiteId, World};
+use stoa_store::{Ownership, Store};
 
-/// Everything identity works with. Cheap to clone.
+/// What other crates hold of identity. Cheap to clone.
 #[derive(Clone)]
 pub struct Identity {
     pub(crate) core: Arc<Core>,
 }
 
+/// What functions of rooms work with: they take `&Arc<Core>` where they begin a transaction or a task, else
+/// `&Core`, before the transaction that they are a part of.
 pub(crate) struct Core {
     pub(crate) store: Arc<Store>,
     pub(crate) world: World,
@@ -60,9 +62,27 @@ pub(crate) struct Core {
     pub(crate) throttle: throttle::Throttle,
     pub(crate) post: mail::Post,
     pub(crate) captcha: captcha_provider::Asking,
-    sites: Cache<i64, SiteId>,
+    pub(crate) sites: Cache<i64, SiteId>,
     /// Who keeps what visitors own.
     pub(crate) ownership: OnceLock<Arc<dyn Ownership>>,
+}
+
+impl Core {
+    pub(crate) fn store(&self) -> &Arc<Store> {
+        &self.store
+    }
+
+    pub(crate) fn world(&self) -> &World {
+        &self.world
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    pub(crate) fn now(&self) -> i64 {
+        self.world.now()
+    }
 }
 
 impl Identity {
@@ -97,10 +117,10 @@ impl Identity {
             revocations,
             passwords,
         };
-        let identity = Self { core: Arc::new(core) };
-        revocation::keep_fresh(&identity);
-        mail::keep_delivering(&identity);
-        Ok(identity)
+        let core = Arc::new(core);
+        revocation::keep_fresh(&core);
+        mail::keep_delivering(&core);
+        Ok(Self { core })
     }
 
     /// Names who keeps what visitors own, once, before requests are answered. Without it a visitor who
@@ -121,33 +141,5 @@ impl Identity {
 
     pub fn config(&self) -> &Config {
         &self.core.config
-    }
-
-    pub(crate) fn now(&self) -> i64 {
-        self.core.world.now()
-    }
-
-    /// The site that an opaque token, code or link names at its beginning, opened.
-    ///
-    /// # Errors
-    /// [`Code::SiteUnknown`] when the text is not one of ours or its site is gone.
-    pub async fn site_of(&self, kind: token::Kind, text: &str) -> Result<Arc<Site>> {
-        let number = token::site_number(kind, text).ok_or_else(|| Fault::new(Code::SiteUnknown))?;
-        let id = match self.core.sites.get(&number) {
-            Some(id) => id,
-            None => {
-                let sql = "select id from stoa.site where number = $1";
-                let found: Option<String> = self
-                    .core
-                    .store
-                    .catalog()
-                    .read(Lane::Point, move |tx| boxed!(Ok(tx.row(sql, &params![number], |row| row.get(0)).await?)))
-                    .await?;
-                let id = SiteId::from(found.ok_or_else(|| Fault::new(Code::SiteUnknown))?);
-                self.core.sites.insert(number, id.clone());
-                id
-            }
-        };
-        self.core.store.site(&id).await
     }
 }

@@ -115,7 +115,7 @@ impl Identity {
     /// [`Code::Forbidden`] for everybody else.
     pub async fn policy_get(&self, site: &Site, caller: &Caller) -> Result<SignOnPolicy> {
         allow(caller)?;
-        self.policy(site).await
+        of_site(site).await
     }
 
     /// Changes what `change` names and answers the whole policy. Members who wait already keep waiting
@@ -124,8 +124,9 @@ impl Identity {
     /// # Errors
     /// [`Code::Forbidden`] for callers who are neither app nor owner.
     pub async fn policy_update(&self, site: &Site, caller: &Caller, change: PolicyChange) -> Result<SignOnPolicy> {
+        let core = &self.core;
         allow(caller)?;
-        let (id, now) = (site.id.clone(), self.now());
+        let (id, now) = (site.id.clone(), core.now());
         site.write(move |tx| {
             let (id, change) = (id.clone(), change.clone());
             boxed!({
@@ -158,9 +159,14 @@ impl Identity {
 
     /// The policy as the product itself needs it.
     pub async fn policy(&self, site: &Site) -> Result<SignOnPolicy> {
-        let id = site.id.clone();
-        site.read(Lane::Point, move |tx| boxed!(read(tx, &id).await)).await
+        of_site(site).await
     }
+}
+
+/// What [`Identity::policy`] does.
+pub(crate) async fn of_site(site: &Site) -> Result<SignOnPolicy> {
+    let id = site.id.clone();
+    site.read(Lane::Point, move |tx| boxed!(read(tx, &id).await)).await
 }
 
 /// The policy inside a transaction.

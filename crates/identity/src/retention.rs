@@ -1,6 +1,6 @@
 //! What is deleted because nobody can use it any more: every table whose rows come to an end has its line here.
 
-use crate::{Config, Identity};
+use crate::{Config, Identity, sign_in::visitor_merge};
 use stoa_kernel::{Millis, Result, SiteId};
 use stoa_sql::Value;
 use stoa_store::{Database, Lane, Row, Site, boxed};
@@ -65,11 +65,12 @@ impl Identity {
     /// Finishes what was too much for one transaction and deletes what is over in a site. For the housekeeping
     /// of a running server: what fails is logged, stops nothing else, and is tried again at the next turn.
     pub async fn tidy(&self, site: &Site) {
-        if let Err(fault) = self.joins_finish(site).await {
+        let core = &self.core;
+        if let Err(fault) = visitor_merge::finish(core, site).await {
             tracing::warn!(site = %site.id, "what visitors owned was not all passed on: {fault:?}");
         }
-        for rule in of_site(self.config()) {
-            if let Err(fault) = prune(site, Some(&site.id), rule, self.now()).await {
+        for rule in of_site(core.config()) {
+            if let Err(fault) = prune(site, Some(&site.id), rule, core.now()).await {
                 tracing::warn!(site = %site.id, table = rule.table, "what is over was not all deleted: {fault:?}");
             }
         }
@@ -77,8 +78,9 @@ impl Identity {
 
     /// The same for the catalogue.
     pub async fn tidy_catalog(&self) {
+        let core = &self.core;
         for rule in OF_CATALOG {
-            if let Err(fault) = prune(self.store().catalog(), None, rule, self.now()).await {
+            if let Err(fault) = prune(core.store().catalog(), None, rule, core.now()).await {
                 tracing::warn!(table = rule.table, "what is over was not all deleted: {fault:?}");
             }
         }

@@ -6,12 +6,12 @@
 //! code adds to the secret is that the browser which brings it is an owner's.
 
 use crate::{
-    Identity,
-    client::Client,
-    flow::{Beginning, Browser, FlowKind},
+    Core, Identity,
+    client::{self, Client},
+    flow::{Beginning, Browser, FlowKind, open},
     oauth::{TokenAnswer, TokenRequest},
     operator::invite,
-    token::{self, Kind, signing::Purpose},
+    token::{self, Kind, revocation, signing::Purpose},
 };
 use serde::{Deserialize, Serialize};
 use stoa_kernel::{ClientId, Code, Fault, Millis, Result, Role, SessionId, SiteId, TokenHash};
@@ -80,7 +80,8 @@ impl Identity {
     /// [`Code::ClientUnknown`] also for clients without a secret; [`Code::RedirectRefused`];
     /// [`Code::Validation`] for a state that is too long; [`Code::Forbidden`] for a person who is no owner.
     pub async fn install(&self, installing: Installing<'_>, browser: &Browser) -> Result<Installed> {
-        let client = self.client_get(&ClientId::from(installing.app)).await?;
+        let core = &self.core;
+        let client = client::get(core, &ClientId::from(installing.app)).await?;
         if client.secret_hash.is_none() {
             return Err(Fault::new(Code::ClientUnknown));
         }
@@ -90,18 +91,18 @@ impl Identity {
         if installing.state.is_some_and(|it| it.len() > 2048) {
             return Err(Fault::because(Code::OauthInvalidRequest, "state is too long"));
         }
-        let site = self.store().site(&client.site).await?;
-        let Some(person) = browser.person(self, &site).await? else {
+        let site = core.store().site(&client.site).await?;
+        let Some(person) = browser.person(core, &site).await? else {
             let back = Some(installing.address);
-            let begun = self.flow_begin(&site, FlowKind::OwnerSignIn, None, back, browser).await?;
+            let begun = open::begin(core, &site, FlowKind::OwnerSignIn, None, back, browser).await?;
             return Ok(Installed::SignIn(begun));
         };
         if person.role != Role::Owner {
             return Err(Fault::new(Code::Forbidden));
         }
-        let code = token::opaque(self.world(), Kind::Install, site.number);
+        let code = token::opaque(core.world(), Kind::Install, site.number);
         let (id, hash, app) = (site.id.clone(), TokenHash::of(code.expose()), client.id.clone());
-        let expires = self.now() + LIFE;
+        let expires = core.now() + LIFE;
         site.append(move |tx| {
             let (id, hash, app) = (id.clone(), hash.clone(), app.clone());
             boxed!({
@@ -120,63 +121,63 @@ impl Identity {
             None => format!("{uri}{}{}", if uri.contains('?') { '&' } else { '?' }, crate::address::form(pairs)),
         }))
     }
+}
 
-    /// Exchanges the code of an installation, once; `None` when it is no such code. The caller has checked
-    /// the client's secret.
-    ///
-    /// # Errors
-    /// [`Code::OauthInvalidGrant`] when it is unknown, used, too old or another application's.
-    pub(crate) async fn grant_install(&self, client: &Client, code: &str) -> Result<Option<TokenAnswer>> {
-        if token::site_number(Kind::Install, code).is_none() {
-            return Ok(None);
-        }
-        let refused = || Fault::new(Code::OauthInvalidGrant);
-        let site = self.site_of(Kind::Install, code).await.map_err(|_| refused())?;
-        if site.id != client.site {
-            return Err(refused());
-        }
-        let (id, hash, app, now) = (site.id.clone(), TokenHash::of(code), client.id.clone(), self.now());
-        let used = site
-            .write(move |tx| {
-                let (id, hash, app) = (id.clone(), hash.clone(), app.clone());
-                boxed!({
-                    let sql = "update stoa.install_code set used = $1 where site = $2 and hash = $3 and client = $4 \
-                               and used is null and expires > $1";
-                    Ok(tx.execute(sql, &params![now, &id, &hash, &app]).await?)
-                })
+/// Exchanges the code of an installation, once; `None` when it is no such code. The caller has checked
+/// the client's secret.
+///
+/// # Errors
+/// [`Code::OauthInvalidGrant`] when it is unknown, used, too old or another application's.
+pub(crate) async fn redeem(core: &Core, client: &Client, code: &str) -> Result<Option<TokenAnswer>> {
+    if token::site_number(Kind::Install, code).is_none() {
+        return Ok(None);
+    }
+    let refused = || Fault::new(Code::OauthInvalidGrant);
+    let site = token::site_of(core, Kind::Install, code).await.map_err(|_| refused())?;
+    if site.id != client.site {
+        return Err(refused());
+    }
+    let (id, hash, app, now) = (site.id.clone(), TokenHash::of(code), client.id.clone(), core.now());
+    let used = site
+        .write(move |tx| {
+            let (id, hash, app) = (id.clone(), hash.clone(), app.clone());
+            boxed!({
+                let sql = "update stoa.install_code set used = $1 where site = $2 and hash = $3 and client = $4 \
+                           and used is null and expires > $1";
+                Ok(tx.execute(sql, &params![now, &id, &hash, &app]).await?)
             })
-            .await?;
-        if used == 0 {
-            return Err(refused());
-        }
-        let id = Instance::id_of(code);
-        let claims = Claims { aud: site.id.clone(), cid: client.id.clone(), sid: Some(id.clone()) };
-        let refresh = self.core.keys.sign(Purpose::Instance, &claims)?;
-        self.instance_answer(client, &id, refresh).map(Some)
+        })
+        .await?;
+    if used == 0 {
+        return Err(refused());
     }
+    let id = Instance::id_of(code);
+    let claims = Claims { aud: site.id.clone(), cid: client.id.clone(), sid: Some(id.clone()) };
+    let refresh = core.keys.sign(Purpose::Instance, &claims)?;
+    answer(core, client, &id, refresh).map(Some)
+}
 
-    /// New access for an application by its refresh token, which stays the same; `None` when it is none.
-    ///
-    /// # Errors
-    /// [`Code::OauthInvalidGrant`] for another application's, or when it was taken back.
-    pub(crate) async fn grant_instance(&self, client: &Client, request: &TokenRequest) -> Result<Option<TokenAnswer>> {
-        let Some(refresh) = request.refresh_token.as_deref() else { return Ok(None) };
-        let Some(instance) = self.instance_read(refresh) else { return Ok(None) };
-        let is_its_own = instance.client == client.id && instance.site == client.site;
-        if !is_its_own || self.is_revoked([instance.id.as_str(), "", ""]).await? {
-            return Err(Fault::new(Code::OauthInvalidGrant));
-        }
-        self.instance_answer(client, &instance.id, refresh.to_owned()).map(Some)
+/// New access for an application by its refresh token, which stays the same; `None` when it is none.
+///
+/// # Errors
+/// [`Code::OauthInvalidGrant`] for another application's, or when it was taken back.
+pub(crate) async fn refresh(core: &Core, client: &Client, request: &TokenRequest) -> Result<Option<TokenAnswer>> {
+    let Some(refresh) = request.refresh_token.as_deref() else { return Ok(None) };
+    let Some(instance) = read(core, refresh) else { return Ok(None) };
+    let is_its_own = instance.client == client.id && instance.site == client.site;
+    if !is_its_own || revocation::is_revoked(core, [instance.id.as_str(), "", ""]).await? {
+        return Err(Fault::new(Code::OauthInvalidGrant));
     }
+    answer(core, client, &instance.id, refresh.to_owned()).map(Some)
+}
 
-    /// Reads the refresh token of an application: signature and form, not whether it was taken back.
-    pub(crate) fn instance_read(&self, token: &str) -> Option<Instance> {
-        let claims: Claims = serde_json::from_slice(&self.core.keys.verify(Purpose::Instance, token)?).ok()?;
-        let id = claims.sid.unwrap_or_else(|| Instance::id_of(token));
-        Some(Instance { id, site: claims.aud, client: claims.cid })
-    }
+/// Reads the refresh token of an application: signature and form, not whether it was taken back.
+pub(crate) fn read(core: &Core, token: &str) -> Option<Instance> {
+    let claims: Claims = serde_json::from_slice(&core.keys.verify(Purpose::Instance, token)?).ok()?;
+    let id = claims.sid.unwrap_or_else(|| Instance::id_of(token));
+    Some(Instance { id, site: claims.aud, client: claims.cid })
+}
 
-    fn instance_answer(&self, client: &Client, id: &SessionId, refresh: String) -> Result<TokenAnswer> {
-        Ok(TokenAnswer::new(self.app_access(client, id)?, Some(refresh)))
-    }
+fn answer(core: &Core, client: &Client, id: &SessionId, refresh: String) -> Result<TokenAnswer> {
+    Ok(TokenAnswer::new(token::issue_app_access(core, client, id)?, Some(refresh)))
 }

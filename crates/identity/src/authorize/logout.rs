@@ -5,10 +5,11 @@
 //! token, or a navigation from one of the client's pages. Otherwise the account page asks.
 
 use crate::{
-    Identity,
+    Core, Identity,
     address::Address,
     authorize::{Answer, Authorized, Navigation},
-    flow::{Browser, FlowKind},
+    flow::{Browser, FlowKind, open},
+    redirect, session,
 };
 use std::sync::Arc;
 use stoa_kernel::{Caller, ClientId, MemberId, Result, SessionId};
@@ -28,17 +29,18 @@ impl Identity {
         return_url: Option<&str>,
         base_url: &str,
     ) -> Result<Option<String>> {
+        let core = &self.core;
         let own = match caller {
             Caller::Visitor { client, .. } | Caller::Member { client, .. } => client.as_ref(),
             Caller::User { .. } | Caller::App { .. } => None,
         };
         let client = match client.or(own) {
-            Some(id) => Some(self.client_of(site, id).await?),
+            Some(id) => Some(redirect::client_of(core, site, id).await?),
             None => None,
         };
-        let url = self.return_url(client.as_deref(), return_url, base_url)?;
+        let url = redirect::return_url(client.as_deref(), return_url, base_url)?;
         if let Caller::Member { session, .. } = caller {
-            self.session_end(site, session).await?;
+            session::end(core, site, session).await?;
         }
         Ok(url)
     }
@@ -56,50 +58,51 @@ impl Identity {
         browser: &Browser,
         navigation: &Navigation,
     ) -> Result<Authorized> {
+        let core = &self.core;
         let client = match client {
-            Some(id) => Some(self.client_of(site, id).await?),
+            Some(id) => Some(redirect::client_of(core, site, id).await?),
             None => None,
         };
-        let url = self.return_url(client.as_deref(), return_url, &browser.base_url)?;
-        let session = browser.session(self, site).await?;
+        let url = redirect::return_url(client.as_deref(), return_url, &browser.base_url)?;
+        let session = browser.session(core, site).await?;
         let from = navigation.referer.as_deref().and_then(Address::parse).map(|it| it.origin());
         // Whoever may write on one of the client's pages may put a picture there.
         let is_led = navigation.is_page
             && from.zip(client.as_deref()).is_some_and(|(origin, client)| client.allows_origin(&origin));
         match session {
             Some(_) if !is_led => {
-                let begun = self.flow_begin(site, FlowKind::SignOut, None, url, browser).await?;
+                let begun = open::begin(core, site, FlowKind::SignOut, None, url, browser).await?;
                 Ok(Authorized::of(Answer::Flow(begun)))
             }
             session => {
                 if let Some(session) = session {
-                    self.session_end(site, &session.id).await?;
+                    session::end(core, site, &session.id).await?;
                 }
-                Ok(Authorized::of(self.signed_out(site, url, browser).await?))
+                Ok(Authorized::of(open::signed_out(core, site, url, browser).await?))
             }
         }
     }
+}
 
-    /// A browser opened the address of a redirect session for signing out.
-    pub(crate) async fn sign_out(
-        &self,
-        site: &Arc<Site>,
-        session: Option<SessionId>,
-        member: Option<MemberId>,
-        url: Option<String>,
-        browser: &Browser,
-    ) -> Result<Answer> {
-        if let Some(session) = &session {
-            self.session_end(site, session).await?;
+/// A browser opened the address of a redirect session for signing out.
+pub(crate) async fn sign_out(
+    core: &Core,
+    site: &Arc<Site>,
+    session: Option<SessionId>,
+    member: Option<MemberId>,
+    url: Option<String>,
+    browser: &Browser,
+) -> Result<Answer> {
+    if let Some(session) = &session {
+        session::end(core, site, session).await?;
+    }
+    // What is left was not of the same family.
+    match browser.session(core, site).await? {
+        Some(left) if member.as_ref() == Some(&left.member) => {
+            session::end(core, site, &left.id).await?;
+            open::signed_out(core, site, url, browser).await
         }
-        // What is left was not of the same family.
-        match browser.session(self, site).await? {
-            Some(left) if member.as_ref() == Some(&left.member) => {
-                self.session_end(site, &left.id).await?;
-                self.signed_out(site, url, browser).await
-            }
-            Some(_) => Ok(Answer::Flow(self.flow_begin(site, FlowKind::SignOut, None, url, browser).await?)),
-            None => self.signed_out(site, url, browser).await,
-        }
+        Some(_) => Ok(Answer::Flow(open::begin(core, site, FlowKind::SignOut, None, url, browser).await?)),
+        None => open::signed_out(core, site, url, browser).await,
     }
 }

@@ -8,17 +8,18 @@ pub mod logout;
 pub mod standard;
 
 use crate::{
-    Identity,
+    Core, Identity,
     address::{Address, form},
     client::Client,
-    defence::device::Device,
-    flow::{Beginning, Browser, Change, FlowKind},
-    oauth::code::NewCode,
+    defence::device::{self, Device},
+    flow::{Beginning, Browser, Change, FlowKind, open},
+    mail,
+    oauth::code::{self, NewCode},
     redirect::{
         self, Plan,
         request::{Prompt, ResponseMode},
     },
-    session::{NewSession, Session},
+    session::{self, NewSession, Session},
     token::Kind,
 };
 use std::sync::Arc;
@@ -141,139 +142,141 @@ impl Identity {
         browser: &Browser,
         navigation: &Navigation,
     ) -> Result<Authorized> {
-        match self.redirect_session_get(site, token).await? {
+        let core = &self.core;
+        match redirect::get(core, site, token).await? {
             Plan::Auth(request) => {
-                let client = self.client_of(site, &request.client).await?;
+                let client = redirect::client_of(core, site, &request.client).await?;
                 let from = Some(TokenHash::of(token));
-                self.authorize(site, &client, request, from, browser, navigation).await
+                answer(core, site, &client, request, from, browser, navigation).await
             }
             Plan::Login { client, return_url } => {
                 let client = match &client {
-                    Some(id) => Some(self.client_of(site, id).await?),
+                    Some(id) => Some(redirect::client_of(core, site, id).await?),
                     None => None,
                 };
                 if navigation.is_frame {
                     return Ok(Authorized::of(Answer::Blank { origins: origins(client.as_deref()) }));
                 }
-                let begun = self.flow_begin(site, FlowKind::SignIn, None, return_url, browser).await?;
+                let begun = open::begin(core, site, FlowKind::SignIn, None, return_url, browser).await?;
                 Ok(Authorized::of(Answer::Flow(begun)))
             }
             Plan::Page { url } => Ok(Authorized::of(Answer::Deliver(Delivery::Redirect(url)))),
             Plan::Logout { session, member, return_url } => {
-                let answer = self.sign_out(site, session, member, return_url, browser).await?;
+                let answer = logout::sign_out(core, site, session, member, return_url, browser).await?;
                 Ok(Authorized::of(answer))
             }
         }
     }
+}
 
-    /// Answers an authorization request of a known client.
-    pub(crate) async fn authorize(
-        &self,
-        site: &Arc<Site>,
-        client: &Client,
-        request: Authorization,
-        redirect_session: Option<TokenHash>,
-        browser: &Browser,
-        navigation: &Navigation,
-    ) -> Result<Authorized> {
-        let session = browser.session(self, site).await?;
-        let issuer = &browser.base_url;
-        let (me, place, plan) = (self.clone(), site.clone(), request.clone());
-        let known = session.clone().filter(|_| request.prompt != Prompt::Login);
-        let device = Device::of(self, browser, true);
-        let this = device.clone();
-        let issued = site
-            .write(move |tx| {
-                let (me, site, plan) = (me.clone(), place.clone(), plan.clone());
-                let (taken, known, this) = (redirect_session.clone(), known.clone(), this.clone());
-                boxed!(me.issue_at_once(tx, &site, &plan, taken, known, &this).await)
-            })
-            .await?;
-        let (sent, opened) = match issued {
-            Issued::Code { code, session } => (Sent::Code(code), session),
-            Issued::Refused(name, description) => (Sent::Error { name, description }, None),
-            Issued::Nobody if request.prompt == Prompt::None => {
-                (Sent::Error { name: "login_required", description: "Nobody is signed in." }, None)
-            }
-            Issued::Nobody => {
-                let begun = self.flow_begin(site, FlowKind::SignIn, Some(request), None, browser).await?;
-                return Ok(Authorized::of(Answer::Flow(begun)));
-            }
-        };
-        // Whoever makes a browser open an address made with their own sign-in must not sign it in as
-        // themselves for good: the cookie is only set when the client's own page led here.
-        let is_led = navigation.referer.as_deref().and_then(Address::parse).map(|it| it.origin()).is_some_and(|it| {
+/// Answers an authorization request of a known client.
+pub(crate) async fn answer(
+    core: &Arc<Core>,
+    site: &Arc<Site>,
+    client: &Client,
+    request: Authorization,
+    redirect_session: Option<TokenHash>,
+    browser: &Browser,
+    navigation: &Navigation,
+) -> Result<Authorized> {
+    let session = browser.session(core, site).await?;
+    let issuer = &browser.base_url;
+    let (me, place, plan) = (core.clone(), site.clone(), request.clone());
+    let known = session.clone().filter(|_| request.prompt != Prompt::Login);
+    let device = Device::of(core, browser, true);
+    let this = device.clone();
+    let issued = site
+        .write(move |tx| {
+            let (me, site, plan) = (me.clone(), place.clone(), plan.clone());
+            let (taken, known, this) = (redirect_session.clone(), known.clone(), this.clone());
+            boxed!(issue_at_once(&me, tx, &site, &plan, taken, known, &this).await)
+        })
+        .await?;
+    let (sent, opened) = match issued {
+        Issued::Code { code, session } => (Sent::Code(code), session),
+        Issued::Refused(name, description) => (Sent::Error { name, description }, None),
+        Issued::Nobody if request.prompt == Prompt::None => {
+            (Sent::Error { name: "login_required", description: "Nobody is signed in." }, None)
+        }
+        Issued::Nobody => {
+            let begun = open::begin(core, site, FlowKind::SignIn, Some(request), None, browser).await?;
+            return Ok(Authorized::of(Answer::Flow(begun)));
+        }
+    };
+    // Whoever makes a browser open an address made with their own sign-in must not sign it in as
+    // themselves for good: the cookie is only set when the client's own page led here.
+    let is_led =
+        navigation.referer.as_deref().and_then(Address::parse).map(|it| it.origin()).is_some_and(|it| {
             client.allows_origin(&it) || Address::parse(issuer).is_some_and(|own| own.origin() == it)
         });
-        let keeps = is_led && session.is_none();
-        if opened.is_some() {
-            self.mail_soon(&site.id).await;
-        }
-        let opened = opened.filter(|_| keeps);
-        let device = opened.as_ref().map_or(Change::Keep, |_| device.cookie());
-        Ok(Authorized { answer: Answer::Deliver(request.deliver(sent, issuer)), session: opened, device })
+    let keeps = is_led && session.is_none();
+    if opened.is_some() {
+        mail::soon(core, &site.id).await;
     }
+    let opened = opened.filter(|_| keeps);
+    let device = opened.as_ref().map_or(Change::Keep, |_| device.cookie());
+    Ok(Authorized { answer: Answer::Deliver(request.deliver(sent, issuer)), session: opened, device })
+}
 
-    /// Takes what the redirect session stands for, or the browser's session, and issues a code.
-    async fn issue_at_once(
-        &self,
-        tx: &mut Tx<'_>,
-        site: &Site,
-        request: &Authorization,
-        redirect_session: Option<TokenHash>,
-        known: Option<Session>,
-        device: &Device,
-    ) -> Result<Issued> {
-        let (is_first, granted) = match &redirect_session {
-            Some(hash) => redirect::take(tx, site, hash, self.now()).await?,
-            None => (true, None),
-        };
-        if !is_first && request.mode == ResponseMode::WebMessage {
-            return Ok(Issued::Refused("invalid_request", "The address was used before."));
-        }
-        if let Some(member) = granted {
-            let new = NewSession { member: member.clone(), client: None, root: None, visitor: request.visitor.clone() };
-            return match self.session_create(tx, site, Kind::Cookie, &new).await {
-                Ok((session, secret)) => {
-                    self.device_seen(tx, site, &member, device).await?;
-                    let code = self.code_for(tx, site, request, &member, &session.root).await?;
-                    Ok(Issued::Code { code, session: Some(secret) })
-                }
-                Err(fault) if fault.code() == Code::MemberBlocked => {
-                    Ok(Issued::Refused("access_denied", "The member can not sign in."))
-                }
-                Err(fault) => Err(fault),
-            };
-        }
-        match known {
-            Some(session) => {
-                let code = self.code_for(tx, site, request, &session.member, &session.root).await?;
-                Ok(Issued::Code { code, session: None })
+/// Takes what the redirect session stands for, or the browser's session, and issues a code.
+async fn issue_at_once(
+    core: &Arc<Core>,
+    tx: &mut Tx<'_>,
+    site: &Site,
+    request: &Authorization,
+    redirect_session: Option<TokenHash>,
+    known: Option<Session>,
+    device: &Device,
+) -> Result<Issued> {
+    let (is_first, granted) = match &redirect_session {
+        Some(hash) => redirect::take(tx, site, hash, core.now()).await?,
+        None => (true, None),
+    };
+    if !is_first && request.mode == ResponseMode::WebMessage {
+        return Ok(Issued::Refused("invalid_request", "The address was used before."));
+    }
+    if let Some(member) = granted {
+        let new = NewSession { member: member.clone(), client: None, root: None, visitor: request.visitor.clone() };
+        return match session::create(core, tx, site, Kind::Cookie, &new).await {
+            Ok((session, secret)) => {
+                device::note_seen(core, tx, site, &member, device).await?;
+                let code = code_for(core, tx, site, request, &member, &session.root).await?;
+                Ok(Issued::Code { code, session: Some(secret) })
             }
-            None => Ok(Issued::Nobody),
-        }
-    }
-
-    /// A code for a member whose browser session is open.
-    pub(crate) async fn code_for(
-        &self,
-        tx: &mut Tx<'_>,
-        site: &Site,
-        request: &Authorization,
-        member: &MemberId,
-        root: &SessionId,
-    ) -> Result<Secret> {
-        let new = NewCode {
-            client: request.client.clone(),
-            member: member.clone(),
-            root: root.clone(),
-            visitor: request.visitor.clone(),
-            rotates: request.rotates,
-            redirect_uri: request.redirect_uri.clone(),
-            challenge: request.challenge.clone(),
+            Err(fault) if fault.code() == Code::MemberBlocked => {
+                Ok(Issued::Refused("access_denied", "The member can not sign in."))
+            }
+            Err(fault) => Err(fault),
         };
-        self.code_issue(tx, site, &new).await
     }
+    match known {
+        Some(session) => {
+            let code = code_for(core, tx, site, request, &session.member, &session.root).await?;
+            Ok(Issued::Code { code, session: None })
+        }
+        None => Ok(Issued::Nobody),
+    }
+}
+
+/// A code for a member whose browser session is open.
+pub(crate) async fn code_for(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &Site,
+    request: &Authorization,
+    member: &MemberId,
+    root: &SessionId,
+) -> Result<Secret> {
+    let new = NewCode {
+        client: request.client.clone(),
+        member: member.clone(),
+        root: root.clone(),
+        visitor: request.visitor.clone(),
+        rotates: request.rotates,
+        redirect_uri: request.redirect_uri.clone(),
+        challenge: request.challenge.clone(),
+    };
+    code::issue(core, tx, site, &new).await
 }
 
 impl Authorized {

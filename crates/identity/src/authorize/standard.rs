@@ -1,8 +1,9 @@
 //! The plain authorization request: parameters in the query, as any OAuth library sends it.
 
-use crate::authorize::{Authorized, Navigation, Sent, unregistered};
 use crate::{
     Identity,
+    authorize::{self, Authorized, Navigation, Sent, unregistered},
+    client,
     flow::Browser,
     oauth::pkce,
     redirect::{
@@ -56,13 +57,14 @@ impl Identity {
         browser: &Browser,
         navigation: &Navigation,
     ) -> Result<Authorized> {
+        let core = &self.core;
         let invalid = |why: &str| Fault::because(Code::OauthInvalidRequest, why);
         if SINGLE.iter().any(|it| query.has_twice(it)) {
             return Err(invalid("a parameter stands there twice"));
         }
         let client_id = query.get("client_id").ok_or_else(|| invalid("client_id is missing"))?;
-        let client = self.client_get(&ClientId::from(client_id)).await?;
-        let site = self.store().site(&client.site).await?;
+        let client = client::get(core, &ClientId::from(client_id)).await?;
+        let site = core.store().site(&client.site).await?;
         let redirect_uri = query.get("redirect_uri").ok_or_else(|| invalid("redirect_uri is missing"))?;
 
         let mut error = None;
@@ -117,6 +119,6 @@ impl Identity {
             let delivery = request.deliver(Sent::Error { name, description }, &browser.base_url);
             return Ok(Authorized::of(super::Answer::Deliver(delivery)));
         }
-        self.authorize(&site, &client, request, None, browser, navigation).await
+        authorize::answer(core, &site, &client, request, None, browser, navigation).await
     }
 }

@@ -1,6 +1,9 @@
 //! API keys: App callers with full rights on one site. Only the hash of a key is stored.
 
-use crate::{Identity, token};
+use crate::{
+    Identity,
+    token::{self, revocation},
+};
 use stoa_kernel::{Code, Fault, KeyId, Millis, Result, Secret, SiteId};
 use stoa_sql::params;
 use stoa_store::{Lane, boxed};
@@ -21,19 +24,19 @@ impl Identity {
     /// # Errors
     /// [`Code::SiteUnknown`]; [`Code::NameEmpty`].
     pub async fn api_key_create(&self, site: &SiteId, name: &str) -> Result<(ApiKey, Secret)> {
+        let core = &self.core;
         let name = crate::client::check_name(name)?;
-        let site = self.core.store.site(site).await?;
-        let secret = token::opaque(self.world(), token::Kind::ApiKey, site.number);
+        let site = core.store.site(site).await?;
+        let secret = token::opaque(core.world(), token::Kind::ApiKey, site.number);
         let key = ApiKey {
-            id: KeyId::from(self.world().uuid()),
+            id: KeyId::from(core.world().uuid()),
             site: site.id.clone(),
             name,
-            created: self.now(),
+            created: core.now(),
             revoked: None,
         };
         let (row, hash) = (key.clone(), stoa_kernel::TokenHash::of(secret.expose()));
-        self.core
-            .store
+        core.store
             .catalog()
             .append(move |tx| {
                 let (row, hash) = (row.clone(), hash.clone());
@@ -49,9 +52,9 @@ impl Identity {
 
     /// The keys of a site, oldest first, revoked ones included.
     pub async fn api_key_list(&self, site: &SiteId) -> Result<Vec<ApiKey>> {
+        let core = &self.core;
         let site = site.clone();
-        self.core
-            .store
+        core.store
             .catalog()
             .read(Lane::Point, move |tx| {
                 boxed!({
@@ -78,9 +81,9 @@ impl Identity {
     /// # Errors
     /// [`Code::NotFound`] when the site has no such key.
     pub async fn api_key_revoke(&self, site: &SiteId, key: &KeyId) -> Result<()> {
-        let (site, id, now, end) = (site.clone(), key.clone(), self.now(), self.revocation_end());
-        self.core
-            .store
+        let core = &self.core;
+        let (site, id, now, end) = (site.clone(), key.clone(), core.now(), revocation::end(core));
+        core.store
             .catalog()
             .write(move |tx| {
                 let (site, id) = (site.clone(), id.clone());
@@ -89,11 +92,11 @@ impl Identity {
                     if tx.execute(sql, &params![now, &site, &id]).await? == 0 {
                         return Err(Fault::new(Code::NotFound));
                     }
-                    token::revocation::insert(tx, id.as_str(), now, end).await
+                    revocation::insert(tx, id.as_str(), now, end).await
                 })
             })
             .await?;
-        self.revoke_here(key.as_str());
+        revocation::revoke_here(core, key.as_str());
         Ok(())
     }
 }

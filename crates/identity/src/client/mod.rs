@@ -2,7 +2,10 @@
 
 pub mod key;
 
-use crate::{Identity, token::Kind};
+use crate::{
+    Core, Identity,
+    token::{self, Kind, revocation},
+};
 use quick_cache::sync::Cache;
 use std::sync::Arc;
 use stoa_kernel::{ClientId, Code, Fault, Millis, Result, Secret, SiteId, TokenHash, Violation};
@@ -93,8 +96,9 @@ impl Identity {
     /// [`Code::SiteUnknown`]; [`Code::NameEmpty`]; [`Code::Validation`] with a violation for each
     /// address that can't be registered.
     pub async fn client_create(&self, site: &SiteId, draft: ClientDraft) -> Result<(Client, Option<Secret>)> {
+        let core = &self.core;
         let name = check_name(&draft.name)?;
-        let site = self.core.store.site(site).await?;
+        let site = core.store.site(site).await?;
         let mut violations = Vec::new();
         for (i, uri) in draft.redirect_uris.iter().enumerate() {
             if let Err(why) = check_redirect_uri(uri) {
@@ -115,20 +119,19 @@ impl Identity {
         if !violations.is_empty() {
             return Err(Fault::invalid(violations));
         }
-        let secret = draft.with_secret.then(|| Secret::new(self.world().token::<32>()));
+        let secret = draft.with_secret.then(|| Secret::new(core.world().token::<32>()));
         let client = Client {
-            id: ClientId::from(self.world().uuid()),
+            id: ClientId::from(core.world().uuid()),
             site: site.id.clone(),
             name,
             redirect_uris: draft.redirect_uris,
             origins,
             secret_hash: secret.as_ref().map(|it| TokenHash::of(it.expose()).to_vec()),
-            created: self.now(),
+            created: core.now(),
             revoked: None,
         };
         let row = client.clone();
-        self.core
-            .store
+        core.store
             .catalog()
             .append(move |tx| {
                 let row = row.clone();
@@ -150,59 +153,19 @@ impl Identity {
     /// # Errors
     /// [`Code::ClientUnknown`].
     pub async fn client_get(&self, id: &ClientId) -> Result<Arc<Client>> {
-        let now = self.now();
-        let unknown = || Fault::new(Code::ClientUnknown);
-        // No id of ours holds U+0000, and one engine refuses to look for it.
-        if id.as_str().contains('\0') || self.core.revocations.refuses(&[id.as_str()]) {
-            return Err(unknown());
-        }
-        if let Some((read_at, client)) = self.core.clients.0.get(id)
-            && (read_at..read_at + LIFE).contains(&now)
-            && !client.secret_subject().is_some_and(|it| self.core.revocations.refuses(&[&it]))
-        {
-            return Ok(client);
-        }
-        let key = id.clone();
-        let found = self
-            .core
-            .store
-            .catalog()
-            .read(Lane::Point, move |tx| {
-                boxed!({
-                    let sql = format!("{SELECT} where id = $1 and revoked is null");
-                    Ok(tx.row(&sql, &params![&key], from_row).await?)
-                })
-            })
-            .await?;
-        let client = Arc::new(found.ok_or_else(unknown)?);
-        self.core.clients.0.insert(id.clone(), (now, client.clone()));
-        Ok(client)
+        get(&self.core, id).await
     }
 
     /// The clients of a site that are not revoked, oldest first.
     pub async fn client_list(&self, site: &SiteId) -> Result<Vec<Client>> {
-        let site = site.clone();
-        self.core
-            .store
-            .catalog()
-            .read(Lane::Point, move |tx| {
-                boxed!({
-                    let sql = format!("{SELECT} where site = $1 and revoked is null order by created, id");
-                    Ok(tx.rows(&sql, &params![&site], from_row).await?)
-                })
-            })
-            .await
-    }
-
-    /// The front end that stands for its site where nothing names another.
-    pub async fn client_first(&self, site: &SiteId) -> Result<Option<Client>> {
-        Ok(self.client_list(site).await?.into_iter().next())
+        list(&self.core, site).await
     }
 
     /// That of the site which a token names, whether or not the token is still good.
     pub async fn client_of_token(&self, kind: Kind, token: &str) -> Result<Option<ClientId>> {
-        match self.site_of(kind, token).await {
-            Ok(site) => Ok(self.client_first(&site.id).await?.map(|it| it.id)),
+        let core = &self.core;
+        match token::site_of(core, kind, token).await {
+            Ok(site) => Ok(first(core, &site.id).await?.map(|it| it.id)),
             Err(fault) if fault.code() == Code::SiteUnknown => Ok(None),
             Err(fault) => Err(fault),
         }
@@ -214,11 +177,11 @@ impl Identity {
     /// # Errors
     /// [`Code::NotFound`] when the site has no such client, or it has no secret.
     pub async fn client_secret_renew(&self, site: &SiteId, client: &ClientId) -> Result<Secret> {
-        let secret = Secret::new(self.world().token::<32>());
-        let (site, id, now, end) = (site.clone(), client.clone(), self.now(), self.revocation_end());
+        let core = &self.core;
+        let secret = Secret::new(core.world().token::<32>());
+        let (site, id, now, end) = (site.clone(), client.clone(), core.now(), revocation::end(core));
         let hash = TokenHash::of(secret.expose());
-        let old = self
-            .core
+        let old = core
             .store
             .catalog()
             .write(move |tx| {
@@ -229,13 +192,13 @@ impl Identity {
                     let old = found.and_then(|it| it.secret_subject()).ok_or_else(|| Fault::new(Code::NotFound))?;
                     let sql = "update stoa.client set secret_hash = $1 where site = $2 and id = $3";
                     tx.send(sql, params![hash, &site, &id]).await?;
-                    crate::token::revocation::insert(tx, &old, now, end).await?;
+                    revocation::insert(tx, &old, now, end).await?;
                     Ok(old)
                 })
             })
             .await?;
-        self.revoke_here(&old);
-        self.core.clients.0.remove(client);
+        revocation::revoke_here(core, &old);
+        core.clients.0.remove(client);
         Ok(secret)
     }
 
@@ -244,9 +207,9 @@ impl Identity {
     /// # Errors
     /// [`Code::NotFound`] when the site has no such client.
     pub async fn client_revoke(&self, site: &SiteId, client: &ClientId) -> Result<()> {
-        let (site, id, now, end) = (site.clone(), client.clone(), self.now(), self.revocation_end());
-        self.core
-            .store
+        let core = &self.core;
+        let (site, id, now, end) = (site.clone(), client.clone(), core.now(), revocation::end(core));
+        core.store
             .catalog()
             .write(move |tx| {
                 let (site, id) = (site.clone(), id.clone());
@@ -255,14 +218,63 @@ impl Identity {
                     if tx.execute(sql, &params![now, &site, &id]).await? == 0 {
                         return Err(Fault::new(Code::NotFound));
                     }
-                    crate::token::revocation::insert(tx, id.as_str(), now, end).await
+                    revocation::insert(tx, id.as_str(), now, end).await
                 })
             })
             .await?;
-        self.core.clients.0.remove(client);
-        self.revoke_here(client.as_str());
+        core.clients.0.remove(client);
+        revocation::revoke_here(core, client.as_str());
         Ok(())
     }
+}
+
+/// What [`Identity::client_get`] does.
+pub(crate) async fn get(core: &Core, id: &ClientId) -> Result<Arc<Client>> {
+    let now = core.now();
+    let unknown = || Fault::new(Code::ClientUnknown);
+    // No id of ours holds U+0000, and one engine refuses to look for it.
+    if id.as_str().contains('\0') || core.revocations.refuses(&[id.as_str()]) {
+        return Err(unknown());
+    }
+    if let Some((read_at, client)) = core.clients.0.get(id)
+        && (read_at..read_at + LIFE).contains(&now)
+        && !client.secret_subject().is_some_and(|it| core.revocations.refuses(&[&it]))
+    {
+        return Ok(client);
+    }
+    let key = id.clone();
+    let found = core
+        .store
+        .catalog()
+        .read(Lane::Point, move |tx| {
+            boxed!({
+                let sql = format!("{SELECT} where id = $1 and revoked is null");
+                Ok(tx.row(&sql, &params![&key], from_row).await?)
+            })
+        })
+        .await?;
+    let client = Arc::new(found.ok_or_else(unknown)?);
+    core.clients.0.insert(id.clone(), (now, client.clone()));
+    Ok(client)
+}
+
+/// What [`Identity::client_list`] does.
+pub(crate) async fn list(core: &Core, site: &SiteId) -> Result<Vec<Client>> {
+    let site = site.clone();
+    core.store
+        .catalog()
+        .read(Lane::Point, move |tx| {
+            boxed!({
+                let sql = format!("{SELECT} where site = $1 and revoked is null order by created, id");
+                Ok(tx.rows(&sql, &params![&site], from_row).await?)
+            })
+        })
+        .await
+}
+
+/// The front end that stands for its site where nothing names another.
+pub(crate) async fn first(core: &Core, site: &SiteId) -> Result<Option<Client>> {
+    Ok(list(core, site).await?.into_iter().next())
 }
 
 const SELECT: &str = "select id, site, name, redirect_uris, origins, secret_hash, created, revoked from stoa.client";

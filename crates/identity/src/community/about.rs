@@ -1,7 +1,10 @@
 //! What members tell of themselves at length.
 
-use crate::community::{Noun, decides, is_own, kind::ABOUT, noun};
-use crate::{Identity, member::is_there};
+use crate::{
+    Identity,
+    community::{Noun, decides, is_own, kind::ABOUT, noun, privacy},
+    member::{self, is_there},
+};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use stoa_kernel::{Caller, Code, Fault, MemberId, Result};
@@ -14,6 +17,7 @@ impl Identity {
     /// [`Code::Forbidden`] for other members' texts; [`Code::Validation`]; [`Code::AlreadyExists`];
     /// [`Code::NotFound`]; [`Code::RevisionOld`].
     pub async fn about_write(&self, site: &Site, caller: &Caller, id: Option<&str>, object: &Value) -> Result<Noun> {
+        let core = &self.core;
         let named = object.get("memberId").and_then(Value::as_str);
         let whose = match (id.or(named), caller) {
             (Some(whose), it) if it.is_privileged() => whose.to_owned(),
@@ -22,13 +26,13 @@ impl Identity {
             }
             _ => return Err(Fault::new(Code::Forbidden)),
         };
-        let member = self.member_get(site, &MemberId::from(whose.as_str())).await?.filter(is_there);
+        let member = member::find(site, &MemberId::from(whose.as_str())).await?.filter(is_there);
         member.ok_or_else(|| Fault::new(Code::NotFound))?;
         let mut doc = ABOUT.parse(object, id.is_none())?;
         doc.insert("memberId".to_owned(), json!(whose));
         match id {
-            Some(_) => self.noun_update(site, &ABOUT, &whose, noun::revision_in(object)?, doc).await,
-            None => self.noun_insert(site, &ABOUT, &whose, doc).await,
+            Some(_) => noun::change(core, site, &ABOUT, &whose, noun::revision_in(object)?, doc).await,
+            None => noun::create(core, site, &ABOUT, &whose, doc).await,
         }
     }
 
@@ -37,7 +41,7 @@ impl Identity {
     /// # Errors
     /// As [`Identity::member_see`]; [`Code::NotFound`].
     pub async fn about_get(&self, site: &Site, caller: &Caller, id: &str) -> Result<Noun> {
-        self.see(site, caller, &MemberId::from(id)).await?;
+        privacy::check_seen(site, caller, &MemberId::from(id)).await?;
         let (site_id, id) = (site.id.clone(), id.to_owned());
         let found = site.read(Lane::Point, move |tx| boxed!(noun::get(tx, &site_id, &ABOUT, &id).await)).await?;
         found.ok_or_else(|| Fault::new(Code::NotFound))
@@ -45,7 +49,7 @@ impl Identity {
 
     /// What these members tell of themselves, of those whom the caller may see.
     pub async fn about_list(&self, site: &Site, caller: &Caller, ids: &[String]) -> Result<Vec<Noun>> {
-        let seen: Vec<String> = self.members_seen(site, caller, ids).await?.into_iter().collect();
+        let seen: Vec<String> = privacy::see_members(site, caller, ids).await?.into_iter().collect();
         let site_id = site.id.clone();
         let read = site.read(Lane::Scan, move |tx| boxed!(noun::some(tx, &site_id, &ABOUT, &seen).await));
         let found: HashMap<String, Noun> = read.await?.into_iter().map(|it| (it.id.clone(), it)).collect();
@@ -60,6 +64,6 @@ impl Identity {
         if !is_own(caller, &MemberId::from(id)) {
             decides(caller)?;
         }
-        self.noun_delete(site, &ABOUT, id, None).await
+        noun::delete(site, &ABOUT, id, None).await
     }
 }

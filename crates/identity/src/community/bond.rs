@@ -1,15 +1,16 @@
 //! What members do to each other: they follow, block and report.
 
-use crate::community::{
-    TieFilter, at_most, is_own, own_id,
-    tie::{self, PAGE, Shown, Tie, Ties},
-};
 use crate::{
-    Identity,
+    Core, Identity,
+    community::{
+        TieFilter, at_most, is_own, own_id, privacy,
+        tie::{self, PAGE, Shown, Tie, Ties},
+    },
     member::{self, Member, Status},
 };
 use serde_json::{Map, Value};
 use std::collections::HashSet;
+use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Fault, MemberId, Result};
 use stoa_store::{Lane, Site, boxed};
 
@@ -73,41 +74,7 @@ impl Identity {
         other: &str,
         doc: Map<String, Value>,
     ) -> Result<Option<Tie>> {
-        let own = own_id(caller)?.clone();
-        if own.as_str() == other {
-            return Err(Fault::new(Code::SelfBlock));
-        }
-        let (me, site_id, other) = (self.clone(), site.id.clone(), MemberId::from(other));
-        site.write(move |tx| {
-            let (me, site, own, other) = (me.clone(), site_id.clone(), own.clone(), other.clone());
-            let doc = doc.clone();
-            boxed!({
-                // Nobody follows whom they can't see. Whom to block or report, what they wrote elsewhere may say.
-                let is_there = |it: &Member| it.status == Status::Active && (it.is_public || what != Bond::Follow);
-                let found = member::get(tx, &site, &other).await?.filter(is_there);
-                found.ok_or_else(|| Fault::new(Code::NotFound))?;
-                let (own, other) = (own.as_str(), other.as_str());
-                let (follow, block) = (Bond::Follow.name(), Bond::Block.name());
-                match what {
-                    Bond::Follow => {
-                        let blocks = tie::has(tx, &site, block, own, other).await?;
-                        if blocks || tie::has(tx, &site, block, other, own).await? {
-                            return Err(Fault::new(Code::BlockedByMember));
-                        }
-                    }
-                    Bond::Block => {
-                        tie::drop(tx, &site, follow, own, other).await?;
-                        tie::drop(tx, &site, follow, other, own).await?;
-                    }
-                    Bond::Report => {}
-                }
-                match (tie::put(&me, tx, &site, what.name(), (own, other), doc).await?, what) {
-                    (None, Bond::Block | Bond::Report) => Err(Fault::new(Code::AlreadyExists)),
-                    (made, _) => Ok(made),
-                }
-            })
-        })
-        .await
+        make(&self.core, site, caller, what, other, doc).await
     }
 
     /// Loosens what the calling member tied.
@@ -138,10 +105,10 @@ impl Identity {
         whose: Option<&str>,
         (limit, cursor): (u32, &str),
     ) -> Result<Ties> {
-        let id = self.bonds_of(site, caller, (what, side), whose).await?;
+        let id = bonds_of(site, caller, (what, side), whose).await?;
         // What one tied, and who tied one, one may know whoever it is.
         let shown = Shown::to(caller, side.other()).filter(|_| !is_own(caller, &id));
-        self.tie_list(site, what.name(), &side.filter(&id).shown(shown), limit, cursor).await
+        tie::list(site, what.name(), &side.filter(&id).shown(shown), limit, cursor).await
     }
 
     /// Which of these a member follows, and which of them follow the member.
@@ -156,8 +123,8 @@ impl Identity {
         others: &[String],
     ) -> Result<(HashSet<String>, HashSet<String>)> {
         at_most(others, "connectedMemberIds", "ids")?;
-        let id = self.bonds_of(site, caller, (Bond::Follow, Side::To), whose).await?;
-        self.tie_between(site, Bond::Follow.name(), id.as_str(), others).await
+        let id = bonds_of(site, caller, (Bond::Follow, Side::To), whose).await?;
+        tie::is_tied(site, Bond::Follow.name(), id.as_str(), others).await
     }
 
     /// Whom a member blocks and then, for those who run the site, who blocks them: a page of both.
@@ -171,7 +138,7 @@ impl Identity {
         whose: &str,
         (limit, cursor): (u32, &str),
     ) -> Result<Ties> {
-        let id = self.bonds_of(site, caller, (Bond::Block, Side::Of), Some(whose)).await?;
+        let id = bonds_of(site, caller, (Bond::Block, Side::Of), Some(whose)).await?;
         let (after, limit) = (tie::read_cursor(cursor)?, limit.clamp(1, PAGE) as usize);
         let (is_staff, site_id, kind) = (caller.is_editor(), site.id.clone(), Bond::Block.name());
         let read = site.read(Lane::Scan, move |tx| {
@@ -194,35 +161,75 @@ impl Identity {
         });
         Ok(Ties::cut(read.await?, limit))
     }
+}
 
-    /// The member whose bonds are asked for, if the caller may see them.
-    async fn bonds_of(
-        &self,
-        site: &Site,
-        caller: &Caller,
-        (what, side): (Bond, Side),
-        whose: Option<&str>,
-    ) -> Result<MemberId> {
-        let id = match whose {
-            Some(id) => MemberId::from(id),
-            None => own_id(caller)?.clone(),
-        };
-        match (what, side) {
-            _ if caller.is_editor() => {}
-            (Bond::Follow, _) => self.see(site, caller, &id).await?,
-            // Who blocks or reports them, only those who run the site are told.
-            (Bond::Block | Bond::Report, Side::Of) if is_own(caller, &id) => {}
-            (Bond::Block | Bond::Report, _) => return Err(Fault::new(Code::Forbidden)),
-        }
-        Ok(id)
+/// What [`Identity::bond_make`] does.
+pub(crate) async fn make(
+    core: &Arc<Core>,
+    site: &Site,
+    caller: &Caller,
+    what: Bond,
+    other: &str,
+    doc: Map<String, Value>,
+) -> Result<Option<Tie>> {
+    let own = own_id(caller)?.clone();
+    if own.as_str() == other {
+        return Err(Fault::new(Code::SelfBlock));
     }
-
-    /// Whether a member has blocked another.
-    pub(crate) async fn is_blocked_by(&self, site: &Site, member: &MemberId, other: &MemberId) -> Result<bool> {
-        let (site_id, member, other) = (site.id.clone(), member.clone(), other.clone());
-        site.read(Lane::Point, move |tx| {
-            boxed!(tie::has(tx, &site_id, Bond::Block.name(), member.as_str(), other.as_str()).await)
+    let (me, site_id, other) = (core.clone(), site.id.clone(), MemberId::from(other));
+    site.write(move |tx| {
+        let (me, site, own, other) = (me.clone(), site_id.clone(), own.clone(), other.clone());
+        let doc = doc.clone();
+        boxed!({
+            // Nobody follows whom they can't see. Whom to block or report, what they wrote elsewhere may say.
+            let is_there = |it: &Member| it.status == Status::Active && (it.is_public || what != Bond::Follow);
+            let found = member::get(tx, &site, &other).await?.filter(is_there);
+            found.ok_or_else(|| Fault::new(Code::NotFound))?;
+            let (own, other) = (own.as_str(), other.as_str());
+            let (follow, block) = (Bond::Follow.name(), Bond::Block.name());
+            match what {
+                Bond::Follow => {
+                    let blocks = tie::has(tx, &site, block, own, other).await?;
+                    if blocks || tie::has(tx, &site, block, other, own).await? {
+                        return Err(Fault::new(Code::BlockedByMember));
+                    }
+                }
+                Bond::Block => {
+                    tie::drop(tx, &site, follow, own, other).await?;
+                    tie::drop(tx, &site, follow, other, own).await?;
+                }
+                Bond::Report => {}
+            }
+            match (tie::put(&me, tx, &site, what.name(), (own, other), doc).await?, what) {
+                (None, Bond::Block | Bond::Report) => Err(Fault::new(Code::AlreadyExists)),
+                (made, _) => Ok(made),
+            }
         })
-        .await
+    })
+    .await
+}
+
+/// The member whose bonds are asked for, if the caller may see them.
+async fn bonds_of(site: &Site, caller: &Caller, (what, side): (Bond, Side), whose: Option<&str>) -> Result<MemberId> {
+    let id = match whose {
+        Some(id) => MemberId::from(id),
+        None => own_id(caller)?.clone(),
+    };
+    match (what, side) {
+        _ if caller.is_editor() => {}
+        (Bond::Follow, _) => privacy::check_seen(site, caller, &id).await?,
+        // Who blocks or reports them, only those who run the site are told.
+        (Bond::Block | Bond::Report, Side::Of) if is_own(caller, &id) => {}
+        (Bond::Block | Bond::Report, _) => return Err(Fault::new(Code::Forbidden)),
     }
+    Ok(id)
+}
+
+/// Whether a member has blocked another.
+pub(crate) async fn is_blocked_by(site: &Site, member: &MemberId, other: &MemberId) -> Result<bool> {
+    let (site_id, member, other) = (site.id.clone(), member.clone(), other.clone());
+    site.read(Lane::Point, move |tx| {
+        boxed!(tie::has(tx, &site_id, Bond::Block.name(), member.as_str(), other.as_str()).await)
+    })
+    .await
 }

@@ -1,7 +1,9 @@
 //! Nouns that those who run the site define: roles, badges, custom fields and to whom these apply.
 
-use crate::Identity;
-use crate::community::{Kind, Noun, Place, decides, kind, noun};
+use crate::{
+    Identity,
+    community::{Kind, Noun, Place, decides, kind, noun},
+};
 use serde_json::{Map, Value, json};
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_store::{Site, boxed};
@@ -19,12 +21,13 @@ impl Identity {
         kind: &'static Kind,
         object: &Value,
     ) -> Result<Noun> {
+        let core = &self.core;
         decides(caller)?;
         let mut doc = kind.parse(object, true)?;
         doc.retain(|_, it| !it.is_null());
         let id = match kind.id_from {
             Some(name) => doc.get(name).and_then(Value::as_str).unwrap_or_default().to_owned(),
-            None => self.world().uuid(),
+            None => core.world().uuid(),
         };
         for (name, usual) in kind.defaults {
             doc.entry(*name).or_insert_with(|| json!(usual));
@@ -33,7 +36,7 @@ impl Identity {
             let key = key_of(&doc);
             doc.entry("key").or_insert(key);
         }
-        let (site_id, now) = (site.id.clone(), self.now());
+        let (site_id, now) = (site.id.clone(), core.now());
         site.write(move |tx| {
             let (site, id, mut doc) = (site_id.clone(), id.clone(), doc.clone());
             boxed!({
@@ -60,9 +63,10 @@ impl Identity {
         id: &str,
         object: &Value,
     ) -> Result<Noun> {
+        let core = &self.core;
         decides(caller)?;
         let change = kind.parse(object, false)?;
-        self.noun_update(site, kind, id, noun::revision_in(object)?, change).await
+        noun::change(core, site, kind, id, noun::revision_in(object)?, change).await
     }
 
     /// Deletes one, its parts and what was tied to it.
@@ -78,7 +82,7 @@ impl Identity {
         revision: Option<i64>,
     ) -> Result<()> {
         decides(caller)?;
-        self.noun_delete(site, kind, id, revision).await
+        noun::delete(site, kind, id, revision).await
     }
 
     /// Puts them in an order.
@@ -93,7 +97,7 @@ impl Identity {
         ids: Vec<String>,
     ) -> Result<Vec<Noun>> {
         decides(caller)?;
-        self.noun_order(site, kind, ids).await
+        noun::order(site, kind, ids).await
     }
 
     /// Moves one among its kind.
@@ -109,7 +113,7 @@ impl Identity {
         to: Place,
     ) -> Result<()> {
         decides(caller)?;
-        self.noun_move(site, kind, id, to).await
+        noun::place(site, kind, id, to).await
     }
 }
 

@@ -1,10 +1,12 @@
 //! Custom fields: to whom they apply, and those that sites usually have.
 
-use crate::Identity;
-use crate::community::{
-    Granted, Noun, at_most,
-    kind::{self, Readers},
-    noun,
+use crate::{
+    Identity,
+    community::{
+        Granted, Noun, at_most, grant,
+        kind::{self, Readers},
+        noun, privacy,
+    },
 };
 use serde_json::{Value, json};
 use stoa_kernel::{Caller, Result};
@@ -40,14 +42,14 @@ impl Identity {
     /// # Errors
     /// [`stoa_kernel::Code::Forbidden`] unless the caller runs the site; [`stoa_kernel::Code::Validation`].
     pub async fn fields_of_members(&self, site: &Site, caller: &Caller, members: Vec<String>) -> Result<Applications> {
-        self.admit(site, caller, Readers::Staff).await?;
+        privacy::admit(site, caller, Readers::Staff).await?;
         at_most(&members, "memberIds", "ids")?;
         let of = |(id, roles): (String, Vec<String>)| {
             let roles = roles.into_iter().map(|it| ("ROLE", it));
             (id.clone(), [("MEMBER", id)].into_iter().chain(roles).collect())
         };
-        let roles = self.granted_of(site, caller, Granted::Role, members, "memberIds").await?;
-        self.applied(site, roles.into_iter().map(of).collect()).await
+        let roles = grant::granted_of(site, caller, Granted::Role, members, "memberIds").await?;
+        applied(site, roles.into_iter().map(of).collect()).await
     }
 
     /// Which fields apply to each of these roles.
@@ -55,35 +57,9 @@ impl Identity {
     /// # Errors
     /// As [`Identity::fields_of_members`].
     pub async fn fields_of_roles(&self, site: &Site, caller: &Caller, roles: Vec<String>) -> Result<Applications> {
-        self.admit(site, caller, Readers::Staff).await?;
+        privacy::admit(site, caller, Readers::Staff).await?;
         at_most(&roles, "roleIds", "ids")?;
-        self.applied(site, roles.into_iter().map(|it| (it.clone(), vec![("ROLE", it)])).collect()).await
-    }
-
-    /// For each of those who are named, which fields apply to somebody who is or has these.
-    async fn applied(&self, site: &Site, named: Vec<(String, Vec<(&'static str, String)>)>) -> Result<Applications> {
-        let site_id = site.id.clone();
-        let read = site.read(Lane::Scan, move |tx| {
-            boxed!({
-                let fields = noun::all(tx, &site_id, &kind::FIELD).await?;
-                Ok((fields, noun::all(tx, &site_id, &kind::APPLICATION).await?))
-            })
-        });
-        let (fields, rules) = read.await?;
-        let applies = named.into_iter().map(|(id, held)| {
-            let names = |rule: &Noun, list: &str, kind: &str| {
-                let items = rule.doc.get(list).and_then(|it| it["items"].as_array()).into_iter().flatten();
-                items.into_iter().any(|it| held.iter().any(|(what, id)| it[kind] == *what && it["entityId"] == **id))
-            };
-            let applies = |field: &Noun| match rules.iter().find(|it| it.id == field.id) {
-                Some(rule) => {
-                    names(rule, "applications", "applicationType") && !names(rule, "exclusions", "exclusionType")
-                }
-                None => field.text("appliesTo") != Some("SELECTED_MEMBERS"),
-            };
-            (id, fields.iter().map(applies).collect())
-        });
-        Ok(Applications { applies: applies.collect(), fields })
+        applied(site, roles.into_iter().map(|it| (it.clone(), vec![("ROLE", it)])).collect()).await
     }
 
     /// Fields that sites usually have and this one doesn't yet, of the name and type that a filter asks for.
@@ -91,7 +67,7 @@ impl Identity {
     /// # Errors
     /// [`stoa_kernel::Code::Forbidden`] unless the caller runs the site.
     pub async fn field_suggestions(&self, site: &Site, caller: &Caller, filter: &Value) -> Result<Vec<Value>> {
-        self.admit(site, caller, Readers::Staff).await?;
+        privacy::admit(site, caller, Readers::Staff).await?;
         let site_id = site.id.clone();
         let fields = site.read(Lane::Scan, move |tx| boxed!(noun::all(tx, &site_id, &kind::FIELD).await)).await?;
         let is_there =
@@ -109,4 +85,28 @@ impl Identity {
         };
         Ok(all.map(view).collect())
     }
+}
+
+/// For each of those who are named, which fields apply to somebody who is or has these.
+async fn applied(site: &Site, named: Vec<(String, Vec<(&'static str, String)>)>) -> Result<Applications> {
+    let site_id = site.id.clone();
+    let read = site.read(Lane::Scan, move |tx| {
+        boxed!({
+            let fields = noun::all(tx, &site_id, &kind::FIELD).await?;
+            Ok((fields, noun::all(tx, &site_id, &kind::APPLICATION).await?))
+        })
+    });
+    let (fields, rules) = read.await?;
+    let applies = named.into_iter().map(|(id, held)| {
+        let names = |rule: &Noun, list: &str, kind: &str| {
+            let items = rule.doc.get(list).and_then(|it| it["items"].as_array()).into_iter().flatten();
+            items.into_iter().any(|it| held.iter().any(|(what, id)| it[kind] == *what && it["entityId"] == **id))
+        };
+        let applies = |field: &Noun| match rules.iter().find(|it| it.id == field.id) {
+            Some(rule) => names(rule, "applications", "applicationType") && !names(rule, "exclusions", "exclusionType"),
+            None => field.text("appliesTo") != Some("SELECTED_MEMBERS"),
+        };
+        (id, fields.iter().map(applies).collect())
+    });
+    Ok(Applications { applies: applies.collect(), fields })
 }

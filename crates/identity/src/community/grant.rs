@@ -1,16 +1,17 @@
 //! What those who run the site give to members: roles and badges.
 
-use crate::community::{
-    Kind, TieFilter, at_most, decides, few,
-    kind::{self, Readers},
-    noun,
-    tie::{self, Shown, Tie, Ties},
-};
 use crate::{
-    Identity,
+    Core, Identity,
+    community::{
+        Kind, TieFilter, at_most, decides, few,
+        kind::{self, Readers},
+        noun, privacy,
+        tie::{self, Shown, Tie, Ties},
+    },
     member::{self, Status},
 };
 use serde_json::{Map, Value};
+use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Fault, MemberId, Result};
 use stoa_sql::{Writer, params};
 use stoa_store::{Lane, Row, Site, boxed};
@@ -56,7 +57,7 @@ impl Identity {
         target: &str,
         members: &[String],
     ) -> Result<()> {
-        self.grant_with(site, caller, what, (target, members), Map::new()).await.map(drop)
+        grant_with(&self.core, site, caller, what, (target, members), Map::new()).await.map(drop)
     }
 
     /// Gives a member a badge that bears tags.
@@ -71,39 +72,11 @@ impl Identity {
         member: &str,
         tags: &Value,
     ) -> Result<Tie> {
+        let core = &self.core;
         let is_fit = tags.is_object() && tags.to_string().len() <= TAGS_BYTES;
         let doc = is_fit.then(|| ("tags".to_owned(), tags.clone())).into_iter().collect();
-        let made = self.grant_with(site, caller, Granted::Badge, (badge, &[member.to_owned()]), doc).await?;
+        let made = grant_with(core, site, caller, Granted::Badge, (badge, &[member.to_owned()]), doc).await?;
         made.into_iter().next().ok_or_else(|| Fault::new(Code::AlreadyExists))
-    }
-
-    async fn grant_with(
-        &self,
-        site: &Site,
-        caller: &Caller,
-        what: Granted,
-        (target, members): (&str, &[String]),
-        doc: Map<String, Value>,
-    ) -> Result<Vec<Tie>> {
-        decides(caller)?;
-        few(members, "memberIds")?;
-        let (me, site_id, target, members) = (self.clone(), site.id.clone(), target.to_owned(), members.to_vec());
-        site.write(move |tx| {
-            let (me, site, target) = (me.clone(), site_id.clone(), target.clone());
-            let (members, doc, kind) = (members.clone(), doc.clone(), what.kind());
-            boxed!({
-                noun::get(tx, &site, kind, &target).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
-                let mut made = Vec::new();
-                for id in members {
-                    let id = MemberId::from(id);
-                    let found = member::get(tx, &site, &id).await?.filter(|it| it.status != Status::Deleted);
-                    found.ok_or_else(|| Fault::new(Code::NotFound).with("memberId", id.as_str()))?;
-                    made.extend(tie::put(&me, tx, &site, kind.name, (id.as_str(), &target), doc.clone()).await?);
-                }
-                Ok(made)
-            })
-        })
-        .await
     }
 
     /// Takes a role or badge from members.
@@ -167,9 +140,9 @@ impl Identity {
         filter: &TieFilter,
         (limit, cursor): (u32, &str),
     ) -> Result<Ties> {
-        self.admit(site, caller, what.readers()).await?;
+        privacy::admit(site, caller, what.readers()).await?;
         let filter = filter.clone().shown(Shown::to(caller, "holder"));
-        let mut found = self.tie_list(site, what.kind().name, &filter, limit, cursor).await?;
+        let mut found = tie::list(site, what.kind().name, &filter, limit, cursor).await?;
         if !caller.is_editor() {
             found.ties.iter_mut().filter_map(|it| it.doc.get_mut("tags")?.as_object_mut()).for_each(|it| {
                 it.remove("privateTags");
@@ -190,10 +163,10 @@ impl Identity {
         target: &str,
         (limit, cursor): (u32, &str),
     ) -> Result<Ties> {
-        self.admit(site, caller, what.readers()).await?;
-        self.noun_get(site, caller, what.kind(), target).await?;
+        privacy::admit(site, caller, what.readers()).await?;
+        noun::find(site, caller, what.kind(), target).await?;
         let filter = TieFilter::to(vec![target.to_owned()]).shown(Shown::to(caller, "holder"));
-        self.tie_list(site, what.kind().name, &filter, limit, cursor).await
+        tie::list(site, what.kind().name, &filter, limit, cursor).await
     }
 
     /// The roles or badges of each of these members, by their ids. `field` is where the request names the members.
@@ -208,12 +181,7 @@ impl Identity {
         members: Vec<String>,
         field: &str,
     ) -> Result<Vec<(String, Vec<String>)>> {
-        self.admit(site, caller, what.readers()).await?;
-        at_most(&members, field, "members")?;
-        let filter = TieFilter::of(members.clone()).shown(Shown::to(caller, "holder"));
-        let ties = self.tie_all(site, what.kind().name, &filter).await?;
-        let of = |id: &str| ties.iter().filter(|it| it.holder == id).map(|it| it.target.clone()).collect();
-        Ok(members.into_iter().map(|id| (id.clone(), of(&id))).collect())
+        granted_of(site, caller, what, members, field).await
     }
 
     /// How many members have each of the roles or badges, in their order.
@@ -221,7 +189,7 @@ impl Identity {
     /// # Errors
     /// [`Code::Forbidden`].
     pub async fn granted_counts(&self, site: &Site, caller: &Caller, what: Granted) -> Result<Vec<(String, i64)>> {
-        self.admit(site, caller, what.readers()).await?;
+        privacy::admit(site, caller, what.readers()).await?;
         let (site_id, shown) = (site.id.clone(), Shown::to(caller, "holder"));
         site.read(Lane::Scan, move |tx| {
             boxed!({
@@ -240,4 +208,49 @@ impl Identity {
         })
         .await
     }
+}
+
+async fn grant_with(
+    core: &Arc<Core>,
+    site: &Site,
+    caller: &Caller,
+    what: Granted,
+    (target, members): (&str, &[String]),
+    doc: Map<String, Value>,
+) -> Result<Vec<Tie>> {
+    decides(caller)?;
+    few(members, "memberIds")?;
+    let (me, site_id, target, members) = (core.clone(), site.id.clone(), target.to_owned(), members.to_vec());
+    site.write(move |tx| {
+        let (me, site, target) = (me.clone(), site_id.clone(), target.clone());
+        let (members, doc, kind) = (members.clone(), doc.clone(), what.kind());
+        boxed!({
+            noun::get(tx, &site, kind, &target).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
+            let mut made = Vec::new();
+            for id in members {
+                let id = MemberId::from(id);
+                let found = member::get(tx, &site, &id).await?.filter(|it| it.status != Status::Deleted);
+                found.ok_or_else(|| Fault::new(Code::NotFound).with("memberId", id.as_str()))?;
+                made.extend(tie::put(&me, tx, &site, kind.name, (id.as_str(), &target), doc.clone()).await?);
+            }
+            Ok(made)
+        })
+    })
+    .await
+}
+
+/// What [`Identity::granted_of`] does.
+pub(crate) async fn granted_of(
+    site: &Site,
+    caller: &Caller,
+    what: Granted,
+    members: Vec<String>,
+    field: &str,
+) -> Result<Vec<(String, Vec<String>)>> {
+    privacy::admit(site, caller, what.readers()).await?;
+    at_most(&members, field, "members")?;
+    let filter = TieFilter::of(members.clone()).shown(Shown::to(caller, "holder"));
+    let ties = tie::all_of(site, what.kind().name, &filter).await?;
+    let of = |id: &str| ties.iter().filter(|it| it.holder == id).map(|it| it.target.clone()).collect();
+    Ok(members.into_iter().map(|id| (id.clone(), of(&id))).collect())
 }

@@ -1,7 +1,6 @@
 //! The kinds of nouns: what each may hold and how many a site may have.
 
-use crate::community::Noun;
-use crate::member::profile::Shape;
+use crate::{community::Noun, member::profile::Shape};
 use serde_json::Value;
 use stoa_kernel::Caller;
 

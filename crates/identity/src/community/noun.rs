@@ -1,7 +1,10 @@
 //! Nouns: objects around members that are read whole by their id.
 
-use crate::community::{Kind, kind::PARTS, tie::without_nul};
-use crate::{Identity, member::profile};
+use crate::{
+    Core, Identity,
+    community::{Kind, kind::PARTS, privacy, tie::without_nul},
+    member::profile,
+};
 use serde_json::{Map, Value, json};
 use stoa_kernel::{Caller, Code, Fault, Millis, Result, SiteId, Violation, clock::iso_from_millis};
 use stoa_sql::params;
@@ -120,10 +123,7 @@ impl Identity {
     /// # Errors
     /// [`Code::Forbidden`]; [`Code::NotFound`].
     pub async fn noun_get(&self, site: &Site, caller: &Caller, kind: &'static Kind, id: &str) -> Result<Noun> {
-        self.admit(site, caller, kind.read).await?;
-        let (site_id, id) = (site.id.clone(), id.to_owned());
-        let found = site.read(Lane::Point, move |tx| boxed!(get(tx, &site_id, kind, &id).await)).await?;
-        found.filter(|it| kind.shows(it, caller)).ok_or_else(|| Fault::new(Code::NotFound))
+        find(site, caller, kind, id).await
     }
 
     /// All nouns that a filter finds, in their order. A site has few of a kind.
@@ -137,157 +137,159 @@ impl Identity {
         kind: &'static Kind,
         filter: &NounFilter,
     ) -> Result<Vec<Noun>> {
-        self.admit(site, caller, kind.read).await?;
+        privacy::admit(site, caller, kind.read).await?;
         let site_id = site.id.clone();
         let mut found = site.read(Lane::Scan, move |tx| boxed!(all(tx, &site_id, kind).await)).await?;
         found.retain(|it| filter.fits(it) && kind.shows(it, caller));
         Ok(found)
     }
+}
 
-    /// Makes a noun; the caller of this checks who asks.
-    ///
-    /// # Errors
-    /// [`Code::AlreadyExists`]; [`Code::TooMany`].
-    pub(crate) async fn noun_insert(
-        &self,
-        site: &Site,
-        kind: &'static Kind,
-        id: &str,
-        doc: Map<String, Value>,
-    ) -> Result<Noun> {
-        let (site_id, id, now) = (site.id.clone(), id.to_owned(), self.now());
-        site.write(move |tx| {
-            let (site, id, doc) = (site_id.clone(), id.clone(), doc.clone());
-            boxed!(insert(tx, &site, kind, id, doc, now).await)
-        })
-        .await
-    }
+/// What [`Identity::noun_get`] does.
+pub(crate) async fn find(site: &Site, caller: &Caller, kind: &'static Kind, id: &str) -> Result<Noun> {
+    privacy::admit(site, caller, kind.read).await?;
+    let (site_id, id) = (site.id.clone(), id.to_owned());
+    let found = site.read(Lane::Point, move |tx| boxed!(get(tx, &site_id, kind, &id).await)).await?;
+    found.filter(|it| kind.shows(it, caller)).ok_or_else(|| Fault::new(Code::NotFound))
+}
 
-    /// Merges what `change` has into a noun; null removes a member.
-    ///
-    /// # Errors
-    /// [`Code::NotFound`]; [`Code::RevisionOld`] when `revision` is not the current one;
-    /// [`Code::Validation`] when what stays as it was made would change.
-    pub(crate) async fn noun_update(
-        &self,
-        site: &Site,
-        kind: &'static Kind,
-        id: &str,
-        revision: Option<i64>,
-        change: Map<String, Value>,
-    ) -> Result<Noun> {
-        let (site_id, id, now) = (site.id.clone(), id.to_owned(), self.now());
-        site.write(move |tx| {
-            let (site, id, change) = (site_id.clone(), id.clone(), change.clone());
-            boxed!({
-                let mut noun = get(tx, &site, kind, &id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
-                if revision.is_some_and(|it| it != noun.revision) {
-                    return Err(Fault::new(Code::RevisionOld).with("revision", noun.revision.to_string()));
-                }
-                for (name, value) in change {
-                    if kind.fixed.contains(&name.as_str()) && noun.doc.get(&name) != Some(&value) {
-                        let field = format!("{}.{name}", kind.wire);
-                        let violation = Violation::new(field, "FIELD_NOT_ALLOWED", "stays as it was made");
-                        return Err(Fault::invalid(vec![violation]));
-                    }
-                    match value {
-                        Value::Null => noun.doc.remove(&name),
-                        value => noun.doc.insert(name, value),
-                    };
-                }
-                (noun.revision, noun.updated) = (noun.revision + 1, now);
-                let sql = "update stoa.member_noun set doc = $1, revision = $2, updated = $3 \
-                           where site = $4 and kind = $5 and id = $6";
-                let text = Value::Object(noun.doc.clone()).to_string();
-                tx.send(sql, params![text, noun.revision, now, &site, kind.name, &noun.id]).await?;
-                Ok(noun)
-            })
-        })
-        .await
-    }
+/// Makes a noun; the caller of this checks who asks.
+///
+/// # Errors
+/// [`Code::AlreadyExists`]; [`Code::TooMany`].
+pub(crate) async fn create(
+    core: &Core,
+    site: &Site,
+    kind: &'static Kind,
+    id: &str,
+    doc: Map<String, Value>,
+) -> Result<Noun> {
+    let (site_id, id, now) = (site.id.clone(), id.to_owned(), core.now());
+    site.write(move |tx| {
+        let (site, id, doc) = (site_id.clone(), id.clone(), doc.clone());
+        boxed!(insert(tx, &site, kind, id, doc, now).await)
+    })
+    .await
+}
 
-    /// Deletes a noun, its parts and the ties to it.
-    ///
-    /// # Errors
-    /// [`Code::NotFound`]; [`Code::RevisionOld`].
-    pub(crate) async fn noun_delete(
-        &self,
-        site: &Site,
-        kind: &'static Kind,
-        id: &str,
-        revision: Option<i64>,
-    ) -> Result<()> {
-        let (site_id, id) = (site.id.clone(), id.to_owned());
-        site.write(move |tx| {
-            let (site, id) = (site_id.clone(), id.clone());
-            boxed!({
-                let noun = get(tx, &site, kind, &id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
-                if revision.is_some_and(|it| it != noun.revision) {
-                    return Err(Fault::new(Code::RevisionOld).with("revision", noun.revision.to_string()));
+/// Merges what `change` has into a noun; null removes a member.
+///
+/// # Errors
+/// [`Code::NotFound`]; [`Code::RevisionOld`] when `revision` is not the current one;
+/// [`Code::Validation`] when what stays as it was made would change.
+pub(crate) async fn change(
+    core: &Core,
+    site: &Site,
+    kind: &'static Kind,
+    id: &str,
+    revision: Option<i64>,
+    change: Map<String, Value>,
+) -> Result<Noun> {
+    let (site_id, id, now) = (site.id.clone(), id.to_owned(), core.now());
+    site.write(move |tx| {
+        let (site, id, change) = (site_id.clone(), id.clone(), change.clone());
+        boxed!({
+            let mut noun = get(tx, &site, kind, &id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
+            if revision.is_some_and(|it| it != noun.revision) {
+                return Err(Fault::new(Code::RevisionOld).with("revision", noun.revision.to_string()));
+            }
+            for (name, value) in change {
+                if kind.fixed.contains(&name.as_str()) && noun.doc.get(&name) != Some(&value) {
+                    let field = format!("{}.{name}", kind.wire);
+                    let violation = Violation::new(field, "FIELD_NOT_ALLOWED", "stays as it was made");
+                    return Err(Fault::invalid(vec![violation]));
                 }
-                let parts = PARTS.iter().filter(|it| it.part_of.as_ref().is_some_and(|it| it.whole.name == kind.name));
-                for name in parts.map(|it| it.name).chain([kind.name]) {
-                    let sql = "delete from stoa.member_noun where site = $1 and kind = $2 and id = $3";
-                    tx.send(sql, params![&site, name, &id]).await?;
-                }
-                let sql = "delete from stoa.member_tie where site = $1 and kind = $2 and target = $3";
-                tx.send(sql, params![&site, kind.name, &id]).await?;
-                Ok(())
-            })
-        })
-        .await
-    }
-
-    /// Puts nouns in the given order, before all others, and answers all of them.
-    ///
-    /// # Errors
-    /// [`Code::NotFound`] when one of them is not there; [`Code::TooMany`].
-    pub(crate) async fn noun_order(&self, site: &Site, kind: &'static Kind, ids: Vec<String>) -> Result<Vec<Noun>> {
-        if ids.len() > ORDERED {
-            return Err(Fault::new(Code::TooMany));
-        }
-        let site_id = site.id.clone();
-        site.write(move |tx| {
-            let (site, ids) = (site_id.clone(), ids.clone());
-            boxed!({
-                let mut nouns = all(tx, &site, kind).await?;
-                if ids.iter().any(|id| !nouns.iter().any(|it| it.id == *id)) {
-                    return Err(Fault::new(Code::NotFound));
-                }
-                let place = |it: &Noun| ids.iter().position(|id| *id == it.id).unwrap_or(usize::MAX);
-                nouns.sort_by_key(|it| (place(it), it.position));
-                number(tx, &site, kind, nouns).await
-            })
-        })
-        .await
-    }
-
-    /// Moves one noun among those of its kind.
-    ///
-    /// # Errors
-    /// [`Code::NotFound`] when it, or the one that it is to stand behind, is not there.
-    pub(crate) async fn noun_move(&self, site: &Site, kind: &'static Kind, id: &str, to: Place) -> Result<()> {
-        let (site_id, id) = (site.id.clone(), id.to_owned());
-        site.write(move |tx| {
-            let (site, id, to) = (site_id.clone(), id.clone(), to.clone());
-            boxed!({
-                let mut nouns = all(tx, &site, kind).await?;
-                let find = |nouns: &[Noun], id: &str| {
-                    nouns.iter().position(|it| it.id == id).ok_or_else(|| Fault::new(Code::NotFound))
+                match value {
+                    Value::Null => noun.doc.remove(&name),
+                    value => noun.doc.insert(name, value),
                 };
-                let from = find(&nouns, &id)?;
-                let moved = nouns.remove(from);
-                let place = match &to {
-                    Place::First => 0,
-                    Place::Last => nouns.len(),
-                    Place::After(other) => find(&nouns, other)? + 1,
-                };
-                nouns.insert(place, moved);
-                number(tx, &site, kind, nouns).await.map(drop)
-            })
+            }
+            (noun.revision, noun.updated) = (noun.revision + 1, now);
+            let sql = "update stoa.member_noun set doc = $1, revision = $2, updated = $3 \
+                       where site = $4 and kind = $5 and id = $6";
+            let text = Value::Object(noun.doc.clone()).to_string();
+            tx.send(sql, params![text, noun.revision, now, &site, kind.name, &noun.id]).await?;
+            Ok(noun)
         })
-        .await
+    })
+    .await
+}
+
+/// Deletes a noun, its parts and the ties to it.
+///
+/// # Errors
+/// [`Code::NotFound`]; [`Code::RevisionOld`].
+pub(crate) async fn delete(site: &Site, kind: &'static Kind, id: &str, revision: Option<i64>) -> Result<()> {
+    let (site_id, id) = (site.id.clone(), id.to_owned());
+    site.write(move |tx| {
+        let (site, id) = (site_id.clone(), id.clone());
+        boxed!({
+            let noun = get(tx, &site, kind, &id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
+            if revision.is_some_and(|it| it != noun.revision) {
+                return Err(Fault::new(Code::RevisionOld).with("revision", noun.revision.to_string()));
+            }
+            let parts = PARTS.iter().filter(|it| it.part_of.as_ref().is_some_and(|it| it.whole.name == kind.name));
+            for name in parts.map(|it| it.name).chain([kind.name]) {
+                let sql = "delete from stoa.member_noun where site = $1 and kind = $2 and id = $3";
+                tx.send(sql, params![&site, name, &id]).await?;
+            }
+            let sql = "delete from stoa.member_tie where site = $1 and kind = $2 and target = $3";
+            tx.send(sql, params![&site, kind.name, &id]).await?;
+            Ok(())
+        })
+    })
+    .await
+}
+
+/// Puts nouns in the given order, before all others, and answers all of them.
+///
+/// # Errors
+/// [`Code::NotFound`] when one of them is not there; [`Code::TooMany`].
+pub(crate) async fn order(site: &Site, kind: &'static Kind, ids: Vec<String>) -> Result<Vec<Noun>> {
+    if ids.len() > ORDERED {
+        return Err(Fault::new(Code::TooMany));
     }
+    let site_id = site.id.clone();
+    site.write(move |tx| {
+        let (site, ids) = (site_id.clone(), ids.clone());
+        boxed!({
+            let mut nouns = all(tx, &site, kind).await?;
+            if ids.iter().any(|id| !nouns.iter().any(|it| it.id == *id)) {
+                return Err(Fault::new(Code::NotFound));
+            }
+            let place = |it: &Noun| ids.iter().position(|id| *id == it.id).unwrap_or(usize::MAX);
+            nouns.sort_by_key(|it| (place(it), it.position));
+            number(tx, &site, kind, nouns).await
+        })
+    })
+    .await
+}
+
+/// Moves one noun among those of its kind.
+///
+/// # Errors
+/// [`Code::NotFound`] when it, or the one that it is to stand behind, is not there.
+pub(crate) async fn place(site: &Site, kind: &'static Kind, id: &str, to: Place) -> Result<()> {
+    let (site_id, id) = (site.id.clone(), id.to_owned());
+    site.write(move |tx| {
+        let (site, id, to) = (site_id.clone(), id.clone(), to.clone());
+        boxed!({
+            let mut nouns = all(tx, &site, kind).await?;
+            let find = |nouns: &[Noun], id: &str| {
+                nouns.iter().position(|it| it.id == id).ok_or_else(|| Fault::new(Code::NotFound))
+            };
+            let from = find(&nouns, &id)?;
+            let moved = nouns.remove(from);
+            let place = match &to {
+                Place::First => 0,
+                Place::Last => nouns.len(),
+                Place::After(other) => find(&nouns, other)? + 1,
+            };
+            nouns.insert(place, moved);
+            number(tx, &site, kind, nouns).await.map(drop)
+        })
+    })
+    .await
 }
 
 /// Puts a noun behind all others of its kind.

@@ -1,14 +1,14 @@
 //! How much members show of themselves: the site's settings.
 
-use crate::community::{
-    Bond, TieFilter, is_own,
-    kind::{Readers, SETTINGS},
-    noun,
-    tie::without_nul,
-};
 use crate::{
     Identity,
-    member::{self, Audience, Member, MemberField, MemberFilter, MemberQuery, Operand, Status, Window},
+    community::{
+        Bond, TieFilter, bond, is_own,
+        kind::{Readers, SETTINGS},
+        noun,
+        tie::{self, without_nul},
+    },
+    member::{self, Audience, Member, MemberField, MemberFilter, MemberQuery, Operand, Status, Window, list},
 };
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
@@ -36,17 +36,7 @@ pub(crate) async fn may_be_public(tx: &mut Tx<'_>, site: &SiteId) -> Result<bool
 impl Identity {
     /// The settings, each with its default when it was never set.
     pub async fn privacy_get(&self, site: &Site) -> Result<Value> {
-        let site_id = site.id.clone();
-        let noun = site.read(Lane::Point, move |tx| boxed!(noun::get(tx, &site_id, &SETTINGS, ID).await)).await?;
-        let mut settings = json!({ "id": site.id, "revision": "0" });
-        for (name, usual) in SETTINGS.defaults {
-            settings[*name] = json!(noun.as_ref().and_then(|it| it.text(name)).unwrap_or(usual));
-        }
-        if let Some(noun) = noun {
-            settings["revision"] = json!(noun.revision.to_string());
-            settings["updatedDate"] = json!(iso_from_millis(noun.updated));
-        }
-        Ok(settings)
+        of_site(site).await
     }
 
     /// Changes the settings that `change` has.
@@ -54,17 +44,18 @@ impl Identity {
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::Validation`].
     pub async fn privacy_set(&self, site: &Site, caller: &Caller, change: &Value) -> Result<Value> {
+        let core = &self.core;
         if !caller.is_privileged() {
             return Err(Fault::new(Code::Forbidden));
         }
         let change: Map<String, Value> = SETTINGS.parse(change, false)?;
-        match self.noun_update(site, &SETTINGS, ID, None, change.clone()).await {
+        match noun::change(core, site, &SETTINGS, ID, None, change.clone()).await {
             Err(fault) if fault.code() == Code::NotFound => {
-                self.noun_insert(site, &SETTINGS, ID, change).await?;
+                noun::create(core, site, &SETTINGS, ID, change).await?;
             }
             done => drop(done?),
         }
-        self.privacy_get(site).await
+        of_site(site).await
     }
 
     /// Whose eyes a caller's lists of members are for.
@@ -72,38 +63,7 @@ impl Identity {
     /// # Errors
     /// [`Code::Forbidden`] for visitors where only members see each other.
     pub async fn audience(&self, site: &Site, caller: &Caller) -> Result<Audience> {
-        if caller.is_editor() {
-            return Ok(Audience::Staff);
-        }
-        if !caller.is_member() && self.privacy_get(site).await?["publicMemberVisibility"] != "VISIBLE_TO_ALL" {
-            return Err(Fault::new(Code::Forbidden));
-        }
-        Ok(Audience::Public)
-    }
-
-    /// Lets the caller pass if they read what these readers do.
-    ///
-    /// # Errors
-    /// [`Code::Forbidden`].
-    pub(crate) async fn admit(&self, site: &Site, caller: &Caller, readers: Readers) -> Result<()> {
-        match readers {
-            Readers::Everyone => Ok(()),
-            Readers::Members => self.audience(site, caller).await.map(drop),
-            Readers::Staff if caller.is_editor() => Ok(()),
-            Readers::Staff => Err(Fault::new(Code::Forbidden)),
-        }
-    }
-
-    /// Lets the caller pass if they may see a member. One's own id and those that who runs the site names are not
-    /// looked up.
-    ///
-    /// # Errors
-    /// As [`Identity::member_see`].
-    pub(crate) async fn see(&self, site: &Site, caller: &Caller, id: &MemberId) -> Result<()> {
-        match is_own(caller, id) || caller.is_editor() {
-            true => Ok(()),
-            false => self.member_see(site, caller, id).await.map(drop),
-        }
+        audience(site, caller).await
     }
 
     /// A member as the caller may see them: whole for themselves and those who run the site, else what
@@ -112,52 +72,108 @@ impl Identity {
     /// # Errors
     /// [`Code::NotFound`] for a member whom the caller can't see; [`Code::BlockedByMember`].
     pub async fn member_see(&self, site: &Site, caller: &Caller, id: &MemberId) -> Result<(Member, Audience)> {
-        let missing = || Fault::new(Code::NotFound);
-        let member = self.member_get(site, id).await?.filter(member::is_there).ok_or_else(missing)?;
-        if is_own(caller, &member.id) || caller.is_editor() {
-            return Ok((member, Audience::Staff));
-        }
-        self.audience(site, caller).await.map_err(|it| if it.code() == Code::Forbidden { missing() } else { it })?;
-        if member.status != Status::Active || !member.is_public {
-            return Err(missing());
-        }
-        if let Caller::Member { id: own, .. } = caller
-            && self.is_blocked_by(site, &member.id, own).await?
-        {
-            return Err(Fault::new(Code::BlockedByMember));
-        }
-        Ok((member, Audience::Public))
+        see_member(site, caller, id).await
     }
+}
 
-    /// Those of these members whom the caller may see, as [`Identity::member_see`] has it; for oneself
-    /// and those who run the site nobody is looked up.
-    pub(crate) async fn members_seen(&self, site: &Site, caller: &Caller, ids: &[String]) -> Result<HashSet<String>> {
-        if caller.is_editor() {
-            return Ok(ids.iter().cloned().collect());
-        }
-        let own = match caller {
-            Caller::Member { id, .. } => Some(id.as_str()),
-            _ => None,
-        };
-        let is_own = |id: &String| own == Some(id.as_str());
-        let mut seen: HashSet<String> = ids.iter().filter(|it| is_own(it)).cloned().collect();
-        let audience = match self.audience(site, caller).await {
-            Err(fault) if fault.code() == Code::Forbidden => return Ok(seen),
-            audience => audience?,
-        };
-        let is = |id: &String| MemberFilter::Is(MemberField::Id, "=", Operand::Text(id.clone()));
-        let others = without_nul(ids).iter().filter(|it| !is_own(it)).map(is).collect();
-        let query = MemberQuery {
-            filter: MemberFilter::Any(others),
-            limit: ids.len() as u32,
-            window: Window::After(String::new()),
-            ..Default::default()
-        };
-        let shown = self.member_query(site, audience, &query).await?.members;
-        let shown: Vec<String> = shown.into_iter().map(|it| it.id.as_str().to_owned()).collect();
-        let filter = TieFilter::new(Some(shown.clone()), Some(own.into_iter().map(str::to_owned).collect()));
-        let blocks = self.tie_all(site, Bond::Block.name(), &filter).await?;
-        seen.extend(shown.into_iter().filter(|id| !blocks.iter().any(|it| it.holder == *id)));
-        Ok(seen)
+/// What [`Identity::privacy_get`] does.
+pub(crate) async fn of_site(site: &Site) -> Result<Value> {
+    let site_id = site.id.clone();
+    let noun = site.read(Lane::Point, move |tx| boxed!(noun::get(tx, &site_id, &SETTINGS, ID).await)).await?;
+    let mut settings = json!({ "id": site.id, "revision": "0" });
+    for (name, usual) in SETTINGS.defaults {
+        settings[*name] = json!(noun.as_ref().and_then(|it| it.text(name)).unwrap_or(usual));
     }
+    if let Some(noun) = noun {
+        settings["revision"] = json!(noun.revision.to_string());
+        settings["updatedDate"] = json!(iso_from_millis(noun.updated));
+    }
+    Ok(settings)
+}
+
+/// What [`Identity::audience`] does.
+pub(crate) async fn audience(site: &Site, caller: &Caller) -> Result<Audience> {
+    if caller.is_editor() {
+        return Ok(Audience::Staff);
+    }
+    if !caller.is_member() && of_site(site).await?["publicMemberVisibility"] != "VISIBLE_TO_ALL" {
+        return Err(Fault::new(Code::Forbidden));
+    }
+    Ok(Audience::Public)
+}
+
+/// Lets the caller pass if they read what these readers do.
+///
+/// # Errors
+/// [`Code::Forbidden`].
+pub(crate) async fn admit(site: &Site, caller: &Caller, readers: Readers) -> Result<()> {
+    match readers {
+        Readers::Everyone => Ok(()),
+        Readers::Members => audience(site, caller).await.map(drop),
+        Readers::Staff if caller.is_editor() => Ok(()),
+        Readers::Staff => Err(Fault::new(Code::Forbidden)),
+    }
+}
+
+/// Lets the caller pass if they may see a member. One's own id and those that who runs the site names are not
+/// looked up.
+///
+/// # Errors
+/// As [`Identity::member_see`].
+pub(crate) async fn check_seen(site: &Site, caller: &Caller, id: &MemberId) -> Result<()> {
+    match is_own(caller, id) || caller.is_editor() {
+        true => Ok(()),
+        false => see_member(site, caller, id).await.map(drop),
+    }
+}
+
+/// What [`Identity::member_see`] does.
+pub(crate) async fn see_member(site: &Site, caller: &Caller, id: &MemberId) -> Result<(Member, Audience)> {
+    let missing = || Fault::new(Code::NotFound);
+    let member = member::find(site, id).await?.filter(member::is_there).ok_or_else(missing)?;
+    if is_own(caller, &member.id) || caller.is_editor() {
+        return Ok((member, Audience::Staff));
+    }
+    audience(site, caller).await.map_err(|it| if it.code() == Code::Forbidden { missing() } else { it })?;
+    if member.status != Status::Active || !member.is_public {
+        return Err(missing());
+    }
+    if let Caller::Member { id: own, .. } = caller
+        && bond::is_blocked_by(site, &member.id, own).await?
+    {
+        return Err(Fault::new(Code::BlockedByMember));
+    }
+    Ok((member, Audience::Public))
+}
+
+/// Those of these members whom the caller may see, as [`Identity::member_see`] has it; for oneself
+/// and those who run the site nobody is looked up.
+pub(crate) async fn see_members(site: &Site, caller: &Caller, ids: &[String]) -> Result<HashSet<String>> {
+    if caller.is_editor() {
+        return Ok(ids.iter().cloned().collect());
+    }
+    let own = match caller {
+        Caller::Member { id, .. } => Some(id.as_str()),
+        _ => None,
+    };
+    let is_own = |id: &String| own == Some(id.as_str());
+    let mut seen: HashSet<String> = ids.iter().filter(|it| is_own(it)).cloned().collect();
+    let audience = match audience(site, caller).await {
+        Err(fault) if fault.code() == Code::Forbidden => return Ok(seen),
+        audience => audience?,
+    };
+    let is = |id: &String| MemberFilter::Is(MemberField::Id, "=", Operand::Text(id.clone()));
+    let others = without_nul(ids).iter().filter(|it| !is_own(it)).map(is).collect();
+    let query = MemberQuery {
+        filter: MemberFilter::Any(others),
+        limit: ids.len() as u32,
+        window: Window::After(String::new()),
+        ..Default::default()
+    };
+    let shown = list::find(site, audience, &query).await?.members;
+    let shown: Vec<String> = shown.into_iter().map(|it| it.id.as_str().to_owned()).collect();
+    let filter = TieFilter::new(Some(shown.clone()), Some(own.into_iter().map(str::to_owned).collect()));
+    let blocks = tie::all_of(site, Bond::Block.name(), &filter).await?;
+    seen.extend(shown.into_iter().filter(|id| !blocks.iter().any(|it| it.holder == *id)));
+    Ok(seen)
 }

@@ -1,7 +1,14 @@
 //! Reports on members.
 
-use crate::Identity;
-use crate::community::{Bond, PAGE, TieFilter, Ties, decides, kind::Readers, malformed, tie::Tie};
+use crate::{
+    Identity,
+    community::{
+        Bond, PAGE, TieFilter, Ties, bond, decides,
+        kind::Readers,
+        malformed, privacy,
+        tie::{self, Tie},
+    },
+};
 use serde_json::{Map, Value, json};
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_sql::params;
@@ -17,6 +24,7 @@ impl Identity {
     /// # Errors
     /// [`Code::Validation`]; as [`Identity::bond_make`].
     pub async fn member_report(&self, site: &Site, caller: &Caller, other: &str, reason: &Value) -> Result<Tie> {
+        let core = &self.core;
         let category = reason["category"].as_str().unwrap_or("UNKNOWN");
         if !CATEGORIES.contains(&category) {
             return Err(malformed("memberReport.reason.category", "there is no such category"));
@@ -28,7 +36,7 @@ impl Identity {
         }
         let reason = json!({ "category": category, "description": text });
         let doc = Map::from_iter([("reason".to_owned(), reason)]);
-        let made = self.bond_make(site, caller, Bond::Report, other, doc).await?;
+        let made = bond::make(core, site, caller, Bond::Report, other, doc).await?;
         made.ok_or_else(|| Fault::new(Code::AlreadyExists))
     }
 
@@ -43,9 +51,9 @@ impl Identity {
         reported: Vec<String>,
         (limit, cursor): (u32, &str),
     ) -> Result<Ties> {
-        self.admit(site, caller, Readers::Staff).await?;
+        privacy::admit(site, caller, Readers::Staff).await?;
         let filter = TieFilter::new(None, Some(reported).filter(|it| !it.is_empty()));
-        self.tie_list(site, Bond::Report.name(), &filter, limit, cursor).await
+        tie::list(site, Bond::Report.name(), &filter, limit, cursor).await
     }
 
     /// Members who were reported, by id, each with how often and when last; those behind `after`.

@@ -1,7 +1,9 @@
 //! Roles that members have, by their keys and titles.
 
-use crate::Identity;
-use crate::community::{Granted, Noun, TieFilter, is_own, kind::ROLE, noun};
+use crate::{
+    Identity,
+    community::{Granted, Noun, TieFilter, grant, is_own, kind::ROLE, noun, privacy, tie},
+};
 use stoa_kernel::{Caller, MemberId, Result};
 use stoa_store::{Lane, Site, boxed};
 
@@ -20,10 +22,10 @@ impl Identity {
     /// [`stoa_kernel::Code::Forbidden`].
     pub async fn member_roles(&self, site: &Site, caller: &Caller, whose: &str) -> Result<Vec<RoleHeld>> {
         if !is_own(caller, &MemberId::from(whose)) {
-            self.admit(site, caller, Granted::Role.readers()).await?;
+            privacy::admit(site, caller, Granted::Role.readers()).await?;
         }
-        let ties = self.tie_all(site, ROLE.name, &TieFilter::of(vec![whose.to_owned()])).await?;
-        let roles = self.roles(site).await?;
+        let ties = tie::all_of(site, ROLE.name, &TieFilter::of(vec![whose.to_owned()])).await?;
+        let roles = roles(site).await?;
         Ok(ties.into_iter().map(|it| held(&roles, it.target)).collect())
     }
 
@@ -38,16 +40,16 @@ impl Identity {
         members: Vec<String>,
         field: &str,
     ) -> Result<Vec<(String, Vec<RoleHeld>)>> {
-        let all = self.granted_of(site, caller, Granted::Role, members, field).await?;
-        let roles = self.roles(site).await?;
+        let all = grant::granted_of(site, caller, Granted::Role, members, field).await?;
+        let roles = roles(site).await?;
         let named = |keys: Vec<String>| keys.into_iter().map(|it| held(&roles, it)).collect();
         Ok(all.into_iter().map(|(id, keys)| (id, named(keys))).collect())
     }
+}
 
-    async fn roles(&self, site: &Site) -> Result<Vec<Noun>> {
-        let site_id = site.id.clone();
-        site.read(Lane::Scan, move |tx| boxed!(noun::all(tx, &site_id, &ROLE).await)).await
-    }
+async fn roles(site: &Site) -> Result<Vec<Noun>> {
+    let site_id = site.id.clone();
+    site.read(Lane::Scan, move |tx| boxed!(noun::all(tx, &site_id, &ROLE).await)).await
 }
 
 fn held(roles: &[Noun], key: String) -> RoleHeld {

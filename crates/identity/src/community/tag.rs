@@ -1,7 +1,9 @@
 //! Tags of the badges that members have.
 
-use crate::Identity;
-use crate::community::{AT_ONCE, TieFilter, decides, kind::BADGE, malformed, tie};
+use crate::{
+    Identity,
+    community::{AT_ONCE, TieFilter, decides, kind::BADGE, malformed, tie},
+};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use stoa_kernel::{Caller, Result};

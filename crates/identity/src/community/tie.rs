@@ -1,8 +1,7 @@
 //! Ties: what joins a member to another member or to a noun, by one statement either way. Who may read and write
 //! them is said by what they mean: [`super::Granted`] and [`super::Bond`], whose name is the kind of tie here.
 
-use crate::Identity;
-use crate::community::own_id;
+use crate::{Core, community::own_id};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -129,7 +128,7 @@ fn read(row: &Row<'_>) -> Result<Tie, stoa_store::Error> {
 /// # Errors
 /// [`Code::TooMany`].
 pub(crate) async fn put(
-    me: &Identity,
+    core: &Core,
     tx: &mut Tx<'_>,
     site: &SiteId,
     kind: &'static str,
@@ -142,7 +141,7 @@ pub(crate) async fn put(
         return Err(Fault::new(Code::TooMany));
     }
     let (holder, target) = (holder.to_owned(), target.to_owned());
-    let tie = Tie { id: me.world().uuid(), holder, target, doc, created: me.now() };
+    let tie = Tie { id: core.world().uuid(), holder, target, doc, created: core.now() };
     let sql = "insert into stoa.member_tie (site, kind, holder, target, id, doc, created) \
                values ($1, $2, $3, $4, $5, $6, $7) on conflict (site, kind, holder, target) do nothing";
     let text = Value::Object(tie.doc.clone()).to_string();
@@ -224,71 +223,67 @@ pub(crate) fn without_nul(ids: &[String]) -> Vec<String> {
     ids.iter().filter(|it| !it.contains('\0')).cloned().collect()
 }
 
-impl Identity {
-    /// A page of ties, ordered by holder and target; `cursor` as the page before gave it, or empty.
-    ///
-    /// # Errors
-    /// [`Code::CursorInvalid`].
-    pub(crate) async fn tie_list(
-        &self,
-        site: &Site,
-        kind: &'static str,
-        filter: &TieFilter,
-        limit: u32,
-        cursor: &str,
-    ) -> Result<Ties> {
-        let (after, limit) = (read_cursor(cursor)?, limit.clamp(1, PAGE) as usize);
+/// A page of ties, ordered by holder and target; `cursor` as the page before gave it, or empty.
+///
+/// # Errors
+/// [`Code::CursorInvalid`].
+pub(crate) async fn list(
+    site: &Site,
+    kind: &'static str,
+    filter: &TieFilter,
+    limit: u32,
+    cursor: &str,
+) -> Result<Ties> {
+    let (after, limit) = (read_cursor(cursor)?, limit.clamp(1, PAGE) as usize);
+    let (site_id, filter) = (site.id.clone(), filter.clone());
+    let read =
+        site.read(Lane::Scan, move |tx| boxed!(page(tx, &site_id, kind, &filter, after.as_ref(), limit + 1).await));
+    Ok(Ties::cut(read.await?, limit))
+}
+
+/// All ties of a filter, in the order of holder and target.
+pub(crate) async fn all_of(site: &Site, kind: &'static str, filter: &TieFilter) -> Result<Vec<Tie>> {
+    let mut all: Vec<Tie> = Vec::new();
+    loop {
+        let after = all.last().map(Tie::place);
         let (site_id, filter) = (site.id.clone(), filter.clone());
         let read =
-            site.read(Lane::Scan, move |tx| boxed!(page(tx, &site_id, kind, &filter, after.as_ref(), limit + 1).await));
-        Ok(Ties::cut(read.await?, limit))
-    }
-
-    /// All ties of a filter, in the order of holder and target.
-    pub(crate) async fn tie_all(&self, site: &Site, kind: &'static str, filter: &TieFilter) -> Result<Vec<Tie>> {
-        let mut all: Vec<Tie> = Vec::new();
-        loop {
-            let after = all.last().map(Tie::place);
-            let (site_id, filter) = (site.id.clone(), filter.clone());
-            let read = site
-                .read(Lane::Scan, move |tx| boxed!(page(tx, &site_id, kind, &filter, after.as_ref(), AT_ONCE).await));
-            let some = read.await?;
-            let is_last = some.len() < AT_ONCE;
-            all.extend(some);
-            if is_last {
-                return Ok(all);
-            }
+            site.read(Lane::Scan, move |tx| boxed!(page(tx, &site_id, kind, &filter, after.as_ref(), AT_ONCE).await));
+        let some = read.await?;
+        let is_last = some.len() < AT_ONCE;
+        all.extend(some);
+        if is_last {
+            return Ok(all);
         }
     }
+}
 
-    /// Which of the others one is tied to, and which of them are tied to one.
-    pub(crate) async fn tie_between(
-        &self,
-        site: &Site,
-        kind: &'static str,
-        one: &str,
-        others: &[String],
-    ) -> Result<(HashSet<String>, HashSet<String>)> {
-        let (site_id, one, others) = (site.id.clone(), one.to_owned(), without_nul(others));
-        let found = site.read(Lane::Scan, move |tx| {
-            boxed!({
-                let dialect = tx.dialect();
-                let way = |other: &str, own: &str| {
-                    let is_other = dialect.any_of(other, "$4");
-                    format!(
-                        "select '{other}', {other} from stoa.member_tie \
-                         where site = $1 and kind = $2 and {own} = $3 and {is_other}"
-                    )
-                };
-                let sql = format!("{} union all {}", way("target", "holder"), way("holder", "target"));
-                let read = |row: &Row<'_>| Ok((row.text(0)? == "target", row.get::<String>(1)?));
-                Ok(tx.rows(&sql, &params![&site_id, kind, one, others], read).await?)
-            })
-        });
-        let (targets, holders): (Vec<_>, Vec<_>) = found.await?.into_iter().partition(|it| it.0);
-        let ids = |list: Vec<(bool, String)>| list.into_iter().map(|it| it.1).collect();
-        Ok((ids(targets), ids(holders)))
-    }
+/// Which of the others one is tied to, and which of them are tied to one.
+pub(crate) async fn is_tied(
+    site: &Site,
+    kind: &'static str,
+    one: &str,
+    others: &[String],
+) -> Result<(HashSet<String>, HashSet<String>)> {
+    let (site_id, one, others) = (site.id.clone(), one.to_owned(), without_nul(others));
+    let found = site.read(Lane::Scan, move |tx| {
+        boxed!({
+            let dialect = tx.dialect();
+            let way = |other: &str, own: &str| {
+                let is_other = dialect.any_of(other, "$4");
+                format!(
+                    "select '{other}', {other} from stoa.member_tie \
+                     where site = $1 and kind = $2 and {own} = $3 and {is_other}"
+                )
+            };
+            let sql = format!("{} union all {}", way("target", "holder"), way("holder", "target"));
+            let read = |row: &Row<'_>| Ok((row.text(0)? == "target", row.get::<String>(1)?));
+            Ok(tx.rows(&sql, &params![&site_id, kind, one, others], read).await?)
+        })
+    });
+    let (targets, holders): (Vec<_>, Vec<_>) = found.await?.into_iter().partition(|it| it.0);
+    let ids = |list: Vec<(bool, String)>| list.into_iter().map(|it| it.1).collect();
+    Ok((ids(targets), ids(holders)))
 }
 
 fn write_cursor(holder: &str, target: &str) -> String {

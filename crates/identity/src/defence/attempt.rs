@@ -5,14 +5,16 @@
 //! whether or not there is such an account.
 
 use crate::{
-    Identity, audit,
+    Core, audit,
     defence::{
-        device::Marks,
+        device::{self, Marks},
         throttle::{Tried, Try},
     },
     member::{self, Member},
+    operator,
 };
 use std::net::IpAddr;
+use std::sync::Arc;
 use stoa_kernel::{Caller, Email, Result, VisitorId};
 use stoa_store::{Site, boxed};
 
@@ -46,65 +48,63 @@ impl Account<'_> {
     }
 }
 
-impl Identity {
-    /// Counts a try at a password before it is looked at.
-    ///
-    /// # Errors
-    /// [`stoa_kernel::Code::Throttled`] when the address, the account or the site had too many and the
-    /// account does not know the browser.
-    pub(crate) async fn sign_in_attempt(&self, site: &Site, attempt: &Attempt, account: Account<'_>) -> Result<Try> {
-        let (throttle, now) = (&self.core.throttle, self.now());
-        match throttle.attempt(Tried::SignIn, now, &site.id, attempt.address, &account.name()) {
-            Ok(tried) => {
-                if tried.is_last_free {
-                    self.lockout_note(site, attempt, account).await?;
-                }
-                Ok(tried)
+/// Counts a try at a password before it is looked at.
+///
+/// # Errors
+/// [`stoa_kernel::Code::Throttled`] when the address, the account or the site had too many and the
+/// account does not know the browser.
+pub(crate) async fn sign_in(core: &Arc<Core>, site: &Site, attempt: &Attempt, account: Account<'_>) -> Result<Try> {
+    let (throttle, now) = (&core.throttle, core.now());
+    match throttle.attempt(Tried::SignIn, now, &site.id, attempt.address, &account.name()) {
+        Ok(tried) => {
+            if tried.is_last_free {
+                note_lockout(core, site, attempt, account).await?;
             }
-            Err(refused) => match self.known_browser(site, attempt, account).await? {
-                Some(device) => throttle.attempt_known(now, &site.id, &device),
-                None => Err(refused),
-            },
+            Ok(tried)
         }
+        Err(refused) => match known_browser(core, site, attempt, account).await? {
+            Some(device) => throttle.attempt_known(now, &site.id, &device),
+            None => Err(refused),
+        },
     }
+}
 
-    /// A new password makes what was guessed before worthless.
-    pub(crate) fn sign_in_unlock(&self, site: &Site, member: &Member) {
-        if let Some(email) = Email::parse(&member.email) {
-            self.core.throttle.unlock(&site.id, &Account::Member(&email).name());
-        }
+/// A new password makes what was guessed before worthless.
+pub(crate) fn unlock(core: &Core, site: &Site, member: &Member) {
+    if let Some(email) = Email::parse(&member.email) {
+        core.throttle.unlock(&site.id, &Account::Member(&email).name());
     }
+}
 
-    async fn known_browser(&self, site: &Site, attempt: &Attempt, account: Account<'_>) -> Result<Option<Vec<u8>>> {
-        let subject = match account {
-            Account::Member(email) => self.member_by_email(site, email).await?.map(|it| it.id.as_str().to_owned()),
-            Account::Person(email) => self.person_by_email(email).await?.map(|it| it.person.device_subject()),
-        };
-        // Looked up for nobody as well.
-        let subject = subject.unwrap_or_else(|| self.world().uuid());
-        self.device_find(site, &subject, &attempt.marks, attempt.address).await
-    }
+async fn known_browser(core: &Core, site: &Site, attempt: &Attempt, account: Account<'_>) -> Result<Option<Vec<u8>>> {
+    let subject = match account {
+        Account::Member(email) => member::find_by_email(site, email).await?.map(|it| it.id.as_str().to_owned()),
+        Account::Person(email) => operator::find_by_email(core, email).await?.map(|it| it.person.device_subject()),
+    };
+    // Looked up for nobody as well.
+    let subject = subject.unwrap_or_else(|| core.world().uuid());
+    device::find(core, site, &subject, &attempt.marks, attempt.address).await
+}
 
-    /// Notes that others than the owner may be guessing, whether or not there is such a member.
-    async fn lockout_note(&self, site: &Site, attempt: &Attempt, account: Account<'_>) -> Result<()> {
-        let (me, place, address) = (self.clone(), site.id.clone(), attempt.address);
-        let visitor = attempt.visitor.clone().unwrap_or_else(|| VisitorId::from(""));
-        let email = match account {
-            Account::Member(email) => Some(email.clone()),
-            Account::Person(_) => None,
-        };
-        site.write(move |tx| {
-            let (me, site, email) = (me.clone(), place.clone(), email.clone());
-            let actor = Caller::Visitor { id: visitor.clone(), client: None };
-            boxed!({
-                let member = match email {
-                    Some(email) => member::by_email(tx, &site, &email).await?.map(|it| it.id),
-                    None => None,
-                };
-                let event = audit::Event::SignInSlowed;
-                audit::note(&me, tx, &site, event, &actor, member.as_ref(), Some(address)).await
-            })
+/// Notes that others than the owner may be guessing, whether or not there is such a member.
+async fn note_lockout(core: &Arc<Core>, site: &Site, attempt: &Attempt, account: Account<'_>) -> Result<()> {
+    let (me, place, address) = (core.clone(), site.id.clone(), attempt.address);
+    let visitor = attempt.visitor.clone().unwrap_or_else(|| VisitorId::from(""));
+    let email = match account {
+        Account::Member(email) => Some(email.clone()),
+        Account::Person(_) => None,
+    };
+    site.write(move |tx| {
+        let (me, site, email) = (me.clone(), place.clone(), email.clone());
+        let actor = Caller::Visitor { id: visitor.clone(), client: None };
+        boxed!({
+            let member = match email {
+                Some(email) => member::by_email(tx, &site, &email).await?.map(|it| it.id),
+                None => None,
+            };
+            let event = audit::Event::SignInSlowed;
+            audit::note(&me, tx, &site, event, &actor, member.as_ref(), Some(address)).await
         })
-        .await
-    }
+    })
+    .await
 }

@@ -7,8 +7,13 @@
 //!
 //! A site that has a provider (`provider`) takes the provider's tokens instead, and no work.
 
-use super::captcha_provider::{self, Provider};
-use crate::{Identity, defence::attempt::Attempt, policy, token::signing::Purpose};
+use super::captcha_provider::Provider;
+use crate::{
+    Core, Identity,
+    defence::{attempt::Attempt, captcha_provider},
+    policy,
+    token::signing::Purpose,
+};
 use ring::digest;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -50,87 +55,88 @@ impl Identity {
     /// # Errors
     /// [`Code::Internal`] when there is no key to sign with.
     pub async fn captcha_challenge(&self, site: &Site) -> Result<Value> {
-        if let Some(provider) = self.captcha_provider(site).await? {
+        let core = &self.core;
+        if let Some(provider) = captcha_provider::of_site(site).await? {
             return Ok(provider.public());
         }
-        let until = self.now() + LIFE;
-        let nonce = self.world().token::<16>();
+        let until = core.now() + LIFE;
+        let nonce = core.world().token::<16>();
         let claims = Claims { aud: site.id.clone(), until, bits: BITS, nonce };
-        let challenge = self.core.keys.sign(Purpose::Captcha, &claims)?;
+        let challenge = core.keys.sign(Purpose::Captcha, &claims)?;
         let expires = iso_from_millis(until);
         Ok(json!({ "kind": captcha_provider::WORK, "challenge": challenge, "bits": BITS, "expires": expires }))
     }
+}
 
-    /// Lets a request pass that answers what the site asks, or any when it asks for nothing.
-    ///
-    /// # Errors
-    /// [`Code::CaptchaMissing`]; [`Code::CaptchaInvalid`] for an answer that is wrong, too old, another
-    /// site's or used; [`Code::Throttled`] for too many of them; [`Code::Unavailable`] when the provider
-    /// gives no verdict.
-    pub(crate) async fn captcha_admit(&self, site: &Site, attempt: &Attempt) -> Result<()> {
-        let answer = attempt.captcha.as_deref().filter(|it| !it.is_empty());
-        let asked = self.captcha_asked(site, answer).await?;
-        if matches!(asked, Asked::Nothing) {
-            return Ok(());
-        }
-        let wrong = || Fault::new(Code::CaptchaInvalid);
-        let answer = answer.ok_or_else(|| Fault::new(Code::CaptchaMissing))?;
-        let (until, used) = match asked {
-            Asked::Nothing => return Ok(()),
-            // One challenge has many answers.
-            Asked::Work => (self.captcha_read(&site.id, answer), answer.split_once('~').map_or(answer, |it| it.0)),
-            // One that was used needs no question.
-            Asked::Token(_, true) => (None, answer),
-            Asked::Token(..) if answer.len() > LONGEST => (None, answer),
-            Asked::Token(provider, false) => {
-                (self.captcha_ask(&site.id, &provider, attempt.address, answer).await?, answer)
-            }
-        };
-        let (until, id, hash) = (until.ok_or_else(wrong)?, site.id.clone(), TokenHash::of(used));
-        let is_first = site
-            .write(move |tx| {
-                let (id, hash) = (id.clone(), hash.clone());
-                boxed!({
-                    let sql = "insert into stoa.captcha (site, hash, expires) values ($1, $2, $3) \
-                               on conflict (site, hash) do nothing";
-                    Ok(tx.execute(sql, &params![&id, hash, until]).await? == 1)
-                })
-            })
-            .await?;
-        if is_first { Ok(()) } else { Err(wrong()) }
+/// Lets a request pass that answers what the site asks, or any when it asks for nothing.
+///
+/// # Errors
+/// [`Code::CaptchaMissing`]; [`Code::CaptchaInvalid`] for an answer that is wrong, too old, another
+/// site's or used; [`Code::Throttled`] for too many of them; [`Code::Unavailable`] when the provider
+/// gives no verdict.
+pub(crate) async fn admit(core: &Core, site: &Site, attempt: &Attempt) -> Result<()> {
+    let answer = attempt.captcha.as_deref().filter(|it| !it.is_empty());
+    let asked = asked(site, answer).await?;
+    if matches!(asked, Asked::Nothing) {
+        return Ok(());
     }
-
-    /// Reads at once what the site asks, and of a token whether it was used.
-    async fn captcha_asked(&self, site: &Site, answer: Option<&str>) -> Result<Asked> {
-        let (id, hash) = (site.id.clone(), answer.filter(|it| it.len() <= LONGEST).map(TokenHash::of));
-        site.read(Lane::Point, move |tx| {
+    let wrong = || Fault::new(Code::CaptchaInvalid);
+    let answer = answer.ok_or_else(|| Fault::new(Code::CaptchaMissing))?;
+    let (until, used) = match asked {
+        Asked::Nothing => return Ok(()),
+        // One challenge has many answers.
+        Asked::Work => (read(core, &site.id, answer), answer.split_once('~').map_or(answer, |it| it.0)),
+        // One that was used needs no question.
+        Asked::Token(_, true) => (None, answer),
+        Asked::Token(..) if answer.len() > LONGEST => (None, answer),
+        Asked::Token(provider, false) => {
+            (captcha_provider::ask(core, &site.id, &provider, attempt.address, answer).await?, answer)
+        }
+    };
+    let (until, id, hash) = (until.ok_or_else(wrong)?, site.id.clone(), TokenHash::of(used));
+    let is_first = site
+        .write(move |tx| {
+            let (id, hash) = (id.clone(), hash.clone());
             boxed!({
-                if !policy::read(tx, &id).await?.require_captcha {
-                    return Ok(Asked::Nothing);
-                }
-                let Some(provider) = captcha_provider::read(tx, &id).await? else {
-                    return Ok(Asked::Work);
-                };
-                let is_used = match hash {
-                    Some(hash) => is_used(tx, &id, hash).await?,
-                    None => false,
-                };
-                Ok(Asked::Token(Box::new(provider), is_used))
+                let sql = "insert into stoa.captcha (site, hash, expires) values ($1, $2, $3) \
+                           on conflict (site, hash) do nothing";
+                Ok(tx.execute(sql, &params![&id, hash, until]).await? == 1)
             })
         })
-        .await
-    }
+        .await?;
+    if is_first { Ok(()) } else { Err(wrong()) }
+}
 
-    /// Until when an answer counts, when it is right.
-    fn captcha_read(&self, site: &SiteId, answer: &str) -> Option<Millis> {
-        let (challenge, number) = answer.split_once('~')?;
-        if answer.len() > LONGEST || number.is_empty() || !number.bytes().all(|it| it.is_ascii_digit()) {
-            return None;
-        }
-        let claims: Claims = serde_json::from_slice(&self.core.keys.verify(Purpose::Captcha, challenge)?).ok()?;
-        let is_good = claims.aud == *site && self.now() < claims.until && zero_bits(answer) >= claims.bits;
-        is_good.then_some(claims.until)
+/// Reads at once what the site asks, and of a token whether it was used.
+async fn asked(site: &Site, answer: Option<&str>) -> Result<Asked> {
+    let (id, hash) = (site.id.clone(), answer.filter(|it| it.len() <= LONGEST).map(TokenHash::of));
+    site.read(Lane::Point, move |tx| {
+        boxed!({
+            if !policy::read(tx, &id).await?.require_captcha {
+                return Ok(Asked::Nothing);
+            }
+            let Some(provider) = captcha_provider::read(tx, &id).await? else {
+                return Ok(Asked::Work);
+            };
+            let is_used = match hash {
+                Some(hash) => is_used(tx, &id, hash).await?,
+                None => false,
+            };
+            Ok(Asked::Token(Box::new(provider), is_used))
+        })
+    })
+    .await
+}
+
+/// Until when an answer counts, when it is right.
+fn read(core: &Core, site: &SiteId, answer: &str) -> Option<Millis> {
+    let (challenge, number) = answer.split_once('~')?;
+    if answer.len() > LONGEST || number.is_empty() || !number.bytes().all(|it| it.is_ascii_digit()) {
+        return None;
     }
+    let claims: Claims = serde_json::from_slice(&core.keys.verify(Purpose::Captcha, challenge)?).ok()?;
+    let is_good = claims.aud == *site && core.now() < claims.until && zero_bits(answer) >= claims.bits;
+    is_good.then_some(claims.until)
 }
 
 async fn is_used(tx: &mut Tx<'_>, site: &SiteId, hash: TokenHash) -> Result<IsUsed> {

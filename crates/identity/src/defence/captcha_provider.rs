@@ -7,8 +7,12 @@
 //! What the provider says of host and action is not compared with anything: pages of a site may lie
 //! anywhere, and which of them may show its widget is said and checked at the provider, by key.
 
-use crate::{Identity, defence::captcha::LONGEST};
-use crate::{address::Address, defence::throttle::Tried, seal::Sealer};
+use crate::{
+    Core, Identity,
+    address::Address,
+    defence::{captcha::LONGEST, throttle::Tried},
+    seal::Sealer,
+};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -106,9 +110,9 @@ impl Identity {
     /// # Errors
     /// [`Code::Validation`] with everything that is wrong.
     pub async fn captcha_provider_set(&self, site: &Site, draft: &ProviderDraft) -> Result<Provider> {
+        let core = &self.core;
         draft.check()?;
-        let sealed =
-            self.core.captcha.sealer.seal(self.world(), &about(&site.id, &draft.url), draft.secret.expose())?;
+        let sealed = core.captcha.sealer.seal(core.world(), &about(&site.id, &draft.url), draft.secret.expose())?;
         let provider = Provider {
             url: draft.url.clone(),
             visible_key: draft.visible_key.clone(),
@@ -127,8 +131,7 @@ impl Identity {
 
     /// The site's provider, if it has one.
     pub async fn captcha_provider(&self, site: &Site) -> Result<Option<Provider>> {
-        let id = site.id.clone();
-        site.read(Lane::Point, move |tx| boxed!(read(tx, &id).await)).await
+        of_site(site).await
     }
 
     /// Goes back to the proof of work. Its secret is gone then.
@@ -144,55 +147,61 @@ impl Identity {
     /// What everybody may know of a site's captcha.
     pub async fn captcha_public(&self, site: &Site) -> Result<Value> {
         let work = || json!({ "kind": WORK, "visibleSiteKey": null, "invisibleSiteKey": null });
-        Ok(self.captcha_provider(site).await?.map_or_else(work, |it| it.public()))
+        Ok(of_site(site).await?.map_or_else(work, |it| it.public()))
     }
+}
 
-    /// Until when a token is to be remembered, when the provider says that it is good.
-    ///
-    /// # Errors
-    /// [`Code::Throttled`]; [`Code::Unavailable`] when there is no verdict.
-    pub(crate) async fn captcha_ask(
-        &self,
-        site: &SiteId,
-        provider: &Provider,
-        from: IpAddr,
-        token: &str,
-    ) -> Result<Option<Millis>> {
-        debug_assert!(token.len() <= LONGEST);
-        let closed = |why: &str| {
-            // The person can only try again; who runs the server reads why.
-            Fault::new(Code::Unavailable).with("retryAfterSeconds", 5).logged(format!("site {site}: {why}"))
-        };
-        let Asking { sealer, siteverifier } = &self.core.captcha;
-        let sealed = STANDARD.decode(&provider.secret).map_err(Fault::internal)?;
-        let secret = sealer.open(&about(site, &provider.url), &sealed);
-        let secret = secret.ok_or_else(|| closed("the captcha secret doesn't open; set the provider again"))?;
-        let tried = self.core.throttle.attempt(Tried::Captcha, self.now(), site, from, "")?;
-        let question = Siteverify {
-            url: provider.url.clone(),
-            secret: Secret::new(secret),
-            token: Secret::new(token),
-            is_local: Url::parse(&provider.url).is_ok_and(|it| is_local(&it)),
-        };
-        let verdict = match siteverifier.ask(site.as_str(), question).await {
-            Ok(verdict) => verdict,
-            // Nobody is to wait because of a provider; how often it is asked, its lane bounds as well.
-            Err(why) => {
-                self.core.throttle.refund(tried);
-                return Err(closed(&why.0));
-            }
-        };
-        let is_enough = |score: Option<f64>| match provider.minimum_score {
-            Some(minimum) => score.is_some_and(|it| it >= minimum),
-            None => true,
-        };
-        match verdict {
-            Verdict::Good { score } if is_enough(score) => {
-                self.core.throttle.refund(tried);
-                Ok(Some(self.now() + MEMORY))
-            }
-            Verdict::Good { .. } | Verdict::Bad => Ok(None),
+/// What [`Identity::captcha_provider`] does.
+pub(crate) async fn of_site(site: &Site) -> Result<Option<Provider>> {
+    let id = site.id.clone();
+    site.read(Lane::Point, move |tx| boxed!(read(tx, &id).await)).await
+}
+
+/// Until when a token is to be remembered, when the provider says that it is good.
+///
+/// # Errors
+/// [`Code::Throttled`]; [`Code::Unavailable`] when there is no verdict.
+pub(crate) async fn ask(
+    core: &Core,
+    site: &SiteId,
+    provider: &Provider,
+    from: IpAddr,
+    token: &str,
+) -> Result<Option<Millis>> {
+    debug_assert!(token.len() <= LONGEST);
+    let closed = |why: &str| {
+        // The person can only try again; who runs the server reads why.
+        Fault::new(Code::Unavailable).with("retryAfterSeconds", 5).logged(format!("site {site}: {why}"))
+    };
+    let Asking { sealer, siteverifier } = &core.captcha;
+    let sealed = STANDARD.decode(&provider.secret).map_err(Fault::internal)?;
+    let secret = sealer.open(&about(site, &provider.url), &sealed);
+    let secret = secret.ok_or_else(|| closed("the captcha secret doesn't open; set the provider again"))?;
+    let tried = core.throttle.attempt(Tried::Captcha, core.now(), site, from, "")?;
+    let question = Siteverify {
+        url: provider.url.clone(),
+        secret: Secret::new(secret),
+        token: Secret::new(token),
+        is_local: Url::parse(&provider.url).is_ok_and(|it| is_local(&it)),
+    };
+    let verdict = match siteverifier.ask(site.as_str(), question).await {
+        Ok(verdict) => verdict,
+        // Nobody is to wait because of a provider; how often it is asked, its lane bounds as well.
+        Err(why) => {
+            core.throttle.refund(tried);
+            return Err(closed(&why.0));
         }
+    };
+    let is_enough = |score: Option<f64>| match provider.minimum_score {
+        Some(minimum) => score.is_some_and(|it| it >= minimum),
+        None => true,
+    };
+    match verdict {
+        Verdict::Good { score } if is_enough(score) => {
+            core.throttle.refund(tried);
+            Ok(Some(core.now() + MEMORY))
+        }
+        Verdict::Good { .. } | Verdict::Bad => Ok(None),
     }
 }
 

@@ -5,12 +5,13 @@
 //! known by the kind of browser and the network instead, so that not every sign-in is news there.
 
 use crate::{
-    Identity, audit,
+    Core, audit,
     flow::{Browser, Change},
     mail::notice,
     operator::{Person, PersonSession},
 };
 use std::net::IpAddr;
+use std::sync::Arc;
 use stoa_kernel::{MemberId, Millis, Result, Secret, SiteId, TokenHash};
 use stoa_sql::params;
 use stoa_store::{Lane, Site, Tx, boxed};
@@ -38,9 +39,9 @@ pub(crate) struct Device {
 
 impl Device {
     /// `is_framed`: the browser may not keep the cookie.
-    pub(crate) fn of(me: &Identity, browser: &Browser, is_framed: bool) -> Self {
+    pub(crate) fn of(core: &Core, browser: &Browser, is_framed: bool) -> Self {
         let known = browser.device.as_deref().filter(|it| is_ours(it)).map(str::to_owned);
-        let cookie = Secret::new(known.unwrap_or_else(|| me.world().token::<32>()));
+        let cookie = Secret::new(known.unwrap_or_else(|| core.world().token::<32>()));
         let name = name_of(browser.user_agent.as_deref().unwrap_or_default());
         let likeness = is_framed.then(|| likeness(&name, browser.address));
         Self { cookie, likeness, name }
@@ -52,76 +53,74 @@ impl Device {
     }
 }
 
-impl Identity {
-    /// Notes inside the transaction of a sign-in that the member uses this browser. When it is not the
-    /// first one and was not seen before, a notice is put into the queue; answers whether.
-    pub(crate) async fn device_seen(
-        &self,
-        tx: &mut Tx<'_>,
-        site: &Site,
-        member: &MemberId,
-        device: &Device,
-    ) -> Result<bool> {
-        let now = self.now();
-        let sql = "select hash from stoa.device where site = $1 and member = $2 and expires > $3 \
-                   order by created desc limit 100";
-        let known: Vec<Vec<u8>> = tx.rows(sql, &params![&site.id, member, now], |row| row.get(0)).await?;
-        let marks = [Some(device.cookie.expose()), device.likeness.as_deref()];
-        let hashes: Vec<TokenHash> = marks.into_iter().flatten().map(|it| hash_of(member.as_str(), it)).collect();
-        let is_new = !hashes.iter().any(|it| known.contains(&it.to_vec()));
-        for hash in hashes {
-            remember(tx, &site.id, member.as_str(), hash, now).await?;
-        }
-        if known.is_empty() || !is_new {
-            return Ok(false);
-        }
-        notice::new_device(self, tx, &site.id, member, device.name.clone()).await?;
-        Ok(true)
+/// Notes inside the transaction of a sign-in that the member uses this browser. When it is not the
+/// first one and was not seen before, a notice is put into the queue; answers whether.
+pub(crate) async fn note_seen(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &Site,
+    member: &MemberId,
+    device: &Device,
+) -> Result<bool> {
+    let now = core.now();
+    let sql = "select hash from stoa.device where site = $1 and member = $2 and expires > $3 \
+               order by created desc limit 100";
+    let known: Vec<Vec<u8>> = tx.rows(sql, &params![&site.id, member, now], |row| row.get(0)).await?;
+    let marks = [Some(device.cookie.expose()), device.likeness.as_deref()];
+    let hashes: Vec<TokenHash> = marks.into_iter().flatten().map(|it| hash_of(member.as_str(), it)).collect();
+    let is_new = !hashes.iter().any(|it| known.contains(&it.to_vec()));
+    for hash in hashes {
+        remember(tx, &site.id, member.as_str(), hash, now).await?;
     }
+    if known.is_empty() || !is_new {
+        return Ok(false);
+    }
+    notice::new_device(core, tx, &site.id, member, device.name.clone()).await?;
+    Ok(true)
+}
 
-    /// Notes that somebody who runs the site signed in with this browser.
-    pub(crate) async fn device_seen_person(
-        &self,
-        site: &Site,
-        session: &PersonSession,
-        device: &Device,
-        address: IpAddr,
-    ) -> Result<()> {
-        let (me, place, subject) = (self.clone(), site.id.clone(), session.person.device_subject());
-        let (hash, caller) = (hash_of(&subject, device.cookie.expose()), session.caller());
-        site.write(move |tx| {
-            let (me, site, subject, hash) = (me.clone(), place.clone(), subject.clone(), hash.clone());
-            let caller = caller.clone();
-            boxed!({
-                remember(tx, &site, &subject, hash, me.now()).await?;
-                audit::note(&me, tx, &site, audit::Event::PersonSignedIn, &caller, None, Some(address)).await
-            })
+/// Notes that somebody who runs the site signed in with this browser.
+pub(crate) async fn note_operator(
+    core: &Arc<Core>,
+    site: &Site,
+    session: &PersonSession,
+    device: &Device,
+    address: IpAddr,
+) -> Result<()> {
+    let (me, place, subject) = (core.clone(), site.id.clone(), session.person.device_subject());
+    let (hash, caller) = (hash_of(&subject, device.cookie.expose()), session.caller());
+    site.write(move |tx| {
+        let (me, site, subject, hash) = (me.clone(), place.clone(), subject.clone(), hash.clone());
+        let caller = caller.clone();
+        boxed!({
+            remember(tx, &site, &subject, hash, me.now()).await?;
+            audit::note(&me, tx, &site, audit::Event::PersonSignedIn, &caller, None, Some(address)).await
         })
-        .await
-    }
+    })
+    .await
+}
 
-    /// The browser of a request, when somebody has signed in with it before: by its cookie, or by what it
-    /// is like where no cookie could be kept.
-    pub(crate) async fn device_find(
-        &self,
-        site: &Site,
-        subject: &str,
-        marks: &Marks,
-        address: IpAddr,
-    ) -> Result<Option<Vec<u8>>> {
-        let likeness = likeness(&name_of(marks.user_agent.as_deref().unwrap_or_default()), address);
-        let cookie = marks.cookie.as_deref().filter(|it| is_ours(it)).unwrap_or(&likeness);
-        let (id, now) = (site.id.clone(), self.now());
-        let (by_cookie, by_likeness) = (hash_of(subject, cookie), hash_of(subject, &likeness));
-        site.read(Lane::Point, move |tx| {
-            boxed!({
-                let sql = "select hash from stoa.device where site = $1 and hash in ($2, $3) and expires > $4 \
-                           order by hash limit 1";
-                Ok(tx.row(sql, &params![&id, &by_cookie, &by_likeness, now], |row| row.get(0)).await?)
-            })
+/// The browser of a request, when somebody has signed in with it before: by its cookie, or by what it
+/// is like where no cookie could be kept.
+pub(crate) async fn find(
+    core: &Core,
+    site: &Site,
+    subject: &str,
+    marks: &Marks,
+    address: IpAddr,
+) -> Result<Option<Vec<u8>>> {
+    let likeness = likeness(&name_of(marks.user_agent.as_deref().unwrap_or_default()), address);
+    let cookie = marks.cookie.as_deref().filter(|it| is_ours(it)).unwrap_or(&likeness);
+    let (id, now) = (site.id.clone(), core.now());
+    let (by_cookie, by_likeness) = (hash_of(subject, cookie), hash_of(subject, &likeness));
+    site.read(Lane::Point, move |tx| {
+        boxed!({
+            let sql = "select hash from stoa.device where site = $1 and hash in ($2, $3) and expires > $4 \
+                       order by hash limit 1";
+            Ok(tx.row(sql, &params![&id, &by_cookie, &by_likeness, now], |row| row.get(0)).await?)
         })
-        .await
-    }
+    })
+    .await
 }
 
 impl Person {

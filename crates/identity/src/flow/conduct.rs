@@ -1,19 +1,21 @@
 //! The conductor: loads a flow, lets the machine decide, carries out what it says, stores where it stands.
 
-use crate::flow::{
-    Browser, Change, Cookies, Shown,
-    effects::Grant,
-    record::{self, Record},
-    state::{Effect, Event, Finish, State, Turn},
-    step, view,
-    wire::{DoneMessage, FlowInput, Step},
-};
 use crate::{
-    Identity,
+    Core, Identity,
     address::Address,
-    authorize::Sent,
-    defence::device::Device,
-    session::NewSession,
+    authorize::{self, Sent},
+    client,
+    defence::device::{self, Device},
+    flow::{
+        Browser, Change, Cookies, Shown,
+        effects::{self, Grant},
+        record::{self, Record},
+        state::{Effect, Event, Finish, State, Turn},
+        step, view,
+        wire::{DoneMessage, FlowInput, Step},
+    },
+    mail, operator,
+    session::{self, NewSession},
     token::{self, Kind},
 };
 use std::sync::Arc;
@@ -29,8 +31,9 @@ impl Identity {
     /// # Errors
     /// [`Code::StateTokenInvalid`] when it is unknown, over, expired or was begun in another browser.
     pub async fn flow_show(&self, site: &Arc<Site>, token: &str, browser: &Browser) -> Result<Shown> {
-        let record = self.flow_find(site, token, browser).await?;
-        self.flow_conduct(site, token, record, Event::Look, browser).await
+        let core = &self.core;
+        let record = find(core, site, token, browser).await?;
+        conduct(core, site, token, record, Event::Look, browser).await
     }
 
     /// Takes what the person sent and answers what comes next.
@@ -44,134 +47,134 @@ impl Identity {
         input: FlowInput,
         browser: &Browser,
     ) -> Result<Shown> {
-        let record = self.flow_find(site, token, browser).await?;
-        self.flow_conduct(site, token, record, Event::Person(input), browser).await
+        let core = &self.core;
+        let record = find(core, site, token, browser).await?;
+        conduct(core, site, token, record, Event::Person(input), browser).await
     }
+}
 
-    async fn flow_find(&self, site: &Arc<Site>, token: &str, browser: &Browser) -> Result<Record> {
-        if token::site_number(Kind::Flow, token) != Some(site.number) {
-            return Err(Fault::new(Code::StateTokenInvalid));
-        }
-        match record::find(site, TokenHash::of(token), browser.flow.as_deref(), self.now()).await {
-            Err(gone) if gone.code() == Code::StateTokenInvalid && !gone.data().contains_key(record::CLIENT) => {
-                match self.client_first(&site.id).await? {
-                    Some(client) => Err(gone.with(record::CLIENT, client.id.as_str())),
-                    None => Err(gone),
-                }
-            }
-            found => found,
-        }
+async fn find(core: &Core, site: &Arc<Site>, token: &str, browser: &Browser) -> Result<Record> {
+    if token::site_number(Kind::Flow, token) != Some(site.number) {
+        return Err(Fault::new(Code::StateTokenInvalid));
     }
-
-    async fn flow_conduct(
-        &self,
-        site: &Arc<Site>,
-        token: &str,
-        mut record: Record,
-        event: Event,
-        browser: &Browser,
-    ) -> Result<Shown> {
-        let facts = view::facts(&record);
-        let before = record.state.clone();
-        let mut turn = step::step(record.state.clone(), event, &facts);
-        let mut grant = None;
-        for _ in 0..MOST_EFFECTS {
-            let Some(at) = turn.effects.iter().position(|it| !matches!(it, Effect::OpenSession | Effect::Finish(_)))
-            else {
-                break;
-            };
-            let effect = turn.effects.swap_remove(at);
-            let asked = effect.clone();
-            let (outcome, granted) = self.flow_effect(site, &record, effect, browser).await?;
-            if !asked.comes_to(&outcome) {
-                return Err(Fault::internal(format!("{} came to {}", asked.name(), outcome.name())));
-            }
-            grant = granted.or(grant);
-            turn = step::step(turn.state, Event::Outcome(outcome), &facts);
-        }
-        let Turn { state, effects, problems } = turn;
-        let end = effects.into_iter().find_map(|it| match it {
-            Effect::Finish(end) => Some(end),
-            _ => None,
-        });
-        if let Some(end) = end {
-            return self.flow_end(site, token, record, end, grant, browser).await;
-        }
-        if state != before {
-            let (place, row, next) = (site.clone(), record.clone(), state.clone());
-            let is_ours = site
-                .write(move |tx| {
-                    let (site, row, next) = (place.clone(), row.clone(), next.clone());
-                    boxed!(record::advance(tx, &site, &row, &next).await)
-                })
-                .await?;
-            match is_ours {
-                true => record.state = state,
-                // Another tab was quicker: this page shows what that one led to.
-                false => record = self.flow_find(site, token, browser).await?,
+    match record::find(site, TokenHash::of(token), browser.flow.as_deref(), core.now()).await {
+        Err(gone) if gone.code() == Code::StateTokenInvalid && !gone.data().contains_key(record::CLIENT) => {
+            match client::first(core, &site.id).await? {
+                Some(client) => Err(gone.with(record::CLIENT, client.id.as_str())),
+                None => Err(gone),
             }
         }
-        let page = view::page(&record.state, &facts);
-        let view = view::view(site, token, &record, page, problems, &browser.base_url);
-        Ok(Shown { view, cookies: Cookies::default() })
+        found => found,
     }
+}
 
-    /// Ends a flow once: opens the session, issues the code, tells where to go.
-    async fn flow_end(
-        &self,
-        site: &Arc<Site>,
-        token: &str,
-        mut record: Record,
-        end: Finish,
-        grant: Option<Grant>,
-        browser: &Browser,
-    ) -> Result<Shown> {
-        let session_token = match &grant {
-            Some(Grant::Member(it)) => Some(it.clone()),
-            _ => None,
+async fn conduct(
+    core: &Arc<Core>,
+    site: &Arc<Site>,
+    token: &str,
+    mut record: Record,
+    event: Event,
+    browser: &Browser,
+) -> Result<Shown> {
+    let facts = view::facts(&record);
+    let before = record.state.clone();
+    let mut turn = step::step(record.state.clone(), event, &facts);
+    let mut grant = None;
+    for _ in 0..MOST_EFFECTS {
+        let Some(at) = turn.effects.iter().position(|it| !matches!(it, Effect::OpenSession | Effect::Finish(_))) else {
+            break;
         };
-        let device = Device::of(self, browser, false);
-        let (me, place, row, this) = (self.clone(), site.clone(), record.clone(), device.clone());
-        let (cookie, code) = site
+        let effect = turn.effects.swap_remove(at);
+        let asked = effect.clone();
+        let (outcome, granted) = effects::run(core, site, &record, effect, browser).await?;
+        if !asked.comes_to(&outcome) {
+            return Err(Fault::internal(format!("{} came to {}", asked.name(), outcome.name())));
+        }
+        grant = granted.or(grant);
+        turn = step::step(turn.state, Event::Outcome(outcome), &facts);
+    }
+    let Turn { state, effects, problems } = turn;
+    let end = effects.into_iter().find_map(|it| match it {
+        Effect::Finish(end) => Some(end),
+        _ => None,
+    });
+    if let Some(end) = end {
+        return end_flow(core, site, token, record, end, grant, browser).await;
+    }
+    if state != before {
+        let (place, row, next) = (site.clone(), record.clone(), state.clone());
+        let is_ours = site
             .write(move |tx| {
-                let (me, site, row, session_token) = (me.clone(), place.clone(), row.clone(), session_token.clone());
-                let this = this.clone();
-                boxed!({
-                    let gone = || Fault::new(Code::StateTokenInvalid);
-                    if !record::advance(tx, &site, &row, &State::Ended).await? {
-                        return Err(gone());
-                    }
-                    let Some(session_token) = session_token else { return Ok((None, None)) };
-                    let taken = me.session_token_redeem(tx, &site, session_token.expose()).await?;
-                    let (member, visitor) = taken.ok_or_else(gone)?;
-                    let new = NewSession { member: member.clone(), client: None, root: None, visitor };
-                    let (session, cookie) = me.session_create(tx, &site, Kind::Cookie, &new).await?;
-                    me.device_seen(tx, &site, &member, &this).await?;
-                    let code = match &row.context.authorization {
-                        Some(request) => Some(me.code_for(tx, &site, request, &member, &session.root).await?),
-                        None => None,
-                    };
-                    Ok((Some(cookie), code))
-                })
+                let (site, row, next) = (place.clone(), row.clone(), next.clone());
+                boxed!(record::advance(tx, &site, &row, &next).await)
             })
             .await?;
-        let mut cookies = Cookies::default();
-        if let Some(cookie) = cookie {
-            (cookies.session, cookies.device) = (Change::Set(cookie), device.cookie());
-            self.mail_soon(&site.id).await;
+        match is_ours {
+            true => record.state = state,
+            // Another tab was quicker: this page shows what that one led to.
+            false => record = find(core, site, token, browser).await?,
         }
-        if let Some(Grant::Person(person, role)) = &grant {
-            let (session, cookie) = self.person_session_create(&site.id, person, *role).await?;
-            self.device_seen_person(site, &session, &device, browser.address).await?;
-            (cookies.person, cookies.device) = (Change::Set(cookie), device.cookie());
-        }
-        if end == Finish::SignedOut {
-            (cookies.session, cookies.person) = (browser.signed_out(site), Change::Clear);
-        }
-        record.state = State::Ended;
-        let step = last_step(&record, end, code, &browser.base_url);
-        Ok(Shown { view: view::view(site, token, &record, step, Vec::new(), &browser.base_url), cookies })
     }
+    let page = view::page(&record.state, &facts);
+    let view = view::view(site, token, &record, page, problems, &browser.base_url);
+    Ok(Shown { view, cookies: Cookies::default() })
+}
+
+/// Ends a flow once: opens the session, issues the code, tells where to go.
+async fn end_flow(
+    core: &Arc<Core>,
+    site: &Arc<Site>,
+    token: &str,
+    mut record: Record,
+    end: Finish,
+    grant: Option<Grant>,
+    browser: &Browser,
+) -> Result<Shown> {
+    let session_token = match &grant {
+        Some(Grant::Member(it)) => Some(it.clone()),
+        _ => None,
+    };
+    let device = Device::of(core, browser, false);
+    let (me, place, row, this) = (core.clone(), site.clone(), record.clone(), device.clone());
+    let (cookie, code) = site
+        .write(move |tx| {
+            let (me, site, row, session_token) = (me.clone(), place.clone(), row.clone(), session_token.clone());
+            let this = this.clone();
+            boxed!({
+                let gone = || Fault::new(Code::StateTokenInvalid);
+                if !record::advance(tx, &site, &row, &State::Ended).await? {
+                    return Err(gone());
+                }
+                let Some(session_token) = session_token else { return Ok((None, None)) };
+                let taken = session::redeem_token(&me, tx, &site, session_token.expose()).await?;
+                let (member, visitor) = taken.ok_or_else(gone)?;
+                let new = NewSession { member: member.clone(), client: None, root: None, visitor };
+                let (session, cookie) = session::create(&me, tx, &site, Kind::Cookie, &new).await?;
+                device::note_seen(&me, tx, &site, &member, &this).await?;
+                let code = match &row.context.authorization {
+                    Some(request) => Some(authorize::code_for(&me, tx, &site, request, &member, &session.root).await?),
+                    None => None,
+                };
+                Ok((Some(cookie), code))
+            })
+        })
+        .await?;
+    let mut cookies = Cookies::default();
+    if let Some(cookie) = cookie {
+        (cookies.session, cookies.device) = (Change::Set(cookie), device.cookie());
+        mail::soon(core, &site.id).await;
+    }
+    if let Some(Grant::Person(person, role)) = &grant {
+        let (session, cookie) = operator::create_session(core, &site.id, person, *role).await?;
+        device::note_operator(core, site, &session, &device, browser.address).await?;
+        (cookies.person, cookies.device) = (Change::Set(cookie), device.cookie());
+    }
+    if end == Finish::SignedOut {
+        (cookies.session, cookies.person) = (browser.signed_out(site), Change::Clear);
+    }
+    record.state = State::Ended;
+    let step = last_step(&record, end, code, &browser.base_url);
+    Ok(Shown { view: view::view(site, token, &record, step, Vec::new(), &browser.base_url), cookies })
 }
 
 /// Where the person goes at the end.

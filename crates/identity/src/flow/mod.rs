@@ -5,7 +5,7 @@
 
 mod conduct;
 mod effects;
-mod open;
+pub(crate) mod open;
 mod problem;
 mod record;
 pub mod state;
@@ -20,9 +20,9 @@ pub mod wire;
 pub use wire::{FlowInput, FlowKind, FlowStart, FlowView};
 
 use crate::{
-    Identity,
-    operator::PersonSession,
-    session::Session,
+    Core,
+    operator::{self, PersonSession},
+    session::{self, Session},
     token::{Kind, site_number},
 };
 use std::net::IpAddr;
@@ -83,9 +83,9 @@ pub struct Shown {
 
 impl Browser {
     /// The member's session in this browser, when there is one at this site.
-    pub async fn session(&self, identity: &Identity, site: &Site) -> Result<Option<Session>> {
+    pub(crate) async fn session(&self, core: &Core, site: &Site) -> Result<Option<Session>> {
         match &self.session {
-            Some(cookie) => identity.session_by_cookie(site, cookie).await,
+            Some(cookie) => session::by_cookie(core, site, cookie).await,
             None => Ok(None),
         }
     }
@@ -98,8 +98,8 @@ impl Browser {
     }
 
     /// The session of a person who runs this site.
-    pub async fn person(&self, identity: &Identity, site: &Site) -> Result<Option<PersonSession>> {
+    pub(crate) async fn person(&self, core: &Core, site: &Site) -> Result<Option<PersonSession>> {
         let Some(cookie) = &self.person else { return Ok(None) };
-        Ok(identity.person_session_by_cookie(cookie).await?.filter(|it| it.site == site.id))
+        Ok(operator::session_by_cookie(core, cookie).await?.filter(|it| it.site == site.id))
     }
 }

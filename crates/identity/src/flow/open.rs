@@ -1,19 +1,21 @@
 //! How flows begin: from the account pages, from an authorize address, from a link in a message.
 
-use crate::flow::{
-    Beginning, Browser, Change, Cookies, Shown,
-    record::{self, Context, Record},
-    state::State,
-    step::{self, Entry},
-    view,
-    wire::{FlowKind, FlowStart},
-};
 use crate::{
-    Identity,
+    Core, Identity,
     authorize::{Answer, Authorization},
-    client::Client,
+    client::{self, Client},
     defence::throttle::Tried,
+    flow::{
+        Beginning, Browser, Change, Cookies, Shown,
+        record::{self, Context, Record},
+        state::State,
+        step::{self, Entry},
+        view,
+        wire::{FlowKind, FlowStart},
+    },
+    member,
     operator::invite,
+    redirect,
     token::{self, Kind},
 };
 use std::sync::Arc;
@@ -28,16 +30,17 @@ impl Identity {
     /// client's nor this server's, [`Code::LinkInvalid`] for an invitation that is used or expired,
     /// [`Code::NotBuilt`] for kinds that don't begin here; [`Code::Throttled`].
     pub async fn flow_start(&self, site: &Arc<Site>, start: &FlowStart, browser: &Browser) -> Result<Shown> {
+        let core = &self.core;
         let client = match &start.client_id {
-            Some(id) => Some(self.client_of(site, &ClientId::from(id.as_str())).await?),
+            Some(id) => Some(redirect::client_of(core, site, &ClientId::from(id.as_str())).await?),
             None => None,
         };
-        let return_url = self.return_url(client.as_deref(), start.return_url.as_deref(), &browser.base_url)?;
+        let return_url = redirect::return_url(client.as_deref(), start.return_url.as_deref(), &browser.base_url)?;
         let mut context = Context { return_url, client: client.map(|it| it.id.clone()), ..Context::default() };
         let state = match start.kind {
             FlowKind::OwnerSetup => {
                 let token = start.invite.as_deref().unwrap_or_default();
-                let invite = self.invite_get(token).await?;
+                let invite = invite::get(core, token).await?;
                 if invite.site != site.id {
                     return Err(Fault::new(Code::LinkInvalid));
                 }
@@ -45,97 +48,102 @@ impl Identity {
                 // Without an address it is the first link of a site: whoever opens it says who they are.
                 step::begin(Entry::Invited { email: invite.email.map(|it| it.as_str().to_owned()) })
             }
-            kind @ FlowKind::SignOut => step::begin(Entry::Asked { kind, name: self.name_of(site, browser).await? }),
+            kind @ FlowKind::SignOut => step::begin(Entry::Asked { kind, name: name_of(core, site, browser).await? }),
             kind => step::begin(Entry::Asked { kind, name: None }),
         };
         let state = state.ok_or_else(|| Fault::because(Code::NotBuilt, "a flow of this kind begins elsewhere"))?;
-        let (record, begun) = self.flow_insert(site, start.kind, state, context, browser).await?;
+        let (record, begun) = insert(core, site, start.kind, state, context, browser).await?;
         let page = view::page(&record.state, &view::facts(&record));
         let view = view::view(site, begun.token.expose(), &record, page, Vec::new(), &browser.base_url);
         Ok(Shown { view, cookies: begun.cookies })
     }
+}
 
-    /// Begins a flow for a browser that opened an authorize, sign-in or sign-out address.
-    pub(crate) async fn flow_begin(
-        &self,
-        site: &Arc<Site>,
-        kind: FlowKind,
-        authorization: Option<Authorization>,
-        return_url: Option<String>,
-        browser: &Browser,
-    ) -> Result<Beginning> {
-        let name = match kind {
-            FlowKind::SignOut => self.name_of(site, browser).await?,
-            _ => None,
-        };
-        let state = step::begin(Entry::Asked { kind, name }).ok_or_else(|| Fault::new(Code::NotBuilt))?;
-        let context = Context { authorization, return_url, ..Context::default() };
-        Ok(self.flow_insert(site, kind, state, context, browser).await?.1)
-    }
+/// Begins a flow for a browser that opened an authorize, sign-in or sign-out address.
+pub(crate) async fn begin(
+    core: &Core,
+    site: &Arc<Site>,
+    kind: FlowKind,
+    authorization: Option<Authorization>,
+    return_url: Option<String>,
+    browser: &Browser,
+) -> Result<Beginning> {
+    let name = match kind {
+        FlowKind::SignOut => name_of(core, site, browser).await?,
+        _ => None,
+    };
+    let state = step::begin(Entry::Asked { kind, name }).ok_or_else(|| Fault::new(Code::NotBuilt))?;
+    let context = Context { authorization, return_url, ..Context::default() };
+    Ok(insert(core, site, kind, state, context, browser).await?.1)
+}
 
-    /// Begins the flow in which a new password is chosen, for the browser that opened a recovery link.
-    pub(crate) async fn flow_begin_recovery(
-        &self,
-        site: &Arc<Site>,
-        link: &TokenHash,
-        email: String,
-        return_url: Option<String>,
-        browser: &Browser,
-    ) -> Result<Beginning> {
-        let state = step::begin(Entry::Recovers { email }).ok_or_else(|| Fault::new(Code::NotBuilt))?;
-        let context = Context { return_url, link: Some(invite::hex(link)), ..Context::default() };
-        Ok(self.flow_insert(site, FlowKind::Recover, state, context, browser).await?.1)
-    }
+/// Begins the flow in which a new password is chosen, for the browser that opened a recovery link.
+pub(crate) async fn begin_recovery(
+    core: &Core,
+    site: &Arc<Site>,
+    link: &TokenHash,
+    email: String,
+    return_url: Option<String>,
+    browser: &Browser,
+) -> Result<Beginning> {
+    let state = step::begin(Entry::Recovers { email }).ok_or_else(|| Fault::new(Code::NotBuilt))?;
+    let context = Context { return_url, link: Some(invite::hex(link)), ..Context::default() };
+    Ok(insert(core, site, FlowKind::Recover, state, context, browser).await?.1)
+}
 
-    /// Where a browser goes that was signed out: to `url`, or to a page that says so.
-    pub(crate) async fn signed_out(&self, site: &Arc<Site>, url: Option<String>, browser: &Browser) -> Result<Answer> {
-        if let Some(url) = url {
-            return Ok(Answer::SignedOut { url, session: browser.signed_out(site) });
-        }
-        let state = step::begin(Entry::SignedOut).ok_or_else(|| Fault::new(Code::NotBuilt))?;
-        let mut begun = self.flow_insert(site, FlowKind::SignOut, state, Context::default(), browser).await?.1;
-        begun.cookies.session = browser.signed_out(site);
-        Ok(Answer::Flow(begun))
+/// Where a browser goes that was signed out: to `url`, or to a page that says so.
+pub(crate) async fn signed_out(
+    core: &Core,
+    site: &Arc<Site>,
+    url: Option<String>,
+    browser: &Browser,
+) -> Result<Answer> {
+    if let Some(url) = url {
+        return Ok(Answer::SignedOut { url, session: browser.signed_out(site) });
     }
+    let state = step::begin(Entry::SignedOut).ok_or_else(|| Fault::new(Code::NotBuilt))?;
+    let mut begun = insert(core, site, FlowKind::SignOut, state, Context::default(), browser).await?.1;
+    begun.cookies.session = browser.signed_out(site);
+    Ok(Answer::Flow(begun))
+}
 
-    async fn flow_insert(
-        &self,
-        site: &Arc<Site>,
-        kind: FlowKind,
-        state: State,
-        mut context: Context,
-        browser: &Browser,
-    ) -> Result<(Record, Beginning)> {
-        let _tried = self.core.throttle.attempt(Tried::Flow, self.now(), &site.id, browser.address, "")?;
-        let front_end = self.front_end(site, &context).await?;
-        context.client = front_end.as_ref().map(|it| it.id.clone());
-        context.home_url = front_end.and_then(|it| it.home());
-        let token = token::opaque(self.world(), Kind::Flow, site.number);
-        // One cookie serves all flows of a browser, so that two tabs don't end each other's.
-        let known = browser.flow.as_deref().filter(|it| it.len() == 43);
-        let cookie = Secret::new(known.map_or_else(|| self.world().token::<32>(), str::to_owned));
-        let record = Record { hash: TokenHash::of(token.expose()), kind, state, context, revision: 0 };
-        record::insert(site, &record, TokenHash::of(cookie.expose()), self.now()).await?;
-        Ok((record, Beginning { token, cookies: Cookies { flow: Change::Set(cookie), ..Cookies::default() } }))
-    }
+async fn insert(
+    core: &Core,
+    site: &Arc<Site>,
+    kind: FlowKind,
+    state: State,
+    mut context: Context,
+    browser: &Browser,
+) -> Result<(Record, Beginning)> {
+    let _tried = core.throttle.attempt(Tried::Flow, core.now(), &site.id, browser.address, "")?;
+    let front_end = front_end(core, site, &context).await?;
+    context.client = front_end.as_ref().map(|it| it.id.clone());
+    context.home_url = front_end.and_then(|it| it.home());
+    let token = token::opaque(core.world(), Kind::Flow, site.number);
+    // One cookie serves all flows of a browser, so that two tabs don't end each other's.
+    let known = browser.flow.as_deref().filter(|it| it.len() == 43);
+    let cookie = Secret::new(known.map_or_else(|| core.world().token::<32>(), str::to_owned));
+    let record = Record { hash: TokenHash::of(token.expose()), kind, state, context, revision: 0 };
+    record::insert(site, &record, TokenHash::of(cookie.expose()), core.now()).await?;
+    Ok((record, Beginning { token, cookies: Cookies { flow: Change::Set(cookie), ..Cookies::default() } }))
+}
 
-    /// Whom a flow is for: the client that asked, else the one to whose pages it leads back, else the site's first.
-    async fn front_end(&self, site: &Site, context: &Context) -> Result<Option<Arc<Client>>> {
-        let asked = context.authorization.as_ref().map(|it| &it.client).or(context.client.as_ref());
-        if let Some(id) = asked {
-            return Ok(Some(self.client_of(site, id).await?));
-        }
-        let mut all = self.client_list(&site.id).await?;
-        let url = context.return_url.as_deref();
-        let at = all.iter().position(|it| url.is_some_and(|url| it.allows_return(url))).unwrap_or(0);
-        Ok((at < all.len()).then(|| Arc::new(all.swap_remove(at))))
+/// Whom a flow is for: the client that asked, else the one to whose pages it leads back, else the site's first.
+async fn front_end(core: &Core, site: &Site, context: &Context) -> Result<Option<Arc<Client>>> {
+    let asked = context.authorization.as_ref().map(|it| &it.client).or(context.client.as_ref());
+    if let Some(id) = asked {
+        return Ok(Some(redirect::client_of(core, site, id).await?));
     }
+    let mut all = client::list(core, &site.id).await?;
+    let url = context.return_url.as_deref();
+    let at = all.iter().position(|it| url.is_some_and(|url| it.allows_return(url))).unwrap_or(0);
+    Ok((at < all.len()).then(|| Arc::new(all.swap_remove(at))))
+}
 
-    /// Who is signed in, for the question whether to sign out.
-    async fn name_of(&self, site: &Arc<Site>, browser: &Browser) -> Result<Option<String>> {
-        if let Some(session) = browser.session(self, site).await? {
-            return Ok(self.member_get(site, &session.member).await?.map(|it| it.email));
-        }
-        Ok(browser.person(self, site).await?.map(|it| it.person.email))
+/// Who is signed in, for the question whether to sign out.
+async fn name_of(core: &Core, site: &Arc<Site>, browser: &Browser) -> Result<Option<String>> {
+    if let Some(session) = browser.session(core, site).await? {
+        return Ok(member::find(site, &session.member).await?.map(|it| it.email));
     }
+    Ok(browser.person(core, site).await?.map(|it| it.person.email))
 }

@@ -1,7 +1,9 @@
 //! A flow as it is stored: its token and the browser's cookie as hashes, its state as JSON.
 
-use crate::authorize::Authorization;
-use crate::flow::{state::State, wire::FlowKind};
+use crate::{
+    authorize::Authorization,
+    flow::{state::State, wire::FlowKind},
+};
 use serde::{Deserialize, Serialize};
 use stoa_kernel::{ClientId, Code, Fault, Millis, Result, TokenHash};
 use stoa_sql::params;

@@ -2,8 +2,10 @@
 //!
 //! `sign_in.mermaid` beside this file is the picture, `sign_in.txt` every pair; a test compares them.
 
-use crate::flow::wire::{FlowInput, FlowKind, Problem, ProfileInput};
-use crate::policy::Field;
+use crate::{
+    flow::wire::{FlowInput, FlowKind, Problem, ProfileInput},
+    policy::Field,
+};
 use stoa_kernel::{Email, MemberId, Secret};
 
 /// Where a flow stands. Stored as JSON; holds no secret.

@@ -1,11 +1,13 @@
 //! The machine itself: pure, total, and the only place that knows what comes next.
 
-use crate::flow::{
-    problem,
-    state::{Effect, Event, Facts, Finish, Outcome, PasswordReason, State, Turn},
-    wire::{FlowInput, FlowKind, Problem, ProfileInput},
+use crate::{
+    flow::{
+        problem,
+        state::{Effect, Event, Facts, Finish, Outcome, PasswordReason, State, Turn},
+        wire::{FlowInput, FlowKind, Problem, ProfileInput},
+    },
+    policy::Field,
 };
-use crate::policy::Field;
 use stoa_kernel::{Email, Secret};
 
 /// How a flow begins.

@@ -4,14 +4,16 @@
 //! The lists below are made by [`every`]: it does not compile when an enum has a variant that is not
 //! listed, so a new state, input, outcome, effect, kind or entry can't be left out.
 
-use crate::flow::{
-    conduct::MOST_EFFECTS,
-    problem,
-    state::{Effect, Event, Facts, Finish, Outcome, PasswordReason, State, Turn},
-    step::{self, Entry},
-    wire::{FlowInput, FlowKind, ProfileInput},
+use crate::{
+    flow::{
+        conduct::MOST_EFFECTS,
+        problem,
+        state::{Effect, Event, Facts, Finish, Outcome, PasswordReason, State, Turn},
+        step::{self, Entry},
+        wire::{FlowInput, FlowKind, ProfileInput},
+    },
+    policy::Field,
 };
-use crate::policy::Field;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write,

@@ -12,7 +12,7 @@ mod setting;
 mod words;
 
 pub use deliver::Failure;
-pub(crate) use deliver::{Post, keep_delivering};
+pub(crate) use deliver::{Post, keep_delivering, later, soon, url};
 pub(crate) use queue::{Letter, Task, done, enqueue};
 pub(crate) use setting::LONGEST_TAG;
 pub use setting::{MailSetting, Override, is_tag};

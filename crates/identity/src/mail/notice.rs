@@ -2,7 +2,7 @@
 //! Each is put into the queue in the transaction of the change.
 
 use crate::{
-    Identity,
+    Core,
     mail::{Letter, Message, Task, enqueue},
     member::{self, Member},
 };
@@ -10,19 +10,13 @@ use stoa_kernel::{MemberId, Result, SiteId};
 use stoa_store::Tx;
 
 /// A message to a member, in their language.
-pub(crate) async fn send(
-    me: &Identity,
-    tx: &mut Tx<'_>,
-    site: &SiteId,
-    member: &Member,
-    message: Message,
-) -> Result<()> {
-    send_to(me, tx, site, member, &member.email, None, message).await
+pub(crate) async fn send(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member: &Member, message: Message) -> Result<()> {
+    send_to(core, tx, site, member, &member.email, None, message).await
 }
 
 /// The same to another address or in another language, which is put before the member's own.
 pub(crate) async fn send_to(
-    me: &Identity,
+    core: &Core,
     tx: &mut Tx<'_>,
     site: &SiteId,
     member: &Member,
@@ -36,34 +30,40 @@ pub(crate) async fn send_to(
     }
     let [language, own_language] = [language, member.profile.text("language")].map(|it| it.map(str::to_owned));
     let task = Task::Letter(Letter { to: to.to_owned(), language, own_language, message });
-    enqueue(me, tx, site, Some(&member.id), &task).await
+    enqueue(core, tx, site, Some(&member.id), &task).await
 }
 
 /// A sign-in in a browser that the member had not used before.
 pub(crate) async fn new_device(
-    me: &Identity,
+    core: &Core,
     tx: &mut Tx<'_>,
     site: &SiteId,
     member: &MemberId,
     device: String,
 ) -> Result<()> {
     match member::get(tx, site, member).await? {
-        Some(member) => send(me, tx, site, &member, Message::NewDevice { device, at: me.now() }).await,
+        Some(member) => send(core, tx, site, &member, Message::NewDevice { device, at: core.now() }).await,
         None => Ok(()),
     }
 }
 
-pub(crate) async fn password_changed(me: &Identity, tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<()> {
-    send(me, tx, site, member, Message::PasswordChanged { at: me.now() }).await
+pub(crate) async fn password_changed(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<()> {
+    send(core, tx, site, member, Message::PasswordChanged { at: core.now() }).await
 }
 
 /// The address of an account in use was proven. A new member has just typed the code and is not told.
-pub(crate) async fn email_verified(me: &Identity, tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<()> {
-    send(me, tx, site, member, Message::EmailVerified { at: me.now() }).await
+pub(crate) async fn email_verified(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<()> {
+    send(core, tx, site, member, Message::EmailVerified { at: core.now() }).await
 }
 
 /// To the address that the account had before `member` got the one it has now.
-pub async fn email_changed(me: &Identity, tx: &mut Tx<'_>, site: &SiteId, member: &Member, before: &str) -> Result<()> {
-    let message = Message::EmailChanged { email: member.email.clone(), at: me.now() };
-    send_to(me, tx, site, member, before, None, message).await
+pub(crate) async fn email_changed(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    member: &Member,
+    before: &str,
+) -> Result<()> {
+    let message = Message::EmailChanged { email: member.email.clone(), at: core.now() };
+    send_to(core, tx, site, member, before, None, message).await
 }

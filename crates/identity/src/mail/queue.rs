@@ -3,8 +3,7 @@
 //! A row is either a letter or a question that the background has to answer first, so that asking costs
 //! the same whatever the answer is: for whom a recovery link is, which owners are told of somebody.
 
-use crate::Identity;
-use crate::mail::Message;
+use crate::{Core, mail::Message};
 use serde::{Deserialize, Serialize};
 use stoa_kernel::{Fault, MemberId, Millis, Result, SiteId};
 use stoa_sql::params;
@@ -73,9 +72,9 @@ pub(super) struct Taken {
 }
 
 /// Writes down inside a transaction what is to be sent; after the commit the caller says so with
-/// [`Identity::mail_soon`].
+/// [`deliver::soon`].
 pub(crate) async fn enqueue(
-    me: &Identity,
+    core: &Core,
     tx: &mut Tx<'_>,
     site: &SiteId,
     member: Option<&MemberId>,
@@ -84,11 +83,11 @@ pub(crate) async fn enqueue(
     // A member asks the owners once at a time, however often they sign in.
     let id = match (task, member) {
         (Task::Approval, Some(member)) => format!("approval-{member}"),
-        _ => me.world().uuid(),
+        _ => core.world().uuid(),
     };
-    let (now, kind) = (me.now(), task.kind());
+    let (now, kind) = (core.now(), task.kind());
     let text = serde_json::to_string(task).map_err(Fault::internal)?;
-    let sealed = me.core.post.sealer.seal(me.world(), &about(site, &id, kind), &text)?;
+    let sealed = core.post.sealer.seal(core.world(), &about(site, &id, kind), &text)?;
     let sql = "insert into stoa.mail (site, id, kind, member, sealed, created, due, expires, attempts) \
                values ($1, $2, $3, $4, $5, $6, $6, $7, 0) on conflict (site, id) do nothing";
     tx.send(sql, params![site, id, kind, member, sealed, now, now + task.life()]).await?;

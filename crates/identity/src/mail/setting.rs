@@ -5,8 +5,10 @@
 //!   "templates": { "de": { "verification": { "subject": "{code} für {site}", "note": "…" } } } }
 //! ```
 
-use crate::Identity;
-use crate::mail::{Message, words};
+use crate::{
+    Identity,
+    mail::{Message, deliver, words},
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use stoa_kernel::{Caller, Code, Fault, Result, SiteId, Violation};
@@ -154,8 +156,7 @@ impl Override {
 impl Identity {
     /// The site's own words.
     pub async fn mail_setting(&self, site: &Site) -> Result<MailSetting> {
-        let id = site.id.clone();
-        site.read(Lane::Point, move |tx| boxed!(read(tx, &id).await)).await
+        of_site(site).await
     }
 
     /// Replaces the site's own words.
@@ -176,7 +177,8 @@ impl Identity {
 
     /// Every message as it would be sent, by language and kind, for looking at.
     pub async fn mail_preview(&self, site: &Site) -> Result<Vec<(String, &'static str, stoa_outbound::Mail)>> {
-        let (setting, place) = (self.mail_setting(site).await?, self.mail_place(site).await?);
+        let core = &self.core;
+        let (setting, place) = (of_site(site).await?, deliver::place_of(core, site).await?);
         let mut tags: Vec<String> = words::tags().map(str::to_owned).collect();
         tags.extend(setting.templates.keys().filter(|it| words::find(it).is_none()).cloned());
         let examples = Message::examples();
@@ -186,6 +188,12 @@ impl Identity {
         };
         Ok(all.map(mail).collect())
     }
+}
+
+/// What [`Identity::mail_setting`] does.
+pub(crate) async fn of_site(site: &Site) -> Result<MailSetting> {
+    let id = site.id.clone();
+    site.read(Lane::Point, move |tx| boxed!(read(tx, &id).await)).await
 }
 
 pub(super) async fn read(tx: &mut Tx<'_>, site: &SiteId) -> Result<MailSetting> {

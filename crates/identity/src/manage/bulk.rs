@@ -4,8 +4,11 @@
 //! writer. Whoever asks is answered when all is done. Work that is cut off can be asked for again: who has
 //! moved is left out.
 
-use crate::Identity;
-use crate::member::{Audience, Member, MemberFilter, MemberQuery, Move, Window};
+use crate::{
+    Core, Identity, mail,
+    member::{self, Audience, Member, MemberFilter, MemberQuery, Move, Window, list},
+    token::revocation,
+};
 use std::sync::Arc;
 use stoa_kernel::{Caller, Fault, MemberId, Result, SessionId};
 use stoa_sql::params;
@@ -28,69 +31,69 @@ impl Identity {
         filter: MemberFilter,
         step: Move,
     ) -> Result<usize> {
+        let core = &self.core;
         step.allow_for_all(caller)?;
-        let (me, site, caller) = (self.clone(), site.clone(), caller.clone());
-        let work = tokio::spawn(async move { me.members_move_all(&site, &caller, filter, step).await });
+        let (me, site, caller) = (core.clone(), site.clone(), caller.clone());
+        let work = tokio::spawn(async move { move_all(&me, &site, &caller, filter, step).await });
         work.await.unwrap_or_else(|it| Err(Fault::internal(format!("a move of members ended: {it}"))))
     }
+}
 
-    async fn members_move_all(&self, site: &Site, caller: &Caller, filter: MemberFilter, step: Move) -> Result<usize> {
-        let mut query =
-            MemberQuery { filter, limit: PAGE, window: Window::After(String::new()), ..MemberQuery::default() };
-        let mut moved = 0;
-        loop {
-            let page = self.member_query(site, Audience::Staff, &query).await?;
-            let ids: Vec<_> = page.members.into_iter().filter(|it| changes(step, it)).map(|it| it.id).collect();
-            for piece in ids.chunks(PIECE) {
-                moved += self.members_move_piece(site, caller, piece.to_vec(), step).await?;
-            }
-            self.mail_soon(&site.id).await;
-            match page.next {
-                Some(next) => query.window = Window::After(next),
-                None => return Ok(moved),
-            }
+async fn move_all(core: &Arc<Core>, site: &Site, caller: &Caller, filter: MemberFilter, step: Move) -> Result<usize> {
+    let mut query = MemberQuery { filter, limit: PAGE, window: Window::After(String::new()), ..MemberQuery::default() };
+    let mut moved = 0;
+    loop {
+        let page = list::find(site, Audience::Staff, &query).await?;
+        let ids: Vec<_> = page.members.into_iter().filter(|it| changes(step, it)).map(|it| it.id).collect();
+        for piece in ids.chunks(PIECE) {
+            moved += move_piece(core, site, caller, piece.to_vec(), step).await?;
+        }
+        mail::soon(core, &site.id).await;
+        match page.next {
+            Some(next) => query.window = Window::After(next),
+            None => return Ok(moved),
         }
     }
+}
 
-    /// Moves some members in one transaction; sessions that end are refused before it, as in
-    /// [`Identity::member_move`].
-    async fn members_move_piece(&self, site: &Site, caller: &Caller, ids: Vec<MemberId>, step: Move) -> Result<usize> {
-        let before = if step.closes() { self.sessions_of(site, &ids).await? } else { Vec::new() };
-        self.revoke(&before).await?;
-        let (me, site_id, caller) = (self.clone(), site.id.clone(), caller.clone());
-        let (moved, mut ended) = site
-            .write(move |tx| {
-                let (me, site, caller, ids) = (me.clone(), site_id.clone(), caller.clone(), ids.clone());
-                boxed!({
-                    let (mut moved, mut ended) = (0, Vec::new());
-                    for id in &ids {
-                        let Some(member) = crate::member::get(tx, &site, id).await? else { continue };
-                        if changes(step, &member) {
-                            let (_, over) = me.member_move_in(tx, &site, &caller, member, step).await?;
-                            ended.extend(over);
-                            moved += 1;
-                        }
-                    }
-                    Ok((moved, ended))
-                })
-            })
-            .await?;
-        ended.retain(|it| !before.contains(it));
-        self.revoke(&ended).await?;
-        Ok(moved)
-    }
-
-    async fn sessions_of(&self, site: &Site, members: &[MemberId]) -> Result<Vec<SessionId>> {
-        let (id, members) = (site.id.clone(), members.iter().map(|it| it.as_str().to_owned()).collect::<Vec<_>>());
-        site.read(Lane::Point, move |tx| {
+/// Moves some members in one transaction; sessions that end are refused before it, as in
+/// [`Identity::member_move`].
+async fn move_piece(core: &Arc<Core>, site: &Site, caller: &Caller, ids: Vec<MemberId>, step: Move) -> Result<usize> {
+    let before = if step.closes() { sessions_of(site, &ids).await? } else { Vec::new() };
+    revocation::revoke(core, &before).await?;
+    let (me, site_id, caller) = (core.clone(), site.id.clone(), caller.clone());
+    let (moved, mut ended) = site
+        .write(move |tx| {
+            let (me, site, caller, ids) = (me.clone(), site_id.clone(), caller.clone(), ids.clone());
             boxed!({
-                let any = tx.dialect().any_of("member", "$2");
-                let sql = format!("select id from stoa.session where site = $1 and {any} and ended is null");
-                Ok(tx.rows(&sql, &params![&id, members], |row| Ok(SessionId::from(row.text(0)?))).await?)
+                let (mut moved, mut ended) = (0, Vec::new());
+                for id in &ids {
+                    let Some(member) = member::get(tx, &site, id).await? else { continue };
+                    if changes(step, &member) {
+                        let (_, over) = member::make_move_in(&me, tx, &site, &caller, member, step).await?;
+                        ended.extend(over);
+                        moved += 1;
+                    }
+                }
+                Ok((moved, ended))
             })
         })
-        .await
-    }
+        .await?;
+    ended.retain(|it| !before.contains(it));
+    revocation::revoke(core, &ended).await?;
+    Ok(moved)
+}
+
+async fn sessions_of(site: &Site, members: &[MemberId]) -> Result<Vec<SessionId>> {
+    let (id, members) = (site.id.clone(), members.iter().map(|it| it.as_str().to_owned()).collect::<Vec<_>>());
+    site.read(Lane::Point, move |tx| {
+        boxed!({
+            let any = tx.dialect().any_of("member", "$2");
+            let sql = format!("select id from stoa.session where site = $1 and {any} and ended is null");
+            Ok(tx.rows(&sql, &params![&id, members], |row| Ok(SessionId::from(row.text(0)?))).await?)
+        })
+    })
+    .await
 }
 
 fn changes(step: Move, member: &Member) -> bool {

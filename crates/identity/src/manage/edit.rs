@@ -1,14 +1,19 @@
 //! What the members API makes and changes: accounts without a password, profiles, slugs, silence.
 
-use crate::member::{Member, Status, contact, is_there, row, show::Privacy};
 use crate::{
-    Identity, audit,
+    Core, Identity, audit,
     community::privacy,
-    mail::notice,
-    member::profile::{Profile, has_nul},
+    mail::{self, notice},
+    member::{
+        self, Member, Status, contact, is_there,
+        profile::{Profile, has_nul},
+        row,
+        show::Privacy,
+    },
     sign_in::recovery,
 };
 use serde_json::{Map, Value};
+use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Result, Violation};
 use stoa_store::{Site, boxed};
 
@@ -113,6 +118,7 @@ impl Identity {
         email: &str,
         change: MemberChange,
     ) -> Result<Member> {
+        let core = &self.core;
         if !caller.is_privileged() {
             return Err(Fault::new(Code::Forbidden));
         }
@@ -121,7 +127,7 @@ impl Identity {
             Fault::invalid(vec![Violation::new("member.loginEmail", "FORMAT", why).with("type", "EMAIL")])
         })?;
         let change = change.check()?;
-        let (me, site_id, caller) = (self.clone(), site.id.clone(), caller.clone());
+        let (me, site_id, caller) = (core.clone(), site.id.clone(), caller.clone());
         site.write(move |tx| {
             let (me, site, caller) = (me.clone(), site_id.clone(), caller.clone());
             let (email, change) = (email.clone(), change.clone());
@@ -158,9 +164,10 @@ impl Identity {
         id: &MemberId,
         change: MemberChange,
     ) -> Result<Member> {
+        let core = &self.core;
         let change = change.check()?;
-        let (me, goes_public) = (self.clone(), change.goes_public());
-        self.member_edit(site, caller, id, goes_public, move |member| change.apply(member, || me.world().uuid())).await
+        let (me, goes_public) = (core.clone(), change.goes_public());
+        edit(core, site, caller, id, goes_public, move |member| change.apply(member, || me.world().uuid())).await
     }
 
     /// Silences a member, or lets the member speak again.
@@ -168,10 +175,11 @@ impl Identity {
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::NotFound`].
     pub async fn member_mute(&self, site: &Site, caller: &Caller, id: &MemberId, muted: bool) -> Result<Member> {
+        let core = &self.core;
         if !caller.is_privileged() {
             return Err(Fault::new(Code::Forbidden));
         }
-        self.member_edit(site, caller, id, false, move |member| member.muted = muted).await
+        edit(core, site, caller, id, false, move |member| member.muted = muted).await
     }
 
     /// Shows the calling member to others (`join-community`), or to nobody any more.
@@ -179,8 +187,9 @@ impl Identity {
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is a member; [`Code::CommunityClosed`].
     pub async fn member_show(&self, site: &Site, caller: &Caller, shown: bool) -> Result<Member> {
+        let core = &self.core;
         let Caller::Member { id, .. } = caller else { return Err(Fault::new(Code::Forbidden)) };
-        self.member_edit(site, caller, id, shown, move |member| {
+        edit(core, site, caller, id, shown, move |member| {
             let word = if shown { "PUBLIC" } else { "PRIVATE" };
             member.profile.0.insert("privacyStatus".to_owned(), word.into());
         })
@@ -198,7 +207,8 @@ impl Identity {
         id: &MemberId,
         lists: &'static [&'static str],
     ) -> Result<Member> {
-        self.member_edit(site, caller, id, false, move |member| {
+        let core = &self.core;
+        edit(core, site, caller, id, false, move |member| {
             lists.iter().for_each(|it| drop(member.profile.0.remove(*it)));
         })
         .await
@@ -216,6 +226,7 @@ impl Identity {
         id: &MemberId,
         email: &str,
     ) -> Result<Member> {
+        let core = &self.core;
         if !caller.is_privileged() {
             return Err(Fault::new(Code::Forbidden));
         }
@@ -224,54 +235,54 @@ impl Identity {
                 Violation::new("newEmail", "FORMAT", "the email address is not valid").with("type", "EMAIL"),
             ])
         })?;
-        if self.member_by_email(site, &email).await?.is_some_and(|it| it.id != *id) {
+        if member::find_by_email(site, &email).await?.is_some_and(|it| it.id != *id) {
             return Err(Fault::new(Code::EmailTaken));
         }
-        self.member_edit(site, caller, id, false, move |member| {
+        edit(core, site, caller, id, false, move |member| {
             member.email_verified &= Email::parse(&member.email).is_some_and(|it| it == email);
             member.email = email.as_str().to_owned();
         })
         .await
     }
+}
 
-    async fn member_edit(
-        &self,
-        site: &Site,
-        caller: &Caller,
-        id: &MemberId,
-        goes_public: bool,
-        edit: impl Fn(&mut Member) + Send + Sync + 'static,
-    ) -> Result<Member> {
-        let is_self = matches!(caller, Caller::Member { id: it, .. } if it == id);
-        if !is_self && !caller.is_privileged() {
-            return Err(Fault::new(Code::Forbidden));
-        }
-        let (me, site_id, id, caller) = (self.clone(), site.id.clone(), id.clone(), caller.clone());
-        let edit = std::sync::Arc::new(edit);
-        let edited = site
-            .write(move |tx| {
-                let (me, site, id, caller) = (me.clone(), site_id.clone(), id.clone(), caller.clone());
-                let edit = edit.clone();
-                boxed!({
-                    let member = row::get(tx, &site, &id).await?.filter(is_there);
-                    let mut member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
-                    if goes_public && !member.is_public && !privacy::may_be_public(tx, &site).await? {
-                        return Err(Fault::new(Code::CommunityClosed));
-                    }
-                    let (before, profile) = (member.email.clone(), member.profile.clone());
-                    edit(&mut member);
-                    member.fits_beside(&profile, "member")?;
-                    row::update(tx, &site, &mut member, me.now()).await?;
-                    if Email::parse(&before).is_some_and(|it| Email::parse(&member.email) != Some(it)) {
-                        recovery::links_end(tx, &site, &member.id, me.now()).await?;
-                        notice::email_changed(&me, tx, &site, &member, &before).await?;
-                    }
-                    audit::note(&me, tx, &site, audit::Event::Changed, &caller, Some(&member.id), None).await?;
-                    Ok(member)
-                })
-            })
-            .await;
-        self.mail_soon(&site.id).await;
-        edited
+async fn edit(
+    core: &Arc<Core>,
+    site: &Site,
+    caller: &Caller,
+    id: &MemberId,
+    goes_public: bool,
+    edit: impl Fn(&mut Member) + Send + Sync + 'static,
+) -> Result<Member> {
+    let is_self = matches!(caller, Caller::Member { id: it, .. } if it == id);
+    if !is_self && !caller.is_privileged() {
+        return Err(Fault::new(Code::Forbidden));
     }
+    let (me, site_id, id, caller) = (core.clone(), site.id.clone(), id.clone(), caller.clone());
+    let edit = Arc::new(edit);
+    let edited = site
+        .write(move |tx| {
+            let (me, site, id, caller) = (me.clone(), site_id.clone(), id.clone(), caller.clone());
+            let edit = edit.clone();
+            boxed!({
+                let member = row::get(tx, &site, &id).await?.filter(is_there);
+                let mut member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
+                if goes_public && !member.is_public && !privacy::may_be_public(tx, &site).await? {
+                    return Err(Fault::new(Code::CommunityClosed));
+                }
+                let (before, profile) = (member.email.clone(), member.profile.clone());
+                edit(&mut member);
+                member.fits_beside(&profile, "member")?;
+                row::update(tx, &site, &mut member, me.now()).await?;
+                if Email::parse(&before).is_some_and(|it| Email::parse(&member.email) != Some(it)) {
+                    recovery::links_end(tx, &site, &member.id, me.now()).await?;
+                    notice::email_changed(&me, tx, &site, &member, &before).await?;
+                }
+                audit::note(&me, tx, &site, audit::Event::Changed, &caller, Some(&member.id), None).await?;
+                Ok(member)
+            })
+        })
+        .await;
+    mail::soon(core, &site.id).await;
+    edited
 }

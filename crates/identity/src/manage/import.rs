@@ -1,10 +1,14 @@
 //! Moving in: members of another system with the password hashes they have there. Each is hashed anew
 //! at its first sign-in.
 
-use crate::member::{Member, Status, row, show::Privacy};
 use crate::{
     Identity, audit,
-    member::profile::{self, LAST_MILLI, Profile, Shape},
+    member::{
+        Member, Status,
+        profile::{self, LAST_MILLI, Profile, Shape},
+        row,
+        show::Privacy,
+    },
     password::can_import,
 };
 use serde_json::Value;
@@ -189,13 +193,14 @@ impl Identity {
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::TooMany`].
     pub async fn member_import(&self, site: &Site, caller: &Caller, arrivals: Vec<Arrival>) -> Result<Vec<Arrived>> {
+        let core = &self.core;
         if !caller.is_privileged() {
             return Err(Fault::new(Code::Forbidden));
         }
         if arrivals.len() > AT_ONCE {
             return Err(Fault::new(Code::TooMany));
         }
-        let (me, site_id, caller) = (self.clone(), site.id.clone(), caller.clone());
+        let (me, site_id, caller) = (core.clone(), site.id.clone(), caller.clone());
         let arrivals = std::sync::Arc::new(arrivals);
         site.write(move |tx| {
             let (me, site, caller, arrivals) = (me.clone(), site_id.clone(), caller.clone(), arrivals.clone());

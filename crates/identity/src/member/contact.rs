@@ -3,8 +3,10 @@
 //! What it does not show (tags, kinds of values, geocodes) stays with what it belongs to: an address is known
 //! by its id, by what is shown of it or by its place, a phone and an email address by their value, a custom field by its name.
 
-use crate::member::Member;
-use crate::member::profile::{Check, MAX_LIST, Profile};
+use crate::member::{
+    Member,
+    profile::{Check, MAX_LIST, Profile},
+};
 use serde_json::{Map, Value, json};
 use stoa_kernel::Violation;
 

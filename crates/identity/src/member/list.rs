@@ -4,8 +4,10 @@
 //! the statement. [`MemberQuery::page`] and [`MemberQuery::count`] are the statements: pure, so that how the
 //! engines go about them can be looked at.
 
-use crate::Identity;
-use crate::member::{Member, row};
+use crate::{
+    Identity,
+    member::{Member, row},
+};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use stoa_kernel::{Code, Fault, MemberId, Millis, Result, SiteId};
 use stoa_sql::{Dialect, Value, Writer};
@@ -214,25 +216,30 @@ impl Identity {
     /// # Errors
     /// [`Code::CursorInvalid`]; [`Code::PagingInvalid`] for a cursor with another order than the default.
     pub async fn member_query(&self, site: &Site, audience: Audience, query: &MemberQuery) -> Result<MemberPage> {
-        let page = query.page(site.dialect(), &site.id, audience)?;
-        let count = query.count(site.dialect(), &site.id, audience);
-        let limit = query.limit as usize;
-        site.read(Lane::Scan, move |tx| {
-            boxed!({
-                let mut members = tx.rows(&page.0, &page.1, row::from_row).await?;
-                let has_more = members.len() > limit;
-                members.truncate(limit);
-                let next = members.last().filter(|_| has_more).map(|it| cursor(it.created, it.id.as_str()));
-                let total = match &count {
-                    Some((text, values)) => tx.row(text, values, |row| row.get::<i64>(0)).await?,
-                    None => None,
-                };
-                let is_more_than_counted = total.is_some_and(|it| it > COUNTED);
-                Ok(MemberPage { members, total: total.map(|it| it.min(COUNTED)), is_more_than_counted, next })
-            })
-        })
-        .await
+        find(site, audience, query).await
     }
+}
+
+/// What [`Identity::member_query`] does.
+pub(crate) async fn find(site: &Site, audience: Audience, query: &MemberQuery) -> Result<MemberPage> {
+    let page = query.page(site.dialect(), &site.id, audience)?;
+    let count = query.count(site.dialect(), &site.id, audience);
+    let limit = query.limit as usize;
+    site.read(Lane::Scan, move |tx| {
+        boxed!({
+            let mut members = tx.rows(&page.0, &page.1, row::from_row).await?;
+            let has_more = members.len() > limit;
+            members.truncate(limit);
+            let next = members.last().filter(|_| has_more).map(|it| cursor(it.created, it.id.as_str()));
+            let total = match &count {
+                Some((text, values)) => tx.row(text, values, |row| row.get::<i64>(0)).await?,
+                None => None,
+            };
+            let is_more_than_counted = total.is_some_and(|it| it > COUNTED);
+            Ok(MemberPage { members, total: total.map(|it| it.min(COUNTED)), is_more_than_counted, next })
+        })
+    })
+    .await
 }
 
 fn write(sql: &mut Writer<'_>, filter: &MemberFilter) {

@@ -19,8 +19,14 @@ pub use list::{Audience, MemberField, MemberFilter, MemberPage, MemberQuery, Mem
 pub(crate) use row::{by_email, get, note_login, require_active, update, write_password};
 pub use status::{Move, Status};
 
-use crate::{Identity, audit, member::profile::Profile, session::Which, sign_in::approval};
+use crate::{
+    Core, Identity, audit, mail,
+    member::profile::Profile,
+    session::{self, Which},
+    sign_in::approval,
+};
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Millis, Result, SessionId, SiteId, clock::iso_from_millis};
 use stoa_store::{Lane, Site, Tx, boxed};
 
@@ -134,14 +140,12 @@ impl Member {
 impl Identity {
     /// A member by id, whatever the status.
     pub async fn member_get(&self, site: &Site, id: &MemberId) -> Result<Option<Member>> {
-        let (site_id, id) = (site.id.clone(), id.clone());
-        site.read(Lane::Point, move |tx| boxed!(get(tx, &site_id, &id).await)).await
+        find(site, id).await
     }
 
     /// A member by address. Deleted members have none.
     pub async fn member_by_email(&self, site: &Site, email: &Email) -> Result<Option<Member>> {
-        let (site_id, email) = (site.id.clone(), email.clone());
-        site.read(Lane::Point, move |tx| boxed!(by_email(tx, &site_id, &email).await)).await
+        find_by_email(site, email).await
     }
 
     /// Makes a move of the table in `status` with a member.
@@ -150,55 +154,7 @@ impl Identity {
     /// [`Code::Forbidden`] when the caller may not make it; [`Code::NotFound`] when there is no such
     /// member; [`Code::AlreadyExists`] when the member's status does not know the move.
     pub async fn member_move(&self, site: &Site, caller: &Caller, id: &MemberId, step: Move) -> Result<Member> {
-        step.allow(caller, id)?;
-        let missing = || Fault::new(Code::NotFound);
-        let mut after = self.member_get(site, id).await?.filter(is_there).ok_or_else(missing)?;
-        if !step.apply(&mut after) {
-            return Err(unfit());
-        }
-        let all = ends_sessions(&after).then(|| Which::Member(id.clone()));
-        let (me, site_id, id, caller) = (self.clone(), site.id.clone(), id.clone(), caller.clone());
-        let member = self
-            .sessions_end_in(site, all, move |tx| {
-                let (me, site, id, caller) = (me.clone(), site_id.clone(), id.clone(), caller.clone());
-                boxed!({
-                    let member = get(tx, &site, &id).await?.filter(is_there).ok_or_else(missing)?;
-                    me.member_move_in(tx, &site, &caller, member, step).await
-                })
-            })
-            .await?;
-        self.mail_soon(&site.id).await;
-        Ok(member)
-    }
-
-    /// What a move writes, for a member as the transaction found them: the member after it, and the sessions
-    /// that ended.
-    pub(crate) async fn member_move_in(
-        &self,
-        tx: &mut Tx<'_>,
-        site: &SiteId,
-        caller: &Caller,
-        mut member: Member,
-        step: Move,
-    ) -> Result<(Member, Vec<SessionId>)> {
-        let (waited, now) = (member.pending_approval, self.now());
-        if !step.apply(&mut member) {
-            return Err(unfit());
-        }
-        if member.status == Status::Deleted {
-            row::forget(tx, site, &mut member).await?;
-        }
-        update(tx, site, &mut member, now).await?;
-        write_password(tx, site, &member).await?;
-        let ended = match ends_sessions(&member) {
-            true => Which::Member(member.id.clone()).end(tx, site, now).await?,
-            false => Vec::new(),
-        };
-        if waited && step == Move::Approve {
-            approval::approved(self, tx, site, &member).await?;
-        }
-        audit::note(self, tx, site, audit::Event::Moved(step), caller, Some(&member.id), None).await?;
-        Ok((member, ended))
+        make_move(&self.core, site, caller, id, step).await
     }
 
     /// Approves a member who waits for it, or lifts a block.
@@ -206,7 +162,7 @@ impl Identity {
     /// # Errors
     /// As [`Identity::member_move`].
     pub async fn member_approve(&self, site: &Site, caller: &Caller, id: &MemberId) -> Result<Member> {
-        self.member_move(site, caller, id, Move::Approve).await
+        make_move(&self.core, site, caller, id, Move::Approve).await
     }
 
     /// Blocks a member: every token and session is refused from now on.
@@ -214,7 +170,7 @@ impl Identity {
     /// # Errors
     /// As [`Identity::member_move`].
     pub async fn member_block(&self, site: &Site, caller: &Caller, id: &MemberId) -> Result<Member> {
-        self.member_move(site, caller, id, Move::Block).await
+        make_move(&self.core, site, caller, id, Move::Block).await
     }
 
     /// Lets a blocked member sign in again; the ended sessions stay ended.
@@ -222,7 +178,7 @@ impl Identity {
     /// # Errors
     /// As [`Identity::member_move`].
     pub async fn member_unblock(&self, site: &Site, caller: &Caller, id: &MemberId) -> Result<Member> {
-        self.member_move(site, caller, id, Move::Unblock).await
+        make_move(&self.core, site, caller, id, Move::Unblock).await
     }
 
     /// Deletes a member: sessions end, address, password and profile are forgotten, the id stays known.
@@ -230,8 +186,78 @@ impl Identity {
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is an app, an owner or the member; [`Code::NotFound`].
     pub async fn member_delete(&self, site: &Site, caller: &Caller, id: &MemberId) -> Result<()> {
-        self.member_move(site, caller, id, Move::Delete).await.map(drop)
+        make_move(&self.core, site, caller, id, Move::Delete).await.map(drop)
     }
+}
+
+/// What [`Identity::member_get`] does.
+pub(crate) async fn find(site: &Site, id: &MemberId) -> Result<Option<Member>> {
+    let (site_id, id) = (site.id.clone(), id.clone());
+    site.read(Lane::Point, move |tx| boxed!(get(tx, &site_id, &id).await)).await
+}
+
+/// What [`Identity::member_by_email`] does.
+pub(crate) async fn find_by_email(site: &Site, email: &Email) -> Result<Option<Member>> {
+    let (site_id, email) = (site.id.clone(), email.clone());
+    site.read(Lane::Point, move |tx| boxed!(by_email(tx, &site_id, &email).await)).await
+}
+
+/// What [`Identity::member_move`] does.
+pub(crate) async fn make_move(
+    core: &Arc<Core>,
+    site: &Site,
+    caller: &Caller,
+    id: &MemberId,
+    step: Move,
+) -> Result<Member> {
+    step.allow(caller, id)?;
+    let missing = || Fault::new(Code::NotFound);
+    let mut after = find(site, id).await?.filter(is_there).ok_or_else(missing)?;
+    if !step.apply(&mut after) {
+        return Err(unfit());
+    }
+    let all = ends_sessions(&after).then(|| Which::Member(id.clone()));
+    let (me, site_id, id, caller) = (core.clone(), site.id.clone(), id.clone(), caller.clone());
+    let member = session::end_in(core, site, all, move |tx| {
+        let (me, site, id, caller) = (me.clone(), site_id.clone(), id.clone(), caller.clone());
+        boxed!({
+            let member = get(tx, &site, &id).await?.filter(is_there).ok_or_else(missing)?;
+            make_move_in(&me, tx, &site, &caller, member, step).await
+        })
+    })
+    .await?;
+    mail::soon(core, &site.id).await;
+    Ok(member)
+}
+
+/// What a move writes, for a member as the transaction found them: the member after it, and the sessions
+/// that ended.
+pub(crate) async fn make_move_in(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    caller: &Caller,
+    mut member: Member,
+    step: Move,
+) -> Result<(Member, Vec<SessionId>)> {
+    let (waited, now) = (member.pending_approval, core.now());
+    if !step.apply(&mut member) {
+        return Err(unfit());
+    }
+    if member.status == Status::Deleted {
+        row::forget(tx, site, &mut member).await?;
+    }
+    update(tx, site, &mut member, now).await?;
+    write_password(tx, site, &member).await?;
+    let ended = match ends_sessions(&member) {
+        true => Which::Member(member.id.clone()).end(tx, site, now).await?,
+        false => Vec::new(),
+    };
+    if waited && step == Move::Approve {
+        approval::approved(core, tx, site, &member).await?;
+    }
+    audit::note(core, tx, site, audit::Event::Moved(step), caller, Some(&member.id), None).await?;
+    Ok((member, ended))
 }
 
 fn unfit() -> Fault {

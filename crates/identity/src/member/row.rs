@@ -1,7 +1,6 @@
 //! Members as rows.
 
-use crate::member::profile::Profile;
-use crate::member::{Member, Status};
+use crate::member::{Member, Status, profile::Profile};
 use serde_json::Value;
 use stoa_kernel::{Code, Email, Fault, MemberId, Millis, Result, SiteId, fold::fold};
 use stoa_sql::params;

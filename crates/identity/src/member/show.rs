@@ -1,7 +1,6 @@
 //! Whether members show themselves, as the site lets them.
 
-use crate::community::privacy;
-use crate::member::Member;
+use crate::{community::privacy, member::Member};
 use stoa_kernel::{Result, SiteId};
 use stoa_store::Tx;
 

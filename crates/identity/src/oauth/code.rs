@@ -1,10 +1,10 @@
 //! Authorization codes: bound to client, address and challenge, short-lived, used once.
 
 use crate::{
-    Identity,
+    Core, Identity,
     client::Client,
     oauth::{TokenRequest, pkce},
-    session::{NewSession, Session, Which},
+    session::{self, NewSession, Session, Which},
     token::{self, Kind},
 };
 use std::sync::Arc;
@@ -53,95 +53,100 @@ enum Exchange {
 impl Identity {
     /// Makes a code inside a transaction.
     pub async fn code_issue(&self, tx: &mut Tx<'_>, site: &Site, new: &NewCode) -> Result<Secret> {
-        let code = token::opaque(self.world(), Kind::Code, site.number);
-        let sql = "insert into stoa.code (site, hash, client, member, root, visitor, redirect_uri, challenge, expires, \
-                   rotates) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
-        let values = params![
-            &site.id,
-            TokenHash::of(code.expose()),
-            &new.client,
-            &new.member,
-            &new.root,
-            new.visitor.as_ref(),
-            new.redirect_uri.clone(),
-            new.challenge.clone(),
-            self.now() + self.config().code_life,
-            new.rotates
-        ];
-        tx.send(sql, values).await?;
-        Ok(code)
+        issue(&self.core, tx, site, new).await
     }
+}
 
-    /// Exchanges a code for a client's session. A second use is refused; when it is right in all but
-    /// that it ends the session that the first one made (RFC 9700 section 4.2; also when many use it at
-    /// the same time). Whoever has nothing but the code ends nobody's session.
-    ///
-    /// # Errors
-    /// [`Code::OauthInvalidGrant`].
-    pub(crate) async fn code_redeem(
-        &self,
-        site: &Arc<Site>,
-        client: &Client,
-        code: &str,
-        request: &TokenRequest,
-    ) -> Result<(Session, Secret)> {
-        let (me, place, client, hash) = (self.clone(), site.clone(), client.clone(), TokenHash::of(code));
-        let request = request.clone();
-        let exchange = site
-            .write(move |tx| {
-                let (me, site, hash) = (me.clone(), place.clone(), hash.clone());
-                let (client, request) = (client.clone(), request.clone());
-                boxed!({
-                    let Some(stored) = find(tx, &site, &hash).await? else {
-                        return Ok(Exchange::Refused("the code is not known"));
-                    };
-                    if let Err(why) = check(&stored.new, &client, &request) {
-                        return Ok(Exchange::Refused(why));
-                    }
-                    if let Some(session) = stored.session {
-                        return Ok(Exchange::Used(session));
-                    }
-                    if me.now() >= stored.expires {
-                        return Ok(Exchange::Refused("the code has expired"));
-                    }
-                    let rotates = stored.new.rotates;
-                    let NewCode { member, client, root, visitor, .. } = stored.new;
-                    if !is_open(tx, &site, &root).await? {
-                        return Ok(Exchange::Refused("the session has ended"));
-                    }
-                    let new = NewSession { member, client: Some(client), root: Some(root), visitor };
-                    let (mut session, refresh) = match me.session_create(tx, &site, Kind::Refresh, &new).await {
-                        Err(fault) if fault.code() == Code::MemberBlocked => {
-                            return Ok(Exchange::Refused("the member may not sign in"));
-                        }
-                        made => made?,
-                    };
-                    if rotates {
-                        session.rotates = true;
-                        let sql = "update stoa.session set rotates = 1 where site = $1 and id = $2";
-                        tx.send(sql, params![&site.id, &session.id]).await?;
-                    }
-                    let sql = "update stoa.code set session = $1 where site = $2 and hash = $3";
-                    tx.send(sql, params![&session.id, &site.id, hash]).await?;
-                    let surplus = surplus(tx, &site, &session).await?;
-                    Ok(Exchange::Done(session, refresh, surplus))
-                })
-            })
-            .await?;
-        let refused = |why: &str| Fault::new(Code::OauthInvalidGrant).logged(why);
-        match exchange {
-            Exchange::Done(session, refresh, surplus) => {
-                // Should it come to nothing here, the next exchange finds them again.
-                for id in surplus {
-                    self.sessions_end(site, Which::One(id)).await?;
+/// What [`Identity::code_issue`] does.
+pub(crate) async fn issue(core: &Core, tx: &mut Tx<'_>, site: &Site, new: &NewCode) -> Result<Secret> {
+    let code = token::opaque(core.world(), Kind::Code, site.number);
+    let sql = "insert into stoa.code (site, hash, client, member, root, visitor, redirect_uri, challenge, expires, \
+               rotates) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    let values = params![
+        &site.id,
+        TokenHash::of(code.expose()),
+        &new.client,
+        &new.member,
+        &new.root,
+        new.visitor.as_ref(),
+        new.redirect_uri.clone(),
+        new.challenge.clone(),
+        core.now() + core.config().code_life,
+        new.rotates
+    ];
+    tx.send(sql, values).await?;
+    Ok(code)
+}
+
+/// Exchanges a code for a client's session. A second use is refused; when it is right in all but
+/// that it ends the session that the first one made (RFC 9700 section 4.2; also when many use it at
+/// the same time). Whoever has nothing but the code ends nobody's session.
+///
+/// # Errors
+/// [`Code::OauthInvalidGrant`].
+pub(crate) async fn redeem(
+    core: &Arc<Core>,
+    site: &Arc<Site>,
+    client: &Client,
+    code: &str,
+    request: &TokenRequest,
+) -> Result<(Session, Secret)> {
+    let (me, place, client, hash) = (core.clone(), site.clone(), client.clone(), TokenHash::of(code));
+    let request = request.clone();
+    let exchange = site
+        .write(move |tx| {
+            let (me, site, hash) = (me.clone(), place.clone(), hash.clone());
+            let (client, request) = (client.clone(), request.clone());
+            boxed!({
+                let Some(stored) = find(tx, &site, &hash).await? else {
+                    return Ok(Exchange::Refused("the code is not known"));
+                };
+                if let Err(why) = check(&stored.new, &client, &request) {
+                    return Ok(Exchange::Refused(why));
                 }
-                Ok((session, refresh))
+                if let Some(session) = stored.session {
+                    return Ok(Exchange::Used(session));
+                }
+                if me.now() >= stored.expires {
+                    return Ok(Exchange::Refused("the code has expired"));
+                }
+                let rotates = stored.new.rotates;
+                let NewCode { member, client, root, visitor, .. } = stored.new;
+                if !is_open(tx, &site, &root).await? {
+                    return Ok(Exchange::Refused("the session has ended"));
+                }
+                let new = NewSession { member, client: Some(client), root: Some(root), visitor };
+                let (mut session, refresh) = match session::create(&me, tx, &site, Kind::Refresh, &new).await {
+                    Err(fault) if fault.code() == Code::MemberBlocked => {
+                        return Ok(Exchange::Refused("the member may not sign in"));
+                    }
+                    made => made?,
+                };
+                if rotates {
+                    session.rotates = true;
+                    let sql = "update stoa.session set rotates = 1 where site = $1 and id = $2";
+                    tx.send(sql, params![&site.id, &session.id]).await?;
+                }
+                let sql = "update stoa.code set session = $1 where site = $2 and hash = $3";
+                tx.send(sql, params![&session.id, &site.id, hash]).await?;
+                let surplus = surplus(tx, &site, &session).await?;
+                Ok(Exchange::Done(session, refresh, surplus))
+            })
+        })
+        .await?;
+    let refused = |why: &str| Fault::new(Code::OauthInvalidGrant).logged(why);
+    match exchange {
+        Exchange::Done(session, refresh, surplus) => {
+            // Should it come to nothing here, the next exchange finds them again.
+            for id in surplus {
+                session::end_all(core, site, Which::One(id)).await?;
             }
-            Exchange::Refused(why) => Err(refused(why)),
-            Exchange::Used(session) => {
-                self.sessions_end(site, Which::One(session)).await?;
-                Err(refused("the code was used before; the session it made is ended"))
-            }
+            Ok((session, refresh))
+        }
+        Exchange::Refused(why) => Err(refused(why)),
+        Exchange::Used(session) => {
+            session::end_all(core, site, Which::One(session)).await?;
+            Err(refused("the code was used before; the session it made is ended"))
         }
     }
 }

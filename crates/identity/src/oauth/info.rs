@@ -1,8 +1,11 @@
 //! What a token says about itself and its member: token-info and user-info (identity.md 4.7, 4.8).
 
-use crate::Identity;
+use crate::{
+    Core, Identity, member,
+    token::{self, authenticate},
+};
 use serde_json::{Value, json};
-use stoa_kernel::{Caller, Code, Fault, Result, SiteId};
+use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_store::Site;
 
 impl Identity {
@@ -11,32 +14,7 @@ impl Identity {
     /// # Errors
     /// Only what the database answers.
     pub async fn token_info(&self, token: &str) -> Result<Value> {
-        let known = match self.check(token).await {
-            Ok(known) => known,
-            Err(fault) if fault.code() == Code::Unauthenticated => return Ok(json!({ "active": false })),
-            Err(fault) => return Err(fault),
-        };
-        let (kind, id) = match &known.caller {
-            Caller::Visitor { id, .. } => ("VISITOR", id.as_str()),
-            Caller::Member { id, .. } => ("MEMBER", id.as_str()),
-            Caller::User { id, .. } => ("USER", id.as_str()),
-            Caller::App { id } => ("APP", id.as_str()),
-        };
-        let mut info = json!({
-            "active": true,
-            "subjectType": kind,
-            "subjectId": id,
-            "siteId": known.site,
-            "instanceId": known.site,
-        });
-        if let Some(client) = &known.client {
-            info["clientId"] = json!(client);
-        }
-        if let Some(claims) = self.access_read(token) {
-            info["exp"] = json!(claims.expires.to_string());
-            info["iat"] = json!(claims.issued.to_string());
-        }
-        Ok(info)
+        describe(&self.core, token).await
     }
 
     /// The claims of the calling member, as OpenID names them but in camel case.
@@ -47,7 +25,7 @@ impl Identity {
         let Caller::Member { id, .. } = caller else {
             return Err(Fault::new(Code::Forbidden));
         };
-        let member = self.member_get(site, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
+        let member = member::find(site, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
         let short = |name: &str| member.profile.text(name).map(|it| it.chars().take(20).collect::<String>());
         let (given, family) = (short("firstName"), short("lastName"));
         let parts: Vec<&str> = ["firstName", "lastName"].iter().filter_map(|it| member.profile.text(it)).collect();
@@ -73,12 +51,34 @@ impl Identity {
     pub fn jwks(&self) -> Value {
         self.core.keys.jwks()
     }
+}
 
-    /// The site that a caller's `client_id` belongs to, for pages that know nothing else yet.
-    ///
-    /// # Errors
-    /// [`Code::ClientUnknown`].
-    pub async fn client_site(&self, client: &str) -> Result<SiteId> {
-        Ok(self.client_get(&client.into()).await?.site.clone())
+/// What [`Identity::token_info`] does.
+pub(crate) async fn describe(core: &Core, token: &str) -> Result<Value> {
+    let known = match authenticate::check(core, token).await {
+        Ok(known) => known,
+        Err(fault) if fault.code() == Code::Unauthenticated => return Ok(json!({ "active": false })),
+        Err(fault) => return Err(fault),
+    };
+    let (kind, id) = match &known.caller {
+        Caller::Visitor { id, .. } => ("VISITOR", id.as_str()),
+        Caller::Member { id, .. } => ("MEMBER", id.as_str()),
+        Caller::User { id, .. } => ("USER", id.as_str()),
+        Caller::App { id } => ("APP", id.as_str()),
+    };
+    let mut info = json!({
+        "active": true,
+        "subjectType": kind,
+        "subjectId": id,
+        "siteId": known.site,
+        "instanceId": known.site,
+    });
+    if let Some(client) = &known.client {
+        info["clientId"] = json!(client);
     }
+    if let Some(claims) = token::read_access(core, token) {
+        info["exp"] = json!(claims.expires.to_string());
+        info["iat"] = json!(claims.issued.to_string());
+    }
+    Ok(info)
 }

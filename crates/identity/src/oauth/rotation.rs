@@ -10,10 +10,11 @@
 //! at most [`AGAIN`] unused ones and those that were used within [`GRACE`].
 
 use crate::{
-    Identity, audit,
-    session::{Session, Which},
+    Core, audit,
+    session::{self, Session, Which},
     token::{self, Kind},
 };
+use std::sync::Arc;
 use stoa_kernel::{Code, Fault, Millis, Result, Secret, SessionId, SiteId, TokenHash};
 use stoa_sql::params;
 use stoa_store::{Lane, Site, Tx, boxed};
@@ -31,107 +32,105 @@ enum Rotation {
     Reused,
 }
 
-impl Identity {
-    /// The session of a refresh token, the first one or one that came by rotation, whether or not that is
-    /// still good.
-    pub(crate) async fn session_by_refresh(&self, site: &Site, refresh: &str) -> Result<Option<Session>> {
-        if let Some(session) = self.session_by_secret(site, Kind::Refresh, refresh).await? {
-            return Ok(Some(session));
-        }
-        let is_ours = token::site_number(Kind::Refresh, refresh) == Some(site.number);
-        let Some(bytes) = token::bytes(refresh).filter(|_| is_ours) else { return Ok(None) };
-        let (id, least, most) = (site.id.clone(), with_half(&bytes, [0; 16]), with_half(&bytes, [255; 16]));
-        let sql = "select hash from stoa.session where site = $1 and hash between $2 and $3 and rotates = 1";
-        let first: Option<Vec<u8>> = site
-            .read(Lane::Point, move |tx| {
-                let values = params![&id, least.to_vec(), most.to_vec()];
-                boxed!(Ok(tx.row(sql, &values, |row| row.get(0)).await?))
+/// The session of a refresh token, the first one or one that came by rotation, whether or not that is
+/// still good.
+pub(crate) async fn session_by_refresh(core: &Core, site: &Site, refresh: &str) -> Result<Option<Session>> {
+    if let Some(session) = session::by_secret(core, site, Kind::Refresh, refresh).await? {
+        return Ok(Some(session));
+    }
+    let is_ours = token::site_number(Kind::Refresh, refresh) == Some(site.number);
+    let Some(bytes) = token::bytes(refresh).filter(|_| is_ours) else { return Ok(None) };
+    let (id, least, most) = (site.id.clone(), with_half(&bytes, [0; 16]), with_half(&bytes, [255; 16]));
+    let sql = "select hash from stoa.session where site = $1 and hash between $2 and $3 and rotates = 1";
+    let first: Option<Vec<u8>> = site
+        .read(Lane::Point, move |tx| {
+            let values = params![&id, least.to_vec(), most.to_vec()];
+            boxed!(Ok(tx.row(sql, &values, |row| row.get(0)).await?))
+        })
+        .await?;
+    match first {
+        Some(first) => session::find(core, site, first).await,
+        None => Ok(None),
+    }
+}
+
+/// Whether a token of a session could be exchanged now.
+pub(crate) async fn is_good(core: &Core, site: &Site, session: &Session, refresh: &str) -> Result<bool> {
+    if !session.rotates {
+        return Ok(true);
+    }
+    let (site_id, id, hash) = (site.id.clone(), session.id.clone(), TokenHash::of(refresh));
+    let known = site.read(Lane::Point, move |tx| boxed!(find(tx, &site_id, &id, &hash).await)).await?;
+    Ok(known.is_some_and(|it| !it.is_reuse(core.now())))
+}
+
+/// Takes a token of a rotating session and gives the next one; `issues` is off where the caller
+/// expects the same one back, and then it is only looked at.
+///
+/// # Errors
+/// [`Code::OauthInvalidGrant`] for one that was used before: its sessions are ended.
+pub(crate) async fn rotate(
+    core: &Arc<Core>,
+    site: &Site,
+    session: &Session,
+    refresh: &str,
+    issues: bool,
+) -> Result<Option<Secret>> {
+    let (me, number, site_id, session_id) = (core.clone(), site.number, site.id.clone(), session.id.clone());
+    let hash = TokenHash::of(refresh);
+    let found = site
+        .write(move |tx| {
+            let (me, site, session, hash) = (me.clone(), site_id.clone(), session_id.clone(), hash.clone());
+            boxed!({
+                let now = me.now();
+                let known = find(tx, &site, &session, &hash).await?;
+                let known = known.ok_or_else(|| Fault::new(Code::OauthInvalidGrant))?;
+                if known.is_reuse(now) {
+                    return Ok(Rotation::Reused);
+                }
+                if known.is_too_often() {
+                    return Ok(Rotation::TooOften);
+                }
+                if !issues {
+                    return Ok(Rotation::Next(None));
+                }
+                let sql = "insert into stoa.refresh_token (site, hash, session, used, children, expires) \
+                           values ($1, $2, $3, $4, 1, $5) on conflict (site, hash) do update set \
+                           used = coalesce(refresh_token.used, $4), \
+                           children = refresh_token.children + 1, expires = $5";
+                // The first one does not say whose it is.
+                let forgotten = if known.is_first { known.session_expires } else { now + GRACE };
+                tx.send(sql, params![&site, &hash, &session, now, forgotten]).await?;
+                let next = token::spell(Kind::Refresh, number, &with_half(&known.first, me.world().bytes()));
+                let sql = "insert into stoa.refresh_token (site, hash, session, children, expires) \
+                           values ($1, $2, $3, 0, $4)";
+                let expires = now + me.config().session_life;
+                tx.send(sql, params![&site, TokenHash::of(next.expose()), &session, expires]).await?;
+                let sql = "delete from stoa.refresh_token where site = $1 and session = $2 and (expires < $3 \
+                           or hash in (select hash from stoa.refresh_token where site = $1 and session = $2 \
+                           and used is null order by expires desc, hash limit $4 offset $4))";
+                tx.send(sql, params![&site, &session, now, AGAIN]).await?;
+                Ok(Rotation::Next(Some(next)))
             })
-            .await?;
-        match first {
-            Some(first) => self.session_find(site, first).await,
-            None => Ok(None),
-        }
-    }
-
-    /// Whether a token of a session could be exchanged now.
-    pub(crate) async fn refresh_is_good(&self, site: &Site, session: &Session, refresh: &str) -> Result<bool> {
-        if !session.rotates {
-            return Ok(true);
-        }
-        let (site_id, id, hash) = (site.id.clone(), session.id.clone(), TokenHash::of(refresh));
-        let known = site.read(Lane::Point, move |tx| boxed!(find(tx, &site_id, &id, &hash).await)).await?;
-        Ok(known.is_some_and(|it| !it.is_reuse(self.now())))
-    }
-
-    /// Takes a token of a rotating session and gives the next one; `issues` is off where the caller
-    /// expects the same one back, and then it is only looked at.
-    ///
-    /// # Errors
-    /// [`Code::OauthInvalidGrant`] for one that was used before: its sessions are ended.
-    pub(crate) async fn refresh_rotate(
-        &self,
-        site: &Site,
-        session: &Session,
-        refresh: &str,
-        issues: bool,
-    ) -> Result<Option<Secret>> {
-        let (me, number, site_id, session_id) = (self.clone(), site.number, site.id.clone(), session.id.clone());
-        let hash = TokenHash::of(refresh);
-        let found = site
-            .write(move |tx| {
-                let (me, site, session, hash) = (me.clone(), site_id.clone(), session_id.clone(), hash.clone());
+        })
+        .await?;
+    match found {
+        Rotation::Next(next) => Ok(next),
+        Rotation::TooOften => Err(Fault::new(Code::OauthInvalidGrant)),
+        Rotation::Reused => {
+            let family = Which::Family(session.root.clone());
+            let (me, id, member, all) = (core.clone(), site.id.clone(), session.member.clone(), family.clone());
+            session::end_in(core, site, Some(family), move |tx| {
+                let (me, id, member, all) = (me.clone(), id.clone(), member.clone(), all.clone());
                 boxed!({
-                    let now = me.now();
-                    let known = find(tx, &site, &session, &hash).await?;
-                    let known = known.ok_or_else(|| Fault::new(Code::OauthInvalidGrant))?;
-                    if known.is_reuse(now) {
-                        return Ok(Rotation::Reused);
-                    }
-                    if known.is_too_often() {
-                        return Ok(Rotation::TooOften);
-                    }
-                    if !issues {
-                        return Ok(Rotation::Next(None));
-                    }
-                    let sql = "insert into stoa.refresh_token (site, hash, session, used, children, expires) \
-                               values ($1, $2, $3, $4, 1, $5) on conflict (site, hash) do update set \
-                               used = coalesce(refresh_token.used, $4), \
-                               children = refresh_token.children + 1, expires = $5";
-                    // The first one does not say whose it is.
-                    let forgotten = if known.is_first { known.session_expires } else { now + GRACE };
-                    tx.send(sql, params![&site, &hash, &session, now, forgotten]).await?;
-                    let next = token::spell(Kind::Refresh, number, &with_half(&known.first, me.world().bytes()));
-                    let sql = "insert into stoa.refresh_token (site, hash, session, children, expires) \
-                               values ($1, $2, $3, 0, $4)";
-                    let expires = now + me.config().session_life;
-                    tx.send(sql, params![&site, TokenHash::of(next.expose()), &session, expires]).await?;
-                    let sql = "delete from stoa.refresh_token where site = $1 and session = $2 and (expires < $3 \
-                               or hash in (select hash from stoa.refresh_token where site = $1 and session = $2 \
-                               and used is null order by expires desc, hash limit $4 offset $4))";
-                    tx.send(sql, params![&site, &session, now, AGAIN]).await?;
-                    Ok(Rotation::Next(Some(next)))
+                    let ended = all.end(tx, &id, me.now()).await?;
+                    let who = audit::oneself(&member);
+                    audit::note(&me, tx, &id, audit::Event::TokenReused, &who, Some(&member), None).await?;
+                    Ok(((), ended))
                 })
             })
             .await?;
-        match found {
-            Rotation::Next(next) => Ok(next),
-            Rotation::TooOften => Err(Fault::new(Code::OauthInvalidGrant)),
-            Rotation::Reused => {
-                let family = Which::Family(session.root.clone());
-                let (me, id, member, all) = (self.clone(), site.id.clone(), session.member.clone(), family.clone());
-                self.sessions_end_in(site, Some(family), move |tx| {
-                    let (me, id, member, all) = (me.clone(), id.clone(), member.clone(), all.clone());
-                    boxed!({
-                        let ended = all.end(tx, &id, me.now()).await?;
-                        let who = audit::oneself(&member);
-                        audit::note(&me, tx, &id, audit::Event::TokenReused, &who, Some(&member), None).await?;
-                        Ok(((), ended))
-                    })
-                })
-                .await?;
-                Err(Fault::new(Code::OauthInvalidGrant).logged("a refresh token was used twice; its family is ended"))
-            }
+            Err(Fault::new(Code::OauthInvalidGrant).logged("a refresh token was used twice; its family is ended"))
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Visitors: anonymous callers. Nothing is stored for one; the signed refresh token is all there is.
 
 use crate::{
-    Identity,
+    Core,
     client::Client,
-    token::{Access, VisitorClaims},
+    token::{self, Access, VisitorClaims},
 };
 use stoa_kernel::{Caller, Result, VisitorId};
 
@@ -14,17 +14,15 @@ pub struct VisitorTokens {
     pub refresh: String,
 }
 
-impl Identity {
-    /// A new visitor of the client's site. Writes nothing.
-    pub fn visitor_create(&self, client: &Client) -> Result<VisitorTokens> {
-        let visitor = VisitorId::from(self.world().uuid());
-        let claims = VisitorClaims { site: client.site.clone(), visitor, client: Some(client.id.clone()) };
-        let refresh = self.visitor_refresh_issue(&claims)?;
-        Ok(VisitorTokens { access: self.visitor_access(&claims)?, refresh })
-    }
+/// A new visitor of the client's site. Writes nothing.
+pub(crate) fn create(core: &Core, client: &Client) -> Result<VisitorTokens> {
+    let visitor = VisitorId::from(core.world().uuid());
+    let claims = VisitorClaims { site: client.site.clone(), visitor, client: Some(client.id.clone()) };
+    let refresh = token::issue_visitor_refresh(core, &claims)?;
+    Ok(VisitorTokens { access: issue_access(core, &claims)?, refresh })
+}
 
-    pub(crate) fn visitor_access(&self, claims: &VisitorClaims) -> Result<Access> {
-        let caller = Caller::Visitor { id: claims.visitor.clone(), client: claims.client.clone() };
-        self.access_issue(&claims.site, &caller, claims.client.as_ref())
-    }
+pub(crate) fn issue_access(core: &Core, claims: &VisitorClaims) -> Result<Access> {
+    let caller = Caller::Visitor { id: claims.visitor.clone(), client: claims.client.clone() };
+    token::issue_access(core, &claims.site, &caller, claims.client.as_ref())
 }

@@ -1,9 +1,10 @@
 //! Invitations to run a site: a one-time link with which a person sets a password.
 
 use crate::{
-    Identity,
-    operator::Person,
+    Core, Identity,
+    operator::{self, Person},
     password,
+    sign_in::login,
     token::{self, Kind},
 };
 use std::time::Duration;
@@ -31,12 +32,13 @@ impl Identity {
         life: Duration,
         base_url: &str,
     ) -> Result<String> {
-        let site = self.store().site(site).await?;
-        let secret = token::opaque(self.world(), Kind::Invite, site.number);
+        let core = &self.core;
+        let site = core.store().site(site).await?;
+        let secret = token::opaque(core.world(), Kind::Invite, site.number);
         let (id, hash) = (site.id.clone(), TokenHash::of(secret.expose()));
-        let now = self.now();
+        let now = core.now();
         let (email, expires) = (email.map(|it| it.as_str().to_owned()), now + life.as_millis() as Millis);
-        self.store()
+        core.store()
             .catalog()
             .write(move |tx| {
                 let values = params![&hash, &id, email.clone(), role_name(role), expires];
@@ -59,13 +61,7 @@ impl Identity {
     /// # Errors
     /// [`Code::LinkInvalid`] when it is unknown, used or expired.
     pub async fn invite_get(&self, token: &str) -> Result<Invite> {
-        self.invite_get_hash(&TokenHash::of(token).to_vec()).await
-    }
-
-    async fn invite_get_hash(&self, hash: &[u8]) -> Result<Invite> {
-        let (hash, now) = (hash.to_vec(), self.now());
-        let found = self.store().catalog().read(Lane::Point, move |tx| boxed!(find(tx, &hash, now).await)).await?;
-        found.ok_or_else(|| Fault::new(Code::LinkInvalid))
+        get(&self.core, token).await
     }
 
     /// Uses an invitation: sets the person's password and gives the role, or leaves a greater one as it
@@ -79,76 +75,91 @@ impl Identity {
     /// [`Code::LinkInvalid`], [`Code::EmailInvalid`], [`Code::PasswordWrong`], [`Code::Throttled`], and
     /// what makes a password unfit.
     pub async fn invite_accept(&self, token: &str, email: Option<&Email>, secret: &Secret) -> Result<(Person, Role)> {
-        self.invite_accept_hash(&TokenHash::of(token).to_vec(), email, secret).await
+        accept(&self.core, token, email, secret).await
     }
+}
 
-    pub(crate) async fn invite_accept_hash(
-        &self,
-        link: &[u8],
-        email: Option<&Email>,
-        secret: &Secret,
-    ) -> Result<(Person, Role)> {
-        if let Some(violation) = password::violation(secret, "password") {
-            return Err(Fault::invalid(vec![violation]));
-        }
-        let invite = self.invite_get_hash(link).await?;
-        let email = invite.email.clone().or_else(|| email.cloned()).ok_or_else(|| Fault::new(Code::EmailInvalid))?;
-        // An invitation that names nobody is counted itself: whoever has it chooses the address.
-        let account = match &invite.email {
-            Some(_) => format!("person:{}", email.folded()),
-            None => format!("invite:{}", hex_of(link)),
-        };
-        self.password_attempt(&invite.site, &account)?;
-        let known = self.person_by_email(&email).await?;
-        let hash = match known.as_ref().and_then(|it| it.password_hash.as_deref()) {
-            Some(stored) => {
-                self.password_confirm(secret, stored).await?;
-                stored.to_owned()
-            }
-            None => self.password_hash(secret).await?,
-        };
-        let fresh = UserId::from(self.world().uuid());
-        let (token, now) = (link.to_vec(), self.now());
-        self.store()
-            .catalog()
-            .write(move |tx| {
-                let (token, email, hash, fresh) = (token.clone(), email.clone(), hash.clone(), fresh.clone());
-                boxed!({
-                    let Some(invite) = find(tx, &token, now).await? else { return Err(Fault::new(Code::LinkInvalid)) };
-                    if invite.email.is_none() && has_owner(tx, &invite.site).await? {
-                        return Err(Fault::new(Code::LinkInvalid).logged("the site has an owner"));
-                    }
-                    tx.send("update stoa.invite set used = $1 where hash = $2", params![now, token]).await?;
-                    if invite.email.is_none() || invite.role == Role::Owner {
-                        use_up_open(tx, &invite.site, now).await?;
-                    }
-                    let sql = "select password_hash from stoa.person where email_folded = $1";
-                    let stored: Option<Option<String>> =
-                        tx.row(sql, &params![email.folded()], |row| row.get(0)).await?;
-                    if stored.flatten().is_some_and(|it| it != hash) {
-                        // Set meanwhile by another invitation: this password was not compared with it.
-                        return Err(Fault::new(Code::PasswordWrong));
-                    }
-                    let sql = "insert into stoa.person (id, email, email_folded, password_hash, created) \
-                               values ($1, $2, $3, $4, $5) on conflict (email_folded) do update \
-                               set password_hash = coalesce(stoa.person.password_hash, excluded.password_hash) \
-                               returning id, email";
-                    let values = params![&fresh, email.as_str(), email.folded(), hash, now];
-                    let person = tx
-                        .row(sql, &values, |row| Ok(Person { id: UserId::from(row.text(0)?), email: row.get(1)? }))
-                        .await?;
-                    let person = person.ok_or_else(|| Fault::internal("an upsert answered no row"))?;
-                    let sql = "insert into stoa.person_role (person, site, role) values ($1, $2, $3) \
-                               on conflict (person, site) do update set role = \
-                               case when stoa.person_role.role = 'OWNER' then 'OWNER' else excluded.role end \
-                               returning role";
-                    let values = params![&person.id, &invite.site, role_name(invite.role)];
-                    let role = tx.row(sql, &values, |row| Ok(role_of(row.text(0)?))).await?;
-                    Ok((person, role.ok_or_else(|| Fault::internal("an upsert answered no row"))?))
-                })
-            })
-            .await
+/// What [`Identity::invite_get`] does.
+pub(crate) async fn get(core: &Core, token: &str) -> Result<Invite> {
+    get_hash(core, &TokenHash::of(token).to_vec()).await
+}
+
+async fn get_hash(core: &Core, hash: &[u8]) -> Result<Invite> {
+    let (hash, now) = (hash.to_vec(), core.now());
+    let found = core.store().catalog().read(Lane::Point, move |tx| boxed!(find(tx, &hash, now).await)).await?;
+    found.ok_or_else(|| Fault::new(Code::LinkInvalid))
+}
+
+/// What [`Identity::invite_accept`] does.
+pub(crate) async fn accept(core: &Core, token: &str, email: Option<&Email>, secret: &Secret) -> Result<(Person, Role)> {
+    accept_hash(core, &TokenHash::of(token).to_vec(), email, secret).await
+}
+
+pub(crate) async fn accept_hash(
+    core: &Core,
+    link: &[u8],
+    email: Option<&Email>,
+    secret: &Secret,
+) -> Result<(Person, Role)> {
+    if let Some(violation) = password::violation(secret, "password") {
+        return Err(Fault::invalid(vec![violation]));
     }
+    let invite = get_hash(core, link).await?;
+    let email = invite.email.clone().or_else(|| email.cloned()).ok_or_else(|| Fault::new(Code::EmailInvalid))?;
+    // An invitation that names nobody is counted itself: whoever has it chooses the address.
+    let account = match &invite.email {
+        Some(_) => format!("person:{}", email.folded()),
+        None => format!("invite:{}", hex_of(link)),
+    };
+    login::password_attempt(core, &invite.site, &account)?;
+    let known = operator::find_by_email(core, &email).await?;
+    let hash = match known.as_ref().and_then(|it| it.password_hash.as_deref()) {
+        Some(stored) => {
+            operator::confirm_password(core, secret, stored).await?;
+            stored.to_owned()
+        }
+        None => login::hash_password(core, secret).await?,
+    };
+    let fresh = UserId::from(core.world().uuid());
+    let (token, now) = (link.to_vec(), core.now());
+    core.store()
+        .catalog()
+        .write(move |tx| {
+            let (token, email, hash, fresh) = (token.clone(), email.clone(), hash.clone(), fresh.clone());
+            boxed!({
+                let Some(invite) = find(tx, &token, now).await? else { return Err(Fault::new(Code::LinkInvalid)) };
+                if invite.email.is_none() && has_owner(tx, &invite.site).await? {
+                    return Err(Fault::new(Code::LinkInvalid).logged("the site has an owner"));
+                }
+                tx.send("update stoa.invite set used = $1 where hash = $2", params![now, token]).await?;
+                if invite.email.is_none() || invite.role == Role::Owner {
+                    use_up_open(tx, &invite.site, now).await?;
+                }
+                let sql = "select password_hash from stoa.person where email_folded = $1";
+                let stored: Option<Option<String>> = tx.row(sql, &params![email.folded()], |row| row.get(0)).await?;
+                if stored.flatten().is_some_and(|it| it != hash) {
+                    // Set meanwhile by another invitation: this password was not compared with it.
+                    return Err(Fault::new(Code::PasswordWrong));
+                }
+                let sql = "insert into stoa.person (id, email, email_folded, password_hash, created) \
+                           values ($1, $2, $3, $4, $5) on conflict (email_folded) do update \
+                           set password_hash = coalesce(stoa.person.password_hash, excluded.password_hash) \
+                           returning id, email";
+                let values = params![&fresh, email.as_str(), email.folded(), hash, now];
+                let person = tx
+                    .row(sql, &values, |row| Ok(Person { id: UserId::from(row.text(0)?), email: row.get(1)? }))
+                    .await?;
+                let person = person.ok_or_else(|| Fault::internal("an upsert answered no row"))?;
+                let sql = "insert into stoa.person_role (person, site, role) values ($1, $2, $3) \
+                           on conflict (person, site) do update set role = \
+                           case when stoa.person_role.role = 'OWNER' then 'OWNER' else excluded.role end \
+                           returning role";
+                let values = params![&person.id, &invite.site, role_name(invite.role)];
+                let role = tx.row(sql, &values, |row| Ok(role_of(row.text(0)?))).await?;
+                Ok((person, role.ok_or_else(|| Fault::internal("an upsert answered no row"))?))
+            })
+        })
+        .await
 }
 
 /// Ends the invitations of a site that name nobody.

@@ -8,11 +8,12 @@ mod pages;
 pub mod request;
 
 use crate::{
-    Identity,
+    Core, Identity,
     address::{self, Address},
     authorize::Authorization,
-    client::Client,
+    client::{self, Client},
     defence::throttle::Tried,
+    session,
     token::{self, Kind},
 };
 pub use pages::Pages;
@@ -105,14 +106,15 @@ impl Identity {
         asking: Asking<'_>,
         body: &Value,
     ) -> Result<RedirectSession> {
+        let core = &self.core;
         let request = RedirectRequest::parse(body)?;
         if !asking.caller.is_privileged() {
-            let _tried = self.core.throttle.attempt(Tried::Flow, self.now(), &site.id, asking.address, "")?;
+            let _tried = core.throttle.attempt(Tried::Flow, core.now(), &site.id, asking.address, "")?;
         }
         let post_flow = request.callbacks.post_flow_url.as_deref();
         let (plan, session_token) = match request.intent {
             Intent::Auth(mut auth) => {
-                let client = self.client_of(site, &auth.client).await?;
+                let client = client_of(core, site, &auth.client).await?;
                 let session_token = auth.session_token.take();
                 let origin = asking.origin.or(request.origin.as_deref());
                 let plan = Plan::Auth(authorization(auth, &client, origin, asking.caller)?);
@@ -120,15 +122,15 @@ impl Identity {
             }
             Intent::Login => {
                 let client = match client_of_caller(asking.caller) {
-                    Some(id) => Some(self.client_of(site, id).await?),
+                    Some(id) => Some(client_of(core, site, id).await?),
                     None => None,
                 };
-                let return_url = self.return_url(client.as_deref(), post_flow, asking.base_url)?;
+                let return_url = return_url(client.as_deref(), post_flow, asking.base_url)?;
                 (Plan::Login { client: client.map(|it| it.id.clone()), return_url }, None)
             }
             Intent::Logout { client } => {
-                let client = self.client_of(site, &client).await?;
-                let return_url = self.return_url(Some(&client), post_flow, asking.base_url)?;
+                let client = client_of(core, site, &client).await?;
+                let return_url = return_url(Some(&client), post_flow, asking.base_url)?;
                 let (session, member) = match asking.caller {
                     Caller::Member { id, session, .. } => (Some(session.clone()), Some(id.clone())),
                     _ => (None, None),
@@ -137,29 +139,29 @@ impl Identity {
             }
             Intent::Elsewhere(intent, said) => {
                 let client = match client_of_caller(asking.caller) {
-                    Some(id) => Some(self.client_of(site, id).await?),
+                    Some(id) => Some(client_of(core, site, id).await?),
                     None => None,
                 };
                 for (_, url) in &request.callbacks.all {
-                    self.return_url(client.as_deref(), Some(url), asking.base_url)?;
+                    return_url(client.as_deref(), Some(url), asking.base_url)?;
                 }
                 let callbacks = request.callbacks.all.into_iter().map(|(name, url)| (name.to_owned(), url));
                 let more = callbacks.chain(request.parameters);
-                let url = self.pages(site).await?.url(intent, &said, more)?;
+                let url = pages::of_site(site).await?.url(intent, &said, more)?;
                 (Plan::Page { url }, None)
             }
         };
-        let token = token::opaque(self.world(), Kind::Redirect, site.number);
+        let token = token::opaque(core.world(), Kind::Redirect, site.number);
         let stored = serde_json::to_string(&plan).map_err(Fault::internal)?;
-        let (me, place, hash) = (self.clone(), site.clone(), TokenHash::of(token.expose()));
-        let (taken, expires) = (session_token.clone(), self.now() + LIFE);
+        let (me, place, hash) = (core.clone(), site.clone(), TokenHash::of(token.expose()));
+        let (taken, expires) = (session_token.clone(), core.now() + LIFE);
         site.write(move |tx| {
             let (me, site, hash) = (me.clone(), place.clone(), hash.clone());
             let (stored, taken) = (stored.clone(), taken.clone());
             boxed!({
                 // A token that is not good counts as none: the browser is then asked to sign in.
                 let member = match &taken {
-                    Some(it) => me.session_token_redeem(tx, &site, it.expose()).await?,
+                    Some(it) => session::redeem_token(&me, tx, &site, it.expose()).await?,
                     None => None,
                 };
                 let sql = "insert into stoa.redirect_session (site, hash, plan, member, expires) \
@@ -171,58 +173,53 @@ impl Identity {
         })
         .await?;
         Ok(RedirectSession {
-            id: self.world().uuid(),
+            id: core.world().uuid(),
             endpoint: format!("{}{PATH}", asking.base_url),
             token,
             session_token,
         })
     }
+}
 
-    /// What a redirect session is for, while it lives.
-    ///
-    /// # Errors
-    /// [`Code::LinkInvalid`].
-    pub(crate) async fn redirect_session_get(&self, site: &Arc<Site>, token: &str) -> Result<Plan> {
-        let (id, hash, now) = (site.id.clone(), TokenHash::of(token), self.now());
-        let stored: Option<String> = site
-            .read(stoa_store::Lane::Point, move |tx| {
-                boxed!({
-                    let sql = "select plan from stoa.redirect_session where site = $1 and hash = $2 and expires > $3";
-                    Ok(tx.row(sql, &params![&id, &hash, now], |row| row.get(0)).await?)
-                })
+/// What a redirect session is for, while it lives.
+///
+/// # Errors
+/// [`Code::LinkInvalid`].
+pub(crate) async fn get(core: &Core, site: &Arc<Site>, token: &str) -> Result<Plan> {
+    let (id, hash, now) = (site.id.clone(), TokenHash::of(token), core.now());
+    let stored: Option<String> = site
+        .read(stoa_store::Lane::Point, move |tx| {
+            boxed!({
+                let sql = "select plan from stoa.redirect_session where site = $1 and hash = $2 and expires > $3";
+                Ok(tx.row(sql, &params![&id, &hash, now], |row| row.get(0)).await?)
             })
-            .await?;
-        let stored = stored.ok_or_else(|| Fault::new(Code::LinkInvalid))?;
-        serde_json::from_str(&stored).map_err(Fault::internal)
-    }
+        })
+        .await?;
+    let stored = stored.ok_or_else(|| Fault::new(Code::LinkInvalid))?;
+    serde_json::from_str(&stored).map_err(Fault::internal)
+}
 
-    /// A client of this site.
-    ///
-    /// # Errors
-    /// [`Code::ClientUnknown`], also for a client of another site.
-    pub(crate) async fn client_of(&self, site: &Site, id: &ClientId) -> Result<Arc<Client>> {
-        let client = self.client_get(id).await?;
-        if client.site == site.id { Ok(client) } else { Err(Fault::new(Code::ClientUnknown)) }
-    }
+/// A client of this site.
+///
+/// # Errors
+/// [`Code::ClientUnknown`], also for a client of another site.
+pub(crate) async fn client_of(core: &Core, site: &Site, id: &ClientId) -> Result<Arc<Client>> {
+    let client = client::get(core, id).await?;
+    if client.site == site.id { Ok(client) } else { Err(Fault::new(Code::ClientUnknown)) }
+}
 
-    /// A return address, when it may be used: of the client's origins, or of this server itself.
-    ///
-    /// # Errors
-    /// [`Code::RedirectRefused`].
-    pub(crate) fn return_url(
-        &self,
-        client: Option<&Client>,
-        url: Option<&str>,
-        base_url: &str,
-    ) -> Result<Option<String>> {
-        let Some(url) = url.filter(|it| !it.is_empty()) else { return Ok(None) };
-        if client.is_some_and(|it| it.allows_return(url)) {
-            return Ok(Some(url.to_owned()));
-        }
-        match address::same_origin(url, [base_url]) {
-            Some(_) => Ok(Some(url.to_owned())),
-            None => Err(Fault::new(Code::RedirectRefused)),
-        }
+/// A return address, when it may be used: of the client's origins, or of this server itself.
+///
+/// # Errors
+/// [`Code::RedirectRefused`].
+pub(crate) fn return_url(client: Option<&Client>, url: Option<&str>, base_url: &str) -> Result<Option<String>> {
+    let Some(url) = url.filter(|it| !it.is_empty()) else { return Ok(None) };
+    if client.is_some_and(|it| it.allows_return(url)) {
+        return Ok(Some(url.to_owned()));
+    }
+    match address::same_origin(url, [base_url]) {
+        Some(_) => Ok(Some(url.to_owned())),
+        None => Err(Fault::new(Code::RedirectRefused)),
     }
 }
 

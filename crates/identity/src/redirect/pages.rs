@@ -6,8 +6,7 @@
 //! What a redirect session says of its intent stands in the page's query, or where the address has its
 //! name in braces.
 
-use crate::redirect::request;
-use crate::{Identity, address::Address};
+use crate::{Identity, address::Address, redirect::request};
 use serde_json::{Map, Value, json};
 use stoa_kernel::{Caller, Code, Fault, Result, Violation};
 use stoa_store::{Lane, Site, boxed, setting};
@@ -114,7 +113,7 @@ impl Identity {
     /// # Errors
     /// [`Code::Forbidden`].
     pub async fn pages_get(&self, site: &Site, caller: &Caller) -> Result<Pages> {
-        if caller.is_privileged() { self.pages(site).await } else { Err(Fault::new(Code::Forbidden)) }
+        if caller.is_privileged() { of_site(site).await } else { Err(Fault::new(Code::Forbidden)) }
     }
 
     /// Sets the site's pages, all at once.
@@ -133,13 +132,13 @@ impl Identity {
         .await?;
         Ok(pages)
     }
+}
 
-    pub(super) async fn pages(&self, site: &Site) -> Result<Pages> {
-        let id = site.id.clone();
-        let stored = site.read(Lane::Point, move |tx| boxed!(Ok(setting::get(tx, &id, SETTING).await?))).await?;
-        let stored = stored.map(|it| serde_json::from_str(&it)).transpose().map_err(Fault::internal)?;
-        Ok(Pages(stored.unwrap_or_default()))
-    }
+pub(crate) async fn of_site(site: &Site) -> Result<Pages> {
+    let id = site.id.clone();
+    let stored = site.read(Lane::Point, move |tx| boxed!(Ok(setting::get(tx, &id, SETTING).await?))).await?;
+    let stored = stored.map(|it| serde_json::from_str(&it)).transpose().map_err(Fault::internal)?;
+    Ok(Pages(stored.unwrap_or_default()))
 }
 
 #[cfg(test)]

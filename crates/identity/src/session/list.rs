@@ -1,7 +1,9 @@
 //! Where a member is signed in, and ending it: one browser, the others, or all.
 
-use crate::session::Which;
-use crate::{Identity, audit};
+use crate::{
+    Core, Identity, audit,
+    session::{self, Which},
+};
 use stoa_kernel::{Caller, ClientId, Code, Fault, MemberId, Millis, Result, SessionId, Violation};
 use stoa_sql::params;
 use stoa_store::{Lane, Site, boxed};
@@ -38,41 +40,7 @@ impl Identity {
     /// # Errors
     /// [`Code::Forbidden`]; [`Code::Validation`] when an app names no member.
     pub async fn session_list(&self, site: &Site, caller: &Caller, member: Option<&str>) -> Result<Vec<SignedIn>> {
-        let (id, member, now) = (site.id.clone(), subject(caller, member)?, self.now());
-        let own = match caller {
-            Caller::Member { session, .. } => session.clone(),
-            _ => SessionId::from(""),
-        };
-        let idle_since = now - self.config().session_idle;
-        let rows: Vec<(String, String, Option<String>, Millis, Millis)> = site
-            .read(Lane::Point, move |tx| {
-                boxed!({
-                    let sql = "select id, root, client, created, used from stoa.session \
-                               where site = $1 and member = $2 and ended is null and expires > $3 and used > $4 \
-                               order by created desc limit $5";
-                    let values = params![&id, &member, now, idle_since, MOST];
-                    let read = |row: &stoa_store::Row<'_>| {
-                        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
-                    };
-                    Ok(tx.rows(sql, &values, read).await?)
-                })
-            })
-            .await?;
-        let mut families: Vec<SignedIn> = Vec::new();
-        for (session, root, client, created, used) in rows {
-            let at = families.iter().position(|it| it.id.as_str() == root).unwrap_or_else(|| {
-                let id = SessionId::from(root);
-                families.push(SignedIn { id, created, used, clients: Vec::new(), is_current: false });
-                families.len() - 1
-            });
-            if let Some(family) = families.get_mut(at) {
-                family.created = family.created.min(created);
-                family.used = family.used.max(used);
-                family.is_current |= session == own.as_str();
-                family.clients.extend(client.map(ClientId::from).filter(|it| !family.clients.contains(it)));
-            }
-        }
-        Ok(families)
+        list(&self.core, site, caller, member).await
     }
 
     /// Ends one family of a member's sessions, or all but the caller's own: their tokens are refused from
@@ -87,20 +55,21 @@ impl Identity {
         member: Option<&str>,
         ending: Ending<'_>,
     ) -> Result<()> {
+        let core = &self.core;
         let id = subject(caller, member)?;
         let which = match (ending, caller) {
             (Ending::One(family), _) => {
-                let known = self.session_list(site, caller, member).await?;
+                let known = list(core, site, caller, member).await?;
                 let one = known.into_iter().find(|it| it.id.as_str() == family);
                 Which::Family(one.ok_or_else(|| Fault::new(Code::NotFound))?.id)
             }
             (Ending::Others, Caller::Member { session, .. }) => {
-                Which::MemberExcept(id.clone(), self.session_root(site, session).await?)
+                Which::MemberExcept(id.clone(), session::root(site, session).await?)
             }
             (Ending::Others, _) => Which::Member(id.clone()),
         };
-        let (me, place, caller, all) = (self.clone(), site.id.clone(), caller.clone(), which.clone());
-        self.sessions_end_in(site, Some(which), move |tx| {
+        let (me, place, caller, all) = (core.clone(), site.id.clone(), caller.clone(), which.clone());
+        session::end_in(core, site, Some(which), move |tx| {
             let (me, site, caller, id, all) = (me.clone(), place.clone(), caller.clone(), id.clone(), all.clone());
             boxed!({
                 let ended = all.end(tx, &site, me.now()).await?;
@@ -110,6 +79,44 @@ impl Identity {
         })
         .await
     }
+}
+
+/// What [`Identity::session_list`] does.
+pub(crate) async fn list(core: &Core, site: &Site, caller: &Caller, member: Option<&str>) -> Result<Vec<SignedIn>> {
+    let (id, member, now) = (site.id.clone(), subject(caller, member)?, core.now());
+    let own = match caller {
+        Caller::Member { session, .. } => session.clone(),
+        _ => SessionId::from(""),
+    };
+    let idle_since = now - core.config().session_idle;
+    let rows: Vec<(String, String, Option<String>, Millis, Millis)> = site
+        .read(Lane::Point, move |tx| {
+            boxed!({
+                let sql = "select id, root, client, created, used from stoa.session \
+                           where site = $1 and member = $2 and ended is null and expires > $3 and used > $4 \
+                           order by created desc limit $5";
+                let values = params![&id, &member, now, idle_since, MOST];
+                let read =
+                    |row: &stoa_store::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?));
+                Ok(tx.rows(sql, &values, read).await?)
+            })
+        })
+        .await?;
+    let mut families: Vec<SignedIn> = Vec::new();
+    for (session, root, client, created, used) in rows {
+        let at = families.iter().position(|it| it.id.as_str() == root).unwrap_or_else(|| {
+            let id = SessionId::from(root);
+            families.push(SignedIn { id, created, used, clients: Vec::new(), is_current: false });
+            families.len() - 1
+        });
+        if let Some(family) = families.get_mut(at) {
+            family.created = family.created.min(created);
+            family.used = family.used.max(used);
+            family.is_current |= session == own.as_str();
+            family.clients.extend(client.map(ClientId::from).filter(|it| !family.clients.contains(it)));
+        }
+    }
+    Ok(families)
 }
 
 /// Whose sessions these are.

@@ -14,10 +14,11 @@ mod list;
 pub use list::{Ending, SignedIn};
 
 use crate::{
-    Identity, member,
-    sign_in::verification,
-    token::{self, Kind},
+    Core, Identity, member,
+    sign_in::{verification, visitor_merge},
+    token::{self, Kind, revocation},
 };
+use std::sync::Arc;
 use stoa_kernel::{Caller, ClientId, MemberId, Millis, Result, Secret, SessionId, SiteId, TokenHash, VisitorId};
 use stoa_sql::params;
 use stoa_store::{Lane, Site, Tx, TxFuture, boxed};
@@ -71,52 +72,7 @@ impl Identity {
         kind: Kind,
         new: &NewSession,
     ) -> Result<(Session, Secret)> {
-        member::require_active(tx, &site.id, &new.member).await?;
-        let (id, now) = (SessionId::from(self.world().uuid()), self.now());
-        let secret = token::opaque(self.world(), kind, site.number);
-        let session = Session {
-            root: new.root.clone().unwrap_or_else(|| id.clone()),
-            id,
-            member: new.member.clone(),
-            client: new.client.clone(),
-            visitor: new.visitor.clone(),
-            created: now,
-            used: now,
-            rotates: false,
-        };
-        let sql = "insert into stoa.session \
-                   (site, id, root, member, client, hash, visitor, created, used, expires) \
-                   values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9)";
-        let values = params![
-            &site.id,
-            &session.id,
-            &session.root,
-            &session.member,
-            session.client.as_ref(),
-            TokenHash::of(secret.expose()),
-            session.visitor.as_ref(),
-            now,
-            now + self.config().session_life
-        ];
-        tx.send(sql, values).await?;
-        self.member_join(tx, site, &session).await?;
-        Ok((session, secret))
-    }
-
-    /// Makes a `sessionToken` inside a transaction.
-    pub async fn session_token_issue(
-        &self,
-        tx: &mut Tx<'_>,
-        site: &Site,
-        member: &MemberId,
-        visitor: Option<&VisitorId>,
-    ) -> Result<Secret> {
-        let secret = token::opaque(self.world(), Kind::Session, site.number);
-        let expires = self.now() + self.config().session_token_life;
-        let sql = "insert into stoa.session_token (site, hash, member, visitor, expires) values ($1, $2, $3, $4, $5)";
-        let hash = TokenHash::of(secret.expose());
-        tx.send(sql, params![&site.id, hash, member, visitor, expires]).await?;
-        Ok(secret)
+        create(&self.core, tx, site, kind, new).await
     }
 
     /// Takes a `sessionToken` inside a transaction: who signed in, and as which visitor. It works once;
@@ -127,144 +83,219 @@ impl Identity {
         site: &Site,
         token: &str,
     ) -> Result<Option<(MemberId, Option<VisitorId>)>> {
-        if token::site_number(Kind::Session, token) != Some(site.number) {
-            return Ok(None);
-        }
-        let sql = "delete from stoa.session_token where site = $1 and hash = $2 returning member, visitor, expires";
-        let found = tx
-            .row(sql, &params![&site.id, TokenHash::of(token)], |row| {
-                let visitor: Option<String> = row.get(1)?;
-                let expires: Millis = row.get(2)?;
-                Ok((MemberId::from(row.text(0)?), visitor.map(VisitorId::from), expires))
-            })
-            .await?;
-        let now = self.now();
-        Ok(found.filter(|it| it.2 > now).map(|(member, visitor, _)| (member, visitor)))
+        redeem_token(&self.core, tx, site, token).await
     }
 
     /// The browser's session that a cookie stands for; `None` when there is none (any more).
     pub async fn session_by_cookie(&self, site: &Site, cookie: &str) -> Result<Option<Session>> {
-        self.session_by_secret(site, Kind::Cookie, cookie).await
-    }
-
-    pub(crate) async fn session_by_secret(&self, site: &Site, kind: Kind, secret: &str) -> Result<Option<Session>> {
-        if token::site_number(kind, secret) != Some(site.number) {
-            return Ok(None);
-        }
-        self.session_find(site, TokenHash::of(secret).to_vec()).await
-    }
-
-    /// A session that has not ended, of a member who may sign in, by the hash of its secret.
-    pub(crate) async fn session_find(&self, site: &Site, hash: Vec<u8>) -> Result<Option<Session>> {
-        let (id, now) = (site.id.clone(), self.now());
-        let idle_since = now - self.config().session_idle;
-        let found = site
-            .read(Lane::Point, move |tx| {
-                boxed!({
-                    let sql = "select s.id, s.root, s.member, s.client, s.visitor, s.created, s.used, s.rotates \
-                               from stoa.session s join stoa.member m on m.site = s.site and m.id = s.member \
-                               where s.site = $1 and s.hash = $2 and s.ended is null and s.expires > $3 \
-                               and s.used > $4 and m.status = 'ACTIVE'";
-                    let values = params![&id, hash, now, idle_since];
-                    let found = tx.row(sql, &values, |row| {
-                        let (client, visitor): (Option<String>, Option<String>) = (row.get(3)?, row.get(4)?);
-                        Ok(Session {
-                            id: SessionId::from(row.text(0)?),
-                            root: SessionId::from(row.text(1)?),
-                            member: MemberId::from(row.text(2)?),
-                            client: client.map(ClientId::from),
-                            visitor: visitor.map(VisitorId::from),
-                            created: row.get(5)?,
-                            used: row.get(6)?,
-                            rotates: row.get(7)?,
-                        })
-                    });
-                    Ok(found.await?)
-                })
-            })
-            .await?;
-        // Revoked comes before ended, and a crash may lie between them.
-        let found = found.filter(|it| !self.core.revocations.refuses(&[it.id.as_str()]));
-        if let Some(session) = &found
-            && now - session.used > USE_STEP
-        {
-            // A refresh must not fail because of this: the client would sign the member out.
-            if let Err(fault) = self.session_used(site, session, now).await {
-                tracing::warn!("the use of a session was not written down: {fault:?}");
-            }
-        }
-        Ok(found)
-    }
-
-    /// Writes down that the session, and the browser's session behind it, is still in use.
-    async fn session_used(&self, site: &Site, session: &Session, now: Millis) -> Result<()> {
-        let (id, session) = (site.id.clone(), session.clone());
-        site.append(move |tx| {
-            let (id, session) = (id.clone(), session.clone());
-            boxed!({
-                let sql = "update stoa.session set used = $1 where site = $2 and (id = $3 or id = $4) and used < $1";
-                tx.send(sql, params![now, &id, &session.id, &session.root]).await?;
-                Ok(())
-            })
-        })
-        .await
+        by_cookie(&self.core, site, cookie).await
     }
 
     /// Ends the whole family of a session: signing out. Its access tokens are refused from now on.
     pub async fn session_end(&self, site: &Site, session: &SessionId) -> Result<()> {
-        let root = self.session_root(site, session).await?;
-        self.sessions_end(site, Which::Family(root)).await
+        end(&self.core, site, session).await
     }
+}
 
-    /// The first session of the family; the session itself when it is not known.
-    pub(crate) async fn session_root(&self, site: &Site, session: &SessionId) -> Result<SessionId> {
-        let (id, key) = (site.id.clone(), session.clone());
-        let sql = "select root from stoa.session where site = $1 and id = $2";
-        let root: Option<String> = site
-            .read(Lane::Point, move |tx| boxed!(Ok(tx.row(sql, &params![&id, &key], |row| row.get(0)).await?)))
-            .await?;
-        Ok(root.map_or_else(|| session.clone(), SessionId::from))
+/// What [`Identity::session_create`] does.
+pub(crate) async fn create(
+    core: &Arc<Core>,
+    tx: &mut Tx<'_>,
+    site: &Site,
+    kind: Kind,
+    new: &NewSession,
+) -> Result<(Session, Secret)> {
+    member::require_active(tx, &site.id, &new.member).await?;
+    let (id, now) = (SessionId::from(core.world().uuid()), core.now());
+    let secret = token::opaque(core.world(), kind, site.number);
+    let session = Session {
+        root: new.root.clone().unwrap_or_else(|| id.clone()),
+        id,
+        member: new.member.clone(),
+        client: new.client.clone(),
+        visitor: new.visitor.clone(),
+        created: now,
+        used: now,
+        rotates: false,
+    };
+    let sql = "insert into stoa.session \
+               (site, id, root, member, client, hash, visitor, created, used, expires) \
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9)";
+    let values = params![
+        &site.id,
+        &session.id,
+        &session.root,
+        &session.member,
+        session.client.as_ref(),
+        TokenHash::of(secret.expose()),
+        session.visitor.as_ref(),
+        now,
+        now + core.config().session_life
+    ];
+    tx.send(sql, values).await?;
+    visitor_merge::join(core, tx, site, &session).await?;
+    Ok((session, secret))
+}
+
+/// Makes a `sessionToken` inside a transaction.
+pub(crate) async fn issue_token(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &Site,
+    member: &MemberId,
+    visitor: Option<&VisitorId>,
+) -> Result<Secret> {
+    let secret = token::opaque(core.world(), Kind::Session, site.number);
+    let expires = core.now() + core.config().session_token_life;
+    let sql = "insert into stoa.session_token (site, hash, member, visitor, expires) values ($1, $2, $3, $4, $5)";
+    let hash = TokenHash::of(secret.expose());
+    tx.send(sql, params![&site.id, hash, member, visitor, expires]).await?;
+    Ok(secret)
+}
+
+/// What [`Identity::session_token_redeem`] does.
+pub(crate) async fn redeem_token(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &Site,
+    token: &str,
+) -> Result<Option<(MemberId, Option<VisitorId>)>> {
+    if token::site_number(Kind::Session, token) != Some(site.number) {
+        return Ok(None);
     }
-
-    /// Ends sessions.
-    pub(crate) async fn sessions_end(&self, site: &Site, which: Which) -> Result<()> {
-        let (id, now, all) = (site.id.clone(), self.now(), which.clone());
-        self.sessions_end_in(site, Some(which), move |tx| {
-            let (id, all) = (id.clone(), all.clone());
-            boxed!(Ok(((), all.end(tx, &id, now).await?)))
+    let sql = "delete from stoa.session_token where site = $1 and hash = $2 returning member, visitor, expires";
+    let found = tx
+        .row(sql, &params![&site.id, TokenHash::of(token)], |row| {
+            let visitor: Option<String> = row.get(1)?;
+            let expires: Millis = row.get(2)?;
+            Ok((MemberId::from(row.text(0)?), visitor.map(VisitorId::from), expires))
         })
-        .await
-    }
+        .await?;
+    let now = core.now();
+    Ok(found.filter(|it| it.2 > now).map(|(member, visitor, _)| (member, visitor)))
+}
 
-    /// A transaction that ends sessions, and answers which beside its result. `expected` are those that it is
-    /// going to end: they are refused first, those that were made meanwhile afterwards.
-    pub(crate) async fn sessions_end_in<T, F>(&self, site: &Site, expected: Option<Which>, body: F) -> Result<T>
-    where
-        T: Send + 'static,
-        F: for<'t> Fn(&'t mut Tx<'_>) -> TxFuture<'t, (T, Vec<SessionId>)> + Send + Sync + 'static,
-    {
-        let before = match expected {
-            Some(which) => self.sessions_open(site, which).await?,
-            None => Vec::new(),
-        };
-        self.revoke(&before).await?;
-        let (answer, mut ended) = site.write(body).await?;
-        ended.retain(|it| !before.contains(it));
-        self.revoke(&ended).await?;
-        Ok(answer)
-    }
+/// What [`Identity::session_by_cookie`] does.
+pub(crate) async fn by_cookie(core: &Core, site: &Site, cookie: &str) -> Result<Option<Session>> {
+    by_secret(core, site, Kind::Cookie, cookie).await
+}
 
-    async fn sessions_open(&self, site: &Site, which: Which) -> Result<Vec<SessionId>> {
-        let id = site.id.clone();
-        site.read(Lane::Point, move |tx| {
+pub(crate) async fn by_secret(core: &Core, site: &Site, kind: Kind, secret: &str) -> Result<Option<Session>> {
+    if token::site_number(kind, secret) != Some(site.number) {
+        return Ok(None);
+    }
+    find(core, site, TokenHash::of(secret).to_vec()).await
+}
+
+/// A session that has not ended, of a member who may sign in, by the hash of its secret.
+pub(crate) async fn find(core: &Core, site: &Site, hash: Vec<u8>) -> Result<Option<Session>> {
+    let (id, now) = (site.id.clone(), core.now());
+    let idle_since = now - core.config().session_idle;
+    let found = site
+        .read(Lane::Point, move |tx| {
             boxed!({
-                let (condition, values) = which.condition(&id, 1);
-                let sql = format!("select id from stoa.session where {condition} and ended is null");
-                Ok(tx.rows(&sql, &values, |row| Ok(SessionId::from(row.text(0)?))).await?)
+                let sql = "select s.id, s.root, s.member, s.client, s.visitor, s.created, s.used, s.rotates \
+                           from stoa.session s join stoa.member m on m.site = s.site and m.id = s.member \
+                           where s.site = $1 and s.hash = $2 and s.ended is null and s.expires > $3 \
+                           and s.used > $4 and m.status = 'ACTIVE'";
+                let values = params![&id, hash, now, idle_since];
+                let found = tx.row(sql, &values, |row| {
+                    let (client, visitor): (Option<String>, Option<String>) = (row.get(3)?, row.get(4)?);
+                    Ok(Session {
+                        id: SessionId::from(row.text(0)?),
+                        root: SessionId::from(row.text(1)?),
+                        member: MemberId::from(row.text(2)?),
+                        client: client.map(ClientId::from),
+                        visitor: visitor.map(VisitorId::from),
+                        created: row.get(5)?,
+                        used: row.get(6)?,
+                        rotates: row.get(7)?,
+                    })
+                });
+                Ok(found.await?)
             })
         })
-        .await
+        .await?;
+    // Revoked comes before ended, and a crash may lie between them.
+    let found = found.filter(|it| !core.revocations.refuses(&[it.id.as_str()]));
+    if let Some(session) = &found
+        && now - session.used > USE_STEP
+    {
+        // A refresh must not fail because of this: the client would sign the member out.
+        if let Err(fault) = note_use(site, session, now).await {
+            tracing::warn!("the use of a session was not written down: {fault:?}");
+        }
     }
+    Ok(found)
+}
+
+/// Writes down that the session, and the browser's session behind it, is still in use.
+async fn note_use(site: &Site, session: &Session, now: Millis) -> Result<()> {
+    let (id, session) = (site.id.clone(), session.clone());
+    site.append(move |tx| {
+        let (id, session) = (id.clone(), session.clone());
+        boxed!({
+            let sql = "update stoa.session set used = $1 where site = $2 and (id = $3 or id = $4) and used < $1";
+            tx.send(sql, params![now, &id, &session.id, &session.root]).await?;
+            Ok(())
+        })
+    })
+    .await
+}
+
+/// What [`Identity::session_end`] does.
+pub(crate) async fn end(core: &Core, site: &Site, session: &SessionId) -> Result<()> {
+    let root = root(site, session).await?;
+    end_all(core, site, Which::Family(root)).await
+}
+
+/// The first session of the family; the session itself when it is not known.
+pub(crate) async fn root(site: &Site, session: &SessionId) -> Result<SessionId> {
+    let (id, key) = (site.id.clone(), session.clone());
+    let sql = "select root from stoa.session where site = $1 and id = $2";
+    let root: Option<String> =
+        site.read(Lane::Point, move |tx| boxed!(Ok(tx.row(sql, &params![&id, &key], |row| row.get(0)).await?))).await?;
+    Ok(root.map_or_else(|| session.clone(), SessionId::from))
+}
+
+/// Ends sessions.
+pub(crate) async fn end_all(core: &Core, site: &Site, which: Which) -> Result<()> {
+    let (id, now, all) = (site.id.clone(), core.now(), which.clone());
+    end_in(core, site, Some(which), move |tx| {
+        let (id, all) = (id.clone(), all.clone());
+        boxed!(Ok(((), all.end(tx, &id, now).await?)))
+    })
+    .await
+}
+
+/// A transaction that ends sessions, and answers which beside its result. `expected` are those that it is
+/// going to end: they are refused first, those that were made meanwhile afterwards.
+pub(crate) async fn end_in<T, F>(core: &Core, site: &Site, expected: Option<Which>, body: F) -> Result<T>
+where
+    T: Send + 'static,
+    F: for<'t> Fn(&'t mut Tx<'_>) -> TxFuture<'t, (T, Vec<SessionId>)> + Send + Sync + 'static,
+{
+    let before = match expected {
+        Some(which) => open(site, which).await?,
+        None => Vec::new(),
+    };
+    revocation::revoke(core, &before).await?;
+    let (answer, mut ended) = site.write(body).await?;
+    ended.retain(|it| !before.contains(it));
+    revocation::revoke(core, &ended).await?;
+    Ok(answer)
+}
+
+async fn open(site: &Site, which: Which) -> Result<Vec<SessionId>> {
+    let id = site.id.clone();
+    site.read(Lane::Point, move |tx| {
+        boxed!({
+            let (condition, values) = which.condition(&id, 1);
+            let sql = format!("select id from stoa.session where {condition} and ended is null");
+            Ok(tx.rows(&sql, &values, |row| Ok(SessionId::from(row.text(0)?))).await?)
+        })
+    })
+    .await
 }
 
 /// A set of sessions of one site.

@@ -6,10 +6,10 @@
 //! ends all links about the member.
 
 use crate::{
-    Identity, audit,
+    Core, Identity, audit,
     mail::{self, Letter, Message, Task, enqueue, notice},
     member::{self, Member, Move, Status},
-    operator::invite::role_name,
+    operator::{self, invite::role_name},
     sign_in::link,
     token::{self, Kind},
 };
@@ -74,76 +74,34 @@ struct Link {
 }
 
 /// Writes down inside a transaction that the owners are to be asked about a member, unless they were.
-pub(crate) async fn request(me: &Identity, tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<()> {
+pub(crate) async fn request(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<()> {
     let sql = "select 1 from stoa.link where site = $1 and member = $2 and purpose = $3 and expires > $4 limit 1";
-    let asked = tx.row(sql, &params![site, &member.id, PURPOSE, me.now()], |_| Ok(())).await?;
+    let asked = tx.row(sql, &params![site, &member.id, PURPOSE, core.now()], |_| Ok(())).await?;
     match asked {
         Some(()) => Ok(()),
-        None => enqueue(me, tx, site, Some(&member.id), &Task::Approval).await,
+        None => enqueue(core, tx, site, Some(&member.id), &Task::Approval).await,
     }
 }
 
 /// What follows inside the transaction in which somebody let a waiting member in, whichever way.
-pub(crate) async fn approved(me: &Identity, tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<()> {
-    end_links(tx, site, &member.id, me.now()).await?;
+pub(crate) async fn approved(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<()> {
+    end_links(tx, site, &member.id, core.now()).await?;
     match member.status {
         // Who has yet to prove the address is told by what they do next.
-        Status::Active => notice::send(me, tx, site, member, Message::Approved).await,
+        Status::Active => notice::send(core, tx, site, member, Message::Approved).await,
         _ => Ok(()),
     }
 }
 
 impl Identity {
-    /// Answers [`Task::Approval`]: a link and a message for each owner.
-    pub(crate) async fn approval_ask(&self, site: &Arc<Site>, task: String, member: MemberId) -> Result<()> {
-        let owners = self.owners(&site.id).await?;
-        let url = self.url();
-        let links: Vec<_> = owners.iter().map(|_| token::opaque(self.world(), Kind::Approval, site.number)).collect();
-        let (me, place, owners) = (self.clone(), site.clone(), Arc::new((owners, links)));
-        site.write(move |tx| {
-            let (me, site, owners) = (me.clone(), place.clone(), owners.clone());
-            let (task, member, url) = (task.clone(), member.clone(), url.clone());
-            boxed!({
-                if !mail::done(tx, &site.id, &task).await? {
-                    return Ok(());
-                }
-                let member = member::get(tx, &site.id, &member).await?;
-                let Some(member) = member.filter(|it| it.status == Status::Pending && it.pending_approval) else {
-                    return Ok(());
-                };
-                let now = me.now();
-                let sql = "select count(*) from stoa.link where site = $1 and purpose = $2 and created > $3";
-                let values = params![&site.id, PURPOSE, now - 24 * 60 * 60_000];
-                let today: i64 = tx.row(sql, &values, |row| row.get(0)).await?.unwrap_or(0);
-                if today >= MOST_A_DAY {
-                    return Ok(());
-                }
-                for ((person, email), link) in owners.0.iter().zip(&owners.1) {
-                    let sql = "insert into stoa.link (site, hash, purpose, member, person, created, expires) \
-                               values ($1, $2, $3, $4, $5, $6, $7)";
-                    let hash = TokenHash::of(link.expose());
-                    let values = params![&site.id, hash, PURPOSE, &member.id, person, now, now + LIFE];
-                    tx.send(sql, values).await?;
-                    // Behind `#` it stays in the browser: no proxy, log or other site reads it.
-                    let link = format!("{url}/account/approve#{}", link.expose());
-                    let message =
-                        Message::ApprovalRequest { name: full_name(&member), email: member.email.clone(), link };
-                    let task = Task::Letter(Letter { to: email.clone(), language: None, own_language: None, message });
-                    enqueue(&me, tx, &site.id, Some(&member.id), &task).await?;
-                }
-                Ok(())
-            })
-        })
-        .await
-    }
-
     /// What a link is about, without using it.
     ///
     /// # Errors
     /// [`Code::LinkInvalid`] when it is unknown, used, expired, of another site, or its owner is none any more.
     pub async fn approval_look(&self, site: &Arc<Site>, link: &str) -> Result<Request> {
-        let found = self.approval_find(site, link).await?;
-        let member = self.member_get(site, &found.member).await?.filter(waits);
+        let core = &self.core;
+        let found = find_link(core, site, link).await?;
+        let member = member::find(site, &found.member).await?.filter(waits);
         let member = member.ok_or_else(|| Fault::new(Code::LinkInvalid))?;
         Ok(Request { site_name: site.name.clone(), member })
     }
@@ -153,8 +111,9 @@ impl Identity {
     /// # Errors
     /// As [`Identity::approval_look`].
     pub async fn approval_decide(&self, site: &Arc<Site>, link: &str, decision: Decision) -> Result<Request> {
-        self.approval_find(site, link).await?;
-        let (me, place, hash) = (self.clone(), site.clone(), TokenHash::of(link).to_vec());
+        let core = &self.core;
+        find_link(core, site, link).await?;
+        let (me, place, hash) = (core.clone(), site.clone(), TokenHash::of(link).to_vec());
         let member = site
             .write(move |tx| {
                 let (me, site, hash) = (me.clone(), place.clone(), hash.clone());
@@ -182,7 +141,7 @@ impl Identity {
                 })
             })
             .await?;
-        self.mail_soon(&site.id).await;
+        mail::soon(core, &site.id).await;
         tracing::info!(site = %site.id, member = %member.id, ?decision, "an owner decided about a member");
         Ok(Request { site_name: site.name.clone(), member })
     }
@@ -190,8 +149,9 @@ impl Identity {
     /// A token by which an app that may approve members is told of this one. It works once; the ones before it
     /// don't any more.
     pub async fn approval_token(&self, site: &Site, member: &MemberId) -> Result<Secret> {
-        let token = token::opaque(self.world(), Kind::Approval, site.number);
-        let (hash, id, member, now) = (TokenHash::of(token.expose()), site.id.clone(), member.clone(), self.now());
+        let core = &self.core;
+        let token = token::opaque(core.world(), Kind::Approval, site.number);
+        let (hash, id, member, now) = (TokenHash::of(token.expose()), site.id.clone(), member.clone(), core.now());
         site.append(move |tx| {
             let (hash, id, member) = (hash.clone(), id.clone(), member.clone());
             boxed!({
@@ -213,6 +173,7 @@ impl Identity {
     /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::LinkInvalid`] when the token is unknown,
     /// used, expired or of another site, or the member does not wait any more.
     pub async fn approval_by_token(&self, site: &Site, caller: &Caller, token: &str) -> Result<Member> {
+        let core = &self.core;
         let gone = || Fault::new(Code::LinkInvalid);
         if !caller.is_privileged() {
             return Err(Fault::new(Code::Forbidden));
@@ -220,8 +181,8 @@ impl Identity {
         if token::site_number(Kind::Approval, token) != Some(site.number) {
             return Err(gone());
         }
-        let (me, id, caller) = (self.clone(), site.id.clone(), caller.clone());
-        let (hash, now) = (TokenHash::of(token).to_vec(), self.now());
+        let (me, id, caller) = (core.clone(), site.id.clone(), caller.clone());
+        let (hash, now) = (TokenHash::of(token).to_vec(), core.now());
         let member = site
             .write(move |tx| {
                 let (me, site, caller, hash) = (me.clone(), id.clone(), caller.clone(), hash.clone());
@@ -231,44 +192,86 @@ impl Identity {
                     let read = |row: &stoa_store::Row<'_>| Ok(MemberId::from(row.text(0)?));
                     let named = tx.row(sql, &params![now, &site, hash, NAME], read).await?.ok_or_else(gone)?;
                     let member = member::get(tx, &site, &named).await?.filter(waits).ok_or_else(gone)?;
-                    let (member, _) = me.member_move_in(tx, &site, &caller, member, Move::Approve).await?;
+                    let (member, _) = member::make_move_in(&me, tx, &site, &caller, member, Move::Approve).await?;
                     Ok(member)
                 })
             })
             .await?;
-        self.mail_soon(&site.id).await;
+        mail::soon(core, &site.id).await;
         Ok(member)
     }
+}
 
-    async fn approval_find(&self, site: &Arc<Site>, link: &str) -> Result<Link> {
-        let gone = || Fault::new(Code::LinkInvalid);
-        if token::site_number(Kind::Approval, link) != Some(site.number) {
-            return Err(gone());
-        }
-        let (id, hash, now) = (site.id.clone(), TokenHash::of(link).to_vec(), self.now());
-        let found = site.read(Lane::Point, move |tx| boxed!(find(tx, &id, &hash, now).await)).await?;
-        let found = found.ok_or_else(gone)?;
-        match self.person_role(&found.person, &site.id).await? {
-            Some(Role::Owner) => Ok(found),
-            _ => Err(gone()),
-        }
+/// Answers [`Task::Approval`]: a link and a message for each owner.
+pub(crate) async fn ask(core: &Arc<Core>, site: &Arc<Site>, task: String, member: MemberId) -> Result<()> {
+    let owners = owners(core, &site.id).await?;
+    let url = mail::url(core);
+    let links: Vec<_> = owners.iter().map(|_| token::opaque(core.world(), Kind::Approval, site.number)).collect();
+    let (me, place, owners) = (core.clone(), site.clone(), Arc::new((owners, links)));
+    site.write(move |tx| {
+        let (me, site, owners) = (me.clone(), place.clone(), owners.clone());
+        let (task, member, url) = (task.clone(), member.clone(), url.clone());
+        boxed!({
+            if !mail::done(tx, &site.id, &task).await? {
+                return Ok(());
+            }
+            let member = member::get(tx, &site.id, &member).await?;
+            let Some(member) = member.filter(|it| it.status == Status::Pending && it.pending_approval) else {
+                return Ok(());
+            };
+            let now = me.now();
+            let sql = "select count(*) from stoa.link where site = $1 and purpose = $2 and created > $3";
+            let values = params![&site.id, PURPOSE, now - 24 * 60 * 60_000];
+            let today: i64 = tx.row(sql, &values, |row| row.get(0)).await?.unwrap_or(0);
+            if today >= MOST_A_DAY {
+                return Ok(());
+            }
+            for ((person, email), link) in owners.0.iter().zip(&owners.1) {
+                let sql = "insert into stoa.link (site, hash, purpose, member, person, created, expires) \
+                           values ($1, $2, $3, $4, $5, $6, $7)";
+                let hash = TokenHash::of(link.expose());
+                let values = params![&site.id, hash, PURPOSE, &member.id, person, now, now + LIFE];
+                tx.send(sql, values).await?;
+                // Behind `#` it stays in the browser: no proxy, log or other site reads it.
+                let link = format!("{url}/account/approve#{}", link.expose());
+                let message = Message::ApprovalRequest { name: full_name(&member), email: member.email.clone(), link };
+                let task = Task::Letter(Letter { to: email.clone(), language: None, own_language: None, message });
+                enqueue(&me, tx, &site.id, Some(&member.id), &task).await?;
+            }
+            Ok(())
+        })
+    })
+    .await
+}
+
+async fn find_link(core: &Core, site: &Arc<Site>, link: &str) -> Result<Link> {
+    let gone = || Fault::new(Code::LinkInvalid);
+    if token::site_number(Kind::Approval, link) != Some(site.number) {
+        return Err(gone());
     }
+    let (id, hash, now) = (site.id.clone(), TokenHash::of(link).to_vec(), core.now());
+    let found = site.read(Lane::Point, move |tx| boxed!(find(tx, &id, &hash, now).await)).await?;
+    let found = found.ok_or_else(gone)?;
+    match operator::role_at(core, &found.person, &site.id).await? {
+        Some(Role::Owner) => Ok(found),
+        _ => Err(gone()),
+    }
+}
 
-    /// The owners of a site: id and address.
-    async fn owners(&self, site: &SiteId) -> Result<Vec<(UserId, String)>> {
-        let site = site.clone();
-        let sql = "select p.id, p.email from stoa.person_role r join stoa.person p on p.id = r.person \
-                   where r.site = $1 and r.role = $2 order by p.created, p.id limit $3";
-        self.store()
-            .catalog()
-            .read(Lane::Point, move |tx| {
-                boxed!({
-                    let values = params![&site, role_name(Role::Owner), OWNERS];
-                    Ok(tx.rows(sql, &values, |row| Ok((UserId::from(row.text(0)?), row.get(1)?))).await?)
-                })
+/// The owners of a site: id and address.
+async fn owners(core: &Core, site: &SiteId) -> Result<Vec<(UserId, String)>> {
+    let site = site.clone();
+    let sql = "select p.id, p.email from stoa.person_role r join stoa.person p on p.id = r.person \
+               where r.site = $1 and r.role = $2 order by p.created, p.id limit $3";
+    core.store()
+        .catalog()
+        .read(Lane::Point, move |tx| {
+            boxed!({
+                let values = params![&site, role_name(Role::Owner), OWNERS];
+                Ok(tx.rows(sql, &values, |row| Ok((UserId::from(row.text(0)?), row.get(1)?))).await?)
             })
-            .await
-    }
+        })
+        .await
 }
 
 fn waits(member: &Member) -> bool {

@@ -1,21 +1,23 @@
 //! How members come to be and show who they are: registration, login, sign-on, a new password.
 
-use crate::member::{
-    Member, Move, Status, row,
-    show::{self, Privacy},
-};
 use crate::{
-    Identity, SignIn, audit,
+    Core, Identity, SignIn, audit,
     defence::{
-        attempt::{Account, Attempt},
+        attempt::{self, Account, Attempt},
+        captcha,
         throttle::Tried,
     },
-    mail::notice,
-    member::profile::Profile,
+    mail::{self, notice},
+    member::{
+        self, Member, Move, Status,
+        profile::Profile,
+        row,
+        show::{self, Privacy},
+    },
     password::{self, Match},
     policy,
-    session::Which,
-    sign_in::outcome::Origin,
+    session::{self, Which},
+    sign_in::outcome::{self, Origin},
 };
 use serde_json::Value;
 use std::{net::Ipv4Addr, sync::Arc};
@@ -52,46 +54,7 @@ impl Identity {
         attempt: &Attempt,
         registration: &Registration,
     ) -> Result<SignIn> {
-        let (email, profile) = check_registration(registration)?;
-        self.captcha_admit(site, attempt).await?;
-        let throttle = &self.core.throttle;
-        let kind = Tried::Registration;
-        let _tried = throttle.attempt(kind, self.now(), &site.id, attempt.address, email.folded())?;
-        let turn = self.core.passwords.turn().await?;
-        if self.member_by_email(site, &email).await?.is_some() {
-            return Err(Fault::new(Code::EmailTaken));
-        }
-        let hash = turn.hash(&registration.password, self.world()).await?;
-        drop(turn);
-        let (me, place, visitor) = (self.clone(), site.clone(), attempt.visitor.clone());
-        let address = attempt.address;
-        let advanced = site
-            .write(move |tx| {
-                let (me, site, visitor) = (me.clone(), place.clone(), visitor.clone());
-                let (email, hash, profile) = (email.clone(), hash.clone(), profile.clone());
-                boxed!({
-                    let policy = policy::read(tx, &site.id).await?;
-                    let (id, now) = (MemberId::from(me.world().uuid()), me.now());
-                    let mut member = Member::new(id, email.as_str(), profile, now);
-                    member.password_hash = Some(hash);
-                    Privacy::read(tx, &site.id).await?.begin(&mut member);
-                    member.pending_email = policy.require_email_verification;
-                    member.pending_fields = !policy.lacking(&member.profile).is_empty();
-                    member.pending_approval = policy.require_owner_approval;
-                    if !member.pending_email && !member.pending_fields && !member.pending_approval {
-                        member.status = Status::Active;
-                    }
-                    if !row::insert(tx, &site.id, &mut member, &email).await? {
-                        return Err(Fault::new(Code::EmailTaken));
-                    }
-                    let (event, who) = (audit::Event::Registered, audit::oneself(&member.id));
-                    audit::note(&me, tx, &site.id, event, &who, Some(&member.id), Some(address)).await?;
-                    let origin = Origin { visitor: visitor.as_ref(), address: Some(address), app: None };
-                    me.sign_in_advance(tx, &site, member, origin).await
-                })
-            })
-            .await?;
-        Ok(self.send_after(site, advanced).await)
+        register(&self.core, site, attempt, registration).await
     }
 
     /// Signs a member in by password. An unknown address costs and answers the same as a wrong password.
@@ -107,47 +70,7 @@ impl Identity {
         email: &str,
         password: &Secret,
     ) -> Result<SignIn> {
-        let email = Email::parse(email).ok_or_else(|| Fault::new(Code::EmailInvalid))?;
-        self.captcha_admit(site, attempt).await?;
-        let tried = self.sign_in_attempt(site, attempt, Account::Member(&email)).await?;
-        let turn = self.core.passwords.turn().await?;
-        let found = self.member_by_email(site, &email).await?;
-        let stored = found.as_ref().and_then(|it| it.password_hash.clone());
-        let matched = turn.check(password, stored.as_deref()).await?;
-        let Some(member) = found.filter(|_| matched != Match::Wrong) else {
-            return Err(Fault::new(Code::PasswordWrong));
-        };
-        let fresh = match matched {
-            Match::RightButCheap => Some(turn.hash(password, self.world()).await?),
-            Match::Right | Match::Wrong => None,
-        };
-        drop(turn);
-        let (me, place, visitor) = (self.clone(), site.clone(), attempt.visitor.clone());
-        let address = attempt.address;
-        let advanced = site
-            .write(move |tx| {
-                let (me, site, visitor) = (me.clone(), place.clone(), visitor.clone());
-                let (id, stored, fresh) = (member.id.clone(), stored.clone(), fresh.clone());
-                boxed!({
-                    let now_there = row::get(tx, &site.id, &id).await?;
-                    // The password was changed or the account deleted while this one was checked.
-                    let Some(mut member) = now_there.filter(|it| it.password_hash == stored) else {
-                        return Err(Fault::new(Code::PasswordWrong));
-                    };
-                    if let Some(fresh) = fresh {
-                        member.password_hash = Some(fresh);
-                        row::write_password(tx, &site.id, &member).await?;
-                    }
-                    let origin = Origin { visitor: visitor.as_ref(), address: Some(address), app: None };
-                    me.sign_in_advance(tx, &site, member, origin).await
-                })
-            })
-            .await?;
-        // Whoever still waits for a code was sent a message, so that try counts.
-        if matches!(advanced, SignIn::Success { .. }) {
-            self.core.throttle.refund(tried);
-        }
-        Ok(self.send_after(site, advanced).await)
+        login(&self.core, site, attempt, email, password).await
     }
 
     /// Makes or updates a member whom an app vouches for; no credentials (identity.md 6, sign-on).
@@ -164,6 +87,7 @@ impl Identity {
         visitor: Option<&VisitorId>,
         sign_on: &SignOn,
     ) -> Result<(Member, Secret)> {
+        let core = &self.core;
         if !matches!(caller, Caller::App { .. }) {
             return Err(Fault::new(Code::Forbidden));
         }
@@ -171,58 +95,57 @@ impl Identity {
         let (Some(email), Ok(profile)) = (email.as_ref().ok(), profile.as_ref()) else {
             return Err(Fault::invalid(email.err().into_iter().chain(profile.err().into_iter().flatten()).collect()));
         };
-        let known = self.member_by_email(site, email).await?.filter(may_be_anothers);
-        let (me, place, verify) = (self.clone(), site.clone(), sign_on.verify_email);
+        let known = member::find_by_email(site, email).await?.filter(may_be_anothers);
+        let (me, place, verify) = (core.clone(), site.clone(), sign_on.verify_email);
         let (email, profile, visitor, app) = (email.clone(), profile.clone(), visitor.cloned(), caller.clone());
-        let outcome = self
-            .sessions_end_in(site, known.map(|it| Which::Member(it.id)), move |tx| {
-                let (me, site, visitor) = (me.clone(), place.clone(), visitor.clone());
-                let (email, profile, app) = (email.clone(), profile.clone(), app.clone());
-                boxed!({
-                    let now = me.now();
-                    let (mut member, is_new) = match row::by_email(tx, &site.id, &email).await? {
-                        Some(member) => (member, false),
-                        None => {
-                            let id = MemberId::from(me.world().uuid());
-                            (Member::new(id, email.as_str(), Profile::default(), now), true)
-                        }
-                    };
-                    let before = member.clone();
-                    member.profile.merge(profile);
-                    member.fits_beside(&before.profile, "profile")?;
-                    match is_new {
-                        true => Privacy::read(tx, &site.id).await?.begin(&mut member),
-                        false if show::asks(&member) => Privacy::read(tx, &site.id).await?.hold(&mut member),
-                        false => {}
+        let outcome = session::end_in(core, site, known.map(|it| Which::Member(it.id)), move |tx| {
+            let (me, site, visitor) = (me.clone(), place.clone(), visitor.clone());
+            let (email, profile, app) = (email.clone(), profile.clone(), app.clone());
+            boxed!({
+                let now = me.now();
+                let (mut member, is_new) = match row::by_email(tx, &site.id, &email).await? {
+                    Some(member) => (member, false),
+                    None => {
+                        let id = MemberId::from(me.world().uuid());
+                        (Member::new(id, email.as_str(), Profile::default(), now), true)
                     }
-                    let (mut ended, mut noted) = (Vec::new(), is_new.then_some(audit::Event::Created));
-                    if may_be_anothers(&member) {
-                        noted = Some(audit::Event::PasswordDropped);
-                        (member.password_hash, member.must_reset) = (None, false);
-                        ended = Which::Member(member.id.clone()).end(tx, &site.id, now).await?;
+                };
+                let before = member.clone();
+                member.profile.merge(profile);
+                member.fits_beside(&before.profile, "profile")?;
+                match is_new {
+                    true => Privacy::read(tx, &site.id).await?.begin(&mut member),
+                    false if show::asks(&member) => Privacy::read(tx, &site.id).await?.hold(&mut member),
+                    false => {}
+                }
+                let (mut ended, mut noted) = (Vec::new(), is_new.then_some(audit::Event::Created));
+                if may_be_anothers(&member) {
+                    noted = Some(audit::Event::PasswordDropped);
+                    (member.password_hash, member.must_reset) = (None, false);
+                    ended = Which::Member(member.id.clone()).end(tx, &site.id, now).await?;
+                }
+                member.email_verified |= verify;
+                Move::Vouch.apply(&mut member);
+                if is_new {
+                    if !row::insert(tx, &site.id, &mut member, &email).await? {
+                        return Err(Fault::new(Code::EmailTaken));
                     }
-                    member.email_verified |= verify;
-                    Move::Vouch.apply(&mut member);
-                    if is_new {
-                        if !row::insert(tx, &site.id, &mut member, &email).await? {
-                            return Err(Fault::new(Code::EmailTaken));
-                        }
-                    } else if member != before {
-                        // Most who are signed on are known and as they were: no index of theirs is written.
-                        row::write_password(tx, &site.id, &member).await?;
-                        row::update(tx, &site.id, &mut member, now).await?;
-                    }
-                    if let Some(event) = noted {
-                        audit::note(&me, tx, &site.id, event, &app, Some(&member.id), None).await?;
-                    }
-                    // A password that is refused stays so; it isn't what they are signed on by.
-                    member.must_reset = false;
-                    let origin = Origin { visitor: visitor.as_ref(), address: None, app: Some(&app) };
-                    let outcome = me.sign_in_advance(tx, &site, member, origin).await?;
-                    Ok((outcome, ended))
-                })
+                } else if member != before {
+                    // Most who are signed on are known and as they were: no index of theirs is written.
+                    row::write_password(tx, &site.id, &member).await?;
+                    row::update(tx, &site.id, &mut member, now).await?;
+                }
+                if let Some(event) = noted {
+                    audit::note(&me, tx, &site.id, event, &app, Some(&member.id), None).await?;
+                }
+                // A password that is refused stays so; it isn't what they are signed on by.
+                member.must_reset = false;
+                let origin = Origin { visitor: visitor.as_ref(), address: None, app: Some(&app) };
+                let outcome = outcome::advance(&me, tx, &site, member, origin).await?;
+                Ok((outcome, ended))
             })
-            .await?;
+        })
+        .await?;
         match outcome {
             SignIn::Success { member, session_token } => Ok((member, session_token)),
             _ => Err(Fault::internal("a member vouched for by an app was not active")),
@@ -235,18 +158,19 @@ impl Identity {
     /// [`Code::Forbidden`] unless the caller is a member; [`Code::Validation`] for the new password;
     /// [`Code::Throttled`].
     pub async fn password_change(&self, site: &Arc<Site>, caller: &Caller, new: &Secret) -> Result<()> {
+        let core = &self.core;
         let Caller::Member { id, session, .. } = caller else {
             return Err(Fault::new(Code::Forbidden));
         };
         if let Some(violation) = password::violation(new, "newPassword") {
             return Err(Fault::invalid(vec![violation]));
         }
-        self.password_attempt(&site.id, id.as_str())?;
-        let hash = self.password_hash(new).await?;
-        let root = self.session_root(site, session).await?;
+        password_attempt(core, &site.id, id.as_str())?;
+        let hash = hash_password(core, new).await?;
+        let root = session::root(site, session).await?;
         let others = Which::MemberExcept(id.clone(), root);
-        let (me, site_id, id, now) = (self.clone(), site.id.clone(), id.clone(), self.now());
-        self.sessions_end_in(site, Some(others.clone()), move |tx| {
+        let (me, site_id, id, now) = (core.clone(), site.id.clone(), id.clone(), core.now());
+        session::end_in(core, site, Some(others.clone()), move |tx| {
             let me = me.clone();
             let (site, id, hash, others) = (site_id.clone(), id.clone(), hash.clone(), others.clone());
             boxed!({
@@ -261,7 +185,7 @@ impl Identity {
             })
         })
         .await?;
-        self.mail_soon(&site.id).await;
+        mail::soon(core, &site.id).await;
         Ok(())
     }
 
@@ -271,12 +195,13 @@ impl Identity {
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::NotFound`].
     pub async fn password_refuse(&self, site: &Arc<Site>, caller: &Caller, id: &MemberId) -> Result<()> {
+        let core = &self.core;
         if !caller.is_privileged() {
             return Err(Fault::new(Code::Forbidden));
         }
         let all = Which::Member(id.clone());
-        let (me, site_id, id, caller, now) = (self.clone(), site.id.clone(), id.clone(), caller.clone(), self.now());
-        self.sessions_end_in(site, Some(all), move |tx| {
+        let (me, site_id, id, caller, now) = (core.clone(), site.id.clone(), id.clone(), caller.clone(), core.now());
+        session::end_in(core, site, Some(all), move |tx| {
             let (me, site, id, caller) = (me.clone(), site_id.clone(), id.clone(), caller.clone());
             boxed!({
                 let member = row::get(tx, &site, &id).await?.filter(|it| it.status != Status::Deleted);
@@ -290,23 +215,123 @@ impl Identity {
         })
         .await
     }
+}
 
-    /// Counts a hash that is made for an account which the caller has shown to be theirs.
-    ///
-    /// # Errors
-    /// [`Code::Throttled`].
-    pub(crate) fn password_attempt(&self, site: &SiteId, account: &str) -> Result<()> {
-        let anywhere = Ipv4Addr::UNSPECIFIED.into();
-        self.core.throttle.attempt(Tried::Password, self.now(), site, anywhere, account).map(drop)
+/// What [`Identity::member_register`] does.
+pub(crate) async fn register(
+    core: &Arc<Core>,
+    site: &Arc<Site>,
+    attempt: &Attempt,
+    registration: &Registration,
+) -> Result<SignIn> {
+    let (email, profile) = check_registration(registration)?;
+    captcha::admit(core, site, attempt).await?;
+    let throttle = &core.throttle;
+    let kind = Tried::Registration;
+    let _tried = throttle.attempt(kind, core.now(), &site.id, attempt.address, email.folded())?;
+    let turn = core.passwords.turn().await?;
+    if member::find_by_email(site, &email).await?.is_some() {
+        return Err(Fault::new(Code::EmailTaken));
     }
+    let hash = turn.hash(&registration.password, core.world()).await?;
+    drop(turn);
+    let (me, place, visitor) = (core.clone(), site.clone(), attempt.visitor.clone());
+    let address = attempt.address;
+    let advanced = site
+        .write(move |tx| {
+            let (me, site, visitor) = (me.clone(), place.clone(), visitor.clone());
+            let (email, hash, profile) = (email.clone(), hash.clone(), profile.clone());
+            boxed!({
+                let policy = policy::read(tx, &site.id).await?;
+                let (id, now) = (MemberId::from(me.world().uuid()), me.now());
+                let mut member = Member::new(id, email.as_str(), profile, now);
+                member.password_hash = Some(hash);
+                Privacy::read(tx, &site.id).await?.begin(&mut member);
+                member.pending_email = policy.require_email_verification;
+                member.pending_fields = !policy.lacking(&member.profile).is_empty();
+                member.pending_approval = policy.require_owner_approval;
+                if !member.pending_email && !member.pending_fields && !member.pending_approval {
+                    member.status = Status::Active;
+                }
+                if !row::insert(tx, &site.id, &mut member, &email).await? {
+                    return Err(Fault::new(Code::EmailTaken));
+                }
+                let (event, who) = (audit::Event::Registered, audit::oneself(&member.id));
+                audit::note(&me, tx, &site.id, event, &who, Some(&member.id), Some(address)).await?;
+                let origin = Origin { visitor: visitor.as_ref(), address: Some(address), app: None };
+                outcome::advance(&me, tx, &site, member, origin).await
+            })
+        })
+        .await?;
+    Ok(outcome::send_after(core, site, advanced).await)
+}
 
-    /// Hashes a new password; the caller has checked it with [`password::violation`].
-    ///
-    /// # Errors
-    /// [`Code::Throttled`] when too many wait for a hash.
-    pub(crate) async fn password_hash(&self, password: &Secret) -> Result<String> {
-        self.core.passwords.turn().await?.hash(password, self.world()).await
+/// What [`Identity::member_login`] does.
+pub(crate) async fn login(
+    core: &Arc<Core>,
+    site: &Arc<Site>,
+    attempt: &Attempt,
+    email: &str,
+    password: &Secret,
+) -> Result<SignIn> {
+    let email = Email::parse(email).ok_or_else(|| Fault::new(Code::EmailInvalid))?;
+    captcha::admit(core, site, attempt).await?;
+    let tried = attempt::sign_in(core, site, attempt, Account::Member(&email)).await?;
+    let turn = core.passwords.turn().await?;
+    let found = member::find_by_email(site, &email).await?;
+    let stored = found.as_ref().and_then(|it| it.password_hash.clone());
+    let matched = turn.check(password, stored.as_deref()).await?;
+    let Some(member) = found.filter(|_| matched != Match::Wrong) else {
+        return Err(Fault::new(Code::PasswordWrong));
+    };
+    let fresh = match matched {
+        Match::RightButCheap => Some(turn.hash(password, core.world()).await?),
+        Match::Right | Match::Wrong => None,
+    };
+    drop(turn);
+    let (me, place, visitor) = (core.clone(), site.clone(), attempt.visitor.clone());
+    let address = attempt.address;
+    let advanced = site
+        .write(move |tx| {
+            let (me, site, visitor) = (me.clone(), place.clone(), visitor.clone());
+            let (id, stored, fresh) = (member.id.clone(), stored.clone(), fresh.clone());
+            boxed!({
+                let now_there = row::get(tx, &site.id, &id).await?;
+                // The password was changed or the account deleted while this one was checked.
+                let Some(mut member) = now_there.filter(|it| it.password_hash == stored) else {
+                    return Err(Fault::new(Code::PasswordWrong));
+                };
+                if let Some(fresh) = fresh {
+                    member.password_hash = Some(fresh);
+                    row::write_password(tx, &site.id, &member).await?;
+                }
+                let origin = Origin { visitor: visitor.as_ref(), address: Some(address), app: None };
+                outcome::advance(&me, tx, &site, member, origin).await
+            })
+        })
+        .await?;
+    // Whoever still waits for a code was sent a message, so that try counts.
+    if matches!(advanced, SignIn::Success { .. }) {
+        core.throttle.refund(tried);
     }
+    Ok(outcome::send_after(core, site, advanced).await)
+}
+
+/// Counts a hash that is made for an account which the caller has shown to be theirs.
+///
+/// # Errors
+/// [`Code::Throttled`].
+pub(crate) fn password_attempt(core: &Core, site: &SiteId, account: &str) -> Result<()> {
+    let anywhere = Ipv4Addr::UNSPECIFIED.into();
+    core.throttle.attempt(Tried::Password, core.now(), site, anywhere, account).map(drop)
+}
+
+/// Hashes a new password; the caller has checked it with [`password::violation`].
+///
+/// # Errors
+/// [`Code::Throttled`] when too many wait for a hash.
+pub(crate) async fn hash_password(core: &Core, password: &Secret) -> Result<String> {
+    core.passwords.turn().await?.hash(password, core.world()).await
 }
 
 fn check_registration(registration: &Registration) -> Result<(Email, Profile)> {

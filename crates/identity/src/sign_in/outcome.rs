@@ -1,11 +1,16 @@
 //! Where a sign-in stands: the answer of registration, login, verification and recovery (identity.md 10.1).
 
 use crate::{
-    Identity, audit,
+    Core, audit, mail,
     member::{self, Member, Move, Status},
     password,
     policy::{self, Field},
-    sign_in::{approval, stage::Stage, verification},
+    session,
+    sign_in::{
+        approval,
+        stage::{self, Stage},
+        verification,
+    },
 };
 use serde_json::{Value, json};
 use std::{net::IpAddr, sync::Arc};
@@ -80,69 +85,67 @@ pub(crate) struct Origin<'a> {
     pub app: Option<&'a Caller>,
 }
 
-impl Identity {
-    /// Decides inside a transaction what comes next for a member whose password, code or link was right:
-    /// verification before missing fields before approval before success. A pending member with nothing left to wait for
-    /// becomes active here, and every success is noted in the audit log.
-    ///
-    /// # Errors
-    /// [`Code::MemberBlocked`] for members who may not sign in at all; [`Code::PasswordReset`] for those whose
-    /// password is refused, whatever they have shown before it was.
-    pub(crate) async fn sign_in_advance(
-        &self,
-        tx: &mut Tx<'_>,
-        site: &Site,
-        mut member: Member,
-        origin: Origin<'_>,
-    ) -> Result<SignIn> {
-        let visitor = origin.visitor;
-        match next(&member) {
-            Next::Refuse => return Err(Fault::new(Code::MemberBlocked)),
-            _ if member.must_reset => return Err(Fault::new(Code::PasswordReset)),
-            Next::Open if member.status == Status::Active => {}
-            Next::Open => {
-                member.status = Status::Active;
-                member::update(tx, &site.id, &mut member, self.now()).await?;
+/// Decides inside a transaction what comes next for a member whose password, code or link was right:
+/// verification before missing fields before approval before success. A pending member with nothing left to wait for
+/// becomes active here, and every success is noted in the audit log.
+///
+/// # Errors
+/// [`Code::MemberBlocked`] for members who may not sign in at all; [`Code::PasswordReset`] for those whose
+/// password is refused, whatever they have shown before it was.
+pub(crate) async fn advance(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &Site,
+    mut member: Member,
+    origin: Origin<'_>,
+) -> Result<SignIn> {
+    let visitor = origin.visitor;
+    match next(&member) {
+        Next::Refuse => return Err(Fault::new(Code::MemberBlocked)),
+        _ if member.must_reset => return Err(Fault::new(Code::PasswordReset)),
+        Next::Open if member.status == Status::Active => {}
+        Next::Open => {
+            member.status = Status::Active;
+            member::update(tx, &site.id, &mut member, core.now()).await?;
+        }
+        Next::Verify => {
+            let state_token = verification::start(core, tx, site, &member, visitor).await?;
+            return Ok(SignIn::RequireEmailVerification { member, state_token });
+        }
+        Next::Complete => {
+            let fields = policy::read(tx, &site.id).await?.lacking(&member.profile);
+            if !fields.is_empty() {
+                let password = password::digest(member.password_hash.as_deref());
+                let stage = Stage::Complete { member: member.id.clone(), password, visitor: visitor.cloned() };
+                let state_token = stage::issue(core, &site.id, &stage)?;
+                return Ok(SignIn::RequireMissingFields { member, fields, state_token });
             }
-            Next::Verify => {
-                let state_token = verification::start(self, tx, site, &member, visitor).await?;
-                return Ok(SignIn::RequireEmailVerification { member, state_token });
-            }
-            Next::Complete => {
-                let fields = policy::read(tx, &site.id).await?.lacking(&member.profile);
-                if !fields.is_empty() {
-                    let password = password::digest(member.password_hash.as_deref());
-                    let stage = Stage::Complete { member: member.id.clone(), password, visitor: visitor.cloned() };
-                    let state_token = self.stage_issue(&site.id, &stage)?;
-                    return Ok(SignIn::RequireMissingFields { member, fields, state_token });
-                }
-                // The site requires less than before, or somebody else has completed the profile.
-                Move::Complete.apply(&mut member);
-                member::update(tx, &site.id, &mut member, self.now()).await?;
-                if member.pending_approval {
-                    approval::request(self, tx, &site.id, &member).await?;
-                    return Ok(SignIn::RequireOwnerApproval { member });
-                }
-            }
-            Next::Approve => {
-                approval::request(self, tx, &site.id, &member).await?;
+            // The site requires less than before, or somebody else has completed the profile.
+            Move::Complete.apply(&mut member);
+            member::update(tx, &site.id, &mut member, core.now()).await?;
+            if member.pending_approval {
+                approval::request(core, tx, &site.id, &member).await?;
                 return Ok(SignIn::RequireOwnerApproval { member });
             }
         }
-        member::note_login(tx, &site.id, &mut member, self.now()).await?;
-        let who = origin.app.cloned().unwrap_or_else(|| audit::oneself(&member.id));
-        audit::note(self, tx, &site.id, audit::Event::SignedIn, &who, Some(&member.id), origin.address).await?;
-        let session_token = self.session_token_issue(tx, site, &member.id, visitor).await?;
-        Ok(SignIn::Success { member, session_token })
-    }
-
-    /// Has what the transaction of a sign-in left to be sent delivered.
-    pub(crate) async fn send_after(&self, site: &Arc<Site>, outcome: SignIn) -> SignIn {
-        if !matches!(outcome, SignIn::Success { .. }) {
-            self.mail_soon(&site.id).await;
+        Next::Approve => {
+            approval::request(core, tx, &site.id, &member).await?;
+            return Ok(SignIn::RequireOwnerApproval { member });
         }
-        outcome
     }
+    member::note_login(tx, &site.id, &mut member, core.now()).await?;
+    let who = origin.app.cloned().unwrap_or_else(|| audit::oneself(&member.id));
+    audit::note(core, tx, &site.id, audit::Event::SignedIn, &who, Some(&member.id), origin.address).await?;
+    let session_token = session::issue_token(core, tx, site, &member.id, visitor).await?;
+    Ok(SignIn::Success { member, session_token })
+}
+
+/// Has what the transaction of a sign-in left to be sent delivered.
+pub(crate) async fn send_after(core: &Arc<Core>, site: &Arc<Site>, outcome: SignIn) -> SignIn {
+    if !matches!(outcome, SignIn::Success { .. }) {
+        mail::soon(core, &site.id).await;
+    }
+    outcome
 }
 
 /// What comes next for a member, by standing alone.

@@ -4,14 +4,17 @@
 //! hour, for one member; using it proves the address, sets the password and ends all sessions.
 
 use crate::{
-    Identity, SignIn, audit,
-    defence::throttle::Tried,
-    flow::{Beginning, Browser},
+    Core, Identity, SignIn, audit,
+    defence::{attempt, throttle::Tried},
+    flow::{Beginning, Browser, open},
     mail::{self, Message, Task, enqueue, notice},
     member::{self, Member, Move, Status},
-    password,
-    session::Which,
-    sign_in::{link, outcome::Origin},
+    password, redirect,
+    session::{self, Which},
+    sign_in::{
+        link, login,
+        outcome::{self, Origin},
+    },
     token::{self, Kind},
 };
 use serde_json::Value;
@@ -49,14 +52,15 @@ impl Identity {
     /// What is wrong with the request itself, whoever the address belongs to: [`Code::Validation`],
     /// [`Code::ClientUnknown`], [`Code::RedirectRefused`].
     pub async fn recovery_send(&self, site: &Arc<Site>, caller: &Caller, from: IpAddr, body: &Value) -> Result<()> {
+        let core = &self.core;
         let text = body.get("email").and_then(Value::as_str).unwrap_or_default();
         let email = Email::parse(text).ok_or_else(|| {
             let rule = if text.is_empty() { "REQUIRED_FIELD" } else { "FORMAT" };
             let violation = Violation::new("email", rule, "the email address is not valid");
             Fault::invalid(vec![violation.with("type", "EMAIL")])
         })?;
-        let wish = self.recovery_wish(site, caller, body, "").await?;
-        self.recovery_ask(site, from, &email, wish).await
+        let wish = wish(core, site, caller, body, "").await?;
+        ask(core, site, from, &email, wish).await
     }
 
     /// Sends a link to a member whom an app names (`POST /v1/activation-email`).
@@ -64,6 +68,7 @@ impl Identity {
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::NotFound`]; [`Code::Throttled`].
     pub async fn activation_send(&self, site: &Arc<Site>, caller: &Caller, body: &Value) -> Result<()> {
+        let core = &self.core;
         if !caller.is_privileged() {
             return Err(Fault::new(Code::Forbidden));
         }
@@ -71,10 +76,10 @@ impl Identity {
         if id.is_empty() {
             return Err(Fault::invalid(vec![Violation::new("identityId", "REQUIRED_FIELD", "is required")]));
         }
-        let wish = self.recovery_wish(site, caller, &body["emailOptions"], "emailOptions.").await?;
-        let member = self.member_get(site, &MemberId::from(id)).await?.filter(can_recover);
+        let wish = wish(core, site, caller, &body["emailOptions"], "emailOptions.").await?;
+        let member = member::find(site, &MemberId::from(id)).await?.filter(can_recover);
         let member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
-        self.activation_send_to(site, member, wish).await
+        send_activation_to(core, site, member, wish).await
     }
 
     /// Sets a new password with a link's token and signs in (`POST /v1/recover`).
@@ -89,60 +94,11 @@ impl Identity {
         password: &Secret,
         address: IpAddr,
     ) -> Result<SignIn> {
+        let core = &self.core;
         if token::site_number(Kind::Link, link) != Some(site.number) {
             return Err(Fault::new(Code::LinkInvalid));
         }
-        self.recovery_finish_hash(site, &TokenHash::of(link).to_vec(), password, address).await
-    }
-
-    pub(crate) async fn recovery_finish_hash(
-        &self,
-        site: &Arc<Site>,
-        link: &[u8],
-        password: &Secret,
-        address: IpAddr,
-    ) -> Result<SignIn> {
-        let gone = || Fault::new(Code::LinkInvalid);
-        if let Some(violation) = password::violation(password, "password") {
-            return Err(Fault::invalid(vec![violation]));
-        }
-        let (id, key, now) = (site.id.clone(), link.to_vec(), self.now());
-        let known = site.read(Lane::Point, move |tx| boxed!(find(tx, id.as_str(), &key, now).await)).await?;
-        let (member, _) = known.ok_or_else(gone)?;
-        self.password_attempt(&site.id, member.as_str())?;
-        let hash = self.password_hash(password).await?;
-        let (me, place, key) = (self.clone(), site.clone(), link.to_vec());
-        let advanced = self
-            .sessions_end_in(site, Some(Which::Member(member)), move |tx| {
-                let (me, site, key, hash) = (me.clone(), place.clone(), key.clone(), hash.clone());
-                boxed!({
-                    let now = me.now();
-                    let (id, _) = find(tx, site.id.as_str(), &key, now).await?.ok_or_else(gone)?;
-                    // This link and every other one of the member is over.
-                    links_end(tx, &site.id, &id, now).await?;
-                    let member = member::get(tx, &site.id, &id).await?.filter(can_recover);
-                    let mut member = member.ok_or_else(gone)?;
-                    // Whoever had no password until now does not wonder who changed it.
-                    let is_change = member.password_hash.is_some();
-                    (member.password_hash, member.must_reset) = (Some(hash), false);
-                    Move::Verify.apply(&mut member);
-                    member::write_password(tx, &site.id, &member).await?;
-                    member::update(tx, &site.id, &mut member, now).await?;
-                    if is_change {
-                        notice::password_changed(&me, tx, &site.id, &member).await?;
-                    }
-                    let (event, who) = (audit::Event::PasswordChanged, audit::oneself(&id));
-                    audit::note(&me, tx, &site.id, event, &who, Some(&id), None).await?;
-                    let ended = Which::Member(id).end(tx, &site.id, now).await?;
-                    let origin = Origin { address: Some(address), ..Default::default() };
-                    let advanced = me.sign_in_advance(tx, &site, member, origin).await?;
-                    Ok((advanced, ended))
-                })
-            })
-            .await?;
-        self.sign_in_unlock(site, advanced.member());
-        self.mail_soon(&site.id).await;
-        Ok(advanced)
+        finish_hash(core, site, &TokenHash::of(link).to_vec(), password, address).await
     }
 
     /// A browser opened a recovery link: the page that asks for the new password.
@@ -150,146 +106,190 @@ impl Identity {
     /// # Errors
     /// [`Code::LinkInvalid`].
     pub async fn recovery_open(&self, site: &Arc<Site>, link: &str, browser: &Browser) -> Result<Beginning> {
+        let core = &self.core;
         let gone = || Fault::new(Code::LinkInvalid);
         if token::site_number(Kind::Link, link) != Some(site.number) {
             return Err(gone());
         }
         let hash = TokenHash::of(link);
-        let (id, key, now) = (site.id.clone(), hash.to_vec(), self.now());
+        let (id, key, now) = (site.id.clone(), hash.to_vec(), core.now());
         let known = site.read(Lane::Point, move |tx| boxed!(find(tx, id.as_str(), &key, now).await)).await?;
         let (member, return_url) = known.ok_or_else(gone)?;
-        let member = self.member_get(site, &member).await?.filter(can_recover).ok_or_else(gone)?;
-        self.flow_begin_recovery(site, &hash, member.email, return_url, browser).await
+        let member = member::find(site, &member).await?.filter(can_recover).ok_or_else(gone)?;
+        open::begin_recovery(core, site, &hash, member.email, return_url, browser).await
     }
+}
 
-    /// Writes down that a link was asked for, whoever the address belongs to: one statement, always. What
-    /// is asked for too often, or while [`WAITING`] others wait, is dropped.
-    pub(crate) async fn recovery_ask(&self, site: &Arc<Site>, from: IpAddr, email: &Email, wish: Wish) -> Result<()> {
-        let tried = self.core.throttle.attempt(Tried::Recovery, self.now(), &site.id, from, "");
-        if tried.is_err() || !self.core.post.recovery_begin() {
-            tracing::debug!("a recovery link was not sent: too many are asked for");
-            return Ok(());
-        }
-        let Wish { language, return_url } = wish;
-        let task = Task::Recovery { email: email.as_str().to_owned(), language, return_url };
-        let (me, id) = (self.clone(), site.id.clone());
-        let written = site
-            .append(move |tx| {
-                let (me, id, task) = (me.clone(), id.clone(), task.clone());
-                boxed!(enqueue(&me, tx, &id, None, &task).await)
-            })
-            .await;
-        if written.is_err() {
-            self.core.post.recovery_end();
-        }
-        self.mail_later(&site.id);
-        written
+pub(crate) async fn finish_hash(
+    core: &Arc<Core>,
+    site: &Arc<Site>,
+    link: &[u8],
+    password: &Secret,
+    address: IpAddr,
+) -> Result<SignIn> {
+    let gone = || Fault::new(Code::LinkInvalid);
+    if let Some(violation) = password::violation(password, "password") {
+        return Err(Fault::invalid(vec![violation]));
     }
+    let (id, key, now) = (site.id.clone(), link.to_vec(), core.now());
+    let known = site.read(Lane::Point, move |tx| boxed!(find(tx, id.as_str(), &key, now).await)).await?;
+    let (member, _) = known.ok_or_else(gone)?;
+    login::password_attempt(core, &site.id, member.as_str())?;
+    let hash = login::hash_password(core, password).await?;
+    let (me, place, key) = (core.clone(), site.clone(), link.to_vec());
+    let advanced = session::end_in(core, site, Some(Which::Member(member)), move |tx| {
+        let (me, site, key, hash) = (me.clone(), place.clone(), key.clone(), hash.clone());
+        boxed!({
+            let now = me.now();
+            let (id, _) = find(tx, site.id.as_str(), &key, now).await?.ok_or_else(gone)?;
+            // This link and every other one of the member is over.
+            links_end(tx, &site.id, &id, now).await?;
+            let member = member::get(tx, &site.id, &id).await?.filter(can_recover);
+            let mut member = member.ok_or_else(gone)?;
+            // Whoever had no password until now does not wonder who changed it.
+            let is_change = member.password_hash.is_some();
+            (member.password_hash, member.must_reset) = (Some(hash), false);
+            Move::Verify.apply(&mut member);
+            member::write_password(tx, &site.id, &member).await?;
+            member::update(tx, &site.id, &mut member, now).await?;
+            if is_change {
+                notice::password_changed(&me, tx, &site.id, &member).await?;
+            }
+            let (event, who) = (audit::Event::PasswordChanged, audit::oneself(&id));
+            audit::note(&me, tx, &site.id, event, &who, Some(&id), None).await?;
+            let ended = Which::Member(id).end(tx, &site.id, now).await?;
+            let origin = Origin { address: Some(address), ..Default::default() };
+            let advanced = outcome::advance(&me, tx, &site, member, origin).await?;
+            Ok((advanced, ended))
+        })
+    })
+    .await?;
+    attempt::unlock(core, site, advanced.member());
+    mail::soon(core, &site.id).await;
+    Ok(advanced)
+}
 
-    /// Answers [`Task::Recovery`]: a link, if the address is that of a member who can sign in.
-    pub(crate) async fn recovery_answer(
-        &self,
-        site: &Arc<Site>,
-        task: String,
-        email: String,
-        wish: Wish,
-    ) -> Result<()> {
-        let link = token::opaque(self.world(), Kind::Link, site.number);
-        let email = Email::parse(&email).ok_or_else(|| Fault::internal("an address was not kept as it was"))?;
-        let (me, place) = (self.clone(), site.clone());
-        let answered = site
-            .write(move |tx| {
-                let (me, site, task, email) = (me.clone(), place.clone(), task.clone(), email.clone());
-                let (link, wish) = (link.clone(), wish.clone());
-                boxed!({
-                    if !mail::done(tx, &site.id, &task).await? {
-                        return Ok(());
-                    }
-                    let Some(member) = member::by_email(tx, &site.id, &email).await?.filter(can_recover) else {
-                        return Ok(());
-                    };
-                    if !may_have_another(tx, &site, &member.id, me.now()).await? {
-                        return Ok(());
-                    }
-                    let link = insert(&me, tx, &site, &member, &link, wish.return_url).await?;
-                    let (to, message) = (&member.email, Message::Recovery { link });
-                    notice::send_to(&me, tx, &site.id, &member, to, wish.language.as_deref(), message).await
-                })
-            })
-            .await;
-        self.core.post.recovery_end();
-        answered
+/// Writes down that a link was asked for, whoever the address belongs to: one statement, always. What
+/// is asked for too often, or while [`WAITING`] others wait, is dropped.
+pub(crate) async fn ask(core: &Arc<Core>, site: &Arc<Site>, from: IpAddr, email: &Email, wish: Wish) -> Result<()> {
+    let tried = core.throttle.attempt(Tried::Recovery, core.now(), &site.id, from, "");
+    if tried.is_err() || !core.post.recovery_begin() {
+        tracing::debug!("a recovery link was not sent: too many are asked for");
+        return Ok(());
     }
+    let Wish { language, return_url } = wish;
+    let task = Task::Recovery { email: email.as_str().to_owned(), language, return_url };
+    let (me, id) = (core.clone(), site.id.clone());
+    let written = site
+        .append(move |tx| {
+            let (me, id, task) = (me.clone(), id.clone(), task.clone());
+            boxed!(enqueue(&me, tx, &id, None, &task).await)
+        })
+        .await;
+    if written.is_err() {
+        core.post.recovery_end();
+    }
+    mail::later(core, &site.id);
+    written
+}
 
-    async fn activation_send_to(&self, site: &Arc<Site>, member: Member, wish: Wish) -> Result<()> {
-        let link = token::opaque(self.world(), Kind::Link, site.number);
-        let (me, place) = (self.clone(), site.clone());
-        site.write(move |tx| {
-            let (me, site, member, link) = (me.clone(), place.clone(), member.clone(), link.clone());
-            let wish = wish.clone();
+/// Answers [`Task::Recovery`]: a link, if the address is that of a member who can sign in.
+pub(crate) async fn answer(core: &Arc<Core>, site: &Arc<Site>, task: String, email: String, wish: Wish) -> Result<()> {
+    let link = token::opaque(core.world(), Kind::Link, site.number);
+    let email = Email::parse(&email).ok_or_else(|| Fault::internal("an address was not kept as it was"))?;
+    let (me, place) = (core.clone(), site.clone());
+    let answered = site
+        .write(move |tx| {
+            let (me, site, task, email) = (me.clone(), place.clone(), task.clone(), email.clone());
+            let (link, wish) = (link.clone(), wish.clone());
             boxed!({
-                if !may_have_another(tx, &site, &member.id, me.now()).await? {
-                    return Err(Fault::new(Code::Throttled));
+                if !mail::done(tx, &site.id, &task).await? {
+                    return Ok(());
                 }
-                // As they are now: what was read before the transaction may have changed.
-                let member = member::get(tx, &site.id, &member.id).await?.filter(can_recover);
-                let mut member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
-                // The first word about the member's language is kept for all that they are told later.
-                if let (None, Some(tag)) = (member.profile.text("language"), wish.language.as_deref()) {
-                    member.profile.0.insert("language".to_owned(), tag.into());
-                    member::update(tx, &site.id, &mut member, me.now()).await?;
+                let Some(member) = member::by_email(tx, &site.id, &email).await?.filter(can_recover) else {
+                    return Ok(());
+                };
+                if !may_have_another(tx, &site, &member.id, me.now()).await? {
+                    return Ok(());
                 }
                 let link = insert(&me, tx, &site, &member, &link, wish.return_url).await?;
-                let (to, message) = (&member.email, Message::Activation { link });
+                let (to, message) = (&member.email, Message::Recovery { link });
                 notice::send_to(&me, tx, &site.id, &member, to, wish.language.as_deref(), message).await
             })
         })
-        .await?;
-        self.mail_soon(&site.id).await;
-        Ok(())
-    }
+        .await;
+    core.post.recovery_end();
+    answered
+}
 
-    /// What an object of a request says of a link; `place` is where it stands in the request. A link leads to the
-    /// server's own address, whatever name it was asked under: that name may be made up by whoever asks.
-    async fn recovery_wish(&self, site: &Site, caller: &Caller, sent: &Value, place: &str) -> Result<Wish> {
-        let mut wrong = Vec::new();
-        let mut text = |value: &Value, name: &str, most: usize| match value {
-            Value::Null => None,
-            Value::String(it) if it.is_empty() => None,
-            Value::String(it) if it.chars().count() <= most => Some(it.clone()),
-            Value::String(_) => {
-                let why = format!("at most {most} characters");
-                wrong.push(Violation::new(format!("{place}{name}"), "MAX_LENGTH", why));
-                None
+async fn send_activation_to(core: &Arc<Core>, site: &Arc<Site>, member: Member, wish: Wish) -> Result<()> {
+    let link = token::opaque(core.world(), Kind::Link, site.number);
+    let (me, place) = (core.clone(), site.clone());
+    site.write(move |tx| {
+        let (me, site, member, link) = (me.clone(), place.clone(), member.clone(), link.clone());
+        let wish = wish.clone();
+        boxed!({
+            if !may_have_another(tx, &site, &member.id, me.now()).await? {
+                return Err(Fault::new(Code::Throttled));
             }
-            _ => {
-                wrong.push(Violation::new(format!("{place}{name}"), "FORMAT", "text is expected"));
-                None
+            // As they are now: what was read before the transaction may have changed.
+            let member = member::get(tx, &site.id, &member.id).await?.filter(can_recover);
+            let mut member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
+            // The first word about the member's language is kept for all that they are told later.
+            if let (None, Some(tag)) = (member.profile.text("language"), wish.language.as_deref()) {
+                member.profile.0.insert("language".to_owned(), tag.into());
+                member::update(tx, &site.id, &mut member, me.now()).await?;
             }
-        };
-        let language = text(&sent["language"], "language", mail::LONGEST_TAG);
-        let url = text(&sent["redirect"]["url"], "redirect.url", RETURN_URL);
-        let client = text(&sent["redirect"]["clientId"], "redirect.clientId", CLIENT);
-        if !matches!(sent["redirect"], Value::Null | Value::Object(_)) {
-            wrong.push(Violation::new(format!("{place}redirect"), "FORMAT", "an object is expected"));
+            let link = insert(&me, tx, &site, &member, &link, wish.return_url).await?;
+            let (to, message) = (&member.email, Message::Activation { link });
+            notice::send_to(&me, tx, &site.id, &member, to, wish.language.as_deref(), message).await
+        })
+    })
+    .await?;
+    mail::soon(core, &site.id).await;
+    Ok(())
+}
+
+/// What an object of a request says of a link; `place` is where it stands in the request. A link leads to the
+/// server's own address, whatever name it was asked under: that name may be made up by whoever asks.
+async fn wish(core: &Core, site: &Site, caller: &Caller, sent: &Value, place: &str) -> Result<Wish> {
+    let mut wrong = Vec::new();
+    let mut text = |value: &Value, name: &str, most: usize| match value {
+        Value::Null => None,
+        Value::String(it) if it.is_empty() => None,
+        Value::String(it) if it.chars().count() <= most => Some(it.clone()),
+        Value::String(_) => {
+            let why = format!("at most {most} characters");
+            wrong.push(Violation::new(format!("{place}{name}"), "MAX_LENGTH", why));
+            None
         }
-        if language.as_deref().is_some_and(|it| !mail::is_tag(it)) {
-            wrong.push(Violation::new(format!("{place}language"), "FORMAT", "a language like en or pt-BR is expected"));
+        _ => {
+            wrong.push(Violation::new(format!("{place}{name}"), "FORMAT", "text is expected"));
+            None
         }
-        if !wrong.is_empty() {
-            return Err(Fault::invalid(wrong));
-        }
-        let own = match caller {
-            Caller::Visitor { client, .. } | Caller::Member { client, .. } => client.clone(),
-            Caller::User { .. } | Caller::App { .. } => None,
-        };
-        let client = match client.map(ClientId::from).or(own) {
-            Some(id) => Some(self.client_of(site, &id).await?),
-            None => None,
-        };
-        let return_url = self.return_url(client.as_deref(), url.as_deref(), &self.url())?;
-        Ok(Wish { language, return_url })
+    };
+    let language = text(&sent["language"], "language", mail::LONGEST_TAG);
+    let url = text(&sent["redirect"]["url"], "redirect.url", RETURN_URL);
+    let client = text(&sent["redirect"]["clientId"], "redirect.clientId", CLIENT);
+    if !matches!(sent["redirect"], Value::Null | Value::Object(_)) {
+        wrong.push(Violation::new(format!("{place}redirect"), "FORMAT", "an object is expected"));
     }
+    if language.as_deref().is_some_and(|it| !mail::is_tag(it)) {
+        wrong.push(Violation::new(format!("{place}language"), "FORMAT", "a language like en or pt-BR is expected"));
+    }
+    if !wrong.is_empty() {
+        return Err(Fault::invalid(wrong));
+    }
+    let own = match caller {
+        Caller::Visitor { client, .. } | Caller::Member { client, .. } => client.clone(),
+        Caller::User { .. } | Caller::App { .. } => None,
+    };
+    let client = match client.map(ClientId::from).or(own) {
+        Some(id) => Some(redirect::client_of(core, site, &id).await?),
+        None => None,
+    };
+    let return_url = redirect::return_url(client.as_deref(), url.as_deref(), &mail::url(core))?;
+    Ok(Wish { language, return_url })
 }
 
 /// Ends every recovery link of a member: one was used, or the address that they were sent to is another's now.
@@ -312,19 +312,19 @@ async fn may_have_another(tx: &mut Tx<'_>, site: &Site, member: &MemberId, now: 
 
 /// Writes a link down and answers its address.
 async fn insert(
-    me: &Identity,
+    core: &Core,
     tx: &mut Tx<'_>,
     site: &Site,
     member: &Member,
     link: &Secret,
     return_url: Option<String>,
 ) -> Result<String> {
-    let now = me.now();
+    let now = core.now();
     let sql = "insert into stoa.link (site, hash, purpose, member, return_url, created, expires) \
                values ($1, $2, $3, $4, $5, $6, $7)";
     let hash = TokenHash::of(link.expose());
     tx.send(sql, params![&site.id, hash, PURPOSE, &member.id, return_url, now, now + LIFE]).await?;
-    Ok(format!("{}/_api/account/v1/recover?token={}", me.url(), link.expose()))
+    Ok(format!("{}/_api/account/v1/recover?token={}", mail::url(core), link.expose()))
 }
 
 async fn find(tx: &mut Tx<'_>, site: &str, hash: &[u8], now: Millis) -> Result<Option<(MemberId, Option<String>)>> {

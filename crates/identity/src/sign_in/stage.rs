@@ -5,11 +5,14 @@
 //! the fields are told, whichever comes first, and so only once. Codes by e-mail are in `verification`.
 
 use crate::{
-    Identity, SignIn, audit,
+    Core, Identity, SignIn, audit,
     member::{self, Attempt, Move, profile::Profile},
     password,
     policy::{self, Field},
-    sign_in::outcome::Origin,
+    sign_in::{
+        login,
+        outcome::{self, Origin},
+    },
     token::signing::Purpose,
 };
 use serde::{Deserialize, Serialize};
@@ -57,8 +60,9 @@ impl Identity {
     /// # Errors
     /// [`Code::EmailInvalid`].
     pub fn login_begin(&self, site: &Site, email: &str) -> Result<Secret> {
+        let core = &self.core;
         let email = Email::parse(email).ok_or_else(|| Fault::new(Code::EmailInvalid))?;
-        self.stage_issue(&site.id, &Stage::Begin { email: email.as_str().to_owned() })
+        issue(core, &site.id, &Stage::Begin { email: email.as_str().to_owned() })
     }
 
     /// Goes on with a sign-in: by the password after REQUIRE_FIRST_FACTOR, by the profile after
@@ -77,7 +81,8 @@ impl Identity {
         password: Option<&Secret>,
         profile: &Value,
     ) -> Result<Resumed> {
-        match self.stage_read(&site.id, state_token).ok_or_else(gone)? {
+        let core = &self.core;
+        match read(core, &site.id, state_token).ok_or_else(gone)? {
             Stage::Begin { email: known } => {
                 let is_same = |it: &str| match (Email::parse(it), Email::parse(&known)) {
                     (Some(a), Some(b)) => a.folded() == b.folded(),
@@ -89,7 +94,7 @@ impl Identity {
                 match password {
                     None => Ok(Resumed::FirstFactor { state_token: Secret::new(state_token) }),
                     Some(password) => {
-                        let signed = self.member_login(site, attempt, &known, password).await?;
+                        let signed = login::login(core, site, attempt, &known, password).await?;
                         Ok(Resumed::Signed(Box::new(signed)))
                     }
                 }
@@ -101,63 +106,63 @@ impl Identity {
                 // Clients look for an error's code here and break on one that has none but violations.
                 let wrong = |it: Vec<Violation>| Fault::new(Code::ProfileInvalid).with("fieldViolations", json!(it));
                 let profile = Profile::parse(&Value::Object(told), "profile").map_err(wrong)?;
-                let signed = self.member_complete(site, &member, &password, profile, visitor, attempt.address).await?;
+                let signed = complete(core, site, &member, &password, profile, visitor, attempt.address).await?;
                 Ok(Resumed::Signed(Box::new(signed.ok_or_else(gone)?)))
             }
         }
     }
+}
 
-    /// Adds what a waiting member tells to the profile, and goes on with the sign-in. `None` when it is
-    /// over: the password is another one by now, or the member waits for no fields.
-    ///
-    /// # Errors
-    /// [`Code::MemberBlocked`]; [`Code::SlugTaken`].
-    pub(crate) async fn member_complete(
-        &self,
-        site: &Arc<Site>,
-        id: &MemberId,
-        password: &str,
-        told: Profile,
-        visitor: Option<VisitorId>,
-        address: IpAddr,
-    ) -> Result<Option<SignIn>> {
-        let (me, place, id, password) = (self.clone(), site.clone(), id.clone(), password.to_owned());
-        let advanced = site
-            .write(move |tx| {
-                let (me, site, id, password) = (me.clone(), place.clone(), id.clone(), password.clone());
-                let (told, visitor) = (told.clone(), visitor.clone());
-                boxed!({
-                    let Some(mut member) = member::get(tx, &site.id, &id).await? else { return Ok(None) };
-                    if password::digest(member.password_hash.as_deref()) != password || !member.pending_fields {
-                        return Ok(None);
-                    }
-                    let policy = policy::read(tx, &site.id).await?;
-                    member.profile.merge(told);
-                    if policy.lacking(&member.profile).is_empty() && Move::Complete.apply(&mut member) {
-                        let (event, who) = (audit::Event::Moved(Move::Complete), audit::oneself(&id));
-                        audit::note(&me, tx, &site.id, event, &who, Some(&id), None).await?;
-                    }
-                    member::update(tx, &site.id, &mut member, me.now()).await?;
-                    let origin = Origin { visitor: visitor.as_ref(), address: Some(address), app: None };
-                    me.sign_in_advance(tx, &site, member, origin).await.map(Some)
-                })
+/// Adds what a waiting member tells to the profile, and goes on with the sign-in. `None` when it is
+/// over: the password is another one by now, or the member waits for no fields.
+///
+/// # Errors
+/// [`Code::MemberBlocked`]; [`Code::SlugTaken`].
+pub(crate) async fn complete(
+    core: &Arc<Core>,
+    site: &Arc<Site>,
+    id: &MemberId,
+    password: &str,
+    told: Profile,
+    visitor: Option<VisitorId>,
+    address: IpAddr,
+) -> Result<Option<SignIn>> {
+    let (me, place, id, password) = (core.clone(), site.clone(), id.clone(), password.to_owned());
+    let advanced = site
+        .write(move |tx| {
+            let (me, site, id, password) = (me.clone(), place.clone(), id.clone(), password.clone());
+            let (told, visitor) = (told.clone(), visitor.clone());
+            boxed!({
+                let Some(mut member) = member::get(tx, &site.id, &id).await? else { return Ok(None) };
+                if password::digest(member.password_hash.as_deref()) != password || !member.pending_fields {
+                    return Ok(None);
+                }
+                let policy = policy::read(tx, &site.id).await?;
+                member.profile.merge(told);
+                if policy.lacking(&member.profile).is_empty() && Move::Complete.apply(&mut member) {
+                    let (event, who) = (audit::Event::Moved(Move::Complete), audit::oneself(&id));
+                    audit::note(&me, tx, &site.id, event, &who, Some(&id), None).await?;
+                }
+                member::update(tx, &site.id, &mut member, me.now()).await?;
+                let origin = Origin { visitor: visitor.as_ref(), address: Some(address), app: None };
+                outcome::advance(&me, tx, &site, member, origin).await.map(Some)
             })
-            .await?;
-        match advanced {
-            Some(advanced) => Ok(Some(self.send_after(site, advanced).await)),
-            None => Ok(None),
-        }
+        })
+        .await?;
+    match advanced {
+        Some(advanced) => Ok(Some(outcome::send_after(core, site, advanced).await)),
+        None => Ok(None),
     }
+}
 
-    pub(crate) fn stage_issue(&self, site: &SiteId, stage: &Stage) -> Result<Secret> {
-        let claims = Claims { aud: site.clone(), until: self.now() + LIFE, stage: stage.clone() };
-        self.core.keys.sign(Purpose::Stage, &claims).map(Secret::new)
-    }
+pub(crate) fn issue(core: &Core, site: &SiteId, stage: &Stage) -> Result<Secret> {
+    let claims = Claims { aud: site.clone(), until: core.now() + LIFE, stage: stage.clone() };
+    core.keys.sign(Purpose::Stage, &claims).map(Secret::new)
+}
 
-    fn stage_read(&self, site: &SiteId, token: &str) -> Option<Stage> {
-        let claims: Claims = serde_json::from_slice(&self.core.keys.verify(Purpose::Stage, token)?).ok()?;
-        (claims.aud == *site && self.now() < claims.until).then_some(claims.stage)
-    }
+fn read(core: &Core, site: &SiteId, token: &str) -> Option<Stage> {
+    let claims: Claims = serde_json::from_slice(&core.keys.verify(Purpose::Stage, token)?).ok()?;
+    (claims.aud == *site && core.now() < claims.until).then_some(claims.stage)
 }
 
 fn gone() -> Fault {

@@ -5,10 +5,13 @@
 //! messages for the member, so neither guessing nor flooding a mailbox gets far.
 
 use crate::{
-    Identity, SignIn,
-    mail::{Message, notice},
+    Core, Identity, SignIn,
+    mail::{self, Message, notice},
     member::{self, Member, Move, Status},
-    sign_in::{approval, outcome::Origin},
+    sign_in::{
+        approval,
+        outcome::{self, Origin},
+    },
     token::{self, Kind},
 };
 use std::{net::IpAddr, sync::Arc};
@@ -53,27 +56,26 @@ enum Check {
 /// # Errors
 /// [`Code::Throttled`] when the member got too many messages.
 pub(crate) async fn start(
-    identity: &Identity,
+    core: &Core,
     tx: &mut Tx<'_>,
     site: &Site,
     member: &Member,
     visitor: Option<&VisitorId>,
 ) -> Result<Secret> {
-    insert(identity, tx, site, member, visitor, true).await
+    insert(core, tx, site, member, visitor, true).await
 }
 
 async fn insert(
-    identity: &Identity,
+    core: &Core,
     tx: &mut Tx<'_>,
     site: &Site,
     member: &Member,
     visitor: Option<&VisitorId>,
     signs_in: bool,
 ) -> Result<Secret> {
-    let now = identity.now();
+    let now = core.now();
     allow_message(tx, site, &member.id, now).await?;
-    let (state_token, code) =
-        (token::opaque(identity.world(), Kind::State, site.number), identity.world().six_digits());
+    let (state_token, code) = (token::opaque(core.world(), Kind::State, site.number), core.world().six_digits());
     let sql = "insert into stoa.verification (site, hash, member, email_folded, visitor, code_hash, code_expires, \
                attempts, messages, created, expires, signs_in) values ($1, $2, $3, $4, $5, $6, $7, 0, 1, $8, $9, $10)";
     let values = params![
@@ -89,7 +91,7 @@ async fn insert(
         signs_in
     ];
     tx.send(sql, values).await?;
-    notice::send(identity, tx, &site.id, member, Message::Verification { code }).await?;
+    notice::send(core, tx, &site.id, member, Message::Verification { code }).await?;
     Ok(state_token)
 }
 
@@ -118,35 +120,12 @@ impl Identity {
         code: &str,
         address: IpAddr,
     ) -> Result<SignIn> {
+        let core = &self.core;
         let is_ours = token::site_number(Kind::State, state_token) == Some(site.number);
         if !is_ours {
             return Err(Fault::new(Code::StateTokenInvalid));
         }
-        self.verification_check_hash(site, TokenHash::of(state_token), code, address).await
-    }
-
-    pub(crate) async fn verification_check_hash(
-        &self,
-        site: &Arc<Site>,
-        hash: TokenHash,
-        code: &str,
-        address: IpAddr,
-    ) -> Result<SignIn> {
-        let (me, place, code) = (self.clone(), site.clone(), code.to_owned());
-        let check = site
-            .write(move |tx| {
-                let (me, site, hash, code) = (me.clone(), place.clone(), hash.clone(), code.clone());
-                boxed!(check(&me, tx, &site, &hash, &code, address).await)
-            })
-            .await?;
-        match check {
-            Check::Right(advanced) => {
-                // Also for the notice about an account in use.
-                self.mail_soon(&site.id).await;
-                Ok(*advanced)
-            }
-            Check::Refused(fault) => Err(fault),
-        }
+        check_hash(core, site, TokenHash::of(state_token), code, address).await
     }
 
     /// Sends another code for the same state token (`POST /v1/auth/resend`); the old one ends.
@@ -155,39 +134,12 @@ impl Identity {
     /// [`Code::StateTokenInvalid`]; [`Code::Throttled`] when the member got too many messages;
     /// [`Code::MemberBlocked`].
     pub async fn verification_resend(&self, site: &Arc<Site>, state_token: &str) -> Result<SignIn> {
+        let core = &self.core;
         if token::site_number(Kind::State, state_token) != Some(site.number) {
             return Err(Fault::new(Code::StateTokenInvalid));
         }
-        let member = self.verification_resend_hash(site, TokenHash::of(state_token)).await?;
+        let member = resend_hash(core, site, TokenHash::of(state_token)).await?;
         Ok(SignIn::RequireEmailVerification { member, state_token: Secret::new(state_token) })
-    }
-
-    pub(crate) async fn verification_resend_hash(&self, site: &Arc<Site>, hash: TokenHash) -> Result<Member> {
-        let (me, place) = (self.clone(), site.clone());
-        let member = site
-            .write(move |tx| {
-                let (me, site, hash) = (me.clone(), place.clone(), hash.clone());
-                boxed!({
-                    let (stored, now) = (find(tx, &site, &hash, me.now()).await?, me.now());
-                    let Some((stored, member)) = still_valid(tx, &site, stored).await? else {
-                        return Err(Fault::new(Code::StateTokenInvalid));
-                    };
-                    if !matches!(member.status, Status::Pending | Status::Active) {
-                        return Err(Fault::new(Code::MemberBlocked));
-                    }
-                    allow_message(tx, &site, &stored.member, now).await?;
-                    let code = me.world().six_digits();
-                    let sql = "update stoa.verification set code_hash = $1, code_expires = $2, messages = messages + 1 \
-                               where site = $3 and hash = $4";
-                    let values = params![code_hash(&member.id, &code), now + CODE_LIFE, &site.id, &hash];
-                    tx.send(sql, values).await?;
-                    notice::send(&me, tx, &site.id, &member, Message::Verification { code }).await?;
-                    Ok(member)
-                })
-            })
-            .await?;
-        self.mail_soon(&site.id).await;
-        Ok(member)
     }
 
     /// Sends a code to a member's address (`POST /v1/start`). Answers the state token that goes with
@@ -197,11 +149,12 @@ impl Identity {
     /// [`Code::Forbidden`] unless the caller is the member, an app or an owner; [`Code::NotFound`];
     /// [`Code::Throttled`].
     pub async fn verification_start(&self, site: &Arc<Site>, caller: &Caller, id: &MemberId) -> Result<Secret> {
+        let core = &self.core;
         let is_self = matches!(caller, Caller::Member { id: it, .. } if it == id);
         if !is_self && !caller.is_privileged() {
             return Err(Fault::new(Code::Forbidden));
         }
-        let (me, place, id) = (self.clone(), site.clone(), id.clone());
+        let (me, place, id) = (core.clone(), site.clone(), id.clone());
         let state_token = site
             .write(move |tx| {
                 let (me, site, id) = (me.clone(), place.clone(), id.clone());
@@ -212,38 +165,90 @@ impl Identity {
                 })
             })
             .await?;
-        self.mail_soon(&site.id).await;
+        mail::soon(core, &site.id).await;
         Ok(state_token)
-    }
-
-    /// Gives a verification to a flow: from now on the flow's token stands for it, the state token ends.
-    pub(crate) async fn verification_adopt(&self, site: &Site, state_token: &Secret, flow: &TokenHash) -> Result<()> {
-        let (id, from, to) = (site.id.clone(), TokenHash::of(state_token.expose()), flow.clone());
-        let nobody = TokenHash::of(&self.world().token::<32>());
-        site.write(move |tx| {
-            let (id, from, to, nobody) = (id.clone(), from.clone(), to.clone(), nobody.clone());
-            boxed!({
-                // What the flow had before ends, but its wrong codes and messages still count for the member.
-                let sql = "update stoa.verification set hash = $1, code_expires = 0 where site = $2 and hash = $3";
-                tx.send(sql, params![&nobody, &id, &to]).await?;
-                let sql = "update stoa.verification set hash = $1 where site = $2 and hash = $3";
-                tx.send(sql, params![&to, &id, &from]).await?;
-                Ok(())
-            })
-        })
-        .await
     }
 }
 
+pub(crate) async fn check_hash(
+    core: &Arc<Core>,
+    site: &Arc<Site>,
+    hash: TokenHash,
+    code: &str,
+    address: IpAddr,
+) -> Result<SignIn> {
+    let (me, place, code) = (core.clone(), site.clone(), code.to_owned());
+    let check = site
+        .write(move |tx| {
+            let (me, site, hash, code) = (me.clone(), place.clone(), hash.clone(), code.clone());
+            boxed!(check(&me, tx, &site, &hash, &code, address).await)
+        })
+        .await?;
+    match check {
+        Check::Right(advanced) => {
+            // Also for the notice about an account in use.
+            mail::soon(core, &site.id).await;
+            Ok(*advanced)
+        }
+        Check::Refused(fault) => Err(fault),
+    }
+}
+
+pub(crate) async fn resend_hash(core: &Arc<Core>, site: &Arc<Site>, hash: TokenHash) -> Result<Member> {
+    let (me, place) = (core.clone(), site.clone());
+    let member = site
+        .write(move |tx| {
+            let (me, site, hash) = (me.clone(), place.clone(), hash.clone());
+            boxed!({
+                let (stored, now) = (find(tx, &site, &hash, me.now()).await?, me.now());
+                let Some((stored, member)) = still_valid(tx, &site, stored).await? else {
+                    return Err(Fault::new(Code::StateTokenInvalid));
+                };
+                if !matches!(member.status, Status::Pending | Status::Active) {
+                    return Err(Fault::new(Code::MemberBlocked));
+                }
+                allow_message(tx, &site, &stored.member, now).await?;
+                let code = me.world().six_digits();
+                let sql = "update stoa.verification set code_hash = $1, code_expires = $2, messages = messages + 1 \
+                           where site = $3 and hash = $4";
+                let values = params![code_hash(&member.id, &code), now + CODE_LIFE, &site.id, &hash];
+                tx.send(sql, values).await?;
+                notice::send(&me, tx, &site.id, &member, Message::Verification { code }).await?;
+                Ok(member)
+            })
+        })
+        .await?;
+    mail::soon(core, &site.id).await;
+    Ok(member)
+}
+
+/// Gives a verification to a flow: from now on the flow's token stands for it, the state token ends.
+pub(crate) async fn adopt(core: &Core, site: &Site, state_token: &Secret, flow: &TokenHash) -> Result<()> {
+    let (id, from, to) = (site.id.clone(), TokenHash::of(state_token.expose()), flow.clone());
+    let nobody = TokenHash::of(&core.world().token::<32>());
+    site.write(move |tx| {
+        let (id, from, to, nobody) = (id.clone(), from.clone(), to.clone(), nobody.clone());
+        boxed!({
+            // What the flow had before ends, but its wrong codes and messages still count for the member.
+            let sql = "update stoa.verification set hash = $1, code_expires = 0 where site = $2 and hash = $3";
+            tx.send(sql, params![&nobody, &id, &to]).await?;
+            let sql = "update stoa.verification set hash = $1 where site = $2 and hash = $3";
+            tx.send(sql, params![&to, &id, &from]).await?;
+            Ok(())
+        })
+    })
+    .await
+}
+
 async fn check(
-    me: &Identity,
+    core: &Core,
     tx: &mut Tx<'_>,
     site: &Site,
     hash: &TokenHash,
     code: &str,
     address: IpAddr,
 ) -> Result<Check> {
-    let now = me.now();
+    let now = core.now();
     let stored = find(tx, site, hash, now).await?;
     let Some((stored, mut member)) = still_valid(tx, site, stored).await? else {
         return Ok(Check::Refused(Fault::new(Code::StateTokenInvalid)));
@@ -266,19 +271,19 @@ async fn check(
     }
     member::update(tx, &site.id, &mut member, now).await?;
     if was_active {
-        notice::email_verified(me, tx, &site.id, &member).await?;
+        notice::email_verified(core, tx, &site.id, &member).await?;
     }
     if !stored.signs_in {
         if matches!(member.status, Status::Blocked | Status::Offline) {
             return Ok(Check::Refused(Fault::new(Code::MemberBlocked)));
         }
         if member.status == Status::Pending && member.pending_approval && !member.pending_fields {
-            approval::request(me, tx, &site.id, &member).await?;
+            approval::request(core, tx, &site.id, &member).await?;
         }
         return Ok(Check::Right(Box::new(SignIn::StatusCheck { member })));
     }
     let origin = Origin { visitor: stored.visitor.as_ref(), address: Some(address), app: None };
-    match me.sign_in_advance(tx, site, member, origin).await {
+    match outcome::advance(core, tx, site, member, origin).await {
         Ok(advanced) => Ok(Check::Right(Box::new(advanced))),
         Err(fault) if matches!(fault.code(), Code::MemberBlocked | Code::PasswordReset) => {
             Ok(Check::Refused(Fault::new(fault.code())))

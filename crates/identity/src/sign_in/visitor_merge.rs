@@ -7,7 +7,8 @@
 //!   says it. Tokens name their site, so another site's visitor is nobody here.
 //! - A visitor becomes one member, once: the tombstone decides among many at the same time.
 
-use crate::{Identity, session::Session};
+use crate::{Core, Identity, session::Session};
+use std::sync::Arc;
 use std::time::Duration;
 use stoa_kernel::{MemberId, Result, VisitorId};
 use stoa_sql::params;
@@ -17,89 +18,93 @@ use stoa_store::{Site, Tx, boxed};
 const UNFINISHED: i64 = 100;
 
 impl Identity {
-    /// Inside the transaction that issues a session: when it is the member's first, what the visitor
-    /// owns becomes the member's.
-    pub(crate) async fn member_join(&self, tx: &mut Tx<'_>, site: &Site, session: &Session) -> Result<()> {
-        let (now, member) = (self.now(), &session.member);
-        let sql = "update stoa.member set joined = $1 where site = $2 and id = $3 and joined is null";
-        let is_first = tx.execute(sql, &params![now, &site.id, member]).await? == 1;
-        let (true, Some(visitor)) = (is_first, &session.visitor) else { return Ok(()) };
-        let sql = "insert into stoa.visitor_member (site, visitor, member, created, unfinished) \
-                   values ($1, $2, $3, $4, 0) on conflict do nothing";
-        if tx.execute(sql, &params![&site.id, visitor, member, now]).await? == 0 {
-            // This visitor became somebody else before.
-            return Ok(());
-        }
-        let Some(keeper) = self.core.ownership.get() else { return Ok(()) };
-        if keeper.pass(tx, site, visitor, member).await? {
-            let sql = "update stoa.visitor_member set unfinished = 1 where site = $1 and visitor = $2";
-            tx.send(sql, params![&site.id, visitor]).await?;
-            self.join_later(site);
-        }
-        Ok(())
-    }
-
     /// Passes on what was too much for one transaction, piece by piece. For the housekeeping; after a
     /// sign-in that left something it is also called at once.
     pub async fn joins_finish(&self, site: &Site) -> Result<()> {
-        let Some(keeper) = self.core.ownership.get().cloned() else { return Ok(()) };
-        let id = site.id.clone();
-        let sql = "select visitor, member from stoa.visitor_member where site = $1 and unfinished = 1 \
-                   order by created limit $2";
-        let unfinished = site
-            .read(stoa_store::Lane::Point, move |tx| {
-                boxed!({
-                    let read =
-                        |row: &stoa_store::Row<'_>| Ok((VisitorId::from(row.text(0)?), MemberId::from(row.text(1)?)));
-                    Ok(tx.rows(sql, &params![&id, UNFINISHED], read).await?)
-                })
+        finish(&self.core, site).await
+    }
+}
+
+/// Inside the transaction that issues a session: when it is the member's first, what the visitor
+/// owns becomes the member's.
+pub(crate) async fn join(core: &Arc<Core>, tx: &mut Tx<'_>, site: &Site, session: &Session) -> Result<()> {
+    let (now, member) = (core.now(), &session.member);
+    let sql = "update stoa.member set joined = $1 where site = $2 and id = $3 and joined is null";
+    let is_first = tx.execute(sql, &params![now, &site.id, member]).await? == 1;
+    let (true, Some(visitor)) = (is_first, &session.visitor) else { return Ok(()) };
+    let sql = "insert into stoa.visitor_member (site, visitor, member, created, unfinished) \
+               values ($1, $2, $3, $4, 0) on conflict do nothing";
+    if tx.execute(sql, &params![&site.id, visitor, member, now]).await? == 0 {
+        // This visitor became somebody else before.
+        return Ok(());
+    }
+    let Some(keeper) = core.ownership.get() else { return Ok(()) };
+    if keeper.pass(tx, site, visitor, member).await? {
+        let sql = "update stoa.visitor_member set unfinished = 1 where site = $1 and visitor = $2";
+        tx.send(sql, params![&site.id, visitor]).await?;
+        later(core, site);
+    }
+    Ok(())
+}
+
+/// What [`Identity::joins_finish`] does.
+pub(crate) async fn finish(core: &Core, site: &Site) -> Result<()> {
+    let Some(keeper) = core.ownership.get().cloned() else { return Ok(()) };
+    let id = site.id.clone();
+    let sql = "select visitor, member from stoa.visitor_member where site = $1 and unfinished = 1 \
+               order by created limit $2";
+    let unfinished = site
+        .read(stoa_store::Lane::Point, move |tx| {
+            boxed!({
+                let read =
+                    |row: &stoa_store::Row<'_>| Ok((VisitorId::from(row.text(0)?), MemberId::from(row.text(1)?)));
+                Ok(tx.rows(sql, &params![&id, UNFINISHED], read).await?)
             })
-            .await?;
-        let place = self.core.store.site(&site.id).await?;
-        for (visitor, member) in unfinished {
-            loop {
-                let (keeper, site) = (keeper.clone(), place.clone());
-                let (visitor, member) = (visitor.clone(), member.clone());
-                let is_left = place
-                    .write(move |tx| {
-                        let (keeper, site) = (keeper.clone(), site.clone());
-                        let (visitor, member) = (visitor.clone(), member.clone());
-                        boxed!({
-                            let is_left = keeper.pass(tx, &site, &visitor, &member).await?;
-                            if !is_left {
-                                let sql =
-                                    "update stoa.visitor_member set unfinished = 0 where site = $1 and visitor = $2";
-                                tx.send(sql, params![&site.id, &visitor]).await?;
-                            }
-                            Ok(is_left)
-                        })
+        })
+        .await?;
+    let place = core.store.site(&site.id).await?;
+    for (visitor, member) in unfinished {
+        loop {
+            let (keeper, site) = (keeper.clone(), place.clone());
+            let (visitor, member) = (visitor.clone(), member.clone());
+            let is_left = place
+                .write(move |tx| {
+                    let (keeper, site) = (keeper.clone(), site.clone());
+                    let (visitor, member) = (visitor.clone(), member.clone());
+                    boxed!({
+                        let is_left = keeper.pass(tx, &site, &visitor, &member).await?;
+                        if !is_left {
+                            let sql = "update stoa.visitor_member set unfinished = 0 where site = $1 and visitor = $2";
+                            tx.send(sql, params![&site.id, &visitor]).await?;
+                        }
+                        Ok(is_left)
                     })
-                    .await?;
-                if !is_left {
-                    break;
-                }
+                })
+                .await?;
+            if !is_left {
+                break;
             }
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    /// Finishes soon. What does not come to its end here, the housekeeping finds.
-    fn join_later(&self, site: &Site) {
-        let (me, id) = (self.clone(), site.id.clone());
-        tokio::runtime::Handle::try_current().ok().map(|runtime| {
-            runtime.spawn(async move {
-                for wait in [50, 500, 5_000] {
-                    // The transaction that left something has yet to commit.
-                    tokio::time::sleep(Duration::from_millis(wait)).await;
-                    let done = match me.core.store.site(&id).await {
-                        Ok(site) => me.joins_finish(&site).await,
-                        Err(fault) => Err(fault),
-                    };
-                    if let Err(fault) = done {
-                        tracing::warn!("what a visitor owned was not all passed on: {fault:?}");
-                    }
+/// Finishes soon. What does not come to its end here, the housekeeping finds.
+fn later(core: &Arc<Core>, site: &Site) {
+    let (me, id) = (core.clone(), site.id.clone());
+    tokio::runtime::Handle::try_current().ok().map(|runtime| {
+        runtime.spawn(async move {
+            for wait in [50, 500, 5_000] {
+                // The transaction that left something has yet to commit.
+                tokio::time::sleep(Duration::from_millis(wait)).await;
+                let done = match me.store.site(&id).await {
+                    Ok(site) => finish(&me, &site).await,
+                    Err(fault) => Err(fault),
+                };
+                if let Err(fault) = done {
+                    tracing::warn!("what a visitor owned was not all passed on: {fault:?}");
                 }
-            })
-        });
-    }
+            }
+        })
+    });
 }

@@ -4,8 +4,11 @@
 //! statement, no lock that is waited for. Its age and the list of what is revoked count every time.
 
 use crate::{
-    Identity,
-    token::{self, revocation::Revocations},
+    Core, Identity,
+    token::{
+        self,
+        revocation::{self, Revocations},
+    },
 };
 use quick_cache::{Equivalent, sync::Cache};
 use std::{
@@ -142,91 +145,100 @@ impl Identity {
     /// [`Code::Unauthenticated`] when there is no token or it isn't good; whatever the catalogue
     /// answers when an API key must be looked up.
     pub async fn authenticate(&self, authorization: Option<&str>, site_hint: Option<&str>) -> Result<Authenticated> {
-        let header = Header::parse(authorization.unwrap_or_default());
-        let known = match header.key {
-            None => self.check(header.token).await?,
-            Some(key) => self.check_joined(header.token, key).await?,
-        };
-        match site_hint {
-            Some(hint) if !hint.is_empty() && hint != known.site.as_str() => {
-                Err(Fault::because(Code::Unauthenticated, "the token or key belongs to another site"))
+        authenticate(&self.core, authorization, site_hint).await
+    }
+}
+
+/// What [`Identity::authenticate`] does.
+pub(crate) async fn authenticate(
+    core: &Core,
+    authorization: Option<&str>,
+    site_hint: Option<&str>,
+) -> Result<Authenticated> {
+    let header = Header::parse(authorization.unwrap_or_default());
+    let known = match header.key {
+        None => check(core, header.token).await?,
+        Some(key) => check_joined(core, header.token, key).await?,
+    };
+    match site_hint {
+        Some(hint) if !hint.is_empty() && hint != known.site.as_str() => {
+            Err(Fault::because(Code::Unauthenticated, "the token or key belongs to another site"))
+        }
+        _ => Ok(known),
+    }
+}
+
+/// `visitorToken,apiKey`: the key acts, the token says for which visitor and client.
+async fn check_joined(core: &Core, token: &str, key: &str) -> Result<Authenticated> {
+    let app = check(core, key).await?;
+    if !matches!(app.caller, Caller::App { .. }) {
+        return Err(refused());
+    }
+    if token.is_empty() {
+        return Ok(app);
+    }
+    let visitor = check(core, token).await?;
+    if visitor.site != app.site {
+        return Err(Fault::because(Code::Unauthenticated, "the token and the key belong to different sites"));
+    }
+    Ok(Authenticated { client: visitor.client, visitor: visitor.visitor, ..app })
+}
+
+/// One token or key alone.
+pub(crate) async fn check(core: &Core, token: &str) -> Result<Authenticated> {
+    let now = core.now();
+    let cached = core.verified.0.get(&TokenText(token));
+    let verified = match cached {
+        Some(verified) if !verified.is_key || now < verified.until => verified,
+        _ if token.is_empty() => return Err(Fault::new(Code::Unauthenticated)),
+        _ => {
+            let verified = Arc::new(verify(core, token, now).await?);
+            if now < verified.until {
+                core.verified.0.insert(TokenKey(token.into()), verified.clone());
             }
-            _ => Ok(known),
+            verified
         }
+    };
+    if now >= verified.until {
+        return Err(Fault::because(Code::Unauthenticated, "the token has expired"));
     }
+    if verified.is_refused(&core.revocations) {
+        return Err(refused());
+    }
+    if !core.revocations.is_fresh(now) && revocation::is_revoked_in_catalog(core, verified.subjects()).await? {
+        return Err(refused());
+    }
+    Ok(verified.known.clone())
+}
 
-    /// `visitorToken,apiKey`: the key acts, the token says for which visitor and client.
-    async fn check_joined(&self, token: &str, key: &str) -> Result<Authenticated> {
-        let app = self.check(key).await?;
-        if !matches!(app.caller, Caller::App { .. }) {
-            return Err(refused());
-        }
-        if token.is_empty() {
-            return Ok(app);
-        }
-        let visitor = self.check(token).await?;
-        if visitor.site != app.site {
-            return Err(Fault::because(Code::Unauthenticated, "the token and the key belong to different sites"));
-        }
-        Ok(Authenticated { client: visitor.client, visitor: visitor.visitor, ..app })
+/// The first check of a token or key.
+async fn verify(core: &Core, token: &str, now: Millis) -> Result<Verified> {
+    let seen = AtomicU64::new(0);
+    if token::site_number(token::Kind::ApiKey, token).is_some() {
+        let (key, site) = find_api_key(core, token).await?.ok_or_else(refused)?;
+        let known = Authenticated { site, caller: Caller::App { id: key }, client: None, visitor: None };
+        return Ok(Verified { known, grant: None, until: now + KEY_LIFE, is_key: true, seen });
     }
+    let claims = token::read_access(core, token).ok_or_else(refused)?;
+    let visitor = match &claims.caller {
+        Caller::Visitor { id, .. } => Some(id.clone()),
+        _ => None,
+    };
+    let until = token::accepted_until(core, &claims);
+    let known = Authenticated { site: claims.site, caller: claims.caller, client: claims.client, visitor };
+    Ok(Verified { known, grant: claims.grant, until, is_key: false, seen })
+}
 
-    /// One token or key alone.
-    pub(crate) async fn check(&self, token: &str) -> Result<Authenticated> {
-        let now = self.now();
-        let cached = self.core.verified.0.get(&TokenText(token));
-        let verified = match cached {
-            Some(verified) if !verified.is_key || now < verified.until => verified,
-            _ if token.is_empty() => return Err(Fault::new(Code::Unauthenticated)),
-            _ => {
-                let verified = Arc::new(self.verify(token, now).await?);
-                if now < verified.until {
-                    self.core.verified.0.insert(TokenKey(token.into()), verified.clone());
-                }
-                verified
-            }
-        };
-        if now >= verified.until {
-            return Err(Fault::because(Code::Unauthenticated, "the token has expired"));
-        }
-        if verified.is_refused(&self.core.revocations) {
-            return Err(refused());
-        }
-        if !self.core.revocations.is_fresh(now) && self.is_revoked_in_catalog(verified.subjects()).await? {
-            return Err(refused());
-        }
-        Ok(verified.known.clone())
-    }
-
-    /// The first check of a token or key.
-    async fn verify(&self, token: &str, now: Millis) -> Result<Verified> {
-        let seen = AtomicU64::new(0);
-        if token::site_number(token::Kind::ApiKey, token).is_some() {
-            let (key, site) = self.api_key_find(token).await?.ok_or_else(refused)?;
-            let known = Authenticated { site, caller: Caller::App { id: key }, client: None, visitor: None };
-            return Ok(Verified { known, grant: None, until: now + KEY_LIFE, is_key: true, seen });
-        }
-        let claims = self.access_read(token).ok_or_else(refused)?;
-        let visitor = match &claims.caller {
-            Caller::Visitor { id, .. } => Some(id.clone()),
-            _ => None,
-        };
-        let until = self.accepted_until(&claims);
-        let known = Authenticated { site: claims.site, caller: claims.caller, client: claims.client, visitor };
-        Ok(Verified { known, grant: claims.grant, until, is_key: false, seen })
-    }
-
-    async fn api_key_find(&self, key: &str) -> Result<Option<(KeyId, SiteId)>> {
-        let hash = TokenHash::of(key);
-        let sql = "select id, site from stoa.api_key where hash = $1 and revoked is null";
-        let catalog = self.core.store.catalog();
-        let found: Option<(String, String)> = catalog
-            .read(Lane::Point, move |tx| {
-                boxed!(Ok(tx.row(sql, &params![hash], |row| Ok((row.get(0)?, row.get(1)?))).await?))
-            })
-            .await?;
-        Ok(found.map(|(id, site)| (KeyId::from(id), SiteId::from(site))))
-    }
+async fn find_api_key(core: &Core, key: &str) -> Result<Option<(KeyId, SiteId)>> {
+    let hash = TokenHash::of(key);
+    let sql = "select id, site from stoa.api_key where hash = $1 and revoked is null";
+    let catalog = core.store.catalog();
+    let found: Option<(String, String)> = catalog
+        .read(Lane::Point, move |tx| {
+            boxed!(Ok(tx.row(sql, &params![hash], |row| Ok((row.get(0)?, row.get(1)?))).await?))
+        })
+        .await?;
+    Ok(found.map(|(id, site)| (KeyId::from(id), SiteId::from(site))))
 }
 
 fn refused() -> Fault {

@@ -10,12 +10,16 @@ pub mod authenticate;
 pub(crate) mod revocation;
 pub mod signing;
 
-use crate::{Identity, client::Client, token::signing::Purpose};
+use crate::{Core, Identity, client::Client, token::signing::Purpose};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use stoa_kernel::{
-    Caller, ClientId, KeyId, MemberId, Millis, Result, Role, Secret, SessionId, SiteId, UserId, VisitorId, World,
+    Caller, ClientId, Code, Fault, KeyId, MemberId, Millis, Result, Role, Secret, SessionId, SiteId, UserId, VisitorId,
+    World,
 };
+use stoa_sql::params;
+use stoa_store::{Lane, Site, boxed};
 
 const ISSUER: &str = "stoa";
 
@@ -156,92 +160,123 @@ enum Knd {
 }
 
 impl Identity {
+    /// The site that an opaque token, code or link names at its beginning, opened.
+    ///
+    /// # Errors
+    /// [`Code::SiteUnknown`] when the text is not one of ours or its site is gone.
+    pub async fn site_of(&self, kind: Kind, text: &str) -> Result<Arc<Site>> {
+        site_of(&self.core, kind, text).await
+    }
+
     /// An access token for the caller. Nothing is stored.
     pub fn access_issue(&self, site: &SiteId, caller: &Caller, client: Option<&ClientId>) -> Result<Access> {
-        self.access_sign(site, caller, client, None)
+        issue_access(&self.core, site, caller, client)
     }
+}
 
-    /// An access token for a client in its own name, given for an installation or once.
-    pub(crate) fn app_access(&self, client: &Client, grant: &SessionId) -> Result<Access> {
-        let caller = Caller::App { id: KeyId::from(client.id.as_str()) };
-        self.access_sign(&client.site, &caller, Some(&client.id), Some(grant))
-    }
+/// What [`Identity::site_of`] does.
+pub(crate) async fn site_of(core: &Core, kind: Kind, text: &str) -> Result<Arc<Site>> {
+    let number = site_number(kind, text).ok_or_else(|| Fault::new(Code::SiteUnknown))?;
+    let id = match core.sites.get(&number) {
+        Some(id) => id,
+        None => {
+            let sql = "select id from stoa.site where number = $1";
+            let found: Option<String> = core
+                .store
+                .catalog()
+                .read(Lane::Point, move |tx| boxed!(Ok(tx.row(sql, &params![number], |row| row.get(0)).await?)))
+                .await?;
+            let id = SiteId::from(found.ok_or_else(|| Fault::new(Code::SiteUnknown))?);
+            core.sites.insert(number, id.clone());
+            id
+        }
+    };
+    core.store.site(&id).await
+}
 
-    fn access_sign(
-        &self,
-        site: &SiteId,
-        caller: &Caller,
-        client: Option<&ClientId>,
-        grant: Option<&SessionId>,
-    ) -> Result<Access> {
-        let (sub, knd, sid, rol) = match caller {
-            Caller::Visitor { id, .. } => (id.as_str(), Knd::Visitor, None, None),
-            Caller::Member { id, session, .. } => (id.as_str(), Knd::Member, Some(session), None),
-            Caller::User { id, role, session } => (id.as_str(), Knd::User, Some(session), Some(*role)),
-            Caller::App { id } => (id.as_str(), Knd::App, grant, None),
-        };
-        let (now, life) = (self.now().div_euclid(1000), self.config().access_life / 1000);
-        let claims = Claims {
-            iss: ISSUER.to_owned(),
-            aud: site.clone(),
-            sub: sub.to_owned(),
-            knd,
-            sid: sid.cloned(),
-            cid: client.cloned(),
-            rol,
-            iat: now,
-            exp: Some(now + life),
-        };
-        Ok(Access { token: self.core.keys.sign(Purpose::Access, &claims)?, expires_in: life })
-    }
+/// What [`Identity::access_issue`] does.
+pub(crate) fn issue_access(core: &Core, site: &SiteId, caller: &Caller, client: Option<&ClientId>) -> Result<Access> {
+    sign_access(core, site, caller, client, None)
+}
 
-    /// Reads an access token: signature, issuer and form, not its age and not whether it was revoked.
-    pub fn access_read(&self, token: &str) -> Option<AccessClaims> {
-        let claims: Claims = read(&self.core.keys.verify(Purpose::Access, token)?)?;
-        let client = claims.cid;
-        let mut grant = None;
-        let caller = match claims.knd {
-            Knd::Visitor => Caller::Visitor { id: VisitorId::from(claims.sub), client: client.clone() },
-            Knd::Member => {
-                Caller::Member { id: MemberId::from(claims.sub), session: claims.sid?, client: client.clone() }
-            }
-            Knd::User => Caller::User { id: UserId::from(claims.sub), role: claims.rol?, session: claims.sid? },
-            Knd::App => {
-                grant = claims.sid;
-                Caller::App { id: KeyId::from(claims.sub) }
-            }
-        };
-        Some(AccessClaims { site: claims.aud, caller, client, grant, issued: claims.iat, expires: claims.exp? })
-    }
+/// An access token for a client in its own name, given for an installation or once.
+pub(crate) fn issue_app_access(core: &Core, client: &Client, grant: &SessionId) -> Result<Access> {
+    let caller = Caller::App { id: KeyId::from(client.id.as_str()) };
+    sign_access(core, &client.site, &caller, Some(&client.id), Some(grant))
+}
 
-    pub(crate) fn visitor_refresh_issue(&self, claims: &VisitorClaims) -> Result<String> {
-        let claims = Claims {
-            iss: ISSUER.to_owned(),
-            aud: claims.site.clone(),
-            sub: claims.visitor.as_str().to_owned(),
-            knd: Knd::Visitor,
-            sid: None,
-            cid: claims.client.clone(),
-            rol: None,
-            iat: self.now().div_euclid(1000),
-            exp: None,
-        };
-        self.core.keys.sign(Purpose::Visitor, &claims)
-    }
+fn sign_access(
+    core: &Core,
+    site: &SiteId,
+    caller: &Caller,
+    client: Option<&ClientId>,
+    grant: Option<&SessionId>,
+) -> Result<Access> {
+    let (sub, knd, sid, rol) = match caller {
+        Caller::Visitor { id, .. } => (id.as_str(), Knd::Visitor, None, None),
+        Caller::Member { id, session, .. } => (id.as_str(), Knd::Member, Some(session), None),
+        Caller::User { id, role, session } => (id.as_str(), Knd::User, Some(session), Some(*role)),
+        Caller::App { id } => (id.as_str(), Knd::App, grant, None),
+    };
+    let (now, life) = (core.now().div_euclid(1000), core.config().access_life / 1000);
+    let claims = Claims {
+        iss: ISSUER.to_owned(),
+        aud: site.clone(),
+        sub: sub.to_owned(),
+        knd,
+        sid: sid.cloned(),
+        cid: client.cloned(),
+        rol,
+        iat: now,
+        exp: Some(now + life),
+    };
+    Ok(Access { token: core.keys.sign(Purpose::Access, &claims)?, expires_in: life })
+}
 
-    pub(crate) fn visitor_refresh_read(&self, token: &str) -> Option<VisitorClaims> {
-        let claims: Claims = read(&self.core.keys.verify(Purpose::Visitor, token)?)?;
-        let is_visitor = claims.knd == Knd::Visitor;
-        is_visitor.then(|| VisitorClaims { site: claims.aud, visitor: VisitorId::from(claims.sub), client: claims.cid })
-    }
+/// Reads an access token: signature, issuer and form, not its age and not whether it was revoked.
+pub(crate) fn read_access(core: &Core, token: &str) -> Option<AccessClaims> {
+    let claims: Claims = read(&core.keys.verify(Purpose::Access, token)?)?;
+    let client = claims.cid;
+    let mut grant = None;
+    let caller = match claims.knd {
+        Knd::Visitor => Caller::Visitor { id: VisitorId::from(claims.sub), client: client.clone() },
+        Knd::Member => Caller::Member { id: MemberId::from(claims.sub), session: claims.sid?, client: client.clone() },
+        Knd::User => Caller::User { id: UserId::from(claims.sub), role: claims.rol?, session: claims.sid? },
+        Knd::App => {
+            grant = claims.sid;
+            Caller::App { id: KeyId::from(claims.sub) }
+        }
+    };
+    Some(AccessClaims { site: claims.aud, caller, client, grant, issued: claims.iat, expires: claims.exp? })
+}
 
-    /// When a token stops being accepted. One that was made for longer than tokens live now, before the
-    /// configuration was changed, stops earlier than it says: a lower life holds for those that are out.
-    pub(crate) fn accepted_until(&self, claims: &AccessClaims) -> Millis {
-        let (issued, expires) = (claims.issued.saturating_mul(1000), claims.expires.saturating_mul(1000));
-        let now_allowed = issued.saturating_add(self.config().access_life);
-        expires.min(now_allowed).saturating_add(self.config().access_grace)
-    }
+pub(crate) fn issue_visitor_refresh(core: &Core, claims: &VisitorClaims) -> Result<String> {
+    let claims = Claims {
+        iss: ISSUER.to_owned(),
+        aud: claims.site.clone(),
+        sub: claims.visitor.as_str().to_owned(),
+        knd: Knd::Visitor,
+        sid: None,
+        cid: claims.client.clone(),
+        rol: None,
+        iat: core.now().div_euclid(1000),
+        exp: None,
+    };
+    core.keys.sign(Purpose::Visitor, &claims)
+}
+
+pub(crate) fn read_visitor_refresh(core: &Core, token: &str) -> Option<VisitorClaims> {
+    let claims: Claims = read(&core.keys.verify(Purpose::Visitor, token)?)?;
+    let is_visitor = claims.knd == Knd::Visitor;
+    is_visitor.then(|| VisitorClaims { site: claims.aud, visitor: VisitorId::from(claims.sub), client: claims.cid })
+}
+
+/// When a token stops being accepted. One that was made for longer than tokens live now, before the
+/// configuration was changed, stops earlier than it says: a lower life holds for those that are out.
+pub(crate) fn accepted_until(core: &Core, claims: &AccessClaims) -> Millis {
+    let (issued, expires) = (claims.issued.saturating_mul(1000), claims.expires.saturating_mul(1000));
+    let now_allowed = issued.saturating_add(core.config().access_life);
+    expires.min(now_allowed).saturating_add(core.config().access_grace)
 }
 
 fn read(claims: &[u8]) -> Option<Claims> {

@@ -5,7 +5,7 @@
 //! because a late committer would be skipped for ever (hazards: Reading a log). A list older than two
 //! seconds isn't believed; then each token is checked in the catalogue.
 
-use crate::{Identity, limits::LONGEST_ACCESS};
+use crate::{Core, limits::LONGEST_ACCESS};
 use parking_lot::RwLock;
 use std::{
     collections::HashMap,
@@ -96,68 +96,64 @@ impl Revocations {
     }
 }
 
-impl Identity {
-    /// Refuses the signed tokens of these sessions: here at once, elsewhere within two seconds. Done
-    /// before the sessions are ended, so that a crash in between refuses too much, not too little.
-    pub(crate) async fn revoke(&self, subjects: &[SessionId]) -> Result<()> {
-        self.revoke_until(subjects, self.revocation_end()).await
-    }
+/// Refuses the signed tokens of these sessions: here at once, elsewhere within two seconds. Done
+/// before the sessions are ended, so that a crash in between refuses too much, not too little.
+pub(crate) async fn revoke(core: &Core, subjects: &[SessionId]) -> Result<()> {
+    revoke_until(core, subjects, end(core)).await
+}
 
-    /// The same, for tokens that live until then.
-    pub(crate) async fn revoke_until(&self, subjects: &[SessionId], expires: Millis) -> Result<()> {
-        if subjects.is_empty() {
-            return Ok(());
-        }
-        let now = self.now();
-        for chunk in subjects.chunks(CHUNK) {
-            let subjects: Vec<String> = chunk.iter().map(|it| it.as_str().to_owned()).collect();
-            self.core.revocations.add(subjects.iter().map(|it| (it.clone(), expires)));
-            self.core
-                .store
-                .catalog()
-                .append(move |tx| {
-                    let subjects = subjects.clone();
-                    boxed!({
-                        for subject in subjects {
-                            insert(tx, &subject, now, expires).await?;
-                        }
-                        Ok(())
-                    })
-                })
-                .await?;
-        }
-        Ok(())
+/// The same, for tokens that live until then.
+pub(crate) async fn revoke_until(core: &Core, subjects: &[SessionId], expires: Millis) -> Result<()> {
+    if subjects.is_empty() {
+        return Ok(());
     }
-
-    /// When a revocation made now is no longer needed: every token of now has expired by then, those of nodes
-    /// with other settings as well.
-    pub(crate) fn revocation_end(&self) -> Millis {
-        self.now() + LONGEST_ACCESS.max(self.config().access_life + 2 * self.config().access_grace)
-    }
-
-    /// Refuses a subject on this node; its row was written by [`insert`].
-    pub(crate) fn revoke_here(&self, subject: &str) {
-        self.core.revocations.add([(subject.to_owned(), self.revocation_end())]);
-    }
-
-    /// Whether one of these is refused, by the list or, when that is too old, by the catalogue.
-    pub(crate) async fn is_revoked(&self, subjects: [&str; 3]) -> Result<bool> {
-        let list = &self.core.revocations;
-        Ok(list.refuses(&subjects) || !list.is_fresh(self.now()) && self.is_revoked_in_catalog(subjects).await?)
-    }
-
-    /// The check in the catalogue, for when the list is too old to be believed.
-    pub(crate) async fn is_revoked_in_catalog(&self, subjects: [&str; 3]) -> Result<bool> {
-        let [a, b, c] = subjects.map(str::to_owned);
-        let sql = "select 1 from stoa.revocation where subject = $1 or subject = $2 or subject = $3";
-        let found = self
-            .core
-            .store
+    let now = core.now();
+    for chunk in subjects.chunks(CHUNK) {
+        let subjects: Vec<String> = chunk.iter().map(|it| it.as_str().to_owned()).collect();
+        core.revocations.add(subjects.iter().map(|it| (it.clone(), expires)));
+        core.store
             .catalog()
-            .read(Lane::Point, move |tx| boxed!(Ok(tx.row(sql, &params![a, b, c], |_| Ok(())).await?)))
+            .append(move |tx| {
+                let subjects = subjects.clone();
+                boxed!({
+                    for subject in subjects {
+                        insert(tx, &subject, now, expires).await?;
+                    }
+                    Ok(())
+                })
+            })
             .await?;
-        Ok(found.is_some())
     }
+    Ok(())
+}
+
+/// When a revocation made now is no longer needed: every token of now has expired by then, those of nodes
+/// with other settings as well.
+pub(crate) fn end(core: &Core) -> Millis {
+    core.now() + LONGEST_ACCESS.max(core.config().access_life + 2 * core.config().access_grace)
+}
+
+/// Refuses a subject on this node; its row was written by [`insert`].
+pub(crate) fn revoke_here(core: &Core, subject: &str) {
+    core.revocations.add([(subject.to_owned(), end(core))]);
+}
+
+/// Whether one of these is refused, by the list or, when that is too old, by the catalogue.
+pub(crate) async fn is_revoked(core: &Core, subjects: [&str; 3]) -> Result<bool> {
+    let list = &core.revocations;
+    Ok(list.refuses(&subjects) || !list.is_fresh(core.now()) && is_revoked_in_catalog(core, subjects).await?)
+}
+
+/// The check in the catalogue, for when the list is too old to be believed.
+pub(crate) async fn is_revoked_in_catalog(core: &Core, subjects: [&str; 3]) -> Result<bool> {
+    let [a, b, c] = subjects.map(str::to_owned);
+    let sql = "select 1 from stoa.revocation where subject = $1 or subject = $2 or subject = $3";
+    let found = core
+        .store
+        .catalog()
+        .read(Lane::Point, move |tx| boxed!(Ok(tx.row(sql, &params![a, b, c], |_| Ok(())).await?)))
+        .await?;
+    Ok(found.is_some())
 }
 
 /// Writes a revocation in a transaction of the catalogue.
@@ -169,8 +165,8 @@ pub(crate) async fn insert(tx: &mut Tx<'_>, subject: &str, now: Millis, expires:
 }
 
 /// Reads again every second for as long as the identity lives.
-pub(crate) fn keep_fresh(identity: &Identity) {
-    let core = Arc::downgrade(&identity.core);
+pub(crate) fn keep_fresh(core: &Arc<Core>) {
+    let core = Arc::downgrade(core);
     tokio::spawn(async move {
         loop {
             tokio::time::sleep(PERIOD).await;
