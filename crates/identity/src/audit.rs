@@ -3,11 +3,11 @@
 use crate::{Core, Identity, member::Move};
 use serde::Serialize;
 use std::net::IpAddr;
-use stoa_kernel::{Caller, Code, Fault, MemberId, Millis, Result, SessionId, SiteId};
+use stoa_kernel::{Caller, Code, Fault, MemberId, Millis, Result, SiteId, UserId, VisitorId};
 use stoa_sql::{Writer, params};
 use stoa_store::{Lane, Site, Tx, boxed};
 
-/// What is noted.
+/// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Event {
     Registered,
@@ -24,7 +24,7 @@ pub(crate) enum Event {
     /// Tries at an account have to wait from now on, except in browsers that it knows.
     SignInSlowed,
     /// Somebody who runs the site signed in.
-    PersonSignedIn,
+    OperatorSignedIn,
     /// A member's sessions were ended from the list of them.
     SessionsEnded,
     /// A refresh token came a second time: its sessions ended.
@@ -44,17 +44,17 @@ impl Event {
             Self::Imported => "member_import".to_owned(),
             Self::Moved(step) => format!("member_{}", step.name()),
             Self::SignInSlowed => "sign_in_slowed".to_owned(),
-            Self::PersonSignedIn => "person_sign_in".to_owned(),
+            Self::OperatorSignedIn => "person_sign_in".to_owned(),
             Self::SessionsEnded => "session_end".to_owned(),
             Self::TokenReused => "token_reuse".to_owned(),
         }
     }
 }
 
-/// An entry of the log.
+/// An entry of the log, as it is read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Entry {
+pub struct Record {
     pub id: String,
     /// UTC milliseconds.
     pub created: Millis,
@@ -78,41 +78,83 @@ pub struct AuditQuery {
     pub limit: u32,
 }
 
+/// Who did what is written down.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Actor<'a> {
+    Caller(&'a Caller),
+    /// A visitor; `None` when it is not known which one.
+    Visitor(Option<&'a VisitorId>),
+    Member(&'a MemberId),
+    /// Somebody who runs the site.
+    Operator(&'a UserId),
+}
+
+impl Actor<'_> {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Caller(caller) => caller.identity_type(),
+            Self::Visitor(_) => "ANONYMOUS_VISITOR",
+            Self::Member(_) => "MEMBER",
+            Self::Operator(_) => "WIX_USER",
+        }
+    }
+
+    fn id(&self) -> &str {
+        match self {
+            Self::Caller(Caller::Visitor { id, .. }) => id.as_str(),
+            Self::Caller(Caller::Member { id, .. }) => id.as_str(),
+            Self::Caller(Caller::User { id, .. }) => id.as_str(),
+            Self::Caller(Caller::App { id }) => id.as_str(),
+            Self::Visitor(id) => id.map_or("", VisitorId::as_str),
+            Self::Member(id) => id.as_str(),
+            Self::Operator(id) => id.as_str(),
+        }
+    }
+}
+
+/// What is written down.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry<'a> {
+    pub event: Event,
+    pub actor: Actor<'a>,
+    /// The member it is about.
+    pub member: Option<&'a MemberId>,
+    /// Where the request came from.
+    pub address: Option<IpAddr>,
+}
+
+impl<'a> Entry<'a> {
+    /// What a caller did to a member.
+    pub(crate) fn by(caller: &'a Caller, event: Event, member: &'a MemberId) -> Self {
+        Self { event, actor: Actor::Caller(caller), member: Some(member), address: None }
+    }
+
+    /// What a member did to their own account.
+    pub(crate) fn by_oneself(member: &'a MemberId, event: Event) -> Self {
+        Self { event, actor: Actor::Member(member), member: Some(member), address: None }
+    }
+
+    pub(crate) fn from_address(self, address: Option<IpAddr>) -> Self {
+        Self { address, ..self }
+    }
+}
+
 /// Writes an entry inside the transaction that it tells of.
-pub(crate) async fn note(
-    core: &Core,
-    tx: &mut Tx<'_>,
-    site: &SiteId,
-    event: Event,
-    actor: &Caller,
-    member: Option<&MemberId>,
-    address: Option<IpAddr>,
-) -> Result<()> {
-    let actor_id = match actor {
-        Caller::Visitor { id, .. } => id.as_str(),
-        Caller::Member { id, .. } => id.as_str(),
-        Caller::User { id, .. } => id.as_str(),
-        Caller::App { id } => id.as_str(),
-    };
+pub(crate) async fn note(core: &Core, tx: &mut Tx<'_>, site: &SiteId, entry: Entry<'_>) -> Result<()> {
     let sql = "insert into stoa.audit (site, id, created, event, actor_kind, actor, member, address) \
                values ($1, $2, $3, $4, $5, $6, $7, $8)";
     let values = params![
         site,
         core.world().uuid(),
         core.now(),
-        event.name(),
-        actor.identity_type(),
-        actor_id,
-        member,
-        address.map(|it| it.to_string())
+        entry.event.name(),
+        entry.actor.kind(),
+        entry.actor.id(),
+        entry.member,
+        entry.address.map(|it| it.to_string())
     ];
     tx.send(sql, values).await?;
     Ok(())
-}
-
-/// A member who does something to their own account.
-pub(crate) fn oneself(id: &MemberId) -> Caller {
-    Caller::Member { id: id.clone(), session: SessionId::from(""), client: None }
 }
 
 impl Identity {
@@ -120,7 +162,7 @@ impl Identity {
     ///
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is an app or owner.
-    pub async fn audit_list(&self, site: &Site, caller: &Caller, query: AuditQuery) -> Result<Vec<Entry>> {
+    pub async fn audit_list(&self, site: &Site, caller: &Caller, query: AuditQuery) -> Result<Vec<Record>> {
         if !caller.is_privileged() {
             return Err(Fault::new(Code::Forbidden));
         }
@@ -148,7 +190,7 @@ impl Identity {
                 sql.push(" order by created desc, id desc limit ").bind(limit.clamp(1, 1_000));
                 let (text, values) = sql.finish();
                 let read = |row: &stoa_store::Row<'_>| {
-                    Ok(Entry {
+                    Ok(Record {
                         id: row.get(0)?,
                         created: row.get(1)?,
                         event: row.get(2)?,

@@ -55,7 +55,7 @@ pub async fn list(services: &Services, site: &Site, wanted: Wanted) -> Result<Va
     let Wanted { event, since, before, limit, .. } = wanted;
     let query = AuditQuery { member, event, since, before, limit };
     let entries = identity.audit_list(site, &operator(), query).await.map_err(sentence)?;
-    let view = |it: stoa_identity::audit::Entry| {
+    let view = |it: stoa_identity::audit::Record| {
         let mut line = json!({ "time": iso_from_millis(it.created), "event": it.event, "actorKind": it.actor_kind });
         let more =
             [("actor", Some(it.actor).filter(|it| !it.is_empty())), ("memberId", it.member), ("address", it.address)];

@@ -11,7 +11,7 @@ use crate::{
         request::{AuthRequest, Prompt, ResponseMode},
     },
 };
-use stoa_kernel::{Caller, ClientId, Code, Fault, Result, VisitorId};
+use stoa_kernel::{ClientId, Code, Fault, Result};
 
 /// The parameters by name. One that stands there twice is refused (RFC 6749 section 3.1).
 #[derive(Debug)]
@@ -112,9 +112,8 @@ impl Identity {
             prompt: prompt.unwrap_or_default(),
             session_token: None,
         };
-        let nobody = Caller::Visitor { id: VisitorId::from(""), client: None };
-        let mut request = redirect::authorization(request, &client, None, &nobody).map_err(unregistered)?;
-        (request.visitor, request.rotates) = (None, true);
+        let mut request = redirect::authorization(request, &client, None, None).map_err(unregistered)?;
+        request.rotates = true;
         if let Some((name, description)) = error {
             let delivery = request.deliver(Sent::Error { name, description }, &browser.base_url);
             return Ok(Authorized::of(super::Answer::Deliver(delivery)));

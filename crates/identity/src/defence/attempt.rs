@@ -15,7 +15,7 @@ use crate::{
 };
 use std::net::IpAddr;
 use std::sync::Arc;
-use stoa_kernel::{Caller, Email, Result, VisitorId};
+use stoa_kernel::{Email, Result, VisitorId};
 use stoa_store::{Site, boxed};
 
 /// Where an attempt to register or sign in comes from.
@@ -89,21 +89,21 @@ async fn known_browser(core: &Core, site: &Site, attempt: &Attempt, account: Acc
 /// Notes that others than the owner may be guessing, whether or not there is such a member.
 async fn note_lockout(core: &Arc<Core>, site: &Site, attempt: &Attempt, account: Account<'_>) -> Result<()> {
     let (me, place, address) = (core.clone(), site.id.clone(), attempt.address);
-    let visitor = attempt.visitor.clone().unwrap_or_else(|| VisitorId::from(""));
+    let visitor = attempt.visitor.clone();
     let email = match account {
         Account::Member(email) => Some(email.clone()),
         Account::Person(_) => None,
     };
     site.write(move |tx| {
-        let (me, site, email) = (me.clone(), place.clone(), email.clone());
-        let actor = Caller::Visitor { id: visitor.clone(), client: None };
+        let (me, site, email, visitor) = (me.clone(), place.clone(), email.clone(), visitor.clone());
         boxed!({
             let member = match email {
                 Some(email) => member::by_email(tx, &site, &email).await?.map(|it| it.id),
                 None => None,
             };
-            let event = audit::Event::SignInSlowed;
-            audit::note(&me, tx, &site, event, &actor, member.as_ref(), Some(address)).await
+            let (event, actor) = (audit::Event::SignInSlowed, audit::Actor::Visitor(visitor.as_ref()));
+            let entry = audit::Entry { event, actor, member: member.as_ref(), address: Some(address) };
+            audit::note(&me, tx, &site, entry).await
         })
     })
     .await

@@ -88,13 +88,15 @@ pub(crate) async fn note_operator(
     address: IpAddr,
 ) -> Result<()> {
     let (me, place, subject) = (core.clone(), site.id.clone(), session.person.device_subject());
-    let (hash, caller) = (hash_of(&subject, device.cookie.expose()), session.caller());
+    let (hash, operator) = (hash_of(&subject, device.cookie.expose()), session.person.id.clone());
     site.write(move |tx| {
         let (me, site, subject, hash) = (me.clone(), place.clone(), subject.clone(), hash.clone());
-        let caller = caller.clone();
+        let operator = operator.clone();
         boxed!({
             remember(tx, &site, &subject, hash, me.now()).await?;
-            audit::note(&me, tx, &site, audit::Event::PersonSignedIn, &caller, None, Some(address)).await
+            let (event, actor) = (audit::Event::OperatorSignedIn, audit::Actor::Operator(&operator));
+            let entry = audit::Entry { event, actor, member: None, address: Some(address) };
+            audit::note(&me, tx, &site, entry).await
         })
     })
     .await

@@ -144,7 +144,7 @@ impl Identity {
                 if !row::insert(tx, &site, &mut member, &email).await? {
                     return Err(Fault::new(Code::EmailTaken));
                 }
-                audit::note(&me, tx, &site, audit::Event::Created, &caller, Some(&member.id), None).await?;
+                audit::note(&me, tx, &site, audit::Entry::by(&caller, audit::Event::Created, &member.id)).await?;
                 Ok(member)
             })
         })
@@ -278,7 +278,7 @@ async fn edit(
                     recovery::links_end(tx, &site, &member.id, me.now()).await?;
                     notice::email_changed(&me, tx, &site, &member, &before).await?;
                 }
-                audit::note(&me, tx, &site, audit::Event::Changed, &caller, Some(&member.id), None).await?;
+                audit::note(&me, tx, &site, audit::Entry::by(&caller, audit::Event::Changed, &member.id)).await?;
                 Ok(member)
             })
         })

@@ -221,8 +221,8 @@ impl Identity {
                     privacy.begin(&mut member);
                     outcomes.push(match row::insert(tx, &site, &mut member, &it.email).await {
                         Ok(true) => {
-                            let event = audit::Event::Imported;
-                            audit::note(&me, tx, &site, event, &caller, Some(&member.id), None).await?;
+                            let entry = audit::Entry::by(&caller, audit::Event::Imported, &member.id);
+                            audit::note(&me, tx, &site, entry).await?;
                             Arrived::New
                         }
                         Ok(false) => Arrived::Known,

@@ -256,7 +256,7 @@ pub(crate) async fn make_move_in(
     if waited && step == Move::Approve {
         approval::approved(core, tx, site, &member).await?;
     }
-    audit::note(core, tx, site, audit::Event::Moved(step), caller, Some(&member.id), None).await?;
+    audit::note(core, tx, site, audit::Entry::by(caller, audit::Event::Moved(step), &member.id)).await?;
     Ok((member, ended))
 }
 

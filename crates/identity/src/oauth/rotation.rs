@@ -124,8 +124,8 @@ pub(crate) async fn rotate(
                 let (me, id, member, all) = (me.clone(), id.clone(), member.clone(), all.clone());
                 boxed!({
                     let ended = all.end(tx, &id, me.now()).await?;
-                    let who = audit::oneself(&member);
-                    audit::note(&me, tx, &id, audit::Event::TokenReused, &who, Some(&member), None).await?;
+                    let entry = audit::Entry::by_oneself(&member, audit::Event::TokenReused);
+                    audit::note(&me, tx, &id, entry).await?;
                     Ok(((), ended))
                 })
             })

@@ -20,7 +20,7 @@ pub use pages::Pages;
 use request::{AuthRequest, Intent, RedirectRequest, ResponseMode};
 use serde_json::{Value, json};
 use std::{net::IpAddr, sync::Arc};
-use stoa_kernel::{Caller, ClientId, Code, Fault, MemberId, Millis, Result, Secret, SessionId, TokenHash};
+use stoa_kernel::{Caller, ClientId, Code, Fault, MemberId, Millis, Result, Secret, SessionId, TokenHash, VisitorId};
 use stoa_sql::params;
 use stoa_store::{Site, Tx, boxed};
 
@@ -117,7 +117,11 @@ impl Identity {
                 let client = client_of(core, site, &auth.client).await?;
                 let session_token = auth.session_token.take();
                 let origin = asking.origin.or(request.origin.as_deref());
-                let plan = Plan::Auth(authorization(auth, &client, origin, asking.caller)?);
+                let visitor = match asking.caller {
+                    Caller::Visitor { id, .. } => Some(id.clone()),
+                    _ => None,
+                };
+                let plan = Plan::Auth(authorization(auth, &client, origin, visitor)?);
                 (plan, session_token)
             }
             Intent::Login => {
@@ -252,7 +256,7 @@ pub(crate) fn authorization(
     request: AuthRequest,
     client: &Client,
     origin: Option<&str>,
-    caller: &Caller,
+    visitor: Option<VisitorId>,
 ) -> Result<Authorization> {
     let refuse = |why: &str| Fault::new(Code::RedirectRefused).logged(why);
     if let Some(uri) = &request.redirect_uri
@@ -283,10 +287,6 @@ pub(crate) fn authorization(
                 _ => return Err(refuse("no origin was sent and the client has several")),
             }
         }
-        _ => None,
-    };
-    let visitor = match caller {
-        Caller::Visitor { id, .. } => Some(id.clone()),
         _ => None,
     };
     Ok(Authorization {

@@ -73,7 +73,7 @@ impl Identity {
             let (me, site, caller, id, all) = (me.clone(), place.clone(), caller.clone(), id.clone(), all.clone());
             boxed!({
                 let ended = all.end(tx, &site, me.now()).await?;
-                audit::note(&me, tx, &site, audit::Event::SessionsEnded, &caller, Some(&id), None).await?;
+                audit::note(&me, tx, &site, audit::Entry::by(&caller, audit::Event::SessionsEnded, &id)).await?;
                 Ok(((), ended))
             })
         })
@@ -85,8 +85,8 @@ impl Identity {
 pub(crate) async fn list(core: &Core, site: &Site, caller: &Caller, member: Option<&str>) -> Result<Vec<SignedIn>> {
     let (id, member, now) = (site.id.clone(), subject(caller, member)?, core.now());
     let own = match caller {
-        Caller::Member { session, .. } => session.clone(),
-        _ => SessionId::from(""),
+        Caller::Member { session, .. } => Some(session.as_str()),
+        _ => None,
     };
     let idle_since = now - core.config().session_idle;
     let rows: Vec<(String, String, Option<String>, Millis, Millis)> = site
@@ -112,7 +112,7 @@ pub(crate) async fn list(core: &Core, site: &Site, caller: &Caller, member: Opti
         if let Some(family) = families.get_mut(at) {
             family.created = family.created.min(created);
             family.used = family.used.max(used);
-            family.is_current |= session == own.as_str();
+            family.is_current |= own == Some(session.as_str());
             family.clients.extend(client.map(ClientId::from).filter(|it| !family.clients.contains(it)));
         }
     }

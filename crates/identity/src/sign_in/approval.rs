@@ -16,8 +16,7 @@ use crate::{
 use serde_json::{Value, json};
 use std::sync::Arc;
 use stoa_kernel::{
-    Caller, Code, Fault, MemberId, Millis, Result, Role, Secret, SessionId, SiteId, TokenHash, UserId,
-    clock::iso_from_millis,
+    Caller, Code, Fault, MemberId, Millis, Result, Role, Secret, SiteId, TokenHash, UserId, clock::iso_from_millis,
 };
 use stoa_sql::params;
 use stoa_store::{Lane, Site, Tx, boxed};
@@ -126,9 +125,9 @@ impl Identity {
                     if !step.apply(&mut member) {
                         return Err(gone());
                     }
-                    let owner = Caller::User { id: link.person, role: Role::Owner, session: SessionId::from("") };
-                    let event = audit::Event::Moved(step);
-                    audit::note(&me, tx, &site.id, event, &owner, Some(&member.id), None).await?;
+                    let (event, actor) = (audit::Event::Moved(step), audit::Actor::Operator(&link.person));
+                    let entry = audit::Entry { event, actor, member: Some(&member.id), address: None };
+                    audit::note(&me, tx, &site.id, entry).await?;
                     member::update(tx, &site.id, &mut member, me.now()).await?;
                     match decision {
                         Decision::Approve => approved(&me, tx, &site.id, &member).await?,

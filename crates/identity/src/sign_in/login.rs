@@ -136,7 +136,7 @@ impl Identity {
                     row::update(tx, &site.id, &mut member, now).await?;
                 }
                 if let Some(event) = noted {
-                    audit::note(&me, tx, &site.id, event, &app, Some(&member.id), None).await?;
+                    audit::note(&me, tx, &site.id, audit::Entry::by(&app, event, &member.id)).await?;
                 }
                 // A password that is refused stays so; it isn't what they are signed on by.
                 member.must_reset = false;
@@ -178,8 +178,8 @@ impl Identity {
                 (member.password_hash, member.must_reset) = (Some(hash), false);
                 row::write_password(tx, &site, &member).await?;
                 row::update(tx, &site, &mut member, now).await?;
-                let (event, who) = (audit::Event::PasswordChanged, audit::oneself(&member.id));
-                audit::note(&me, tx, &site, event, &who, Some(&member.id), None).await?;
+                let entry = audit::Entry::by_oneself(&member.id, audit::Event::PasswordChanged);
+                audit::note(&me, tx, &site, entry).await?;
                 notice::password_changed(&me, tx, &site, &member).await?;
                 Ok(((), others.end(tx, &site, now).await?))
             })
@@ -208,8 +208,8 @@ impl Identity {
                 let mut member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
                 member.must_reset = true;
                 row::write_password(tx, &site, &member).await?;
-                let event = audit::Event::PasswordRefused;
-                audit::note(&me, tx, &site, event, &caller, Some(&id), None).await?;
+                let entry = audit::Entry::by(&caller, audit::Event::PasswordRefused, &id);
+                audit::note(&me, tx, &site, entry).await?;
                 Ok(((), Which::Member(id).end(tx, &site, now).await?))
             })
         })
@@ -256,8 +256,8 @@ pub(crate) async fn register(
                 if !row::insert(tx, &site.id, &mut member, &email).await? {
                     return Err(Fault::new(Code::EmailTaken));
                 }
-                let (event, who) = (audit::Event::Registered, audit::oneself(&member.id));
-                audit::note(&me, tx, &site.id, event, &who, Some(&member.id), Some(address)).await?;
+                let entry = audit::Entry::by_oneself(&member.id, audit::Event::Registered);
+                audit::note(&me, tx, &site.id, entry.from_address(Some(address))).await?;
                 let origin = Origin { visitor: visitor.as_ref(), address: Some(address), app: None };
                 outcome::advance(&me, tx, &site, member, origin).await
             })

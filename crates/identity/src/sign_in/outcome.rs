@@ -134,8 +134,11 @@ pub(crate) async fn advance(
         }
     }
     member::note_login(tx, &site.id, &mut member, core.now()).await?;
-    let who = origin.app.cloned().unwrap_or_else(|| audit::oneself(&member.id));
-    audit::note(core, tx, &site.id, audit::Event::SignedIn, &who, Some(&member.id), origin.address).await?;
+    let entry = match origin.app {
+        Some(app) => audit::Entry::by(app, audit::Event::SignedIn, &member.id),
+        None => audit::Entry::by_oneself(&member.id, audit::Event::SignedIn),
+    };
+    audit::note(core, tx, &site.id, entry.from_address(origin.address)).await?;
     let session_token = session::issue_token(core, tx, site, &member.id, visitor).await?;
     Ok(SignIn::Success { member, session_token })
 }

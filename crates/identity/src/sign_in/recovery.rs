@@ -155,8 +155,8 @@ pub(crate) async fn finish_hash(
             if is_change {
                 notice::password_changed(&me, tx, &site.id, &member).await?;
             }
-            let (event, who) = (audit::Event::PasswordChanged, audit::oneself(&id));
-            audit::note(&me, tx, &site.id, event, &who, Some(&id), None).await?;
+            let entry = audit::Entry::by_oneself(&id, audit::Event::PasswordChanged);
+            audit::note(&me, tx, &site.id, entry).await?;
             let ended = Which::Member(id).end(tx, &site.id, now).await?;
             let origin = Origin { address: Some(address), ..Default::default() };
             let advanced = outcome::advance(&me, tx, &site, member, origin).await?;

@@ -140,8 +140,8 @@ pub(crate) async fn complete(
                 let policy = policy::read(tx, &site.id).await?;
                 member.profile.merge(told);
                 if policy.lacking(&member.profile).is_empty() && Move::Complete.apply(&mut member) {
-                    let (event, who) = (audit::Event::Moved(Move::Complete), audit::oneself(&id));
-                    audit::note(&me, tx, &site.id, event, &who, Some(&id), None).await?;
+                    let entry = audit::Entry::by_oneself(&id, audit::Event::Moved(Move::Complete));
+                    audit::note(&me, tx, &site.id, entry).await?;
                 }
                 member::update(tx, &site.id, &mut member, me.now()).await?;
                 let origin = Origin { visitor: visitor.as_ref(), address: Some(address), app: None };
