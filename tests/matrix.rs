@@ -5,9 +5,17 @@
 
 use serde_json::{Value, json};
 use std::fmt::Write;
-use stoa_testkit::{Asker, Engine, TestApp, on_both_engines};
+use stoa_testkit::{Asker, Engine, Reply, TestApp, on_both_engines};
 
 pub(crate) mod members;
+mod table;
+
+use table::{Refusals, Table};
+
+/// What a refusal's status stands for in these tables.
+const REFUSALS: Refusals = Refusals(&["401 UNAUTHENTICATED", "403 WDE0027", "404 WDE0073"]);
+/// The items of the collection, and the letters that they have in a table.
+const ITEMS: [(&str, char); 3] = [("mine", 'M'), ("hers", 'O'), ("none", 'N')];
 
 const LEVELS: [&str; 5] = ["ANYONE", "SITE_MEMBER", "SITE_MEMBER_AUTHOR", "CMS_EDITOR", "PRIVILEGED"];
 
@@ -43,15 +51,17 @@ async fn draw(engine: Engine) -> String {
         ("owner", owner),
         ("app", app.app()),
     ];
-    let mut out = String::from("# What each caller is answered, by the level that the operation asks for.\n");
-    out.push_str("# Items: `mine` is the member's, `hers` another member's, `none` nobody's; `-` sees no item.\n");
+    let mut out = String::from("# What each caller is answered, a table for the level that the operation asks for.\n");
+    out.push_str("# Items: `M` is the member's, `O` another member's, `N` has no owner; `-` sees no item.\n");
+    out.push_str(&REFUSALS.legend());
     for level in LEVELS {
         let collection = format!("c-{}", level.to_lowercase());
-        let _ = writeln!(out, "\n## {level}");
         fill(&app, &member, &other, &collection, level).await;
-        for (name, caller) in &callers {
-            let _ = writeln!(out, "{name:<8} {}", row(&app, caller, &collection, (&member, &other)).await);
+        let mut table = Table::new(level, callers.iter().map(|(name, _)| *name));
+        for (_, caller) in &callers {
+            table.column(cells(&app, caller, &collection, (&member, &other)).await);
         }
+        let _ = write!(out, "\n{table}");
     }
     out
 }
@@ -86,9 +96,15 @@ async fn refill(app: &TestApp, member: &Asker<'_>, other: &Asker<'_>, id: &str) 
     }
 }
 
-/// All operations of one caller, what they changed put back after each.
-async fn row(app: &TestApp, caller: &Asker<'_>, c: &str, (member, other): (&Asker<'_>, &Asker<'_>)) -> String {
+/// All operations of one caller with what they answer; what they changed is put back after each.
+async fn cells(
+    app: &TestApp,
+    caller: &Asker<'_>,
+    c: &str,
+    (member, other): (&Asker<'_>, &Asker<'_>),
+) -> Vec<(String, String)> {
     let mut cells = Vec::new();
+    let mut cell = |operation: String, answer: String| cells.push((operation, REFUSALS.short(&answer)));
     let query = |query: Value| json!({ "dataCollectionId": c, "query": query, "returnTotalCount": true });
     for (name, body) in [
         ("query", query(json!({}))),
@@ -98,108 +114,128 @@ async fn row(app: &TestApp, caller: &Asker<'_>, c: &str, (member, other): (&Aske
         ("sort", query(json!({ "sort": [{ "fieldName": "secret", "order": "DESC" }], "paging": { "limit": 1 } }))),
         ("fields", query(json!({ "fields": ["secret"], "filter": { "_id": { "$in": ["mine", "hers", "none"] } } }))),
     ] {
-        let reply = caller.post("/v2/items/query", &body).await;
-        cells.push(format!("{name} {}", seen(&reply.verdict(), &reply)));
+        cell(name.to_owned(), seen(&caller.post("/v2/items/query", &body).await));
     }
     let count = json!({ "dataCollectionId": c, "filter": { "secret": { "$gte": 1 } } });
     let reply = caller.post("/v2/items/count", &count).await;
-    cells.push(format!(
-        "count {}",
-        if reply.status == 200 { reply.json()["totalCount"].to_string() } else { reply.verdict() }
-    ));
+    cell("count".to_owned(), answer(&reply, |json| json["totalCount"].to_string()));
     let distinct = json!({ "dataCollectionId": c, "fieldName": "secret" });
     let reply = caller.post("/v2/items/query-distinct-values", &distinct).await;
-    cells.push(format!(
-        "distinct {}",
-        if reply.status == 200 { reply.json()["distinctValues"].to_string() } else { reply.verdict() }
-    ));
-    for id in ["mine", "hers", "none"] {
+    cell("distinct".to_owned(), answer(&reply, |json| json["distinctValues"].to_string()));
+    for (id, letter) in ITEMS {
         let reply = caller.get(&format!("/v2/items/{id}?dataCollectionId={c}&dataItemId={id}")).await;
-        cells.push(format!("get {id} {}", reply.verdict()));
+        cell(format!("get {letter}"), reply.verdict());
     }
     let insert = json!({ "dataCollectionId": c, "dataItem": { "data": { "_id": "new", "secret": 9 } } });
-    cells.push(format!("insert {}", caller.post("/v2/items", &insert).await.verdict()));
+    cell("insert".to_owned(), caller.post("/v2/items", &insert).await.verdict());
     let _ = app.app().post("/v2/items/remove", &json!({ "dataCollectionId": c, "dataItemId": "new" })).await;
-    for id in ["mine", "hers", "none"] {
+    for (id, letter) in ITEMS {
         let update = json!({ "dataCollectionId": c, "dataItem": { "id": id, "data": { "_id": id, "secret": 5 } } });
-        cells.push(format!("update {id} {}", caller.post("/v2/items/update", &update).await.verdict()));
+        cell(format!("update {letter}"), caller.post("/v2/items/update", &update).await.verdict());
     }
-    for id in ["mine", "hers", "none"] {
+    for (id, letter) in ITEMS {
         let change =
             json!({ "fieldPath": "secret", "action": "INCREMENT_FIELD", "incrementFieldOptions": { "value": 1 } });
         let patch = json!({ "dataCollectionId": c, "patch": { "dataItemId": id, "fieldModifications": [change] } });
-        cells.push(format!("patch {id} {}", caller.post("/v2/items/patch", &patch).await.verdict()));
+        cell(format!("patch {letter}"), caller.post("/v2/items/patch", &patch).await.verdict());
     }
-    let three = ["mine", "hers", "none"];
-    for id in three {
+    for (id, letter) in ITEMS {
         let save = json!({ "dataCollectionId": c, "dataItem": { "id": id, "data": { "_id": id, "secret": 6 } } });
-        cells.push(format!("save {id} {}", caller.post("/v2/items/save", &save).await.verdict()));
+        cell(format!("save {letter}"), caller.post("/v2/items/save", &save).await.verdict());
     }
+    let three = ITEMS.map(|(id, _)| id);
     let data = |id: &str| json!({ "id": id, "data": { "_id": id, "secret": 7 } });
     let new = json!({ "dataCollectionId": c, "dataItems": [data("new"), data("mine")] });
-    cells.push(format!("bulk insert {}", done(&caller.post("/v2/bulk/items/insert", &new).await)));
+    cell("bulk insert".to_owned(), done(&caller.post("/v2/bulk/items/insert", &new).await));
     let _ = app.app().post("/v2/items/remove", &json!({ "dataCollectionId": c, "dataItemId": "new" })).await;
     let all = json!({ "dataCollectionId": c, "dataItems": three.map(data) });
-    cells.push(format!("bulk update {}", done(&caller.post("/v2/bulk/items/update", &all).await)));
-    cells.push(format!("bulk save {}", done(&caller.post("/v2/bulk/items/save", &all).await)));
+    cell("bulk update".to_owned(), done(&caller.post("/v2/bulk/items/update", &all).await));
+    cell("bulk save".to_owned(), done(&caller.post("/v2/bulk/items/save", &all).await));
     let patches = three.map(|id| {
         let set = json!({ "fieldPath": "secret", "action": "SET_FIELD", "setFieldOptions": { "value": 8 } });
         json!({ "dataItemId": id, "fieldModifications": [set] })
     });
     let patches = json!({ "dataCollectionId": c, "patches": patches });
-    cells.push(format!("bulk patch {}", done(&caller.post("/v2/bulk/items/patch", &patches).await)));
-    for id in ["mine", "hers", "none"] {
-        cells.push(format!("links {id} {}", links(caller, c, id).await));
+    cell("bulk patch".to_owned(), done(&caller.post("/v2/bulk/items/patch", &patches).await));
+    for (id, letter) in ITEMS {
+        for (call, answer) in links(caller, c, id).await {
+            cell(format!("{call} {letter}"), answer);
+        }
     }
-    for id in ["mine", "hers", "none"] {
+    for (id, letter) in ITEMS {
         let remove = json!({ "dataCollectionId": c, "dataItemId": id });
-        cells.push(format!("remove {id} {}", caller.post("/v2/items/remove", &remove).await.verdict()));
+        cell(format!("remove {letter}"), caller.post("/v2/items/remove", &remove).await.verdict());
     }
     let truncate = caller.post("/v2/items/truncate", &json!({ "dataCollectionId": c })).await;
-    cells.push(format!("truncate {}", truncate.verdict()));
+    cell("truncate".to_owned(), truncate.verdict());
     restore(app, member, other, c).await;
     let gone = json!({ "dataCollectionId": c, "dataItemIds": three });
-    cells.push(format!("bulk remove {}", done(&caller.post("/v2/bulk/items/remove", &gone).await)));
+    cell("bulk remove".to_owned(), done(&caller.post("/v2/bulk/items/remove", &gone).await));
     restore(app, member, other, c).await;
-    cells.push(format!("permissions {}", caller.get(&format!("/v1/permissions?dataCollectionId={c}")).await.verdict()));
-    cells.push(format!("indexes {}", caller.get(&format!("/v2/indexes?dataCollectionId={c}")).await.verdict()));
+    let reply = caller.get(&format!("/v1/permissions?dataCollectionId={c}")).await;
+    cell("permissions".to_owned(), reply.verdict());
+    cell("indexes".to_owned(), caller.get(&format!("/v2/indexes?dataCollectionId={c}")).await.verdict());
     let index = json!({ "dataCollectionId": c, "index": { "name": "", "fields": [] } });
-    cells.push(format!("bad index {}", caller.post("/v2/indexes", &index).await.verdict()));
+    cell("bad index".to_owned(), caller.post("/v2/indexes", &index).await.verdict());
     let reply = caller.get(&format!("/v1/permissions/current?dataCollectionId={c}")).await;
-    let (mine, words) = (reply.json(), ["itemRead", "itemInsert", "itemUpdate", "itemRemove"]);
-    let rights: Vec<_> = words.into_iter().filter(|it| mine[it] == true).collect();
-    cells.push(format!("mine {}", if reply.status == 200 { rights.join("+") } else { reply.verdict() }));
-    cells.join(" | ")
+    for right in ["itemRead", "itemInsert", "itemUpdate", "itemRemove"] {
+        cell(format!("may {right}"), answer(&reply, |json| (json[right] == true).to_string()));
+    }
+    cells
+}
+
+/// What an answer says, if it is one.
+fn answer(reply: &Reply, says: impl FnOnce(&Value) -> String) -> String {
+    if reply.status == 200 { says(&reply.json()) } else { reply.verdict() }
+}
+
+/// The letters of items, in the order of the letters' table.
+fn letters<'v>(ids: impl Iterator<Item = &'v str>) -> String {
+    let ids: Vec<&str> = ids.collect();
+    let known = ITEMS.into_iter().filter(|(id, _)| ids.contains(id)).map(|(_, letter)| letter.to_string());
+    let others = ids.iter().filter(|id| ITEMS.iter().all(|(known, _)| known != *id)).map(|id| format!("+{id}"));
+    let letters: String = known.chain(others).collect();
+    if letters.is_empty() { "-".to_owned() } else { letters }
 }
 
 /// The items that a call on many has done something to.
-fn done(reply: &stoa_testkit::Reply) -> String {
-    if reply.status != 200 {
-        return reply.verdict();
-    }
-    let json = reply.json();
-    let done = json["results"].as_array().into_iter().flatten().filter(|it| it["itemMetadata"]["success"] == true);
-    let ids: Vec<_> = done.filter_map(|it| it["itemMetadata"]["id"].as_str()).collect();
-    if ids.is_empty() { "-".to_owned() } else { ids.join("+") }
+fn done(reply: &Reply) -> String {
+    answer(reply, |json| {
+        let results = json["results"].as_array().into_iter().flatten();
+        let done = results.filter(|result| result["itemMetadata"]["success"] == true);
+        letters(done.filter_map(|result| result["itemMetadata"]["id"].as_str()))
+    })
+}
+
+/// Which items an answer shows, and the total it admits to.
+fn seen(reply: &Reply) -> String {
+    answer(reply, |json| {
+        let items = json["dataItems"].as_array().into_iter().flatten();
+        let ids = letters(items.filter_map(|item| item["data"]["_id"].as_str()));
+        format!("{ids} of {}", json["pagingMetadata"]["total"])
+    })
 }
 
 /// Links an item with the member's, looks, and takes the link away again in both ways.
-async fn links(caller: &Asker<'_>, c: &str, id: &str) -> String {
+async fn links(caller: &Asker<'_>, c: &str, id: &str) -> [(&'static str, String); 5] {
     let link = json!({ "referringItemFieldName": "peers", "referringItemId": id, "referencedItemId": "mine" });
     let many = json!({ "dataCollectionId": c, "dataItemReferences": [link] });
     let mut one = link;
     one["dataCollectionId"] = c.into();
     let mut none = one.clone();
     none["newReferencedItemIds"] = json!([]);
-    let mut verdicts = vec![caller.post("/v2/bulk/items/insert-references", &many).await.verdict()];
+    let linked = caller.post("/v2/bulk/items/insert-references", &many).await.verdict();
     let reply = caller.post("/v2/items/is-referenced", &one).await;
-    verdicts.push(if reply.status == 200 { reply.json()["isReferenced"].to_string() } else { reply.verdict() });
+    let is_linked = answer(&reply, |json| json["isReferenced"].to_string());
     let reply = caller.post("/v2/items/query-referenced", &one).await;
-    let found = |reply: stoa_testkit::Reply| reply.json()["results"].as_array().map_or(0, Vec::len).to_string();
-    verdicts.push(if reply.status == 200 { found(reply) } else { reply.verdict() });
-    verdicts.push(caller.post("/v2/items/replace-references", &none).await.verdict());
-    verdicts.push(caller.post("/v2/bulk/items/remove-references", &many).await.verdict());
-    verdicts.join(", ")
+    let found = answer(&reply, |json| json["results"].as_array().map_or(0, Vec::len).to_string());
+    [
+        ("link", linked),
+        ("is linked", is_linked),
+        ("links of", found),
+        ("replace links", caller.post("/v2/items/replace-references", &none).await.verdict()),
+        ("unlink", caller.post("/v2/bulk/items/remove-references", &many).await.verdict()),
+    ]
 }
 
 /// Puts the three items back as they were, each written by its owner while the collection is open.
@@ -225,17 +261,4 @@ async fn put(app: &TestApp, collection: Value) -> Value {
     let reply = app.app().send(axum::http::Method::PUT, "/v2/collections", Some(body)).await;
     assert_eq!(reply.verdict(), "200", "{:?}", reply.body);
     reply.json()
-}
-
-/// Which items an answer shows, and the total it admits to.
-fn seen(verdict: &str, reply: &stoa_testkit::Reply) -> String {
-    if verdict != "200" {
-        return verdict.to_owned();
-    }
-    let json = reply.json();
-    let mut ids: Vec<&str> =
-        json["dataItems"].as_array().into_iter().flatten().filter_map(|it| it["data"]["_id"].as_str()).collect();
-    ids.sort_unstable();
-    let ids = if ids.is_empty() { "-".to_owned() } else { ids.join("+") };
-    format!("{ids} of {}", json["pagingMetadata"]["total"])
 }

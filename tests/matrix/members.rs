@@ -1,10 +1,17 @@
 //! The permission matrix of the members API (identity.md 17): every call, by every kind of caller.
 
-use super::kept;
+use super::{
+    kept,
+    table::{Refusals, Table},
+};
 use axum::http::Method;
 use serde_json::{Value, json};
 use std::{cell::Cell, fmt::Write};
 use stoa_testkit::{Asker, Engine, Reply, TestApp, on_both_engines};
+
+/// What a refusal's status stands for in these tables.
+const REFUSALS: Refusals =
+    Refusals(&["400 validationError", "401 UNAUTHENTICATED", "403 PERMISSION_DENIED", "404 NOT_FOUND"]);
 
 on_both_engines! {
     async fn member_matrix(engine) {
@@ -299,16 +306,51 @@ async fn draw(engine: Engine) -> String {
         ("owner", app.owner().await),
         ("app", app.app()),
     ];
-    let names: Vec<&str> = callers.iter().map(|it| it.0).collect();
-    let mut out = format!("# What each caller is answered: {}.\n", names.join(" | "));
-    out.push_str("# `{ada}` shows herself and is `self`, `{bob}` is `other`; what else is named is nobody's.\n");
-    for (method, path, body) in ROUTES {
-        let mut cells = Vec::new();
-        for (_, caller) in &callers {
-            let (path, body) = world.fill(path, body).await;
-            cells.push(send(caller, method, &path, &body).await.verdict());
+    let mut out = String::from("# What each caller is answered, a table for each beginning of the path.\n");
+    out.push_str("# `{ada}` shows herself and is `self`, `{bob}` is `other`; what else is named is of no member.\n");
+    out.push_str("# A refusal with a `!` has a code of its own, which stands below its table.\n");
+    out.push_str(&REFUSALS.legend());
+    for base in bases() {
+        let mut table = Table::new(base, callers.iter().map(|(name, _)| *name));
+        let mut codes = String::new();
+        let mut columns = vec![Vec::new(); callers.len()];
+        for (method, route, body) in ROUTES.iter().filter(|(_, path, _)| base_of(path) == base) {
+            let operation = format!("{method:<6} {}", route[base.len()..].trim_start_matches('/'));
+            for ((name, caller), column) in callers.iter().zip(&mut columns) {
+                let (path, body) = world.fill(route, body).await;
+                let verdict = REFUSALS.short(&send(caller, method, &path, &body).await.verdict());
+                let cell = match verdict.split_once(' ') {
+                    Some((status, _)) => {
+                        let _ = writeln!(codes, "! {method} {route}\n    {name}: {verdict}");
+                        format!("{status}!")
+                    }
+                    None => verdict,
+                };
+                column.push((operation.clone(), cell));
+            }
         }
-        let _ = writeln!(out, "\n{method} {path}\n    {}", cells.join(" | "));
+        columns.into_iter().for_each(|column| table.column(column));
+        let _ = write!(out, "\n{table}{codes}");
     }
     out
+}
+
+/// What the calls of a table have in common: the first two parts of their paths.
+fn base_of(path: &str) -> &str {
+    let end = path.match_indices('/').nth(3).map_or(path.len(), |(at, _)| at);
+    &path[..end]
+}
+
+/// Each once, in the order of the calls.
+fn bases() -> Vec<&'static str> {
+    let mut bases = Vec::new();
+    for (_, path, _) in ROUTES {
+        if !bases.contains(&base_of(path)) {
+            bases.push(base_of(path));
+        }
+    }
+    // The one whose last call ends its caller's account.
+    let last = ROUTES.last().map(|(_, path, _)| base_of(path));
+    bases.sort_by_key(|base| Some(*base) == last);
+    bases
 }
