@@ -283,6 +283,6 @@ on_both_engines! {
         let cookie = value(&reply, "set-cookie").unwrap();
         let (name, flags) = cookie.split_once('=').unwrap();
         assert_eq!(name, "__Host-stoa-flow");
-        assert!(flags.ends_with("; Path=/; HttpOnly; SameSite=Lax; Secure"), "{flags}");
+        assert!(flags.ends_with("; HttpOnly; SameSite=Lax; Secure; Path=/"), "{flags}");
     }
 }

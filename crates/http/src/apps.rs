@@ -9,7 +9,7 @@ use axum::{
 };
 use flate2::{Compression, write::GzEncoder};
 use rust_embed::{EmbeddedFile, RustEmbed};
-use std::{collections::HashMap, io::Write, sync::Mutex};
+use std::{borrow::Cow, collections::HashMap, io::Write, sync::Mutex};
 
 #[derive(RustEmbed)]
 #[folder = "../../web/apps/account/dist"]
@@ -61,13 +61,16 @@ pub fn serve(compressed: &Compressed, path: &str, headers: &HeaderMap, accepts_h
 }
 
 fn answer(compressed: &Compressed, name: &str, file: EmbeddedFile, asked: &HeaderMap) -> Response {
+    let media_type = media_type(&file);
     let tag = format!("\"{}\"", hex(&file.metadata.sha256_hash()[..12]));
     let mut response = Response::new(Body::empty());
     let headers = response.headers_mut();
     // Names in assets/ carry a hash of their content.
     let caching = if name.starts_with("assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(caching));
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type(name)));
+    if let Ok(media_type) = HeaderValue::from_str(&media_type) {
+        headers.insert(header::CONTENT_TYPE, media_type);
+    }
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
@@ -80,7 +83,7 @@ fn answer(compressed: &Compressed, name: &str, file: EmbeddedFile, asked: &Heade
     }
     let takes_gzip =
         asked.get(header::ACCEPT_ENCODING).and_then(|it| it.to_str().ok()).is_some_and(|it| it.contains("gzip"));
-    let body = match takes_gzip && is_text(name) {
+    let body = match takes_gzip && is_compressible(&media_type) {
         true => {
             headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
             Body::from(compressed.get(&file))
@@ -98,24 +101,19 @@ fn gzip(data: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap_or_default()
 }
 
-fn content_type(name: &str) -> &'static str {
-    match name.rsplit('.').next().unwrap_or_default() {
-        "html" => "text/html; charset=utf-8",
-        "js" | "mjs" => "text/javascript; charset=utf-8",
-        "css" => "text/css; charset=utf-8",
-        "json" | "map" => "application/json",
-        "svg" => "image/svg+xml",
-        "png" => "image/png",
-        "ico" => "image/x-icon",
-        "woff2" => "font/woff2",
-        "webmanifest" => "application/manifest+json",
-        "txt" => "text/plain; charset=utf-8",
-        _ => "application/octet-stream",
+/// The media type of a file by its name, with the encoding of texts.
+fn media_type(file: &EmbeddedFile) -> Cow<'static, str> {
+    let media_type = file.metadata.mimetype();
+    if media_type.starts_with("text/") {
+        format!("{media_type}; charset=utf-8").into()
+    } else {
+        media_type.to_owned().into()
     }
 }
 
-fn is_text(name: &str) -> bool {
-    matches!(name.rsplit('.').next(), Some("html" | "js" | "mjs" | "css" | "json" | "svg" | "txt" | "webmanifest"))
+/// Whether compression makes a file of this media type smaller.
+fn is_compressible(media_type: &str) -> bool {
+    media_type.starts_with("text/") || ["json", "xml"].iter().any(|format| media_type.contains(format))
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -12,12 +12,16 @@ use axum::{
     BoxError,
     body::{Body, Bytes, HttpBody},
     extract::{Request, State},
-    http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header},
     response::{IntoResponse, Response},
 };
-use std::{convert::Infallible, sync::Arc};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 use stoa_kernel::{Fault, clock::Counter};
-use tower::{Service, ServiceExt};
+use tower::{Layer, Service, ServiceExt};
+use tower_http::cors::{self, AllowHeaders, CorsLayer};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-wix-request-id");
+const CONSISTENT: HeaderName = HeaderName::from_static("x-wix-consistent");
 
 /// The whole HTTP surface as a service; requests carry `ConnectInfo<SocketAddr>` when there is a socket.
 pub fn service<B>(
@@ -28,22 +32,23 @@ where
     B::Error: Into<BoxError>,
 {
     let (ids, is_https) = (RequestIds::new(&app), app.settings.is_https());
-    let router = router(app);
+    let router = cors().layer(router(app));
     tower::service_fn(move |request: Request<B>| {
         let mut request = request.map(Body::new);
         let (router, id) = (router.clone(), ids.next());
         async move {
-            if request.method() == Method::OPTIONS {
-                return Ok(preflight(request.headers(), &id, is_https));
-            }
+            let is_preflight = request.method() == Method::OPTIONS;
             if let Some(uri) = canonical(request.uri()) {
                 *request.uri_mut() = uri;
             }
-            let consistent = request.headers().get("x-wix-consistent").cloned();
+            let consistent = request.headers().get(CONSISTENT).cloned();
             let mut response = match router.oneshot(request).await {
                 Ok(response) => response,
                 Err(never) => match never {},
             };
+            if is_preflight {
+                *response.status_mut() = StatusCode::NO_CONTENT;
+            }
             finish(response.headers_mut(), &id, consistent, is_https);
             Ok(response)
         }
@@ -55,32 +60,28 @@ fn canonical(uri: &Uri) -> Option<Uri> {
     path.parse().ok()
 }
 
-fn preflight(asked: &HeaderMap, id: &HeaderValue, is_https: bool) -> Response {
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::NO_CONTENT;
-    let headers = response.headers_mut();
-    let allowed = asked.get(header::ACCESS_CONTROL_REQUEST_HEADERS).cloned();
-    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, allowed.unwrap_or(HeaderValue::from_static("*")));
-    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET,POST,PUT,PATCH,DELETE,OPTIONS"));
-    headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
-    headers.insert(header::VARY, HeaderValue::from_static("access-control-request-headers"));
-    finish(headers, id, None, is_https);
-    response
+/// Who may ask from another origin: everybody, as no credentials are accepted from there. Preflights are
+/// answered by it, for every path.
+fn cors() -> CorsLayer {
+    CorsLayer::new()
+        .allow_origin(cors::Any)
+        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::OPTIONS])
+        .allow_headers(AllowHeaders::mirror_request())
+        .expose_headers([REQUEST_ID, CONSISTENT])
+        .max_age(Duration::from_secs(86_400))
+        // Answers are the same for every origin, and preflights are not kept by shared caches.
+        .vary([])
 }
 
 fn finish(headers: &mut HeaderMap, id: &HeaderValue, consistent: Option<HeaderValue>, is_https: bool) {
-    headers.insert("x-wix-request-id", id.clone());
+    headers.insert(REQUEST_ID, id.clone());
     headers.insert("x-request-id", id.clone());
-    // No credentials are ever accepted from other origins, so any origin may ask.
-    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-    headers
-        .insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("X-Wix-Request-Id, X-Wix-Consistent"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if is_https {
         headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
     }
     if let Some(it) = consistent {
-        headers.insert("x-wix-consistent", it);
+        headers.insert(CONSISTENT, it);
     }
 }
 

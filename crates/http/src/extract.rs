@@ -5,6 +5,7 @@ use axum::{
     extract::{ConnectInfo, FromRequestParts},
     http::{HeaderMap, header, request::Parts},
 };
+use cookie::Cookie;
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
     sync::Arc,
@@ -124,9 +125,7 @@ pub fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
 
 /// The value of a cookie.
 pub fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
-    let all = headers.get_all(header::COOKIE).into_iter().filter_map(|it| it.to_str().ok());
-    all.flat_map(|it| it.split(';')).find_map(|it| {
-        let (key, value) = it.trim().split_once('=')?;
-        (key == name).then_some(value)
-    })
+    let all = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
+    let mut cookies = all.flat_map(Cookie::split_parse).filter_map(Result::ok);
+    cookies.find(|cookie| cookie.name() == name)?.value_raw()
 }

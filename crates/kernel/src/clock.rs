@@ -7,6 +7,8 @@ use std::sync::{
     atomic::{AtomicI64, AtomicU64, Ordering},
 };
 
+pub use crate::date::{iso_from_millis, parse as millis_from_iso};
+
 /// Milliseconds since 1970-01-01T00:00:00Z.
 pub type Millis = i64;
 
@@ -151,58 +153,6 @@ impl Rng for SeededRng {
     }
 }
 
-/// Formats milliseconds as `2024-03-05T06:07:08.009Z`. Years 0000 to 9999 only; the caller has checked.
-pub fn iso_from_millis(millis: Millis) -> String {
-    let (days, in_day) = (millis.div_euclid(86_400_000), millis.rem_euclid(86_400_000));
-    let (year, month, day) = civil_from_days(days);
-    let (hour, minute) = (in_day / 3_600_000, in_day / 60_000 % 60);
-    let (second, milli) = (in_day / 1000 % 60, in_day % 1000);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
-}
-
-/// Reads `2024-03-05T06:07:08.009Z`, also without milliseconds or time.
-pub fn millis_from_iso(text: &str) -> Option<Millis> {
-    let (date, time) = text.split_once('T').unwrap_or((text, "00:00:00Z"));
-    let number = |it: &str, length: usize| {
-        (it.len() == length && it.bytes().all(|it| it.is_ascii_digit())).then(|| it.parse::<i64>().ok())?
-    };
-    let mut parts = date.split('-');
-    let (year, month, day) = (number(parts.next()?, 4)?, number(parts.next()?, 2)?, number(parts.next()?, 2)?);
-    let (clock, fraction) = time.strip_suffix('Z')?.split_once('.').unwrap_or((time.strip_suffix('Z')?, "000"));
-    let mut units = clock.split(':');
-    let (hour, minute, second) = (number(units.next()?, 2)?, number(units.next()?, 2)?, number(units.next()?, 2)?);
-    let is_valid = (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60 && second < 60;
-    if parts.next().is_some() || units.next().is_some() || !is_valid {
-        return None;
-    }
-    let seconds = days_from_civil(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second;
-    Some(seconds * 1000 + number(fraction, 3)?)
-}
-
-/// Days since 1970-01-01 to a proleptic Gregorian date.
-fn civil_from_days(days: i64) -> (i64, i64, i64) {
-    let z = days + 719_468;
-    let era = z.div_euclid(146_097);
-    let day_of_era = z.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_index = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_index + 2) / 5 + 1;
-    let month = if month_index < 10 { month_index + 3 } else { month_index - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, month, day)
-}
-
-/// A proleptic Gregorian date to days since 1970-01-01.
-pub fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let day_of_year = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
-}
-
 /// Counts what a process did; handed around like the clock. Never a global.
 #[derive(Debug, Default)]
 pub struct Counter(AtomicU64);
@@ -216,17 +166,6 @@ impl Counter {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn dates_round_trip() {
-        assert_eq!(iso_from_millis(0), "1970-01-01T00:00:00.000Z");
-        assert_eq!(iso_from_millis(1_709_618_828_009), "2024-03-05T06:07:08.009Z");
-        assert_eq!(iso_from_millis(-1), "1969-12-31T23:59:59.999Z");
-        for days in (-719_528..2_932_896).step_by(13) {
-            let (y, m, d) = civil_from_days(days);
-            assert_eq!(days_from_civil(y, m, d), days);
-        }
-    }
 
     #[test]
     fn ids_sort_by_time() {

@@ -5,6 +5,7 @@
 pub mod caller;
 pub mod clock;
 pub mod code;
+pub mod date;
 pub mod fault;
 pub mod fold;
 pub mod ids;

@@ -2,13 +2,10 @@
 //!
 //! Conditions of writes aren't decided here but in SQL, inside the write.
 
-use crate::{
-    item::date,
-    plan::{Comparison, Field, Filter, Scalar, Test},
-};
+use crate::plan::{Comparison, Field, Filter, Scalar, Test};
 use serde_json::Value as Json;
 use std::cmp::Ordering;
-use stoa_kernel::fold::fold;
+use stoa_kernel::{date, fold::fold};
 use stoa_sql::{key, pattern};
 
 /// Whether the filter holds for a document (with its `_id` and the other names of the server).

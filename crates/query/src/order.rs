@@ -7,6 +7,7 @@ use crate::{
 };
 use serde_json::Value as Json;
 use std::cmp::Ordering;
+use stoa_kernel::date;
 use stoa_sql::{Direction, key, random};
 
 /// How two documents of one collection stand to each other; equal only if they are the same item.
@@ -26,7 +27,7 @@ pub fn position(order: &Order, document: &Json) -> Position {
     let mark = |key: &Key| match key.field {
         Field::Created | Field::Updated => {
             let time = document.get(key.field.name().as_ref()).and_then(|it| it.get("$date")).and_then(Json::as_str);
-            Mark::Time(time.and_then(item::date::parse).unwrap_or_default())
+            Mark::Time(time.and_then(date::parse).unwrap_or_default())
         }
         _ => Mark::Key(sort_key(key, document)),
     };

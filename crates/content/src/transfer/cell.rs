@@ -4,8 +4,9 @@
 //! or `@` as a formula, so an export puts `'` in front of such text, and an import takes it off again.
 
 use serde_json::{Map, Value};
+use stoa_kernel::date;
 use stoa_kernel::{Code, Fault, Result};
-use stoa_query::item::{date, number};
+use stoa_query::item::number;
 
 /// The item of a row, as JSON text.
 ///

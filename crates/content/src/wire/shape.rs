@@ -103,7 +103,7 @@ pub(crate) fn unfit(path: &str, rule: &str) -> Fault {
 }
 
 fn parse_time(text: &str) -> Option<Millis> {
-    stoa_query::item::date::parse(text)
+    stoa_kernel::date::parse(text)
 }
 
 impl Shape {

@@ -6,6 +6,7 @@
 
 use axum::http::Uri;
 use base64::{Engine, alphabet, engine};
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, map::Entry};
 use stoa_kernel::{Code, Fault, Result};
 
@@ -39,8 +40,9 @@ pub(super) fn default_from_path(members: &mut Map<String, Value>, name: &str, ur
         return;
     }
     if let Some(rest) = uri.path().strip_prefix(prefix).filter(|it| !it.is_empty()) {
-        let decoded = percent_decode(rest);
-        members.insert(name.to_owned(), decoded.into());
+        // A percent sign that begins nothing stands for itself; bytes that aren't text are replaced.
+        let decoded = percent_decode_str(rest).decode_utf8_lossy();
+        members.insert(name.to_owned(), decoded.into_owned().into());
     }
 }
 
@@ -123,27 +125,6 @@ fn insert(members: &mut Map<String, Value>, name: &str, value: String) -> Result
         place = inner.as_object_mut().ok_or_else(contradiction)?;
     }
     Ok(())
-}
-
-/// `%41` is `A`; a percent sign that begins nothing stands for itself, bytes that aren't text are replaced.
-fn percent_decode(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let hex = text.get(at + 1..at + 3).filter(|it| it.bytes().all(|it| it.is_ascii_hexdigit()));
-        match hex.filter(|_| byte == b'%').and_then(|it| u8::from_str_radix(it, 16).ok()) {
-            Some(decoded) => {
-                out.push(decoded);
-                at += 3;
-            }
-            None => {
-                out.push(byte);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
 }
 
 #[cfg(test)]

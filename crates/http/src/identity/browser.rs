@@ -11,6 +11,7 @@ use axum::{
     http::{HeaderMap, HeaderName, HeaderValue, header, request::Parts},
     response::Response,
 };
+use cookie::{Cookie, SameSite, time::Duration};
 use stoa_identity::{
     Marks,
     authorize::Navigation,
@@ -117,11 +118,11 @@ impl Visit {
     /// Writes the `Set-Cookie` headers of an answer.
     pub(crate) fn write(&self, cookies: &Cookies, headers: &mut HeaderMap) {
         // Without TLS, on this machine only, browsers take neither `Secure` nor `SameSite=None`.
-        let everywhere = if self.info.is_https { "None" } else { "Lax" };
+        let everywhere = if self.info.is_https { SameSite::None } else { SameSite::Lax };
         let all = [
             (SESSION, &cookies.session, everywhere, Some(self.idle)),
-            (PERSON, &cookies.person, "Strict", Some(14 * 86_400)),
-            (FLOW, &cookies.flow, "Lax", None),
+            (PERSON, &cookies.person, SameSite::Strict, Some(14 * 86_400)),
+            (FLOW, &cookies.flow, SameSite::Lax, None),
             (DEVICE, &cookies.device, everywhere, Some(365 * 86_400)),
         ];
         for (name, change, same_site, life) in all {
@@ -130,15 +131,14 @@ impl Visit {
                 Change::Set(value) => (value.expose(), life),
                 Change::Clear => ("", Some(0)),
             };
-            let name = cookie_name(name, self.info.is_https);
-            let mut text = format!("{name}={value}; Path=/; HttpOnly; SameSite={same_site}");
-            if self.info.is_https {
-                text.push_str("; Secure");
-            }
-            if let Some(life) = life {
-                text.push_str(&format!("; Max-Age={life}"));
-            }
-            if let Ok(value) = HeaderValue::from_str(&text) {
+            let mut cookie = Cookie::build((cookie_name(name, self.info.is_https), value))
+                .path("/")
+                .http_only(true)
+                .same_site(same_site)
+                .secure(self.info.is_https)
+                .build();
+            cookie.set_max_age(life.map(Duration::seconds));
+            if let Ok(value) = HeaderValue::from_str(&cookie.to_string()) {
                 headers.append(header::SET_COOKIE, value);
             }
         }
@@ -229,14 +229,14 @@ mod tests {
         assert_eq!(
             written("https://example.org"),
             [
-                "__Host-stoa-session=v; Path=/; HttpOnly; SameSite=None; Secure; Max-Age=5184000",
-                "__Host-stoa-person=; Path=/; HttpOnly; SameSite=Strict; Secure; Max-Age=0",
-                "__Host-stoa-flow=v; Path=/; HttpOnly; SameSite=Lax; Secure",
+                "__Host-stoa-session=v; HttpOnly; SameSite=None; Secure; Path=/; Max-Age=5184000",
+                "__Host-stoa-person=; HttpOnly; SameSite=Strict; Secure; Path=/; Max-Age=0",
+                "__Host-stoa-flow=v; HttpOnly; SameSite=Lax; Secure; Path=/",
             ]
         );
         assert_eq!(
             written("http://localhost:4400")[0],
-            "stoa-session=v; Path=/; HttpOnly; SameSite=Lax; Max-Age=5184000"
+            "stoa-session=v; HttpOnly; SameSite=Lax; Path=/; Max-Age=5184000"
         );
     }
 

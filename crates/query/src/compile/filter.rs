@@ -1,10 +1,8 @@
 //! Filters. A condition may be NULL where it fails, so only `is not true` negates.
 
 use super::{access, access::Rows, keyed, links};
-use crate::{
-    item::date,
-    plan::{Comparison, Field, Filter, Scalar, Test},
-};
+use crate::plan::{Comparison, Field, Filter, Scalar, Test};
+use stoa_kernel::date;
 use stoa_sql::{Dialect, Operand, Place, Probe, Sign, Value, Writer, key};
 
 pub(super) fn write(sql: &mut Writer<'_>, filter: &Filter, rows: Rows<'_>) {

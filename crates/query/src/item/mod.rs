@@ -14,7 +14,6 @@
 //! The four names that the server gives values to (`_id`, `_createdDate`, `_updatedDate`, `_owner`) are
 //! taken out on the way and written in front by [`CanonicalItem::document`].
 
-pub mod date;
 mod lex;
 pub mod number;
 mod project;
@@ -23,7 +22,7 @@ mod scan;
 pub use project::{edit, members, project, without};
 pub use scan::value;
 
-use stoa_kernel::{Code, Fault, Millis, Result};
+use stoa_kernel::{Code, Fault, Millis, Result, date};
 
 /// The most levels that an item may be allowed: names in filters, sorts, indexes and patches lead no deeper.
 pub const MAX_DEPTH: usize = 32;

@@ -1,9 +1,9 @@
 //! One pass from any JSON text to canonical text; no tree is built.
 
-use super::{CanonicalItem, Limits, SentId, date, too_large};
+use super::{CanonicalItem, Limits, SentId, too_large};
 use serde_json::Value as Json;
 use std::{borrow::Cow, collections::HashMap, ops::Range};
-use stoa_kernel::{Code, Fault, Millis, Result};
+use stoa_kernel::{Code, Fault, Millis, Result, date};
 
 /// An item's `data`: all members but the server's own, and those apart.
 pub(super) fn item(json: &str, limits: Limits) -> Result<CanonicalItem> {

@@ -1,14 +1,14 @@
 //! What each operator takes, and the codes for everything else (protocol/content.md 13.1).
 
 use crate::{
-    item::{self, date},
+    item,
     plan::{Comparison, Folded, Scalar, Test},
     schema::{Kind, Schema},
     wire::{Condition, Operator},
 };
 use serde_json::Value as Json;
 use std::borrow::Cow;
-use stoa_kernel::{Code, Fault, Result};
+use stoa_kernel::{Code, Fault, Result, date};
 use stoa_sql::pattern::Part;
 
 /// The longest pattern of `$matches`: its parts, and its JSON text in bytes. PostgreSQL refuses regular

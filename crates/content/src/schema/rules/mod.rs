@@ -29,8 +29,9 @@ use crate::{
     wire::{patch::Modification, shape::unfit},
 };
 use serde_json::{Map, Value as Json, json};
+use stoa_kernel::date;
 use stoa_kernel::{Caller, Code, Fault, Millis, Result, fault::Violation};
-use stoa_query::{CanonicalItem, item::date};
+use stoa_query::CanonicalItem;
 use value::{Place, Reader, Rule};
 
 type Members = Map<String, Json>;

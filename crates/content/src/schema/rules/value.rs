@@ -4,8 +4,8 @@ use crate::schema::rules::pattern;
 use crate::wire::shape::unfit;
 use regex::Regex;
 use serde_json::{Map, Value as Json, json};
+use stoa_kernel::date;
 use stoa_kernel::{Email, Millis, Result, fault::Violation};
-use stoa_query::item::date;
 
 const DAY: Millis = 86_400_000;
 /// Violations that an answer lists; who has more mends these first.

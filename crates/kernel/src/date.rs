@@ -1,16 +1,30 @@
-//! Dates inside items: `{"$date":"2024-03-05T06:07:08.009Z"}`, the years 0000 to 9999, in UTC.
+//! Times as texts: ISO 8601 in UTC, the years 0000 to 9999.
+//!
+//! The calendar is the `time` crate's. Which texts are times is decided here, because it is what clients'
+//! own `Date` takes: several forms, and a fraction of any length.
 
-use stoa_kernel::{
-    Millis,
-    clock::{days_from_civil, iso_from_millis},
-};
+use crate::Millis;
+use time::{Date, Month, OffsetDateTime};
 
 /// 0000-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z.
-const RANGE: std::ops::RangeInclusive<Millis> = -62_167_219_200_000..=253_402_300_799_999;
+pub const RANGE: std::ops::RangeInclusive<Millis> = -62_167_219_200_000..=253_402_300_799_999;
 
-/// The stored text of a time, or nothing outside the years 0000 to 9999.
+const DAY: Millis = 86_400_000;
+
+/// Prints a time as `2024-03-05T06:07:08.009Z`, or nothing outside of [`RANGE`].
 pub fn print(millis: Millis) -> Option<String> {
-    RANGE.contains(&millis).then(|| iso_from_millis(millis))
+    let at = OffsetDateTime::from_unix_timestamp_nanos(i128::from(millis) * 1_000_000).ok()?;
+    let (year, month, day) = at.to_calendar_date();
+    let (hour, minute, second, milli) = at.to_hms_milli();
+    let month = u8::from(month);
+    RANGE
+        .contains(&millis)
+        .then(|| format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z"))
+}
+
+/// Prints a time that a clock told; what is outside of [`RANGE`] as its nearest end.
+pub fn iso_from_millis(millis: Millis) -> String {
+    print(millis.clamp(*RANGE.start(), *RANGE.end())).unwrap_or_default()
 }
 
 /// Milliseconds of an ISO 8601 text: a date, or a date and a time to the minute, second or fraction.
@@ -19,12 +33,11 @@ pub fn print(millis: Millis) -> Option<String> {
 pub fn parse(text: &str) -> Option<Millis> {
     let mut rest = Reader(text.as_bytes());
     let (year, month, day) = (rest.number(4)?, rest.after(b'-')?.number(2)?, rest.after(b'-')?.number(2)?);
-    if !(1..=12).contains(&month) || !(1..=days_in(year, month)).contains(&day) {
-        return None;
-    }
-    let date = days_from_civil(year, month, day) * 86_400_000;
+    let month = Month::try_from(u8::try_from(month).ok()?).ok()?;
+    let date = Date::from_calendar_date(i32::try_from(year).ok()?, month, u8::try_from(day).ok()?).ok()?;
+    let days = date.to_julian_day() - OffsetDateTime::UNIX_EPOCH.to_julian_day();
     let time = if rest.0.is_empty() { 0 } else { rest.time()? };
-    let millis = date + time;
+    let millis = Millis::from(days) * DAY + time;
     (rest.0.is_empty() && RANGE.contains(&millis)).then_some(millis)
 }
 
@@ -89,17 +102,22 @@ impl Reader<'_> {
     }
 }
 
-fn days_in(year: i64, month: i64) -> i64 {
-    let (next_year, next_month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
-    days_from_civil(next_year, next_month, 1) - days_from_civil(year, month, 1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn settled_texts() {
+    fn times_read_as_they_were_printed() {
+        assert_eq!(iso_from_millis(0), "1970-01-01T00:00:00.000Z");
+        assert_eq!(iso_from_millis(-1), "1969-12-31T23:59:59.999Z");
+        for days in (-719_528..2_932_896).step_by(13) {
+            let millis = days * DAY + 3_723_004;
+            assert_eq!(parse(&iso_from_millis(millis)), Some(millis));
+        }
+    }
+
+    #[test]
+    fn texts_of_times_are_read() {
         for (text, stored) in [
             ("2024-03-05T06:07:08.009Z", "2024-03-05T06:07:08.009Z"),
             ("2024-03-05", "2024-03-05T00:00:00.000Z"),
@@ -117,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn refused_texts() {
+    fn texts_of_no_time_are_refused() {
         for text in [
             "",
             "2024",
