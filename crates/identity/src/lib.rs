@@ -6,10 +6,11 @@
 mod address;
 pub mod audit;
 pub mod authorize;
+pub mod browser;
 pub mod client;
 pub mod community;
-mod config;
 pub mod defence;
+mod encryption;
 pub mod flow;
 mod limits;
 pub mod mail;
@@ -21,13 +22,11 @@ pub mod password;
 pub mod policy;
 pub mod redirect;
 pub(crate) mod retention;
-mod seal;
 pub mod session;
 pub mod sign_in;
 pub mod token;
 
 pub use address::form as address_form;
-pub use config::Config;
 pub use defence::device::Marks;
 pub use limits::Limits;
 pub use sign_in::{outcome::SignIn, stage::Resumed};
@@ -38,7 +37,8 @@ use token::{authenticate, revocation, signing};
 
 use quick_cache::sync::Cache;
 use std::sync::{Arc, OnceLock};
-use stoa_kernel::{Result, SiteId, World};
+use stoa_kernel::{Millis, Result, SiteId, World};
+use stoa_outbound::SiteverifyLimits;
 use stoa_store::{Ownership, Store};
 
 /// What other crates hold of identity. Cheap to clone.
@@ -99,8 +99,8 @@ impl Identity {
         let keys = signing::Keys::load(store.catalog(), &world).await?;
         let revocations = revocation::Revocations::load(store.catalog(), &world).await?;
         let passwords = password::Passwords::start(&config.password, &world).await?;
-        let post = mail::Post::new(seal::Sealer::load(store.catalog(), &world, seal::MAIL).await?);
-        let secrets = seal::Sealer::load(store.catalog(), &world, seal::CAPTCHA).await?;
+        let post = mail::Post::new(encryption::Cipher::load(store.catalog(), &world, encryption::MAIL).await?);
+        let secrets = encryption::Cipher::load(store.catalog(), &world, encryption::CAPTCHA).await?;
         let core = Core {
             verified: authenticate::VerifiedCache::new(config.verified_tokens),
             clients: client::Clients::new(),
@@ -141,5 +141,51 @@ impl Identity {
 
     pub fn config(&self) -> &Config {
         &self.core.config
+    }
+}
+
+/// Settings of identity: how long things live and how dear they are, never read from a global. The defaults are the
+/// product's.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Life of an access token as the client is told.
+    pub access_life: Millis,
+    /// How long after that it is still accepted: clients have no safety margin (identity.md 4.4).
+    pub access_grace: Millis,
+    /// Life of a session whatever happens.
+    pub session_life: Millis,
+    /// A session that is not used for this long ends.
+    pub session_idle: Millis,
+    /// Life of a `sessionToken`.
+    pub session_token_life: Millis,
+    /// Life of an authorization code.
+    pub code_life: Millis,
+    /// Signed tokens whose check is remembered.
+    pub verified_tokens: usize,
+    pub password: password::Cost,
+    pub throttle: throttle::Limits,
+    pub siteverify: SiteverifyLimits,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::from(&Limits::default())
+    }
+}
+
+impl From<&Limits> for Config {
+    fn from(limits: &Limits) -> Self {
+        Self {
+            access_life: limits.access_life,
+            access_grace: limits.access_grace,
+            session_life: limits.session_life,
+            session_idle: limits.session_idle,
+            session_token_life: limits.session_token_life,
+            code_life: limits.code_life,
+            verified_tokens: 25_000,
+            password: password::Cost::default(),
+            throttle: throttle::Limits::from(limits),
+            siteverify: SiteverifyLimits::default(),
+        }
     }
 }

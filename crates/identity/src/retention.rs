@@ -1,6 +1,6 @@
 //! What is deleted because nobody can use it any more: every table whose rows come to an end has its line here.
 
-use crate::{Config, Identity, sign_in::visitor_merge};
+use crate::{Config, Identity, session::visitor_merge};
 use stoa_kernel::{Millis, Result, SiteId};
 use stoa_sql::Value;
 use stoa_store::{Database, Lane, Row, Site, boxed};

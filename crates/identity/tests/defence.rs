@@ -14,8 +14,9 @@ use std::{
 use stoa_identity::{
     Config, Marks,
     audit::AuditQuery,
+    browser::{Browser, Change},
     defence::throttle::{Limits, Lockout, Rate, SiteLimits},
-    flow::{Browser, Change, FlowInput, FlowKind, FlowStart},
+    flow::{FlowInput, FlowKind, FlowStart},
     member::Attempt,
     redirect::Asking,
 };
@@ -48,7 +49,7 @@ fn of_sites(site: SiteLimits) -> Config {
 fn browser_at(address: IpAddr, device: Option<&str>) -> Browser {
     Browser {
         session: None,
-        person: None,
+        operator: None,
         flow: None,
         device: device.map(str::to_owned),
         user_agent: Some("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0".to_owned()),

@@ -14,8 +14,9 @@ use serde_json::json;
 use std::{net::IpAddr, time::Duration};
 use stoa_identity::{
     Config, Marks,
+    browser::{Browser, Change},
     defence::throttle::{Limits, Lockout},
-    flow::{Browser, Change, FlowInput, FlowKind, FlowStart},
+    flow::{FlowInput, FlowKind, FlowStart},
     member::{Attempt, SignOn},
 };
 use stoa_kernel::{Caller, Code, Email, MemberId, Result, Role, Secret};
@@ -190,7 +191,7 @@ async fn those_who_run_the_site(engine: Engine) {
     kit.identity.invite_accept(&invite, None, &Secret::new(PASSWORD)).await.unwrap();
     let mut browser = Browser {
         session: None,
-        person: None,
+        operator: None,
         flow: None,
         device: None,
         user_agent: None,

@@ -12,8 +12,9 @@ use axum::{
 };
 use serde_json::json;
 use stoa_identity::{
-    authorize::{Answer, Authorized, Delivery, standard::Parameters},
-    flow::{Change, Cookies},
+    authorize::{Authorized, standard::Parameters},
+    browser::{Change, Cookies},
+    oauth::{Answer, Delivery},
     token::Kind,
 };
 use stoa_kernel::{Code, Fault};

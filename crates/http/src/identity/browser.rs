@@ -15,7 +15,7 @@ use cookie::{Cookie, SameSite, time::Duration};
 use stoa_identity::{
     Marks,
     authorize::Navigation,
-    flow::{Browser, Change, Cookies},
+    browser::{Browser, Change, Cookies},
     mail::is_tag,
 };
 use stoa_kernel::{ClientId, Code, Fault, Result};
@@ -64,7 +64,7 @@ impl FromRequestParts<App> for Visit {
         let brought = |name: &str| cookie(headers, &cookie_name(name, info.is_https)).map(str::to_owned);
         let browser = Browser {
             session: brought(SESSION),
-            person: brought(PERSON),
+            operator: brought(PERSON),
             flow: brought(FLOW),
             device: brought(DEVICE),
             user_agent: text(headers, "user-agent").map(str::to_owned),
@@ -121,7 +121,7 @@ impl Visit {
         let everywhere = if self.info.is_https { SameSite::None } else { SameSite::Lax };
         let all = [
             (SESSION, &cookies.session, everywhere, Some(self.idle)),
-            (PERSON, &cookies.person, SameSite::Strict, Some(14 * 86_400)),
+            (PERSON, &cookies.operator, SameSite::Strict, Some(14 * 86_400)),
             (FLOW, &cookies.flow, SameSite::Lax, None),
             (DEVICE, &cookies.device, everywhere, Some(365 * 86_400)),
         ];
@@ -201,7 +201,7 @@ mod tests {
         Visit {
             browser: Browser {
                 session: None,
-                person: None,
+                operator: None,
                 flow: None,
                 device: None,
                 user_agent: None,
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn cookies_are_as_strict_as_their_use_allows() {
         let set = || Change::Set(stoa_kernel::Secret::new("v"));
-        let cookies = Cookies { session: set(), person: Change::Clear, flow: set(), device: Change::Keep };
+        let cookies = Cookies { session: set(), operator: Change::Clear, flow: set(), device: Change::Keep };
         let written = |base_url: &str| {
             let mut headers = HeaderMap::new();
             visit(base_url).write(&cookies, &mut headers);

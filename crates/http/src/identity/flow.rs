@@ -69,7 +69,7 @@ pub(crate) async fn answer(
 /// `POST /_api/account/v1/token`: an access token for the person whose browser asks; for our own pages.
 pub(crate) async fn token(State(app): State<App>, visit: Visit) -> Result<Response, Problem> {
     visit.require_same_origin()?;
-    let session = match &visit.browser.person {
+    let session = match &visit.browser.operator {
         Some(cookie) => app.identity.person_session_by_cookie(cookie).await?,
         None => None,
     };

@@ -17,7 +17,7 @@ use stoa_identity::{
         install::{Installed, Installing},
         standard::Parameters,
     },
-    flow::Cookies,
+    browser::Cookies,
 };
 
 /// Says that the request was made by our own page.
@@ -39,7 +39,7 @@ pub(crate) async fn install(
     pairs.extend(state.map(|it| ("state", it)));
     pairs.push((HERE, "1"));
     let path = format!("/installer/install?{}", address_form(pairs));
-    if visit.browser.person.is_none() && query.get(HERE).is_none() {
+    if visit.browser.operator.is_none() && query.get(HERE).is_none() {
         // The path is percent-encoded: it has neither quotes nor angles.
         let html = format!(
             "<!doctype html><meta charset=\"utf-8\"><title>Installing</title>\

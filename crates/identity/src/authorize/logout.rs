@@ -7,9 +7,12 @@
 use crate::{
     Core, Identity,
     address::Address,
-    authorize::{Answer, Authorized, Navigation},
-    flow::{Browser, FlowKind, open},
-    redirect, session,
+    authorize::{Authorized, Navigation},
+    browser::Browser,
+    client,
+    flow::{FlowKind, open},
+    oauth::authorization::Answer,
+    session,
 };
 use std::sync::Arc;
 use stoa_kernel::{Caller, ClientId, MemberId, Result, SessionId};
@@ -35,10 +38,10 @@ impl Identity {
             Caller::User { .. } | Caller::App { .. } => None,
         };
         let client = match client.or(own) {
-            Some(id) => Some(redirect::client_of(core, site, id).await?),
+            Some(id) => Some(client::of_site(core, site, id).await?),
             None => None,
         };
-        let url = redirect::return_url(client.as_deref(), return_url, base_url)?;
+        let url = client::return_url(client.as_deref(), return_url, base_url)?;
         if let Caller::Member { session, .. } = caller {
             session::end(core, site, session).await?;
         }
@@ -60,11 +63,11 @@ impl Identity {
     ) -> Result<Authorized> {
         let core = &self.core;
         let client = match client {
-            Some(id) => Some(redirect::client_of(core, site, id).await?),
+            Some(id) => Some(client::of_site(core, site, id).await?),
             None => None,
         };
-        let url = redirect::return_url(client.as_deref(), return_url, &browser.base_url)?;
-        let session = browser.session(core, site).await?;
+        let url = client::return_url(client.as_deref(), return_url, &browser.base_url)?;
+        let session = session::of_browser(core, site, browser).await?;
         let from = navigation.referer.as_deref().and_then(Address::parse).map(|it| it.origin());
         // Whoever may write on one of the client's pages may put a picture there.
         let is_led = navigation.is_page
@@ -97,7 +100,7 @@ pub(crate) async fn sign_out(
         session::end(core, site, session).await?;
     }
     // What is left was not of the same family.
-    match browser.session(core, site).await? {
+    match session::of_browser(core, site, browser).await? {
         Some(left) if member.as_ref() == Some(&left.member) => {
             session::end(core, site, &left.id).await?;
             open::signed_out(core, site, url, browser).await

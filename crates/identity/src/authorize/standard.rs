@@ -2,13 +2,12 @@
 
 use crate::{
     Identity,
-    authorize::{self, Authorized, Navigation, Sent, unregistered},
+    authorize::{self, Authorized, Navigation, unregistered},
+    browser::Browser,
     client,
-    flow::Browser,
-    oauth::pkce,
-    redirect::{
-        self,
-        request::{AuthRequest, Prompt, ResponseMode},
+    oauth::{
+        authorization::{self, Answer, AuthRequest, Prompt, ResponseMode, Sent},
+        pkce,
     },
 };
 use stoa_kernel::{ClientId, Code, Fault, Result};
@@ -112,11 +111,11 @@ impl Identity {
             prompt: prompt.unwrap_or_default(),
             session_token: None,
         };
-        let mut request = redirect::authorization(request, &client, None, None).map_err(unregistered)?;
+        let mut request = authorization::check(request, &client, None, None).map_err(unregistered)?;
         request.rotates = true;
         if let Some((name, description)) = error {
             let delivery = request.deliver(Sent::Error { name, description }, &browser.base_url);
-            return Ok(Authorized::of(super::Answer::Deliver(delivery)));
+            return Ok(Authorized::of(Answer::Deliver(delivery)));
         }
         authorize::answer(core, &site, &client, request, None, browser, navigation).await
     }

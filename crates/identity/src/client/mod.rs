@@ -10,7 +10,7 @@ use quick_cache::sync::Cache;
 use std::sync::Arc;
 use stoa_kernel::{ClientId, Code, Fault, Millis, Result, Secret, SiteId, TokenHash, Violation};
 use stoa_sql::params;
-use stoa_store::{Lane, Row, boxed};
+use stoa_store::{Lane, Row, Site, boxed};
 use url::Url;
 
 /// A client is read again from the catalogue after this long. Revoking does not wait for it.
@@ -355,6 +355,30 @@ fn is_same_but_port(registered: &str, given: &str) -> bool {
         (is_local && is_plain && url.set_port(None).is_ok()).then_some(url)
     };
     matches!((parse(registered), parse(given)), (Some(a), Some(b)) if a == b)
+}
+
+/// A client of this site.
+///
+/// # Errors
+/// [`Code::ClientUnknown`], also for a client of another site.
+pub(crate) async fn of_site(core: &Core, site: &Site, id: &ClientId) -> Result<Arc<Client>> {
+    let client = get(core, id).await?;
+    if client.site == site.id { Ok(client) } else { Err(Fault::new(Code::ClientUnknown)) }
+}
+
+/// A return address, when it may be used: of the client's origins, or of this server itself.
+///
+/// # Errors
+/// [`Code::RedirectRefused`].
+pub(crate) fn return_url(client: Option<&Client>, url: Option<&str>, base_url: &str) -> Result<Option<String>> {
+    let Some(url) = url.filter(|it| !it.is_empty()) else { return Ok(None) };
+    if client.is_some_and(|it| it.allows_return(url)) {
+        return Ok(Some(url.to_owned()));
+    }
+    match crate::address::same_origin(url, [base_url]) {
+        Some(_) => Ok(Some(url.to_owned())),
+        None => Err(Fault::new(Code::RedirectRefused)),
+    }
 }
 
 #[cfg(test)]

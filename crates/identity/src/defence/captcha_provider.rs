@@ -11,7 +11,7 @@ use crate::{
     Core, Identity,
     address::Address,
     defence::{captcha::LONGEST, throttle::Tried},
-    seal::Sealer,
+    encryption::Cipher,
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize};
@@ -59,13 +59,13 @@ pub struct Provider {
 
 /// What identity asks providers with.
 pub(crate) struct Asking {
-    sealer: Sealer,
+    cipher: Cipher,
     siteverifier: Siteverifier,
 }
 
 impl Asking {
-    pub(crate) fn new(sealer: Sealer, limits: SiteverifyLimits) -> Self {
-        Self { sealer, siteverifier: Siteverifier::new(limits) }
+    pub(crate) fn new(cipher: Cipher, limits: SiteverifyLimits) -> Self {
+        Self { cipher, siteverifier: Siteverifier::new(limits) }
     }
 }
 
@@ -112,7 +112,7 @@ impl Identity {
     pub async fn captcha_provider_set(&self, site: &Site, draft: &ProviderDraft) -> Result<Provider> {
         let core = &self.core;
         draft.check()?;
-        let sealed = core.captcha.sealer.seal(core.world(), &about(&site.id, &draft.url), draft.secret.expose())?;
+        let sealed = core.captcha.cipher.encrypt(core.world(), &about(&site.id, &draft.url), draft.secret.expose())?;
         let provider = Provider {
             url: draft.url.clone(),
             visible_key: draft.visible_key.clone(),
@@ -173,9 +173,9 @@ pub(crate) async fn ask(
         // The person can only try again; who runs the server reads why.
         Fault::new(Code::Unavailable).with("retryAfterSeconds", 5).logged(format!("site {site}: {why}"))
     };
-    let Asking { sealer, siteverifier } = &core.captcha;
+    let Asking { cipher, siteverifier } = &core.captcha;
     let sealed = STANDARD.decode(&provider.secret).map_err(Fault::internal)?;
-    let secret = sealer.open(&about(site, &provider.url), &sealed);
+    let secret = cipher.decrypt(&about(site, &provider.url), &sealed);
     let secret = secret.ok_or_else(|| closed("the captcha secret doesn't open; set the provider again"))?;
     let tried = core.throttle.attempt(Tried::Captcha, core.now(), site, from, "")?;
     let question = Siteverify {

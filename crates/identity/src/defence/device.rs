@@ -6,7 +6,7 @@
 
 use crate::{
     Core, audit,
-    flow::{Browser, Change},
+    browser::{Browser, Change},
     mail::notice,
     operator::{Person, PersonSession},
 };

@@ -3,18 +3,20 @@
 use crate::{
     Core, Identity,
     address::Address,
-    authorize::{self, Sent},
+    browser::{Browser, Change, Cookies},
     client,
     defence::device::{self, Device},
     flow::{
-        Browser, Change, Cookies, Shown,
+        Shown,
         effects::{self, Grant},
         record::{self, Record},
         state::{Effect, Event, Finish, State, Turn},
         step, view,
         wire::{DoneMessage, FlowInput, Step},
     },
-    mail, operator,
+    mail,
+    oauth::{authorization::Sent, code},
+    operator,
     session::{self, NewSession},
     token::{self, Kind},
 };
@@ -152,7 +154,7 @@ async fn end_flow(
                 let (session, cookie) = session::create(&me, tx, &site, Kind::Cookie, &new).await?;
                 device::note_seen(&me, tx, &site, &member, &this).await?;
                 let code = match &row.context.authorization {
-                    Some(request) => Some(authorize::code_for(&me, tx, &site, request, &member, &session.root).await?),
+                    Some(request) => Some(code::issue_for(&me, tx, &site, request, &member, &session.root).await?),
                     None => None,
                 };
                 Ok((Some(cookie), code))
@@ -167,10 +169,10 @@ async fn end_flow(
     if let Some(Grant::Person(person, role)) = &grant {
         let (session, cookie) = operator::create_session(core, &site.id, person, *role).await?;
         device::note_operator(core, site, &session, &device, browser.address).await?;
-        (cookies.person, cookies.device) = (Change::Set(cookie), device.cookie());
+        (cookies.operator, cookies.device) = (Change::Set(cookie), device.cookie());
     }
     if end == Finish::SignedOut {
-        (cookies.session, cookies.person) = (browser.signed_out(site), Change::Clear);
+        (cookies.session, cookies.operator) = (session::cookie_when_signed_out(site, browser), Change::Clear);
     }
     record.state = State::Ended;
     let step = last_step(&record, end, code, &browser.base_url);

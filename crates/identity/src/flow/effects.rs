@@ -2,9 +2,10 @@
 
 use crate::{
     Core, Marks, SignIn,
+    browser::Browser,
     defence::attempt::{self, Account, Attempt},
     flow::{
-        Browser, problem,
+        problem,
         record::Record,
         state::{Effect, Outcome, PasswordReason},
         wire::{FlowKind, ProfileInput},
@@ -19,6 +20,7 @@ use crate::{
         recovery::{self, Wish},
         stage, verification,
     },
+    token::opaque,
 };
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -126,14 +128,15 @@ async fn run_inner(
         }
         Effect::SetPassword { reason: PasswordReason::Recovery, password } => {
             let link = record.context.link.as_deref().unwrap_or_default();
-            let signed = recovery::finish_hash(core, site, &invite::bytes(link), &password, attempt.address).await?;
+            let signed =
+                recovery::finish_hash(core, site, &opaque::hash_from_hex(link), &password, attempt.address).await?;
             outcome_of(core, site, record, signed).await
         }
         Effect::EndSession => {
-            if let Some(session) = browser.session(core, site).await? {
+            if let Some(session) = session::of_browser(core, site, browser).await? {
                 session::end(core, site, &session.id).await?;
             }
-            if let Some(session) = browser.person(core, site).await? {
+            if let Some(session) = operator::session_of_browser(core, site, browser).await? {
                 operator::end_session(core, &session).await?;
             }
             Ok((Outcome::SignedOut, None))
@@ -195,7 +198,7 @@ async fn check_approval(
 }
 
 async fn accept_invite(core: &Core, record: &Record, email: Option<&Email>, password: &Secret) -> Result<Came> {
-    let link = invite::bytes(record.context.link.as_deref().unwrap_or_default());
+    let link = opaque::hash_from_hex(record.context.link.as_deref().unwrap_or_default());
     let (person, role) = invite::accept_hash(core, &link, email, password).await?;
     Ok((Outcome::Granted, Some(Grant::Person(person, role))))
 }

@@ -2,11 +2,11 @@
 
 use crate::{
     Core, Identity,
-    authorize::{Answer, Authorization},
+    browser::{Beginning, Browser, Change, Cookies},
     client::{self, Client},
     defence::throttle::Tried,
     flow::{
-        Beginning, Browser, Change, Cookies, Shown,
+        Shown,
         record::{self, Context, Record},
         state::State,
         step::{self, Entry},
@@ -14,9 +14,11 @@ use crate::{
         wire::{FlowKind, FlowStart},
     },
     member,
-    operator::invite,
-    redirect,
-    token::{self, Kind},
+    oauth::authorization::{Answer, Authorization},
+    operator::{self, invite},
+    session,
+    sign_in::recovery,
+    token::{Kind, opaque},
 };
 use std::sync::Arc;
 use stoa_kernel::{ClientId, Code, Fault, Result, Secret, TokenHash};
@@ -32,10 +34,10 @@ impl Identity {
     pub async fn flow_start(&self, site: &Arc<Site>, start: &FlowStart, browser: &Browser) -> Result<Shown> {
         let core = &self.core;
         let client = match &start.client_id {
-            Some(id) => Some(redirect::client_of(core, site, &ClientId::from(id.as_str())).await?),
+            Some(id) => Some(client::of_site(core, site, &ClientId::from(id.as_str())).await?),
             None => None,
         };
-        let return_url = redirect::return_url(client.as_deref(), start.return_url.as_deref(), &browser.base_url)?;
+        let return_url = client::return_url(client.as_deref(), start.return_url.as_deref(), &browser.base_url)?;
         let mut context = Context { return_url, client: client.map(|it| it.id.clone()), ..Context::default() };
         let state = match start.kind {
             FlowKind::OwnerSetup => {
@@ -44,7 +46,7 @@ impl Identity {
                 if invite.site != site.id {
                     return Err(Fault::new(Code::LinkInvalid));
                 }
-                context.link = Some(invite::hex(&TokenHash::of(token)));
+                context.link = Some(opaque::hex(&TokenHash::of(token)));
                 // Without an address it is the first link of a site: whoever opens it says who they are.
                 step::begin(Entry::Invited { email: invite.email.map(|it| it.as_str().to_owned()) })
             }
@@ -56,6 +58,18 @@ impl Identity {
         let page = view::page(&record.state, &view::facts(&record));
         let view = view::view(site, begun.token.expose(), &record, page, Vec::new(), &browser.base_url);
         Ok(Shown { view, cookies: begun.cookies })
+    }
+
+    /// A browser opened a recovery link: the page that asks for the new password.
+    ///
+    /// # Errors
+    /// [`Code::LinkInvalid`].
+    pub async fn recovery_open(&self, site: &Arc<Site>, link: &str, browser: &Browser) -> Result<Beginning> {
+        let core = &self.core;
+        let (email, return_url) = recovery::look(core, site, link).await?;
+        let state = step::begin(Entry::Recovers { email }).ok_or_else(|| Fault::new(Code::NotBuilt))?;
+        let context = Context { return_url, link: Some(opaque::hex(&TokenHash::of(link))), ..Context::default() };
+        Ok(insert(core, site, FlowKind::Recover, state, context, browser).await?.1)
     }
 }
 
@@ -77,20 +91,6 @@ pub(crate) async fn begin(
     Ok(insert(core, site, kind, state, context, browser).await?.1)
 }
 
-/// Begins the flow in which a new password is chosen, for the browser that opened a recovery link.
-pub(crate) async fn begin_recovery(
-    core: &Core,
-    site: &Arc<Site>,
-    link: &TokenHash,
-    email: String,
-    return_url: Option<String>,
-    browser: &Browser,
-) -> Result<Beginning> {
-    let state = step::begin(Entry::Recovers { email }).ok_or_else(|| Fault::new(Code::NotBuilt))?;
-    let context = Context { return_url, link: Some(invite::hex(link)), ..Context::default() };
-    Ok(insert(core, site, FlowKind::Recover, state, context, browser).await?.1)
-}
-
 /// Where a browser goes that was signed out: to `url`, or to a page that says so.
 pub(crate) async fn signed_out(
     core: &Core,
@@ -99,11 +99,11 @@ pub(crate) async fn signed_out(
     browser: &Browser,
 ) -> Result<Answer> {
     if let Some(url) = url {
-        return Ok(Answer::SignedOut { url, session: browser.signed_out(site) });
+        return Ok(Answer::SignedOut { url, session: session::cookie_when_signed_out(site, browser) });
     }
     let state = step::begin(Entry::SignedOut).ok_or_else(|| Fault::new(Code::NotBuilt))?;
     let mut begun = insert(core, site, FlowKind::SignOut, state, Context::default(), browser).await?.1;
-    begun.cookies.session = browser.signed_out(site);
+    begun.cookies.session = session::cookie_when_signed_out(site, browser);
     Ok(Answer::Flow(begun))
 }
 
@@ -119,7 +119,7 @@ async fn insert(
     let front_end = front_end(core, site, &context).await?;
     context.client = front_end.as_ref().map(|it| it.id.clone());
     context.home_url = front_end.and_then(|it| it.home());
-    let token = token::opaque(core.world(), Kind::Flow, site.number);
+    let token = opaque(core.world(), Kind::Flow, site.number);
     // One cookie serves all flows of a browser, so that two tabs don't end each other's.
     let known = browser.flow.as_deref().filter(|it| it.len() == 43);
     let cookie = Secret::new(known.map_or_else(|| core.world().token::<32>(), str::to_owned));
@@ -132,7 +132,7 @@ async fn insert(
 async fn front_end(core: &Core, site: &Site, context: &Context) -> Result<Option<Arc<Client>>> {
     let asked = context.authorization.as_ref().map(|it| &it.client).or(context.client.as_ref());
     if let Some(id) = asked {
-        return Ok(Some(redirect::client_of(core, site, id).await?));
+        return Ok(Some(client::of_site(core, site, id).await?));
     }
     let mut all = client::list(core, &site.id).await?;
     let url = context.return_url.as_deref();
@@ -142,8 +142,8 @@ async fn front_end(core: &Core, site: &Site, context: &Context) -> Result<Option
 
 /// Who is signed in, for the question whether to sign out.
 async fn name_of(core: &Core, site: &Arc<Site>, browser: &Browser) -> Result<Option<String>> {
-    if let Some(session) = browser.session(core, site).await? {
+    if let Some(session) = session::of_browser(core, site, browser).await? {
         return Ok(member::find(site, &session.member).await?.map(|it| it.email));
     }
-    Ok(browser.person(core, site).await?.map(|it| it.person.email))
+    Ok(operator::session_of_browser(core, site, browser).await?.map(|it| it.person.email))
 }

@@ -1,8 +1,8 @@
 //! A flow as it is stored: its token and the browser's cookie as hashes, its state as JSON.
 
 use crate::{
-    authorize::Authorization,
     flow::{state::State, wire::FlowKind},
+    oauth::authorization::Authorization,
 };
 use serde::{Deserialize, Serialize};
 use stoa_kernel::{ClientId, Code, Fault, Millis, Result, TokenHash};

@@ -1,13 +1,13 @@
 //! From a state to what its page shows.
 
 use crate::{
-    authorize::{Delivery, Sent},
     flow::{
         record::Record,
         state::{Facts, PasswordReason, State},
         step,
         wire::{DoneMessage, FlowKind, FlowView, Problem, ProfileField, SiteFace, Step},
     },
+    oauth::authorization::{Delivery, Sent},
     password,
     policy::Field,
     sign_in::verification::RESEND_AFTER_SECONDS,

@@ -7,12 +7,12 @@
 
 use crate::{
     Core, Identity, client,
+    encryption::Cipher,
     mail::{
         Place,
         queue::{self, Letter, Taken, Task},
         render, setting,
     },
-    seal::Sealer,
     sign_in::{
         approval,
         recovery::{self, Wish},
@@ -54,7 +54,7 @@ const LONGEST_WAIT: Millis = 30 * 60_000;
 
 /// What the mail of this process works with.
 pub(crate) struct Post {
-    pub(super) sealer: Sealer,
+    pub(super) cipher: Cipher,
     /// Sites where something waits, as far as this process knows.
     waiting: Mutex<HashSet<SiteId>>,
     /// Sites whose queue a task is emptying.
@@ -84,9 +84,9 @@ pub struct Failure {
 }
 
 impl Post {
-    pub(crate) fn new(sealer: Sealer) -> Self {
+    pub(crate) fn new(cipher: Cipher) -> Self {
         Self {
-            sealer,
+            cipher,
             waiting: Mutex::default(),
             at_work: Mutex::default(),
             news: Notify::new(),
@@ -326,7 +326,7 @@ async fn work(core: &Arc<Core>, site: &Arc<Site>, taken: Taken) -> Result<()> {
     if taken.expires <= core.now() {
         return failed(core, site, taken, Undelivered::Never("nobody had a use for it any more".into())).await;
     }
-    let text = core.post.sealer.open(&queue::about(&site.id, &taken.id, &taken.kind), &taken.sealed);
+    let text = core.post.cipher.decrypt(&queue::about(&site.id, &taken.id, &taken.kind), &taken.sealed);
     let task = text.and_then(|it| serde_json::from_str(&it).ok());
     match task {
         Some(Task::Letter(letter)) => send(core, site, taken, letter).await,

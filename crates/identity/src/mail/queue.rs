@@ -87,7 +87,7 @@ pub(crate) async fn enqueue(
     };
     let (now, kind) = (core.now(), task.kind());
     let text = serde_json::to_string(task).map_err(Fault::internal)?;
-    let sealed = core.post.sealer.seal(core.world(), &about(site, &id, kind), &text)?;
+    let sealed = core.post.cipher.encrypt(core.world(), &about(site, &id, kind), &text)?;
     let sql = "insert into stoa.mail (site, id, kind, member, sealed, created, due, expires, attempts) \
                values ($1, $2, $3, $4, $5, $6, $6, $7, 0) on conflict (site, id) do nothing";
     tx.send(sql, params![site, id, kind, member, sealed, now, now + task.life()]).await?;

@@ -3,7 +3,7 @@
 use crate::{
     Core, Identity,
     client::Client,
-    oauth::{TokenRequest, pkce},
+    oauth::{TokenRequest, authorization::Authorization, pkce},
     session::{self, NewSession, Session, Which},
     token::{self, Kind},
 };
@@ -76,6 +76,27 @@ pub(crate) async fn issue(core: &Core, tx: &mut Tx<'_>, site: &Site, new: &NewCo
     ];
     tx.send(sql, values).await?;
     Ok(code)
+}
+
+/// A code for a member whose browser session is open.
+pub(crate) async fn issue_for(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &Site,
+    request: &Authorization,
+    member: &MemberId,
+    root: &SessionId,
+) -> Result<Secret> {
+    let new = NewCode {
+        client: request.client.clone(),
+        member: member.clone(),
+        root: root.clone(),
+        visitor: request.visitor.clone(),
+        rotates: request.rotates,
+        redirect_uri: request.redirect_uri.clone(),
+        challenge: request.challenge.clone(),
+    };
+    issue(core, tx, site, &new).await
 }
 
 /// Exchanges a code for a client's session. A second use is refused; when it is right in all but

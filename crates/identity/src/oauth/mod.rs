@@ -1,51 +1,31 @@
 //! The token endpoint: what a client sends for tokens and what it gets (identity.md 4).
 
+mod access;
+pub(crate) mod authorization;
 pub mod code;
 pub mod info;
+pub(crate) mod instance;
 pub mod pkce;
 pub mod request;
 pub mod revoke;
 pub mod rotation;
 pub mod visitor;
 
+pub use access::TokenAnswer;
+pub use authorization::{Answer, Authorization, Delivery};
 pub use request::TokenRequest;
 
 use crate::{
     Authenticated, Core, Identity,
-    authorize::install,
-    client::{self, Client},
+    oauth::access::{
+        grant_client, invalid_grant, refreshing_client, require_secret, required, session_access, unknown_as,
+    },
     session::{self, NewSession, Session},
-    token::{self, Access, Kind, authenticate},
+    token::{self, Kind, authenticate},
 };
-use serde::Serialize;
 use std::sync::Arc;
-use stoa_kernel::{Caller, ClientId, Code, Fault, MemberId, Result, SessionId, SiteId};
+use stoa_kernel::{Caller, ClientId, Code, Fault, MemberId, Result, SessionId};
 use stoa_store::{Site, boxed};
-
-/// The answer of the token endpoint, in snake case as every client reads it (identity.md 4.2).
-#[derive(Debug, Clone, Serialize)]
-pub struct TokenAnswer {
-    pub access_token: String,
-    pub token_type: &'static str,
-    /// Seconds. Always there: without it a client's token never expires (identity.md 21, trap 8).
-    pub expires_in: i64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub refresh_token: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub scope: Option<&'static str>,
-}
-
-impl TokenAnswer {
-    pub(crate) fn new(access: Access, refresh: Option<String>) -> Self {
-        Self {
-            access_token: access.token,
-            token_type: "Bearer",
-            expires_in: access.expires_in,
-            scope: refresh.is_some().then_some("offline_access"),
-            refresh_token: refresh,
-        }
-    }
-}
 
 impl Identity {
     /// Answers a token request. `authorization` is the header as it came; only the `authorized_client`
@@ -82,12 +62,12 @@ impl Identity {
         match request.grant_type.as_str() {
             "authorization_code" => {
                 let code = required(&request.code, "code")?;
-                match install::redeem(core, &client, code).await? {
+                match instance::redeem(core, &client, code).await? {
                     Some(answer) => Ok(answer),
                     None => grant_code(core, request).await,
                 }
             }
-            "refresh_token" => match install::refresh(core, &client, request).await? {
+            "refresh_token" => match instance::refresh(core, &client, request).await? {
                 Some(answer) => Ok(answer),
                 None => grant_refresh(core, request, false).await,
             },
@@ -208,54 +188,5 @@ async fn grant_client_credentials(core: &Core, request: &TokenRequest) -> Result
         return Err(Fault::new(Code::OauthInvalidClient));
     }
     let grant = SessionId::from(core.world().uuid());
-    Ok(TokenAnswer::new(token::issue_app_access(core, &client, &grant)?, None))
-}
-
-/// The client that asks. A secret need not be sent, but one that is sent must be right.
-async fn grant_client(core: &Core, request: &TokenRequest) -> Result<Arc<Client>> {
-    let id = required(&request.client_id, "client_id")?;
-    let client = client::get(core, &ClientId::from(id)).await.map_err(unknown_as(Code::OauthInvalidClient))?;
-    match &request.client_secret {
-        Some(secret) if !client.has_secret(secret) => Err(Fault::new(Code::OauthInvalidClient)),
-        _ => Ok(client),
-    }
-}
-
-/// The client whose token is refreshed, whether or not the request names it.
-async fn refreshing_client(core: &Core, id: &ClientId, request: &TokenRequest) -> Result<()> {
-    let client = client::get(core, id).await.map_err(unknown_as(Code::OauthInvalidGrant))?;
-    require_secret(&client, request)
-}
-
-/// An access token in a member's session.
-pub(crate) fn session_access(core: &Core, site: &SiteId, session: &Session) -> Result<Access> {
-    token::issue_access(core, site, &session.caller(), session.client.as_ref())
-}
-
-fn required<'r>(value: &'r Option<String>, name: &str) -> Result<&'r str> {
-    let value = value.as_deref().filter(|it| !it.is_empty());
-    value.ok_or_else(|| Fault::because(Code::OauthInvalidRequest, format!("{name} is missing")))
-}
-
-/// A client that has a secret must show it where tokens of others are given out (RFC 6749 section 6).
-fn require_secret(client: &Client, request: &TokenRequest) -> Result<()> {
-    let is_shown = request.client_secret.as_deref().is_some_and(|it| client.has_secret(it));
-    match client.secret_hash.is_none() || is_shown {
-        true => Ok(()),
-        false => Err(Fault::new(Code::OauthInvalidClient)),
-    }
-}
-
-fn invalid_grant() -> Fault {
-    Fault::new(Code::OauthInvalidGrant)
-}
-
-/// What is not there (any more) becomes `code`; a failing database stays what it is.
-fn unknown_as(code: Code) -> impl Fn(Fault) -> Fault {
-    move |fault| match fault.code() {
-        Code::SiteUnknown | Code::ClientUnknown | Code::MemberBlocked | Code::NotFound => {
-            Fault::new(code).logged(format!("{fault:?}"))
-        }
-        _ => fault,
-    }
+    Ok(TokenAnswer::new(token::issue_app_access(core, &client.site, &client.id, &grant)?, None))
 }

@@ -2,9 +2,14 @@
 
 use crate::{
     Core, Identity,
-    authorize::install::{self, is_instance},
     client::{self, Client},
-    oauth::{self, TokenRequest, info, require_secret, required, rotation},
+    oauth::{
+        access::{TokenAnswer, grant_client, invalid_grant, refreshing_client, require_secret, required, unknown_as},
+        info,
+        instance::{self, is_instance},
+        request::TokenRequest,
+        rotation,
+    },
     session::{self, Which},
     token::{self, Kind, authenticate, revocation},
 };
@@ -41,7 +46,7 @@ impl Identity {
         if token::read_visitor_refresh(core, token).is_some() {
             return Err(Fault::new(Code::OauthTokenType));
         }
-        if let Some(instance) = install::read(core, token) {
+        if let Some(instance) = instance::read(core, token) {
             return match is_own(Some(&instance.client)) {
                 true => end_grant(core, Some(&instance.client), &instance.id, request).await,
                 false => Ok(()),
@@ -126,22 +131,22 @@ async fn end_grant(core: &Core, client: Option<&ClientId>, grant: &SessionId, re
 ///
 /// # Errors
 /// [`Code::OauthInvalidGrant`]; [`Code::OauthInvalidClient`] for a wrong secret.
-pub(crate) async fn strip(core: &Core, request: &TokenRequest) -> Result<super::TokenAnswer> {
+pub(crate) async fn strip(core: &Core, request: &TokenRequest) -> Result<TokenAnswer> {
     let token = required(&request.access_token, "access_token")?;
     let known = authenticate::check(core, token).await.map_err(|it| match it.code() {
-        Code::Unauthenticated => super::invalid_grant(),
+        Code::Unauthenticated => invalid_grant(),
         _ => it,
     })?;
     if let Some(secret) = &request.client_secret {
-        let id = known.client.as_ref().ok_or_else(super::invalid_grant)?;
-        let client = client::get(core, id).await.map_err(super::unknown_as(Code::OauthInvalidGrant))?;
+        let id = known.client.as_ref().ok_or_else(invalid_grant)?;
+        let client = client::get(core, id).await.map_err(unknown_as(Code::OauthInvalidGrant))?;
         if !client.has_secret(secret) {
             return Err(Fault::new(Code::OauthInvalidClient));
         }
     }
-    let claims = token::read_access(core, token).ok_or_else(super::invalid_grant)?;
+    let claims = token::read_access(core, token).ok_or_else(invalid_grant)?;
     let left = (claims.expires - core.now().div_euclid(1000)).max(0);
-    Ok(super::TokenAnswer::new(token::Access { token: token.to_owned(), expires_in: left }, None))
+    Ok(TokenAnswer::new(token::Access { token: token.to_owned(), expires_in: left }, None))
 }
 
 /// The site of a member's refresh token, if it has the form of one and the site is there.
@@ -155,14 +160,14 @@ async fn refreshed_site(core: &Core, token: &str) -> Result<Option<Arc<Site>>> {
 
 async fn named_client(core: &Core, request: &TokenRequest) -> Result<Option<Arc<Client>>> {
     match &request.client_id {
-        Some(_) => oauth::grant_client(core, request).await.map(Some),
+        Some(_) => grant_client(core, request).await.map(Some),
         None => Ok(None),
     }
 }
 
 async fn secret_of(core: &Core, client: Option<&ClientId>, request: &TokenRequest) -> Result<()> {
     match client {
-        Some(id) => oauth::refreshing_client(core, id, request).await,
+        Some(id) => refreshing_client(core, id, request).await,
         None => Ok(()),
     }
 }

@@ -201,17 +201,6 @@ pub(crate) fn role_of(name: &str) -> Role {
     if name == "OWNER" { Role::Owner } else { Role::Editor }
 }
 
-/// A hash as text, for the stored context of a flow.
-pub(crate) fn hex(hash: &TokenHash) -> String {
-    hex_of(&hash.to_vec())
-}
-
 fn hex_of(bytes: &[u8]) -> String {
     bytes.iter().map(|it| format!("{it:02x}")).collect()
-}
-
-/// The bytes of [`hex`]; what is not such a text names nothing.
-pub(crate) fn bytes(text: &str) -> Vec<u8> {
-    let pair = |at: usize| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
-    (0..text.len()).step_by(2).map_while(pair).collect()
 }

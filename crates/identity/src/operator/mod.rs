@@ -5,13 +5,14 @@ pub mod invite;
 
 use crate::{
     Core, Identity,
+    browser::Browser,
     operator::invite::{role_name, role_of},
     password::Match,
     token::{self, Access, Kind, revocation},
 };
 use stoa_kernel::{Caller, Code, Email, Fault, Millis, Result, Role, Secret, SessionId, SiteId, TokenHash, UserId};
 use stoa_sql::params;
-use stoa_store::{Lane, boxed};
+use stoa_store::{Lane, Site, boxed};
 
 /// A person's browser stays signed in for this long at most.
 const SESSION_LIFE: Millis = 14 * 24 * 60 * 60 * 1000;
@@ -214,4 +215,10 @@ pub(crate) async fn confirm_password(core: &Core, secret: &Secret, stored: &str)
         Match::Wrong => Err(Fault::new(Code::PasswordWrong)),
         _ => Ok(()),
     }
+}
+
+/// The session of an operator of this site in a browser.
+pub(crate) async fn session_of_browser(core: &Core, site: &Site, browser: &Browser) -> Result<Option<PersonSession>> {
+    let Some(cookie) = &browser.operator else { return Ok(None) };
+    Ok(session_by_cookie(core, cookie).await?.filter(|it| it.site == site.id))
 }

@@ -2,6 +2,7 @@
 //!
 //! Pure: no client is looked up here and no address is trusted yet.
 
+use crate::oauth::authorization::{AuthRequest, Prompt, ResponseMode};
 use serde_json::{Value, json};
 use stoa_kernel::{ClientId, Fault, Result, Secret, Violation};
 
@@ -18,45 +19,6 @@ pub enum Intent {
     /// A page of a business application, which the site itself has or not: the name of the intent and
     /// what it says.
     Elsewhere(&'static str, Vec<(&'static str, String)>),
-}
-
-/// How the result of an authorization travels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ResponseMode {
-    Query,
-    Fragment,
-    WebMessage,
-}
-
-/// Whether the person may or must be asked.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Prompt {
-    /// Ask when nobody is signed in.
-    #[default]
-    Auto,
-    /// Never ask: `login_required` instead.
-    None,
-    /// Ask even when somebody is signed in.
-    Login,
-}
-
-/// An authorization request, from a redirect session or in the standard form.
-#[derive(Debug)]
-pub struct AuthRequest {
-    pub client: ClientId,
-    /// Absent for `web_message`, where nobody is redirected.
-    pub redirect_uri: Option<String>,
-    pub mode: ResponseMode,
-    pub state: String,
-    /// PKCE challenge, method S256.
-    pub challenge: String,
-    pub nonce: Option<String>,
-    pub scope: Option<String>,
-    pub prompt: Prompt,
-    /// One-time token of a login that just succeeded.
-    pub session_token: Option<Secret>,
 }
 
 /// Where the person may be sent afterwards; checked against the client before use.
@@ -281,28 +243,6 @@ fn auth(fields: &mut Fields, body: &Value) -> AuthRequest {
         scope: fields.optional(body, &at("scope"), 1000),
         prompt,
         session_token: fields.optional(body, &at("sessionToken"), 2048).filter(|it| !it.is_empty()).map(Secret::new),
-    }
-}
-
-impl ResponseMode {
-    pub fn parse(text: &str) -> Option<Self> {
-        match text {
-            "query" => Some(Self::Query),
-            "fragment" => Some(Self::Fragment),
-            "web_message" => Some(Self::WebMessage),
-            _ => None,
-        }
-    }
-}
-
-impl Prompt {
-    /// `consent` and `select_account` ask the person, so they are served by the sign-in page.
-    pub fn parse(text: &str) -> Option<Self> {
-        match text {
-            "none" => Some(Self::None),
-            "login" | "consent" | "select_account" => Some(Self::Login),
-            _ => None,
-        }
     }
 }
 

@@ -10,12 +10,14 @@
 //! Access tokens name the session they were made in, so ending a session refuses them (`revocation`).
 
 mod list;
+pub(crate) mod visitor_merge;
 
 pub use list::{Ending, SignedIn};
 
 use crate::{
-    Core, Identity, member,
-    sign_in::{verification, visitor_merge},
+    Core, Identity,
+    browser::{Browser, Change},
+    member,
     token::{self, Kind, revocation},
 };
 use std::sync::Arc;
@@ -133,7 +135,7 @@ pub(crate) async fn create(
         now + core.config().session_life
     ];
     tx.send(sql, values).await?;
-    visitor_merge::join(core, tx, site, &session).await?;
+    visitor_merge::join(core, tx, site, &session.member, session.visitor.as_ref()).await?;
     Ok((session, secret))
 }
 
@@ -338,8 +340,32 @@ impl Which {
             tx.send(sql, params![site, member]).await?;
             let sql = "update stoa.redirect_session set member = null where site = $1 and member = $2";
             tx.send(sql, params![site, member]).await?;
-            verification::end_sign_ins(tx, site, member, now).await?;
+            end_sign_ins(tx, site, member, now).await?;
         }
         Ok(ids)
     }
+}
+
+/// The member's session in a browser, when there is one at this site.
+pub(crate) async fn of_browser(core: &Core, site: &Site, browser: &Browser) -> Result<Option<Session>> {
+    match &browser.session {
+        Some(cookie) => by_cookie(core, site, cookie).await,
+        None => Ok(None),
+    }
+}
+
+/// What becomes of the session cookie of a browser that is signed out of a site. One host may serve several, and
+/// who signs out of one of them stays signed in at the others.
+pub(crate) fn cookie_when_signed_out(site: &Site, browser: &Browser) -> Change {
+    let is_others = browser.session.as_deref().and_then(|it| token::site_number(Kind::Cookie, it));
+    if is_others.is_some_and(|it| it != site.number) { Change::Keep } else { Change::Clear }
+}
+
+/// Ends inside a transaction the member's sign-ins that wait for a code. Their wrong codes and messages
+/// still count.
+async fn end_sign_ins(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, now: Millis) -> Result<()> {
+    let sql = "update stoa.verification set expires = $1 \
+               where site = $2 and member = $3 and signs_in <> 0 and expires > $1";
+    tx.send(sql, params![now, site, member]).await?;
+    Ok(())
 }

@@ -7,4 +7,3 @@ pub(crate) mod outcome;
 pub mod recovery;
 pub(crate) mod stage;
 pub mod verification;
-pub(crate) mod visitor_merge;

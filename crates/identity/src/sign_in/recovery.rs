@@ -4,12 +4,11 @@
 //! hour, for one member; using it proves the address, sets the password and ends all sessions.
 
 use crate::{
-    Core, Identity, SignIn, audit,
+    Core, Identity, SignIn, audit, client,
     defence::{attempt, throttle::Tried},
-    flow::{Beginning, Browser, open},
     mail::{self, Message, Task, enqueue, notice},
     member::{self, Member, Move, Status},
-    password, redirect,
+    password,
     session::{self, Which},
     sign_in::{
         link, login,
@@ -100,24 +99,22 @@ impl Identity {
         }
         finish_hash(core, site, &TokenHash::of(link).to_vec(), password, address).await
     }
+}
 
-    /// A browser opened a recovery link: the page that asks for the new password.
-    ///
-    /// # Errors
-    /// [`Code::LinkInvalid`].
-    pub async fn recovery_open(&self, site: &Arc<Site>, link: &str, browser: &Browser) -> Result<Beginning> {
-        let core = &self.core;
-        let gone = || Fault::new(Code::LinkInvalid);
-        if token::site_number(Kind::Link, link) != Some(site.number) {
-            return Err(gone());
-        }
-        let hash = TokenHash::of(link);
-        let (id, key, now) = (site.id.clone(), hash.to_vec(), core.now());
-        let known = site.read(Lane::Point, move |tx| boxed!(find(tx, id.as_str(), &key, now).await)).await?;
-        let (member, return_url) = known.ok_or_else(gone)?;
-        let member = member::find(site, &member).await?.filter(can_recover).ok_or_else(gone)?;
-        open::begin_recovery(core, site, &hash, member.email, return_url, browser).await
+/// What a recovery link leads to, without using it: the member's address, and where to go afterwards.
+///
+/// # Errors
+/// [`Code::LinkInvalid`].
+pub(crate) async fn look(core: &Core, site: &Arc<Site>, link: &str) -> Result<(String, Option<String>)> {
+    let gone = || Fault::new(Code::LinkInvalid);
+    if token::site_number(Kind::Link, link) != Some(site.number) {
+        return Err(gone());
     }
+    let (id, key, now) = (site.id.clone(), TokenHash::of(link).to_vec(), core.now());
+    let known = site.read(Lane::Point, move |tx| boxed!(find(tx, id.as_str(), &key, now).await)).await?;
+    let (member, return_url) = known.ok_or_else(gone)?;
+    let member = member::find(site, &member).await?.filter(can_recover).ok_or_else(gone)?;
+    Ok((member.email, return_url))
 }
 
 pub(crate) async fn finish_hash(
@@ -285,10 +282,10 @@ async fn wish(core: &Core, site: &Site, caller: &Caller, sent: &Value, place: &s
         Caller::User { .. } | Caller::App { .. } => None,
     };
     let client = match client.map(ClientId::from).or(own) {
-        Some(id) => Some(redirect::client_of(core, site, &id).await?),
+        Some(id) => Some(client::of_site(core, site, &id).await?),
         None => None,
     };
-    let return_url = redirect::return_url(client.as_deref(), url.as_deref(), &mail::url(core))?;
+    let return_url = client::return_url(client.as_deref(), url.as_deref(), &mail::url(core))?;
     Ok(Wish { language, return_url })
 }
 

@@ -15,7 +15,7 @@ use crate::{
     token::{self, Kind},
 };
 use std::{net::IpAddr, sync::Arc};
-use stoa_kernel::{Caller, Code, Fault, MemberId, Millis, Result, Secret, SiteId, TokenHash, VisitorId};
+use stoa_kernel::{Caller, Code, Fault, MemberId, Millis, Result, Secret, TokenHash, VisitorId};
 use stoa_sql::params;
 use stoa_store::{Row, Site, Tx, boxed};
 
@@ -93,15 +93,6 @@ async fn insert(
     tx.send(sql, values).await?;
     notice::send(core, tx, &site.id, member, Message::Verification { code }).await?;
     Ok(state_token)
-}
-
-/// Ends inside a transaction the member's sign-ins that wait for a code. Their wrong codes and messages
-/// still count.
-pub(crate) async fn end_sign_ins(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, now: Millis) -> Result<()> {
-    let sql = "update stoa.verification set expires = $1 \
-               where site = $2 and member = $3 and signs_in <> 0 and expires > $1";
-    tx.send(sql, params![now, site, member]).await?;
-    Ok(())
 }
 
 impl Identity {

@@ -7,7 +7,7 @@
 //!   says it. Tokens name their site, so another site's visitor is nobody here.
 //! - A visitor becomes one member, once: the tombstone decides among many at the same time.
 
-use crate::{Core, Identity, session::Session};
+use crate::{Core, Identity};
 use std::sync::Arc;
 use std::time::Duration;
 use stoa_kernel::{MemberId, Result, VisitorId};
@@ -27,11 +27,17 @@ impl Identity {
 
 /// Inside the transaction that issues a session: when it is the member's first, what the visitor
 /// owns becomes the member's.
-pub(crate) async fn join(core: &Arc<Core>, tx: &mut Tx<'_>, site: &Site, session: &Session) -> Result<()> {
-    let (now, member) = (core.now(), &session.member);
+pub(crate) async fn join(
+    core: &Arc<Core>,
+    tx: &mut Tx<'_>,
+    site: &Site,
+    member: &MemberId,
+    visitor: Option<&VisitorId>,
+) -> Result<()> {
+    let now = core.now();
     let sql = "update stoa.member set joined = $1 where site = $2 and id = $3 and joined is null";
     let is_first = tx.execute(sql, &params![now, &site.id, member]).await? == 1;
-    let (true, Some(visitor)) = (is_first, &session.visitor) else { return Ok(()) };
+    let (true, Some(visitor)) = (is_first, visitor) else { return Ok(()) };
     let sql = "insert into stoa.visitor_member (site, visitor, member, created, unfinished) \
                values ($1, $2, $3, $4, 0) on conflict do nothing";
     if tx.execute(sql, &params![&site.id, visitor, member, now]).await? == 0 {

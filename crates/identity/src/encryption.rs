@@ -12,9 +12,9 @@ pub(crate) const MAIL: &str = "mail";
 /// Secrets that captcha providers gave to sites.
 pub(crate) const CAPTCHA: &str = "captcha secret";
 
-pub(crate) struct Sealer(LessSafeKey);
+pub(crate) struct Cipher(LessSafeKey);
 
-impl Sealer {
+impl Cipher {
     /// Reads the key and makes it when it is missing; several nodes may do so at once.
     pub(crate) async fn load(catalog: &Database, world: &World, purpose: &'static str) -> Result<Self> {
         let world = world.clone();
@@ -40,7 +40,7 @@ impl Sealer {
     }
 
     /// `about` is what the text belongs to: opened as anything else it is refused.
-    pub(crate) fn seal(&self, world: &World, about: &str, text: &str) -> Result<Vec<u8>> {
+    pub(crate) fn encrypt(&self, world: &World, about: &str, text: &str) -> Result<Vec<u8>> {
         let nonce = world.bytes::<NONCE_LEN>();
         let mut sealed = text.as_bytes().to_vec();
         let aad = Aad::from(about.as_bytes());
@@ -50,7 +50,7 @@ impl Sealer {
     }
 
     /// The text, when it was sealed here for this.
-    pub(crate) fn open(&self, about: &str, sealed: &[u8]) -> Option<String> {
+    pub(crate) fn decrypt(&self, about: &str, sealed: &[u8]) -> Option<String> {
         let (nonce, text) = sealed.split_at_checked(NONCE_LEN)?;
         let mut text = text.to_vec();
         let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
@@ -66,14 +66,14 @@ mod tests {
     #[test]
     fn opens_only_as_what_it_was_sealed() {
         let (world, _) = World::fixed(0, 1);
-        let sealer = Sealer(LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &[7; 32]).unwrap()));
-        let sealed = sealer.seal(&world, "site 1", "code 123456").unwrap();
+        let sealer = Cipher(LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &[7; 32]).unwrap()));
+        let sealed = sealer.encrypt(&world, "site 1", "code 123456").unwrap();
         assert!(!sealed.windows(6).any(|it| it == b"123456"));
-        assert_eq!(sealer.open("site 1", &sealed).as_deref(), Some("code 123456"));
-        assert_eq!(sealer.open("site 2", &sealed), None);
+        assert_eq!(sealer.decrypt("site 1", &sealed).as_deref(), Some("code 123456"));
+        assert_eq!(sealer.decrypt("site 2", &sealed), None);
         let mut broken = sealed.clone();
         broken[NONCE_LEN] ^= 1;
-        assert_eq!(sealer.open("site 1", &broken), None);
-        assert_eq!(sealer.open("site 1", &sealed[..5]), None);
+        assert_eq!(sealer.decrypt("site 1", &broken), None);
+        assert_eq!(sealer.decrypt("site 1", &sealed[..5]), None);
     }
 }

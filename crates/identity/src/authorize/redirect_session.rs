@@ -1,0 +1,63 @@
+//! A browser opened the address of a redirect session.
+
+use crate::{
+    Identity,
+    address::Address,
+    authorize::{self, Authorized, Navigation, logout},
+    browser::Browser,
+    client::{self, Client},
+    flow::{FlowKind, open},
+    oauth::authorization::{Answer, Delivery},
+    redirect::plan::{self, Plan},
+};
+use std::sync::Arc;
+use stoa_kernel::{Result, TokenHash};
+use stoa_store::Site;
+
+impl Identity {
+    /// Opens the address of a redirect session.
+    ///
+    /// # Errors
+    /// [`Code::LinkInvalid`] when it is unknown or too old.
+    pub async fn redirect_session_open(
+        &self,
+        site: &Arc<Site>,
+        token: &str,
+        browser: &Browser,
+        navigation: &Navigation,
+    ) -> Result<Authorized> {
+        let core = &self.core;
+        match plan::get(core, site, token).await? {
+            Plan::Auth(request) => {
+                let client = client::of_site(core, site, &request.client).await?;
+                let from = Some(TokenHash::of(token));
+                authorize::answer(core, site, &client, request, from, browser, navigation).await
+            }
+            Plan::Login { client, return_url } => {
+                let client = match &client {
+                    Some(id) => Some(client::of_site(core, site, id).await?),
+                    None => None,
+                };
+                if navigation.is_frame {
+                    return Ok(Authorized::of(Answer::Blank { origins: origins(client.as_deref()) }));
+                }
+                let begun = open::begin(core, site, FlowKind::SignIn, None, return_url, browser).await?;
+                Ok(Authorized::of(Answer::Flow(begun)))
+            }
+            Plan::Page { url } => Ok(Authorized::of(Answer::Deliver(Delivery::Redirect(url)))),
+            Plan::Logout { session, member, return_url } => {
+                let answer = logout::sign_out(core, site, session, member, return_url, browser).await?;
+                Ok(Authorized::of(answer))
+            }
+        }
+    }
+}
+
+/// The web origins that belong to a client, for `frame-ancestors`.
+fn origins(client: Option<&Client>) -> Vec<String> {
+    let Some(client) = client else { return Vec::new() };
+    let all = client.origins.iter().chain(&client.redirect_uris);
+    let mut origins: Vec<String> = all.filter_map(|it| Some(Address::parse(it)?.origin())).collect();
+    origins.dedup();
+    origins
+}

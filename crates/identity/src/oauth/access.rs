@@ -1,0 +1,86 @@
+//! What every grant needs: the client that asks, its secret, and the form of the answer.
+
+use crate::{
+    Core,
+    client::{self, Client},
+    oauth::request::TokenRequest,
+    session::Session,
+    token::{self, Access},
+};
+use serde::Serialize;
+use std::sync::Arc;
+use stoa_kernel::{ClientId, Code, Fault, Result, SiteId};
+
+/// The answer of the token endpoint, in snake case as every client reads it (identity.md 4.2).
+#[derive(Debug, Clone, Serialize)]
+pub struct TokenAnswer {
+    pub access_token: String,
+    pub token_type: &'static str,
+    /// Seconds. Always there: without it a client's token never expires (identity.md 21, trap 8).
+    pub expires_in: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refresh_token: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<&'static str>,
+}
+
+impl TokenAnswer {
+    pub(crate) fn new(access: Access, refresh: Option<String>) -> Self {
+        Self {
+            access_token: access.token,
+            token_type: "Bearer",
+            expires_in: access.expires_in,
+            scope: refresh.is_some().then_some("offline_access"),
+            refresh_token: refresh,
+        }
+    }
+}
+
+/// The client that asks. A secret need not be sent, but one that is sent must be right.
+pub(super) async fn grant_client(core: &Core, request: &TokenRequest) -> Result<Arc<Client>> {
+    let id = required(&request.client_id, "client_id")?;
+    let client = client::get(core, &ClientId::from(id)).await.map_err(unknown_as(Code::OauthInvalidClient))?;
+    match &request.client_secret {
+        Some(secret) if !client.has_secret(secret) => Err(Fault::new(Code::OauthInvalidClient)),
+        _ => Ok(client),
+    }
+}
+
+/// The client whose token is refreshed, whether or not the request names it.
+pub(super) async fn refreshing_client(core: &Core, id: &ClientId, request: &TokenRequest) -> Result<()> {
+    let client = client::get(core, id).await.map_err(unknown_as(Code::OauthInvalidGrant))?;
+    require_secret(&client, request)
+}
+
+/// An access token in a member's session.
+pub(crate) fn session_access(core: &Core, site: &SiteId, session: &Session) -> Result<Access> {
+    token::issue_access(core, site, &session.caller(), session.client.as_ref())
+}
+
+pub(super) fn required<'r>(value: &'r Option<String>, name: &str) -> Result<&'r str> {
+    let value = value.as_deref().filter(|it| !it.is_empty());
+    value.ok_or_else(|| Fault::because(Code::OauthInvalidRequest, format!("{name} is missing")))
+}
+
+/// A client that has a secret must show it where tokens of others are given out (RFC 6749 section 6).
+pub(super) fn require_secret(client: &Client, request: &TokenRequest) -> Result<()> {
+    let is_shown = request.client_secret.as_deref().is_some_and(|it| client.has_secret(it));
+    match client.secret_hash.is_none() || is_shown {
+        true => Ok(()),
+        false => Err(Fault::new(Code::OauthInvalidClient)),
+    }
+}
+
+pub(super) fn invalid_grant() -> Fault {
+    Fault::new(Code::OauthInvalidGrant)
+}
+
+/// What is not there (any more) becomes `code`; a failing database stays what it is.
+pub(super) fn unknown_as(code: Code) -> impl Fn(Fault) -> Fault {
+    move |fault| match fault.code() {
+        Code::SiteUnknown | Code::ClientUnknown | Code::MemberBlocked | Code::NotFound => {
+            Fault::new(code).logged(format!("{fault:?}"))
+        }
+        _ => fault,
+    }
+}

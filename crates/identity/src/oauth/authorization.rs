@@ -1,0 +1,208 @@
+//! Authorization requests, checked against their client, and the ways in which their answers travel.
+
+use crate::{
+    address::{Address, form},
+    browser::{Beginning, Change},
+    client::Client,
+};
+use stoa_kernel::{ClientId, Code, Fault, Result, Secret, VisitorId};
+
+/// A checked authorization request: every address in it belongs to the client.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Authorization {
+    pub client: ClientId,
+    /// Absent for `web_message`.
+    pub redirect_uri: Option<String>,
+    pub mode: ResponseMode,
+    /// Origin to which a `web_message` goes.
+    pub target: Option<String>,
+    /// Empty only when a standard request had none.
+    pub state: String,
+    /// Absent only for a client with a secret.
+    pub challenge: Option<String>,
+    pub prompt: Prompt,
+    /// The visitor who becomes the member.
+    pub visitor: Option<VisitorId>,
+    /// Asked for as the standard says, or by a client with a secret: such clients replace their refresh
+    /// tokens, so those rotate. The SDK's public clients never do (identity.md 4.4).
+    #[serde(default)]
+    pub rotates: bool,
+}
+
+/// An authorization request, from a redirect session or in the standard form.
+#[derive(Debug)]
+pub struct AuthRequest {
+    pub client: ClientId,
+    /// Absent for `web_message`, where nobody is redirected.
+    pub redirect_uri: Option<String>,
+    pub mode: ResponseMode,
+    pub state: String,
+    /// PKCE challenge, method S256.
+    pub challenge: String,
+    pub nonce: Option<String>,
+    pub scope: Option<String>,
+    pub prompt: Prompt,
+    /// One-time token of a login that just succeeded.
+    pub session_token: Option<Secret>,
+}
+
+/// How the result of an authorization travels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResponseMode {
+    Query,
+    Fragment,
+    WebMessage,
+}
+
+/// Whether the person may or must be asked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Prompt {
+    /// Ask when nobody is signed in.
+    #[default]
+    Auto,
+    /// Never ask: `login_required` instead.
+    None,
+    /// Ask even when somebody is signed in.
+    Login,
+}
+
+/// What is sent back to the client.
+#[derive(Debug)]
+pub enum Sent {
+    Code(Secret),
+    Error { name: &'static str, description: &'static str },
+}
+
+/// Where the result goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Delivery {
+    /// Send the browser there.
+    Redirect(String),
+    /// Hand it to the window that waits, which is of this origin.
+    Message { origin: String, code: Option<String>, state: String, error: Option<(&'static str, &'static str)> },
+}
+
+/// How an authorize address is answered.
+#[derive(Debug)]
+pub enum Answer {
+    Deliver(Delivery),
+    /// A flow has begun: show its page.
+    Flow(Beginning),
+    /// An empty page that these origins may frame (pre-warm, identity.md 5.5).
+    Blank {
+        origins: Vec<String>,
+    },
+    /// Signed out: the browser goes there, and the session cookie, if it is this site's.
+    SignedOut {
+        url: String,
+        session: Change,
+    },
+}
+
+impl Authorization {
+    /// The answer as the client reads it (identity.md 5.3). `issuer` tells which server answers
+    /// (RFC 9207).
+    pub fn deliver(&self, sent: Sent, issuer: &str) -> Delivery {
+        let (code, error) = match sent {
+            Sent::Code(code) => (Some(code.expose().to_owned()), None),
+            Sent::Error { name, description } => (None, Some((name, description))),
+        };
+        if let Some(origin) = &self.target {
+            return Delivery::Message { origin: origin.clone(), code, state: self.state.clone(), error };
+        }
+        let mut pairs = Vec::with_capacity(4);
+        pairs.extend(code.as_deref().map(|it| ("code", it)));
+        pairs.extend(error.into_iter().flat_map(|(name, text)| [("error", name), ("error_description", text)]));
+        if !self.state.is_empty() {
+            pairs.push(("state", &self.state));
+        }
+        pairs.push(("iss", issuer));
+        let uri = self.redirect_uri.as_deref().unwrap_or_default();
+        Delivery::Redirect(match (Address::parse(uri), self.mode) {
+            (Some(uri), ResponseMode::Fragment) => uri.with_fragment(pairs),
+            (Some(uri), _) => uri.with_query(pairs),
+            // A registered address of an app's own scheme: it has no fragment.
+            (None, ResponseMode::Fragment) => format!("{uri}#{}", form(pairs)),
+            (None, _) => format!("{uri}{}{}", if uri.contains('?') { '&' } else { '?' }, form(pairs)),
+        })
+    }
+}
+
+/// Checks an authorization request against its client.
+///
+/// # Errors
+/// [`Code::RedirectRefused`].
+pub(crate) fn check(
+    request: AuthRequest,
+    client: &Client,
+    origin: Option<&str>,
+    visitor: Option<VisitorId>,
+) -> Result<Authorization> {
+    let refuse = |why: &str| Fault::new(Code::RedirectRefused).logged(why);
+    if let Some(uri) = &request.redirect_uri
+        && !client.allows_redirect(uri)
+    {
+        return Err(refuse("redirect address"));
+    }
+    // Nobody is redirected, so the origin of the asking page is where the answer goes (5.3). The header
+    // can't be forged by a page; outside browsers a client with a single origin needs none.
+    let target = match (request.mode, origin, &request.redirect_uri) {
+        (ResponseMode::WebMessage, Some(origin), _) if client.allows_origin(origin) => {
+            Some(Address::parse(origin).ok_or_else(|| refuse("origin"))?.origin())
+        }
+        (ResponseMode::WebMessage, Some(_), _) => return Err(refuse("origin")),
+        (ResponseMode::WebMessage, None, Some(uri)) => {
+            Some(Address::parse(uri).ok_or_else(|| refuse("origin of the redirect address"))?.origin())
+        }
+        (ResponseMode::WebMessage, None, None) => {
+            let mut known: Vec<String> = client
+                .origins
+                .iter()
+                .chain(&client.redirect_uris)
+                .filter_map(|it| Some(Address::parse(it)?.origin()))
+                .collect();
+            known.dedup();
+            match &known[..] {
+                [only] => Some(only.clone()),
+                _ => return Err(refuse("no origin was sent and the client has several")),
+            }
+        }
+        _ => None,
+    };
+    Ok(Authorization {
+        client: client.id.clone(),
+        // In the direct login the code is exchanged without an address (trap 16).
+        redirect_uri: request.redirect_uri.filter(|_| request.mode != ResponseMode::WebMessage),
+        mode: request.mode,
+        target,
+        state: request.state,
+        challenge: Some(request.challenge).filter(|it| !it.is_empty()),
+        prompt: request.prompt,
+        visitor,
+        rotates: client.secret_hash.is_some(),
+    })
+}
+
+impl ResponseMode {
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "query" => Some(Self::Query),
+            "fragment" => Some(Self::Fragment),
+            "web_message" => Some(Self::WebMessage),
+            _ => None,
+        }
+    }
+}
+
+impl Prompt {
+    /// `consent` and `select_account` ask the person, so they are served by the sign-in page.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "none" => Some(Self::None),
+            "login" | "consent" | "select_account" => Some(Self::Login),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! What a redirect session is for, as it is stored.
+
+use crate::{Core, oauth::authorization::Authorization};
+use std::sync::Arc;
+use stoa_kernel::{ClientId, Code, Fault, MemberId, Millis, Result, SessionId, TokenHash};
+use stoa_sql::params;
+use stoa_store::{Lane, Site, Tx, boxed};
+
+/// What a redirect session is for.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+#[serde(tag = "for", rename_all = "snake_case")]
+pub enum Plan {
+    Auth(Authorization),
+    Login {
+        client: Option<ClientId>,
+        return_url: Option<String>,
+    },
+    /// One of the site's own pages.
+    Page {
+        url: String,
+    },
+    /// `session`: that of the token with which it was asked for.
+    Logout {
+        session: Option<SessionId>,
+        member: Option<MemberId>,
+        return_url: Option<String>,
+    },
+}
+
+/// What a redirect session is for, while it lives.
+///
+/// # Errors
+/// [`Code::LinkInvalid`].
+pub(crate) async fn get(core: &Core, site: &Arc<Site>, token: &str) -> Result<Plan> {
+    let (id, hash, now) = (site.id.clone(), TokenHash::of(token), core.now());
+    let stored: Option<String> = site
+        .read(Lane::Point, move |tx| {
+            boxed!({
+                let sql = "select plan from stoa.redirect_session where site = $1 and hash = $2 and expires > $3";
+                Ok(tx.row(sql, &params![&id, &hash, now], |row| row.get(0)).await?)
+            })
+        })
+        .await?;
+    let stored = stored.ok_or_else(|| Fault::new(Code::LinkInvalid))?;
+    serde_json::from_str(&stored).map_err(Fault::internal)
+}
+
+/// The first use of a redirect session, inside a transaction: whether it was unused, and the member who
+/// had just signed in when it was made.
+pub(crate) async fn take(
+    tx: &mut Tx<'_>,
+    site: &Site,
+    token: &TokenHash,
+    now: Millis,
+) -> Result<(bool, Option<MemberId>)> {
+    let sql = "update stoa.redirect_session set used = $1 where site = $2 and hash = $3 and used is null \
+               and expires > $1 returning member";
+    let found = tx.row(sql, &params![now, &site.id, token], |row| row.get::<Option<String>>(0)).await?;
+    Ok((found.is_some(), found.flatten().map(MemberId::from)))
+}
