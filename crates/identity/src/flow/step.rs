@@ -32,7 +32,7 @@ pub fn begin(entry: Entry) -> Option<State> {
             FlowKind::SignUp => State::SignUp { email: None },
             FlowKind::SignOut => State::ConfirmSignOut { name },
             FlowKind::Recover => State::RecoverRequest { email: None },
-            FlowKind::OwnerSetup | FlowKind::StepUp => return None,
+            FlowKind::OwnerSetup => return None,
         },
         Entry::Invited { email: Some(email) } => {
             State::NewPassword { email: Some(email), reason: PasswordReason::OwnerSetup }
@@ -119,8 +119,6 @@ fn person(state: State, input: FlowInput, facts: &Facts) -> Turn {
 
         (state @ State::MissingFields { .. }, FlowInput::MissingFields { profile }) => tell(state, profile),
 
-        (State::AwaitApproval { email, .. }, FlowInput::Acknowledge) => stay(State::SignIn { email: Some(email) }),
-
         (State::RecoverRequest { .. }, FlowInput::RecoverRequest { email }) => match Email::parse(&email) {
             Some(address) => Turn {
                 state: State::RecoverRequest { email: Some(email) },
@@ -143,7 +141,7 @@ fn person(state: State, input: FlowInput, facts: &Facts) -> Turn {
             },
             None => unexpected(State::RecoverSent { email }),
         },
-        (State::RecoverSent { email }, FlowInput::Acknowledge | FlowInput::Switch { to: FlowKind::SignIn, .. }) => {
+        (State::RecoverSent { email }, FlowInput::Switch { to: FlowKind::SignIn, .. }) => {
             stay(State::SignIn { email: Some(email) })
         }
 

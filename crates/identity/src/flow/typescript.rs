@@ -1,13 +1,13 @@
 //! Prints `wire.rs` as TypeScript and fails when the file in `web/` is stale.
 //!
-//! To write it anew: `STOA_WRITE_TYPESCRIPT=1 cargo test -p stoa-identity typescript`.
+//! To write it again: `STOA_WRITE_TYPESCRIPT=1 cargo test -p stoa-identity typescript`.
 
 use crate::flow::wire::*;
 use std::{fmt::Write, path::Path};
 use ts_rs::{Config, TS};
 
 const HEADER: &str = "\
-// Printed from the Rust types in crates/identity/src/flow/wire.rs. Do not edit by hand; print it anew with
+// Printed from the Rust types in crates/identity/src/flow/wire.rs. Do not edit by hand; print it again with
 // STOA_WRITE_TYPESCRIPT=1 cargo test -p stoa-identity typescript
 ";
 
@@ -35,11 +35,6 @@ fn typescript() -> String {
         FlowInput,
         ProfileInput,
         ProfileField,
-        Provider,
-        FactorType,
-        FactorOption,
-        FactorChallenge,
-        FactorEnrolment,
         Problem,
         FlowStart,
     ]
@@ -55,5 +50,5 @@ fn typescript_is_what_the_rust_types_print() {
         std::fs::write(&file, &printed).expect("the file can be written");
     }
     let found = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(found == printed, "web/packages/api/src/flow.ts is stale; its first line says how to print it anew");
+    assert!(found == printed, "web/packages/api/src/flow.ts is stale; its first line says how to print it again");
 }

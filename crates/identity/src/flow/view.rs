@@ -58,12 +58,9 @@ pub(super) fn page(state: &State, facts: &Facts) -> Step {
     let password_min_length = password::MIN_CHARS as u32;
     let hint = |email: &str| Email::parse(email).map_or_else(|| "***".to_owned(), |it| it.hint());
     match state {
-        State::SignIn { email } => Step::SignIn {
-            email: email.clone(),
-            can_sign_up: facts.can_sign_up,
-            can_recover: facts.can_recover,
-            providers: Vec::new(),
-        },
+        State::SignIn { email } => {
+            Step::SignIn { email: email.clone(), can_sign_up: facts.can_sign_up, can_recover: facts.can_recover }
+        }
         State::SignUp { email } => {
             let names: &[&str] = if facts.kind == FlowKind::OwnerSetup { &[] } else { &["firstName", "lastName"] };
             let field = |name: &&str| ProfileField { name: (*name).to_owned(), required: false };
@@ -92,7 +89,6 @@ pub(super) fn page(state: &State, facts: &Facts) -> Step {
         State::Ended => Step::Failed {
             code: "INVALID_STATE_TOKEN".to_owned(),
             message: "The sign-in has expired or was finished; start again.".to_owned(),
-            restart_url: None,
         },
     }
 }

@@ -5,8 +5,7 @@
 //! draws [`Step`] and sends what the person typed. The types below are printed as TypeScript into
 //! `web/packages/api/src/flow.ts`; a test fails when that file is stale.
 //!
-//! The union holds every step the product will have, also those whose factors arrive with later
-//! work, so that a page that meets an unknown step is a defect and not a version question.
+//! Page and server are one program: a page that meets an unknown step is a defect and not a version question.
 
 use crate::policy::Field;
 use serde::{Deserialize, Serialize};
@@ -40,7 +39,6 @@ pub enum FlowKind {
     SignUp,
     SignOut,
     Recover,
-    StepUp,
     /// A person who runs the site sets a password from an invitation.
     OwnerSetup,
     /// A person who runs the site signs in.
@@ -62,7 +60,7 @@ pub struct SiteFace {
 #[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
 pub enum Step {
     /// E-mail address and password of an existing account.
-    SignIn { email: Option<String>, can_sign_up: bool, can_recover: bool, providers: Vec<Provider> },
+    SignIn { email: Option<String>, can_sign_up: bool, can_recover: bool },
     /// A new account.
     SignUp { email: Option<String>, fields: Vec<ProfileField>, password_min_length: u32 },
     /// A six-digit code was sent by e-mail.
@@ -77,16 +75,6 @@ pub enum Step {
     RecoverSent { email_hint: String },
     /// Choose a new password (recovery, forced reset, owner set-up).
     NewPassword { email_hint: Option<String>, password_min_length: u32 },
-    /// Choose one of several second factors.
-    ChooseFactor { factors: Vec<FactorOption> },
-    /// Answer a second factor.
-    AnswerFactor { factor: FactorOption, challenge: Option<FactorChallenge>, can_remember_device: bool },
-    /// Set up a second factor before going on.
-    EnrolFactor { factor: FactorType, enrolment: FactorEnrolment },
-    /// Recovery codes, shown once.
-    ShowRecoveryCodes { codes: Vec<String> },
-    /// Allow a client what it asks for.
-    Consent { client_name: String, scopes: Vec<String> },
     /// Ends the session only after a click.
     ConfirmSignOut { display_name: Option<String> },
     /// Go there; the flow is over.
@@ -102,7 +90,7 @@ pub enum Step {
     /// Nothing more to do and nowhere to go (signed in or out without a return address).
     Done { message: DoneMessage },
     /// The flow can't go on (expired, used, blocked account).
-    Failed { code: String, message: String, restart_url: Option<String> },
+    Failed { code: String, message: String },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -147,22 +135,6 @@ pub enum FlowInput {
     NewPassword {
         password: String,
     },
-    ChooseFactor {
-        factor_id: String,
-    },
-    AnswerFactor {
-        code: Option<String>,
-        credential: Option<String>,
-        remember_device: bool,
-    },
-    EnrolFactor {
-        code: Option<String>,
-        credential: Option<String>,
-    },
-    Acknowledge,
-    Consent {
-        allowed: bool,
-    },
     ConfirmSignOut,
     Back,
     Cancel,
@@ -192,53 +164,6 @@ pub struct ProfileField {
     /// JSON name inside [`ProfileInput`].
     pub name: String,
     pub required: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "camelCase")]
-pub struct Provider {
-    pub id: String,
-    pub name: String,
-    pub url: String,
-}
-
-/// protocol/identity.md 10.4 `FactorType`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum FactorType {
-    Password,
-    Sms,
-    Call,
-    Email,
-    Totp,
-    Push,
-    Webauthn,
-    RecoveryCode,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "camelCase")]
-pub struct FactorOption {
-    pub id: String,
-    pub factor: FactorType,
-    /// For example the last digits of a phone number.
-    pub hint: Option<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
-pub enum FactorChallenge {
-    Code { length: u32, resend_after_seconds: u32 },
-    Webauthn { options_json: String },
-    Push { transaction_id: String },
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
-pub enum FactorEnrolment {
-    Totp { secret: String, uri: String },
-    Webauthn { options_json: String },
-    Phone { hint: Option<String> },
 }
 
 /// Something wrong with the last input. `field` is the name of the input member, absent when the whole

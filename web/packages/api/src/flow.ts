@@ -1,4 +1,4 @@
-// Printed from the Rust types in crates/identity/src/flow/wire.rs. Do not edit by hand; print it anew with
+// Printed from the Rust types in crates/identity/src/flow/wire.rs. Do not edit by hand; print it again with
 // STOA_WRITE_TYPESCRIPT=1 cargo test -p stoa-identity typescript
 
 /**
@@ -30,7 +30,7 @@ clientId: string | null,
  */
 homeUrl: string | null, };
 
-export type FlowKind = "SIGN_IN" | "SIGN_UP" | "SIGN_OUT" | "RECOVER" | "STEP_UP" | "OWNER_SETUP" | "OWNER_SIGN_IN";
+export type FlowKind = "SIGN_IN" | "SIGN_UP" | "SIGN_OUT" | "RECOVER" | "OWNER_SETUP" | "OWNER_SIGN_IN";
 
 /**
  * How the site presents itself on its account pages.
@@ -44,14 +44,14 @@ language: string | null, logoUrl: string | null, };
 /**
  * One question to the person, or the end of the flow.
  */
-export type Step = { "type": "SIGN_IN", email: string | null, canSignUp: boolean, canRecover: boolean, providers: Array<Provider>, } | { "type": "SIGN_UP", email: string | null, fields: Array<ProfileField>, passwordMinLength: number, } | { "type": "VERIFY_EMAIL", emailHint: string, resendAfterSeconds: number, } | { "type": "AWAIT_APPROVAL", emailHint: string, } | { "type": "MISSING_FIELDS", fields: Array<ProfileField>, } | { "type": "RECOVER_REQUEST", email: string | null, } | { "type": "RECOVER_SENT", emailHint: string, } | { "type": "NEW_PASSWORD", emailHint: string | null, passwordMinLength: number, } | { "type": "CHOOSE_FACTOR", factors: Array<FactorOption>, } | { "type": "ANSWER_FACTOR", factor: FactorOption, challenge: FactorChallenge | null, canRememberDevice: boolean, } | { "type": "ENROL_FACTOR", factor: FactorType, enrolment: FactorEnrolment, } | { "type": "SHOW_RECOVERY_CODES", codes: Array<string>, } | { "type": "CONSENT", clientName: string, scopes: Array<string>, } | { "type": "CONFIRM_SIGN_OUT", displayName: string | null, } | { "type": "REDIRECT", url: string, } | { "type": "POST_MESSAGE", origin: string, code: string | null, state: string, error: string | null, errorDescription: string | null, } | { "type": "DONE", message: DoneMessage, } | { "type": "FAILED", code: string, message: string, restartUrl: string | null, };
+export type Step = { "type": "SIGN_IN", email: string | null, canSignUp: boolean, canRecover: boolean, } | { "type": "SIGN_UP", email: string | null, fields: Array<ProfileField>, passwordMinLength: number, } | { "type": "VERIFY_EMAIL", emailHint: string, resendAfterSeconds: number, } | { "type": "AWAIT_APPROVAL", emailHint: string, } | { "type": "MISSING_FIELDS", fields: Array<ProfileField>, } | { "type": "RECOVER_REQUEST", email: string | null, } | { "type": "RECOVER_SENT", emailHint: string, } | { "type": "NEW_PASSWORD", emailHint: string | null, passwordMinLength: number, } | { "type": "CONFIRM_SIGN_OUT", displayName: string | null, } | { "type": "REDIRECT", url: string, } | { "type": "POST_MESSAGE", origin: string, code: string | null, state: string, error: string | null, errorDescription: string | null, } | { "type": "DONE", message: DoneMessage, } | { "type": "FAILED", code: string, message: string, };
 
 export type DoneMessage = "SIGNED_IN" | "SIGNED_OUT" | "PASSWORD_CHANGED" | "OWNER_READY";
 
 /**
  * What the page sends.
  */
-export type FlowInput = { "type": "SIGN_IN", email: string, password: string, captcha: string | null, } | { "type": "SIGN_UP", email: string, password: string, profile: ProfileInput, captcha: string | null, } | { "type": "SWITCH", to: FlowKind, email: string | null, } | { "type": "VERIFY_EMAIL", code: string, } | { "type": "RESEND" } | { "type": "MISSING_FIELDS", profile: ProfileInput, } | { "type": "RECOVER_REQUEST", email: string, } | { "type": "NEW_PASSWORD", password: string, } | { "type": "CHOOSE_FACTOR", factorId: string, } | { "type": "ANSWER_FACTOR", code: string | null, credential: string | null, rememberDevice: boolean, } | { "type": "ENROL_FACTOR", code: string | null, credential: string | null, } | { "type": "ACKNOWLEDGE" } | { "type": "CONSENT", allowed: boolean, } | { "type": "CONFIRM_SIGN_OUT" } | { "type": "BACK" } | { "type": "CANCEL" };
+export type FlowInput = { "type": "SIGN_IN", email: string, password: string, captcha: string | null, } | { "type": "SIGN_UP", email: string, password: string, profile: ProfileInput, captcha: string | null, } | { "type": "SWITCH", to: FlowKind, email: string | null, } | { "type": "VERIFY_EMAIL", code: string, } | { "type": "RESEND" } | { "type": "MISSING_FIELDS", profile: ProfileInput, } | { "type": "RECOVER_REQUEST", email: string, } | { "type": "NEW_PASSWORD", password: string, } | { "type": "CONFIRM_SIGN_OUT" } | { "type": "BACK" } | { "type": "CANCEL" };
 
 export type ProfileInput = { firstName: string | null, lastName: string | null, nickname: string | null, };
 
@@ -60,23 +60,6 @@ export type ProfileField = {
  * JSON name inside [`ProfileInput`].
  */
 name: string, required: boolean, };
-
-export type Provider = { id: string, name: string, url: string, };
-
-/**
- * protocol/identity.md 10.4 `FactorType`.
- */
-export type FactorType = "PASSWORD" | "SMS" | "CALL" | "EMAIL" | "TOTP" | "PUSH" | "WEBAUTHN" | "RECOVERY_CODE";
-
-export type FactorOption = { id: string, factor: FactorType, 
-/**
- * For example the last digits of a phone number.
- */
-hint: string | null, };
-
-export type FactorChallenge = { "type": "CODE", length: number, resendAfterSeconds: number, } | { "type": "WEBAUTHN", optionsJson: string, } | { "type": "PUSH", transactionId: string, };
-
-export type FactorEnrolment = { "type": "TOTP", secret: string, uri: string, } | { "type": "WEBAUTHN", optionsJson: string, } | { "type": "PHONE", hint: string | null, };
 
 /**
  * Something wrong with the last input. `field` is the name of the input member, absent when the whole

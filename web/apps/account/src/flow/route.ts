@@ -17,7 +17,6 @@ export const flowUrl = (token: string): string => `${BASE}flow/${encodeURICompon
 
 const PAGES: Record<FlowStart['kind'], string> = {
   SIGN_IN: 'sign-in',
-  STEP_UP: 'sign-in',
   SIGN_UP: 'sign-up',
   SIGN_OUT: 'sign-out',
   RECOVER: 'recover',

@@ -82,17 +82,13 @@ export function Done({ view, step, flow }: StepProps<'DONE'>) {
 
 export function Failed({ view, step, flow }: StepProps<'FAILED'>) {
   const text = useText();
-  const restart =
-    step.restartUrl != null && isSafeUrl(step.restartUrl) ? (
-      <Link href={step.restartUrl} variant="primary">
-        {text.startAgain}
-      </Link>
-    ) : (
-      <Restart start={flow.start} />
-    );
-  const expired = step.code === 'INVALID_STATE_TOKEN' || step.code === 'FLOW_EXPIRED';
+  const expired = step.code === 'INVALID_STATE_TOKEN';
   return (
-    <MessagePage site={siteName(view, text)} title={expired ? text.expiredTitle : text.failedTitle} action={restart}>
+    <MessagePage
+      site={siteName(view, text)}
+      title={expired ? text.expiredTitle : text.failedTitle}
+      action={<Restart start={flow.start} />}
+    >
       <p>{expired ? text.expiredText : problemText(text, step.code, step.message)}</p>
     </MessagePage>
   );

@@ -1,8 +1,6 @@
 import { useState } from 'react';
 import { Button } from '@stoa/ui/Button';
-import { Link } from '@stoa/ui/Link';
 import { PasswordField } from '@stoa/ui/PasswordField';
-import { isSafeUrl } from '../flow/leave.ts';
 import { StepHead } from '../page/StepHead.tsx';
 import { useText } from '../page/text.ts';
 import { EmailField, useEmail } from './EmailField.tsx';
@@ -15,7 +13,6 @@ export function SignIn({ view, step, flow }: StepProps<'SIGN_IN'>) {
   const owner = view.kind === 'OWNER_SIGN_IN';
   const [email, setEmail] = useEmail(step.email);
   const [password, setPassword] = useState('');
-  const providers = step.providers.filter((it) => isSafeUrl(it.url));
   return (
     <>
       <StepHead title={owner ? text.ownerSignInTitle(site) : text.signInTitle(site)} site={site}>
@@ -59,18 +56,6 @@ export function SignIn({ view, step, flow }: StepProps<'SIGN_IN'>) {
             {text.forgot}
           </Button>
         </div>
-      )}
-      {providers.length > 0 && (
-        <>
-          <p className="step-or">{text.or}</p>
-          <div className="step-stack">
-            {providers.map((it) => (
-              <Link key={it.id} href={it.url} variant="button">
-                {text.signInWith(it.name)}
-              </Link>
-            ))}
-          </div>
-        </>
       )}
       {step.canSignUp && (
         <p className="step-aside">

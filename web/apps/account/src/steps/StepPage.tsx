@@ -15,28 +15,22 @@ import { Done, Failed, PostMessage, Redirect } from './End.tsx';
 import { SignIn } from './SignIn.tsx';
 import { focusFirstProblem, siteName } from './step.ts';
 
-// Sign-in is what the first page usually shows; the rest comes once it stands, the steps that bring a library when needed.
+// Sign-in is what the first page usually shows; the rest comes once it stands.
 const later = () => import('./later.ts');
 const AwaitApproval = lazy(() => later().then((it) => ({ default: it.AwaitApproval })));
-const ChooseFactor = lazy(() => later().then((it) => ({ default: it.ChooseFactor })));
 const ConfirmSignOut = lazy(() => later().then((it) => ({ default: it.ConfirmSignOut })));
-const Consent = lazy(() => later().then((it) => ({ default: it.Consent })));
 const MissingFields = lazy(() => later().then((it) => ({ default: it.MissingFields })));
 const NewPassword = lazy(() => later().then((it) => ({ default: it.NewPassword })));
 const RecoverRequest = lazy(() => later().then((it) => ({ default: it.RecoverRequest })));
 const RecoverSent = lazy(() => later().then((it) => ({ default: it.RecoverSent })));
 const SignUp = lazy(() => later().then((it) => ({ default: it.SignUp })));
 const VerifyEmail = lazy(() => later().then((it) => ({ default: it.VerifyEmail })));
-const AnswerFactor = lazy(() => import('./AnswerFactor.tsx').then((it) => ({ default: it.AnswerFactor })));
-const EnrolFactor = lazy(() => import('./EnrolFactor.tsx').then((it) => ({ default: it.EnrolFactor })));
-const ShowRecoveryCodes = lazy(() =>
-  import('./ShowRecoveryCodes.tsx').then((it) => ({ default: it.ShowRecoveryCodes })),
-);
 
 /** The page of one step. */
 export function StepPage({ view, flow, linkIsOver }: { view: FlowView; flow: Flow; linkIsOver: boolean }) {
   const text = useText();
-  const key = stepKey(view.step);
+  // A page keeps what was typed for as long as the question is the same.
+  const key = view.step.type;
   useEffect(() => {
     const timer = setTimeout(() => {
       later().catch(() => undefined);
@@ -80,16 +74,6 @@ function pageOf(view: FlowView, flow: Flow) {
       return <RecoverSent {...all} step={step} />;
     case 'NEW_PASSWORD':
       return <NewPassword {...all} step={step} />;
-    case 'CHOOSE_FACTOR':
-      return <ChooseFactor {...all} step={step} />;
-    case 'ANSWER_FACTOR':
-      return <AnswerFactor {...all} step={step} />;
-    case 'ENROL_FACTOR':
-      return <EnrolFactor {...all} step={step} />;
-    case 'SHOW_RECOVERY_CODES':
-      return <ShowRecoveryCodes {...all} step={step} />;
-    case 'CONSENT':
-      return <Consent {...all} step={step} />;
     case 'CONFIRM_SIGN_OUT':
       return <ConfirmSignOut {...all} step={step} />;
     case 'REDIRECT':
@@ -107,18 +91,6 @@ function pageOf(view: FlowView, flow: Flow) {
 
 function unreachable(step: never): never {
   throw new Error(`no page for ${JSON.stringify(step)}`);
-}
-
-/** A page keeps what was typed for as long as the question is the same. */
-function stepKey(step: Step): string {
-  switch (step.type) {
-    case 'ANSWER_FACTOR':
-      return `${step.type} ${step.factor.id}`;
-    case 'ENROL_FACTOR':
-      return `${step.type} ${step.factor} ${step.enrolment.type === 'PHONE' ? String(step.enrolment.hint) : ''}`;
-    default:
-      return step.type;
-  }
 }
 
 /** Puts the focus where the person goes on: the wrong field, else the first field of a new page, else its heading. Stands

@@ -1,8 +1,6 @@
 /** The usual steps besides sign-in, in one file that is fetched once the first page stands. */
 export { AwaitApproval } from './AwaitApproval.tsx';
-export { ChooseFactor } from './ChooseFactor.tsx';
 export { ConfirmSignOut } from './ConfirmSignOut.tsx';
-export { Consent } from './Consent.tsx';
 export { MissingFields } from './MissingFields.tsx';
 export { NewPassword } from './NewPassword.tsx';
 export { RecoverRequest, RecoverSent } from './Recover.tsx';

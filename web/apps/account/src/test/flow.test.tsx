@@ -158,42 +158,6 @@ describe('the other steps send what the server expects', () => {
     expect(inputs()).toEqual([{ type: 'RESEND' }]);
   });
 
-  it('consent and its refusal', async () => {
-    const { user, inputs } = openPage(
-      FLOW,
-      viewOf({ type: 'CONSENT', clientName: 'Trip Planner', scopes: ['openid', 'own.scope'] }),
-    );
-    await screen.findByText('own.scope');
-    await user.click(screen.getByRole('button', { name: 'Do not allow' }));
-    await waitFor(() => {
-      expect(inputs()).toEqual([{ type: 'CONSENT', allowed: false }]);
-    });
-  });
-
-  it('recovery codes go on only once they are said to be saved', async () => {
-    const { user, inputs } = openPage(FLOW, viewOf({ type: 'SHOW_RECOVERY_CODES', codes: ['AAAA-1111'] }));
-    const goOn = await screen.findByRole('button', { name: 'Continue' });
-    expect(goOn.getAttribute('aria-disabled')).toBe('true');
-    await user.click(goOn);
-    expect(inputs()).toEqual([]);
-    await user.click(screen.getByRole('checkbox'));
-    await user.click(screen.getByRole('button', { name: 'Continue' }));
-    await waitFor(() => {
-      expect(inputs()).toEqual([{ type: 'ACKNOWLEDGE' }]);
-    });
-  });
-
-  it('a factor is chosen by its id', async () => {
-    const { user, inputs } = openPage(
-      FLOW,
-      viewOf({ type: 'CHOOSE_FACTOR', factors: [{ id: 'f2', factor: 'SMS', hint: '42' }] }),
-    );
-    await user.click(await screen.findByRole('button', { name: /Text message/ }));
-    await waitFor(() => {
-      expect(inputs()).toEqual([{ type: 'CHOOSE_FACTOR', factorId: 'f2' }]);
-    });
-  });
-
   it('sign-out takes a click', async () => {
     const { user, inputs } = openPage(
       FLOW,

@@ -20,24 +20,17 @@ const profile = [
   { name: 'firstName', required: true },
   { name: 'lastName', required: false },
 ];
-const passkey = '{"challenge":"AAAA"}';
 
 export const VIEWS: { [Type in Step['type']]: { title: string | RegExp; view: FlowView }[] } = {
   SIGN_IN: [
     {
       title: 'Sign in to Atlas',
-      view: viewOf({
-        type: 'SIGN_IN',
-        email: null,
-        canSignUp: true,
-        canRecover: true,
-        providers: [{ id: 'p', name: 'Example University', url: '/p' }],
-      }),
+      view: viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true }),
     },
     {
       title: 'Sign in to run Atlas',
       view: viewOf(
-        { type: 'SIGN_IN', email: null, canSignUp: false, canRecover: true, providers: [] },
+        { type: 'SIGN_IN', email: null, canSignUp: false, canRecover: true },
         { kind: 'OWNER_SIGN_IN', cancelUrl: null },
       ),
     },
@@ -77,99 +70,6 @@ export const VIEWS: { [Type in Step['type']]: { title: string | RegExp; view: Fl
       view: viewOf({ type: 'NEW_PASSWORD', emailHint: null, passwordMinLength: 10 }, { kind: 'OWNER_SETUP' }),
     },
   ],
-  CHOOSE_FACTOR: [
-    {
-      title: 'Confirm it is you',
-      view: viewOf({
-        type: 'CHOOSE_FACTOR',
-        factors: [
-          { id: 'f1', factor: 'TOTP', hint: null },
-          { id: 'f2', factor: 'SMS', hint: '42' },
-        ],
-      }),
-    },
-  ],
-  ANSWER_FACTOR: [
-    {
-      title: 'Confirm it is you',
-      view: viewOf({
-        type: 'ANSWER_FACTOR',
-        factor: { id: 'f2', factor: 'SMS', hint: '42' },
-        challenge: { type: 'CODE', length: 6, resendAfterSeconds: 0 },
-        canRememberDevice: true,
-      }),
-    },
-    {
-      title: 'Confirm it is you',
-      view: viewOf({
-        type: 'ANSWER_FACTOR',
-        factor: { id: 'f3', factor: 'WEBAUTHN', hint: null },
-        challenge: { type: 'WEBAUTHN', optionsJson: passkey },
-        canRememberDevice: false,
-      }),
-    },
-    {
-      title: 'Confirm it is you',
-      view: viewOf({
-        type: 'ANSWER_FACTOR',
-        factor: { id: 'f4', factor: 'PUSH', hint: null },
-        challenge: { type: 'PUSH', transactionId: 't' },
-        canRememberDevice: false,
-      }),
-    },
-    {
-      title: 'Confirm it is you',
-      view: viewOf({
-        type: 'ANSWER_FACTOR',
-        factor: { id: 'f5', factor: 'RECOVERY_CODE', hint: null },
-        challenge: null,
-        canRememberDevice: false,
-      }),
-    },
-    {
-      title: 'Confirm it is you',
-      view: viewOf({
-        type: 'ANSWER_FACTOR',
-        factor: { id: 'f6', factor: 'PASSWORD', hint: null },
-        challenge: null,
-        canRememberDevice: false,
-      }),
-    },
-  ],
-  ENROL_FACTOR: [
-    {
-      title: 'Protect your account',
-      view: viewOf({
-        type: 'ENROL_FACTOR',
-        factor: 'TOTP',
-        enrolment: { type: 'TOTP', secret: 'JBSWY3DP', uri: 'otpauth://totp/Atlas?secret=JBSWY3DP' },
-      }),
-    },
-    {
-      title: 'Protect your account',
-      view: viewOf({ type: 'ENROL_FACTOR', factor: 'WEBAUTHN', enrolment: { type: 'WEBAUTHN', optionsJson: passkey } }),
-    },
-    {
-      title: 'Protect your account',
-      view: viewOf({ type: 'ENROL_FACTOR', factor: 'SMS', enrolment: { type: 'PHONE', hint: null } }),
-    },
-    {
-      title: 'Protect your account',
-      view: viewOf({ type: 'ENROL_FACTOR', factor: 'SMS', enrolment: { type: 'PHONE', hint: '42' } }),
-    },
-  ],
-  SHOW_RECOVERY_CODES: [
-    {
-      title: 'Save your recovery codes',
-      view: viewOf({ type: 'SHOW_RECOVERY_CODES', codes: ['AAAA-1111', 'BBBB-2222'] }),
-    },
-  ],
-  CONSENT: [
-    {
-      title: 'Allow Trip Planner?',
-      view: viewOf({ type: 'CONSENT', clientName: 'Trip Planner', scopes: ['openid', 'own.scope'] }),
-    },
-  ],
   CONFIRM_SIGN_OUT: [
     {
       title: 'Sign out of Atlas?',
@@ -199,7 +99,7 @@ export const VIEWS: { [Type in Step['type']]: { title: string | RegExp; view: Fl
   FAILED: [
     {
       title: 'This cannot go on',
-      view: viewOf({ type: 'FAILED', code: 'ODD', message: 'The server says why.', restartUrl: '/account/sign-in' }),
+      view: viewOf({ type: 'FAILED', code: 'ODD', message: 'The server says why.' }),
     },
   ],
 };
