@@ -1,7 +1,8 @@
 /** A flow as a page holds it: the view the server gave last, and what is under way. The server decides what comes next. */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { FlowInput, FlowStart, FlowView } from '@stoa/api';
-import { answerFlow, readFlow, startFlow, type Answer, type Failure } from './request.ts';
+import { answerFlow, readFlow, startFlow } from '../api/flow.ts';
+import type { Answer, Failure } from '../api/request.ts';
 import { flowUrl, type Route } from './route.ts';
 
 export interface FlowState {
@@ -47,10 +48,10 @@ export function useFlow(route: Route): Flow {
   /** Grows with every input: the answer to an older quiet look is dropped. */
   const turn = useRef(0);
 
-  const take = useCallback((answer: Answer, sent: FlowInput['type'] | null) => {
+  const take = useCallback((answer: Answer<FlowView>, sent: FlowInput['type'] | null) => {
     busy.current = false;
-    if ('view' in answer) {
-      const { view } = answer;
+    if ('value' in answer) {
+      const { value: view } = answer;
       token.current = view.token;
       if (location.pathname !== flowUrl(view.token) || location.hash !== '' || location.search !== '')
         history.replaceState(null, '', flowUrl(view.token));
@@ -105,7 +106,7 @@ export function useFlow(route: Route): Flow {
     if (busy.current || token.current === null) return;
     const at = turn.current;
     const answer = await readFlow(token.current);
-    if (at === turn.current && !busy.current && 'view' in answer) take(answer, null);
+    if (at === turn.current && !busy.current && 'value' in answer) take(answer, null);
   }, [take]);
 
   return { ...state, start: beginning(route, state), send, refresh, look };

@@ -3,13 +3,8 @@ import type { SiteFace } from '@stoa/api';
 import { Button } from '@stoa/ui/Button';
 import { Callout } from '@stoa/ui/Callout';
 import { LoadingState } from '@stoa/ui/States';
-import {
-  decideApproval,
-  lookAtApproval,
-  type ApprovalAnswer,
-  type ApprovalRequest,
-  type Decision,
-} from '../flow/approval.ts';
+import { decideApproval, readApproval, type ApprovalRequest, type Decision } from '../api/approval.ts';
+import type { Answer } from '../api/request.ts';
 import { MessagePage } from './FailurePage.tsx';
 import { StepHead, TITLE_ID } from './StepHead.tsx';
 import { useText } from './text.ts';
@@ -24,7 +19,7 @@ export interface ApprovalPageProps {
 /** An owner decides about somebody who waits. Opening the page changes nothing; a no is asked for twice. */
 export function ApprovalPage({ token, language, onSite }: ApprovalPageProps) {
   const text = useText();
-  const [answer, setAnswer] = useState<ApprovalAnswer | null>(null);
+  const [answer, setAnswer] = useState<Answer<ApprovalRequest> | null>(null);
   const [sending, setSending] = useState<Decision | null>(null);
   const [failed, setFailed] = useState(false);
   const [declines, setDeclines] = useState(false);
@@ -32,10 +27,10 @@ export function ApprovalPage({ token, language, onSite }: ApprovalPageProps) {
 
   useEffect(() => {
     let isOver = false;
-    void lookAtApproval(token).then((next) => {
+    void readApproval(token).then((next) => {
       if (isOver) return;
       setAnswer(next);
-      if ('request' in next) onSite({ name: next.request.siteName, language: null, logoUrl: null });
+      if ('value' in next) onSite({ name: next.value.siteName, language: null, logoUrl: null });
     });
     return () => {
       isOver = true;
@@ -43,7 +38,7 @@ export function ApprovalPage({ token, language, onSite }: ApprovalPageProps) {
   }, [token, onSite, round]);
 
   // What is asked, or how it was answered: a new one takes the focus, which the pressed button can't keep.
-  const question = answer !== null && 'request' in answer ? `${answer.request.state} ${String(declines)}` : null;
+  const question = answer !== null && 'value' in answer ? `${answer.value.state} ${String(declines)}` : null;
   const asked = useRef(question);
   useEffect(() => {
     if (asked.current !== null && question !== null && asked.current !== question)
@@ -52,8 +47,8 @@ export function ApprovalPage({ token, language, onSite }: ApprovalPageProps) {
   }, [question]);
 
   if (answer === null) return <LoadingState level={1} label={text.loading} />;
-  if ('failed' in answer) {
-    if (answer.failed === 'gone')
+  if ('failure' in answer) {
+    if (answer.failure.why === 'expired')
       return (
         <MessagePage title={text.approveGoneTitle}>
           <p>{text.approveGoneText}</p>
@@ -77,7 +72,7 @@ export function ApprovalPage({ token, language, onSite }: ApprovalPageProps) {
       </MessagePage>
     );
   }
-  const { request } = answer;
+  const { value: request } = answer;
   if (request.state !== 'PENDING') {
     const title = request.state === 'APPROVED' ? text.approvedTitle(request.name) : text.declinedTitle(request.name);
     return (
@@ -95,7 +90,7 @@ export function ApprovalPage({ token, language, onSite }: ApprovalPageProps) {
     setFailed(false);
     void decideApproval(token, decision).then((next) => {
       setSending(null);
-      if ('failed' in next && next.failed === 'failed') setFailed(true);
+      if ('failure' in next && next.failure.why !== 'expired') setFailed(true);
       else setAnswer(next);
     });
   };

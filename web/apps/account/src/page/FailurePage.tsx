@@ -3,7 +3,7 @@ import type { FlowStart } from '@stoa/api';
 import { Button } from '@stoa/ui/Button';
 import { Link } from '@stoa/ui/Link';
 import { ErrorState } from '@stoa/ui/States';
-import type { Failure } from '../flow/request.ts';
+import type { Failure } from '../api/request.ts';
 import { startUrl } from '../flow/route.ts';
 import { problemText } from '../text/problems.ts';
 import { usePageTitle } from './StepHead.tsx';

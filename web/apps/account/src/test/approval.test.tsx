@@ -87,6 +87,12 @@ describe('the page of an approval link', () => {
     await expectAccessible();
   });
 
+  it('can be asked again after too many requests, which say nothing about the link', async () => {
+    const { user } = open([429, {}], [200, PENDING]);
+    await user.click(await screen.findByRole('button', { name: 'Try again' }));
+    await screen.findByRole('heading', { level: 1, name: 'Anna Beispiel asks to join Atlas' });
+  });
+
   it('shows the request of another link that is opened in the same tab', async () => {
     const { sent, user } = open([200, PENDING], [200, { ...PENDING, name: 'Bob Beispiel' }]);
     await screen.findByRole('heading', { level: 1, name: 'Anna Beispiel asks to join Atlas' });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { FlowInput } from '@stoa/api';
-import { solve, zeroBits } from '../flow/captcha.ts';
-import { answerFlow } from '../flow/request.ts';
+import { solve, zeroBits } from '../api/captcha.ts';
+import { answerFlow } from '../api/flow.ts';
 import { viewOf } from './views.ts';
 
 afterEach(() => {
@@ -36,7 +36,7 @@ describe('captcha', () => {
       }),
     );
     const input: FlowInput = { type: 'SIGN_IN', email: 'mara@example.org', password: 'x', captcha: null };
-    expect(await answerFlow('t', input)).toEqual({ view: signIn });
+    expect(await answerFlow('t', input)).toEqual({ value: signIn });
     expect(sent).toEqual([
       input,
       '/_api/account/v1/captcha',

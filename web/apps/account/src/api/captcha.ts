@@ -1,24 +1,29 @@
 /** The site's captcha: work instead of a question. The server says how much; the person notices nothing. */
+import { isObject, request } from './request.ts';
 
 const PATH = '/_api/account/v1/captcha';
-const PATIENCE_MS = 30_000;
 /** Hashes that are under way at a time. */
 const AT_ONCE = 512;
 
+interface Challenge {
+  challenge: string;
+  bits: number;
+}
+
 /** An answer to a fresh challenge, or null when none could be had. */
 export async function captchaAnswer(): Promise<string | null> {
+  const answer = await request({ path: PATH, isValue: isChallenge });
+  if ('failure' in answer) return null;
   try {
-    const response = await fetch(PATH, {
-      credentials: 'same-origin',
-      cache: 'no-store',
-      signal: AbortSignal.timeout(PATIENCE_MS),
-    });
-    const json = (await response.json()) as { challenge?: unknown; bits?: unknown } | null;
-    if (!response.ok || typeof json?.challenge !== 'string' || typeof json.bits !== 'number') return null;
-    return await solve(json.challenge, json.bits);
+    return await solve(answer.value.challenge, answer.value.bits);
   } catch {
+    // Without a secure context the browser makes no hashes.
     return null;
   }
+}
+
+function isChallenge(json: unknown): json is Challenge {
+  return isObject(json) && typeof json['challenge'] === 'string' && typeof json['bits'] === 'number';
 }
 
 /** The first number that makes the hash of `challenge~number` begin with so many zero bits. */
