@@ -11,7 +11,7 @@ import { StepPage, WaysOut } from './steps/StepPage.tsx';
 import type { Catalogue } from './text/catalogue.ts';
 import { loadCatalogue, pickLanguage, rememberLanguage } from './text/languages.ts';
 
-/** Few people open it, so that nobody else has to load it. */
+/** Few people open it; the others need not load it. */
 const ApprovalPage = lazy(() => import('./page/ApprovalPage.tsx').then((it) => ({ default: it.ApprovalPage })));
 
 export interface AppProps {
@@ -25,7 +25,7 @@ export interface AppProps {
 /** The account pages: one address, one flow, one step at a time. */
 export function App({ language: first, catalogue: firstCatalogue, languageIsGuess }: AppProps) {
   const [route, setRoute] = useState(() => routeOf(location));
-  // Opened in the same tab, another link differs only behind `#`; the browser then loads nothing anew.
+  // Opened in the same tab, another link differs only behind `#`; the browser then loads nothing.
   useEffect(() => {
     const moved = () => {
       setRoute((old) => (old.to === 'flow' || old.to === 'start' ? old : routeOf(location)));

@@ -22,7 +22,7 @@ export interface ClientOptions {
   readonly flows?: FlowStore;
 }
 
-/** A site, as seen by whoever holds the tokens. */
+/** A site, as seen by the holder of the tokens. */
 export interface Client {
   readonly auth: Auth;
   readonly items: Items;

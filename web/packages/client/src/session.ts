@@ -16,8 +16,8 @@ import type { Exchange, Transport } from './transport.ts';
 const margin = 5;
 /** Taken when the server does not say how long an access token lives; seconds. */
 const unknownLife = 300;
-/** How long a renewal may take, so that no tab holds up the others for ever; milliseconds. */
-const patience = 30_000;
+/** How long a renewal may take, so that no tab holds up the others for ever. */
+const renewalTimeoutMs = 30_000;
 
 export interface Call extends Omit<Exchange, 'authorization'> {
   /** The call changes nothing, so it may be made again as a visitor when the membership turns out to have ended. */
@@ -42,7 +42,7 @@ export class Session {
     return this.#store.get().refreshToken.role === 'member';
   }
 
-  /** Calls `listener` after every change of the tokens, here or elsewhere. */
+  /** Calls `listener` after every change of the tokens, here or in another place. */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     this.#stopHearing ??= this.#store.subscribe?.(() => this.#tell()) ?? null;
@@ -54,7 +54,7 @@ export class Session {
     };
   }
 
-  /** Makes a call as whoever holds the tokens. A token refused as too old or withdrawn is renewed once. */
+  /** Makes a call as the holder of the tokens. A token refused as expired or revoked is renewed once. */
   async call(call: Call): Promise<unknown> {
     const first = await this.#tokens();
     try {
@@ -111,7 +111,7 @@ export class Session {
       if (holds(before, 0) && before.accessToken.value !== refused) return before;
       throw error;
     }
-    // Somebody signed in or out meanwhile: theirs counts, not the renewal of what was there before.
+    // Signed in or out meanwhile: that pair counts, not the renewal of the one before.
     const now = this.#store.get();
     if (now.refreshToken.value !== before.refreshToken.value) {
       return holds(now, 0) ? now : this.#renewNow(refused);
@@ -142,7 +142,7 @@ export class Session {
         method: 'POST',
         path: '/oauth2/token',
         body,
-        signal: AbortSignal.timeout(patience),
+        signal: AbortSignal.timeout(renewalTimeoutMs),
       }),
     );
     const value = answer['access_token'];

@@ -3,7 +3,7 @@
  * bring its own: a cookie, a request of a server-side renderer, a key chain.
  */
 
-/** Who holds the tokens: nobody yet, an anonymous visitor, or a member who signed in. */
+/** Who holds the tokens: no one yet, an anonymous visitor, or a member who signed in. */
 export type Role = 'none' | 'visitor' | 'member';
 
 /** The pair as it is kept (protocol, identity 4.4). Plain JSON, so it can be stored anywhere. */
@@ -21,7 +21,7 @@ export interface Tokens {
   };
 }
 
-/** The pair of somebody who has not called yet, or who signed out. */
+/** The pair before the first call, and after signing out. */
 export const noTokens: Tokens = Object.freeze({
   accessToken: Object.freeze({ value: '', expiresAt: 0 }),
   refreshToken: Object.freeze({ value: '', role: 'none' }),
@@ -32,7 +32,7 @@ export interface TokenStore {
   /** The pair now; {@link noTokens} when there is none. Must not throw. */
   get(): Tokens;
   set(tokens: Tokens): void;
-  /** Calls `listener` when somebody else changed the pair, for example another tab. Gives a function that stops it. */
+  /** Calls `listener` when the pair was changed in another place, for example another tab. Gives a function that stops it. */
   subscribe?(listener: () => void): () => void;
   /**
    * Runs `work` while no other user of the same store does, so that two tabs do not renew at once. Without it every

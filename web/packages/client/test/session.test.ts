@@ -139,7 +139,7 @@ describe('a token that the server refuses although in time', () => {
     expect(stoa.auth.loggedIn).toBe(false);
   });
 
-  test('after the end of the membership: a write is not made as somebody else', async () => {
+  test('after the end of the membership: a write is not made as another visitor', async () => {
     const { server, stoa } = await start(ended, memoryTokens(member(now() + 900)));
     await expect(stoa.items.insert('journal', { note: 'x' })).rejects.toBeInstanceOf(StoaError);
     expect(server.to('/v2/items')).toHaveLength(1);

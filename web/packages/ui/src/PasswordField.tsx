@@ -9,7 +9,7 @@ export interface PasswordFieldProps extends Omit<TextFieldProps, 'type' | 'after
   hideLabel: string;
 }
 
-/** A password that can be looked at. It is hidden again whenever the page is drawn anew. */
+/** A password that can be shown. It is hidden again with every mount. */
 export function PasswordField({ showLabel, hideLabel, ...rest }: PasswordFieldProps) {
   const [shown, setShown] = useState(false);
   return (

@@ -1,4 +1,4 @@
-/** How a flow is left: by going somewhere, or by telling the window that opened this one. */
+/** How a flow is left: by a redirect, or by a message to the window that opened this one. */
 import type { Step } from '@stoa/api';
 
 const RUNS_CODE = new Set(['javascript:', 'data:', 'vbscript:', 'blob:', 'file:']);
@@ -26,8 +26,8 @@ export function messageOf(step: PostMessageStep): Record<string, string> {
   return { ...(step.code != null ? { code: step.code } : {}), state: step.state };
 }
 
-/** Tells the frame's parent or the popup's opener, and nobody at another origin. Answers whether there was anyone. */
-export function postAnswer(step: PostMessageStep, here: Window = window): boolean {
+/** Posts the result to the frame's parent or the popup's opener, at that origin only. Returns whether there was one. */
+export function postResult(step: PostMessageStep, here: Window = window): boolean {
   const framed = here.parent !== here;
   const target = framed ? here.parent : (here.opener as Window | null);
   if (!target) return false;

@@ -24,7 +24,7 @@ const PAGES: Record<FlowStart['kind'], string> = {
   OWNER_SIGN_IN: 'owner',
 };
 
-/** Where a flow begins anew, at the same site and with the same way back. */
+/** Where a flow starts again, at the same site and with the same way back. */
 export function startUrl({ kind, clientId, returnUrl }: FlowStart): string {
   const query = new URLSearchParams({
     ...(clientId ? { clientId } : {}),

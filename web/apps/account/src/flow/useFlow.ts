@@ -17,8 +17,8 @@ export interface FlowState {
   round: number;
 }
 
-/** What would begin this flow anew. */
-function beginning(route: Route, { view, failure }: FlowState): FlowStart {
+/** What would start this flow again. */
+function startAgain(route: Route, { view, failure }: FlowState): FlowStart {
   const asked: FlowStart = route.to === 'start' ? route.start : { kind: 'SIGN_IN' };
   const clientId = view?.clientId ?? failure?.clientId ?? asked.clientId;
   return {
@@ -29,24 +29,24 @@ function beginning(route: Route, { view, failure }: FlowState): FlowStart {
 }
 
 export interface Flow extends FlowState {
-  /** What would begin it anew. */
+  /** What would start it again. */
   start: FlowStart;
   /** Sends one input; while one is under way further ones are dropped, so that a double click sends once. */
   send: (input: FlowInput) => void;
   /** Asks for the view again without sending anything. */
   refresh: () => void;
   /** The same in the background: a failure leaves the page alone, and what the person sends meanwhile wins. */
-  look: () => Promise<void>;
+  poll: () => Promise<void>;
 }
 
-const BEGIN: FlowState = { view: null, failure: null, sending: null, answered: null, round: 0 };
+const INITIAL: FlowState = { view: null, failure: null, sending: null, answered: null, round: 0 };
 
 export function useFlow(route: Route): Flow {
-  const [state, setState] = useState<FlowState>(BEGIN);
+  const [state, setState] = useState<FlowState>(INITIAL);
   const token = useRef<string | null>(null);
   const busy = useRef(false);
-  /** Grows with every input: the answer to an older quiet look is dropped. */
-  const turn = useRef(0);
+  /** Grows with every input: the answer to an older poll is dropped. */
+  const inputs = useRef(0);
 
   const take = useCallback((answer: Answer<FlowView>, sent: FlowInput['type'] | null) => {
     busy.current = false;
@@ -88,7 +88,7 @@ export function useFlow(route: Route): Flow {
     (input: FlowInput) => {
       if (busy.current || token.current === null) return;
       busy.current = true;
-      turn.current += 1;
+      inputs.current += 1;
       setState((old) => ({ ...old, failure: null, sending: input.type }));
       void answerFlow(token.current, input).then((answer) => {
         take(answer, input.type);
@@ -102,12 +102,12 @@ export function useFlow(route: Route): Flow {
     load();
   }, [load]);
 
-  const look = useCallback(async () => {
+  const poll = useCallback(async () => {
     if (busy.current || token.current === null) return;
-    const at = turn.current;
+    const before = inputs.current;
     const answer = await readFlow(token.current);
-    if (at === turn.current && !busy.current && 'value' in answer) take(answer, null);
+    if (before === inputs.current && !busy.current && 'value' in answer) take(answer, null);
   }, [take]);
 
-  return { ...state, start: beginning(route, state), send, refresh, look };
+  return { ...state, start: startAgain(route, state), send, refresh, poll };
 }

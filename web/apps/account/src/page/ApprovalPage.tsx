@@ -16,7 +16,7 @@ export interface ApprovalPageProps {
   onSite: (site: SiteFace) => void;
 }
 
-/** An owner decides about somebody who waits. Opening the page changes nothing; a no is asked for twice. */
+/** An owner decides about a member who waits. Opening the page changes nothing; declining takes a second press. */
 export function ApprovalPage({ token, language, onSite }: ApprovalPageProps) {
   const text = useText();
   const [answer, setAnswer] = useState<Answer<ApprovalRequest> | null>(null);

@@ -19,16 +19,16 @@ export interface MessagePageProps {
 
 /** A page that only says something, and perhaps where to go from there. */
 export function MessagePage({ title, site, action, children }: MessagePageProps) {
-  const place = useRef<HTMLSpanElement>(null);
+  const heading = useRef<HTMLSpanElement>(null);
   usePageTitle(title, site);
   useEffect(() => {
-    if (self === top) place.current?.focus();
+    if (self === top) heading.current?.focus();
   }, [title]);
   return (
     <ErrorState
       level={1}
       title={
-        <span ref={place} tabIndex={-1}>
+        <span ref={heading} tabIndex={-1}>
           {title}
         </span>
       }
@@ -76,7 +76,7 @@ export function FailurePage({ failure, start, onRetry }: { failure: Failure; sta
   }
 }
 
-/** Codes that say that the address itself leads nowhere: beginning anew with it would end here again. */
+/** Codes that say that the address itself leads nowhere: starting again with it would end here too. */
 const NOWHERE = new Set(['CLIENT_NOT_FOUND', 'SITE_NOT_FOUND']);
 
 function restartAfter(code: string, start: FlowStart): ReactNode {
@@ -94,7 +94,7 @@ export function Restart({ start }: { start: FlowStart }) {
   );
 }
 
-/** What the server refused when its address was opened; without a client nobody knows where to go from here. */
+/** What the server refused when its address was opened; without a client there is nowhere to go from here. */
 export function RefusalPage({ code, clientId }: { code: string; clientId: string | null }) {
   const text = useText();
   return (
@@ -107,7 +107,7 @@ export function RefusalPage({ code, clientId }: { code: string; clientId: string
   );
 }
 
-/** Nobody was asked yet, because the address itself lacks something. */
+/** The address itself lacks something, so that the server was not asked. */
 export function AddressPage({ title, children }: { title: string; children: string }) {
   const text = useText();
   return (

@@ -1,15 +1,15 @@
 import { Callout } from '@stoa/ui/Callout';
-import { useLook } from '../flow/useLook.ts';
+import { usePolling } from '../flow/usePolling.ts';
 import { StepHead } from '../page/StepHead.tsx';
 import { useText } from '../page/text.ts';
 import { siteName, type StepProps } from './step.ts';
 
-const LOOK_EVERY_MS = 10_000;
+const POLL_INTERVAL_MS = 10_000;
 
-/** Goes on by itself once the owner has said yes. */
+/** Goes on by itself once the owner has approved. */
 export function AwaitApproval({ view, step, flow }: StepProps<'AWAIT_APPROVAL'>) {
   const text = useText();
-  useLook(flow.look, LOOK_EVERY_MS);
+  usePolling(flow.poll, POLL_INTERVAL_MS);
   const site = siteName(view, text);
   return (
     <>

@@ -1,10 +1,10 @@
-/** The ends of a flow: gone elsewhere, told the opener, done, or stopped. */
+/** The ends of a flow: a redirect, a message to the opener, done, or failed. */
 import { useEffect, useRef } from 'react';
 import { Callout } from '@stoa/ui/Callout';
 import { Link } from '@stoa/ui/Link';
 import { LoadingState } from '@stoa/ui/States';
 import { forgetEmail } from '../flow/draft.ts';
-import { isSafeUrl, postAnswer } from '../flow/leave.ts';
+import { isSafeUrl, postResult } from '../flow/leave.ts';
 import { startUrl } from '../flow/route.ts';
 import { MessagePage, Restart } from '../page/FailurePage.tsx';
 import { StepHead } from '../page/StepHead.tsx';
@@ -39,12 +39,12 @@ export function Redirect({ step }: Pick<StepProps<'REDIRECT'>, 'step'>) {
 
 export function PostMessage({ view, step }: Pick<StepProps<'POST_MESSAGE'>, 'view' | 'step'>) {
   const text = useText();
-  const told = useRef(false);
+  const isPosted = useRef(false);
   useEffect(() => {
-    if (told.current) return;
-    told.current = true;
+    if (isPosted.current) return;
+    isPosted.current = true;
     forgetEmail();
-    postAnswer(step);
+    postResult(step);
   }, [step]);
   return (
     <StepHead title={text.messageSent} site={siteName(view, text)}>

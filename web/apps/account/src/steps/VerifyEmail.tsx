@@ -8,7 +8,7 @@ import { StepForm } from './StepForm.tsx';
 
 const LENGTH = 6;
 
-/** An unfinished code is said to be wrong without asking the server. */
+/** An unfinished code is refused without asking the server. */
 export const checkCode = (code: string, length: number): LocalProblems =>
   code.length === 0 ? { code: 'REQUIRED' } : code.length < length ? { code: 'INVALID_CODE' } : {};
 

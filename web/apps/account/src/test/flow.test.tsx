@@ -1,6 +1,6 @@
 import { cleanup, screen, waitFor, within } from '@testing-library/react';
 import { describe, expect, it, vi } from 'vitest';
-import { postAnswer } from '../flow/leave.ts';
+import { postResult } from '../flow/leave.ts';
 import en from '../text/en.ts';
 import { expectAccessible, openPage } from './page.tsx';
 import { VIEWS, viewOf } from './views.ts';
@@ -34,7 +34,7 @@ describe('addresses', () => {
     expect(location.pathname + location.search + location.hash).toBe('/account/flow/aaaa.next');
   });
 
-  it('asks nobody when the invitation or the page is missing', async () => {
+  it('sends nothing when the invitation or the page is missing', async () => {
     const { sent } = openPage('/account/setup', signIn);
     await screen.findByRole('heading', { name: 'The invitation is missing' });
     expect(sent).toEqual([]);
@@ -170,14 +170,14 @@ describe('the other steps send what the server expects', () => {
   });
 
   it('a popup tells its opener, at the top level and at the exact origin, and closes', async () => {
-    const told: unknown[] = [];
+    const posted: unknown[] = [];
     vi.stubGlobal('opener', {
       postMessage: (...args: unknown[]) => {
-        told.push(args);
+        posted.push(args);
       },
     });
     vi.stubGlobal('close', () => {
-      told.push('closed');
+      posted.push('closed');
     });
     openPage(
       FLOW,
@@ -192,7 +192,7 @@ describe('the other steps send what the server expects', () => {
     );
     await screen.findByRole('heading', { name: 'All done' });
     await waitFor(() => {
-      expect(told).toEqual([
+      expect(posted).toEqual([
         [{ error: 'login_required', error_description: 'Nobody is signed in.', state: 's1' }, 'https://app.example'],
         'closed',
       ]);
@@ -200,16 +200,16 @@ describe('the other steps send what the server expects', () => {
   });
 });
 
-it('a frame tells its parent and nobody else', () => {
-  const told: unknown[] = [];
+it('a frame posts to its parent only', () => {
+  const posted: unknown[] = [];
   const frame = {
     parent: {
       postMessage: (...args: unknown[]) => {
-        told.push(args);
+        posted.push(args);
       },
     },
     close: () => {
-      told.push('closed');
+      posted.push('closed');
     },
   } as unknown as Window;
   const step = {
@@ -220,8 +220,8 @@ it('a frame tells its parent and nobody else', () => {
     error: null,
     errorDescription: null,
   } as const;
-  expect(postAnswer(step, frame)).toBe(true);
-  expect(told).toEqual([[{ code: 'c1', state: 's1' }, 'https://app.example']]);
+  expect(postResult(step, frame)).toBe(true);
+  expect(posted).toEqual([[{ code: 'c1', state: 's1' }, 'https://app.example']]);
 });
 
 describe('when there is no view', () => {
@@ -238,7 +238,7 @@ describe('when there is no view', () => {
     expect(document.activeElement?.textContent).toBe('This page has expired');
   });
 
-  it('begins anew at the site that the server names, or that was asked for', async () => {
+  it('starts again at the site that the server names, or that was asked for', async () => {
     const gone = {
       status: 400,
       body: { details: { applicationError: { code: 'INVALID_STATE_TOKEN', data: { clientId: 'c1' } } } },
@@ -268,7 +268,7 @@ describe('when there is no view', () => {
     );
   });
 
-  it('says what was refused at an address that the browser opened, and asks nobody', async () => {
+  it('says what was refused at an address that the browser opened, and sends nothing', async () => {
     const { sent } = openPage('/account/error?code=INVALID_LINK&clientId=c1', signIn);
     await screen.findByText(en.problem.link);
     expect(screen.getByRole('link', { name: 'Start again' }).getAttribute('href')).toBe('/account/sign-in?clientId=c1');
@@ -294,7 +294,7 @@ describe('when there is no view', () => {
 });
 
 describe('after the end', () => {
-  it('leads to the site, and nowhere when nobody knows where that is', async () => {
+  it('leads to the site, and nowhere when its address is not known', async () => {
     openPage(FLOW, viewOf({ type: 'DONE', message: 'SIGNED_OUT' }));
     expect((await screen.findByRole('link', { name: 'Go to Atlas' })).getAttribute('href')).toBe(
       'https://atlas.example',

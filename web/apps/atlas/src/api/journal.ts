@@ -19,7 +19,7 @@ export type Visit = VisitText & System;
 
 export const noteLength = 2000;
 
-/** The member's own visits, latest first. Forgotten when somebody signs in or out (app/App.tsx). */
+/** The member's own visits, latest first. Forgotten after signing in or out (app/App.tsx). */
 export const journalQuery = (stoa: Client) =>
   queryOptions({
     queryKey: ['journal'],

@@ -93,7 +93,7 @@ export function Speaking({ initial, children }: SpeakingProps) {
   );
 }
 
-/** What only the member could see is forgotten when somebody signs in or out. */
+/** What only the member could see is forgotten after signing in or out. */
 function useForgetting({ stoa, queries }: Site): void {
   const loggedIn = useLoggedIn(stoa);
   const before = useRef(loggedIn);

@@ -63,9 +63,9 @@ export function useLeaving() {
     announce(spoken.t.account.leaving);
     go().catch((error: unknown) => {
       setPending(false);
-      const said = sentence(error, spoken);
-      setFailure(said);
-      announce(said);
+      const message = sentence(error, spoken);
+      setFailure(message);
+      announce(message);
     });
   };
   return { pending, failure, by };

@@ -38,14 +38,14 @@ export function PlacesTable({ search, country, countries }: PlacesTableProps) {
   const go = (next: PlacesSearch, replace = false) => void navigate({ ...target(next), replace, resetScroll: false });
 
   const total = found?.totalCount;
-  const said = total === undefined || isPlaceholderData ? null : plural(t.places.lead, total);
+  const summary = total === undefined || isPlaceholderData ? null : plural(t.places.lead, total);
   const first = useRef(true);
   useEffect(() => {
-    if (said === null) return;
+    if (summary === null) return;
     // The first number belongs to the page, later ones are news.
-    if (!first.current) announce(said);
+    if (!first.current) announce(summary);
     first.current = false;
-  }, [said, announce]);
+  }, [summary, announce]);
 
   const byCode = new Map(countries.map((each) => [each._id, each]));
   const sortBy = (sort: PlacesView['sort']) => {
@@ -192,7 +192,7 @@ function PrefixFilter({ value, onChange }: { readonly value: string; readonly on
     change.current(written.current);
   }, [rested]);
   useEffect(() => {
-    // Changed from elsewhere: a link, the back button.
+    // Changed by the address: a link, the back button.
     if (value === written.current) return;
     written.current = value;
     setTyped(value);
