@@ -1,3 +1,3 @@
 import { defineConfig } from 'vitest/config';
 
-export default defineConfig({ test: { name: 'atlas', include: ['src/**/*.test.ts', 'demo/**/*.test.mjs'] } });
+export default defineConfig({ test: { name: 'atlas', include: ['src/**/*.test.{ts,tsx}', 'demo/**/*.test.mjs'] } });

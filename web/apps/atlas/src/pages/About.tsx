@@ -1,14 +1,11 @@
+import { Link } from '@stoa/ui';
 import type { ReactNode } from 'react';
 
 import { Page } from '../parts/Page.tsx';
 import { useText } from '../text/useText.ts';
 import './About.css';
 
-const to = (href: string, name: string) => (
-  <a href={href} className="text-link">
-    {name}
-  </a>
-);
+const to = (href: string, name: string) => <Link href={href}>{name}</Link>;
 
 const ccBy = to('https://creativecommons.org/licenses/by/4.0/', 'CC BY 4.0');
 const odbl = to('https://opendatacommons.org/licenses/odbl/1-0/', 'ODbL 1.0');

@@ -1,6 +1,6 @@
-import { Button, Callout } from '@stoa/ui';
+import { Button, Callout, Link as UiLink } from '@stoa/ui';
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
-import { Link, getRouteApi } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 
 import { type City, cityQuery, nearbyQuery } from '../api/cities.ts';
 import { countriesQuery, countryName } from '../api/countries.ts';
@@ -10,6 +10,7 @@ import { useSite } from '../app/site.ts';
 import { useLeaving } from '../parts/Account.tsx';
 import { Facts } from '../parts/Facts.tsx';
 import { kindName } from '../parts/kind.ts';
+import { Link } from '../parts/Link.tsx';
 import { MapFrame } from '../parts/MapFrame.tsx';
 import { Page } from '../parts/Page.tsx';
 import { VisitDialog } from '../parts/VisitDialog.tsx';
@@ -39,7 +40,7 @@ export function CityPage() {
       lead={
         <p>
           {country !== undefined && (
-            <Link to="/countries/$code" params={{ code: country._id }} className="text-link">
+            <Link to="/countries/$code" params={{ code: country._id }}>
               <span className="flag" aria-hidden="true">
                 {country.flag}
               </span>
@@ -70,7 +71,7 @@ export function CityPage() {
               <ul>
                 {nearby.data.map(({ city: other, km }) => (
                   <li key={other._id}>
-                    <Link to="/places/$id" params={{ id: other._id }} className="name-link">
+                    <Link to="/places/$id" params={{ id: other._id }} variant="name">
                       {other.name}
                     </Link>
                     <span className="quiet">{fill(t.city.nearbyDistance, { n: number(Math.round(km)) })}</span>
@@ -93,9 +94,7 @@ export function CityPage() {
         />
       </div>
       <p className="quiet city-source">
-        <a href={`https://www.geonames.org/${city._id}`} className="text-link">
-          {fill(t.city.source, { id: city._id })}
-        </a>
+        <UiLink href={`https://www.geonames.org/${city._id}`}>{fill(t.city.source, { id: city._id })}</UiLink>
       </p>
       {visit === 'new' && loggedIn && <VisitDialog city={city} onClose={close} />}
     </Page>
@@ -140,10 +139,7 @@ function Visited({ city }: { readonly city: City }) {
   if (count === 0) return null;
   return (
     <Callout tone="good">
-      {plural(t.city.visited, count, { place: city.name })}{' '}
-      <Link to="/journal" className="text-link">
-        {t.city.seeJournal}
-      </Link>
+      {plural(t.city.visited, count, { place: city.name })} <Link to="/journal">{t.city.seeJournal}</Link>
     </Callout>
   );
 }

@@ -1,11 +1,12 @@
 import { Cell, ColumnHead, EmptyState, SearchField, Table } from '@stoa/ui';
 import { useSuspenseQuery } from '@tanstack/react-query';
-import { Link, getRouteApi } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 
 import { type CountryEntry, countriesQuery, countryName } from '../api/countries.ts';
 import type { CountriesSearch } from '../app/routes.tsx';
 import { without } from '../app/search.ts';
 import { useSite } from '../app/site.ts';
+import { Link } from '../parts/Link.tsx';
 import { Page } from '../parts/Page.tsx';
 import { isRegion, regionNames } from '../parts/regions.ts';
 import { fold } from '../text/fold.ts';
@@ -46,6 +47,7 @@ export function Countries() {
           <Link
             to="/countries"
             search={without(search, 'region')}
+            variant="plain"
             className="tab"
             data-active={search.region === undefined || undefined}
             activeOptions={{ exact: true }}
@@ -58,9 +60,9 @@ export function Countries() {
               key={region}
               to="/countries"
               search={{ ...search, region }}
+              variant="plain"
               className="tab"
               data-active={search.region === region || undefined}
-              aria-current={search.region === region ? 'page' : undefined}
               resetScroll={false}
             >
               {t.regions[region]}
@@ -80,7 +82,7 @@ export function Countries() {
         <EmptyState
           title={t.countries.none}
           action={
-            <Link to="/countries" className="button-link">
+            <Link to="/countries" variant="button">
               {t.countries.reset}
             </Link>
           }
@@ -110,7 +112,7 @@ export function Countries() {
               {shown.map((country) => (
                 <tr key={country._id}>
                   <th scope="row">
-                    <Link to="/countries/$code" params={{ code: country._id }} className="name-link">
+                    <Link to="/countries/$code" params={{ code: country._id }} variant="name">
                       <span className="flag" aria-hidden="true">
                         {country.flag}
                       </span>

@@ -1,11 +1,12 @@
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
-import { Link, getRouteApi } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 
 import { largestQuery } from '../api/cities.ts';
 import { countriesQuery, countryName, countryQuery } from '../api/countries.ts';
 import { useSite } from '../app/site.ts';
 import { Facts } from '../parts/Facts.tsx';
 import { radiusOfArea } from '../parts/geo.ts';
+import { Link } from '../parts/Link.tsx';
 import { MapFrame } from '../parts/MapFrame.tsx';
 import { Page } from '../parts/Page.tsx';
 import { PlacesTable } from '../parts/PlacesTable.tsx';
@@ -42,7 +43,7 @@ export function CountryPage() {
       }
       lead={
         <p>
-          <Link to="/countries" search={{ region: country.region }} className="text-link">
+          <Link to="/countries" search={{ region: country.region }}>
             {region}
           </Link>
         </p>
@@ -56,7 +57,9 @@ export function CountryPage() {
             [t.country.area, fill(t.country.km2, { n: number(country.area) })],
             [
               plural(t.country.languages, one(country.languages.length)),
-              list(country.languages.map((tongue, index) => languageName(country.languageCodes[index] ?? '', tongue))),
+              list(
+                country.languages.map((english, index) => languageName(country.languageCodes[index] ?? '', english)),
+              ),
             ],
             [
               plural(t.country.currencies, one(country.currencies.length)),
@@ -72,7 +75,7 @@ export function CountryPage() {
                 <ul className="borders">
                   {neighbours.map((each) => (
                     <li key={each._id}>
-                      <Link to="/countries/$code" params={{ code: each._id }} className="border-link">
+                      <Link to="/countries/$code" params={{ code: each._id }} variant="plain" className="border-link">
                         <span className="flag" aria-hidden="true">
                           {each.flag}
                         </span>

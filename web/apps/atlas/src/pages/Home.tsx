@@ -1,11 +1,11 @@
 import { Cell, ColumnHead, Colonnade, LoadingState, Table } from '@stoa/ui';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 
 import { countsQuery, largestQuery } from '../api/cities.ts';
 import { type CountryEntry, countriesQuery, countryName } from '../api/countries.ts';
 import { useSite } from '../app/site.ts';
 import { FailureState } from '../parts/Failure.tsx';
+import { Link } from '../parts/Link.tsx';
 import { MapFrame } from '../parts/MapFrame.tsx';
 import { DocumentTitle, Heading } from '../parts/Page.tsx';
 import { SearchBox } from '../parts/SearchBox.tsx';
@@ -56,7 +56,7 @@ export function Home() {
           <section className="home-journal">
             <h2>{t.home.journalTitle}</h2>
             <p className="quiet">{t.home.journalText}</p>
-            <Link to="/journal" className="button-link">
+            <Link to="/journal" variant="button">
               {t.home.journalOpen}
             </Link>
           </section>
@@ -97,7 +97,7 @@ function Largest() {
             {cities.slice(0, inTable).map((city) => (
               <tr key={city._id}>
                 <th scope="row">
-                  <Link to="/places/$id" params={{ id: city._id }} className="name-link">
+                  <Link to="/places/$id" params={{ id: city._id }} variant="name">
                     {city.name}
                   </Link>
                 </th>
@@ -111,9 +111,7 @@ function Largest() {
         </Table>
       )}
       <p>
-        <Link to="/places" className="text-link">
-          {t.home.allLargest}
-        </Link>
+        <Link to="/places">{t.home.allLargest}</Link>
       </p>
     </section>
   );
@@ -123,7 +121,7 @@ function CountryLink({ country, code }: { readonly country: CountryEntry | undef
   const { language } = useText();
   if (country === undefined) return code;
   return (
-    <Link to="/countries/$code" params={{ code }} className="name-link">
+    <Link to="/countries/$code" params={{ code }} variant="name">
       <span className="flag" aria-hidden="true">
         {country.flag}
       </span>
@@ -143,7 +141,7 @@ function Regions() {
       <ul className="region-list">
         {regionNames.map((region) => (
           <li key={region}>
-            <Link to="/countries" search={{ region }} className="region-card">
+            <Link to="/countries" search={{ region }} variant="plain" className="region-card">
               <span className="region-name">{t.regions[region]}</span>
               <span className="quiet">{plural(t.home.regionCount, counts.get(region) ?? 0)}</span>
             </Link>

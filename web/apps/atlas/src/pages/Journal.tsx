@@ -1,7 +1,7 @@
 /** The member's own visits; for visitors, what a journal would be. */
 import { Button, Callout, EmptyState, LoadingState } from '@stoa/ui';
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
-import { Link, getRouteApi } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 
 import { type City, citiesByIdQuery } from '../api/cities.ts';
 import { type CountryEntry, countriesQuery, countryName } from '../api/countries.ts';
@@ -10,6 +10,7 @@ import { signIn, useLoggedIn } from '../api/member.ts';
 import { useSite } from '../app/site.ts';
 import { useLeaving } from '../parts/Account.tsx';
 import { FailureState } from '../parts/Failure.tsx';
+import { Link } from '../parts/Link.tsx';
 import { Page } from '../parts/Page.tsx';
 import { Rating } from '../parts/RatingField.tsx';
 import { useRemoval } from '../parts/useRemoval.ts';
@@ -72,7 +73,7 @@ function MemberJournal() {
       lead={visits.length > 0 ? <p>{plural(t.journal.lead, visits.length)}</p> : undefined}
       actions={
         visits.length > 0 ? (
-          <Link to="/places" className="button-link">
+          <Link to="/places" variant="button">
             {t.journal.find}
           </Link>
         ) : undefined
@@ -117,7 +118,7 @@ function Visits({ visits, cities }: VisitsProps) {
       {edit !== undefined && edited === undefined && (
         <Callout tone="warn" title={t.journal.goneTitle}>
           {t.journal.goneText}{' '}
-          <Link to="/journal" search={{}} className="text-link">
+          <Link to="/journal" search={{}}>
             {t.journal.back}
           </Link>
         </Callout>
@@ -126,7 +127,7 @@ function Visits({ visits, cities }: VisitsProps) {
         <EmptyState
           title={t.journal.emptyTitle}
           action={
-            <Link to="/places" className="button-link" data-variant="primary">
+            <Link to="/places" variant="primary">
               {t.journal.find}
             </Link>
           }
@@ -194,7 +195,7 @@ function Entry({ visit, city, country, onRemove }: EntryProps) {
           {city === undefined ? (
             place
           ) : (
-            <Link to="/places/$id" params={{ id: city._id }} className="name-link">
+            <Link to="/places/$id" params={{ id: city._id }} variant="name">
               {place}
             </Link>
           )}

@@ -1,11 +1,12 @@
 import { StoaError } from '@stoa/client';
-import { Button, ErrorState, Link } from '@stoa/ui';
+import { Button, ErrorState } from '@stoa/ui';
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router';
 
 import { signIn } from '../api/member.ts';
 import { useSite } from '../app/site.ts';
 import { fill } from '../text/index.ts';
 import { type Spoken, useText } from '../text/useText.ts';
+import { Link } from './Link.tsx';
 import { DocumentTitle } from './Page.tsx';
 
 /** A page that could not be shown, and the way on. */
@@ -43,7 +44,7 @@ export function FailureState({ error, level = 2, onRetry }: FailureStateProps) {
         title={t.states.forbiddenTitle}
         level={level}
         action={
-          <Link href="/" variant="button">
+          <Link to="/" variant="button">
             {t.states.toHome}
           </Link>
         }

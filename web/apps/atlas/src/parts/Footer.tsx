@@ -1,9 +1,9 @@
-import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { type Appearance, applyAppearance, recallAppearance, remember } from '../app/preferences.ts';
 import { type Language, languages } from '../text/index.ts';
 import { useText } from '../text/useText.ts';
+import { Link } from './Link.tsx';
 
 export function Footer() {
   const { t, language, setLanguage } = useText();
@@ -17,10 +17,7 @@ export function Footer() {
     <footer className="site-foot">
       <div className="page-width site-foot-row">
         <p>
-          {t.footer.line}{' '}
-          <Link to="/about" className="text-link">
-            {t.footer.credits}
-          </Link>
+          {t.footer.line} <Link to="/about">{t.footer.credits}</Link>
         </p>
         <div className="site-foot-choices">
           <label className="choice">

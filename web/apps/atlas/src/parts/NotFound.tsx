@@ -1,7 +1,7 @@
 import { EmptyState } from '@stoa/ui';
-import { Link } from '@tanstack/react-router';
 
 import { useText } from '../text/useText.ts';
+import { Link } from './Link.tsx';
 import { DocumentTitle } from './Page.tsx';
 
 export function NotFound() {
@@ -13,7 +13,7 @@ export function NotFound() {
         title={t.states.notFoundTitle}
         level={1}
         action={
-          <Link to="/" className="button-link">
+          <Link to="/" variant="button">
             {t.states.toHome}
           </Link>
         }

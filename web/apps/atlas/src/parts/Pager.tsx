@@ -1,7 +1,8 @@
-import { Link, type LinkProps } from '@tanstack/react-router';
+import { type LinkProps } from '@tanstack/react-router';
 
 import { fill } from '../text/index.ts';
 import { useText } from '../text/useText.ts';
+import { Link } from './Link.tsx';
 import './Pager.css';
 
 export interface PagerProps {
@@ -49,13 +50,13 @@ interface StepProps {
 function Step({ to, reason, children }: StepProps) {
   if (to === null) {
     return (
-      <a className="pager-step" role="link" aria-disabled="true" title={reason}>
+      <span className="pager-step" role="link" aria-disabled="true" title={reason}>
         {children}
-      </a>
+      </span>
     );
   }
   return (
-    <Link {...to} className="pager-step" resetScroll={false}>
+    <Link {...to} variant="plain" className="pager-step" resetScroll={false}>
       {children}
     </Link>
   );

@@ -1,7 +1,7 @@
 /** A dense table of places with filter, order and pages, all of which stand in the address. */
 import { Cell, ColumnHead, EmptyState, LoadingState, SearchField, Table } from '@stoa/ui';
 import { useQuery } from '@tanstack/react-query';
-import { Link, type LinkProps, useNavigate } from '@tanstack/react-router';
+import { type LinkProps, useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 
 import { type PlacesView, placesPerPage, placesQuery } from '../api/cities.ts';
@@ -13,6 +13,7 @@ import { useText } from '../text/useText.ts';
 import { useAnnounce } from './Announcer.tsx';
 import { FailureState } from './Failure.tsx';
 import { kindName } from './kind.ts';
+import { Link } from './Link.tsx';
 import { Pager } from './Pager.tsx';
 import { useDebounced } from './useDebounced.ts';
 import './PlacesTable.css';
@@ -74,7 +75,7 @@ export function PlacesTable({ search, country, countries }: PlacesTableProps) {
           level={country === undefined ? 2 : 3}
           action={
             view.q === '' ? undefined : (
-              <Link {...target({})} className="button-link">
+              <Link {...target({})} variant="button">
                 {t.places.reset}
               </Link>
             )
@@ -109,7 +110,7 @@ export function PlacesTable({ search, country, countries }: PlacesTableProps) {
                 return (
                   <tr key={city._id}>
                     <th scope="row">
-                      <Link to="/places/$id" params={{ id: city._id }} className="name-link">
+                      <Link to="/places/$id" params={{ id: city._id }} variant="name">
                         {city.name}
                       </Link>
                     </th>
@@ -118,7 +119,7 @@ export function PlacesTable({ search, country, countries }: PlacesTableProps) {
                         {home === undefined ? (
                           city.country
                         ) : (
-                          <Link to="/countries/$code" params={{ code: home._id }} className="name-link">
+                          <Link to="/countries/$code" params={{ code: home._id }} variant="name">
                             <span className="flag" aria-hidden="true">
                               {home.flag}
                             </span>
