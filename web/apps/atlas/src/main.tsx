@@ -9,9 +9,9 @@ import { StrictMode } from 'react';
 import { type Root, createRoot } from 'react-dom/client';
 
 import { fetchSettings } from './api/settings.ts';
+import { createQueries } from './api/site.ts';
 import { App, Speaking } from './app/App.tsx';
-import { applyAppearance, recall, recallAppearance } from './app/preferences.ts';
-import { createQueries } from './app/site.ts';
+import { applyAppearance, recall, recallAppearance } from './parts/preferences.ts';
 import { StartFailure } from './parts/StartFailure.tsx';
 import { chooseLanguage, loadTexts } from './text/index.ts';
 

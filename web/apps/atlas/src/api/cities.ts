@@ -1,8 +1,8 @@
 import type { Client, System } from '@stoa/client';
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 
-import { distance } from '../parts/geo.ts';
 import { fold } from '../text/fold.ts';
+import { distance } from './geo.ts';
 
 /** An item of `cities`. */
 export interface City extends System {

@@ -5,15 +5,15 @@ import { RouterProvider, createRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 
 import { useLoggedIn } from '../api/member.ts';
+import { type Site, SiteContext } from '../api/site.ts';
 import { Announcer } from '../parts/Announcer.tsx';
 import { Failure } from '../parts/Failure.tsx';
 import { Pending } from '../parts/Pending.tsx';
+import { remember } from '../parts/preferences.ts';
 import { type Language, type Texts, direction, loadTexts } from '../text/index.ts';
 import { speech } from '../text/speech.ts';
 import { SpeechContext, useText } from '../text/useText.ts';
-import { remember } from './preferences.ts';
 import { type RouterContext, routeTree } from './routes.tsx';
-import { type Site, SiteContext } from './site.ts';
 
 function siteRouter(context: RouterContext) {
   return createRouter({

@@ -1,13 +1,13 @@
 /** Every address of the site on one page: what may stand in it, what is loaded for it, which page shows it. */
 import { createRootRouteWithContext, createRoute, lazyRouteComponent, notFound } from '@tanstack/react-router';
 
+import { choice, countriesSearch, placesSearch, text } from '../address/search.ts';
 import { cityQuery } from '../api/cities.ts';
 import { countriesQuery, countryQuery } from '../api/countries.ts';
+import type { Site } from '../api/site.ts';
 import { Layout } from '../parts/Layout.tsx';
 import { NotFound } from '../parts/NotFound.tsx';
 import type { Language } from '../text/index.ts';
-import { choice, page, text } from './search.ts';
-import type { Site } from './site.ts';
 
 export interface RouterContext extends Site {
   readonly language: Language;
@@ -21,39 +21,12 @@ const home = createRoute({
   component: lazyRouteComponent(() => import('../pages/Home.tsx'), 'Home'),
 });
 
-export interface CountriesSearch {
-  readonly region?: string | undefined;
-  readonly q?: string | undefined;
-  readonly sort?: 'area' | 'capital' | undefined;
-  readonly order?: 'desc' | undefined;
-}
-
 const countries = createRoute({
   getParentRoute: () => root,
   path: '/countries',
-  validateSearch: (search: Record<string, unknown>): CountriesSearch => ({
-    ...text('region', search),
-    ...text('q', search),
-    ...choice('sort', search, ['area', 'capital']),
-    ...choice('order', search, ['desc']),
-  }),
+  validateSearch: countriesSearch,
   loader: ({ context: { queries, stoa, language } }) => queries.ensureQueryData(countriesQuery(stoa, language)),
   component: lazyRouteComponent(() => import('../pages/Countries.tsx'), 'Countries'),
-});
-
-/** A table of places: most populous first unless the address says otherwise. */
-export interface PlacesSearch {
-  readonly q?: string | undefined;
-  readonly sort?: 'name' | undefined;
-  readonly order?: 'asc' | 'desc' | undefined;
-  readonly page?: number | undefined;
-}
-
-const placesSearch = (search: Record<string, unknown>): PlacesSearch => ({
-  ...text('q', search),
-  ...choice('sort', search, ['name']),
-  ...choice('order', search, ['asc', 'desc']),
-  ...page(search),
 });
 
 const country = createRoute({

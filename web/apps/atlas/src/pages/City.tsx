@@ -6,7 +6,7 @@ import { type City, cityQuery, nearbyQuery } from '../api/cities.ts';
 import { countriesQuery, countryName } from '../api/countries.ts';
 import { journalQuery } from '../api/journal.ts';
 import { signIn, useLoggedIn } from '../api/member.ts';
-import { useSite } from '../app/site.ts';
+import { useSite } from '../api/site.ts';
 import { useLeaving } from '../parts/Account.tsx';
 import { Facts } from '../parts/Facts.tsx';
 import { kindName } from '../parts/kind.ts';

@@ -2,10 +2,9 @@ import { Cell, ColumnHead, EmptyState, SearchField, Table } from '@stoa/ui';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 
+import { type CountriesSearch, without } from '../address/search.ts';
 import { type CountryEntry, countriesQuery, countryName } from '../api/countries.ts';
-import type { CountriesSearch } from '../app/routes.tsx';
-import { without } from '../app/search.ts';
-import { useSite } from '../app/site.ts';
+import { useSite } from '../api/site.ts';
 import { Link } from '../parts/Link.tsx';
 import { Page } from '../parts/Page.tsx';
 import { isRegion, regionNames } from '../parts/regions.ts';

@@ -3,9 +3,9 @@ import { getRouteApi } from '@tanstack/react-router';
 
 import { largestQuery } from '../api/cities.ts';
 import { countriesQuery, countryName, countryQuery } from '../api/countries.ts';
-import { useSite } from '../app/site.ts';
+import { radiusOfArea } from '../api/geo.ts';
+import { useSite } from '../api/site.ts';
 import { Facts } from '../parts/Facts.tsx';
-import { radiusOfArea } from '../parts/geo.ts';
 import { Link } from '../parts/Link.tsx';
 import { MapFrame } from '../parts/MapFrame.tsx';
 import { Page } from '../parts/Page.tsx';

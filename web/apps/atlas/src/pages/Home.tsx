@@ -3,13 +3,13 @@ import { useQuery } from '@tanstack/react-query';
 
 import { countsQuery, largestQuery } from '../api/cities.ts';
 import { type CountryEntry, countriesQuery, countryName } from '../api/countries.ts';
-import { useSite } from '../app/site.ts';
+import { useSite } from '../api/site.ts';
 import { FailureState } from '../parts/Failure.tsx';
 import { Link } from '../parts/Link.tsx';
 import { MapFrame } from '../parts/MapFrame.tsx';
 import { DocumentTitle, Heading } from '../parts/Page.tsx';
-import { SearchBox } from '../parts/SearchBox.tsx';
 import { regionNames, regionsOf } from '../parts/regions.ts';
+import { SearchBox } from '../parts/SearchBox.tsx';
 import { fill } from '../text/index.ts';
 import { useText } from '../text/useText.ts';
 import './Home.css';

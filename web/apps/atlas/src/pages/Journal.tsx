@@ -7,7 +7,7 @@ import { type City, citiesByIdQuery } from '../api/cities.ts';
 import { type CountryEntry, countriesQuery, countryName } from '../api/countries.ts';
 import { type Visit, journalQuery } from '../api/journal.ts';
 import { signIn, useLoggedIn } from '../api/member.ts';
-import { useSite } from '../app/site.ts';
+import { useSite } from '../api/site.ts';
 import { useLeaving } from '../parts/Account.tsx';
 import { FailureState } from '../parts/Failure.tsx';
 import { Link } from '../parts/Link.tsx';

@@ -2,7 +2,7 @@ import { useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 
 import { countriesQuery } from '../api/countries.ts';
-import { useSite } from '../app/site.ts';
+import { useSite } from '../api/site.ts';
 import { Page } from '../parts/Page.tsx';
 import { PlacesTable } from '../parts/PlacesTable.tsx';
 import { useText } from '../text/useText.ts';

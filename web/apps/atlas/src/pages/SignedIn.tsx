@@ -4,7 +4,7 @@ import { useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 
 import { signIn } from '../api/member.ts';
-import { useSite } from '../app/site.ts';
+import { useSite } from '../api/site.ts';
 import { useLeaving } from '../parts/Account.tsx';
 import { sentence } from '../parts/Failure.tsx';
 import { DocumentTitle } from '../parts/Page.tsx';

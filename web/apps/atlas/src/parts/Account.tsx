@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { memberQuery, signIn, signOut, useLoggedIn } from '../api/member.ts';
-import { useSite } from '../app/site.ts';
+import { useSite } from '../api/site.ts';
 import { fill } from '../text/index.ts';
 import { useText } from '../text/useText.ts';
 import { useAnnounce } from './Announcer.tsx';

@@ -3,7 +3,7 @@ import { Button, ErrorState } from '@stoa/ui';
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router';
 
 import { signIn } from '../api/member.ts';
-import { useSite } from '../app/site.ts';
+import { useSite } from '../api/site.ts';
 import { fill } from '../text/index.ts';
 import { type Spoken, useText } from '../text/useText.ts';
 import { Link } from './Link.tsx';

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 
-import { type Appearance, applyAppearance, recallAppearance, remember } from '../app/preferences.ts';
 import { type Language, languages } from '../text/index.ts';
 import { useText } from '../text/useText.ts';
 import { Link } from './Link.tsx';
+import { type Appearance, applyAppearance, recallAppearance, remember } from './preferences.ts';
 
 export function Footer() {
   const { t, language, setLanguage } = useText();

@@ -1,7 +1,7 @@
 import { Link as UiLink } from '@stoa/ui';
 import { Outlet, useRouterState } from '@tanstack/react-router';
 
-import { useSite } from '../app/site.ts';
+import { useSite } from '../api/site.ts';
 import { useText } from '../text/useText.ts';
 import { Account } from './Account.tsx';
 import { Footer } from './Footer.tsx';

@@ -1,7 +1,7 @@
 import { useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef } from 'react';
 
-import { useSite } from '../app/site.ts';
+import { useSite } from '../api/site.ts';
 import './Page.css';
 
 export interface PageProps {

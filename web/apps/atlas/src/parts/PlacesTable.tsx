@@ -4,10 +4,10 @@ import { useQuery } from '@tanstack/react-query';
 import { type LinkProps, useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 
+import type { PlacesSearch } from '../address/search.ts';
 import { type PlacesView, placesPerPage, placesQuery } from '../api/cities.ts';
 import { type CountryEntry, countryName } from '../api/countries.ts';
-import type { PlacesSearch } from '../app/routes.tsx';
-import { useSite } from '../app/site.ts';
+import { useSite } from '../api/site.ts';
 import { fill } from '../text/index.ts';
 import { useText } from '../text/useText.ts';
 import { useAnnounce } from './Announcer.tsx';

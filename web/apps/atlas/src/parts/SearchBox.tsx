@@ -6,7 +6,7 @@ import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 
 import { suggestQuery } from '../api/cities.ts';
 import { countriesQuery, countryName } from '../api/countries.ts';
-import { useSite } from '../app/site.ts';
+import { useSite } from '../api/site.ts';
 import { fill } from '../text/index.ts';
 import { fold } from '../text/fold.ts';
 import { useText } from '../text/useText.ts';

@@ -6,7 +6,7 @@ import { useEffect, useId, useRef, useState } from 'react';
 
 import type { City } from '../api/cities.ts';
 import { type Visit, type VisitText, addVisit, changeVisit, noteLength } from '../api/journal.ts';
-import { useSite } from '../app/site.ts';
+import { useSite } from '../api/site.ts';
 import { fill } from '../text/index.ts';
 import { useText } from '../text/useText.ts';
 import { useAnnounce } from './Announcer.tsx';

@@ -7,8 +7,8 @@ import type { GeometryCollection, Topology } from 'topojson-specification';
 import coarseUrl from 'world-atlas/countries-110m.json?url';
 import fineUrl from 'world-atlas/countries-50m.json?url';
 
+import type { Point } from '../api/geo.ts';
 import { numericCodes } from './numericCodes.ts';
-import type { Point } from './geo.ts';
 
 export interface Dot extends Point {
   readonly id: string;

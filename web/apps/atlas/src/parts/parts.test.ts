@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 
 import type { CountryEntry } from '../api/countries.ts';
+import { distance, radiusOfArea } from '../api/geo.ts';
 import { en } from '../text/en.ts';
-import { distance, radiusOfArea } from './geo.ts';
 import { kindName } from './kind.ts';
 import { matchCountries } from './matchCountries.ts';
 

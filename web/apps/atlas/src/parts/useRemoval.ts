@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { type Visit, removeVisit, restoreVisit } from '../api/journal.ts';
-import { useSite } from '../app/site.ts';
+import { useSite } from '../api/site.ts';
 import { fill } from '../text/index.ts';
 import { useText } from '../text/useText.ts';
 import { useAnnounce } from './Announcer.tsx';

@@ -3,7 +3,7 @@ import { type Client, StoaError } from '@stoa/client';
 import { QueryClient } from '@tanstack/react-query';
 import { createContext, useContext } from 'react';
 
-import type { Settings } from '../api/settings.ts';
+import type { Settings } from './settings.ts';
 
 export interface Site {
   readonly stoa: Client;

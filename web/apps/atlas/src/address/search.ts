@@ -29,6 +29,35 @@ export function page(raw: Raw): Found<'page', number> {
   return Number.isSafeInteger(value) && value > 1 && value <= 100_000 ? { page: value } : { page: undefined };
 }
 
+export interface CountriesSearch {
+  readonly region?: string | undefined;
+  readonly q?: string | undefined;
+  readonly sort?: 'area' | 'capital' | undefined;
+  readonly order?: 'desc' | undefined;
+}
+
+export const countriesSearch = (raw: Raw): CountriesSearch => ({
+  ...text('region', raw),
+  ...text('q', raw),
+  ...choice('sort', raw, ['area', 'capital']),
+  ...choice('order', raw, ['desc']),
+});
+
+/** A table of places: most populous first unless the address says otherwise. */
+export interface PlacesSearch {
+  readonly q?: string | undefined;
+  readonly sort?: 'name' | undefined;
+  readonly order?: 'asc' | 'desc' | undefined;
+  readonly page?: number | undefined;
+}
+
+export const placesSearch = (raw: Raw): PlacesSearch => ({
+  ...text('q', raw),
+  ...choice('sort', raw, ['name']),
+  ...choice('order', raw, ['asc', 'desc']),
+  ...page(raw),
+});
+
 /** The search without these members; the way to write "not set" into an address. */
 export function without<Search extends object, Name extends keyof Search>(
   search: Search,
