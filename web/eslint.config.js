@@ -2,22 +2,7 @@ import js from '@eslint/js';
 import globals from 'globals';
 import hooks from 'eslint-plugin-react-hooks';
 import ts from 'typescript-eslint';
-
-/* Imports go one way: api <- client <- apps, ui <- apps. An app never imports another app, and nobody
- * reaches into the insides of a package by a relative path. */
-const scope = {
-  everything: ['@stoa/*', '@stoa/*/**'],
-  apps: ['@stoa/account', '@stoa/account/**', '@stoa/atlas', '@stoa/atlas/**', '@stoa/studio', '@stoa/studio/**'],
-  client: ['@stoa/client', '@stoa/client/**'],
-  ui: ['@stoa/ui', '@stoa/ui/**'],
-};
-const outside = {
-  regex: '^(\\.\\./)+(packages|apps)/|^(\\.\\./){2,}(api|client|ui|account|atlas|studio)/',
-  message: 'Import another package by its name, not by its path.',
-};
-const mayNotImport = (group, message) => ({
-  'no-restricted-imports': ['error', { patterns: [{ group, message }, outside] }],
-});
+import { arrows } from './scripts/arrows.mjs';
 
 export default ts.config(
   { ignores: ['**/dist/**', '**/node_modules/**', 'packages/api/src/flow.ts'] },
@@ -44,14 +29,31 @@ export default ts.config(
     languageOptions: { globals: { ...globals.node } },
     rules: { 'no-console': 'off' },
   },
+  { files: ['apps/**', 'packages/**'], plugins: { arrows }, rules: { 'arrows/allowed': 'error' } },
   {
-    files: ['packages/api/**'],
-    rules: mayNotImport(scope.everything, 'api imports no other package of this workspace.'),
+    files: ['apps/**'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: [
+            {
+              name: '@tanstack/react-router',
+              importNames: ['Link'],
+              message: 'The link of the kit navigates too: parts/Link.tsx.',
+            },
+          ],
+        },
+      ],
+      'no-restricted-syntax': [
+        'error',
+        { selector: "JSXOpeningElement[name.name='a']", message: 'Use the Link of @stoa/ui, or that of the router.' },
+      ],
+    },
   },
-  { files: ['packages/client/**'], rules: mayNotImport([...scope.apps, ...scope.ui], 'client may import api only.') },
   {
-    files: ['packages/ui/**'],
-    rules: mayNotImport(scope.everything, 'ui imports no other package of this workspace.'),
+    files: ['apps/account/src/**'],
+    ignores: ['apps/account/src/api/request.ts'],
+    rules: { 'no-restricted-globals': ['error', { name: 'fetch', message: 'Ask the server with `request` of api/.' }] },
   },
-  { files: ['apps/**'], rules: mayNotImport(scope.apps, 'Apps do not import each other.') },
 );

@@ -1,5 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  test: { projects: ['packages/*', 'apps/*'], passWithNoTests: true },
+  test: {
+    projects: ['packages/*', 'apps/*', { test: { name: 'scripts', include: ['scripts/*.test.mjs'] } }],
+    passWithNoTests: true,
+  },
 });
