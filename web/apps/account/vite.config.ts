@@ -1,9 +1,10 @@
+import { texts } from '@stoa/text/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   base: '/account/',
-  plugins: [react()],
+  plugins: [react(), texts()],
   build: {
     // light-dark() is kept as it is.
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],

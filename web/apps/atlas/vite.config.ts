@@ -1,3 +1,4 @@
+import { texts } from '@stoa/text/vite';
 import react from '@vitejs/plugin-react';
 import { defaultClientConditions, defineConfig } from 'vite';
 
@@ -6,7 +7,7 @@ const server = process.env['STOA_URL'] ?? 'http://localhost:4400';
 
 export default defineConfig({
   base: '/',
-  plugins: [react()],
+  plugins: [react(), texts()],
   resolve: { conditions: ['stoa-source', ...defaultClientConditions] },
   server: {
     port: 4401,

@@ -1,3 +1,7 @@
+import { texts } from '@stoa/text/vite';
 import { defineConfig } from 'vitest/config';
 
-export default defineConfig({ test: { name: 'atlas', include: ['src/**/*.test.{ts,tsx}', 'demo/**/*.test.mjs'] } });
+export default defineConfig({
+  plugins: [texts()],
+  test: { name: 'atlas', include: ['src/**/*.test.{ts,tsx}', 'demo/**/*.test.mjs'] },
+});

@@ -8,8 +8,7 @@ import { AddressPage, FailurePage, RefusalPage } from './page/FailurePage.tsx';
 import { Shell } from './page/Shell.tsx';
 import { TextProvider } from './page/text.ts';
 import { StepPage, WaysOut } from './steps/StepPage.tsx';
-import type { Catalogue } from './text/catalogue.ts';
-import { loadCatalogue, pickLanguage, rememberLanguage } from './text/languages.ts';
+import { type Catalogue, loadCatalogue, pickLanguage, rememberLanguage } from './text/languages.ts';
 
 /** Few people open it; the others need not load it. */
 const ApprovalPage = lazy(() => import('./page/ApprovalPage.tsx').then((it) => ({ default: it.ApprovalPage })));

@@ -74,7 +74,10 @@ export function ApprovalPage({ token, language, onSite }: ApprovalPageProps) {
   }
   const { value: request } = answer;
   if (request.state !== 'PENDING') {
-    const title = request.state === 'APPROVED' ? text.approvedTitle(request.name) : text.declinedTitle(request.name);
+    const title =
+      request.state === 'APPROVED'
+        ? text.approvedTitle({ name: request.name })
+        : text.declinedTitle({ name: request.name });
     return (
       <div role="status">
         <StepHead title={title} site={request.siteName}>
@@ -97,11 +100,11 @@ export function ApprovalPage({ token, language, onSite }: ApprovalPageProps) {
   return (
     <>
       {declines ? (
-        <StepHead title={text.declineTitle(request.name)} site={request.siteName}>
+        <StepHead title={text.declineTitle({ name: request.name })} site={request.siteName}>
           {text.declineText}
         </StepHead>
       ) : (
-        <StepHead title={text.approveTitle(request.name, request.siteName)} site={request.siteName} />
+        <StepHead title={text.approveTitle({ name: request.name, site: request.siteName })} site={request.siteName} />
       )}
       <div className="step-stack">
         <Who request={request} language={language} />
@@ -174,7 +177,7 @@ function Who({ request, language }: { request: ApprovalRequest; language: string
       <p>
         <bdi>{request.email}</bdi>
       </p>
-      <p>{text.approveSince(when)}</p>
+      <p>{text.approveSince({ date: when })}</p>
       {!request.emailVerified && <Callout tone="warn">{text.approveUnproven}</Callout>}
     </>
   );

@@ -70,7 +70,7 @@ export function FailurePage({ failure, start, onRetry }: { failure: Failure; sta
       return (
         <MessagePage title={text.brokenTitle} action={retry}>
           <p>{text.brokenText}</p>
-          {failure.requestId !== null && <p className="step-reference">{text.requestId(failure.requestId)}</p>}
+          {failure.requestId !== null && <p className="step-reference">{text.requestId({ id: failure.requestId })}</p>}
         </MessagePage>
       );
   }

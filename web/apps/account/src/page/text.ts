@@ -1,6 +1,6 @@
 /** The catalogue in use, for every part of the page. */
 import { createContext, useContext } from 'react';
-import type { Catalogue } from '../text/catalogue.ts';
+import type { Catalogue } from '../text/languages.ts';
 
 const TextContext = createContext<Catalogue | null>(null);
 export const TextProvider = TextContext.Provider;

@@ -14,9 +14,9 @@ export function AwaitApproval({ view, step, flow }: StepProps<'AWAIT_APPROVAL'>)
   return (
     <>
       <StepHead title={text.approvalTitle} site={site}>
-        {text.approvalText(site)}
+        {text.approvalText({ site })}
       </StepHead>
-      <Callout tone="good">{text.approvalMail(step.emailHint)}</Callout>
+      <Callout tone="good">{text.approvalMail({ where: step.emailHint })}</Callout>
     </>
   );
 }

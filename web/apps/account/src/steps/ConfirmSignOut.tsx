@@ -11,8 +11,8 @@ export function ConfirmSignOut({ view, step, flow }: StepProps<'CONFIRM_SIGN_OUT
   const { summary } = problemsFor(view, text, [], {});
   return (
     <>
-      <StepHead title={text.signOutTitle(site)} site={site}>
-        {step.displayName != null ? text.signedInAs(step.displayName) : text.signOutText}
+      <StepHead title={text.signOutTitle({ site })} site={site}>
+        {step.displayName != null ? text.signedInAs({ name: step.displayName }) : text.signOutText}
       </StepHead>
       <div className="step-stack">
         <ProblemSummary title={text.problemsTitle} problems={summary} round={flow.round} />

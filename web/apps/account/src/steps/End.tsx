@@ -71,7 +71,7 @@ export function Done({ view, step, flow }: StepProps<'DONE'>) {
           home != null &&
           isSafeUrl(home) && (
             <Link href={home} variant="button">
-              {text.goToSite(site)}
+              {text.goToSite({ site })}
             </Link>
           )
         )}

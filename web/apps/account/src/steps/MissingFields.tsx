@@ -12,7 +12,7 @@ export function MissingFields({ view, step, flow }: StepProps<'MISSING_FIELDS'>)
   return (
     <>
       <StepHead title={text.missingTitle} site={site}>
-        {text.missingText(site)}
+        {text.missingText({ site })}
       </StepHead>
       <StepForm
         view={view}

@@ -16,7 +16,11 @@ export function NewPassword({ view, step, flow }: StepProps<'NEW_PASSWORD'>) {
   return (
     <>
       <StepHead title={setup ? text.ownerSetupTitle : text.newPasswordTitle} site={site}>
-        {setup ? text.ownerSetupText(site) : step.emailHint != null ? text.passwordFor(step.emailHint) : null}
+        {setup
+          ? text.ownerSetupText({ site })
+          : step.emailHint != null
+            ? text.passwordFor({ account: step.emailHint })
+            : null}
       </StepHead>
       <StepForm
         view={view}
@@ -31,7 +35,9 @@ export function NewPassword({ view, step, flow }: StepProps<'NEW_PASSWORD'>) {
       >
         {(errorAt) => (
           <>
-            {setup && step.emailHint != null && <p className="step-quiet">{text.passwordFor(step.emailHint)}</p>}
+            {setup && step.emailHint != null && (
+              <p className="step-quiet">{text.passwordFor({ account: step.emailHint })}</p>
+            )}
             <PasswordField
               label={setup ? text.choosePassword : text.newPassword}
               name="password"
@@ -39,7 +45,7 @@ export function NewPassword({ view, step, flow }: StepProps<'NEW_PASSWORD'>) {
               isRequired
               showLabel={text.showPassword}
               hideLabel={text.hidePassword}
-              help={text.passwordLength(least)}
+              help={text.passwordLength({ n: least })}
               value={password}
               onChange={setPassword}
               error={errorAt('password')}

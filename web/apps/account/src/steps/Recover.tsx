@@ -49,7 +49,7 @@ export function RecoverSent({ view, step, flow }: StepProps<'RECOVER_SENT'>) {
   return (
     <>
       <StepHead title={text.recoverSentTitle} site={siteName(view, text)}>
-        {text.recoverSentText(step.emailHint)}
+        {text.recoverSentText({ where: step.emailHint })}
       </StepHead>
       <div className="step-stack">
         <ProblemSummary title={text.problemsTitle} problems={summary} round={flow.round} />

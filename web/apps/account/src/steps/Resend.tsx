@@ -11,7 +11,7 @@ export function Resend({ flow, afterSeconds }: { flow: Flow; afterSeconds: numbe
 function Wait({ flow, seconds }: { flow: Flow; seconds: number }) {
   const text = useText();
   const left = useCountdown(seconds);
-  if (left > 0) return <span className="step-quiet">{text.resendIn(clock(left))}</span>;
+  if (left > 0) return <span className="step-quiet">{text.resendIn({ time: clock(left) })}</span>;
   return (
     <Button
       variant="link"

@@ -15,7 +15,7 @@ export function SignIn({ view, step, flow }: StepProps<'SIGN_IN'>) {
   const [password, setPassword] = useState('');
   return (
     <>
-      <StepHead title={owner ? text.ownerSignInTitle(site) : text.signInTitle(site)} site={site}>
+      <StepHead title={owner ? text.ownerSignInTitle({ site }) : text.signInTitle({ site })} site={site}>
         {owner ? text.ownerSignInText : null}
       </StepHead>
       <StepForm

@@ -20,7 +20,7 @@ export function SignUp({ view, step, flow }: StepProps<'SIGN_UP'>) {
   return (
     <>
       <StepHead title={setup ? text.ownerFirstTitle : text.signUpTitle} site={site}>
-        {setup ? text.ownerSetupText(site) : text.signUpText(site)}
+        {setup ? text.ownerSetupText({ site }) : text.signUpText({ site })}
       </StepHead>
       <StepForm
         view={view}
@@ -47,7 +47,7 @@ export function SignUp({ view, step, flow }: StepProps<'SIGN_UP'>) {
               showLabel={text.showPassword}
               hideLabel={text.hidePassword}
               isRequired
-              help={text.passwordLength(least)}
+              help={text.passwordLength({ n: least })}
               value={password}
               onChange={setPassword}
               error={errorAt('password')}

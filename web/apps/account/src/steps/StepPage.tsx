@@ -148,7 +148,7 @@ function FailureNote({ failure, flow }: { failure: Failure; flow: Flow }) {
       return (
         <Callout tone="bad" announce="alert" title={text.brokenTitle}>
           <p>{text.brokenText}</p>
-          {failure.requestId !== null && <p className="step-reference">{text.requestId(failure.requestId)}</p>}
+          {failure.requestId !== null && <p className="step-reference">{text.requestId({ id: failure.requestId })}</p>}
           <p>
             <Button variant="link" onPress={flow.refresh}>
               {text.tryAgain}
@@ -186,7 +186,7 @@ export function WaysOut({ view, flow }: { view: FlowView; flow: Flow }) {
             flow.send({ type: 'CANCEL' });
           }}
         >
-          {text.returnTo(siteName(view, text))}
+          {text.returnTo({ site: siteName(view, text) })}
         </Button>
       )}
     </div>

@@ -21,7 +21,7 @@ export function VerifyEmail({ view, step, flow }: StepProps<'VERIFY_EMAIL'>) {
   return (
     <>
       <StepHead title={text.verifyTitle} site={siteName(view, text)}>
-        {text.codeSentTo(step.emailHint)}
+        {text.codeSentTo({ where: step.emailHint })}
       </StepHead>
       <StepForm
         view={view}
@@ -35,7 +35,7 @@ export function VerifyEmail({ view, step, flow }: StepProps<'VERIFY_EMAIL'>) {
       >
         {(errorAt) => (
           <CodeField
-            label={text.codeDigits(LENGTH)}
+            label={text.codeDigits({ n: LENGTH })}
             name="code"
             length={LENGTH}
             value={code}

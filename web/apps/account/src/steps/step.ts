@@ -2,7 +2,7 @@
 import type { FlowView, Problem, ProfileInput, Step } from '@stoa/api';
 import type { SummaryProblem } from '@stoa/ui/Form';
 import type { Flow } from '../flow/useFlow.ts';
-import type { Catalogue } from '../text/catalogue.ts';
+import type { Catalogue } from '../text/languages.ts';
 import { problemText } from '../text/problems.ts';
 
 export type StepOf<Type extends Step['type']> = Extract<Step, { type: Type }>;

@@ -3,8 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { App } from '../App.tsx';
 import { routeOf } from '../flow/route.ts';
-import en from '../text/en.ts';
-import { expectAccessible } from './page.tsx';
+import { en, expectAccessible } from './page.tsx';
 
 const PENDING = {
   siteName: 'Atlas',

@@ -5,7 +5,9 @@ import axe from 'axe-core';
 import { expect, vi } from 'vitest';
 import type { FlowInput, FlowView } from '@stoa/api';
 import { App } from '../App.tsx';
-import en from '../text/en.ts';
+import { loadCatalogue } from '../text/languages.ts';
+
+export const en = await loadCatalogue('en');
 
 export type Reply = FlowView | { status: number; body: unknown } | 'no answer' | 'never';
 export interface Sent {

@@ -1,22 +1,7 @@
-import type { Catalogue } from './catalogue.ts';
+import type { Translation } from '@stoa/text';
+import type en from './en.ts';
 
-/** Arabic counts in six forms; these are the ones a length can take. */
-const characters = (n: number): string => {
-  switch (new Intl.PluralRules('ar').select(n)) {
-    case 'one':
-      return 'حرف واحد';
-    case 'two':
-      return 'حرفين';
-    case 'few':
-      return `${n} أحرف`;
-    case 'many':
-      return `${n} حرفًا`;
-    default:
-      return `${n} حرف`;
-  }
-};
-
-const ar: Catalogue = {
+export default {
   dir: 'rtl',
 
   loading: 'جارٍ التحميل',
@@ -28,68 +13,68 @@ const ar: Catalogue = {
   showPassword: 'إظهار كلمة المرور',
   hidePassword: 'إخفاء كلمة المرور',
   problemsTitle: 'يرجى مراجعة ما يلي',
-  returnTo: (site) => `العودة إلى ${site}`,
+  returnTo: 'العودة إلى {site}',
   thisSite: 'هذا الموقع',
 
   email: 'البريد الإلكتروني',
   password: 'كلمة المرور',
   newPassword: 'كلمة المرور الجديدة',
   choosePassword: 'كلمة المرور',
-  passwordLength: (n) => `${characters(n)} على الأقل. بضع كلمات لا رابط بينها خيار جيد.`,
+  passwordLength:
+    '{n, plural, zero {# حرف} one {حرف واحد} two {حرفين} few {# أحرف} many {# حرفًا} other {# حرف}} على الأقل. بضع كلمات لا رابط بينها خيار جيد.',
   firstName: 'الاسم الأول',
   lastName: 'اسم العائلة',
   nickname: 'اللقب',
 
-  signInTitle: (site) => `تسجيل الدخول إلى ${site}`,
+  signInTitle: 'تسجيل الدخول إلى {site}',
   signIn: 'تسجيل الدخول',
   forgot: 'هل نسيت كلمة المرور؟',
   noAccount: 'زائر جديد؟',
   createAccount: 'إنشاء حساب',
 
-  ownerSignInTitle: (site) => `تسجيل الدخول لإدارة ${site}`,
+  ownerSignInTitle: 'تسجيل الدخول لإدارة {site}',
   ownerSignInText: 'للمالكين والمحررين.',
 
   signUpTitle: 'إنشاء حسابك',
-  signUpText: (site) => `حساب واحد لكل ما في ${site}.`,
+  signUpText: 'حساب واحد لكل ما في {site}.',
   signUp: 'إنشاء الحساب',
   haveAccount: 'لديك حساب؟',
 
   verifyTitle: 'تحقق من بريدك',
-  codeSentTo: (where) => `أرسلنا رمزًا من 6 أرقام إلى \u2068${where}\u2069. اكتبه أو الصقه هنا.`,
-  codeDigits: (n) => `رمز من ${n} أرقام`,
+  codeSentTo: 'أرسلنا رمزًا من 6 أرقام إلى \u2068{where}\u2069. اكتبه أو الصقه هنا.',
+  codeDigits: 'رمز من {n, plural, zero {# رقم} one {رقم واحد} two {رقمين} few {# أرقام} many {# رقمًا} other {# رقم}}',
   verify: 'تحقق',
   resend: 'إرسال رمز جديد',
-  resendIn: (time) => `يمكنك طلب رمز جديد بعد \u2068${time}\u2069`,
+  resendIn: 'يمكنك طلب رمز جديد بعد \u2068{time}\u2069',
   resent: 'رمز جديد في الطريق إليك.',
   spamHint: 'لم يصل شيء؟ انظر في مجلد الرسائل غير المرغوب فيها أيضًا.',
 
   approvalTitle: 'أوشكت على الانتهاء',
-  approvalText: (site) => `أُنشئ حسابك. يوافق القائمون على ${site} على كل عضو جديد، وبعدها يمكنك تسجيل الدخول.`,
-  approvalMail: (where) => `حسابك: \u2068${where}\u2069`,
+  approvalText: 'أُنشئ حسابك. يوافق القائمون على {site} على كل عضو جديد، وبعدها يمكنك تسجيل الدخول.',
+  approvalMail: 'حسابك: \u2068{where}\u2069',
 
-  approveTitle: (name, site) => `${name} يطلب الانضمام إلى ${site}`,
-  approveSince: (date) => `أُنشئ الحساب في ${date}`,
+  approveTitle: '{name} يطلب الانضمام إلى {site}',
+  approveSince: 'أُنشئ الحساب في {date}',
   approveUnproven: 'لم يتم تأكيد هذا العنوان بعد.',
   approve: 'موافقة',
   decline: 'رفض',
-  declineTitle: (name) => `هل تريد رفض ${name}؟`,
+  declineTitle: 'هل تريد رفض {name}؟',
   declineText: 'سيُبلَّغ بذلك ولن يتمكن من تسجيل الدخول ما لم تغيّر رأيك لاحقًا.',
-  approvedTitle: (name) => `يمكن لـ ${name} تسجيل الدخول الآن`,
-  declinedTitle: (name) => `تم رفض ${name}`,
+  approvedTitle: 'يمكن لـ {name} تسجيل الدخول الآن',
+  declinedTitle: 'تم رفض {name}',
   approveTold: 'ستصله رسالة بذلك. يمكنك إغلاق هذه الصفحة.',
   approveGoneTitle: 'لم يعد هناك ما يُقرَّر',
   approveGoneText: 'تمت الإجابة عن الطلب، أو أن الرابط قديم جدًا، أو أنه ليس لك.',
 
   missingTitle: 'بعض التفاصيل الإضافية',
-  missingText: (site) => `يحتاج ${site} إليها قبل المتابعة.`,
+  missingText: 'يحتاج {site} إليها قبل المتابعة.',
   save: 'حفظ ومتابعة',
 
   recoverTitle: 'إعادة تعيين كلمة المرور',
   recoverText: 'أدخل عنوان حسابك، وسنرسل إليك رابطًا لاختيار كلمة مرور جديدة.',
   recover: 'إرسال الرابط',
   recoverSentTitle: 'تحقق من بريدك',
-  recoverSentText: (where) =>
-    `إن كان هناك حساب للعنوان \u2068${where}\u2069 فالرابط في الطريق. يعمل مرة واحدة ولوقت قصير.`,
+  recoverSentText: 'إن كان هناك حساب للعنوان \u2068{where}\u2069 فالرابط في الطريق. يعمل مرة واحدة ولوقت قصير.',
   resentLink: 'أُرسل مرة أخرى.',
   recoverAgain: 'إرسال مرة أخرى',
   backToSignIn: 'العودة إلى تسجيل الدخول',
@@ -97,12 +82,12 @@ const ar: Catalogue = {
   newPasswordTitle: 'اختر كلمة مرور جديدة',
   ownerSetupTitle: 'أهلًا بك. اختر كلمة مرورك',
   ownerFirstTitle: 'أهلًا بك. اختر بيانات دخولك',
-  ownerSetupText: (site) => `لقد دُعيت إلى إدارة ${site}. ستسجّل الدخول بكلمة المرور هذه.`,
-  passwordFor: (account) => `للحساب \u2068${account}\u2069`,
+  ownerSetupText: 'لقد دُعيت إلى إدارة {site}. ستسجّل الدخول بكلمة المرور هذه.',
+  passwordFor: 'للحساب \u2068{account}\u2069',
   savePassword: 'حفظ كلمة المرور',
 
-  signOutTitle: (site) => `تسجيل الخروج من ${site}؟`,
-  signedInAs: (name) => `أنت مسجّل الدخول باسم ${name}.`,
+  signOutTitle: 'تسجيل الخروج من {site}؟',
+  signedInAs: 'أنت مسجّل الدخول باسم {name}.',
   signOutText: 'يمكنك تسجيل الدخول مجددًا في أي وقت.',
   signOut: 'تسجيل الخروج',
   stay: 'البقاء',
@@ -125,7 +110,7 @@ const ar: Catalogue = {
     PASSWORD_CHANGED: 'استخدم كلمة المرور الجديدة من الآن. تم تسجيل خروجك من كل مكان آخر.',
     OWNER_READY: 'حُفظت كلمة مرورك وتم تسجيل دخولك.',
   },
-  goToSite: (site) => `الذهاب إلى ${site}`,
+  goToSite: 'الذهاب إلى {site}',
 
   failedTitle: 'لا يمكن المتابعة',
   expiredTitle: 'انتهت صلاحية هذه الصفحة',
@@ -136,7 +121,7 @@ const ar: Catalogue = {
   offlineText: 'لم يرد الخادم. لم يضِع شيء: تحقق من الاتصال وحاول مرة أخرى.',
   brokenTitle: 'حدث خطأ ما',
   brokenText: 'الخطأ من جانبنا. لم يضِع شيء؛ يرجى المحاولة بعد لحظات.',
-  requestId: (id) => `المرجع: \u2068${id}\u2069`,
+  requestId: 'المرجع: \u2068{id}\u2069',
   unknownPageTitle: 'لا شيء هنا',
   unknownPageText: 'هذا العنوان لا يقود إلى شيء. ربما أردت تسجيل الدخول.',
 
@@ -145,7 +130,8 @@ const ar: Catalogue = {
     credentials: 'البريد الإلكتروني أو كلمة المرور غير صحيحة.',
     email: 'لا يبدو هذا عنوان بريد إلكتروني.',
     emailTaken: 'هناك حساب بهذا العنوان. سجّل الدخول أو أعد تعيين كلمة المرور.',
-    passwordShort: (n) => `استخدم ${characters(n)} على الأقل.`,
+    passwordShort:
+      'استخدم {n, plural, zero {# حرف} one {حرف واحد} two {حرفين} few {# أحرف} many {# حرفًا} other {# حرف}} على الأقل.',
     passwordLong: 'كلمة المرور هذه طويلة جدًا.',
     passwordCommon: 'كلمة المرور هذه معروفة جدًا. اختر غيرها.',
     passwordReset: 'يجب إعادة تعيين كلمة المرور أولًا.',
@@ -162,6 +148,4 @@ const ar: Catalogue = {
     address: 'العنوان الذي أوصلك إلى هنا غير مكتمل. عد إلى الموقع وحاول مجددًا من هناك.',
     site: 'لا يوجد موقع على هذا العنوان.',
   },
-};
-
-export default ar;
+} satisfies Translation<typeof en>;

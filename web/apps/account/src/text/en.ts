@@ -1,6 +1,9 @@
-/** English: the language that every other file is checked against. Arguments are functions, so that word order is free. */
-const en = {
-  dir: 'ltr' as 'ltr' | 'rtl',
+/**
+ * The texts of the account pages in English, as ICU messages. Another language is one file beside this one, named by its
+ * BCP 47 tag, which the build compares with this one.
+ */
+export default {
+  dir: 'ltr',
 
   loading: 'Loading',
   language: 'Language',
@@ -11,69 +14,69 @@ const en = {
   showPassword: 'Show password',
   hidePassword: 'Hide password',
   problemsTitle: 'Please check this',
-  returnTo: (site: string) => `Back to ${site}`,
+  returnTo: 'Back to {site}',
   thisSite: 'this site',
 
   email: 'Email',
   password: 'Password',
   newPassword: 'New password',
   choosePassword: 'Password',
-  passwordLength: (n: number) => `At least ${n} characters. A few unrelated words work well.`,
+  passwordLength: 'At least {n, plural, one {# character} other {# characters}}. A few unrelated words work well.',
   firstName: 'First name',
   lastName: 'Last name',
   nickname: 'Nickname',
 
-  signInTitle: (site: string) => `Sign in to ${site}`,
+  signInTitle: 'Sign in to {site}',
   signIn: 'Sign in',
   forgot: 'Forgot your password?',
   noAccount: 'New here?',
   createAccount: 'Create an account',
 
-  ownerSignInTitle: (site: string) => `Sign in to run ${site}`,
+  ownerSignInTitle: 'Sign in to run {site}',
   ownerSignInText: 'For owners and editors.',
 
   signUpTitle: 'Create your account',
-  signUpText: (site: string) => `One account for everything on ${site}.`,
+  signUpText: 'One account for everything on {site}.',
   signUp: 'Create account',
   haveAccount: 'Already have an account?',
 
   verifyTitle: 'Check your email',
-  codeSentTo: (where: string) => `We sent a 6-digit code to ${where}. Type or paste it here.`,
-  codeDigits: (n: number) => `${n}-digit code`,
+  codeSentTo: 'We sent a 6-digit code to {where}. Type or paste it here.',
+  codeDigits: '{n, number}-digit code',
   verify: 'Verify',
   resend: 'Send a new code',
-  resendIn: (time: string) => `You can ask for a new code in ${time}`,
+  resendIn: 'You can ask for a new code in {time}',
   resent: 'A new code is on its way.',
   spamHint: 'Nothing there? Look in the spam folder too.',
 
   approvalTitle: 'Almost there',
-  approvalText: (site: string) =>
-    `Your account was created. The people who run ${site} approve every new member; you can sign in once they have.`,
-  approvalMail: (where: string) => `Your account: ${where}`,
+  approvalText:
+    'Your account was created. The people who run {site} approve every new member; you can sign in once they have.',
+  approvalMail: 'Your account: {where}',
 
-  approveTitle: (name: string, site: string) => `${name} asks to join ${site}`,
-  approveSince: (date: string) => `Made an account on ${date}`,
+  approveTitle: '{name} asks to join {site}',
+  approveSince: 'Made an account on {date}',
   approveUnproven: 'They have not confirmed this address yet.',
   approve: 'Approve',
   decline: 'Decline',
-  declineTitle: (name: string) => `Decline ${name}?`,
+  declineTitle: 'Decline {name}?',
   declineText: 'They will be told, and can not sign in unless you change your mind later.',
-  approvedTitle: (name: string) => `${name} can sign in now`,
-  declinedTitle: (name: string) => `${name} was declined`,
+  approvedTitle: '{name} can sign in now',
+  declinedTitle: '{name} was declined',
   approveTold: 'They get a message about it. You can close this page.',
   approveGoneTitle: 'There is nothing left to decide',
   approveGoneText: 'The request was answered, the link is too old, or it is not yours.',
 
   missingTitle: 'A few more details',
-  missingText: (site: string) => `${site} needs these before you go on.`,
+  missingText: '{site} needs these before you go on.',
   save: 'Save and continue',
 
   recoverTitle: 'Reset your password',
   recoverText: 'Enter the address of your account. We will send you a link to choose a new password.',
   recover: 'Send the link',
   recoverSentTitle: 'Check your email',
-  recoverSentText: (where: string) =>
-    `If there is an account for ${where}, a link is on its way. It works once and only for a short while.`,
+  recoverSentText:
+    'If there is an account for {where}, a link is on its way. It works once and only for a short while.',
   resentLink: 'Sent once more.',
   recoverAgain: 'Send it again',
   backToSignIn: 'Back to sign-in',
@@ -81,12 +84,12 @@ const en = {
   newPasswordTitle: 'Choose a new password',
   ownerSetupTitle: 'Welcome. Choose your password',
   ownerFirstTitle: 'Welcome. Choose how you sign in',
-  ownerSetupText: (site: string) => `You were invited to run ${site}. You will sign in with this password.`,
-  passwordFor: (account: string) => `For ${account}`,
+  ownerSetupText: 'You were invited to run {site}. You will sign in with this password.',
+  passwordFor: 'For {account}',
   savePassword: 'Save password',
 
-  signOutTitle: (site: string) => `Sign out of ${site}?`,
-  signedInAs: (name: string) => `You are signed in as ${name}.`,
+  signOutTitle: 'Sign out of {site}?',
+  signedInAs: 'You are signed in as {name}.',
   signOutText: 'You can sign in again at any time.',
   signOut: 'Sign out',
   stay: 'Stay signed in',
@@ -109,7 +112,7 @@ const en = {
     PASSWORD_CHANGED: 'Use the new password from now on. You were signed out everywhere else.',
     OWNER_READY: 'Your password is set and you are signed in.',
   },
-  goToSite: (site: string) => `Go to ${site}`,
+  goToSite: 'Go to {site}',
 
   failedTitle: 'This cannot go on',
   expiredTitle: 'This page has expired',
@@ -120,7 +123,7 @@ const en = {
   offlineText: 'The server did not answer. Nothing was lost: check your connection and try again.',
   brokenTitle: 'Something went wrong',
   brokenText: 'This is our fault, not yours. Nothing was lost; please try again in a moment.',
-  requestId: (id: string) => `Reference: ${id}`,
+  requestId: 'Reference: {id}',
   unknownPageTitle: 'There is nothing here',
   unknownPageText: 'This address leads nowhere. Perhaps you wanted to sign in.',
 
@@ -129,7 +132,7 @@ const en = {
     credentials: 'The email or password does not match.',
     email: 'This does not look like an email address.',
     emailTaken: 'There is an account with this email already. Sign in instead, or reset your password.',
-    passwordShort: (n: number) => `Please use at least ${n} characters.`,
+    passwordShort: 'Please use at least {n, plural, one {# character} other {# characters}}.',
     passwordLong: 'This password is too long.',
     passwordCommon: 'This password is too well known. Please choose another.',
     passwordReset: 'This password has to be reset first.',
@@ -146,6 +149,4 @@ const en = {
     address: 'The address that led here is not complete. Go back to the site and try again from there.',
     site: 'There is no site at this address.',
   },
-};
-
-export default en;
+} as const;

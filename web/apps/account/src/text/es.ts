@@ -1,6 +1,7 @@
-import type { Catalogue } from './catalogue.ts';
+import type { Translation } from '@stoa/text';
+import type en from './en.ts';
 
-const es: Catalogue = {
+export default {
   dir: 'ltr',
 
   loading: 'Cargando',
@@ -12,69 +13,69 @@ const es: Catalogue = {
   showPassword: 'Mostrar la contraseña',
   hidePassword: 'Ocultar la contraseña',
   problemsTitle: 'Revisa esto',
-  returnTo: (site) => `Volver a ${site}`,
+  returnTo: 'Volver a {site}',
   thisSite: 'este sitio',
 
   email: 'Correo electrónico',
   password: 'Contraseña',
   newPassword: 'Contraseña nueva',
   choosePassword: 'Contraseña',
-  passwordLength: (n) => `Al menos ${n} caracteres. Unas cuantas palabras sin relación van bien.`,
+  passwordLength:
+    'Al menos {n, plural, one {# carácter} many {# de caracteres} other {# caracteres}}. Unas cuantas palabras sin relación van bien.',
   firstName: 'Nombre',
   lastName: 'Apellidos',
   nickname: 'Apodo',
 
-  signInTitle: (site) => `Inicia sesión en ${site}`,
+  signInTitle: 'Inicia sesión en {site}',
   signIn: 'Iniciar sesión',
   forgot: '¿Olvidaste la contraseña?',
   noAccount: '¿Primera vez aquí?',
   createAccount: 'Crear una cuenta',
 
-  ownerSignInTitle: (site) => `Inicia sesión para llevar ${site}`,
+  ownerSignInTitle: 'Inicia sesión para llevar {site}',
   ownerSignInText: 'Para propietarios y editores.',
 
   signUpTitle: 'Crea tu cuenta',
-  signUpText: (site) => `Una sola cuenta para todo ${site}.`,
+  signUpText: 'Una sola cuenta para todo {site}.',
   signUp: 'Crear cuenta',
   haveAccount: '¿Ya tienes una cuenta?',
 
   verifyTitle: 'Mira tu correo',
-  codeSentTo: (where) => `Enviamos un código de 6 cifras a ${where}. Escríbelo o pégalo aquí.`,
-  codeDigits: (n) => `Código de ${n} cifras`,
+  codeSentTo: 'Enviamos un código de 6 cifras a {where}. Escríbelo o pégalo aquí.',
+  codeDigits: 'Código de {n, plural, one {# cifra} many {# de cifras} other {# cifras}}',
   verify: 'Verificar',
   resend: 'Enviar otro código',
-  resendIn: (time) => `Podrás pedir otro código en ${time}`,
+  resendIn: 'Podrás pedir otro código en {time}',
   resent: 'Un código nuevo está en camino.',
   spamHint: '¿No llegó nada? Mira también en el correo no deseado.',
 
   approvalTitle: 'Ya casi está',
-  approvalText: (site) =>
-    `Tu cuenta está creada. Quienes llevan ${site} aprueban a cada miembro nuevo; después podrás iniciar sesión.`,
-  approvalMail: (where) => `Tu cuenta: ${where}`,
+  approvalText:
+    'Tu cuenta está creada. Quienes llevan {site} aprueban a cada miembro nuevo; después podrás iniciar sesión.',
+  approvalMail: 'Tu cuenta: {where}',
 
-  approveTitle: (name, site) => `${name} quiere unirse a ${site}`,
-  approveSince: (date) => `Cuenta creada el ${date}`,
+  approveTitle: '{name} quiere unirse a {site}',
+  approveSince: 'Cuenta creada el {date}',
   approveUnproven: 'Esta dirección todavía no está confirmada.',
   approve: 'Aprobar',
   decline: 'Rechazar',
-  declineTitle: (name) => `¿Rechazar a ${name}?`,
+  declineTitle: '¿Rechazar a {name}?',
   declineText: 'Recibirá un aviso y no podrá iniciar sesión, a menos que cambies de opinión.',
-  approvedTitle: (name) => `${name} ya puede iniciar sesión`,
-  declinedTitle: (name) => `Se ha rechazado a ${name}`,
+  approvedTitle: '{name} ya puede iniciar sesión',
+  declinedTitle: 'Se ha rechazado a {name}',
   approveTold: 'Recibirá un mensaje. Puedes cerrar esta página.',
   approveGoneTitle: 'No queda nada por decidir',
   approveGoneText: 'La solicitud ya tiene respuesta, el enlace es demasiado antiguo o no es tuyo.',
 
   missingTitle: 'Unos datos más',
-  missingText: (site) => `${site} los necesita antes de seguir.`,
+  missingText: '{site} los necesita antes de seguir.',
   save: 'Guardar y continuar',
 
   recoverTitle: 'Restablecer la contraseña',
   recoverText: 'Escribe la dirección de tu cuenta. Te enviaremos un enlace para elegir una contraseña nueva.',
   recover: 'Enviar el enlace',
   recoverSentTitle: 'Mira tu correo',
-  recoverSentText: (where) =>
-    `Si hay una cuenta para ${where}, un enlace está en camino. Sirve una vez y por poco tiempo.`,
+  recoverSentText: 'Si hay una cuenta para {where}, un enlace está en camino. Sirve una vez y por poco tiempo.',
   resentLink: 'Enviado otra vez.',
   recoverAgain: 'Enviar de nuevo',
   backToSignIn: 'Volver al inicio de sesión',
@@ -82,12 +83,12 @@ const es: Catalogue = {
   newPasswordTitle: 'Elige una contraseña nueva',
   ownerSetupTitle: 'Te damos la bienvenida. Elige tu contraseña',
   ownerFirstTitle: 'Te damos la bienvenida. Elige cómo entrar',
-  ownerSetupText: (site) => `Te invitaron a llevar ${site}. Entrarás con esta contraseña.`,
-  passwordFor: (account) => `Para ${account}`,
+  ownerSetupText: 'Te invitaron a llevar {site}. Entrarás con esta contraseña.',
+  passwordFor: 'Para {account}',
   savePassword: 'Guardar contraseña',
 
-  signOutTitle: (site) => `¿Cerrar sesión en ${site}?`,
-  signedInAs: (name) => `Has iniciado sesión como ${name}.`,
+  signOutTitle: '¿Cerrar sesión en {site}?',
+  signedInAs: 'Has iniciado sesión como {name}.',
   signOutText: 'Puedes volver a iniciar sesión cuando quieras.',
   signOut: 'Cerrar sesión',
   stay: 'Seguir conectado',
@@ -110,7 +111,7 @@ const es: Catalogue = {
     PASSWORD_CHANGED: 'Usa la contraseña nueva desde ahora. Tus otras sesiones se han cerrado.',
     OWNER_READY: 'Tu contraseña está guardada y has iniciado sesión.',
   },
-  goToSite: (site) => `Ir a ${site}`,
+  goToSite: 'Ir a {site}',
 
   failedTitle: 'No se puede seguir',
   expiredTitle: 'Esta página ha caducado',
@@ -121,7 +122,7 @@ const es: Catalogue = {
   offlineText: 'El servidor no respondió. No se perdió nada: revisa la conexión e inténtalo de nuevo.',
   brokenTitle: 'Algo salió mal',
   brokenText: 'Es culpa nuestra, no tuya. No se perdió nada; inténtalo de nuevo en un momento.',
-  requestId: (id) => `Referencia: ${id}`,
+  requestId: 'Referencia: {id}',
   unknownPageTitle: 'Aquí no hay nada',
   unknownPageText: 'Esta dirección no lleva a ninguna parte. Quizá querías iniciar sesión.',
 
@@ -130,7 +131,7 @@ const es: Catalogue = {
     credentials: 'El correo o la contraseña no coinciden.',
     email: 'Esto no parece una dirección de correo.',
     emailTaken: 'Ya hay una cuenta con este correo. Inicia sesión o restablece la contraseña.',
-    passwordShort: (n) => `Usa al menos ${n} caracteres.`,
+    passwordShort: 'Usa al menos {n, plural, one {# carácter} many {# de caracteres} other {# caracteres}}.',
     passwordLong: 'Esta contraseña es demasiado larga.',
     passwordCommon: 'Esta contraseña es demasiado conocida. Elige otra.',
     passwordReset: 'Primero hay que restablecer esta contraseña.',
@@ -147,6 +148,4 @@ const es: Catalogue = {
     address: 'La dirección que te ha traído aquí no está completa. Vuelve al sitio e inténtalo de nuevo desde allí.',
     site: 'No hay ningún sitio en esta dirección.',
   },
-};
-
-export default es;
+} satisfies Translation<typeof en>;

@@ -1,6 +1,7 @@
-import type { Catalogue } from './catalogue.ts';
+import type { Translation } from '@stoa/text';
+import type en from './en.ts';
 
-const fr: Catalogue = {
+export default {
   dir: 'ltr',
 
   loading: 'Chargement',
@@ -12,69 +13,69 @@ const fr: Catalogue = {
   showPassword: 'Afficher le mot de passe',
   hidePassword: 'Masquer le mot de passe',
   problemsTitle: 'À vérifier',
-  returnTo: (site) => `Retour à ${site}`,
+  returnTo: 'Retour à {site}',
   thisSite: 'ce site',
 
   email: 'Adresse e-mail',
   password: 'Mot de passe',
   newPassword: 'Nouveau mot de passe',
   choosePassword: 'Mot de passe',
-  passwordLength: (n) => `Au moins ${n} caractères. Quelques mots sans rapport conviennent bien.`,
+  passwordLength:
+    'Au moins {n, plural, one {# caractère} many {# de caractères} other {# caractères}}. Quelques mots sans rapport conviennent bien.',
   firstName: 'Prénom',
   lastName: 'Nom',
   nickname: 'Pseudo',
 
-  signInTitle: (site) => `Se connecter à ${site}`,
+  signInTitle: 'Se connecter à {site}',
   signIn: 'Se connecter',
   forgot: 'Mot de passe oublié ?',
   noAccount: 'Première visite ?',
   createAccount: 'Créer un compte',
 
-  ownerSignInTitle: (site) => `Se connecter pour gérer ${site}`,
+  ownerSignInTitle: 'Se connecter pour gérer {site}',
   ownerSignInText: 'Pour les propriétaires et les rédacteurs.',
 
   signUpTitle: 'Créer votre compte',
-  signUpText: (site) => `Un seul compte pour tout ${site}.`,
+  signUpText: 'Un seul compte pour tout {site}.',
   signUp: 'Créer le compte',
   haveAccount: 'Déjà un compte ?',
 
   verifyTitle: 'Consultez vos e-mails',
-  codeSentTo: (where) => `Nous avons envoyé un code à 6 chiffres à ${where}. Saisissez-le ou collez-le ici.`,
-  codeDigits: (n) => `Code à ${n} chiffres`,
+  codeSentTo: 'Nous avons envoyé un code à 6 chiffres à {where}. Saisissez-le ou collez-le ici.',
+  codeDigits: 'Code à {n, plural, one {# chiffre} many {# de chiffres} other {# chiffres}}',
   verify: 'Vérifier',
   resend: 'Envoyer un nouveau code',
-  resendIn: (time) => `Nouveau code possible dans ${time}`,
+  resendIn: 'Nouveau code possible dans {time}',
   resent: 'Un nouveau code est en route.',
   spamHint: 'Rien reçu ? Regardez aussi dans les indésirables.',
 
   approvalTitle: 'Presque terminé',
-  approvalText: (site) =>
-    `Votre compte est créé. Les responsables de ${site} approuvent chaque nouveau membre ; vous pourrez ensuite vous connecter.`,
-  approvalMail: (where) => `Votre compte : ${where}`,
+  approvalText:
+    'Votre compte est créé. Les responsables de {site} approuvent chaque nouveau membre ; vous pourrez ensuite vous connecter.',
+  approvalMail: 'Votre compte : {where}',
 
-  approveTitle: (name, site) => `${name} souhaite rejoindre ${site}`,
-  approveSince: (date) => `Compte créé le ${date}`,
+  approveTitle: '{name} souhaite rejoindre {site}',
+  approveSince: 'Compte créé le {date}',
   approveUnproven: 'Cette adresse n’est pas encore confirmée.',
   approve: 'Approuver',
   decline: 'Refuser',
-  declineTitle: (name) => `Refuser ${name} ?`,
+  declineTitle: 'Refuser {name} ?',
   declineText: 'Cette personne en sera informée et ne pourra pas se connecter, sauf si vous changez d’avis.',
-  approvedTitle: (name) => `${name} peut maintenant se connecter`,
-  declinedTitle: (name) => `La demande de ${name} a été refusée`,
+  approvedTitle: '{name} peut maintenant se connecter',
+  declinedTitle: 'La demande de {name} a été refusée',
   approveTold: 'Cette personne reçoit un message. Vous pouvez fermer cette page.',
   approveGoneTitle: 'Il n’y a plus rien à décider',
   approveGoneText: 'La demande a déjà reçu une réponse, le lien est trop ancien ou n’est pas le vôtre.',
 
   missingTitle: 'Encore quelques détails',
-  missingText: (site) => `${site} en a besoin avant de continuer.`,
+  missingText: '{site} en a besoin avant de continuer.',
   save: 'Enregistrer et continuer',
 
   recoverTitle: 'Réinitialiser le mot de passe',
   recoverText: 'Indiquez l’adresse de votre compte. Nous vous enverrons un lien pour choisir un nouveau mot de passe.',
   recover: 'Envoyer le lien',
   recoverSentTitle: 'Consultez vos e-mails',
-  recoverSentText: (where) =>
-    `S’il existe un compte pour ${where}, un lien est en route. Il sert une seule fois et peu de temps.`,
+  recoverSentText: 'S’il existe un compte pour {where}, un lien est en route. Il sert une seule fois et peu de temps.',
   resentLink: 'Renvoyé.',
   recoverAgain: 'Renvoyer',
   backToSignIn: 'Retour à la connexion',
@@ -82,12 +83,12 @@ const fr: Catalogue = {
   newPasswordTitle: 'Choisir un nouveau mot de passe',
   ownerSetupTitle: 'Bienvenue. Choisissez votre mot de passe',
   ownerFirstTitle: 'Bienvenue. Choisissez vos identifiants',
-  ownerSetupText: (site) => `Vous êtes invité à gérer ${site}. Ce mot de passe servira à vous connecter.`,
-  passwordFor: (account) => `Pour ${account}`,
+  ownerSetupText: 'Vous êtes invité à gérer {site}. Ce mot de passe servira à vous connecter.',
+  passwordFor: 'Pour {account}',
   savePassword: 'Enregistrer le mot de passe',
 
-  signOutTitle: (site) => `Se déconnecter de ${site} ?`,
-  signedInAs: (name) => `Vous êtes connecté en tant que ${name}.`,
+  signOutTitle: 'Se déconnecter de {site} ?',
+  signedInAs: 'Vous êtes connecté en tant que {name}.',
   signOutText: 'Vous pourrez vous reconnecter à tout moment.',
   signOut: 'Se déconnecter',
   stay: 'Rester connecté',
@@ -110,7 +111,7 @@ const fr: Catalogue = {
     PASSWORD_CHANGED: 'Utilisez désormais le nouveau mot de passe. Vous avez été déconnecté partout ailleurs.',
     OWNER_READY: 'Votre mot de passe est enregistré et vous êtes connecté.',
   },
-  goToSite: (site) => `Aller à ${site}`,
+  goToSite: 'Aller à {site}',
 
   failedTitle: 'Impossible de continuer',
   expiredTitle: 'Cette page a expiré',
@@ -121,7 +122,7 @@ const fr: Catalogue = {
   offlineText: 'Le serveur n’a pas répondu. Rien n’est perdu : vérifiez la connexion et réessayez.',
   brokenTitle: 'Un problème est survenu',
   brokenText: 'Cela vient de nous, pas de vous. Rien n’est perdu ; réessayez dans un instant.',
-  requestId: (id) => `Référence : ${id}`,
+  requestId: 'Référence : {id}',
   unknownPageTitle: 'Il n’y a rien ici',
   unknownPageText: 'Cette adresse ne mène nulle part. Vous vouliez peut-être vous connecter.',
 
@@ -130,7 +131,7 @@ const fr: Catalogue = {
     credentials: 'L’adresse e-mail ou le mot de passe ne correspond pas.',
     email: 'Cela ne ressemble pas à une adresse e-mail.',
     emailTaken: 'Un compte existe déjà avec cette adresse. Connectez-vous ou réinitialisez le mot de passe.',
-    passwordShort: (n) => `Utilisez au moins ${n} caractères.`,
+    passwordShort: 'Utilisez au moins {n, plural, one {# caractère} many {# de caractères} other {# caractères}}.',
     passwordLong: 'Ce mot de passe est trop long.',
     passwordCommon: 'Ce mot de passe est trop connu. Choisissez-en un autre.',
     passwordReset: 'Ce mot de passe doit d’abord être réinitialisé.',
@@ -147,6 +148,4 @@ const fr: Catalogue = {
     address: 'L’adresse qui vous a conduit ici est incomplète. Revenez au site et réessayez à partir de là.',
     site: 'Il n’y a pas de site à cette adresse.',
   },
-};
-
-export default fr;
+} satisfies Translation<typeof en>;

@@ -1,6 +1,7 @@
-import type { Catalogue } from './catalogue.ts';
+import type { Translation } from '@stoa/text';
+import type en from './en.ts';
 
-const he: Catalogue = {
+export default {
   dir: 'rtl',
 
   loading: 'טוען',
@@ -12,67 +13,68 @@ const he: Catalogue = {
   showPassword: 'הצגת הסיסמה',
   hidePassword: 'הסתרת הסיסמה',
   problemsTitle: 'כדאי לבדוק',
-  returnTo: (site) => `חזרה אל ${site}`,
+  returnTo: 'חזרה אל {site}',
   thisSite: 'האתר הזה',
 
   email: 'דוא״ל',
   password: 'סיסמה',
   newPassword: 'סיסמה חדשה',
   choosePassword: 'סיסמה',
-  passwordLength: (n) => `לפחות ${n} תווים. כמה מילים שאין ביניהן קשר מתאימות היטב.`,
+  passwordLength:
+    'לפחות {n, plural, one {תו אחד} two {שני תווים} other {# תווים}}. כמה מילים שאין ביניהן קשר מתאימות היטב.',
   firstName: 'שם פרטי',
   lastName: 'שם משפחה',
   nickname: 'כינוי',
 
-  signInTitle: (site) => `כניסה אל ${site}`,
+  signInTitle: 'כניסה אל {site}',
   signIn: 'כניסה',
   forgot: 'שכחת את הסיסמה?',
   noAccount: 'פעם ראשונה כאן?',
   createAccount: 'יצירת חשבון',
 
-  ownerSignInTitle: (site) => `כניסה לניהול ${site}`,
+  ownerSignInTitle: 'כניסה לניהול {site}',
   ownerSignInText: 'לבעלים ולעורכים.',
 
   signUpTitle: 'יצירת חשבון',
-  signUpText: (site) => `חשבון אחד לכל מה שיש ב־${site}.`,
+  signUpText: 'חשבון אחד לכל מה שיש ב־{site}.',
   signUp: 'יצירת חשבון',
   haveAccount: 'כבר יש לך חשבון?',
 
   verifyTitle: 'בדיקת הדוא״ל',
-  codeSentTo: (where) => `שלחנו קוד בן 6 ספרות אל \u2068${where}\u2069. אפשר להקליד או להדביק אותו כאן.`,
-  codeDigits: (n) => `קוד בן ${n} ספרות`,
+  codeSentTo: 'שלחנו קוד בן 6 ספרות אל \u2068{where}\u2069. אפשר להקליד או להדביק אותו כאן.',
+  codeDigits: 'קוד בן {n, plural, one {ספרה אחת} two {שתי ספרות} other {# ספרות}}',
   verify: 'אימות',
   resend: 'שליחת קוד חדש',
-  resendIn: (time) => `אפשר לבקש קוד חדש בעוד \u2068${time}\u2069`,
+  resendIn: 'אפשר לבקש קוד חדש בעוד \u2068{time}\u2069',
   resent: 'קוד חדש בדרך.',
   spamHint: 'לא הגיע? כדאי לבדוק גם בתיקיית הספאם.',
 
   approvalTitle: 'כמעט סיימנו',
-  approvalText: (site) => `החשבון נוצר. מנהלי ${site} מאשרים כל חבר חדש, ואחרי האישור אפשר להיכנס.`,
-  approvalMail: (where) => `החשבון שלך: \u2068${where}\u2069`,
+  approvalText: 'החשבון נוצר. מנהלי {site} מאשרים כל חבר חדש, ואחרי האישור אפשר להיכנס.',
+  approvalMail: 'החשבון שלך: \u2068{where}\u2069',
 
-  approveTitle: (name, site) => `בקשת הצטרפות של ${name} אל ${site}`,
-  approveSince: (date) => `החשבון נפתח ב־${date}`,
+  approveTitle: 'בקשת הצטרפות של {name} אל {site}',
+  approveSince: 'החשבון נפתח ב־{date}',
   approveUnproven: 'הכתובת הזאת עדיין לא אושרה.',
   approve: 'אישור',
   decline: 'דחייה',
-  declineTitle: (name) => `לדחות את ${name}?`,
+  declineTitle: 'לדחות את {name}?',
   declineText: 'תישלח על כך הודעה, ולא תתאפשר התחברות אלא אם תשנו את דעתכם.',
-  approvedTitle: (name) => `ל־${name} יש עכשיו גישה`,
-  declinedTitle: (name) => `הבקשה של ${name} נדחתה`,
+  approvedTitle: 'ל־{name} יש עכשיו גישה',
+  declinedTitle: 'הבקשה של {name} נדחתה',
   approveTold: 'נשלחת על כך הודעה. אפשר לסגור את הדף הזה.',
   approveGoneTitle: 'אין עוד מה להחליט',
   approveGoneText: 'כבר ניתנה תשובה לבקשה, הקישור ישן מדי או שאינו שלך.',
 
   missingTitle: 'עוד כמה פרטים',
-  missingText: (site) => `נדרשים אצל ${site} לפני שממשיכים.`,
+  missingText: 'נדרשים אצל {site} לפני שממשיכים.',
   save: 'שמירה והמשך',
 
   recoverTitle: 'איפוס סיסמה',
   recoverText: 'יש להזין את כתובת החשבון. נשלח קישור לבחירת סיסמה חדשה.',
   recover: 'שליחת הקישור',
   recoverSentTitle: 'בדיקת הדוא״ל',
-  recoverSentText: (where) => `אם יש חשבון עבור \u2068${where}\u2069, קישור בדרך. הוא פועל פעם אחת ולזמן קצר.`,
+  recoverSentText: 'אם יש חשבון עבור \u2068{where}\u2069, קישור בדרך. הוא פועל פעם אחת ולזמן קצר.',
   resentLink: 'נשלח שוב.',
   recoverAgain: 'שליחה חוזרת',
   backToSignIn: 'חזרה לכניסה',
@@ -80,12 +82,12 @@ const he: Catalogue = {
   newPasswordTitle: 'בחירת סיסמה חדשה',
   ownerSetupTitle: 'ברוכים הבאים. בחירת סיסמה',
   ownerFirstTitle: 'ברוכים הבאים. בחירת פרטי הכניסה',
-  ownerSetupText: (site) => `קיבלת הזמנה לנהל את ${site}. הכניסה תהיה עם הסיסמה הזאת.`,
-  passwordFor: (account) => `עבור \u2068${account}\u2069`,
+  ownerSetupText: 'קיבלת הזמנה לנהל את {site}. הכניסה תהיה עם הסיסמה הזאת.',
+  passwordFor: 'עבור \u2068{account}\u2069',
   savePassword: 'שמירת הסיסמה',
 
-  signOutTitle: (site) => `לצאת מ־${site}?`,
-  signedInAs: (name) => `החשבון המחובר: ${name}.`,
+  signOutTitle: 'לצאת מ־{site}?',
+  signedInAs: 'החשבון המחובר: {name}.',
   signOutText: 'אפשר להיכנס שוב בכל עת.',
   signOut: 'יציאה',
   stay: 'להישאר',
@@ -108,7 +110,7 @@ const he: Catalogue = {
     PASSWORD_CHANGED: 'מעכשיו יש להשתמש בסיסמה החדשה. בכל מקום אחר בוצעה יציאה.',
     OWNER_READY: 'הסיסמה נשמרה והכניסה בוצעה.',
   },
-  goToSite: (site) => `אל ${site}`,
+  goToSite: 'אל {site}',
 
   failedTitle: 'אי אפשר להמשיך',
   expiredTitle: 'תוקף הדף פג',
@@ -119,7 +121,7 @@ const he: Catalogue = {
   offlineText: 'השרת לא ענה. דבר לא אבד: כדאי לבדוק את החיבור ולנסות שוב.',
   brokenTitle: 'משהו השתבש',
   brokenText: 'התקלה אצלנו. דבר לא אבד; אפשר לנסות שוב בעוד רגע.',
-  requestId: (id) => `אסמכתה: \u2068${id}\u2069`,
+  requestId: 'אסמכתה: \u2068{id}\u2069',
   unknownPageTitle: 'אין כאן כלום',
   unknownPageText: 'הכתובת הזאת לא מובילה לשום מקום. אולי רצית להיכנס.',
 
@@ -128,7 +130,7 @@ const he: Catalogue = {
     credentials: 'הדוא״ל או הסיסמה אינם נכונים.',
     email: 'זה לא נראה כמו כתובת דוא״ל.',
     emailTaken: 'כבר יש חשבון עם הכתובת הזאת. אפשר להיכנס או לאפס את הסיסמה.',
-    passwordShort: (n) => `יש להשתמש לפחות ב־${n} תווים.`,
+    passwordShort: 'יש להשתמש לפחות {n, plural, one {בתו אחד} two {בשני תווים} other {ב־# תווים}}.',
     passwordLong: 'הסיסמה ארוכה מדי.',
     passwordCommon: 'הסיסמה מוכרת מדי. יש לבחור אחרת.',
     passwordReset: 'קודם צריך לאפס את הסיסמה.',
@@ -145,6 +147,4 @@ const he: Catalogue = {
     address: 'הכתובת שהובילה לכאן אינה שלמה. חזרו לאתר ונסו שוב משם.',
     site: 'אין אתר בכתובת הזאת.',
   },
-};
-
-export default he;
+} satisfies Translation<typeof en>;

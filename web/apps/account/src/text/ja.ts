@@ -1,6 +1,7 @@
-import type { Catalogue } from './catalogue.ts';
+import type { Translation } from '@stoa/text';
+import type en from './en.ts';
 
-const ja: Catalogue = {
+export default {
   dir: 'ltr',
 
   loading: '読み込み中',
@@ -12,68 +13,67 @@ const ja: Catalogue = {
   showPassword: 'パスワードを表示',
   hidePassword: 'パスワードを隠す',
   problemsTitle: '内容をご確認ください',
-  returnTo: (site) => `${site} に戻る`,
+  returnTo: '{site} に戻る',
   thisSite: 'このサイト',
 
   email: 'メールアドレス',
   password: 'パスワード',
   newPassword: '新しいパスワード',
   choosePassword: 'パスワード',
-  passwordLength: (n) => `${n} 文字以上。関連のない単語をいくつか並べると安全です。`,
+  passwordLength: '{n, number} 文字以上。関連のない単語をいくつか並べると安全です。',
   firstName: '名',
   lastName: '姓',
   nickname: 'ニックネーム',
 
-  signInTitle: (site) => `${site} にログイン`,
+  signInTitle: '{site} にログイン',
   signIn: 'ログイン',
   forgot: 'パスワードをお忘れですか?',
   noAccount: '初めての方は',
   createAccount: 'アカウントを作成',
 
-  ownerSignInTitle: (site) => `${site} の運営者としてログイン`,
+  ownerSignInTitle: '{site} の運営者としてログイン',
   ownerSignInText: '所有者と編集者の方はこちら。',
 
   signUpTitle: 'アカウントを作成',
-  signUpText: (site) => `${site} のすべてを一つのアカウントで。`,
+  signUpText: '{site} のすべてを一つのアカウントで。',
   signUp: 'アカウントを作成',
   haveAccount: 'アカウントをお持ちの方は',
 
   verifyTitle: 'メールをご確認ください',
-  codeSentTo: (where) => `${where} に 6 桁のコードを送りました。入力するか、貼り付けてください。`,
-  codeDigits: (n) => `${n} 桁のコード`,
+  codeSentTo: '{where} に 6 桁のコードを送りました。入力するか、貼り付けてください。',
+  codeDigits: '{n, number} 桁のコード',
   verify: '確認',
   resend: '新しいコードを送る',
-  resendIn: (time) => `あと ${time} で新しいコードを送れます`,
+  resendIn: 'あと {time} で新しいコードを送れます',
   resent: '新しいコードを送りました。',
   spamHint: '届かない場合は、迷惑メールフォルダーもご確認ください。',
 
   approvalTitle: 'あと少しです',
-  approvalText: (site) => `アカウントを作成しました。${site} の運営者が承認すると、ログインできるようになります。`,
-  approvalMail: (where) => `アカウント: ${where}`,
+  approvalText: 'アカウントを作成しました。{site} の運営者が承認すると、ログインできるようになります。',
+  approvalMail: 'アカウント: {where}',
 
-  approveTitle: (name, site) => `${name} さんが ${site} への参加を希望しています`,
-  approveSince: (date) => `アカウント作成日時：${date}`,
+  approveTitle: '{name} さんが {site} への参加を希望しています',
+  approveSince: 'アカウント作成日時：{date}',
   approveUnproven: 'このメールアドレスはまだ確認されていません。',
   approve: '承認する',
   decline: '承認しない',
-  declineTitle: (name) => `${name} さんを承認しませんか？`,
+  declineTitle: '{name} さんを承認しませんか？',
   declineText: '本人に通知され、後で変更しない限りログインできません。',
-  approvedTitle: (name) => `${name} さんはログインできるようになりました`,
-  declinedTitle: (name) => `${name} さんは承認されませんでした`,
+  approvedTitle: '{name} さんはログインできるようになりました',
+  declinedTitle: '{name} さんは承認されませんでした',
   approveTold: '本人にメールが送られます。このページを閉じてかまいません。',
   approveGoneTitle: '決めることはもうありません',
   approveGoneText: '申請は回答済みか、リンクの期限が切れているか、あなたのものではありません。',
 
   missingTitle: 'あと少し教えてください',
-  missingText: (site) => `続けるには、${site} に次の情報が必要です。`,
+  missingText: '続けるには、{site} に次の情報が必要です。',
   save: '保存して続ける',
 
   recoverTitle: 'パスワードの再設定',
   recoverText: 'アカウントのメールアドレスを入力してください。新しいパスワードを設定するリンクを送ります。',
   recover: 'リンクを送る',
   recoverSentTitle: 'メールをご確認ください',
-  recoverSentText: (where) =>
-    `${where} のアカウントがあれば、リンクが届きます。使えるのは一度だけで、短い時間に限られます。`,
+  recoverSentText: '{where} のアカウントがあれば、リンクが届きます。使えるのは一度だけで、短い時間に限られます。',
   resentLink: 'もう一度送りました。',
   recoverAgain: 'もう一度送る',
   backToSignIn: 'ログインに戻る',
@@ -81,12 +81,12 @@ const ja: Catalogue = {
   newPasswordTitle: '新しいパスワードを設定',
   ownerSetupTitle: 'ようこそ。パスワードを設定してください',
   ownerFirstTitle: 'ようこそ。ログイン情報を設定してください',
-  ownerSetupText: (site) => `${site} の運営に招待されました。今後はこのパスワードでログインします。`,
-  passwordFor: (account) => `アカウント: ${account}`,
+  ownerSetupText: '{site} の運営に招待されました。今後はこのパスワードでログインします。',
+  passwordFor: 'アカウント: {account}',
   savePassword: 'パスワードを保存',
 
-  signOutTitle: (site) => `${site} からログアウトしますか?`,
-  signedInAs: (name) => `${name} としてログインしています。`,
+  signOutTitle: '{site} からログアウトしますか?',
+  signedInAs: '{name} としてログインしています。',
   signOutText: 'いつでもまたログインできます。',
   signOut: 'ログアウト',
   stay: 'ログインしたままにする',
@@ -109,7 +109,7 @@ const ja: Catalogue = {
     PASSWORD_CHANGED: '今後は新しいパスワードをお使いください。ほかの端末ではログアウトされました。',
     OWNER_READY: 'パスワードを設定し、ログインしました。',
   },
-  goToSite: (site) => `${site} へ`,
+  goToSite: '{site} へ',
 
   failedTitle: '続けられません',
   expiredTitle: 'このページは期限切れです',
@@ -120,7 +120,7 @@ const ja: Catalogue = {
   offlineText: 'サーバーから応答がありません。入力した内容は残っています。接続を確認して、もう一度お試しください。',
   brokenTitle: '問題が起きました',
   brokenText: 'こちらの問題です。入力した内容は残っています。少し待ってから、もう一度お試しください。',
-  requestId: (id) => `参照番号: ${id}`,
+  requestId: '参照番号: {id}',
   unknownPageTitle: 'ここには何もありません',
   unknownPageText: 'このアドレスのページはありません。ログインをお探しでしょうか。',
 
@@ -129,7 +129,7 @@ const ja: Catalogue = {
     credentials: 'メールアドレスまたはパスワードが違います。',
     email: 'メールアドレスの形になっていません。',
     emailTaken: 'このメールアドレスのアカウントはすでにあります。ログインするか、パスワードを再設定してください。',
-    passwordShort: (n) => `${n} 文字以上にしてください。`,
+    passwordShort: '{n, number} 文字以上にしてください。',
     passwordLong: 'このパスワードは長すぎます。',
     passwordCommon: 'このパスワードは広く知られています。別のものにしてください。',
     passwordReset: '先にパスワードの再設定が必要です。',
@@ -146,6 +146,4 @@ const ja: Catalogue = {
     address: 'ここへ案内したアドレスが不完全です。サイトに戻り、もう一度お試しください。',
     site: 'このアドレスにはサイトがありません。',
   },
-};
-
-export default ja;
+} satisfies Translation<typeof en>;

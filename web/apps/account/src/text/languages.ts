@@ -1,45 +1,20 @@
-/** Which languages there are, which one a person gets, and how a catalogue is loaded. */
-import type { Catalogue } from './catalogue.ts';
+/** Which languages there are, which one a person gets, and how their texts are loaded. */
+import { type Bound, languages } from '@stoa/text';
+import type en from './en.ts';
 
-const files = import.meta.glob<{ default: Catalogue }>([
-  './*.ts',
-  '!./*.test.ts',
-  '!./catalogue.ts',
-  '!./languages.ts',
-  '!./problems.ts',
-]);
+export { nativeName } from '@stoa/text';
 
-/** BCP 47 tags, one for each file. */
-export const LANGUAGES: readonly string[] = Object.keys(files)
-  .map((path) => path.slice(2, -3))
-  .sort();
+/** Every text of the account pages in one language, ready for use. */
+export type Catalogue = Bound<typeof en>;
+
+/** Adding a language is one file beside en.ts, named by its BCP 47 tag. */
+export const {
+  tags: LANGUAGES,
+  pick: pickLanguage,
+  load: loadCatalogue,
+} = languages<typeof en>(import.meta.glob('./??{,-*}.ts', { query: '?icu', import: 'default' }));
 
 export const FALLBACK = 'en';
-
-/** The best of our languages for a wish list, by exact tag and then by language alone. */
-export function pickLanguage(wishes: readonly (string | null | undefined)[]): string | null {
-  for (const wish of wishes) {
-    if (!wish) continue;
-    const tag = wish.toLowerCase();
-    const found =
-      LANGUAGES.find((it) => it.toLowerCase() === tag) ??
-      LANGUAGES.find((it) => it.toLowerCase() === tag.split('-')[0]);
-    if (found !== undefined) return found;
-  }
-  return null;
-}
-
-export async function loadCatalogue(tag: string): Promise<Catalogue> {
-  const load = files[`./${tag}.ts`] ?? files[`./${FALLBACK}.ts`];
-  if (!load) throw new Error('no catalogue');
-  return (await load()).default;
-}
-
-/** A language's own name for itself. */
-export function nativeName(tag: string): string {
-  const name = new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag;
-  return name.charAt(0).toLocaleUpperCase(tag) + name.slice(1);
-}
 
 const STORED = 'stoa.language';
 

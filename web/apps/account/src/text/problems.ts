@@ -1,5 +1,5 @@
 /** From the server's stable codes to sentences of the catalogue. A code that is not here shows the server's own sentence. */
-import type { Catalogue } from './catalogue.ts';
+import type { Catalogue } from './languages.ts';
 
 type ProblemKey = keyof Catalogue['problem'];
 
@@ -37,6 +37,6 @@ export function problemText(text: Catalogue, code: string, message: string, pass
   const key = KEYS[code];
   if (key === undefined) return message;
   if (key === 'passwordShort')
-    return passwordMinLength === undefined ? message : text.problem.passwordShort(passwordMinLength);
+    return passwordMinLength === undefined ? message : text.problem.passwordShort({ n: passwordMinLength });
   return text.problem[key];
 }

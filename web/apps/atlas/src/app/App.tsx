@@ -10,7 +10,7 @@ import { Announcer } from '../parts/Announcer.tsx';
 import { Failure } from '../parts/Failure.tsx';
 import { Pending } from '../parts/Pending.tsx';
 import { remember } from '../parts/preferences.ts';
-import { type Language, type Texts, direction, loadTexts } from '../text/index.ts';
+import { type Texts, loadTexts } from '../text/index.ts';
 import { speech } from '../text/speech.ts';
 import { SpeechContext, useText } from '../text/useText.ts';
 import { type RouterContext, routeTree } from './routes.tsx';
@@ -37,7 +37,7 @@ declare module '@tanstack/react-router' {
 
 export interface AppProps {
   readonly site: Site;
-  readonly language: Language;
+  readonly language: string;
   readonly texts: Texts;
 }
 
@@ -63,7 +63,7 @@ function Pages({ site }: { readonly site: Site }) {
 }
 
 interface SpeakingProps {
-  readonly initial: { readonly language: Language; readonly texts: Texts };
+  readonly initial: { readonly language: string; readonly texts: Texts };
   readonly children: ReactNode;
 }
 
@@ -72,12 +72,12 @@ export function Speaking({ initial, children }: SpeakingProps) {
   const [{ language, texts }, setSpoken] = useState(initial);
   useEffect(() => {
     document.documentElement.lang = language;
-    document.documentElement.dir = direction(language);
-  }, [language]);
+    document.documentElement.dir = texts.dir;
+  }, [language, texts]);
   const spoken = useMemo(
     () => ({
       ...speech(language, texts),
-      setLanguage: (next: Language) => {
+      setLanguage: (next: string) => {
         void loadTexts(next).then((loaded) => {
           remember('language', next);
           setSpoken({ language: next, texts: loaded });

@@ -7,10 +7,9 @@ import { countriesQuery, countryQuery } from '../api/countries.ts';
 import type { Site } from '../api/site.ts';
 import { Layout } from '../parts/Layout.tsx';
 import { NotFound } from '../parts/NotFound.tsx';
-import type { Language } from '../text/index.ts';
 
 export interface RouterContext extends Site {
-  readonly language: Language;
+  readonly language: string;
 }
 
 const root = createRootRouteWithContext<RouterContext>()({ component: Layout, notFoundComponent: NotFound });

@@ -14,7 +14,6 @@ import { Link } from '../parts/Link.tsx';
 import { MapFrame } from '../parts/MapFrame.tsx';
 import { Page } from '../parts/Page.tsx';
 import { VisitDialog } from '../parts/VisitDialog.tsx';
-import { fill } from '../text/index.ts';
 import { useText } from '../text/useText.ts';
 import './City.css';
 
@@ -47,7 +46,7 @@ export function CityPage() {
               {countryName(country, language)}
             </Link>
           )}
-          {city.altName !== undefined && ` · ${fill(t.city.also, { name: city.altName })}`}
+          {city.altName !== undefined && ` · ${t.city.also({ name: city.altName })}`}
         </p>
       }
       actions={<AddVisit id={id} loggedIn={loggedIn} />}
@@ -74,7 +73,7 @@ export function CityPage() {
                     <Link to="/places/$id" params={{ id: other._id }} variant="name">
                       {other.name}
                     </Link>
-                    <span className="quiet">{fill(t.city.nearbyDistance, { n: number(Math.round(km)) })}</span>
+                    <span className="quiet">{t.city.nearbyDistance({ n: Math.round(km) })}</span>
                     <span className="quiet city-nearby-population">
                       {other.population > 0 ? number(other.population) : ''}
                     </span>
@@ -85,7 +84,7 @@ export function CityPage() {
           )}
         </div>
         <MapFrame
-          label={fill(t.city.map, { place: city.name })}
+          label={t.city.map({ place: city.name })}
           shape="region"
           center={city}
           radius={5}
@@ -94,7 +93,7 @@ export function CityPage() {
         />
       </div>
       <p className="quiet city-source">
-        <UiLink href={`https://www.geonames.org/${city._id}`}>{fill(t.city.source, { id: city._id })}</UiLink>
+        <UiLink href={`https://www.geonames.org/${city._id}`}>{t.city.source({ id: city._id })}</UiLink>
       </p>
       {visit === 'new' && loggedIn && <VisitDialog city={city} onClose={close} />}
     </Page>
@@ -132,14 +131,14 @@ function AddVisit({ id, loggedIn }: { readonly id: string; readonly loggedIn: bo
 
 /** How often the member wrote about the place. */
 function Visited({ city }: { readonly city: City }) {
-  const { t, plural } = useText();
+  const { t } = useText();
   const { stoa } = useSite();
   const { data: visits = [] } = useQuery(journalQuery(stoa));
   const count = visits.filter((visit) => visit.city === city._id).length;
   if (count === 0) return null;
   return (
     <Callout tone="good">
-      {plural(t.city.visited, count, { place: city.name })} <Link to="/journal">{t.city.seeJournal}</Link>
+      {t.city.visited({ n: count, place: city.name })} <Link to="/journal">{t.city.seeJournal}</Link>
     </Callout>
   );
 }

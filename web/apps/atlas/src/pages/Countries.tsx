@@ -17,7 +17,7 @@ const route = getRouteApi('/countries');
 /** Every country, by region; filter and order stand in the address. */
 export function Countries() {
   const spoken = useText();
-  const { t, number, plural, language } = spoken;
+  const { t, number, language } = spoken;
   const { stoa } = useSite();
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -40,7 +40,7 @@ export function Countries() {
     (search.sort ?? 'name') !== sort ? 'none' : search.order === 'desc' ? 'descending' : 'ascending';
 
   return (
-    <Page title={t.countries.title} lead={<p role="status">{plural(t.countries.lead, shown.length)}</p>}>
+    <Page title={t.countries.title} lead={<p role="status">{t.countries.lead({ n: shown.length })}</p>}>
       <div className="countries-tools">
         <nav aria-label={t.countries.region} className="tabs">
           <Link

@@ -11,7 +11,6 @@ import { MapFrame } from '../parts/MapFrame.tsx';
 import { Page } from '../parts/Page.tsx';
 import { PlacesTable } from '../parts/PlacesTable.tsx';
 import { isRegion } from '../parts/regions.ts';
-import { fill } from '../text/index.ts';
 import { useText } from '../text/useText.ts';
 import './Country.css';
 
@@ -20,7 +19,7 @@ const route = getRouteApi('/countries/$code');
 export function CountryPage() {
   const { code } = route.useParams();
   const search = route.useSearch();
-  const { t, language, number, plural, list, languageName, currencyName, compare } = useText();
+  const { t, language, list, languageName, currencyName, compare } = useText();
   const { stoa } = useSite();
   const { data: country } = useSuspenseQuery(countryQuery(stoa, code));
   const { data: countries } = useSuspenseQuery(countriesQuery(stoa, language));
@@ -32,12 +31,11 @@ export function CountryPage() {
     .filter(({ _id }) => country.borders.includes(_id))
     .sort((a, b) => compare(countryName(a, language), countryName(b, language)));
   const region = isRegion(country.region) ? t.regions[country.region] : country.region;
-  const one = (count: number) => (count === 1 ? 1 : 2);
   return (
     <Page
       title={name}
       sign={
-        <span className="flag" role="img" aria-label={fill(t.country.flag, { country: name })}>
+        <span className="flag" role="img" aria-label={t.country.flag({ country: name })}>
           {country.flag}
         </span>
       }
@@ -53,16 +51,16 @@ export function CountryPage() {
         <Facts
           facts={[
             [t.country.official, country.officialName],
-            [plural(t.country.capital, one(country.capital.length)), country.capital.join(', ')],
-            [t.country.area, fill(t.country.km2, { n: number(country.area) })],
+            [t.country.capital({ n: country.capital.length }), country.capital.join(', ')],
+            [t.country.area, t.country.km2({ n: country.area })],
             [
-              plural(t.country.languages, one(country.languages.length)),
+              t.country.languages({ n: country.languages.length }),
               list(
                 country.languages.map((english, index) => languageName(country.languageCodes[index] ?? '', english)),
               ),
             ],
             [
-              plural(t.country.currencies, one(country.currencies.length)),
+              t.country.currencies({ n: country.currencies.length }),
               list(country.currencies.map((currency) => `${currencyName(currency)} (${currency})`)),
             ],
             [t.country.calling, country.callingCode !== undefined && <bdi dir="ltr">{country.callingCode}</bdi>],
@@ -89,7 +87,7 @@ export function CountryPage() {
           ]}
         />
         <MapFrame
-          label={fill(t.country.map, { country: name })}
+          label={t.country.map({ country: name })}
           shape="region"
           center={country}
           radius={Math.min(60, Math.max(1.5, radiusOfArea(country.area) * 1.9))}

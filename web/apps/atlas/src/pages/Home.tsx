@@ -10,7 +10,6 @@ import { MapFrame } from '../parts/MapFrame.tsx';
 import { DocumentTitle, Heading } from '../parts/Page.tsx';
 import { regionNames, regionsOf } from '../parts/regions.ts';
 import { SearchBox } from '../parts/SearchBox.tsx';
-import { fill } from '../text/index.ts';
 import { useText } from '../text/useText.ts';
 import './Home.css';
 
@@ -18,7 +17,7 @@ const onGlobe = 250;
 const inTable = 10;
 
 export function Home() {
-  const { t, number } = useText();
+  const { t } = useText();
   const { stoa, settings } = useSite();
   const { data: counts } = useQuery(countsQuery(stoa));
   const { data: dots = [] } = useQuery(largestQuery(stoa, null, onGlobe));
@@ -29,7 +28,7 @@ export function Home() {
         <div className="home-words">
           <Heading className="home-title">{t.home.title}</Heading>
           <p className="home-lead" data-waiting={counts === undefined || undefined}>
-            {fill(t.home.lead, { places: number(counts?.places ?? 0), countries: number(counts?.countries ?? 0) })}
+            {t.home.lead({ places: counts?.places ?? 0, countries: counts?.countries ?? 0 })}
           </p>
           <SearchBox large />
         </div>
@@ -131,7 +130,7 @@ function CountryLink({ country, code }: { readonly country: CountryEntry | undef
 }
 
 function Regions() {
-  const { t, plural, language } = useText();
+  const { t, language } = useText();
   const { stoa } = useSite();
   const { data: countries = [] } = useQuery(countriesQuery(stoa, language));
   const counts = regionsOf(countries);
@@ -143,7 +142,7 @@ function Regions() {
           <li key={region}>
             <Link to="/countries" search={{ region }} variant="plain" className="region-card">
               <span className="region-name">{t.regions[region]}</span>
-              <span className="quiet">{plural(t.home.regionCount, counts.get(region) ?? 0)}</span>
+              <span className="quiet">{t.home.regionCount({ n: counts.get(region) ?? 0 })}</span>
             </Link>
           </li>
         ))}

@@ -15,7 +15,6 @@ import { Page } from '../parts/Page.tsx';
 import { Rating } from '../parts/RatingField.tsx';
 import { useRemoval } from '../parts/useRemoval.ts';
 import { VisitDialog } from '../parts/VisitDialog.tsx';
-import { fill } from '../text/index.ts';
 import { useText } from '../text/useText.ts';
 import './Journal.css';
 
@@ -48,7 +47,7 @@ function VisitorJournal() {
 }
 
 function MemberJournal() {
-  const { t, plural } = useText();
+  const { t } = useText();
   const { stoa } = useSite();
   const { data: visits, error, refetch } = useQuery(journalQuery(stoa));
   const ids = [...new Set(visits?.map(({ city }) => city))].sort();
@@ -70,7 +69,7 @@ function MemberJournal() {
   return (
     <Page
       title={t.journal.title}
-      lead={visits.length > 0 ? <p>{plural(t.journal.lead, visits.length)}</p> : undefined}
+      lead={visits.length > 0 ? <p>{t.journal.lead({ n: visits.length })}</p> : undefined}
       actions={
         visits.length > 0 ? (
           <Link to="/places" variant="button">
@@ -215,12 +214,12 @@ function Entry({ visit, city, country, onRemove }: EntryProps) {
         <Button
           size="small"
           variant="quiet"
-          aria-label={fill(t.journal.editOf, { place })}
+          aria-label={t.journal.editOf({ place })}
           onPress={() => void navigate({ search: { edit: visit._id }, resetScroll: false })}
         >
           {t.journal.edit}
         </Button>
-        <Button size="small" variant="quiet" aria-label={fill(t.journal.removeOf, { place })} onPress={onRemove}>
+        <Button size="small" variant="quiet" aria-label={t.journal.removeOf({ place })} onPress={onRemove}>
           {t.journal.remove}
         </Button>
       </div>

@@ -4,7 +4,6 @@ import { useState } from 'react';
 
 import { memberQuery, signIn, signOut, useLoggedIn } from '../api/member.ts';
 import { useSite } from '../api/site.ts';
-import { fill } from '../text/index.ts';
 import { useText } from '../text/useText.ts';
 import { useAnnounce } from './Announcer.tsx';
 import { sentence } from './Failure.tsx';
@@ -34,7 +33,7 @@ export function Account() {
   return (
     <div className="account">
       {name !== undefined && (
-        <span className="account-name" title={fill(t.account.signedInAs, { name })}>
+        <span className="account-name" title={t.account.signedInAs({ name })}>
           {name}
         </span>
       )}

@@ -4,7 +4,6 @@ import { type ErrorComponentProps, useRouter } from '@tanstack/react-router';
 
 import { signIn } from '../api/member.ts';
 import { useSite } from '../api/site.ts';
-import { fill } from '../text/index.ts';
 import { type Spoken, useText } from '../text/useText.ts';
 import { Link } from './Link.tsx';
 import { DocumentTitle } from './Page.tsx';
@@ -73,7 +72,7 @@ export function FailureState({ error, level = 2, onRetry }: FailureStateProps) {
     <ErrorState title={t.states.errorTitle} level={level} action={<Button onPress={onRetry}>{t.states.retry}</Button>}>
       <p>{sentence(error, spoken)}</p>
       {error instanceof StoaError && error.requestId !== null && (
-        <p className="quiet">{fill(t.states.reference, { id: error.requestId })}</p>
+        <p className="quiet">{t.states.reference({ id: error.requestId })}</p>
       )}
     </ErrorState>
   );

@@ -1,6 +1,7 @@
+import { nativeName } from '@stoa/text';
 import { useState } from 'react';
 
-import { type Language, languages } from '../text/index.ts';
+import { languageTags } from '../text/index.ts';
 import { useText } from '../text/useText.ts';
 import { Link } from './Link.tsx';
 import { type Appearance, applyAppearance, recallAppearance, remember } from './preferences.ts';
@@ -22,10 +23,10 @@ export function Footer() {
         <div className="site-foot-choices">
           <label className="choice">
             {t.footer.language}
-            <select value={language} onChange={(event) => setLanguage(event.target.value as Language)}>
-              {Object.entries(languages).map(([tag, name]) => (
+            <select value={language} onChange={(event) => setLanguage(event.target.value)}>
+              {languageTags.map((tag) => (
                 <option key={tag} value={tag} lang={tag}>
-                  {name}
+                  {nativeName(tag)}
                 </option>
               ))}
             </select>

@@ -11,7 +11,7 @@ export interface NoteFieldProps {
 
 /** A longer text; says how much room is left when it gets scarce. */
 export function NoteField({ value, onChange, error }: NoteFieldProps) {
-  const { t, plural } = useText();
+  const { t } = useText();
   const id = useId();
   const left = noteLength - value.length;
   return (
@@ -29,7 +29,7 @@ export function NoteField({ value, onChange, error }: NoteFieldProps) {
       />
       <div id={`${id}-foot`} className="note-foot">
         <span className="note-problem">{error ?? ''}</span>
-        {left <= 200 && <span className={left < 0 ? 'note-problem' : 'quiet'}>{plural(t.journal.left, left)}</span>}
+        {left <= 200 && <span className={left < 0 ? 'note-problem' : 'quiet'}>{t.journal.left({ n: left })}</span>}
       </div>
     </div>
   );

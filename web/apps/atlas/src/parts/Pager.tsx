@@ -1,6 +1,5 @@
 import { type LinkProps } from '@tanstack/react-router';
 
-import { fill } from '../text/index.ts';
 import { useText } from '../text/useText.ts';
 import { Link } from './Link.tsx';
 import './Pager.css';
@@ -16,17 +15,17 @@ export interface PagerProps {
 
 /** Where the table stands among all rows, and links to the pages around it. */
 export function Pager({ page, pageSize, total, to }: PagerProps) {
-  const { t, number } = useText();
+  const { t } = useText();
   const last = Math.max(1, Math.ceil(total / pageSize));
   if (last === 1) return null;
   const from = (page - 1) * pageSize + 1;
   return (
     <nav className="pager" aria-label={t.paging.label}>
       <p className="quiet">
-        {fill(t.paging.range, {
-          from: number(Math.min(from, total)),
-          to: number(Math.min(page * pageSize, total)),
-          total: number(total),
+        {t.paging.range({
+          from: Math.min(from, total),
+          to: Math.min(page * pageSize, total),
+          total,
         })}
       </p>
       <div className="pager-steps">

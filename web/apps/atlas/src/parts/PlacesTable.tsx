@@ -8,7 +8,6 @@ import type { PlacesSearch } from '../address/search.ts';
 import { type PlacesView, placesPerPage, placesQuery } from '../api/cities.ts';
 import { type CountryEntry, countryName } from '../api/countries.ts';
 import { useSite } from '../api/site.ts';
-import { fill } from '../text/index.ts';
 import { useText } from '../text/useText.ts';
 import { useAnnounce } from './Announcer.tsx';
 import { FailureState } from './Failure.tsx';
@@ -27,7 +26,7 @@ export interface PlacesTableProps {
 
 export function PlacesTable({ search, country, countries }: PlacesTableProps) {
   const { stoa } = useSite();
-  const { t, number, plural, language } = useText();
+  const { t, number, language } = useText();
   const view = viewOf(search, country?._id);
   const { data: found, error, isPlaceholderData, refetch } = useQuery(placesQuery(stoa, view));
   const navigate = useNavigate();
@@ -39,7 +38,7 @@ export function PlacesTable({ search, country, countries }: PlacesTableProps) {
   const go = (next: PlacesSearch, replace = false) => void navigate({ ...target(next), replace, resetScroll: false });
 
   const total = found?.totalCount;
-  const summary = total === undefined || isPlaceholderData ? null : plural(t.places.lead, total);
+  const summary = total === undefined || isPlaceholderData ? null : t.places.lead({ n: total });
   const first = useRef(true);
   useEffect(() => {
     if (summary === null) return;
@@ -62,7 +61,7 @@ export function PlacesTable({ search, country, countries }: PlacesTableProps) {
       <div className="places-tools">
         <PrefixFilter value={view.q} onChange={(q) => go(searchOf({ ...view, q, page: 1 }), view.q !== '')} />
         <p className="quiet" data-loading={isPlaceholderData || undefined}>
-          {total === undefined ? '' : plural(t.places.lead, total)}
+          {total === undefined ? '' : t.places.lead({ n: total })}
         </p>
       </div>
       {error !== null ? (
@@ -87,9 +86,7 @@ export function PlacesTable({ search, country, countries }: PlacesTableProps) {
         <div className="places-rows" aria-busy={isPlaceholderData}>
           <Table
             caption={
-              country === undefined
-                ? t.places.caption
-                : fill(t.places.captionIn, { country: countryName(country, language) })
+              country === undefined ? t.places.caption : t.places.captionIn({ country: countryName(country, language) })
             }
           >
             <thead>

@@ -13,7 +13,7 @@ export interface RatingFieldProps {
 
 /** One to five stars, or none. */
 export function RatingField({ value, onChange, error }: RatingFieldProps) {
-  const { t, plural } = useText();
+  const { t } = useText();
   const name = useId();
   return (
     <fieldset className="rating">
@@ -22,14 +22,14 @@ export function RatingField({ value, onChange, error }: RatingFieldProps) {
       </legend>
       <div className="rating-choices">
         {most.map((stars) => (
-          <label key={stars} className="rating-star" title={plural(t.journal.stars, stars)}>
+          <label key={stars} className="rating-star" title={t.journal.stars({ n: stars })}>
             <input
               type="radio"
               name={name}
               value={stars}
               checked={value === stars}
               onChange={() => onChange(stars)}
-              aria-label={plural(t.journal.stars, stars)}
+              aria-label={t.journal.stars({ n: stars })}
             />
             <Star full={stars <= value} />
           </label>
@@ -47,9 +47,9 @@ export function RatingField({ value, onChange, error }: RatingFieldProps) {
 
 /** A rating to be read. */
 export function Rating({ value }: { readonly value: number }) {
-  const { t, plural } = useText();
+  const { t } = useText();
   return (
-    <span className="stars" role="img" aria-label={plural(t.journal.stars, value)}>
+    <span className="stars" role="img" aria-label={t.journal.stars({ n: value })}>
       {most.map((stars) => (
         <Star key={stars} full={stars <= value} />
       ))}

@@ -7,7 +7,6 @@ import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { suggestQuery } from '../api/cities.ts';
 import { countriesQuery, countryName } from '../api/countries.ts';
 import { useSite } from '../api/site.ts';
-import { fill } from '../text/index.ts';
 import { fold } from '../text/fold.ts';
 import { useText } from '../text/useText.ts';
 import { matchCountries } from './matchCountries.ts';
@@ -28,7 +27,7 @@ interface Suggestion {
 }
 
 export function SearchBox({ large = false }: { readonly large?: boolean }) {
-  const { t, plural } = useText();
+  const { t } = useText();
   const [typed, setTyped] = useState('');
   const [open, setOpen] = useState(false);
   const [active, setActive] = useState(-1);
@@ -119,7 +118,7 @@ export function SearchBox({ large = false }: { readonly large?: boolean }) {
       <div className="search-list" id={listId} role="listbox" aria-label={t.search.label} hidden={!shown}>
         {shown && <Groups suggestions={suggestions} active={active} listId={listId} onChoose={choose} />}
         {shown && state === 'ready' && suggestions.length === 0 && (
-          <p className="search-note">{fill(t.search.none, { query })}</p>
+          <p className="search-note">{t.search.none({ query })}</p>
         )}
         {shown && state === 'failed' && <p className="search-note">{t.search.failed}</p>}
         {shown && state === 'searching' && suggestions.length === 0 && (
@@ -127,7 +126,7 @@ export function SearchBox({ large = false }: { readonly large?: boolean }) {
         )}
       </div>
       <div role="status" className="stoa-hidden">
-        {shown && state === 'ready' ? plural(t.search.found, suggestions.length) : ''}
+        {shown && state === 'ready' ? t.search.found({ n: suggestions.length }) : ''}
       </div>
     </search>
   );
@@ -216,7 +215,7 @@ function useSuggestions(typed: string) {
         id: '-all',
         group: 'all',
         flag: '',
-        name: fill(t.search.all, { query }),
+        name: t.search.all({ query }),
         detail: '',
         figure: '',
         go: () => void navigate({ to: '/places', search: { q: query } }),

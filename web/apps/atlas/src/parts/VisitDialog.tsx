@@ -7,7 +7,6 @@ import { useEffect, useId, useRef, useState } from 'react';
 import type { City } from '../api/cities.ts';
 import { type Visit, type VisitText, addVisit, changeVisit, noteLength } from '../api/journal.ts';
 import { useSite } from '../api/site.ts';
-import { fill } from '../text/index.ts';
 import { useText } from '../text/useText.ts';
 import { useAnnounce } from './Announcer.tsx';
 import { sentence } from './Failure.tsx';
@@ -32,7 +31,7 @@ export function VisitDialog({ city, visit, onClose }: VisitDialogProps) {
   const close = () => dialog.current?.close();
   return (
     <dialog ref={dialog} className="visit" aria-labelledby={titleId} onClose={onClose}>
-      <h2 id={titleId}>{fill(visit === undefined ? t.journal.addTitle : t.journal.editTitle, { place: city.name })}</h2>
+      <h2 id={titleId}>{(visit === undefined ? t.journal.addTitle : t.journal.editTitle)({ place: city.name })}</h2>
       <VisitForm city={city} visit={visit} labelledBy={titleId} onDone={close} />
     </dialog>
   );
@@ -49,7 +48,7 @@ type Problems = { readonly [Field in 'visitedOn' | 'note' | 'rating']?: string }
 
 function VisitForm({ city, visit, labelledBy, onDone }: VisitFormProps) {
   const spoken = useText();
-  const { t, number } = spoken;
+  const { t } = spoken;
   const { stoa } = useSite();
   const queries = useQueryClient();
   const announce = useAnnounce();
@@ -63,7 +62,7 @@ function VisitForm({ city, visit, labelledBy, onDone }: VisitFormProps) {
     mutationFn: (text: VisitText) => (visit === undefined ? addVisit(stoa, text) : changeVisit(stoa, visit._id, text)),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['journal'] });
-      announce(fill(t.journal.saved, { place: city.name }));
+      announce(t.journal.saved({ place: city.name }));
       onDone();
     },
     onError: (error) => setProblems(problemsOf(error)),
@@ -77,7 +76,7 @@ function VisitForm({ city, visit, labelledBy, onDone }: VisitFormProps) {
         : visitedOn > today()
           ? { visitedOn: t.journal.future }
           : {}),
-      ...(note.length > noteLength ? { note: fill(t.journal.tooLong, { n: number(noteLength) }) } : {}),
+      ...(note.length > noteLength ? { note: t.journal.tooLong({ n: noteLength }) } : {}),
     };
     setProblems(found);
     if (found.visitedOn !== undefined) dateInput.current?.focus();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import type { CountryEntry } from '../api/countries.ts';
 import { distance, radiusOfArea } from '../api/geo.ts';
-import { en } from '../text/en.ts';
+import { loadTexts } from '../text/index.ts';
 import { kindName } from './kind.ts';
 import { matchCountries } from './matchCountries.ts';
 
@@ -43,7 +43,8 @@ test('distances', () => {
   expect(radiusOfArea(551_695)).toBeCloseTo(3.77, 1);
 });
 
-test('a kind of place without a name of its own is a plain place', () => {
+test('a kind of place without a name of its own is a plain place', async () => {
+  const en = await loadTexts('en');
   expect(kindName('PPLC', en)).toBe('Capital');
   expect(kindName('toString', en)).toBe('Town or village');
   expect(kindName('PPLZ', en)).toBe('Town or village');

@@ -3,7 +3,6 @@ import { useState } from 'react';
 
 import { type Visit, removeVisit, restoreVisit } from '../api/journal.ts';
 import { useSite } from '../api/site.ts';
-import { fill } from '../text/index.ts';
 import { useText } from '../text/useText.ts';
 import { useAnnounce } from './Announcer.tsx';
 import { sentence } from './Failure.tsx';
@@ -33,7 +32,7 @@ export function useRemoval(placeOf: (visit: Visit) => string) {
     mutationFn: (visit: Visit) => restoreVisit(stoa, visit),
     onSuccess: async (_, visit) => {
       await refresh();
-      say({ tone: 'good', text: fill(t.journal.restored, { place: placeOf(visit) }), undo: null });
+      say({ tone: 'good', text: t.journal.restored({ place: placeOf(visit) }), undo: null });
     },
     onError: fail,
   });
@@ -41,7 +40,7 @@ export function useRemoval(placeOf: (visit: Visit) => string) {
     mutationFn: (visit: Visit) => removeVisit(stoa, visit._id),
     onSuccess: async (_, visit) => {
       await refresh();
-      const text = fill(t.journal.removed, { place: placeOf(visit) });
+      const text = t.journal.removed({ place: placeOf(visit) });
       say({ tone: 'neutral', text, undo: () => restore.mutate(visit) });
     },
     onError: fail,

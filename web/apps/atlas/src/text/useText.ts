@@ -1,10 +1,9 @@
 import { createContext, useContext } from 'react';
 
-import type { Language } from './index.ts';
 import type { Speech } from './speech.ts';
 
 export interface Spoken extends Speech {
-  setLanguage(language: Language): void;
+  setLanguage(language: string): void;
 }
 
 export const SpeechContext = createContext<Spoken | null>(null);
