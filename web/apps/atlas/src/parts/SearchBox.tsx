@@ -115,18 +115,24 @@ export function SearchBox({ large = false }: { readonly large?: boolean }) {
           )
         )}
       </label>
-      <div className="search-list" id={listId} role="listbox" aria-label={t.search.label} hidden={!shown}>
-        {shown && <Groups suggestions={suggestions} active={active} listId={listId} onChoose={choose} />}
-        {shown && state === 'ready' && suggestions.length === 0 && (
-          <p className="search-note">{t.search.none({ query })}</p>
-        )}
-        {shown && state === 'failed' && <p className="search-note">{t.search.failed}</p>}
-        {shown && state === 'searching' && suggestions.length === 0 && (
-          <p className="search-note">{t.search.searching}</p>
-        )}
+      <div className="search-list" hidden={!shown}>
+        <div
+          className="search-options"
+          id={listId}
+          role="listbox"
+          aria-label={t.search.label}
+          hidden={suggestions.length === 0}
+        >
+          {shown && <Groups suggestions={suggestions} active={active} listId={listId} onChoose={choose} />}
+        </div>
+        {state === 'searching' && suggestions.length === 0 && <p className="search-note">{t.search.searching}</p>}
+        <p role="status" className="search-note">
+          {shown && state === 'ready' && suggestions.length === 0 && t.search.none({ query })}
+          {shown && state === 'failed' && t.search.failed}
+        </p>
       </div>
       <div role="status" className="stoa-hidden">
-        {shown && state === 'ready' ? t.search.found({ n: suggestions.length }) : ''}
+        {shown && state === 'ready' && suggestions.length > 0 && t.search.found({ n: suggestions.length })}
       </div>
     </search>
   );
