@@ -67,5 +67,5 @@ export function placeOf(tree, table, file) {
   return steps.length ? `${source}/${steps[0]}` : undefined;
 }
 
-/** Where a file of the ground floor is: the folder above, `crates/x/src`. */
-export const isGround = (tree, table, file) => placeOf(tree, table, file) === undefined;
+/** What the ground floor of a file's crate is called in the table: `crates/x/src/*`. */
+export const groundOf = (file) => file.replace(/\/src\/.*$/, '/src/*');

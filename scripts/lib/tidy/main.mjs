@@ -3,13 +3,14 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { edgesReport } from './edges-report.mjs';
 import { openTree } from './tree.mjs';
+import { arrows } from './checks/arrows.mjs';
 import { circles } from './checks/circles.mjs';
 import { decisions } from './checks/decisions.mjs';
 import { engines } from './checks/engines.mjs';
 import { requiredFiles } from './checks/required.mjs';
 import { text } from './checks/text.mjs';
 
-const checks = [text, engines, decisions, requiredFiles, circles];
+const checks = [text, engines, decisions, requiredFiles, arrows, circles];
 
 export function main(args) {
   let repo = fileURLToPath(new URL('../../..', import.meta.url));

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path/posix';
 import { itemsOf } from './rust-items.mjs';
 
 /**
- * Every crate that the tree holds: `{ folder, name, library, dependencies, targets }`. A target is
+ * Every crate that the tree holds: `{ folder, manifest, name, library, hasSource, dependencies, targets }`. A target is
  * `{ kind, root }` with `kind` `src` or `tests` and `root` its tree of modules.
  */
 export function cratesOf(tree) {
@@ -32,7 +32,9 @@ function crateOf(tree, manifest) {
   const hasSource = inside.some((it) => it.startsWith(`${folder}/src/`));
   return {
     folder,
+    manifest,
     name,
+    hasSource,
     library: name.replaceAll('-', '_'),
     dependencies: dependenciesOf(text),
     targets: [...roots.values()].map((it) => ({

@@ -2,9 +2,11 @@
 import { dirname, join } from 'node:path/posix';
 
 const source = /^web\/(?:apps|packages)\/[^/]+\/.*\.(?:ts|tsx|mjs|js|css)$/;
-const isTest = /\.test\.[a-z]+$|\/src\/test\/|\.config\.[a-z]+$/;
+const test = /\.test\.[a-z]+$|\/src\/test\/|\.config\.[a-z]+$/;
 const imported =
   /^\s*(?:import|export)\b(?:[^'";]*?\bfrom)?\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]|@import\s+['"]([^'"]+)['"]/gm;
+
+export const isWebTest = (file) => test.test(file);
 
 /** The packages and apps of the workspace: `{ folder, name, entry, dependencies }`. */
 export function packagesOf(tree) {
@@ -32,7 +34,7 @@ export function webEdges(tree) {
     const packages = packagesOf(tree);
     const edges = [];
     for (const from of tree.files) {
-      if (!source.test(from) || isTest.test(from)) continue;
+      if (!source.test(from) || isWebTest(from)) continue;
       const text = tree.text(from);
       for (const match of text.matchAll(imported)) {
         const what = match[1] ?? match[2] ?? match[3];
