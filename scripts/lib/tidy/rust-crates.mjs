@@ -1,6 +1,7 @@
 // The crates of the repository: their manifests, their targets, and the modules of each target.
 import { dirname, join } from 'node:path/posix';
 import { itemsOf } from './rust-items.mjs';
+import { tokensOf } from './rust-tokens.mjs';
 
 /**
  * Every crate that the tree holds: `{ folder, manifest, name, library, hasSource, dependencies, targets }`. A target is
@@ -60,7 +61,7 @@ function dependenciesOf(text) {
 
 /** A module with what its file declares, its parent, and its children by name. */
 function moduleOf(tree, file, folder, parent, name) {
-  const items = tree.cached(`items ${file}`, () => itemsOf(tree.text(file)));
+  const items = tree.cached(`items ${file}`, () => itemsOf(tokensOf(tree, file)));
   return assembled(items.root, { tree, file, items, folder, parent, name });
 }
 

@@ -1,6 +1,6 @@
 // What a Rust file declares and mentions: modules, definitions, imports, paths, method calls. Code under
 // `#[cfg(test)]` is left out.
-import { afterBlock, isIdent, tokens } from './rust-tokens.mjs';
+import { afterBlock, isIdent } from './rust-tokens.mjs';
 
 const defining = new Set(['fn', 'struct', 'enum', 'union', 'trait', 'type', 'const', 'static']);
 
@@ -23,9 +23,8 @@ function emptyModule(name) {
   };
 }
 
-/** The modules, impls, calls and macros of one file. */
-export function itemsOf(text) {
-  const { values, lines } = tokens(text);
+/** The modules, impls, calls and macros of one file's tokens. */
+export function itemsOf({ values, lines }) {
   const file = {
     root: emptyModule(''),
     /** Inherent impls: `{ type, line, methods: [{ name, line, isPublic }] }`. */

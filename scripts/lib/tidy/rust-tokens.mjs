@@ -59,6 +59,9 @@ export function tokens(text) {
   return { values, lines, spans };
 }
 
+/** The tokens of a file, read once. */
+export const tokensOf = (tree, file) => tree.cached(`tokens ${file}`, () => tokens(tree.text(file)));
+
 export const isIdent = (value) => value !== undefined && /^(?:r#)?[A-Za-z_]/.test(value);
 
 /** The index after the bracket that closes the one at `open`. */
