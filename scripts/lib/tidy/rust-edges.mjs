@@ -161,10 +161,9 @@ const itself = (module) => ({ module, isItem: false, chain: [module] });
 const item = (module, name) => ({ module, isItem: true, name, chain: [module] });
 
 function inScope(module, name, wantsModule, seen) {
-  const key = `${module.file} ${module.name} scope ${name}`;
-  if (seen.has(key)) return undefined;
-  const inner = new Set(seen).add(key);
   if (wantsModule && module.children.has(name)) return itself(module.children.get(name));
+  const inner = deeper(seen, `${module.file} ${module.name} scope ${name}`);
+  if (!inner) return undefined;
   const imported = module.imports.find((it) => it.name === name && !it.isGlob);
   if (imported && !(imported.path.length === 1 && imported.path[0] === name))
     return resolved(module, imported.path, inner);
@@ -180,12 +179,11 @@ function inScope(module, name, wantsModule, seen) {
 
 /** A name inside a module, as seen from elsewhere. */
 function lookUp(module, name, seen, wantsModule = false) {
-  const key = `${module.file} ${module.name} name ${name}`;
-  if (seen.has(key)) return undefined;
-  const inner = new Set(seen).add(key);
   if (wantsModule && module.children.has(name)) return itself(module.children.get(name));
   if (module.definitions.has(name)) return item(module, name);
   if (module.children.has(name)) return itself(module.children.get(name));
+  const inner = deeper(seen, `${module.file} ${module.name} name ${name}`);
+  if (!inner) return undefined;
   const passedOn = (found) => found && { ...found, chain: [module, ...found.chain] };
   const imported = module.imports.find((it) => it.name === name && !it.isGlob);
   if (imported) return passedOn(resolved(module, imported.path, inner));
@@ -197,6 +195,9 @@ function lookUp(module, name, seen, wantsModule = false) {
   }
   return undefined;
 }
+
+/** The steps so far with one more; nothing when it was taken before, as imports of each other's names do. */
+const deeper = (seen, step) => (seen.has(step) ? undefined : new Set(seen).add(step));
 
 function rootOf(module) {
   let root = module;

@@ -1,62 +1,56 @@
 // Rust source as tokens: enough of the language to follow paths, items and blocks, with comments gone and
 // literals reduced to what they are.
 
+// Whitespace is what no part matches.
 const pattern = new RegExp(
   [
-    '(?<space>\\s+)',
-    '(?<line>//[^\\n]*)',
-    '(?<block>/\\*)',
-    '(?<raw>(?:br|cr|r)(?<hashes>#*)")',
-    '(?<string>[bc]?"(?:[^"\\\\]|\\\\[^])*")',
-    "(?<char>b?'(?:[^'\\\\\\n]|\\\\(?:u\\{[^}]*\\}|x..|.))')",
-    "(?<lifetime>'[A-Za-z_]\\w*)",
-    '(?<ident>(?:r#)?[A-Za-z_]\\w*)',
-    '(?<number>\\d[\\w]*(?:\\.\\d[\\w]*)?)',
-    '(?<punct>::|->|=>|\\.\\.=|\\.\\.|[^])',
+    '\\/\\/[^\\n]*',
+    '\\/\\*',
+    '(?:br|cr|r)(#*)"',
+    '[bc]?"(?:[^"\\\\]|\\\\[^])*"',
+    "b?'(?:[^'\\\\\\n]|\\\\(?:u\\{[^}]*\\}|x..|.))'",
+    "'[A-Za-z_]\\w*",
+    '(?:r#)?[A-Za-z_]\\w*',
+    '\\d\\w*(?:\\.\\d\\w*)?',
+    '::|->|=>|\\.\\.=?',
+    '\\S',
   ].join('|'),
-  'gy',
+  'g',
 );
 
 /**
- * The tokens of a source text, as `{ values, lines, spans }` of equal length. A string is `"`, a character
- * `'`, a lifetime `'_`, a number `0`; every other token is itself. `spans` holds each token's offset.
+ * The tokens of a source text, as `{ values, lines }` of equal length. A string is `"`, a character `'`, a
+ * lifetime `'_`, a number `0`; every other token is itself.
  */
 export function tokens(text) {
   const values = [];
   const lines = [];
-  const spans = [];
   let line = 1;
-  let counted = 0;
+  let newline = text.indexOf('\n');
   pattern.lastIndex = 0;
-  const lineAt = (offset) => {
-    for (let at = text.indexOf('\n', counted); at !== -1 && at < offset; at = text.indexOf('\n', counted)) {
-      line += 1;
-      counted = at + 1;
-    }
-    return line;
-  };
-  while (pattern.lastIndex < text.length) {
-    const offset = pattern.lastIndex;
-    const { groups } = pattern.exec(text);
-    if (groups.space !== undefined || groups.line !== undefined) continue;
-    if (groups.block !== undefined) {
-      pattern.lastIndex = endOfComment(text, offset);
+  for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
+    const [found, hashes] = match;
+    if (found.startsWith('//')) continue;
+    if (found === '/*') {
+      pattern.lastIndex = endOfComment(text, match.index);
       continue;
     }
-    let value = groups.ident ?? groups.punct;
-    if (groups.raw !== undefined) {
-      const end = text.indexOf(`"${groups.hashes}`, pattern.lastIndex);
-      pattern.lastIndex = end === -1 ? text.length : end + 1 + groups.hashes.length;
-      value = '"';
-    } else if (groups.string !== undefined) value = '"';
-    else if (groups.char !== undefined) value = "'";
-    else if (groups.lifetime !== undefined) value = "'_";
-    else if (groups.number !== undefined) value = '0';
-    values.push(value);
-    lines.push(lineAt(offset));
-    spans.push(offset);
+    for (; newline !== -1 && newline < match.index; newline = text.indexOf('\n', newline + 1)) line += 1;
+    if (hashes !== undefined) {
+      const end = text.indexOf(`"${hashes}`, pattern.lastIndex);
+      pattern.lastIndex = end === -1 ? text.length : end + 1 + hashes.length;
+    }
+    values.push(valueOf(found, hashes));
+    lines.push(line);
   }
-  return { values, lines, spans };
+  return { values, lines };
+}
+
+function valueOf(found, hashes) {
+  if (hashes !== undefined || found.endsWith('"')) return '"';
+  if (found.length > 1 && found.endsWith("'")) return "'";
+  if (found.length > 1 && found.startsWith("'")) return "'_";
+  return found >= '0' && found <= '9\uffff' ? '0' : found;
 }
 
 /** The tokens of a file, read once. */
