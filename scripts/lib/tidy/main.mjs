@@ -18,22 +18,35 @@ import { text } from './checks/text.mjs';
 const checks = [text, engines, decisions, requiredFiles, snapshots, citations, arrows, circles, ground, hub, clones];
 
 export function main(args) {
-  let repo = fileURLToPath(new URL('../../..', import.meta.url));
-  let edges;
-  for (let at = 0; at < args.length; at += 1) {
-    if (args[at] === '--repo') repo = resolve(args[(at += 1)]);
-    else if (args[at] === '--edges') edges = args[(at += 1)].replace(/\/$/, '');
-  }
-  const tree = openTree(repo);
+  const { repo, edges } = options(args);
   if (edges) {
-    console.log(edgesReport(tree, edges));
+    console.log(edgesReport(openTree(repo), edges));
     return;
   }
-  const findings = [];
-  const figures = checks.map((check) =>
-    check(tree, (file, line, text) => findings.push(`${file}${line ? `:${line}` : ''}: ${text}`)),
-  );
+  const { findings, summary } = inspect(repo);
   for (const it of findings) console.log(it);
-  console.log(`${tree.files.length} files, ${findings.length} findings; ${figures.filter(Boolean).join('; ')}`);
+  console.log(summary);
   process.exitCode = findings.length ? 1 : 0;
+}
+
+/** What every check finds in a repository, a line each, and the figures of those that count. */
+export function inspect(repo) {
+  const tree = openTree(repo);
+  const findings = [];
+  const find = (file, line, text) => findings.push(`${file}${line ? `:${line}` : ''}: ${text}`);
+  const figures = checks.map((check) => check(tree, find)).filter(Boolean);
+  const summary = [`${tree.files.length} files, ${findings.length} findings`, ...figures].join('; ');
+  return { findings, summary };
+}
+
+function options(args) {
+  const found = { repo: fileURLToPath(new URL('../../..', import.meta.url)), edges: undefined };
+  for (let at = 0; at < args.length; at += 2) {
+    const value = args[at + 1];
+    if (!value) throw new Error(`${args[at]} needs a value`);
+    if (args[at] === '--repo') found.repo = resolve(value);
+    else if (args[at] === '--edges') found.edges = value.replace(/\/$/, '');
+    else throw new Error(`no option is called ${args[at]}: --repo, --edges`);
+  }
+  return found;
 }

@@ -34,7 +34,8 @@ export function citations(tree, find) {
     for (const match of text.matchAll(document)) {
       // What a name looks like is no name.
       if (match[1].includes('NNNN')) continue;
-      if (isPage && !/^(?:docs|decisions|protocol)\//.test(match[1])) continue;
+      // A page names others by links, which are looked at below.
+      if (isPage && (!/^(?:docs|decisions|protocol)\//.test(match[1]) || text[match.index - 1] === '(')) continue;
       if (![match[1], join(dirname(file), match[0])].some(tree.has))
         find(file, at(match.index), `${match[1]} is not there`);
     }
