@@ -16,12 +16,14 @@ const dead = new RegExp(
   'g',
 );
 const document = /(?<![\w.-])(?:\.{1,2}\/)*([\w/-]+\.md)\b(?!\.?\w|\()/g;
+// Its citations are planted.
+const test = 'scripts/lib/tidy.test.mjs';
 const number = /^\d+(?:\.\d+)*/;
 
 export function citations(tree, find) {
   const decisions = new Set(tree.files.map((it) => /^decisions\/(\d{4})-/.exec(it)?.[1]).filter(Boolean));
   for (const file of tree.files.filter(tree.isText)) {
-    if (/\.(?:case|jsonl?|txt|lock|svg)$/.test(file)) continue;
+    if (file === test || /\.(?:case|jsonl?|txt|lock|svg)$/.test(file)) continue;
     const isPage = file.endsWith('.md');
     const text = flowing(tree.text(file));
     const at = (offset) => tree.text(file).slice(0, offset).split('\n').length;
