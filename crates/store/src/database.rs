@@ -1,13 +1,12 @@
 //! A database of either engine: the catalogue or one site.
 
 use crate::{
-    Error, InsertRows, InsertTold, Tx, TxFuture, boxed,
+    Alone, Error, InsertRows, InsertTold, Tx, TxFuture, boxed,
     postgres::{Isolation, Postgres},
     sqlite::{Gate, Readers, Writer},
 };
 use std::{path::Path, sync::Arc};
 use stoa_kernel::Result;
-use stoa_sql::Value;
 
 /// Where a read may run (hazards: Readers and long work).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,19 +15,6 @@ pub enum Lane {
     Point,
     /// May look at many rows: apart, bounded in number, cancelled when nobody waits.
     Scan,
-}
-
-/// A change of the schema that may take long ([`Database::alone`]).
-#[derive(Debug, Clone)]
-pub struct Alone {
-    /// What is changed: a site's number and a number within it.
-    pub key: (i64, i64),
-    /// Answers a row as long as the change is still to be made.
-    pub only_if: (String, Vec<Value>),
-    /// Without parameters, one after the other.
-    pub statements: Vec<String>,
-    /// Writes down that it was made.
-    pub then: (String, Vec<Value>),
 }
 
 pub struct Database {

@@ -7,24 +7,29 @@
 mod database;
 mod directory;
 mod error;
+mod insert;
 mod migrate;
 pub mod outbox;
 mod ownership;
 mod postgres;
 mod row;
+mod schema_change;
 pub mod setting;
 mod site;
 mod sqlite;
+mod trace;
 mod tx;
 
-pub use database::{Alone, Database, Lane};
+pub use database::{Database, Lane};
 pub use directory::DataDirectory;
 pub use error::Error;
-pub use outbox::Outbox;
+pub use insert::InsertRows;
+pub use outbox::{InsertTold, Outbox};
 pub use ownership::Ownership;
 pub use row::{Document, FromColumn, Row};
+pub use schema_change::Alone;
 pub use site::{Config, Site, Store};
-pub use tx::{InsertRows, InsertTold, Tx};
+pub use tx::Tx;
 
 /// A boxed future of a transaction's closure.
 pub type TxFuture<'t, T> = std::pin::Pin<Box<dyn Future<Output = stoa_kernel::Result<T>> + Send + 't>>;

@@ -16,7 +16,11 @@
 //! What all consumers have read is deleted, in pieces. Without any consumer the newest [`KEPT`] rows
 //! stay for [`KEPT_FOR`]; what a consumer has not read after [`UNREAD_FOR`] is given up.
 
-use crate::{Database, Lane, Site, Tx, boxed, postgres};
+mod draft;
+
+pub use draft::{Draft, InsertTold, put};
+
+use crate::{Database, Lane, Tx, boxed, postgres};
 use deadpool_postgres::Object;
 use stoa_kernel::{Fault, Result, SiteId, clock::Millis};
 use stoa_sql::{Value, Writer, params};
@@ -35,29 +39,6 @@ const PIECE_BYTES: i64 = 4 << 20;
 /// Rows looked at in one read, and bytes of payload: what a batch costs in memory.
 const BATCH: i64 = 1000;
 const BATCH_BYTES: i64 = 4 << 20;
-
-/// Writes a row in the transaction that causes it.
-pub async fn put(tx: &mut Tx<'_>, site: &SiteId, kind: &str, payload: String, now: Millis) -> Result<()> {
-    let sql = "insert into stoa.outbox (site, kind, payload, created) values ($1, $2, $3, $4)";
-    tx.send(sql, params![site, kind, payload, now]).await?;
-    Ok(())
-}
-
-/// A row that isn't written yet.
-#[derive(Debug, Clone)]
-pub struct Draft {
-    pub site: SiteId,
-    pub kind: &'static str,
-    pub payload: String,
-    pub now: Millis,
-}
-
-impl Draft {
-    /// Writes it in the transaction that causes it.
-    pub async fn put(self, tx: &mut Tx<'_>) -> Result<()> {
-        put(tx, &self.site, self.kind, self.payload, self.now).await
-    }
-}
 
 /// A place between two rows: everything before it was read. Larger is later; the default is the beginning.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -118,8 +99,9 @@ pub struct Outbox<'s> {
 }
 
 impl<'s> Outbox<'s> {
-    pub(crate) fn of(site: &'s Site) -> Self {
-        Self { site: &site.id, database: site, news: &site.news }
+    /// The outbox of `site` in its database; `news` wakes those who wait for an entry.
+    pub(crate) fn new(site: &'s SiteId, database: &'s Database, news: &'s Notify) -> Self {
+        Self { site, database, news }
     }
 
     /// Tells consumers in this process that there is something to read; after the commit.

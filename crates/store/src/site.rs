@@ -46,7 +46,7 @@ pub struct Site {
     /// Where work puts for a while what doesn't fit into memory: the data directory.
     pub scratch: PathBuf,
     database: Database,
-    pub(crate) news: tokio::sync::Notify,
+    news: tokio::sync::Notify,
     me: Weak<Site>,
 }
 
@@ -58,7 +58,7 @@ impl Site {
 
     /// Its jobs and events.
     pub fn outbox(&self) -> Outbox<'_> {
-        Outbox::of(self)
+        Outbox::new(&self.id, &self.database, &self.news)
     }
 }
 

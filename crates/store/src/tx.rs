@@ -1,6 +1,6 @@
 //! A transaction, or a read, of either engine: the only match on the engine outside opening and migrating.
 
-use crate::{Error, Row, outbox, postgres::PgTx, sqlite::SqliteTx};
+use crate::{Error, InsertRows, Row, postgres::PgTx, sqlite::SqliteTx, trace};
 use stoa_kernel::Result;
 use stoa_sql::{Dialect, Value};
 
@@ -17,44 +17,6 @@ pub struct Tx<'t> {
 pub(crate) enum EngineTx<'t> {
     Sqlite(SqliteTx<'t>),
     Postgres(PgTx<'t>),
-}
-
-/// Many rows into one table, told apart by whether their key is new.
-pub struct InsertRows<'a> {
-    /// `insert into T (a, b)` without `values`.
-    pub into: &'a str,
-    /// One expression a column with `$n` for the n-th column's value, for example `["$1", "jsonb($2)"]`.
-    pub values: &'a [String],
-    /// The unique column that decides whether a row is new, for example `id`.
-    pub key: &'a str,
-    /// Position of the key among the columns.
-    pub key_index: usize,
-    /// What happens to a row whose key is there: nothing, as to one that breaches any other unique index, or `a = excluded.a, b = excluded.b`.
-    pub replace: Option<&'a str>,
-    /// Columns of one row; all rows have the same types in the same places.
-    pub rows: &'a [Vec<Value>],
-}
-
-/// One new row, and the row of the outbox that tells of it: see [`crate::Database::insert_told`].
-#[derive(Debug, Clone)]
-pub struct InsertTold {
-    /// As in [`InsertRows`].
-    pub into: String,
-    pub values: Vec<String>,
-    pub key: &'static str,
-    pub row: Vec<Value>,
-    pub told: outbox::Draft,
-}
-
-impl InsertRows<'_> {
-    /// The clause for rows whose key is there.
-    pub(crate) fn on_conflict(&self) -> String {
-        match self.replace {
-            // Whichever unique index says that it is there.
-            None => "on conflict do nothing".to_owned(),
-            Some(assignments) => format!("on conflict ({}) do update set {assignments}", self.key),
-        }
-    }
 }
 
 impl<'t> Tx<'t> {
@@ -81,7 +43,7 @@ impl Tx<'_> {
 
     /// Runs a statement and answers how many rows it changed.
     pub async fn execute(&mut self, sql: &str, params: &[Value]) -> Result<u64, Error> {
-        told(sql);
+        trace::statement(sql);
         let done = match (refuse_nul(params), &mut self.engine) {
             (Err(error), _) => Err(error),
             (_, EngineTx::Sqlite(tx)) => tx.execute(sql, params),
@@ -93,7 +55,7 @@ impl Tx<'_> {
     /// Runs a statement whose count nobody needs. PostgreSQL is not waited for: what it refuses is told by a later
     /// statement, or by the commit at the latest, so whoever maps a refusal to an answer uses [`Tx::execute`].
     pub async fn send(&mut self, sql: &str, params: impl AsRef<[Value]> + Into<Vec<Value>>) -> Result<(), Error> {
-        told(sql);
+        trace::statement(sql);
         let sent = match (refuse_nul(params.as_ref()), &mut self.engine) {
             (Err(error), _) => Err(error),
             (_, EngineTx::Sqlite(tx)) => tx.execute(sql, params.as_ref()).map(drop),
@@ -109,7 +71,7 @@ impl Tx<'_> {
         params: &[Value],
         each: impl FnMut(&Row<'_>) -> Result<T, Error> + Send,
     ) -> Result<Vec<T>, Error> {
-        told(sql);
+        trace::statement(sql);
         let rows = match (refuse_nul(params), &mut self.engine) {
             (Err(error), _) => Err(error),
             (_, EngineTx::Sqlite(tx)) => tx.rows(sql, params, each),
@@ -133,7 +95,7 @@ impl Tx<'_> {
     ///
     /// The keys within one call must differ from each other.
     pub async fn insert_rows(&mut self, insert: InsertRows<'_>) -> Result<Vec<bool>, Error> {
-        told(insert.into);
+        trace::statement(insert.into);
         let done = match &mut self.engine {
             EngineTx::Sqlite(tx) => tx.insert_rows(insert),
             EngineTx::Postgres(tx) => tx.insert_rows(insert).await,
@@ -164,17 +126,6 @@ impl Tx<'_> {
         }
         result
     }
-}
-
-/// Lets whoever listens for it count statements: the text, never the values.
-fn told(sql: &str) {
-    tracing::trace!(target: "stoa::statement", sql);
-}
-
-/// Lets whoever listens for it see how many rows one transaction changed: SQLite's writer serves nobody else
-/// meanwhile.
-pub(crate) fn told_end(changed: u64) {
-    tracing::trace!(target: "stoa::transaction", changed);
 }
 
 /// PostgreSQL can't hold U+0000 in text, so neither engine is given it (hazards: Strings).

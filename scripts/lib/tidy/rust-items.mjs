@@ -88,8 +88,11 @@ export function itemsOf({ values, lines }) {
     }
   }
 
+  /** `#[cfg(test)]`, also with more conditions: `#[cfg(all(test, unix))]`. */
   function isTestAttribute(open) {
-    return values[open + 1] === 'cfg' && values[open + 3] === 'test' && values[open + 4] === ')';
+    if (values[open + 1] !== 'cfg') return false;
+    const conditions = values.slice(open + 3, afterBlock(values, open + 2) - 1);
+    return conditions[0] === 'test' || (conditions[0] === 'all' && conditions.includes('test') && !conditions.includes('not'));
   }
 
   function endOfUse(at) {

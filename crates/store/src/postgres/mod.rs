@@ -6,7 +6,7 @@
 mod tx;
 mod value;
 
-pub(crate) use tx::PgTx;
+pub(crate) use tx::{PgTx, command};
 
 use crate::{Alone, Error, InsertTold, Tx, TxFuture, tx::EngineTx};
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod};
@@ -267,10 +267,6 @@ impl Drop for Scan {
             runtime.spawn(async move { token.cancel_query(NoTls).await });
         }
     }
-}
-
-pub(crate) async fn command(client: &Object, sql: &str) -> Result<(), Error> {
-    client.batch_execute(sql).await.map_err(|it| Error::from_postgres(&it))
 }
 
 /// The database must be UTF-8 (hazards: Strings).

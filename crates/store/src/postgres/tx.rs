@@ -1,10 +1,7 @@
 //! A connection lent to one transaction or read, and what is on its way there.
 
-use super::{
-    command,
-    value::{Bound, Column},
-};
-use crate::{Error, InsertRows, Row, tx::told_end};
+use super::value::{Bound, Column};
+use crate::{Error, InsertRows, Row, trace};
 use deadpool_postgres::Object;
 use futures_util::{
     TryStreamExt,
@@ -59,7 +56,7 @@ impl<'t> PgTx<'t> {
     pub(super) async fn commit(&mut self) -> Result<(), Error> {
         let client = self.client;
         let done = self.settle(command(client, "commit")).await;
-        told_end(self.changed);
+        trace::transaction(self.changed);
         done.map_err(|error| match error {
             // It was on its way, and may have got there.
             Error::Unavailable(text) => Error::Unknown(text),
@@ -217,4 +214,9 @@ impl<'t> PgTx<'t> {
 /// Polls a request for the first time, which writes it to the connection.
 async fn first_poll<F: Future + ?Sized>(mut request: Pin<&mut F>) -> Poll<F::Output> {
     poll_fn(|context| Poll::Ready(request.as_mut().poll(context))).await
+}
+
+/// Runs a statement without parameters that answers nothing.
+pub(crate) async fn command(client: &Object, sql: &str) -> Result<(), Error> {
+    client.batch_execute(sql).await.map_err(|it| Error::from_postgres(&it))
 }

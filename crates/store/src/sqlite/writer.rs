@@ -9,10 +9,7 @@ use super::{
     SqliteTx,
     log::{Gate, Log, PATIENCE},
 };
-use crate::{
-    Error, Tx, TxFuture,
-    tx::{EngineTx, told_end},
-};
+use crate::{Error, Tx, TxFuture, trace, tx::EngineTx};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use rusqlite::{Connection, OpenFlags};
 use std::{
@@ -141,7 +138,7 @@ where
             Err(_) => Err(Fault::internal("a transaction panicked")),
         };
         if let EngineTx::Sqlite(tx) = &tx.engine {
-            told_end(tx.changed);
+            trace::transaction(tx.changed);
         }
         let result = tx.verdict(result);
         let verdict = result.as_ref().map(|_| ()).map_err(|_| ());
