@@ -8,6 +8,7 @@ mod filter;
 mod keyed;
 mod links;
 mod order;
+mod parts;
 
 use crate::plan::{Count, Distinct, Field, Filter, Find, Order, Position, Scope, Start};
 use crate::schema::IndexSpec;
@@ -89,7 +90,7 @@ pub fn distinct(dialect: &dyn Dialect, table: Table, plan: &Distinct) -> Stateme
         sql.push(" where ").push(&mark).push(" ").push(order::sign(direction)).push(order::or_equal(it)).push(" ");
         sql.bind(order::value(first));
     }
-    sql.push(" order by k1").push(order::suffix(direction));
+    sql.push(" order by k1").push(parts::suffix(direction));
     sql.push(&format!(" limit {}", i64::from(plan.window.limit) + 1));
     if start.offset() > 0 {
         sql.push(" offset ").bind(i64::try_from(start.offset()).unwrap_or(i64::MAX));
@@ -324,16 +325,5 @@ impl Values {
         sql.push(" from (select * from ").push(&table);
         Only::new(&Filter::all([plan.scope.filter(), plan.filter.clone()]), Rows::All).write(sql);
         sql.push(") as items, ").push(&self.rows);
-    }
-}
-
-/// The column behind a field; those of the document are all in one.
-fn column(field: &Field) -> &'static str {
-    match field {
-        Field::Id => "id",
-        Field::Owner => "owner",
-        Field::Created => "created",
-        Field::Updated => "updated",
-        Field::Path(_) | Field::Links(_) => "doc",
     }
 }

@@ -3,14 +3,13 @@
 //! Every plan holds a [`Scope`]. There is no other way to make one, so a query without the caller's
 //! permission can't be written.
 
-use crate::schema::{IndexSpec, Links};
 use serde_json::Value as Json;
 use std::{
     collections::{BTreeMap, btree_map::Entry},
     sync::Arc,
 };
 use stoa_kernel::Millis;
-use stoa_sql::{Direction, pattern::Part};
+use stoa_sql::{Direction, Table, pattern::Part};
 
 /// Items in an order, a page of them.
 #[derive(Debug, Clone, PartialEq)]
@@ -191,6 +190,38 @@ pub enum Projection {
 pub struct Mask {
     /// Names as they stand in canonical text, quotes and escapes included.
     members: BTreeMap<String, Mask>,
+}
+
+/// Where the links of a multi-reference field are, and which of them the caller may know of.
+///
+/// To a filter the field is the array of the ids of the items that it leads to, and missing when there
+/// are none.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Links {
+    pub field: String,
+    pub site: String,
+    pub relation: i64,
+    /// The column of `stoa.item_link` with the ids of the items that have the field.
+    pub near: &'static str,
+    /// The column with the ids of the items that it leads to.
+    pub far: &'static str,
+    /// The table of those items.
+    pub table: Table,
+    /// Which of those items the caller may read.
+    pub scope: Scope,
+}
+
+/// An index that somebody asked for (protocol/content.md section 7).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexSpec {
+    /// Its number within the collection, of which its name is made.
+    pub number: i64,
+    /// One to three.
+    pub fields: Vec<Key>,
+    /// No two items have the same value. Missing and null are no values; an array counts as a whole.
+    pub unique: bool,
+    /// Texts are folded: it serves what is asked of folded texts, and no order.
+    pub case_insensitive: bool,
 }
 
 impl Find {

@@ -14,12 +14,14 @@
 //! An object is operators when one of its names begins with `$`, except a date (`{"$date": …}`).
 
 mod filter;
+mod member;
 mod page;
 
 pub use filter::{Condition, Filter, Operator};
 pub use page::{Paging, Reference, Sort, SortKey};
 
 use crate::Limits;
+use member::{field_name, flag, present, texts};
 use serde_json::{Map, Value as Json};
 use stoa_kernel::{Code, Fault, Result};
 
@@ -97,7 +99,7 @@ impl Distinct {
             return Err(Fault::because(Code::FieldNotText, "fieldName must be a string"));
         };
         Ok(Self {
-            field: page::name(field)?,
+            field: field_name(field)?,
             filter: Filter::parse_member(request, limits)?,
             descending: page::descending(request, "order")?,
             paging: page::paging(request, limits)?,
@@ -108,29 +110,3 @@ impl Distinct {
 
 /// The most names of fields in a projection: as many as a collection may be allowed.
 const MAX_NAMES: usize = 1000;
-
-/// A member that is there; null counts as absent everywhere in a request.
-fn present<'a>(object: &'a Map<String, Json>, name: &str) -> Option<&'a Json> {
-    object.get(name).filter(|it| !it.is_null())
-}
-
-fn flag(object: &Map<String, Json>, name: &str) -> Result<bool> {
-    match present(object, name) {
-        None => Ok(false),
-        Some(Json::Bool(it)) => Ok(*it),
-        Some(_) => Err(Fault::because(Code::OptionsInvalid, format!("{name} must be true or false"))),
-    }
-}
-
-fn texts(object: &Map<String, Json>, name: &str, code: Code, most: usize) -> Result<Vec<String>> {
-    let wrong = || Fault::because(code, format!("{name} must be a list of strings"));
-    match present(object, name) {
-        None => Ok(Vec::new()),
-        Some(Json::Array(list)) if list.len() > most => {
-            let text = format!("{name} has more than {most} elements");
-            Err(Fault::because(Code::BadRequest, text))
-        }
-        Some(Json::Array(list)) => list.iter().map(|it| page::name(it.as_str().ok_or_else(wrong)?)).collect(),
-        Some(_) => Err(wrong()),
-    }
-}

@@ -6,7 +6,10 @@
 //! an index entry) the first key is NULL. These are the *odd* items. A statement reads the *even* ones
 //! by their keys and the odd ones by the general condition, each select served by the same index.
 
-use super::{filter::through_arrays, keyed};
+use super::{
+    keyed,
+    parts::{self, suffix, through_arrays},
+};
 use crate::{
     plan::{Field, Filter, Key, Order, Test},
     schema::IndexSpec,
@@ -99,7 +102,7 @@ impl<'a> Rows<'a> {
             (Self::Odd(_), Field::Owner) => "(owner || '')",
             (Self::Odd(_), Field::Id) => "(id || '')",
             (Self::Odd(_), Field::Created) => "(created + 0)",
-            _ => super::column(field),
+            _ => parts::column(field),
         }
     }
 
@@ -208,7 +211,7 @@ pub(super) fn columns(dialect: &dyn Dialect, index: &IndexSpec) -> String {
     let mut columns: Vec<_> = (0..index.fields.len()).map(|n| column(dialect, index, n)).collect();
     columns.push("id".to_owned());
     let directions = index.fields.iter().chain(index.fields.last()).map(|it| it.direction);
-    let columns = columns.iter().zip(directions).map(|(text, it)| format!("{text}{}", super::order::suffix(it)));
+    let columns = columns.iter().zip(directions).map(|(text, it)| format!("{text}{}", suffix(it)));
     columns.collect::<Vec<_>>().join(", ")
 }
 
@@ -216,7 +219,7 @@ pub(super) fn columns(dialect: &dyn Dialect, index: &IndexSpec) -> String {
 pub(super) fn unique(dialect: &dyn Dialect, index: &IndexSpec) -> Option<String> {
     Some(match &index.fields.first()?.field {
         Field::Path(names) => format!("({})", dialect.unique(&Place::field(names), index.case_insensitive)),
-        it => super::column(it).to_owned(),
+        it => parts::column(it).to_owned(),
     })
 }
 
@@ -234,7 +237,7 @@ fn column(dialect: &dyn Dialect, index: &IndexSpec, n: usize) -> String {
 
 fn key(dialect: &dyn Dialect, index: &IndexSpec, field: &Field) -> String {
     let Field::Path(names) = field else {
-        return if *field == Field::Owner { OWNER_KEY.to_owned() } else { super::column(field).to_owned() };
+        return if *field == Field::Owner { OWNER_KEY.to_owned() } else { parts::column(field).to_owned() };
     };
     let here = dialect.indexed(&Place::field(names), longest(index), index.case_insensitive);
     match through_arrays(dialect, names) {

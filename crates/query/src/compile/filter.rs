@@ -1,8 +1,15 @@
 //! Filters. A condition may be NULL where it fails, so only `is not true` negates.
 
-use super::{access, access::Rows, keyed, links};
-use crate::plan::{Comparison, Field, Filter, Scalar, Test};
-use stoa_kernel::date;
+use super::{
+    access,
+    access::Rows,
+    keyed, links,
+    parts::{sign, through_arrays},
+};
+use crate::{
+    item::date,
+    plan::{Field, Filter, Scalar, Test},
+};
 use stoa_sql::{Dialect, Operand, Place, Probe, Sign, Value, Writer, key};
 
 pub(super) fn write(sql: &mut Writer<'_>, filter: &Filter, rows: Rows<'_>) {
@@ -143,12 +150,6 @@ impl Path<'_> {
     }
 }
 
-/// Whether an array stands in the way to a field; nothing if nothing can.
-pub(super) fn through_arrays(dialect: &dyn Dialect, names: &[String]) -> Option<String> {
-    let on_the_way = (1..names.len()).map(|n| dialect.is_array(&Place::field(&names[..n])));
-    on_the_way.reduce(|all, it| format!("{all} or {it}"))
-}
-
 /// A comparison with one operand, the commonest question of all: one call answers it.
 fn probe(sql: &mut Writer<'_>, names: &[String], sign: Sign, operand: &Scalar) -> String {
     let operand = match operand {
@@ -215,15 +216,6 @@ fn folded_if(d: &dyn Dialect, fold: bool, text: String) -> String {
 
 fn parenthesised(expression: String) -> String {
     format!("({expression})")
-}
-
-pub(super) fn sign(comparison: Comparison) -> Sign {
-    match comparison {
-        Comparison::Less => Sign::Less,
-        Comparison::LessOrEqual => Sign::LessOrEqual,
-        Comparison::Greater => Sign::Greater,
-        Comparison::GreaterOrEqual => Sign::GreaterOrEqual,
-    }
 }
 
 /// A test on a column: its type is known, and it holds no arrays.

@@ -1,6 +1,10 @@
 //! Order: one key for each sort field, `_id` last, and what lies beyond a place in it. No key is NULL.
 
-use super::{access::OWNER_KEY, access::Rows, filter::through_arrays};
+use super::{
+    access::OWNER_KEY,
+    access::Rows,
+    parts::{self, suffix, through_arrays},
+};
 use crate::plan::{Field, Key, Mark, Order, Position};
 use stoa_sql::{Dialect, Direction, Place, Value, Writer, random};
 
@@ -50,13 +54,6 @@ pub(super) fn write(sql: &mut Writer<'_>, columns: &[Column], are_named: bool) {
 /// The name of a row's sort key.
 pub(super) fn name(n: usize) -> String {
     format!("k{}", n + 1)
-}
-
-pub(super) fn suffix(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Ascending => "",
-        Direction::Descending => " desc",
-    }
 }
 
 /// The rows that are read after a place, in one condition.
@@ -124,7 +121,7 @@ fn key(dialect: &dyn Dialect, key: &Key, rows: Rows<'_>) -> String {
         (_, Some((text, false))) => text.to_owned(),
         (Field::Path(names), _) => path_key(dialect, names, key.direction),
         (Field::Owner, _) => OWNER_KEY.to_owned(),
-        (column, _) => super::column(column).to_owned(),
+        (column, _) => parts::column(column).to_owned(),
     }
 }
 

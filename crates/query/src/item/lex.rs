@@ -2,11 +2,33 @@
 
 use super::{
     number,
-    scan::{Scan, Scanned, malformed, refuse},
+    refusal::{Scanned, malformed, refuse},
 };
 use stoa_kernel::Code;
 
-impl Scan<'_> {
+/// What is left to read, and what has been written.
+pub(super) struct Lexer<'a> {
+    text: &'a str,
+    at: usize,
+    pub(super) out: String,
+}
+
+impl<'a> Lexer<'a> {
+    /// Begins a text whose canonical form takes about `size` bytes.
+    pub(super) fn new(text: &'a str, size: usize) -> Self {
+        Self { text, at: 0, out: String::with_capacity(size) }
+    }
+
+    /// Passes over a byte that was looked at.
+    pub(super) fn take(&mut self) {
+        self.at += 1;
+    }
+
+    /// Whether all of it was read.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.at == self.text.len()
+    }
+
     /// A string, its quotes included.
     pub(super) fn string(&mut self) -> Scanned {
         self.at += 1;

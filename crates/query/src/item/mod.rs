@@ -17,24 +17,16 @@
 mod lex;
 pub mod number;
 mod project;
+mod refusal;
 mod scan;
 
-pub use project::{edit, members, project, without};
-pub use scan::value;
+pub use project::{Edit, edit, members, project, without};
+pub use scan::{Limits, SentId, value};
 
 use stoa_kernel::{Code, Fault, Millis, Result, date};
 
 /// The most levels that an item may be allowed: names in filters, sorts, indexes and patches lead no deeper.
 pub const MAX_DEPTH: usize = 32;
-
-/// How large an item may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Bytes of canonical text.
-    pub bytes: usize,
-    /// Levels of objects and arrays; the item itself is one, a date is none.
-    pub depth: usize,
-}
 
 /// What a client sent as an item's `data`, ready to be stamped and stored.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,17 +42,6 @@ pub struct CanonicalItem {
     limits: Limits,
 }
 
-/// How an item's `_id` arrived. Which of these an operation takes differs (protocol/content.md 13.1).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SentId {
-    Absent,
-    Null,
-    /// Any text, the empty one too.
-    Text(String),
-    /// A value that can't be an id.
-    Other,
-}
-
 /// What the server puts on an item.
 #[derive(Debug, Clone, Copy)]
 pub struct Stamp<'a> {
@@ -74,16 +55,8 @@ pub struct Stamp<'a> {
 ///
 /// Fails with WDE0004 if it isn't an object, MALFORMED_JSON if it isn't JSON, and as the module says.
 pub fn canonical(json: &str, limits: Limits) -> Result<CanonicalItem> {
-    scan::item(json, limits)
-}
-
-/// What becomes of a member ([`CanonicalItem::edit`], [`edit`]).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Edit {
-    Keep,
-    /// Canonical text in the place of its value.
-    Put(String),
-    Drop,
+    let scan::SentItem { id, owner, created, members } = scan::item(json, limits)?;
+    Ok(CanonicalItem { id, owner, created, members, limits })
 }
 
 impl CanonicalItem {
@@ -136,12 +109,8 @@ impl CanonicalItem {
         }
         text.push('}');
         if text.len() > self.limits.bytes {
-            return Err(Fault::because(Code::ItemTooLarge, too_large(self.limits)));
+            return Err(Fault::because(Code::ItemTooLarge, self.limits.too_large()));
         }
         Ok(text)
     }
-}
-
-fn too_large(limits: Limits) -> String {
-    format!("the item is larger than {} bytes", limits.bytes)
 }

@@ -1,8 +1,16 @@
 //! Projection on the text of a document: what isn't asked for is skipped, nothing is parsed.
 
-use super::Edit;
 use crate::plan::{Mask, Projection};
 use stoa_kernel::Result;
+
+/// What becomes of a member ([`super::CanonicalItem::edit`], [`edit`]).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Edit {
+    Keep,
+    /// Canonical text in the place of its value.
+    Put(String),
+    Drop,
+}
 
 /// The document with the fields asked for, in its own order; `_id` is always among them.
 ///

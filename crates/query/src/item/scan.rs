@@ -1,15 +1,54 @@
 //! One pass from any JSON text to canonical text; no tree is built.
 
-use super::{CanonicalItem, Limits, SentId, too_large};
+use super::{
+    date,
+    lex::Lexer,
+    refusal::{Scanned, inside, malformed, refuse},
+};
 use serde_json::Value as Json;
-use std::{borrow::Cow, collections::HashMap, ops::Range};
-use stoa_kernel::{Code, Fault, Millis, Result, date};
+use std::{collections::HashMap, ops::Range};
+use stoa_kernel::{Code, Fault, Millis, Result};
+
+/// How large an item may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of canonical text.
+    pub bytes: usize,
+    /// Levels of objects and arrays; the item itself is one, a date is none.
+    pub depth: usize,
+}
+
+impl Limits {
+    /// What is said of an item that has more bytes.
+    pub(super) fn too_large(self) -> String {
+        format!("the item is larger than {} bytes", self.bytes)
+    }
+}
+
+/// How an item's `_id` arrived. Which of these an operation takes differs (protocol/content.md 13.1).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SentId {
+    Absent,
+    Null,
+    /// Any text, the empty one too.
+    Text(String),
+    /// A value that can't be an id.
+    Other,
+}
 
 /// An item's `data`: all members but the server's own, and those apart.
-pub(super) fn item(json: &str, limits: Limits) -> Result<CanonicalItem> {
+pub(super) struct SentItem {
+    pub(super) id: SentId,
+    pub(super) owner: Option<String>,
+    pub(super) created: Option<Millis>,
+    pub(super) members: String,
+}
+
+/// Reads the text of an object.
+pub(super) fn item(json: &str, limits: Limits) -> Result<SentItem> {
     let mut scan = Scan::new(json, limits);
-    scan.space();
-    if scan.peek() != Some(b'{') {
+    scan.lexer.space();
+    if scan.lexer.peek() != Some(b'{') {
         // Whatever it is, it has to be JSON before it can be the wrong kind of JSON.
         scan.value(2)?;
         return Err(Fault::new(Code::ItemNotObject));
@@ -18,9 +57,9 @@ pub(super) fn item(json: &str, limits: Limits) -> Result<CanonicalItem> {
     scan.object(1)?;
     scan.end()?;
     let system = scan.system.unwrap_or_default();
-    let members = scan.out;
+    let members = scan.lexer.out;
     let id = system.id.unwrap_or(SentId::Absent);
-    Ok(CanonicalItem { id, owner: system.owner, created: system.created, members, limits })
+    Ok(SentItem { id, owner: system.owner, created: system.created, members })
 }
 
 /// The canonical form of a single value: what a filter compares with, or a patch writes.
@@ -29,14 +68,12 @@ pub fn value(json: &Json, limits: Limits) -> Result<Json> {
     let text = json.to_string();
     let mut scan = Scan::new(&text, limits);
     scan.value(2)?;
-    serde_json::from_str(&scan.out).map_err(Fault::internal)
+    serde_json::from_str(&scan.lexer.out).map_err(Fault::internal)
 }
 
-/// What is left to read, and what has been written.
-pub(super) struct Scan<'a> {
-    pub(super) text: &'a str,
-    pub(super) at: usize,
-    pub(super) out: String,
+/// A text on its way to its canonical form.
+struct Scan<'a> {
+    lexer: Lexer<'a>,
     /// Members of the objects that are open, the innermost last.
     members: Vec<Member>,
     /// The server's own members, wanted only on the outermost level of an item.
@@ -57,84 +94,56 @@ struct System {
     created: Option<Millis>,
 }
 
-/// Why the text was refused, and the names that lead to the place, the innermost first.
-pub(super) struct Refusal {
-    code: Code,
-    problem: Cow<'static, str>,
-    path: Vec<String>,
-}
-
-pub(super) type Scanned<T = ()> = Result<T, Box<Refusal>>;
-
-impl From<Box<Refusal>> for Fault {
-    fn from(refusal: Box<Refusal>) -> Self {
-        if refusal.code == Code::ItemTooLarge {
-            return Self::because(refusal.code, refusal.problem);
-        }
-        let path: Vec<_> = refusal.path.iter().rev().map(String::as_str).collect();
-        let place = if path.is_empty() { String::new() } else { format!(", at {}", path.join(".")) };
-        Self::because(refusal.code, format!("{}{place}", refusal.problem))
-    }
-}
-
-pub(super) fn refuse<T>(code: Code, problem: impl Into<Cow<'static, str>>) -> Scanned<T> {
-    Err(Box::new(Refusal { code, problem: problem.into(), path: Vec::new() }))
-}
-
-pub(super) fn malformed<T>() -> Scanned<T> {
-    refuse(Code::MalformedJson, "the item is not valid JSON")
-}
-
 /// From here on an object finds its names in a table; below, looking through them is faster.
 const MANY_MEMBERS: usize = 24;
 
 impl<'a> Scan<'a> {
     fn new(text: &'a str, limits: Limits) -> Self {
-        let out = String::with_capacity(text.len().min(limits.bytes) + 16);
-        Self { text, at: 0, out, members: Vec::new(), system: None, limits }
+        let lexer = Lexer::new(text, text.len().min(limits.bytes) + 16);
+        Self { lexer, members: Vec::new(), system: None, limits }
     }
 
     /// Any value. `depth` is the level that an object or array here would be on.
     fn value(&mut self, depth: usize) -> Scanned {
-        self.space();
-        match self.peek() {
-            Some(b'"') => self.string(),
+        self.lexer.space();
+        match self.lexer.peek() {
+            Some(b'"') => self.lexer.string(),
             Some(b'{') => self.object(depth),
             Some(b'[') => self.array(depth),
-            Some(b'-' | b'0'..=b'9') => self.number(),
-            Some(b't') => self.word("true"),
-            Some(b'f') => self.word("false"),
-            Some(b'n') => self.word("null"),
+            Some(b'-' | b'0'..=b'9') => self.lexer.number(),
+            Some(b't') => self.lexer.word("true"),
+            Some(b'f') => self.lexer.word("false"),
+            Some(b'n') => self.lexer.word("null"),
             _ => malformed(),
         }?;
-        if self.out.len() > self.limits.bytes {
-            return refuse(Code::ItemTooLarge, too_large(self.limits));
+        if self.lexer.out.len() > self.limits.bytes {
+            return refuse(Code::ItemTooLarge, self.limits.too_large());
         }
         Ok(())
     }
 
     fn array(&mut self, depth: usize) -> Scanned {
         self.check_depth(depth)?;
-        self.at += 1;
-        self.out.push('[');
-        self.space();
-        if !self.skip(b']') {
+        self.lexer.take();
+        self.lexer.out.push('[');
+        self.lexer.space();
+        if !self.lexer.skip(b']') {
             for n in 0.. {
                 self.value(depth + 1).map_err(|it| inside(it, || n.to_string()))?;
-                self.space();
-                if self.skip(b']') {
+                self.lexer.space();
+                if self.lexer.skip(b']') {
                     break;
                 }
-                self.expect(b',')?;
-                self.out.push(',');
+                self.lexer.expect(b',')?;
+                self.lexer.out.push(',');
             }
         }
-        self.out.push(']');
+        self.lexer.out.push(']');
         Ok(())
     }
 
     fn object(&mut self, depth: usize) -> Scanned {
-        let start = self.out.len();
+        let start = self.lexer.out.len();
         let first_member = self.members.len();
         // A date is no level, so one more is let in here; what isn't a date is refused at the end.
         self.check_depth(depth - 1)?;
@@ -143,51 +152,51 @@ impl<'a> Scan<'a> {
         let is_item = system.is_some();
         let mut system = system.unwrap_or_default();
         let mut table = HashMap::new();
-        self.at += 1;
+        self.lexer.take();
         if !is_item {
-            self.out.push('{');
+            self.lexer.out.push('{');
         }
-        self.space();
+        self.lexer.space();
         let mut is_first = true;
-        if !self.skip(b'}') {
+        if !self.lexer.skip(b'}') {
             loop {
-                self.space();
-                let comma = self.out.len();
+                self.lexer.space();
+                let comma = self.lexer.out.len();
                 if self.members.len() > first_member {
-                    self.out.push(',');
+                    self.lexer.out.push(',');
                 }
-                let name = self.out.len();
-                if self.peek() != Some(b'"') {
+                let name = self.lexer.out.len();
+                if self.lexer.peek() != Some(b'"') {
                     return malformed();
                 }
-                self.string()?;
-                let name = name..self.out.len();
-                self.space();
-                self.expect(b':')?;
-                if self.out[name.clone()].starts_with("\"$") {
-                    if &self.out[name.clone()] != "\"$date\"" || !is_first || is_item {
+                self.lexer.string()?;
+                let name = name..self.lexer.out.len();
+                self.lexer.space();
+                self.lexer.expect(b':')?;
+                if self.lexer.out[name.clone()].starts_with("\"$") {
+                    if &self.lexer.out[name.clone()] != "\"$date\"" || !is_first || is_item {
                         let name = self.bare(&name);
                         return refuse(Code::FieldNameDollar, "a field name begins with $")
                             .map_err(|it| inside(it, || name));
                     }
-                    self.out.truncate(start);
+                    self.lexer.out.truncate(start);
                     return self.date();
                 }
                 is_first = false;
-                self.out.push(':');
-                let value = self.out.len();
+                self.lexer.out.push(':');
+                let value = self.lexer.out.len();
                 self.value(depth + 1).map_err(|it| inside(it, || self.bare(&name)))?;
-                let value = value..self.out.len();
-                if is_item && system.take(&self.out[name.clone()], &self.out[value.clone()]) {
-                    self.out.truncate(comma);
+                let value = value..self.lexer.out.len();
+                if is_item && system.take(&self.lexer.out[name.clone()], &self.lexer.out[value.clone()]) {
+                    self.lexer.out.truncate(comma);
                 } else {
                     self.add_member(first_member, comma, Member { name, value }, &mut table);
                 }
-                self.space();
-                if self.skip(b'}') {
+                self.lexer.space();
+                if self.lexer.skip(b'}') {
                     break;
                 }
-                self.expect(b',')?;
+                self.lexer.expect(b',')?;
             }
         }
         if is_item {
@@ -195,7 +204,7 @@ impl<'a> Scan<'a> {
         } else {
             // An object that turned out to be a date is none, so this waits until the end.
             self.check_depth(depth)?;
-            self.out.push('}');
+            self.lexer.out.push('}');
         }
         self.members.truncate(first_member);
         Ok(())
@@ -203,14 +212,14 @@ impl<'a> Scan<'a> {
 
     /// Notes the member just written, or puts its value in the place of an earlier one of its name.
     fn add_member(&mut self, first: usize, comma: usize, member: Member, table: &mut HashMap<String, usize>) {
-        let name = &self.out[member.name.clone()];
+        let name = &self.lexer.out[member.name.clone()];
         let count = self.members.len() - first;
         if count == MANY_MEMBERS {
-            let named = |(n, it): (usize, &Member)| (self.out[it.name.clone()].to_owned(), first + n);
+            let named = |(n, it): (usize, &Member)| (self.lexer.out[it.name.clone()].to_owned(), first + n);
             *table = self.members[first..].iter().enumerate().map(named).collect();
         }
         let earlier = if count < MANY_MEMBERS {
-            let found = self.members[first..].iter().position(|it| self.out[it.name.clone()] == *name);
+            let found = self.members[first..].iter().position(|it| self.lexer.out[it.name.clone()] == *name);
             found.map(|n| first + n)
         } else {
             table.get(name).copied()
@@ -222,10 +231,10 @@ impl<'a> Scan<'a> {
             self.members.push(member);
             return;
         };
-        let value = self.out[member.value].to_owned();
-        self.out.truncate(comma);
+        let value = self.lexer.out[member.value].to_owned();
+        self.lexer.out.truncate(comma);
         let old = self.members[earlier].value.clone();
-        self.out.replace_range(old.clone(), &value);
+        self.lexer.out.replace_range(old.clone(), &value);
         self.members[earlier].value.end = old.start + value.len();
         for it in &mut self.members[earlier + 1..] {
             for edge in [&mut it.name.start, &mut it.name.end, &mut it.value.start, &mut it.value.end] {
@@ -236,35 +245,35 @@ impl<'a> Scan<'a> {
 
     /// The rest of `{"$date":` … `}`.
     fn date(&mut self) -> Scanned {
-        self.space();
-        let start = self.out.len();
-        let millis = match self.peek() {
+        self.lexer.space();
+        let start = self.lexer.out.len();
+        let millis = match self.lexer.peek() {
             Some(b'"') => {
-                self.string()?;
-                date::parse(self.out[start..].trim_matches('"'))
+                self.lexer.string()?;
+                date::parse(self.lexer.out[start..].trim_matches('"'))
             }
             Some(b'-' | b'0'..=b'9') => {
-                self.number()?;
-                self.out[start..].parse::<f64>().ok().filter(|it| it.abs() < 1e15).map(|it| it as Millis)
+                self.lexer.number()?;
+                self.lexer.out[start..].parse::<f64>().ok().filter(|it| it.abs() < 1e15).map(|it| it as Millis)
             }
             _ => None,
         };
-        self.out.truncate(start);
+        self.lexer.out.truncate(start);
         let Some(iso) = millis.and_then(date::print) else {
             return refuse(Code::BadRequest, "$date is not a date of the years 0000 to 9999");
         };
-        self.space();
-        if !self.skip(b'}') {
+        self.lexer.space();
+        if !self.lexer.skip(b'}') {
             return refuse(Code::FieldNameDollar, "an object with $date has other members");
         }
-        self.out.extend(["{\"$date\":\"", &iso, "\"}"]);
+        self.lexer.out.extend(["{\"$date\":\"", &iso, "\"}"]);
         Ok(())
     }
 
     /// Nothing but white space may follow.
     fn end(&mut self) -> Scanned {
-        self.space();
-        if self.at == self.text.len() { Ok(()) } else { malformed() }
+        self.lexer.space();
+        if self.lexer.is_at_end() { Ok(()) } else { malformed() }
     }
 
     fn check_depth(&self, depth: usize) -> Scanned {
@@ -276,7 +285,7 @@ impl<'a> Scan<'a> {
     }
 
     fn bare(&self, name: &Range<usize>) -> String {
-        self.out[name.clone()].trim_matches('"').to_owned()
+        self.lexer.out[name.clone()].trim_matches('"').to_owned()
     }
 }
 
@@ -301,10 +310,4 @@ impl System {
         }
         true
     }
-}
-
-/// Adds a name in front of the place of a refusal.
-fn inside(mut refusal: Box<Refusal>, name: impl FnOnce() -> String) -> Box<Refusal> {
-    refusal.path.push(name());
-    refusal
 }

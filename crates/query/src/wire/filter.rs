@@ -1,6 +1,6 @@
 //! The filter's grammar. What operators take is decided in [`crate::resolve`].
 
-use super::{page, present};
+use super::member::{field_name, present};
 use crate::Limits;
 use serde_json::{Map, Value as Json};
 use stoa_kernel::{Code, Fault, Result};
@@ -138,7 +138,7 @@ impl Reader {
                 "$or" => Filter::Or(self.list(name, value, depth + 1)?),
                 "$not" => Filter::Not(Box::new(self.filter(only(value)?, depth + 1)?)),
                 name if name.starts_with('$') => return Err(unknown(name)),
-                name => self.field(&page::name(name)?, value, depth)?,
+                name => self.field(&field_name(name)?, value, depth)?,
             });
         }
         Ok(if parts.len() == 1 { parts.remove(0) } else { Filter::And(parts) })

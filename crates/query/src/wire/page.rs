@@ -1,6 +1,6 @@
 //! Sort, paging and included references.
 
-use super::present;
+use super::member::{field_name, present};
 use crate::Limits;
 use serde_json::{Map, Value as Json};
 use stoa_kernel::{Code, Fault, Result};
@@ -45,7 +45,6 @@ pub struct Reference {
 /// The largest integer that clients count with.
 const MAX_INTEGER: f64 = 9_007_199_254_740_991.0;
 const MAX_SORT_KEYS: usize = 10;
-const MAX_NAME: usize = 1000;
 
 pub(super) fn sort(query: &Map<String, Json>, request: &Map<String, Json>) -> Result<Sort> {
     let keys = match present(query, "sort") {
@@ -68,7 +67,9 @@ fn sort_key(element: &Json) -> Result<SortKey> {
         return Err(Fault::because(Code::SortElement, "elements of sort must be objects"));
     };
     match present(element, "fieldName") {
-        Some(Json::String(field)) => Ok(SortKey { field: name(field)?, descending: descending(element, "order")? }),
+        Some(Json::String(field)) => {
+            Ok(SortKey { field: field_name(field)?, descending: descending(element, "order")? })
+        }
         _ => Err(Fault::because(Code::SortNotText, "fieldName in sort must be a string")),
     }
 }
@@ -154,7 +155,7 @@ fn reference_name(value: Option<&Json>) -> Result<String> {
         Some(Json::String(it)) if it.is_empty() => {
             Err(Fault::because(Code::NameEmpty, "the name of a reference field must not be empty"))
         }
-        Some(Json::String(it)) => name(it),
+        Some(Json::String(it)) => field_name(it),
         _ => Err(Fault::because(Code::FieldNotText, "the name of a reference field must be a string")),
     }
 }
@@ -185,15 +186,4 @@ fn integer(object: &Map<String, Json>, name: &str) -> Result<Option<i64>> {
         return Err(Fault::because(Code::NotInteger, format!("{name} must be an integer")));
     }
     Ok(Some(number as i64))
-}
-
-/// A name in a request: any text that could be a field's.
-pub(super) fn name(text: &str) -> Result<String> {
-    if text.contains('\0') {
-        return Err(Fault::because(Code::BadRequest, "a field name contains the character NUL"));
-    }
-    if text.len() > MAX_NAME {
-        return Err(Fault::because(Code::BadRequest, format!("a field name is longer than {MAX_NAME} bytes")));
-    }
-    Ok(text.to_owned())
 }
