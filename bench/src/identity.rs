@@ -2,7 +2,9 @@
 //! a site with many members beside one with few.
 
 use crate::{
-    bare, load, median,
+    bare,
+    figure::median,
+    load,
     memory::Peak,
     program::{Engine, Program},
 };

@@ -2,7 +2,8 @@
 //! commit an insert.
 
 use crate::{
-    load, median,
+    figure::median,
+    load,
     memory::{Peak, processor_time},
     program::{Engine, Program, item, write_items},
     raw::{self, Raw},

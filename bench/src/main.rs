@@ -12,6 +12,7 @@
 )]
 
 mod bare;
+mod figure;
 mod identity;
 mod import;
 mod large;
@@ -21,8 +22,9 @@ mod program;
 mod raw;
 mod soak;
 
-use clap::{Parser, Subcommand, ValueEnum};
-use program::{Engine, Program};
+use clap::{Parser, Subcommand};
+use figure::median;
+use program::{Engine, Program, Which};
 use serde_json::{Value, json};
 use std::{path::PathBuf, time::Duration};
 
@@ -81,23 +83,6 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Verb {
     Soak(soak::Options),
-}
-
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum Which {
-    Sqlite,
-    Postgres,
-    Both,
-}
-
-impl Which {
-    fn engines(self) -> &'static [Engine] {
-        match self {
-            Self::Sqlite => &[Engine::Sqlite],
-            Self::Postgres => &[Engine::Postgres],
-            Self::Both => &[Engine::Sqlite, Engine::Postgres],
-        }
-    }
 }
 
 fn main() {
@@ -203,9 +188,4 @@ fn measure(arguments: &Arguments, engine: Engine) -> Vec<Value> {
     }
     println!("  anonymous memory of the program at the end: {} MB", memory::anonymous(program.id()) >> 20);
     figures
-}
-
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }

@@ -1,5 +1,6 @@
 //! The program under measurement, started as scripts start it.
 
+use clap::ValueEnum;
 use serde_json::{Value, json};
 use std::{
     io::{BufRead, BufReader, Write},
@@ -15,6 +16,24 @@ use stoa_kernel::World;
 pub enum Engine {
     Sqlite,
     Postgres,
+}
+
+/// Which engines are measured.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub enum Which {
+    Sqlite,
+    Postgres,
+    Both,
+}
+
+impl Which {
+    pub fn engines(self) -> &'static [Engine] {
+        match self {
+            Self::Sqlite => &[Engine::Sqlite],
+            Self::Postgres => &[Engine::Postgres],
+            Self::Both => &[Engine::Sqlite, Engine::Postgres],
+        }
+    }
 }
 
 pub struct Program {

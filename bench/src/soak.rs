@@ -7,7 +7,7 @@
 
 use crate::{
     memory::anonymous,
-    program::{Engine, Program, item, write_items},
+    program::{Engine, Program, Which, item, write_items},
 };
 use clap::Args;
 use serde_json::{Value, json};
@@ -27,8 +27,8 @@ pub struct Options {
     /// The program
     #[arg(long, default_value = "target/release/stoa")]
     program: PathBuf,
-    #[arg(long, value_enum, default_value_t = crate::Which::Both)]
-    engine: crate::Which,
+    #[arg(long, value_enum, default_value_t = Which::Both)]
+    engine: Which,
     #[arg(long, default_value_t = 1.0)]
     minutes: f64,
     /// Items that are there all the time

@@ -5,6 +5,7 @@
 
 use crate::{
     App, Problem, aliases,
+    content::lost,
     extract::text,
     router::{is_api, router},
 };
@@ -32,7 +33,7 @@ where
     B::Error: Into<BoxError>,
 {
     let (ids, is_https) = (RequestIds::new(&app), app.settings.is_https());
-    let router = cors().layer(router(app));
+    let router = router().fallback(fallback).method_not_allowed_fallback(method_not_allowed).with_state(app);
     tower::service_fn(move |request: Request<B>| {
         let mut request = request.map(Body::new);
         let (router, id) = (router.clone(), ids.next());
@@ -102,9 +103,9 @@ impl RequestIds {
 }
 
 /// What is asked for by a path that nothing answers: a page for browsers, an error for everyone else.
-pub(crate) async fn fallback(State(app): State<App>, request: Request) -> Response {
-    if crate::content::is_lost(request.method(), request.uri()) {
-        return crate::content::lost(app, request).await;
+async fn fallback(State(app): State<App>, request: Request) -> Response {
+    if lost::is_lost(request.method(), request.uri()) {
+        return lost::answer(app, request).await;
     }
     let wants_page = request.method() == Method::GET || request.method() == Method::HEAD;
     let accepts_html = text(request.headers(), "accept").is_some_and(|it| it.contains("text/html"));
@@ -119,7 +120,7 @@ pub(crate) async fn fallback(State(app): State<App>, request: Request) -> Respon
 }
 
 /// A path that exists, asked with a method that it does not take.
-pub(crate) async fn method_not_allowed(request: Request) -> Problem {
+async fn method_not_allowed(request: Request) -> Problem {
     let text = format!("{} does not take {}", request.uri().path(), request.method());
     Problem(Fault::because(stoa_kernel::Code::MethodNotAllowed, text))
 }

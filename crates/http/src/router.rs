@@ -3,14 +3,15 @@
 //! Ids may hold slashes and arrive unencoded (protocol/content.md 1.4), so paths that end in an id
 //! take everything behind the prefix and the handler reads the id from query or body.
 
-use crate::{App, content::*, edge, identity::*, site};
+use crate::{App, content::*, identity::*, site};
 use axum::{
     Router,
     routing::{MethodRouter, any, delete, get, patch, post},
 };
 use std::{collections::BTreeSet, sync::LazyLock};
 
-pub(crate) fn router(app: App) -> Router {
+/// All routes. What answers other paths is the edge's business.
+pub(crate) fn router() -> Router<App> {
     let mut router = Router::new();
     for (path, methods) in routes() {
         router = router.route(path, methods);
@@ -18,7 +19,7 @@ pub(crate) fn router(app: App) -> Router {
     for path in NOT_BUILT {
         router = router.route(path, any(not_supported));
     }
-    router.fallback(edge::fallback).method_not_allowed_fallback(edge::method_not_allowed).with_state(app)
+    router
 }
 
 /// Whether a path lies where calls do: then no page is meant by it, even if nothing answers.

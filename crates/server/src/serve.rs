@@ -1,8 +1,10 @@
 //! `stoa serve`: opens the data, listens, and stops cleanly.
 
 use crate::{
+    command,
     config::Config,
     demo, housekeeping, indexing,
+    report::Output,
     services::{Services, sentence},
     socket,
 };
@@ -39,7 +41,9 @@ async fn run(config: Config, with_demo: bool) -> Result<(), String> {
     if with_demo {
         demo::make_if_empty(&services, &url).await?;
     }
-    socket::serve(&config.data, services.clone()).map_err(|it| format!("can't open the command socket: {it}"))?;
+    let (commands, runtime) = (services.clone(), tokio::runtime::Handle::current());
+    let run = move |it, input, output: &mut dyn Output| command::run(&commands, &runtime, it, input, output);
+    socket::serve(&config.data, run).map_err(|it| format!("can't open the command socket: {it}"))?;
 
     let service =
         axum::ServiceExt::into_make_service_with_connect_info::<SocketAddr>(stoa_http::service(services.app(&config)));

@@ -5,8 +5,8 @@
 //! back come lines of JSON ([`Answer`]), for an export mixed with the raw text in length-marked pieces.
 //! The socket is as open as the directory, which only its owner may enter.
 
-use crate::{command::Command, report::Output, services::Services};
-use serde::{Deserialize, Serialize};
+use crate::report::Output;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::{
     io::{BufRead, BufReader, ErrorKind, Read, Write},
@@ -37,7 +37,7 @@ pub fn connect(data: &Path) -> Option<UnixStream> {
 /// Sends a command with what it reads and passes on what comes back.
 pub fn call(
     stream: UnixStream,
-    command: &Command,
+    command: &impl Serialize,
     input: Option<Box<dyn Read + Send>>,
     output: &mut dyn Output,
 ) -> Result<Value, String> {
@@ -124,17 +124,21 @@ impl<R: Read> Read for Pieces<R> {
     }
 }
 
-/// Serves commands until the process ends. A socket left by a killed server is replaced: the lock is ours.
-pub fn serve(data: &Path, services: Services) -> std::io::Result<()> {
+/// Serves commands until the process ends: `run` gets each with what it reads and where its answer goes. A socket
+/// left by a killed server is replaced: the lock is ours.
+pub fn serve<C, F>(data: &Path, run: F) -> std::io::Result<()>
+where
+    C: DeserializeOwned,
+    F: Fn(C, Box<dyn Read + Send>, &mut dyn Output) -> Result<Value, String> + Clone + Send + 'static,
+{
     let path = DataDirectory::socket(data);
     let _ = std::fs::remove_file(&path);
     let listener = UnixListener::bind(&path)?;
-    let runtime = tokio::runtime::Handle::current();
     std::thread::Builder::new().name("stoa-socket".to_owned()).spawn(move || {
         for stream in listener.incoming().flatten() {
-            let (services, runtime) = (services.clone(), runtime.clone());
+            let run = run.clone();
             let _ = std::thread::Builder::new().name("stoa-command".to_owned()).spawn(move || {
-                if let Err(error) = answer(stream, &services, &runtime) {
+                if let Err(error) = answer(stream, run) {
                     tracing::debug!("a command's connection was lost: {error}");
                 }
             });
@@ -143,15 +147,18 @@ pub fn serve(data: &Path, services: Services) -> std::io::Result<()> {
     Ok(())
 }
 
-fn answer(stream: UnixStream, services: &Services, runtime: &tokio::runtime::Handle) -> std::io::Result<()> {
+fn answer<C: DeserializeOwned>(
+    stream: UnixStream,
+    run: impl Fn(C, Box<dyn Read + Send>, &mut dyn Output) -> Result<Value, String>,
+) -> std::io::Result<()> {
     let mut input = BufReader::new(stream.try_clone()?);
     let mut line = String::new();
     input.read_line(&mut line)?;
     let mut output = Answers(stream);
-    let result = match serde_json::from_str::<Command>(&line) {
+    let result = match serde_json::from_str(&line) {
         Ok(command) => {
             let input = Pieces { from: input, left: Some(0) };
-            crate::command::run(services, runtime, command, Box::new(input), &mut output)
+            run(command, Box::new(input), &mut output)
         }
         Err(error) => Err(format!("not a command of this version: {error}")),
     };

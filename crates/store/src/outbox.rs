@@ -16,9 +16,7 @@
 //! What all consumers have read is deleted, in pieces. Without any consumer the newest [`KEPT`] rows
 //! stay for [`KEPT_FOR`]; what a consumer has not read after [`UNREAD_FOR`] is given up.
 
-mod draft;
-
-pub use draft::{Draft, InsertTold, put};
+pub use crate::outbox_draft::{Draft, put};
 
 use crate::{Database, Lane, Tx, boxed, postgres};
 use deadpool_postgres::Object;

@@ -4,17 +4,14 @@ pub(crate) mod bulk;
 pub(crate) mod collections;
 pub(crate) mod indexes;
 pub(crate) mod items;
+pub(crate) mod lost;
 mod params;
 pub(crate) mod permissions;
 pub(crate) mod read;
 pub(crate) mod references;
 
 use crate::{App, Call, Problem, body::Raw};
-use axum::{
-    extract::{FromRequest, FromRequestParts, Request, State},
-    http::{Method, Uri},
-    response::{IntoResponse, Response},
-};
+use axum::extract::{FromRequest, Request};
 use serde_json::Value;
 use stoa_kernel::{Code, Fault};
 
@@ -33,26 +30,4 @@ impl FromRequest<App> for Json {
 /// Calls of content that this server does not have yet: WDE0119 in the documented shape, to known callers.
 pub(crate) async fn not_supported(_: Call) -> Problem {
     Problem(Fault::new(Code::NotSupported))
-}
-
-/// Whether this is a get whose path was lost on the way: clients put ids into paths as they are, and an
-/// id with `..` in it makes another path of them. The query string still says what is meant.
-pub(crate) fn is_lost(method: &Method, uri: &Uri) -> bool {
-    *method == Method::GET && query_has(uri, "dataCollectionId")
-}
-
-/// Answers such a get.
-pub(crate) async fn lost(app: App, request: Request) -> Response {
-    let (mut parts, _) = request.into_parts();
-    let answer = match Call::from_request_parts(&mut parts, &app).await {
-        Ok(call) if query_has(&parts.uri, "dataItemId") => items::get(State(app), call, parts.uri).await,
-        Ok(call) => collections::get(State(app), call, parts.uri).await,
-        Err(problem) => Err(problem),
-    };
-    answer.into_response()
-}
-
-fn query_has(uri: &Uri, name: &str) -> bool {
-    let mut pairs = uri.query().unwrap_or_default().split('&');
-    pairs.any(|it| it.split_once('=').is_some_and(|(key, _)| key == name))
 }

@@ -2,12 +2,13 @@
 //!
 //! `GET /oauth2/authorize` (alias `/_api/oauth2/authorize`): [`authorize`].
 
-use super::browser::{Visit, page_headers};
+use super::{
+    browser::Visit,
+    page::{page, see_other},
+};
 use crate::{App, Problem};
 use axum::{
-    body::Body,
     extract::{RawQuery, State},
-    http::{HeaderValue, StatusCode, header},
     response::Response,
 };
 use serde_json::json;
@@ -79,22 +80,6 @@ pub(crate) fn answer(app: &App, visit: &Visit, authorized: Authorized) -> Respon
     response
 }
 
-/// 303: the browser goes there with GET, whatever it came with.
-pub(crate) fn see_other(url: &str) -> Response {
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::SEE_OTHER;
-    for (name, value) in page_headers("'none'", &[]) {
-        response.headers_mut().insert(name, value);
-    }
-    match HeaderValue::from_str(url) {
-        Ok(url) => {
-            response.headers_mut().insert(header::LOCATION, url);
-        }
-        Err(_) => *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR,
-    }
-    response
-}
-
 /// A page that hands a message to the window that waits for it, and to no other origin.
 fn message_page(nonce: &str, origin: &str, message: &serde_json::Value) -> Response {
     let (message, target) = (script_json(message), script_json(&json!(origin)));
@@ -104,16 +89,6 @@ fn message_page(nonce: &str, origin: &str, message: &serde_json::Value) -> Respo
          if(w)w.postMessage({message},{target})}})()</script>"
     );
     page(&html, &format!("'nonce-{nonce}'"), &[origin.to_owned()])
-}
-
-pub(crate) fn page(html: &str, script: &str, frames: &[String]) -> Response {
-    let mut response = Response::new(Body::from(html.to_owned()));
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
-    for (name, value) in page_headers(script, frames) {
-        headers.insert(name, value);
-    }
-    response
 }
 
 /// JSON that can stand inside a script element.

@@ -1,6 +1,6 @@
 //! What a browser brings and takes away: cookies, where it comes from, and the headers of pages.
 
-use super::authorize::see_other;
+use super::page::{page_of, see_other};
 use crate::{
     App, Problem, RequestInfo,
     extract::{cookie, text},
@@ -8,7 +8,7 @@ use crate::{
 };
 use axum::{
     extract::FromRequestParts,
-    http::{HeaderMap, HeaderName, HeaderValue, header, request::Parts},
+    http::{HeaderMap, HeaderValue, header, request::Parts},
     response::Response,
 };
 use cookie::{Cookie, SameSite, time::Duration};
@@ -145,11 +145,6 @@ impl Visit {
     }
 }
 
-/// An address of the account pages that has a query, with the client by which they find the site.
-pub(crate) fn page_of(page: &str, client: Option<&ClientId>) -> String {
-    client.map_or_else(|| page.to_owned(), |it| format!("{page}&clientId={it}"))
-}
-
 /// The first language of an `Accept-Language` header, when it is one.
 fn first_language(header: &str) -> Option<String> {
     let tag = header.split([',', ';']).next().unwrap_or_default().trim();
@@ -165,23 +160,6 @@ fn cookie_name(name: &str, is_https: bool) -> String {
 fn origin_of(base_url: &str) -> String {
     let end = base_url.match_indices('/').nth(2).map_or(base_url.len(), |it| it.0);
     base_url[..end].to_ascii_lowercase()
-}
-
-/// The headers of every page that signs people in: who may frame it, what it may load, and that its
-/// address, which may hold a token, is told to nobody. `script` names allowed scripts (`'self'`, a
-/// nonce); `frames` the origins that may frame the page, none when empty.
-pub(crate) fn page_headers(script: &str, frames: &[String]) -> Vec<(HeaderName, HeaderValue)> {
-    let ancestors = if frames.is_empty() { "'none'".to_owned() } else { frames.join(" ") };
-    let policy = format!(
-        "default-src 'none'; script-src {script}; base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}"
-    );
-    let policy = HeaderValue::from_str(&policy).unwrap_or(HeaderValue::from_static("default-src 'none'"));
-    vec![
-        (header::CONTENT_SECURITY_POLICY, policy),
-        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
-        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
-    ]
 }
 
 #[cfg(test)]
@@ -238,12 +216,5 @@ mod tests {
             written("http://localhost:4400")[0],
             "stoa-session=v; HttpOnly; SameSite=Lax; Path=/; Max-Age=5184000"
         );
-    }
-
-    #[test]
-    fn frames_are_named_or_refused() {
-        let policy = |frames: &[String]| page_headers("'none'", frames)[0].1.to_str().unwrap_or("").to_owned();
-        assert!(policy(&[]).ends_with("frame-ancestors 'none'"));
-        assert!(policy(&["https://a.example".to_owned()]).ends_with("frame-ancestors https://a.example"));
     }
 }

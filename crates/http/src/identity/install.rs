@@ -3,8 +3,8 @@
 //! `GET /installer/install?redirectUrl=…&appId=…[&state=…]`: [`install`].
 
 use super::{
-    authorize::{page, see_other},
     browser::Visit,
+    page::{page, see_other},
 };
 use crate::{App, Problem};
 use axum::{

@@ -4,8 +4,8 @@
 //! `POST /v1/recover`: [`recover`]. `GET /_api/account/v1/recover`: [`open`].
 
 use super::{
-    authorize::see_other,
-    browser::{Visit, page_of},
+    browser::Visit,
+    page::{page_of, see_other},
 };
 use crate::{App, Call, Problem, RequestInfo, body, body::Json};
 use axum::{
