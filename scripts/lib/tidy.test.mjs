@@ -229,6 +229,7 @@ test('a citation that leads nowhere is refused', () => {
   refused(cites('content' + '.md 3.7'), /content\.md is not there/);
   refused(cites('haz' + 'ards: Reading a log'), /leads nowhere/);
   refused(cites('measure' + 'ments Q2'), /leads nowhere/);
+  refused(cites('crates/kernel/src/lost.rs'), /crates\/kernel\/src\/lost\.rs is not there/);
   refused(cites('decision 7'), /no decision 0007/);
   refused(cites('decisions' + '/0002'), /no decision 0002/);
   refused(more('README.md', '[gone](docs/gone.md)'), /README\.md:3: a link leads nowhere: docs\/gone\.md/);

@@ -29,7 +29,7 @@ function crateOf(tree, manifest) {
     .filter((it) => /^(?:src\/(?:lib|main)|src\/bin\/[^/]+|tests\/[^/]+)\.rs$/.test(it.path))
     .map((it) => ({ kind: it.path.startsWith('tests/') ? 'tests' : 'src', file: it.file }));
   const roots = new Map([...found, ...declared].filter((it) => tree.has(it.file)).map((it) => [it.file, it]));
-  // A crate whose every target is a test is one of tests, with the library that Cargo asks for.
+  // A crate without `src` is one of tests, with the library that Cargo asks for.
   const hasSource = inside.some((it) => it.startsWith(`${folder}/src/`));
   return {
     folder,
@@ -39,7 +39,7 @@ function crateOf(tree, manifest) {
     library: name.replaceAll('-', '_'),
     dependencies: dependenciesOf(text),
     targets: [...roots.values()].map((it) => ({
-      kind: hasSource ? it.kind : 'src',
+      kind: hasSource ? it.kind : 'tests',
       root: moduleOf(tree, it.file, dirname(it.file), undefined, 'crate'),
     })),
   };

@@ -3,7 +3,7 @@ import { cratesOf, modulesBelow } from './rust-crates.mjs';
 
 /**
  * The uses inside and between crates:
- * - `files`: `{ from, to, line, what }`, from a file to the file that defines what it uses. A re-export is no
+ * - `files`: `{ from, to, line, what, kind }`, from a file to the file that defines what it uses. A re-export is no
  *   use, and neither is the declaration of a module.
  * - `paths`: `{ from, to, line, what }`, from a file to the file whose module the path names; a name that the
  *   crate's root gives away is taken to where the root has it from.
@@ -20,6 +20,7 @@ export function rustEdges(tree) {
 }
 
 function targetEdges(target, { crate, libraries, edges }) {
+  const { kind } = target;
   const modules = [...modulesBelow(target.root)];
   const files = new Map(modules.map((it) => [it.file, it.items]));
   const macros = new Map([...files].flatMap(([file, it]) => it.macros.map((name) => [name, file])));
@@ -30,7 +31,7 @@ function targetEdges(target, { crate, libraries, edges }) {
       if (!found) return;
       if (found.crate !== undefined) {
         if (libraries.has(found.crate))
-          edges.crates.push({ from: module.file, to: libraries.get(found.crate), line, kind: target.kind, crate });
+          edges.crates.push({ from: module.file, to: libraries.get(found.crate), line, kind, crate });
         return;
       }
       const named = found.chain.find((it) => it.parent) ?? found.chain.at(-1);
@@ -38,7 +39,7 @@ function targetEdges(target, { crate, libraries, edges }) {
       if (found.isItem) useFile(found.module.file, line, what);
     };
     const useFile = (to, line, what) => {
-      if (to !== module.file) edges.files.push({ from: module.file, to, line, what });
+      if (to !== module.file) edges.files.push({ from: module.file, to, line, what, kind });
     };
 
     for (const it of module.imports) {
@@ -75,12 +76,12 @@ function targetEdges(target, { crate, libraries, edges }) {
   for (const [from, items] of files) {
     for (const it of items.expansions) {
       const to = macros.get(it.name);
-      if (to && to !== from) edges.files.push({ from, to, line: it.line, what: `${it.name}!` });
+      if (to && to !== from) edges.files.push({ from, to, line: it.line, what: `${it.name}!`, kind });
     }
     for (const it of items.calls) {
       const to = spread.of(it);
       if (!to || to === from) continue;
-      edges.files.push({ from, to, line: it.line, what: `.${it.name}()` });
+      edges.files.push({ from, to, line: it.line, what: `.${it.name}()`, kind });
       edges.paths.push({ from, to, line: it.line, what: `.${it.name}()` });
     }
   }

@@ -92,7 +92,10 @@ export function itemsOf({ values, lines }) {
   function isTestAttribute(open) {
     if (values[open + 1] !== 'cfg') return false;
     const conditions = values.slice(open + 3, afterBlock(values, open + 2) - 1);
-    return conditions[0] === 'test' || (conditions[0] === 'all' && conditions.includes('test') && !conditions.includes('not'));
+    return (
+      conditions[0] === 'test' ||
+      (conditions[0] === 'all' && conditions.includes('test') && !conditions.includes('not'))
+    );
   }
 
   function endOfUse(at) {
@@ -236,14 +239,20 @@ export function itemsOf({ values, lines }) {
           next += 2;
         }
         module.paths.push({ path, line: lines[at], implType });
-        if (!module.words.has(value)) module.words.set(value, lines[at]);
+        mention(module, value, lines[at]);
         at = next;
         continue;
       }
       if (before === 'fn') file.functions.push(value);
-      if (!module.words.has(value)) module.words.set(value, lines[at]);
+      // In lower case a word is a variable's name more often than a function's, unless it is called.
+      else if (/[A-Z]/.test(value) || values[at + 1] === '(' || values[at + 1] === '!')
+        mention(module, value, lines[at]);
       at += 1;
     }
+  }
+
+  function mention(module, word, line) {
+    if (!module.words.has(word)) module.words.set(word, line);
   }
 
   /** The leaves of a tree of imports, up to its `;` at `to`. */

@@ -14,7 +14,8 @@ export function fileCircles(tree) {
   const next = new Map();
   const uses = new Map();
   for (const it of [...rustEdges(tree).files, ...webEdges(tree)]) {
-    if (exceptions.has(it.from)) continue;
+    // What tests share is theirs to arrange.
+    if (it.kind === 'tests' || exceptions.has(it.from)) continue;
     if (!next.has(it.from)) next.set(it.from, new Set());
     next.get(it.from).add(it.to);
     const key = `${it.from} ${it.to}`;

@@ -1,6 +1,6 @@
 // Every citation leads somewhere: `docs/protocol/content.md §21.9` to the section of that number,
 // `docs/hazards.md §Cursors` to the heading, `decisions/0011` and `decision 11` to the file, a link to its file
-// and heading.
+// and heading, and the path of a source file to that file.
 import { dirname, join } from 'node:path/posix';
 import { headingsOf, linksOf } from '../markdown.mjs';
 
@@ -16,6 +16,7 @@ const dead = new RegExp(
   'g',
 );
 const document = /(?<![\w.-])(?:\.{1,2}\/)*([\w/-]+\.md)\b(?!\.?\w|\()/g;
+const source = /\b(?:crates|web\/(?:apps|packages))\/[\w./-]+\.(?:rs|tsx?)\b/g;
 // Its citations are planted.
 const test = 'scripts/lib/tidy.test.mjs';
 const number = /^\d+(?:\.\d+)*/;
@@ -23,7 +24,8 @@ const number = /^\d+(?:\.\d+)*/;
 export function citations(tree, find) {
   const decisions = new Set(tree.files.map((it) => /^decisions\/(\d{4})-/.exec(it)?.[1]).filter(Boolean));
   for (const file of tree.files.filter(tree.isText)) {
-    if (file === test || /\.(?:case|jsonl?|txt|lock|svg)$/.test(file)) continue;
+    // A migration stays as it was released.
+    if (file === test || /\/migrations\//.test(file) || /\.(?:case|jsonl?|txt|lock|svg)$/.test(file)) continue;
     const isPage = file.endsWith('.md');
     const text = flowing(tree.text(file));
     const at = (offset) => tree.text(file).slice(0, offset).split('\n').length;
@@ -41,6 +43,9 @@ export function citations(tree, find) {
       if (![match[1], join(dirname(file), match[0])].some(tree.has))
         find(file, at(match.index), `${match[1]} is not there`);
     }
+    if (file !== 'CHANGELOG.md')
+      for (const match of text.matchAll(source))
+        if (!tree.has(match[0])) find(file, at(match.index), `${match[0]} is not there`);
     if (isPage) checkLinks(tree, file, find);
     checkSections(tree, file, text, (offset, message) => find(file, at(offset), message));
   }
