@@ -82,7 +82,9 @@ function checkSections(tree, file, text, find) {
 function sectionAt(headings, text) {
   const wanted = number.exec(text)?.[0];
   if (wanted) return headings.some((it) => it.number === wanted) ? wanted.length : undefined;
-  const titles = headings.map((it) => it.title).filter((it) => text.startsWith(it));
+  const titles = headings
+    .map((it) => it.title)
+    .filter((it) => text.startsWith(it) && !/^[\p{L}\p{N}]/u.test(text.slice(it.length)));
   return titles.length ? Math.max(...titles.map((it) => it.length)) : undefined;
 }
 
