@@ -197,6 +197,7 @@ test('the table names all folders there are, no others, and leads one way', () =
     arrows('web/packages/ui:', 'crates/lost:\nweb/packages/ui:'),
     /ARCHITECTURE\.md:\d+: crates\/lost is not there/,
   );
+  refused(arrows('```\n', 'except lost.rs: no reason\n```\n'), /ARCHITECTURE\.md:\d+: lost\.rs is not there/);
   refused(
     arrows('crates/content/src/schema:', 'crates/content/src/schema: item'),
     /a circle of folders/,

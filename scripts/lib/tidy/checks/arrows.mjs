@@ -80,6 +80,7 @@ function places(tree, table, find) {
     if (!tree.has(place) && !tree.hasFolder(place.replace(/\/\*$/, ''))) find(page, line, `${place} is not there`);
     for (const it of names) if (!table.uses.has(it)) find(page, line, `${it} has no line of its own`);
   }
+  for (const [file, { line }] of table.exceptions) if (!tree.has(file)) find(page, line, `${file} is not there`);
 }
 
 /** Arrows lead one way. */
