@@ -6,10 +6,8 @@ use super::{
     keyed, links,
     parts::{sign, through_arrays},
 };
-use crate::{
-    item::date,
-    plan::{Field, Filter, Scalar, Test},
-};
+use crate::plan::{Field, Filter, Scalar, Test};
+use stoa_kernel::date;
 use stoa_sql::{Dialect, Operand, Place, Probe, Sign, Value, Writer, key};
 
 pub(super) fn write(sql: &mut Writer<'_>, filter: &Filter, rows: Rows<'_>) {

@@ -1,10 +1,7 @@
 //! Tests on a field whose sort key an index has, and which holds no array.
 
 use super::parts::sign;
-use crate::{
-    item::date,
-    plan::{Comparison, Field, Filter, Scalar, Test},
-};
+use crate::plan::{Comparison, Field, Filter, Scalar, Test};
 use serde_json::Value as Json;
 use stoa_kernel::date;
 use stoa_sql::{Value, Writer, key};
