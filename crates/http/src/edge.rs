@@ -34,6 +34,7 @@ where
 {
     let (ids, is_https) = (RequestIds::new(&app), app.settings.is_https());
     let router = router().fallback(fallback).method_not_allowed_fallback(method_not_allowed).with_state(app);
+    let router = cors().layer(router);
     tower::service_fn(move |request: Request<B>| {
         let mut request = request.map(Body::new);
         let (router, id) = (router.clone(), ids.next());
