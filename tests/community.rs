@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use stoa_identity::community::{Bond, Granted, NounFilter, Side, TieFilter, kind};
+use stoa_identity::community::{Assignable, EntityFilter, Interaction, RelationFilter, Side, kind};
 use stoa_kernel::{Caller, Code, MemberId, Role};
 use stoa_sql::params;
 use stoa_store::boxed;
 use stoa_testkit::{Asker, TestApp, on_both_engines};
 
-/// More ties than any one page has.
+/// More relations than any one page has.
 const MANY: i64 = 1_100;
 
-/// Writes ties in bulk; `holder` and `target` are made of the number `i`, from 1 to `count`.
-async fn tie(app: &TestApp, kind: &'static str, (holder, target): (&str, &str), count: i64) {
+/// Writes relations in bulk; `holder` and `target` are made of the number `i`, from 1 to `count`.
+async fn relation(app: &TestApp, kind: &'static str, (holder, target): (&str, &str), count: i64) {
     let sql = format!(
         "insert into stoa.member_tie (site, kind, holder, target, id, doc, created) \
          with recursive n(i) as (select cast(1 as bigint) union all select i + 1 from n where i < $1) \
@@ -56,7 +56,7 @@ fn all(list: &Value, name: &str) -> Vec<String> {
 
 /// A hundred members by direct writes, each with eleven roles or badges `r1`, `r2` …
 async fn hundred(app: &TestApp, kind: &'static str) -> Vec<String> {
-    tie(app, kind, ("'m' || (1000 + (i - 1) / 11)", "'r' || (1 + (i - 1) % 11)"), MANY).await;
+    relation(app, kind, ("'m' || (1000 + (i - 1) / 11)", "'r' || (1 + (i - 1) % 11)"), MANY).await;
     (1_000..1_100).map(|n| format!("m{n}")).collect()
 }
 
@@ -66,8 +66,8 @@ on_both_engines! {
         let (ada, bob) = (app.member("ada@example.org").await, app.member("bob@example.org").await);
         let (a, b) = (shown(&ada).await, shown(&bob).await);
         // Their ids come before those of members.
-        tie(&app, "follow", ("'!' || i", &format!("'{a}'")), MANY).await;
-        tie(&app, "follow", (&format!("'{a}'"), "'!' || i"), MANY).await;
+        relation(&app, "follow", ("'!' || i", &format!("'{a}'")), MANY).await;
+        relation(&app, "follow", (&format!("'{a}'"), "'!' || i"), MANY).await;
         post(&bob, &format!("/members/v3/followers/{a}"), json!({})).await;
         post(&ada, &format!("/members/v3/followers/{b}"), json!({})).await;
         let asked = json!({ "connectedMemberIds": [b, "!7", "nobody", "n\0", a] });
@@ -233,8 +233,8 @@ on_both_engines! {
     async fn tags_of_more_than_a_thousand_assignments(engine) {
         let app = TestApp::new(engine).await;
         let (one, other) = (badge(&app, "One").await, badge(&app, "Other").await);
-        tie(&app, "badge", ("'!' || i", &format!("'{one}'")), MANY).await;
-        tie(&app, "badge", ("'!' || i", &format!("'{other}'")), 7).await;
+        relation(&app, "badge", ("'!' || i", &format!("'{one}'")), MANY).await;
+        relation(&app, "badge", ("'!' || i", &format!("'{other}'")), 7).await;
         let tagged = async |tag: &str| {
             let (site, tag) = (app.site.id.clone(), format!("%\"{tag}\"%"));
             let sql = "select count(*) from stoa.member_tie where site = $1 and kind = 'badge' and doc like $2";
@@ -243,15 +243,15 @@ on_both_engines! {
             });
             read.await.unwrap()
         };
-        let retag = async |filter: Value, tag: &str| {
+        let tags_update = async |filter: Value, tag: &str| {
             let body = json!({ "filter": filter, "assignTags": { "tags": { "tagIds": [tag] } } });
             post(&app.app(), "/badges/v4/bulk/assignments/update-tags-by-filter", body).await;
             tagged(tag).await
         };
-        assert_eq!(retag(json!({ "badgeId": one }), "one").await, MANY);
-        assert_eq!(retag(json!({}), "all").await, MANY + 7);
-        assert_eq!(retag(json!({ "memberId": { "$in": ["!3", "!9"] } }), "some").await, 3);
-        assert_eq!(retag(json!({ "memberId": { "$in": ["!3", "!9"] }, "badgeId": one }), "few").await, 2);
+        assert_eq!(tags_update(json!({ "badgeId": one }), "one").await, MANY);
+        assert_eq!(tags_update(json!({}), "all").await, MANY + 7);
+        assert_eq!(tags_update(json!({ "memberId": { "$in": ["!3", "!9"] } }), "some").await, 3);
+        assert_eq!(tags_update(json!({ "memberId": { "$in": ["!3", "!9"] }, "badgeId": one }), "few").await, 2);
         let body = json!({ "filter": { "badgeId": one }, "unassignTags": { "tags": { "tagIds": ["all"] } } });
         post(&app.app(), "/badges/v4/bulk/assignments/update-tags-by-filter", body).await;
         assert_eq!((tagged("all").await, tagged("one").await), (7, MANY));
@@ -264,8 +264,8 @@ on_both_engines! {
         let me = format!("'{a}'");
         // Ids on both sides of the member's own.
         for (text, count) in [("'!' || i", 4), ("'~' || i", 3)] {
-            tie(&app, "block", (&me, text), count).await;
-            tie(&app, "block", (text, &me), count).await;
+            relation(&app, "block", (&me, text), count).await;
+            relation(&app, "block", (text, &me), count).await;
         }
         let walk = async |who: &Asker<'_>, limit: u32| {
             let (mut found, mut cursor, mut sizes) = (Vec::new(), String::new(), Vec::new());
@@ -342,7 +342,7 @@ on_both_engines! {
         let member = Caller::Member { id: ada.clone(), session: "s".into(), client: None };
         let visitor = Caller::Visitor { id: "v".into(), client: None };
         let editor = Caller::User { id: "u".into(), role: Role::Editor, session: "s".into() };
-        let (all, page) = (TieFilter::default(), (10, ""));
+        let (all, page) = (RelationFilter::default(), (10, ""));
         for (caller, expected) in [
             (&visitor, "badges definitions"),
             (&member, "badge-holders badges blocks definitions"),
@@ -350,13 +350,13 @@ on_both_engines! {
         ] {
             let id = Some(ada.as_str());
             let asked = [
-                ("definitions", identity.noun_list(site, caller, &kind::ROLE, &NounFilter::default()).await.err()),
-                ("badges", identity.noun_list(site, caller, &kind::BADGE, &NounFilter::default()).await.err()),
-                ("applications", identity.noun_list(site, caller, &kind::APPLICATION, &NounFilter::default()).await.err()),
-                ("role-holders", identity.granted_list(site, caller, Granted::Role, &all, page).await.err()),
-                ("badge-holders", identity.granted_list(site, caller, Granted::Badge, &all, page).await.err()),
-                ("blocks", identity.bond_list(site, caller, (Bond::Block, Side::Of), id, page).await.err()),
-                ("blocked", identity.bond_list(site, caller, (Bond::Block, Side::To), id, page).await.err()),
+                ("definitions", identity.definition_list(site, caller, &kind::ROLE, &EntityFilter::default()).await.err()),
+                ("badges", identity.definition_list(site, caller, &kind::BADGE, &EntityFilter::default()).await.err()),
+                ("applications", identity.definition_list(site, caller, &kind::APPLICATION, &EntityFilter::default()).await.err()),
+                ("role-holders", identity.assignment_list(site, caller, Assignable::Role, &all, page).await.err()),
+                ("badge-holders", identity.assignment_list(site, caller, Assignable::Badge, &all, page).await.err()),
+                ("blocks", identity.interaction_list(site, caller, (Interaction::Block, Side::Of), id, page).await.err()),
+                ("blocked", identity.interaction_list(site, caller, (Interaction::Block, Side::To), id, page).await.err()),
                 ("reports", identity.report_list(site, caller, Vec::new(), page).await.err()),
                 ("fields", identity.fields_of_roles(site, caller, Vec::new()).await.err()),
                 ("suggestions", identity.field_suggestions(site, caller, &Value::Null).await.err()),
@@ -366,8 +366,8 @@ on_both_engines! {
             answered.sort_unstable();
             assert_eq!(answered.join(" "), expected, "{caller:?}");
         }
-        // A member's text is not to be had as a noun like others.
-        let found = identity.noun_get(site, &member, &kind::ABOUT, ada.as_str()).await;
+        // A member's text is not to be had as an entity like others.
+        let found = identity.definition_get(site, &member, &kind::ABOUT, ada.as_str()).await;
         assert_eq!(found.err().map(|it| it.code()), Some(Code::Forbidden));
     }
 

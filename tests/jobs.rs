@@ -9,7 +9,10 @@
 use serde_json::{Value as Json, json};
 use std::sync::{Mutex, OnceLock};
 use stoa_content::{Request, transfer::Format};
-use stoa_identity::member::{Arrival, MemberFilter, Move};
+use stoa_identity::{
+    manage::Arrival,
+    member::{MemberFilter, Move},
+};
 use stoa_kernel::{Caller, Role};
 use stoa_sql::Value;
 use stoa_store::{Database, InsertRows, Lane, boxed, outbox};
@@ -255,7 +258,7 @@ on_both_engines! {
         in_pieces("an import of members", 1500, 2000, async {
             let mut arrivals = arrivals.into_iter();
             loop {
-                let some: Vec<_> = arrivals.by_ref().take(stoa_identity::member::AT_ONCE).collect();
+                let some: Vec<_> = arrivals.by_ref().take(stoa_identity::manage::AT_ONCE).collect();
                 if some.is_empty() {
                     break;
                 }

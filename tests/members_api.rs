@@ -2,7 +2,7 @@
 
 use axum::http::Method;
 use serde_json::{Value, json};
-use stoa_identity::member::{AT_ONCE, Arrival};
+use stoa_identity::manage::{AT_ONCE, Arrival};
 use stoa_kernel::Caller;
 use stoa_testkit::{Asker, Reply, TestApp, on_both_engines};
 

@@ -3,7 +3,7 @@
 use crate::members_api::{MEMBERS, arrive, id_of, ids, patch};
 use axum::http::Method;
 use serde_json::{Value, json};
-use stoa_identity::member::Arrival;
+use stoa_identity::manage::Arrival;
 use stoa_kernel::Email;
 use stoa_testkit::{Asker, Reply, TestApp, on_both_engines};
 

@@ -7,10 +7,7 @@ use std::{
     sync::{Arc, mpsc},
     time::Duration,
 };
-use stoa_identity::{
-    member::{Attempt, Registration},
-    policy::PolicyChange,
-};
+use stoa_identity::{defence::Attempt, policy::PolicyChange, sign_in::Registration};
 use stoa_kernel::{Caller, Secret};
 use stoa_outbound::{Security, Smtp, SmtpConfig};
 use stoa_sql::params;
@@ -261,7 +258,7 @@ on_both_engines! {
         for _ in 0..4 {
             assert!(server.next().await["waiting"].is_string());
         }
-        let attempt = Attempt { address: [127, 0, 0, 1].into(), visitor: None, marks: Default::default(), captcha: None };
+        let attempt = Attempt { address: [127, 0, 0, 1].into(), visitor: None, hints: Default::default(), captcha: None };
         let registration =
             Registration { email: "anna@example.org".to_owned(), password: Secret::new(PASSWORD), profile: json!({}) };
         app.app.identity.member_register(&other, &attempt, &registration).await.unwrap();

@@ -14,7 +14,7 @@ mod encryption;
 pub mod flow;
 mod limits;
 pub mod mail;
-mod manage;
+pub mod manage;
 pub mod member;
 pub mod oauth;
 pub mod operator;
@@ -27,7 +27,7 @@ pub mod sign_in;
 pub mod token;
 
 pub use address::form as address_form;
-pub use defence::device::Marks;
+pub use defence::device::DeviceHints;
 pub use limits::Limits;
 pub use sign_in::{outcome::SignIn, stage::Resumed};
 pub use token::authenticate::Authenticated;

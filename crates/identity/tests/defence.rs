@@ -12,12 +12,14 @@ use std::{
     sync::Arc,
 };
 use stoa_identity::{
-    Config, Marks,
+    Config, DeviceHints,
     audit::AuditQuery,
     browser::{Browser, Change},
-    defence::throttle::{Limits, Lockout, Rate, SiteLimits},
+    defence::{
+        Attempt,
+        throttle::{Limits, Lockout, Rate, SiteLimits},
+    },
     flow::{FlowInput, FlowKind, FlowStart},
-    member::Attempt,
     redirect::Asking,
 };
 use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Result, Role, Secret, VisitorId};
@@ -72,8 +74,8 @@ fn value(change: Change) -> Option<String> {
 
 impl Kit {
     async fn login_as(&self, from: IpAddr, device: Option<&str>, email: &str, password: &str) -> Option<Code> {
-        let marks = Marks { cookie: device.map(str::to_owned), user_agent: None };
-        let attempt = Attempt { address: from, visitor: None, marks, captcha: None };
+        let hints = DeviceHints { cookie: device.map(str::to_owned), user_agent: None };
+        let attempt = Attempt { address: from, visitor: None, hints, captcha: None };
         code_of(self.identity.member_login(&self.site, &attempt, email, &Secret::new(password)).await)
     }
 

@@ -11,8 +11,8 @@ use common::{
 };
 use serde_json::json;
 use stoa_identity::{
-    member::SignOn,
     oauth::{pkce, rotation::GRACE},
+    sign_in::SignOn,
 };
 use stoa_kernel::{Caller, Code, MemberId, Secret};
 use stoa_testkit::on_both_engines;

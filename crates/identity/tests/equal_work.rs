@@ -13,11 +13,14 @@ use common::{
 use serde_json::json;
 use std::{net::IpAddr, time::Duration};
 use stoa_identity::{
-    Config, Marks,
+    Config, DeviceHints,
     browser::{Browser, Change},
-    defence::throttle::{Limits, Lockout},
+    defence::{
+        Attempt,
+        throttle::{Limits, Lockout},
+    },
     flow::{FlowInput, FlowKind, FlowStart},
-    member::{Attempt, SignOn},
+    sign_in::SignOn,
 };
 use stoa_kernel::{Caller, Code, Email, MemberId, Result, Role, Secret};
 use stoa_store::{Lane, boxed};
@@ -83,8 +86,8 @@ async fn sign_in(engine: Engine) {
     for who in WHO {
         for n in 0..4 {
             let device = (n == 3).then(|| "A".repeat(43));
-            let marks = Marks { cookie: device, user_agent: Some("Firefox/140.0 Linux".to_owned()) };
-            let attempt = Attempt { address: here(), visitor: None, marks, captcha: None };
+            let hints = DeviceHints { cookie: device, user_agent: Some("Firefox/140.0 Linux".to_owned()) };
+            let attempt = Attempt { address: here(), visitor: None, hints, captcha: None };
             let guess = Secret::new("a wrong phrase");
             let done = work(kit.identity.member_login(&kit.site, &attempt, who, &guess)).await;
             match n {
@@ -232,8 +235,8 @@ async fn a_crowd(engine: Engine) {
     for n in 0..CROWD {
         let (identity, site) = (kit.identity.clone(), kit.site.clone());
         crowd.spawn(async move {
-            let marks = Marks { cookie: None, user_agent: None };
-            let attempt = Attempt { address: IpAddr::from([10, 0, 0, n]), visitor: None, marks, captcha: None };
+            let hints = DeviceHints { cookie: None, user_agent: None };
+            let attempt = Attempt { address: IpAddr::from([10, 0, 0, n]), visitor: None, hints, captcha: None };
             let (who, guess) = (format!("nobody{n}@example.org"), Secret::new("a wrong phrase"));
             let answer = identity.member_login(&site, &attempt, &who, &guess).await;
             DONE.lock().unwrap().push("answered".to_owned());

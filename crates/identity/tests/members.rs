@@ -16,10 +16,11 @@ use std::{
 use stoa_identity::{
     Config, Identity, SignIn,
     defence::throttle::{Limits, Rate},
-    member::{Audience, MemberQuery, Registration, SignOn, Status},
+    member::{Audience, MemberQuery, Status},
     password::Cost,
     policy::{PolicyChange, SignOnPolicy},
     session::NewSession,
+    sign_in::{Registration, SignOn},
     token::Kind,
 };
 use stoa_kernel::{Caller, Code, Result, Role, Secret};

@@ -7,11 +7,11 @@ mod common;
 use common::*;
 use stoa_identity::{
     client::ClientDraft,
-    member::SignOn,
     oauth::{
         TokenRequest, pkce,
         rotation::{AGAIN, GRACE},
     },
+    sign_in::SignOn,
 };
 use stoa_kernel::{Caller, Code};
 use stoa_sql::params;

@@ -8,7 +8,7 @@ use crate::{
 use serde_json::{Value, json};
 use std::{collections::HashMap, io::Read};
 use stoa_content::transfer::Records;
-use stoa_identity::member::{AT_ONCE, Arrival, Arrived};
+use stoa_identity::manage::{AT_ONCE, Arrival, Arrived};
 use stoa_store::Site;
 use tokio::runtime::Handle;
 

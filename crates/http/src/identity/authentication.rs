@@ -2,7 +2,7 @@
 
 use super::{
     ask::{Answer, Ask, done},
-    browser::marks,
+    browser::hints,
 };
 use crate::{App, Call, Problem, RequestInfo, body, body::Json, extract};
 use axum::{
@@ -12,8 +12,9 @@ use axum::{
 };
 use serde_json::{Value, json};
 use stoa_identity::{
-    Marks, Resumed,
-    member::{Attempt, Registration, SignOn},
+    DeviceHints, Resumed,
+    defence::Attempt,
+    sign_in::{Registration, SignOn},
 };
 use stoa_kernel::{Caller, Email, Fault, MemberId, Secret, Violation};
 
@@ -29,7 +30,7 @@ pub(crate) async fn register(
         password: Secret::new(text(&body["password"])),
         profile: body["profile"].clone(),
     };
-    let attempt = attempt(&call.caller, &info, Marks::default(), &body);
+    let attempt = attempt(&call.caller, &info, DeviceHints::default(), &body);
     let outcome = app.identity.member_register(&call.site, &attempt, &registration).await?;
     Ok(body::ok(&outcome.to_json()))
 }
@@ -43,7 +44,7 @@ pub(crate) async fn login(
     headers: HeaderMap,
     Json(body): Json,
 ) -> Result<Response, Problem> {
-    let attempt = attempt(&call.caller, &info, marks(&headers, &info), &body);
+    let attempt = attempt(&call.caller, &info, hints(&headers, &info), &body);
     let email = text(&body["loginId"]["email"]);
     let password = Some(&body["password"]).filter(|it| !it.is_null()).map(|it| Secret::new(text(it)));
     let identity = &app.identity;
@@ -133,12 +134,12 @@ pub(super) fn captcha(body: &Value) -> Option<String> {
     tokens.filter_map(Value::as_str).find(|it| !it.is_empty()).map(str::to_owned)
 }
 
-fn attempt(caller: &Caller, info: &RequestInfo, marks: Marks, body: &Value) -> Attempt {
+fn attempt(caller: &Caller, info: &RequestInfo, hints: DeviceHints, body: &Value) -> Attempt {
     let visitor = match caller {
         Caller::Visitor { id, .. } => Some(id.clone()),
         _ => None,
     };
-    Attempt { address: info.address, visitor, marks, captcha: captcha(body) }
+    Attempt { address: info.address, visitor, hints, captcha: captcha(body) }
 }
 
 /// The text, or nothing when the value is missing or of another type: the operation says what is wrong.

@@ -13,7 +13,7 @@ use axum::{
 };
 use cookie::{Cookie, SameSite, time::Duration};
 use stoa_identity::{
-    Marks,
+    DeviceHints,
     authorize::Navigation,
     browser::{Browser, Change, Cookies},
     mail::is_tag,
@@ -44,9 +44,9 @@ pub(crate) struct Visit {
 }
 
 /// By what a call's browser may be known. A page of another origin brings no cookie.
-pub(crate) fn marks(headers: &HeaderMap, info: &RequestInfo) -> Marks {
+pub(crate) fn hints(headers: &HeaderMap, info: &RequestInfo) -> DeviceHints {
     let device = cookie(headers, &cookie_name(DEVICE, info.is_https));
-    Marks { cookie: device.map(str::to_owned), user_agent: text(headers, "user-agent").map(str::to_owned) }
+    DeviceHints { cookie: device.map(str::to_owned), user_agent: text(headers, "user-agent").map(str::to_owned) }
 }
 
 /// What a browser says about who sends a request. It can't be set by a page.

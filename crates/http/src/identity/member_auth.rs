@@ -4,15 +4,17 @@
 use super::{
     ask::{Answer, Ask, answer, done, invalid},
     authentication::captcha,
-    browser::marks,
+    browser::hints,
     member_wire::{status_name, without_nulls},
 };
 use crate::{App, RequestInfo, body};
 use axum::extract::{FromRequest, FromRequestParts, Request, State};
 use serde_json::{Value, json};
 use stoa_identity::{
-    Marks, SignIn,
-    member::{Attempt, Member, Move, Registration},
+    DeviceHints, SignIn,
+    defence::Attempt,
+    member::{Member, Move},
+    sign_in::Registration,
 };
 use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Secret, Violation, clock::iso_from_millis};
 
@@ -20,7 +22,7 @@ use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Secret, Violation, clock
 pub(crate) struct From {
     ask: Ask,
     info: RequestInfo,
-    marks: Marks,
+    hints: DeviceHints,
 }
 
 impl FromRequest<App> for From {
@@ -29,8 +31,8 @@ impl FromRequest<App> for From {
     async fn from_request(request: Request, app: &App) -> Result<Self, crate::Problem> {
         let (mut parts, body) = request.into_parts();
         let info = RequestInfo::from_request_parts(&mut parts, app).await?;
-        let marks = marks(&parts.headers, &info);
-        Ok(Self { ask: Ask::from_request(Request::from_parts(parts, body), app).await?, info, marks })
+        let hints = hints(&parts.headers, &info);
+        Ok(Self { ask: Ask::from_request(Request::from_parts(parts, body), app).await?, info, hints })
     }
 }
 
@@ -40,7 +42,7 @@ impl From {
             Caller::Visitor { id, .. } => Some(id.clone()),
             _ => None,
         };
-        Attempt { address: self.info.address, visitor, marks: self.marks.clone(), captcha: captcha(&self.ask.data) }
+        Attempt { address: self.info.address, visitor, hints: self.hints.clone(), captcha: captcha(&self.ask.data) }
     }
 }
 

@@ -2,7 +2,10 @@
 
 use super::ask::{invalid, texts};
 use serde_json::{Value, json};
-use stoa_identity::member::{Member, MemberChange, MemberField as F, MemberFilter, MemberSort, Operand, Status};
+use stoa_identity::{
+    manage::MemberChange,
+    member::{Member, MemberField as F, MemberFilter, MemberSort, Operand, Status},
+};
 use stoa_kernel::{
     Code, Fault, Result, Violation,
     clock::{iso_from_millis, millis_from_iso},

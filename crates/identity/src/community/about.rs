@@ -2,8 +2,13 @@
 
 use crate::{
     Identity,
-    community::{Noun, decides, is_own, kind::ABOUT, noun, privacy},
-    member::{self, is_there},
+    community::{
+        check::{check_owner, is_own},
+        entity::{self, Entity, EntityChange},
+        kind::ABOUT,
+        visibility,
+    },
+    member::{self, Member},
 };
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -16,7 +21,7 @@ impl Identity {
     /// # Errors
     /// [`Code::Forbidden`] for other members' texts; [`Code::Validation`]; [`Code::AlreadyExists`];
     /// [`Code::NotFound`]; [`Code::RevisionOld`].
-    pub async fn about_write(&self, site: &Site, caller: &Caller, id: Option<&str>, object: &Value) -> Result<Noun> {
+    pub async fn about_write(&self, site: &Site, caller: &Caller, id: Option<&str>, object: &Value) -> Result<Entity> {
         let core = &self.core;
         let named = object.get("memberId").and_then(Value::as_str);
         let whose = match (id.or(named), caller) {
@@ -26,13 +31,16 @@ impl Identity {
             }
             _ => return Err(Fault::new(Code::Forbidden)),
         };
-        let member = member::find(site, &MemberId::from(whose.as_str())).await?.filter(is_there);
+        let member = member::find(site, &MemberId::from(whose.as_str())).await?.filter(Member::is_there);
         member.ok_or_else(|| Fault::new(Code::NotFound))?;
         let mut doc = ABOUT.parse(object, id.is_none())?;
         doc.insert("memberId".to_owned(), json!(whose));
         match id {
-            Some(_) => noun::change(core, site, &ABOUT, &whose, noun::revision_in(object)?, doc).await,
-            None => noun::create(core, site, &ABOUT, &whose, doc).await,
+            Some(_) => {
+                let change = EntityChange { id: whose, revision: entity::revision_in(object)?, doc };
+                entity::change(core, site, &ABOUT, change).await
+            }
+            None => entity::create(core, site, &ABOUT, &whose, doc).await,
         }
     }
 
@@ -40,19 +48,19 @@ impl Identity {
     ///
     /// # Errors
     /// As [`Identity::member_see`]; [`Code::NotFound`].
-    pub async fn about_get(&self, site: &Site, caller: &Caller, id: &str) -> Result<Noun> {
-        privacy::check_seen(site, caller, &MemberId::from(id)).await?;
+    pub async fn about_get(&self, site: &Site, caller: &Caller, id: &str) -> Result<Entity> {
+        visibility::check_seen(site, caller, &MemberId::from(id)).await?;
         let (site_id, id) = (site.id.clone(), id.to_owned());
-        let found = site.read(Lane::Point, move |tx| boxed!(noun::get(tx, &site_id, &ABOUT, &id).await)).await?;
+        let found = site.read(Lane::Point, move |tx| boxed!(entity::get(tx, &site_id, &ABOUT, &id).await)).await?;
         found.ok_or_else(|| Fault::new(Code::NotFound))
     }
 
     /// What these members tell of themselves, of those whom the caller may see.
-    pub async fn about_list(&self, site: &Site, caller: &Caller, ids: &[String]) -> Result<Vec<Noun>> {
-        let seen: Vec<String> = privacy::see_members(site, caller, ids).await?.into_iter().collect();
+    pub async fn about_list(&self, site: &Site, caller: &Caller, ids: &[String]) -> Result<Vec<Entity>> {
+        let seen: Vec<String> = visibility::see_members(site, caller, ids).await?.into_iter().collect();
         let site_id = site.id.clone();
-        let read = site.read(Lane::Scan, move |tx| boxed!(noun::some(tx, &site_id, &ABOUT, &seen).await));
-        let found: HashMap<String, Noun> = read.await?.into_iter().map(|it| (it.id.clone(), it)).collect();
+        let read = site.read(Lane::Scan, move |tx| boxed!(entity::some(tx, &site_id, &ABOUT, &seen).await));
+        let found: HashMap<String, Entity> = read.await?.into_iter().map(|it| (it.id.clone(), it)).collect();
         Ok(ids.iter().filter_map(|it| found.get(it).cloned()).collect())
     }
 
@@ -62,8 +70,8 @@ impl Identity {
     /// As [`Identity::about_write`].
     pub async fn about_delete(&self, site: &Site, caller: &Caller, id: &str) -> Result<()> {
         if !is_own(caller, &MemberId::from(id)) {
-            decides(caller)?;
+            check_owner(caller)?;
         }
-        noun::delete(site, &ABOUT, id, None).await
+        entity::delete(site, &ABOUT, id, None).await
     }
 }

@@ -1,28 +1,59 @@
-//! Nouns that those who run the site define: roles, badges, custom fields and to whom these apply.
+//! Entities that those who run the site define: roles, badges, custom fields and to whom these apply.
 
 use crate::{
     Identity,
-    community::{Kind, Noun, Place, decides, kind, noun},
+    community::{
+        check::check_owner,
+        entity::{self, Draft, Entity, EntityChange, EntityFilter, Position},
+        kind::{self, Kind},
+        visibility,
+    },
 };
 use serde_json::{Map, Value, json};
 use stoa_kernel::{Caller, Code, Fault, Result};
-use stoa_store::{Site, boxed};
+use stoa_store::{Lane, Site, boxed};
 
 impl Identity {
-    /// Makes a noun of a kind that those who run the site define.
+    /// A entity.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`]; [`Code::NotFound`].
+    pub async fn definition_get(&self, site: &Site, caller: &Caller, kind: &'static Kind, id: &str) -> Result<Entity> {
+        find(site, caller, kind, id).await
+    }
+
+    /// All entities that a filter finds, in their order. A site has few of a kind.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`].
+    pub async fn definition_list(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        kind: &'static Kind,
+        filter: &EntityFilter,
+    ) -> Result<Vec<Entity>> {
+        visibility::admit(site, caller, kind.read).await?;
+        let site_id = site.id.clone();
+        let mut found = site.read(Lane::Scan, move |tx| boxed!(entity::all(tx, &site_id, kind).await)).await?;
+        found.retain(|it| filter.fits(it) && kind.shows(it, caller));
+        Ok(found)
+    }
+
+    /// Makes an entity of a kind that those who run the site define.
     ///
     /// # Errors
     /// [`Code::Forbidden`]; [`Code::Validation`]; [`Code::AlreadyExists`]; [`Code::TooMany`]; [`Code::NotFound`] when
-    /// the noun that it is a part of is not there.
+    /// the entity that it is a part of is not there.
     pub async fn definition_create(
         &self,
         site: &Site,
         caller: &Caller,
         kind: &'static Kind,
         object: &Value,
-    ) -> Result<Noun> {
+    ) -> Result<Entity> {
         let core = &self.core;
-        decides(caller)?;
+        check_owner(caller)?;
         let mut doc = kind.parse(object, true)?;
         doc.retain(|_, it| !it.is_null());
         let id = match kind.id_from {
@@ -36,16 +67,16 @@ impl Identity {
             let key = key_of(&doc);
             doc.entry("key").or_insert(key);
         }
-        let (site_id, now) = (site.id.clone(), core.now());
-        site.write(move |tx| {
-            let (site, id, mut doc) = (site_id.clone(), id.clone(), doc.clone());
+        let input = (site.id.clone(), Draft { id, doc }, core.now());
+        site.write_with(input, move |tx, (site, draft, now)| {
             boxed!({
+                let mut draft = draft.clone();
                 if let Some(part) = &kind.part_of {
-                    let whole =
-                        noun::get(tx, &site, part.whole, &id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
-                    doc.insert(part.takes_as.to_owned(), json!(whole.text(part.takes)));
+                    let whole = entity::get(tx, site, part.whole, &draft.id).await?;
+                    let whole = whole.ok_or_else(|| Fault::new(Code::NotFound))?;
+                    draft.doc.insert(part.takes_as.to_owned(), json!(whole.text(part.takes)));
                 }
-                noun::insert(tx, &site, kind, id, doc, now).await
+                entity::insert(tx, site, kind, draft, *now).await
             })
         })
         .await
@@ -62,14 +93,15 @@ impl Identity {
         kind: &'static Kind,
         id: &str,
         object: &Value,
-    ) -> Result<Noun> {
+    ) -> Result<Entity> {
         let core = &self.core;
-        decides(caller)?;
-        let change = kind.parse(object, false)?;
-        noun::change(core, site, kind, id, noun::revision_in(object)?, change).await
+        check_owner(caller)?;
+        let doc = kind.parse(object, false)?;
+        let change = EntityChange { id: id.to_owned(), revision: entity::revision_in(object)?, doc };
+        entity::change(core, site, kind, change).await
     }
 
-    /// Deletes one, its parts and what was tied to it.
+    /// Deletes one, its parts and the relations to it.
     ///
     /// # Errors
     /// As for update.
@@ -81,8 +113,8 @@ impl Identity {
         id: &str,
         revision: Option<i64>,
     ) -> Result<()> {
-        decides(caller)?;
-        noun::delete(site, kind, id, revision).await
+        check_owner(caller)?;
+        entity::delete(site, kind, id, revision).await
     }
 
     /// Puts them in an order.
@@ -95,9 +127,9 @@ impl Identity {
         caller: &Caller,
         kind: &'static Kind,
         ids: Vec<String>,
-    ) -> Result<Vec<Noun>> {
-        decides(caller)?;
-        noun::order(site, kind, ids).await
+    ) -> Result<Vec<Entity>> {
+        check_owner(caller)?;
+        entity::order(site, kind, ids).await
     }
 
     /// Moves one among its kind.
@@ -110,10 +142,25 @@ impl Identity {
         caller: &Caller,
         kind: &'static Kind,
         id: &str,
-        to: Place,
+        to: Position,
     ) -> Result<()> {
-        decides(caller)?;
-        noun::place(site, kind, id, to).await
+        check_owner(caller)?;
+        entity::reorder(site, kind, id, to).await
+    }
+}
+
+/// What [`Identity::definition_get`] does.
+pub(crate) async fn find(site: &Site, caller: &Caller, kind: &'static Kind, id: &str) -> Result<Entity> {
+    visibility::admit(site, caller, kind.read).await?;
+    let (site_id, id) = (site.id.clone(), id.to_owned());
+    let found = site.read(Lane::Point, move |tx| boxed!(entity::get(tx, &site_id, kind, &id).await)).await?;
+    found.filter(|it| kind.shows(it, caller)).ok_or_else(|| Fault::new(Code::NotFound))
+}
+
+impl Kind {
+    /// Whether the caller, who reads others of its kind, reads this one.
+    pub(crate) fn shows(&self, entity: &Entity, caller: &Caller) -> bool {
+        caller.is_editor() || self.hidden.is_none_or(|it| entity.doc.get(it) != Some(&Value::Bool(true)))
     }
 }
 

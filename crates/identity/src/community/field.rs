@@ -3,9 +3,11 @@
 use crate::{
     Identity,
     community::{
-        Granted, Noun, at_most, grant,
+        assignment::{self, Assignable},
+        check::at_most,
+        entity::{self, Entity},
         kind::{self, Readers},
-        noun, privacy,
+        visibility,
     },
 };
 use serde_json::{Value, json};
@@ -31,7 +33,7 @@ const USUAL: [(&str, &str, &str); 12] = [
 /// Which custom fields apply to whom.
 #[derive(Debug, Clone)]
 pub struct Applications {
-    pub fields: Vec<Noun>,
+    pub fields: Vec<Entity>,
     /// For each of those who were named, whether each of the fields applies.
     pub applies: Vec<(String, Vec<bool>)>,
 }
@@ -42,13 +44,13 @@ impl Identity {
     /// # Errors
     /// [`stoa_kernel::Code::Forbidden`] unless the caller runs the site; [`stoa_kernel::Code::Validation`].
     pub async fn fields_of_members(&self, site: &Site, caller: &Caller, members: Vec<String>) -> Result<Applications> {
-        privacy::admit(site, caller, Readers::Staff).await?;
+        visibility::admit(site, caller, Readers::Staff).await?;
         at_most(&members, "memberIds", "ids")?;
         let of = |(id, roles): (String, Vec<String>)| {
             let roles = roles.into_iter().map(|it| ("ROLE", it));
             (id.clone(), [("MEMBER", id)].into_iter().chain(roles).collect())
         };
-        let roles = grant::granted_of(site, caller, Granted::Role, members, "memberIds").await?;
+        let roles = assignment::assignments_of(site, caller, Assignable::Role, members, "memberIds").await?;
         applied(site, roles.into_iter().map(of).collect()).await
     }
 
@@ -57,7 +59,7 @@ impl Identity {
     /// # Errors
     /// As [`Identity::fields_of_members`].
     pub async fn fields_of_roles(&self, site: &Site, caller: &Caller, roles: Vec<String>) -> Result<Applications> {
-        privacy::admit(site, caller, Readers::Staff).await?;
+        visibility::admit(site, caller, Readers::Staff).await?;
         at_most(&roles, "roleIds", "ids")?;
         applied(site, roles.into_iter().map(|it| (it.clone(), vec![("ROLE", it)])).collect()).await
     }
@@ -67,9 +69,9 @@ impl Identity {
     /// # Errors
     /// [`stoa_kernel::Code::Forbidden`] unless the caller runs the site.
     pub async fn field_suggestions(&self, site: &Site, caller: &Caller, filter: &Value) -> Result<Vec<Value>> {
-        privacy::admit(site, caller, Readers::Staff).await?;
+        visibility::admit(site, caller, Readers::Staff).await?;
         let site_id = site.id.clone();
-        let fields = site.read(Lane::Scan, move |tx| boxed!(noun::all(tx, &site_id, &kind::FIELD).await)).await?;
+        let fields = site.read(Lane::Scan, move |tx| boxed!(entity::all(tx, &site_id, &kind::FIELD).await)).await?;
         let is_there =
             |name: &str| fields.iter().filter_map(|it| it.text("name")).any(|it| it.eq_ignore_ascii_case(name));
         let fits = |name: &str, value: &str| {
@@ -92,17 +94,17 @@ async fn applied(site: &Site, named: Vec<(String, Vec<(&'static str, String)>)>)
     let site_id = site.id.clone();
     let read = site.read(Lane::Scan, move |tx| {
         boxed!({
-            let fields = noun::all(tx, &site_id, &kind::FIELD).await?;
-            Ok((fields, noun::all(tx, &site_id, &kind::APPLICATION).await?))
+            let fields = entity::all(tx, &site_id, &kind::FIELD).await?;
+            Ok((fields, entity::all(tx, &site_id, &kind::APPLICATION).await?))
         })
     });
     let (fields, rules) = read.await?;
     let applies = named.into_iter().map(|(id, held)| {
-        let names = |rule: &Noun, list: &str, kind: &str| {
+        let names = |rule: &Entity, list: &str, kind: &str| {
             let items = rule.doc.get(list).and_then(|it| it["items"].as_array()).into_iter().flatten();
             items.into_iter().any(|it| held.iter().any(|(what, id)| it[kind] == *what && it["entityId"] == **id))
         };
-        let applies = |field: &Noun| match rules.iter().find(|it| it.id == field.id) {
+        let applies = |field: &Entity| match rules.iter().find(|it| it.id == field.id) {
             Some(rule) => names(rule, "applications", "applicationType") && !names(rule, "exclusions", "exclusionType"),
             None => field.text("appliesTo") != Some("SELECTED_MEMBERS"),
         };

@@ -1,8 +1,6 @@
-//! The kinds of nouns: what each may hold and how many a site may have.
+//! The kinds of entities: what each may hold and how many a site may have.
 
-use crate::{community::Noun, member::profile::Shape};
-use serde_json::Value;
-use stoa_kernel::Caller;
+use crate::member::shape::Shape;
 
 const PRIVACY: Shape = Shape::OneOf(&["UNKNOWN", "PUBLIC", "PRIVATE"]);
 const FIELD_TYPES: &[&str] = &["UNKNOWN", "TEXT", "NUMBER", "DATE", "URL", "SOCIAL"];
@@ -24,7 +22,7 @@ const SOCIAL: &[&str] = &[
     "OTHER",
 ];
 
-/// A kind of noun.
+/// A kind of entity.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Kind {
     pub(crate) name: &'static str,
@@ -43,15 +41,8 @@ pub struct Kind {
     pub(crate) id_from: Option<&'static str>,
     /// What members hold that nobody has set.
     pub(crate) defaults: &'static [(&'static str, &'static str)],
-    /// The noun that it belongs to.
+    /// The entity that it belongs to.
     pub(crate) part_of: Option<Part>,
-}
-
-impl Kind {
-    /// Whether the caller, who reads others of its kind, reads this one.
-    pub(crate) fn shows(&self, noun: &Noun, caller: &Caller) -> bool {
-        caller.is_editor() || self.hidden.is_none_or(|it| noun.doc.get(it) != Some(&Value::Bool(true)))
-    }
 }
 
 /// Who reads something around members.
@@ -64,7 +55,7 @@ pub(crate) enum Readers {
     Staff,
 }
 
-/// How a noun belongs to another, whose id it has: it is made for one that is there, and goes with it.
+/// How an entity belongs to another, whose id it has: it is made for one that is there, and goes with it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) whole: &'static Kind,
@@ -178,7 +169,7 @@ pub static ABOUT: Kind = Kind {
     part_of: None,
 };
 
-/// The site's settings around members: one noun each.
+/// The site's settings around members: one entity each.
 pub static SETTINGS: Kind = Kind {
     name: "settings",
     wire: "memberPrivacySettings",

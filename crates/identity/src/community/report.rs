@@ -3,14 +3,15 @@
 use crate::{
     Identity,
     community::{
-        Bond, PAGE, TieFilter, Ties, bond, decides,
+        check::{check_owner, malformed},
+        interaction::{self, NewInteraction},
         kind::Readers,
-        malformed, privacy,
-        tie::{self, Tie},
+        relation::{self, Interaction, PAGE, Relation, RelationFilter, RelationPage},
+        visibility,
     },
 };
 use serde_json::{Map, Value, json};
-use stoa_kernel::{Caller, Code, Fault, Result};
+use stoa_kernel::{Caller, Code, Fault, MemberId, Millis, Result};
 use stoa_sql::params;
 use stoa_store::{Lane, Row, Site, boxed};
 
@@ -18,12 +19,21 @@ const CATEGORIES: &[&str] = &["UNKNOWN", "SPAM", "IMPERSONATION", "HARASSMENT", 
 /// Most characters of a description.
 const DESCRIPTION: usize = 1_000;
 
+/// A member who was reported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReportedMember {
+    pub id: String,
+    pub count: i64,
+    /// When the last report was made.
+    pub last: Millis,
+}
+
 impl Identity {
     /// Reports a member for a reason: a category and a description.
     ///
     /// # Errors
-    /// [`Code::Validation`]; as [`Identity::bond_make`].
-    pub async fn member_report(&self, site: &Site, caller: &Caller, other: &str, reason: &Value) -> Result<Tie> {
+    /// [`Code::Validation`]; as [`Identity::interaction_create`].
+    pub async fn member_report(&self, site: &Site, caller: &Caller, other: &str, reason: &Value) -> Result<Relation> {
         let core = &self.core;
         let category = reason["category"].as_str().unwrap_or("UNKNOWN");
         if !CATEGORIES.contains(&category) {
@@ -36,7 +46,8 @@ impl Identity {
         }
         let reason = json!({ "category": category, "description": text });
         let doc = Map::from_iter([("reason".to_owned(), reason)]);
-        let made = bond::make(core, site, caller, Bond::Report, other, doc).await?;
+        let new = NewInteraction { what: Interaction::Report, other: MemberId::from(other), doc };
+        let made = interaction::make(core, site, caller, new).await?;
         made.ok_or_else(|| Fault::new(Code::AlreadyExists))
     }
 
@@ -50,10 +61,10 @@ impl Identity {
         caller: &Caller,
         reported: Vec<String>,
         (limit, cursor): (u32, &str),
-    ) -> Result<Ties> {
-        privacy::admit(site, caller, Readers::Staff).await?;
-        let filter = TieFilter::new(None, Some(reported).filter(|it| !it.is_empty()));
-        tie::list(site, Bond::Report.name(), &filter, limit, cursor).await
+    ) -> Result<RelationPage> {
+        visibility::admit(site, caller, Readers::Staff).await?;
+        let filter = RelationFilter::new(None, Some(reported).filter(|it| !it.is_empty()));
+        relation::list(site, Interaction::Report.name(), &filter, limit, cursor).await
     }
 
     /// Members who were reported, by id, each with how often and when last; those behind `after`.
@@ -66,8 +77,8 @@ impl Identity {
         caller: &Caller,
         after: &str,
         limit: u32,
-    ) -> Result<Vec<(String, i64, i64)>> {
-        decides(caller)?;
+    ) -> Result<Vec<ReportedMember>> {
+        check_owner(caller)?;
         if after.contains('\0') {
             return Err(Fault::new(Code::CursorInvalid));
         }
@@ -76,7 +87,7 @@ impl Identity {
             boxed!({
                 let sql = "select target, count(*), max(created) from stoa.member_tie \
                            where site = $1 and kind = 'report' and target > $2 group by target order by target limit $3";
-                let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+                let read = |row: &Row<'_>| Ok(ReportedMember { id: row.get(0)?, count: row.get(1)?, last: row.get(2)? });
                 Ok(tx.rows(sql, &params![&site_id, after, limit.clamp(1, PAGE)], read).await?)
             })
         })
@@ -88,13 +99,11 @@ impl Identity {
     /// # Errors
     /// [`Code::Forbidden`].
     pub async fn reports_delete(&self, site: &Site, caller: &Caller, member: &str) -> Result<()> {
-        decides(caller)?;
-        let (site_id, member) = (site.id.clone(), member.to_owned());
-        site.write(move |tx| {
-            let (site, member) = (site_id.clone(), member.clone());
+        check_owner(caller)?;
+        site.write_with((site.id.clone(), member.to_owned()), |tx, (site, member)| {
             boxed!({
                 let sql = "delete from stoa.member_tie where site = $1 and kind = 'report' and target = $2";
-                tx.send(sql, params![&site, member]).await?;
+                tx.send(sql, params![site, member]).await?;
                 Ok(())
             })
         })

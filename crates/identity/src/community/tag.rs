@@ -2,7 +2,11 @@
 
 use crate::{
     Identity,
-    community::{AT_ONCE, TieFilter, decides, kind::BADGE, malformed, tie},
+    community::{
+        check::{AT_ONCE, check_owner, malformed},
+        kind::BADGE,
+        relation::{self, Relation, RelationFilter, RelationQuery},
+    },
 };
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -11,14 +15,14 @@ use stoa_store::{Site, boxed};
 
 /// Tags that badges of members get and lose, public and private ones.
 #[derive(Debug, Clone)]
-pub struct Retag([(&'static str, Tags, Tags); 2]);
+pub struct TagUpdate([(&'static str, Tags, Tags); 2]);
 
 type Tags = BTreeSet<String>;
 
 /// Most tags of a list; those behind in the order of their ids are dropped.
 const MOST: usize = 100;
 
-impl Retag {
+impl TagUpdate {
     /// Reads `assignTags` and `unassignTags` of a request; a list of anything but texts counts as none.
     pub fn parse(object: &Value) -> Self {
         let tags = |what: &str, list: &str| tag_ids(&object[what][list]["tagIds"]);
@@ -45,25 +49,30 @@ fn tag_ids(list: &Value) -> Tags {
 }
 
 impl Identity {
-    /// Changes the tags of badges that members have, by the ids of the ties; answers for each whether it was there.
+    /// Changes the tags of badges that members have, by the ids of the relations; answers for each whether it was there.
     ///
     /// # Errors
     /// [`stoa_kernel::Code::Forbidden`]; [`stoa_kernel::Code::Validation`].
-    pub async fn retag(&self, site: &Site, caller: &Caller, ids: &[String], with: &Retag) -> Result<Vec<bool>> {
+    pub async fn tags_update(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        ids: &[String],
+        with: &TagUpdate,
+    ) -> Result<Vec<bool>> {
         if ids.is_empty() || ids.len() > AT_ONCE {
             return Err(malformed("ids", format!("1 to {AT_ONCE} ids are expected")));
         }
-        decides(caller)?;
-        let (site_id, ids, with) = (site.id.clone(), ids.to_vec(), with.clone());
-        site.write(move |tx| {
-            let (site, ids, with) = (site_id.clone(), ids.clone(), with.clone());
+        check_owner(caller)?;
+        let input = (site.id.clone(), ids.to_vec(), with.clone());
+        site.write_with(input, |tx, (site, ids, with)| {
             boxed!({
                 let mut found = Vec::with_capacity(ids.len());
                 for id in ids {
-                    let tie = tie::get(tx, &site, BADGE.name, &id).await?;
-                    found.push(tie.is_some());
-                    if let Some(tie) = tie {
-                        tie::write(tx, &site, BADGE.name, &id, with.apply(tie.doc)).await?;
+                    let relation = relation::get(tx, site, BADGE.name, id).await?;
+                    found.push(relation.is_some());
+                    if let Some(relation) = relation {
+                        relation::write(tx, site, BADGE.name, id, with.apply(relation.doc)).await?;
                     }
                 }
                 Ok(found)
@@ -76,18 +85,26 @@ impl Identity {
     ///
     /// # Errors
     /// [`stoa_kernel::Code::Forbidden`].
-    pub async fn retag_all(&self, site: &Site, caller: &Caller, filter: &TieFilter, with: &Retag) -> Result<()> {
-        decides(caller)?;
+    pub async fn tags_update_all(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        filter: &RelationFilter,
+        with: &TagUpdate,
+    ) -> Result<()> {
+        check_owner(caller)?;
         let mut after = None;
         loop {
-            let (site_id, filter, with) = (site.id.clone(), filter.clone(), with.clone());
-            let write = site.write(move |tx| {
-                let (site, filter, with, after) = (site_id.clone(), filter.clone(), with.clone(), after.clone());
+            let input = (site.id.clone(), filter.clone(), with.clone(), after.take());
+            let write = site.write_with(input, |tx, (site, filter, with, after)| {
                 boxed!({
-                    let ties = tie::page(tx, &site, BADGE.name, &filter, after.as_ref(), tie::AT_ONCE).await?;
-                    let last = ties.last().filter(|_| ties.len() == tie::AT_ONCE).map(tie::Tie::place);
-                    for tie in ties {
-                        tie::write(tx, &site, BADGE.name, &tie.id, with.apply(tie.doc)).await?;
+                    let limit = relation::AT_ONCE;
+                    let query = RelationQuery { kind: BADGE.name, filter, after: after.as_ref(), limit };
+                    let page = relation::page(tx, site, query).await?;
+                    let last = page.last().filter(|_| page.len() == limit).map(Relation::keyset);
+                    for relation in page {
+                        let doc = with.apply(relation.doc);
+                        relation::write(tx, site, BADGE.name, &relation.id, doc).await?;
                     }
                     Ok(last)
                 })

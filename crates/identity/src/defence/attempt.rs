@@ -7,7 +7,7 @@
 use crate::{
     Core, audit,
     defence::{
-        device::{self, Marks},
+        device::{self, DeviceHints},
         throttle::{Tried, Try},
     },
     member::{self, Member},
@@ -25,7 +25,7 @@ pub struct Attempt {
     /// The visitor who becomes the member.
     pub visitor: Option<VisitorId>,
     /// By what the browser may be known.
-    pub marks: Marks,
+    pub hints: DeviceHints,
     /// The answer to a captcha.
     pub captcha: Option<String>,
 }
@@ -83,7 +83,7 @@ async fn known_browser(core: &Core, site: &Site, attempt: &Attempt, account: Acc
     };
     // Looked up for nobody as well.
     let subject = subject.unwrap_or_else(|| core.world().uuid());
-    device::find(core, site, &subject, &attempt.marks, attempt.address).await
+    device::find(core, site, &subject, &attempt.hints, attempt.address).await
 }
 
 /// Notes that others than the owner may be guessing, whether or not there is such a member.

@@ -21,7 +21,7 @@ const LIFE: Millis = 365 * 24 * 60 * 60 * 1000;
 
 /// What a request says of its browser.
 #[derive(Debug, Clone, Default)]
-pub struct Marks {
+pub struct DeviceHints {
     /// The cookie that [`Device::cookie`] set.
     pub cookie: Option<String>,
     pub user_agent: Option<String>,
@@ -66,8 +66,8 @@ pub(crate) async fn note_seen(
     let sql = "select hash from stoa.device where site = $1 and member = $2 and expires > $3 \
                order by created desc limit 100";
     let known: Vec<Vec<u8>> = tx.rows(sql, &params![&site.id, member, now], |row| row.get(0)).await?;
-    let marks = [Some(device.cookie.expose()), device.likeness.as_deref()];
-    let hashes: Vec<TokenHash> = marks.into_iter().flatten().map(|it| hash_of(member.as_str(), it)).collect();
+    let hints = [Some(device.cookie.expose()), device.likeness.as_deref()];
+    let hashes: Vec<TokenHash> = hints.into_iter().flatten().map(|it| hash_of(member.as_str(), it)).collect();
     let is_new = !hashes.iter().any(|it| known.contains(&it.to_vec()));
     for hash in hashes {
         remember(tx, &site.id, member.as_str(), hash, now).await?;
@@ -108,11 +108,11 @@ pub(crate) async fn find(
     core: &Core,
     site: &Site,
     subject: &str,
-    marks: &Marks,
+    hints: &DeviceHints,
     address: IpAddr,
 ) -> Result<Option<Vec<u8>>> {
-    let likeness = likeness(&name_of(marks.user_agent.as_deref().unwrap_or_default()), address);
-    let cookie = marks.cookie.as_deref().filter(|it| is_ours(it)).unwrap_or(&likeness);
+    let likeness = likeness(&name_of(hints.user_agent.as_deref().unwrap_or_default()), address);
+    let cookie = hints.cookie.as_deref().filter(|it| is_ours(it)).unwrap_or(&likeness);
     let (id, now) = (site.id.clone(), core.now());
     let (by_cookie, by_likeness) = (hash_of(subject, cookie), hash_of(subject, &likeness));
     site.read(Lane::Point, move |tx| {

@@ -6,3 +6,5 @@ pub mod captcha_provider;
 pub(crate) mod device;
 pub(crate) mod lockout;
 pub mod throttle;
+
+pub use attempt::Attempt;

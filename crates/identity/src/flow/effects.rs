@@ -1,7 +1,7 @@
 //! The effects that answer with an outcome: each is one operation of identity.
 
 use crate::{
-    Core, Marks, SignIn,
+    Core, DeviceHints, SignIn,
     browser::Browser,
     defence::attempt::{self, Account, Attempt},
     flow::{
@@ -11,11 +11,11 @@ use crate::{
         wire::{FlowKind, ProfileInput},
     },
     mail,
-    member::{Registration, profile::Profile},
+    member::profile::Profile,
     operator::{self, Person, invite},
     password, session,
     sign_in::{
-        login,
+        login::{self, Registration},
         outcome::{self, Origin},
         recovery::{self, Wish},
         stage, verification,
@@ -65,7 +65,7 @@ async fn run_inner(
     let attempt = Attempt {
         address: browser.address,
         visitor: record.context.authorization.as_ref().and_then(|it| it.visitor.clone()),
-        marks: Marks { cookie: browser.device.clone(), user_agent: browser.user_agent.clone() },
+        hints: DeviceHints { cookie: browser.device.clone(), user_agent: browser.user_agent.clone() },
         captcha,
     };
     match effect {

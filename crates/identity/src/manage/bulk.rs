@@ -1,12 +1,12 @@
 //! One move for all members that a filter finds.
 //!
-//! They are gone through by cursor and moved in pieces, so however many they are, nobody waits for the
-//! writer. Whoever asks is answered when all is done. Work that is cut off can be asked for again: who has
-//! moved is left out.
+//! They are gone through by cursor and moved in pieces, so however many they are, no other write waits long.
+//! The caller is answered when all is done. Work that is cut off can be asked for again: who has moved is left out.
 
 use crate::{
     Core, Identity, mail,
-    member::{self, Audience, Member, MemberFilter, MemberQuery, Move, Window, list},
+    manage::moves::{self, MadeMove},
+    member::{Audience, Member, MemberFilter, MemberQuery, Move, Window, access::MemberWrite, list, row},
     token::revocation,
 };
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use stoa_kernel::{Caller, Fault, MemberId, Result, SessionId};
 use stoa_sql::params;
 use stoa_store::{Lane, Site, boxed};
 
-/// Members that one look finds, and that one transaction moves.
+/// Members that one read finds, and that one transaction moves.
 const PAGE: u32 = 250;
 const PIECE: usize = 25;
 
@@ -32,21 +32,28 @@ impl Identity {
         step: Move,
     ) -> Result<usize> {
         let core = &self.core;
-        step.allow_for_all(caller)?;
-        let (me, site, caller) = (core.clone(), site.clone(), caller.clone());
-        let work = tokio::spawn(async move { move_all(&me, &site, &caller, filter, step).await });
+        let work = Arc::new(Bulk { write: MemberWrite::moving_all(caller, step)?, caller: caller.clone(), step });
+        let (core, site) = (core.clone(), site.clone());
+        let work = tokio::spawn(async move { move_all(&core, &site, &work, filter).await });
         work.await.unwrap_or_else(|it| Err(Fault::internal(format!("a move of members ended: {it}"))))
     }
 }
 
-async fn move_all(core: &Arc<Core>, site: &Site, caller: &Caller, filter: MemberFilter, step: Move) -> Result<usize> {
+/// What is made with each of the members.
+struct Bulk {
+    write: MemberWrite,
+    caller: Caller,
+    step: Move,
+}
+
+async fn move_all(core: &Arc<Core>, site: &Site, bulk: &Arc<Bulk>, filter: MemberFilter) -> Result<usize> {
     let mut query = MemberQuery { filter, limit: PAGE, window: Window::After(String::new()), ..MemberQuery::default() };
     let mut moved = 0;
     loop {
         let page = list::find(site, Audience::Staff, &query).await?;
-        let ids: Vec<_> = page.members.into_iter().filter(|it| changes(step, it)).map(|it| it.id).collect();
+        let ids: Vec<_> = page.members.into_iter().filter(|it| changes(bulk.step, it)).map(|it| it.id).collect();
         for piece in ids.chunks(PIECE) {
-            moved += move_piece(core, site, caller, piece.to_vec(), step).await?;
+            moved += move_piece(core, site, bulk, piece.to_vec()).await?;
         }
         mail::soon(core, &site.id).await;
         match page.next {
@@ -58,30 +65,29 @@ async fn move_all(core: &Arc<Core>, site: &Site, caller: &Caller, filter: Member
 
 /// Moves some members in one transaction; sessions that end are refused before it, as in
 /// [`Identity::member_move`].
-async fn move_piece(core: &Arc<Core>, site: &Site, caller: &Caller, ids: Vec<MemberId>, step: Move) -> Result<usize> {
-    let before = if step.closes() { sessions_of(site, &ids).await? } else { Vec::new() };
+async fn move_piece(core: &Arc<Core>, site: &Site, bulk: &Arc<Bulk>, ids: Vec<MemberId>) -> Result<usize> {
+    let before = if bulk.step.closes() { sessions_of(site, &ids).await? } else { Vec::new() };
     revocation::revoke(core, &before).await?;
-    let (me, site_id, caller) = (core.clone(), site.id.clone(), caller.clone());
-    let (moved, mut ended) = site
-        .write(move |tx| {
-            let (me, site, caller, ids) = (me.clone(), site_id.clone(), caller.clone(), ids.clone());
-            boxed!({
-                let (mut moved, mut ended) = (0, Vec::new());
-                for id in &ids {
-                    let Some(member) = member::get(tx, &site, id).await? else { continue };
-                    if changes(step, &member) {
-                        let (_, over) = member::make_move_in(&me, tx, &site, &caller, member, step).await?;
-                        ended.extend(over);
-                        moved += 1;
-                    }
+    let input = (core.clone(), site.id.clone(), bulk.clone(), ids);
+    let moved = site.write_with(input, |tx, (core, site, bulk, ids)| {
+        boxed!({
+            let Bulk { write, caller, step } = &**bulk;
+            let (mut count, mut ended) = (0, Vec::new());
+            for id in ids {
+                let Some(member) = row::get(tx, site, id).await? else { continue };
+                if changes(*step, &member) {
+                    let made = MadeMove { caller, member, step: *step };
+                    ended.extend(moves::make_move_in(core, tx, write, site, made).await?.1);
+                    count += 1;
                 }
-                Ok((moved, ended))
-            })
+            }
+            Ok((count, ended))
         })
-        .await?;
+    });
+    let (count, mut ended) = moved.await?;
     ended.retain(|it| !before.contains(it));
     revocation::revoke(core, &ended).await?;
-    Ok(moved)
+    Ok(count)
 }
 
 async fn sessions_of(site: &Site, members: &[MemberId]) -> Result<Vec<SessionId>> {

@@ -2,14 +2,9 @@
 
 use crate::{
     Core, Identity, audit,
-    community::privacy,
+    community::setting::Privacy,
     mail::{self, notice},
-    member::{
-        self, Member, Status, contact, is_there,
-        profile::{Profile, has_nul},
-        row,
-        show::Privacy,
-    },
+    member::{Member, Status, access::MemberWrite, contact, profile::Profile, row, shape::has_nul},
     sign_in::recovery,
 };
 use serde_json::{Map, Value};
@@ -99,12 +94,6 @@ impl Checked {
     }
 }
 
-/// Whether a text can stand in an address as a member's slug.
-pub fn slug_fits(slug: &str) -> bool {
-    let is_fit = |it: char| it.is_alphanumeric() || "-_.".contains(it);
-    !slug.is_empty() && slug.chars().count() <= 255 && slug.chars().all(is_fit) && ![".", ".."].contains(&slug)
-}
-
 impl Identity {
     /// Makes an account without a password, open at once: its owner sets one by a link.
     ///
@@ -119,32 +108,25 @@ impl Identity {
         change: MemberChange,
     ) -> Result<Member> {
         let core = &self.core;
-        if !caller.is_privileged() {
-            return Err(Fault::new(Code::Forbidden));
-        }
-        let email = Email::parse(email).ok_or_else(|| {
-            let why = "the email address is not valid";
-            Fault::invalid(vec![Violation::new("member.loginEmail", "FORMAT", why).with("type", "EMAIL")])
-        })?;
-        let change = change.check()?;
-        let (me, site_id, caller) = (core.clone(), site.id.clone(), caller.clone());
-        site.write(move |tx| {
-            let (me, site, caller) = (me.clone(), site_id.clone(), caller.clone());
-            let (email, change) = (email.clone(), change.clone());
+        let write = MemberWrite::privileged(caller)?;
+        let email = parse_email(email, "member.loginEmail")?;
+        let input = (core.clone(), write, site.id.clone(), caller.clone(), email, change.check()?);
+        site.write_with(input, |tx, (core, write, site, caller, email, change)| {
             boxed!({
-                let id = MemberId::from(me.world().uuid());
-                let mut member = Member::new(id, email.as_str(), Profile::default(), me.now());
+                let id = MemberId::from(core.world().uuid());
+                let mut member = Member::new(id, email.as_str(), Profile::default(), core.now());
                 member.status = Status::Active;
-                Privacy::read(tx, &site).await?.begin(&mut member);
-                change.apply(&mut member, || me.world().uuid());
-                if change.goes_public() && !privacy::may_be_public(tx, &site).await? {
+                let privacy = Privacy::read(tx, site).await?;
+                privacy.begin(&mut member);
+                change.apply(&mut member, || core.world().uuid());
+                if change.goes_public() && !privacy.may_be_public {
                     return Err(Fault::new(Code::CommunityClosed));
                 }
                 member.fits_beside(&Profile::default(), "member")?;
-                if !row::insert(tx, &site, &mut member, &email).await? {
+                if !row::insert(tx, write, site, &mut member, email).await? {
                     return Err(Fault::new(Code::EmailTaken));
                 }
-                audit::note(&me, tx, &site, audit::Entry::by(&caller, audit::Event::Created, &member.id)).await?;
+                audit::note(core, tx, site, audit::Entry::by(caller, audit::Event::Created, &member.id)).await?;
                 Ok(member)
             })
         })
@@ -166,8 +148,10 @@ impl Identity {
     ) -> Result<Member> {
         let core = &self.core;
         let change = change.check()?;
-        let (me, goes_public) = (core.clone(), change.goes_public());
-        edit(core, site, caller, id, goes_public, move |member| change.apply(member, || me.world().uuid())).await
+        let write = MemberWrite::of(caller, id)?;
+        let (world, goes_public) = (core.world().clone(), change.goes_public());
+        let apply = move |member: &mut Member| change.apply(member, || world.uuid());
+        edit(core, site, Edit { write, caller, id, goes_public }, apply).await
     }
 
     /// Silences a member, or lets the member speak again.
@@ -176,10 +160,8 @@ impl Identity {
     /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::NotFound`].
     pub async fn member_mute(&self, site: &Site, caller: &Caller, id: &MemberId, muted: bool) -> Result<Member> {
         let core = &self.core;
-        if !caller.is_privileged() {
-            return Err(Fault::new(Code::Forbidden));
-        }
-        edit(core, site, caller, id, false, move |member| member.muted = muted).await
+        let edited = Edit { write: MemberWrite::privileged(caller)?, caller, id, goes_public: false };
+        edit(core, site, edited, move |member| member.muted = muted).await
     }
 
     /// Shows the calling member to others (`join-community`), or to nobody any more.
@@ -188,10 +170,10 @@ impl Identity {
     /// [`Code::Forbidden`] unless the caller is a member; [`Code::CommunityClosed`].
     pub async fn member_show(&self, site: &Site, caller: &Caller, shown: bool) -> Result<Member> {
         let core = &self.core;
-        let Caller::Member { id, .. } = caller else { return Err(Fault::new(Code::Forbidden)) };
-        edit(core, site, caller, id, shown, move |member| {
-            let word = if shown { "PUBLIC" } else { "PRIVATE" };
-            member.profile.0.insert("privacyStatus".to_owned(), word.into());
+        let (write, id) = MemberWrite::oneself(caller)?;
+        edit(core, site, Edit { write, caller, id, goes_public: shown }, move |member| {
+            let value = if shown { "PUBLIC" } else { "PRIVATE" };
+            member.profile.0.insert("privacyStatus".to_owned(), value.into());
         })
         .await
     }
@@ -208,7 +190,8 @@ impl Identity {
         lists: &'static [&'static str],
     ) -> Result<Member> {
         let core = &self.core;
-        edit(core, site, caller, id, false, move |member| {
+        let edited = Edit { write: MemberWrite::of(caller, id)?, caller, id, goes_public: false };
+        edit(core, site, edited, move |member| {
             lists.iter().for_each(|it| drop(member.profile.0.remove(*it)));
         })
         .await
@@ -227,18 +210,12 @@ impl Identity {
         email: &str,
     ) -> Result<Member> {
         let core = &self.core;
-        if !caller.is_privileged() {
-            return Err(Fault::new(Code::Forbidden));
-        }
-        let email = Email::parse(email).ok_or_else(|| {
-            Fault::invalid(vec![
-                Violation::new("newEmail", "FORMAT", "the email address is not valid").with("type", "EMAIL"),
-            ])
-        })?;
-        if member::find_by_email(site, &email).await?.is_some_and(|it| it.id != *id) {
+        let edited = Edit { write: MemberWrite::privileged(caller)?, caller, id, goes_public: false };
+        let email = parse_email(email, "newEmail")?;
+        if row::find_by_email(site, &email).await?.is_some_and(|it| it.id != *id) {
             return Err(Fault::new(Code::EmailTaken));
         }
-        edit(core, site, caller, id, false, move |member| {
+        edit(core, site, edited, move |member| {
             member.email_verified &= Email::parse(&member.email).is_some_and(|it| it == email);
             member.email = email.as_str().to_owned();
         })
@@ -246,39 +223,47 @@ impl Identity {
     }
 }
 
+fn parse_email(email: &str, field: &str) -> Result<Email> {
+    Email::parse(email).ok_or_else(|| {
+        let why = "the email address is not valid";
+        Fault::invalid(vec![Violation::new(field, "FORMAT", why).with("type", "EMAIL")])
+    })
+}
+
+/// Who edits whom.
+struct Edit<'a> {
+    write: MemberWrite,
+    caller: &'a Caller,
+    id: &'a MemberId,
+    /// The member asks to be shown, which the site may not let them.
+    goes_public: bool,
+}
+
 async fn edit(
     core: &Arc<Core>,
     site: &Site,
-    caller: &Caller,
-    id: &MemberId,
-    goes_public: bool,
-    edit: impl Fn(&mut Member) + Send + Sync + 'static,
+    edited: Edit<'_>,
+    change: impl Fn(&mut Member) + Send + Sync + 'static,
 ) -> Result<Member> {
-    let is_self = matches!(caller, Caller::Member { id: it, .. } if it == id);
-    if !is_self && !caller.is_privileged() {
-        return Err(Fault::new(Code::Forbidden));
-    }
-    let (me, site_id, id, caller) = (core.clone(), site.id.clone(), id.clone(), caller.clone());
-    let edit = Arc::new(edit);
+    let Edit { write, caller, id, goes_public } = edited;
+    let input = (core.clone(), write, site.id.clone(), caller.clone(), id.clone(), change);
     let edited = site
-        .write(move |tx| {
-            let (me, site, id, caller) = (me.clone(), site_id.clone(), id.clone(), caller.clone());
-            let edit = edit.clone();
+        .write_with(input, move |tx, (core, write, site, caller, id, change)| {
             boxed!({
-                let member = row::get(tx, &site, &id).await?.filter(is_there);
+                let member = row::get(tx, site, id).await?.filter(Member::is_there);
                 let mut member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
-                if goes_public && !member.is_public && !privacy::may_be_public(tx, &site).await? {
+                if goes_public && !member.is_public && !Privacy::read(tx, site).await?.may_be_public {
                     return Err(Fault::new(Code::CommunityClosed));
                 }
                 let (before, profile) = (member.email.clone(), member.profile.clone());
-                edit(&mut member);
+                change(&mut member);
                 member.fits_beside(&profile, "member")?;
-                row::update(tx, &site, &mut member, me.now()).await?;
+                row::update(tx, write, site, &mut member, core.now()).await?;
                 if Email::parse(&before).is_some_and(|it| Email::parse(&member.email) != Some(it)) {
-                    recovery::links_end(tx, &site, &member.id, me.now()).await?;
-                    notice::email_changed(&me, tx, &site, &member, &before).await?;
+                    recovery::links_end(tx, site, &member.id, core.now()).await?;
+                    notice::email_changed(core, tx, site, &member, &before).await?;
                 }
-                audit::note(&me, tx, &site, audit::Entry::by(&caller, audit::Event::Changed, &member.id)).await?;
+                audit::note(core, tx, site, audit::Entry::by(caller, audit::Event::Changed, &member.id)).await?;
                 Ok(member)
             })
         })

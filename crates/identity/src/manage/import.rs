@@ -1,19 +1,21 @@
-//! Moving in: members of another system with the password hashes they have there. Each is hashed anew
+//! Import: members of another system with the password hashes they have there. Each password is hashed again
 //! at its first sign-in.
 
 use crate::{
-    Identity, audit,
+    Core, Identity, audit,
+    community::setting::Privacy,
     member::{
         Member, Status,
-        profile::{self, LAST_MILLI, Profile, Shape},
+        access::MemberWrite,
+        profile::{self, Profile},
         row,
-        show::Privacy,
+        shape::{LAST_MILLI, Shape},
     },
     password::can_import,
 };
 use serde_json::Value;
-use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Millis, Result, Violation, clock::millis_from_iso};
-use stoa_store::{Site, boxed};
+use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Millis, Result, SiteId, Violation, clock::millis_from_iso};
+use stoa_store::{Site, Tx, boxed};
 
 /// Members that one transaction takes.
 pub const AT_ONCE: usize = 500;
@@ -194,51 +196,63 @@ impl Identity {
     /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::TooMany`].
     pub async fn member_import(&self, site: &Site, caller: &Caller, arrivals: Vec<Arrival>) -> Result<Vec<Arrived>> {
         let core = &self.core;
-        if !caller.is_privileged() {
-            return Err(Fault::new(Code::Forbidden));
-        }
+        let write = MemberWrite::privileged(caller)?;
         if arrivals.len() > AT_ONCE {
             return Err(Fault::new(Code::TooMany));
         }
-        let (me, site_id, caller) = (core.clone(), site.id.clone(), caller.clone());
-        let arrivals = std::sync::Arc::new(arrivals);
-        site.write(move |tx| {
-            let (me, site, caller, arrivals) = (me.clone(), site_id.clone(), caller.clone(), arrivals.clone());
+        let input = (core.clone(), write, site.id.clone(), caller.clone(), arrivals);
+        site.write_with(input, |tx, (core, write, site, caller, arrivals)| {
             boxed!({
                 let mut outcomes = Vec::with_capacity(arrivals.len());
-                let privacy = Privacy::read(tx, &site).await?;
-                for it in arrivals.iter() {
-                    let id = it.id.clone().unwrap_or_else(|| MemberId::from(me.world().uuid()));
-                    if it.id.is_some() && row::get(tx, &site, &id).await?.is_some() {
-                        outcomes.push(Arrived::Known);
-                        continue;
-                    }
-                    let mut member = Member::new(id, it.email.as_str(), it.profile.clone(), me.now());
-                    member.created = it.created.unwrap_or(member.created);
-                    member.email_verified = it.is_verified;
-                    (member.status, member.password_hash) = (it.status, it.hash.clone());
-                    member.must_reset = it.must_reset;
+                let privacy = Privacy::read(tx, site).await?;
+                for it in arrivals {
+                    let mut member = it.member(core);
+                    let is_known = it.id.is_some() && row::get(tx, site, &member.id).await?.is_some();
                     privacy.begin(&mut member);
-                    outcomes.push(match row::insert(tx, &site, &mut member, &it.email).await {
-                        Ok(true) => {
-                            let entry = audit::Entry::by(&caller, audit::Event::Imported, &member.id);
-                            audit::note(&me, tx, &site, entry).await?;
-                            Arrived::New
-                        }
-                        Ok(false) => Arrived::Known,
-                        Err(fault) if fault.code() == Code::SlugTaken => {
-                            match row::by_email(tx, &site, &it.email).await? {
-                                // Their own slug, from an import before.
-                                Some(_) => Arrived::Known,
-                                None => Arrived::SlugTaken,
-                            }
-                        }
-                        Err(fault) => return Err(fault),
-                    });
+                    let outcome = match is_known {
+                        true => Arrived::Known,
+                        false => insert(tx, write, site, &mut member, &it.email).await?,
+                    };
+                    if outcome == Arrived::New {
+                        let entry = audit::Entry::by(caller, audit::Event::Imported, &member.id);
+                        audit::note(core, tx, site, entry).await?;
+                    }
+                    outcomes.push(outcome);
                 }
                 Ok(outcomes)
             })
         })
         .await
+    }
+}
+
+impl Arrival {
+    fn member(&self, core: &Core) -> Member {
+        let id = self.id.clone().unwrap_or_else(|| MemberId::from(core.world().uuid()));
+        let mut member = Member::new(id, self.email.as_str(), self.profile.clone(), core.now());
+        member.created = self.created.unwrap_or(member.created);
+        member.email_verified = self.is_verified;
+        (member.status, member.password_hash) = (self.status, self.hash.clone());
+        member.must_reset = self.must_reset;
+        member
+    }
+}
+
+async fn insert(
+    tx: &mut Tx<'_>,
+    write: &MemberWrite,
+    site: &SiteId,
+    member: &mut Member,
+    email: &Email,
+) -> Result<Arrived> {
+    match row::insert(tx, write, site, member, email).await {
+        Ok(true) => Ok(Arrived::New),
+        Ok(false) => Ok(Arrived::Known),
+        Err(fault) if fault.code() == Code::SlugTaken => match row::by_email(tx, site, email).await? {
+            // Their own slug, from an import before.
+            Some(_) => Ok(Arrived::Known),
+            None => Ok(Arrived::SlugTaken),
+        },
+        Err(fault) => Err(fault),
     }
 }

@@ -1,5 +1,9 @@
 //! What those who run a site do with members: create, edit, import, move.
 
-pub(crate) mod bulk;
-pub(crate) mod edit;
-pub(crate) mod import;
+mod bulk;
+mod edit;
+mod import;
+mod moves;
+
+pub use edit::MemberChange;
+pub use import::{AT_ONCE, Arrival, Arrived};

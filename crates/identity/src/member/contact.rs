@@ -5,7 +5,8 @@
 
 use crate::member::{
     Member,
-    profile::{Check, MAX_LIST, Profile},
+    profile::Profile,
+    shape::{Check, MAX_LIST},
 };
 use serde_json::{Map, Value, json};
 use stoa_kernel::Violation;

@@ -198,8 +198,10 @@ impl MemberQuery {
             (Audience::Public, viewer) => {
                 sql.push(" and privacy = 'PUBLIC' and status = 'ACTIVE'");
                 if let Some(viewer) = viewer {
-                    sql.push(" and not exists (select 1 from stoa.member_tie as tie where tie.site = member.site");
-                    sql.push(" and tie.kind = 'block' and tie.holder = member.id and tie.target = ")
+                    sql.push(
+                        " and not exists (select 1 from stoa.member_tie as relation where relation.site = member.site",
+                    );
+                    sql.push(" and relation.kind = 'block' and relation.holder = member.id and relation.target = ")
                         .bind(viewer)
                         .push(")");
                 }

@@ -1,34 +1,22 @@
-//! Members: the accounts of a site, and what is done to one. How one signs in is in `sign_in`, what those
-//! who run the site make and change in `edit`, lists in `list`, the moves between statuses in `status`, one for many
-//! members in `bulk`.
+//! Members: the accounts of a site as they are stored and listed. How one signs in is in `sign_in`; how members are
+//! made, changed and moved between statuses in `manage`.
 
+pub(crate) mod access;
 pub(crate) mod contact;
 pub(crate) mod list;
 pub mod profile;
 pub(crate) mod row;
-pub(crate) mod show;
+pub(crate) mod shape;
 pub(crate) mod status;
 
-pub use crate::defence::attempt::Attempt;
-pub use crate::manage::{
-    edit::{MemberChange, slug_fits},
-    import::{AT_ONCE, Arrival, Arrived},
-};
-pub use crate::sign_in::login::{Registration, SignOn};
 pub use list::{Audience, MemberField, MemberFilter, MemberPage, MemberQuery, MemberSort, Operand, Window};
-pub(crate) use row::{by_email, get, note_login, require_active, update, write_password};
-pub use status::{Move, Status};
+pub(crate) use row::{by_email, find, find_by_email, get, note_login, require_active, update, write_password};
+pub use shape::slug_fits;
+pub use status::Move;
 
-use crate::{
-    Core, Identity, audit, mail,
-    member::profile::Profile,
-    session::{self, Which},
-    sign_in::approval,
-};
+use profile::Profile;
 use serde_json::{Map, Value, json};
-use std::sync::Arc;
-use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Millis, Result, SessionId, SiteId, clock::iso_from_millis};
-use stoa_store::{Lane, Site, Tx, boxed};
+use stoa_kernel::{Fault, MemberId, Millis, Result, clock::iso_from_millis};
 
 /// An account of a site.
 #[derive(Debug, Clone, PartialEq)]
@@ -127,7 +115,7 @@ impl Member {
     }
 
     /// # Errors
-    /// [`Code::Validation`] when a change has made the profile too large; `field` is its JSON path.
+    /// [`stoa_kernel::Code::Validation`] when a change has made the profile too large; `field` is its JSON path.
     pub(crate) fn fits_beside(&self, before: &Profile, field: &str) -> Result<()> {
         self.profile.outgrown(before, field).map_or(Ok(()), |it| Err(Fault::invalid(vec![it])))
     }
@@ -135,141 +123,38 @@ impl Member {
     pub fn has_password(&self) -> bool {
         self.password_hash.is_some()
     }
-}
 
-impl Identity {
-    /// A member by id, whatever the status.
-    pub async fn member_get(&self, site: &Site, id: &MemberId) -> Result<Option<Member>> {
-        find(site, id).await
+    /// Whether the account was not deleted.
+    pub(crate) fn is_there(&self) -> bool {
+        self.status != Status::Deleted
     }
 
-    /// A member by address. Deleted members have none.
-    pub async fn member_by_email(&self, site: &Site, email: &Email) -> Result<Option<Member>> {
-        find_by_email(site, email).await
-    }
-
-    /// Makes a move of the table in `status` with a member.
-    ///
-    /// # Errors
-    /// [`Code::Forbidden`] when the caller may not make it; [`Code::NotFound`] when there is no such
-    /// member; [`Code::AlreadyExists`] when the member's status does not know the move.
-    pub async fn member_move(&self, site: &Site, caller: &Caller, id: &MemberId, step: Move) -> Result<Member> {
-        make_move(&self.core, site, caller, id, step).await
-    }
-
-    /// Approves a member who waits for it, or lifts a block.
-    ///
-    /// # Errors
-    /// As [`Identity::member_move`].
-    pub async fn member_approve(&self, site: &Site, caller: &Caller, id: &MemberId) -> Result<Member> {
-        make_move(&self.core, site, caller, id, Move::Approve).await
-    }
-
-    /// Blocks a member: every token and session is refused from now on.
-    ///
-    /// # Errors
-    /// As [`Identity::member_move`].
-    pub async fn member_block(&self, site: &Site, caller: &Caller, id: &MemberId) -> Result<Member> {
-        make_move(&self.core, site, caller, id, Move::Block).await
-    }
-
-    /// Lets a blocked member sign in again; the ended sessions stay ended.
-    ///
-    /// # Errors
-    /// As [`Identity::member_move`].
-    pub async fn member_unblock(&self, site: &Site, caller: &Caller, id: &MemberId) -> Result<Member> {
-        make_move(&self.core, site, caller, id, Move::Unblock).await
-    }
-
-    /// Deletes a member: sessions end, address, password and profile are forgotten, the id stays known.
-    ///
-    /// # Errors
-    /// [`Code::Forbidden`] unless the caller is an app, an owner or the member; [`Code::NotFound`].
-    pub async fn member_delete(&self, site: &Site, caller: &Caller, id: &MemberId) -> Result<()> {
-        make_move(&self.core, site, caller, id, Move::Delete).await.map(drop)
+    /// Whether a member who is not shown wants to be.
+    pub(crate) fn asks_to_be_public(&self) -> bool {
+        !self.is_public && self.profile.text("privacyStatus") == Some("PUBLIC")
     }
 }
 
-/// What [`Identity::member_get`] does.
-pub(crate) async fn find(site: &Site, id: &MemberId) -> Result<Option<Member>> {
-    let (site_id, id) = (site.id.clone(), id.clone());
-    site.read(Lane::Point, move |tx| boxed!(get(tx, &site_id, &id).await)).await
+/// StatusName of identity.md 10.4. Only ACTIVE members can sign in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    Pending,
+    Active,
+    Blocked,
+    Deleted,
+    Offline,
 }
 
-/// What [`Identity::member_by_email`] does.
-pub(crate) async fn find_by_email(site: &Site, email: &Email) -> Result<Option<Member>> {
-    let (site_id, email) = (site.id.clone(), email.clone());
-    site.read(Lane::Point, move |tx| boxed!(by_email(tx, &site_id, &email).await)).await
-}
+impl Status {
+    pub(crate) const ALL: [Self; 5] = [Self::Pending, Self::Active, Self::Blocked, Self::Deleted, Self::Offline];
 
-/// What [`Identity::member_move`] does.
-pub(crate) async fn make_move(
-    core: &Arc<Core>,
-    site: &Site,
-    caller: &Caller,
-    id: &MemberId,
-    step: Move,
-) -> Result<Member> {
-    step.allow(caller, id)?;
-    let missing = || Fault::new(Code::NotFound);
-    let mut after = find(site, id).await?.filter(is_there).ok_or_else(missing)?;
-    if !step.apply(&mut after) {
-        return Err(unfit());
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "PENDING",
+            Self::Active => "ACTIVE",
+            Self::Blocked => "BLOCKED",
+            Self::Deleted => "DELETED",
+            Self::Offline => "OFFLINE",
+        }
     }
-    let all = ends_sessions(&after).then(|| Which::Member(id.clone()));
-    let (me, site_id, id, caller) = (core.clone(), site.id.clone(), id.clone(), caller.clone());
-    let member = session::end_in(core, site, all, move |tx| {
-        let (me, site, id, caller) = (me.clone(), site_id.clone(), id.clone(), caller.clone());
-        boxed!({
-            let member = get(tx, &site, &id).await?.filter(is_there).ok_or_else(missing)?;
-            make_move_in(&me, tx, &site, &caller, member, step).await
-        })
-    })
-    .await?;
-    mail::soon(core, &site.id).await;
-    Ok(member)
-}
-
-/// What a move writes, for a member as the transaction found them: the member after it, and the sessions
-/// that ended.
-pub(crate) async fn make_move_in(
-    core: &Core,
-    tx: &mut Tx<'_>,
-    site: &SiteId,
-    caller: &Caller,
-    mut member: Member,
-    step: Move,
-) -> Result<(Member, Vec<SessionId>)> {
-    let (waited, now) = (member.pending_approval, core.now());
-    if !step.apply(&mut member) {
-        return Err(unfit());
-    }
-    if member.status == Status::Deleted {
-        row::forget(tx, site, &mut member).await?;
-    }
-    update(tx, site, &mut member, now).await?;
-    write_password(tx, site, &member).await?;
-    let ended = match ends_sessions(&member) {
-        true => Which::Member(member.id.clone()).end(tx, site, now).await?,
-        false => Vec::new(),
-    };
-    if waited && step == Move::Approve {
-        approval::approved(core, tx, site, &member).await?;
-    }
-    audit::note(core, tx, site, audit::Entry::by(caller, audit::Event::Moved(step), &member.id)).await?;
-    Ok((member, ended))
-}
-
-fn unfit() -> Fault {
-    Fault::because(Code::AlreadyExists, "the member's status does not allow this")
-}
-
-pub(crate) fn is_there(member: &Member) -> bool {
-    member.status != Status::Deleted
-}
-
-/// Whether a move to where the member is now ends sessions. Who is pending has none, but perhaps a sign-in
-/// that waits for a code, and an approval doesn't take it away.
-fn ends_sessions(member: &Member) -> bool {
-    matches!(member.status, Status::Blocked | Status::Offline | Status::Deleted)
 }

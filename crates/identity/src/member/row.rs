@@ -1,10 +1,13 @@
 //! Members as rows.
 
-use crate::member::{Member, Status, profile::Profile};
+use crate::{
+    Identity,
+    member::{Member, Status, access::MemberWrite, profile::Profile},
+};
 use serde_json::Value;
 use stoa_kernel::{Code, Email, Fault, MemberId, Millis, Result, SiteId, fold::fold};
 use stoa_sql::params;
-use stoa_store::{Error, Row, Tx};
+use stoa_store::{Error, Lane, Row, Site, Tx, boxed};
 
 pub(crate) const SELECT: &str = "select id, email, email_verified, status, pending_email, pending_approval, password_hash, \
                       profile, revision, created, updated, last_login, muted, privacy, card, pending_fields, must_reset \
@@ -34,6 +37,30 @@ pub(crate) fn from_row(row: &Row<'_>) -> Result<Member, Error> {
     })
 }
 
+impl Identity {
+    /// A member by id, whatever the status.
+    pub async fn member_get(&self, site: &Site, id: &MemberId) -> Result<Option<Member>> {
+        find(site, id).await
+    }
+
+    /// A member by address. Deleted members have none.
+    pub async fn member_by_email(&self, site: &Site, email: &Email) -> Result<Option<Member>> {
+        find_by_email(site, email).await
+    }
+}
+
+/// What [`Identity::member_get`] does.
+pub(crate) async fn find(site: &Site, id: &MemberId) -> Result<Option<Member>> {
+    let (site_id, id) = (site.id.clone(), id.clone());
+    site.read(Lane::Point, move |tx| boxed!(get(tx, &site_id, &id).await)).await
+}
+
+/// What [`Identity::member_by_email`] does.
+pub(crate) async fn find_by_email(site: &Site, email: &Email) -> Result<Option<Member>> {
+    let (site_id, email) = (site.id.clone(), email.clone());
+    site.read(Lane::Point, move |tx| boxed!(by_email(tx, &site_id, &email).await)).await
+}
+
 pub(crate) async fn get(tx: &mut Tx<'_>, site: &SiteId, id: &MemberId) -> Result<Option<Member>> {
     // No id of ours holds U+0000, and one engine refuses to look for it.
     if id.as_str().contains('\0') {
@@ -59,7 +86,14 @@ pub(crate) async fn require_active(tx: &mut Tx<'_>, site: &SiteId, id: &MemberId
 ///
 /// # Errors
 /// [`Code::SlugTaken`].
-pub(crate) async fn insert(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member, email: &Email) -> Result<bool> {
+pub(crate) async fn insert(
+    tx: &mut Tx<'_>,
+    write: &MemberWrite,
+    site: &SiteId,
+    member: &mut Member,
+    email: &Email,
+) -> Result<bool> {
+    write.check_new()?;
     let slug = prepare(tx, site, member).await?;
     let sql = "insert into stoa.member (site, id, email, email_folded, email_verified, status, pending_email, \
                pending_approval, password_hash, profile, revision, created, updated, muted, slug_folded, \
@@ -98,7 +132,14 @@ pub(crate) async fn insert(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member, 
 ///
 /// # Errors
 /// [`Code::SlugTaken`]; [`Code::EmailTaken`].
-pub(crate) async fn update(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member, now: Millis) -> Result<()> {
+pub(crate) async fn update(
+    tx: &mut Tx<'_>,
+    write: &MemberWrite,
+    site: &SiteId,
+    member: &mut Member,
+    now: Millis,
+) -> Result<()> {
+    write.check(&member.id)?;
     let slug = prepare(tx, site, member).await?;
     member.revision += 1;
     member.updated = now;
@@ -132,7 +173,7 @@ pub(crate) async fn update(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member, 
     }
 }
 
-/// Brings what is said twice into line, and answers the slug as it is compared.
+/// Makes what is stored twice agree, and answers the slug as it is compared.
 async fn prepare(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member) -> Result<Option<String>> {
     match member.profile.text("privacyStatus") {
         Some("PUBLIC") => member.is_public = true,
@@ -160,8 +201,9 @@ fn card(member: &Member) -> String {
     Value::Object(member.card.clone()).to_string()
 }
 
-/// Forgets a person inside a transaction: what is left is an id that nobody else gets.
-pub(crate) async fn forget(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member) -> Result<()> {
+/// Forgets a person inside a transaction: what is left is an id that no other member gets.
+pub(crate) async fn forget(tx: &mut Tx<'_>, write: &MemberWrite, site: &SiteId, member: &mut Member) -> Result<()> {
+    write.check(&member.id)?;
     member.email = String::new();
     member.email_verified = false;
     (member.password_hash, member.profile, member.is_public) = (None, Profile::default(), false);
@@ -180,13 +222,21 @@ pub(crate) async fn forget(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member) 
 }
 
 /// Writes the member's password hash as it stands in `member`, and whether it must be reset.
-pub(crate) async fn write_password(tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<()> {
+pub(crate) async fn write_password(tx: &mut Tx<'_>, write: &MemberWrite, site: &SiteId, member: &Member) -> Result<()> {
+    write.check(&member.id)?;
     let sql = "update stoa.member set password_hash = $1, must_reset = $2 where site = $3 and id = $4";
     tx.send(sql, params![member.password_hash.clone(), member.must_reset, site, &member.id]).await?;
     Ok(())
 }
 
-pub(crate) async fn note_login(tx: &mut Tx<'_>, site: &SiteId, member: &mut Member, now: Millis) -> Result<()> {
+pub(crate) async fn note_login(
+    tx: &mut Tx<'_>,
+    write: &MemberWrite,
+    site: &SiteId,
+    member: &mut Member,
+    now: Millis,
+) -> Result<()> {
+    write.check(&member.id)?;
     member.last_login = Some(now);
     let sql = "update stoa.member set last_login = $1 where site = $2 and id = $3";
     tx.send(sql, params![now, site, &member.id]).await?;

@@ -13,32 +13,7 @@
 //! Beside its status a member remembers what it waits for (a verified address, missing fields of the
 //! profile, an approval). ACTIVE is reached only when nothing is waited for. The table that a test walks is `status.txt`.
 
-use crate::member::Member;
-use stoa_kernel::{Caller, Code, Fault, MemberId, Result};
-
-/// StatusName of identity.md 10.4. Only ACTIVE members can sign in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
-    Pending,
-    Active,
-    Blocked,
-    Deleted,
-    Offline,
-}
-
-impl Status {
-    pub(crate) const ALL: [Self; 5] = [Self::Pending, Self::Active, Self::Blocked, Self::Deleted, Self::Offline];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Pending => "PENDING",
-            Self::Active => "ACTIVE",
-            Self::Blocked => "BLOCKED",
-            Self::Deleted => "DELETED",
-            Self::Offline => "OFFLINE",
-        }
-    }
-}
+use crate::member::{Member, Status};
 
 /// What can happen to a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,26 +77,6 @@ impl Move {
         }
     }
 
-    /// # Errors
-    /// [`Code::Forbidden`].
-    pub(crate) fn allow(self, caller: &Caller, id: &MemberId) -> Result<()> {
-        let who = match caller {
-            Caller::Member { id: it, .. } if it == id => Who::Oneself,
-            Caller::App { .. } => Who::App,
-            it if it.is_privileged() => Who::Owner,
-            _ => Who::Anyone,
-        };
-        if self.may(who) { Ok(()) } else { Err(Fault::new(Code::Forbidden)) }
-    }
-
-    /// Whether the caller may make it with whomever.
-    ///
-    /// # Errors
-    /// [`Code::Forbidden`].
-    pub(crate) fn allow_for_all(self, caller: &Caller) -> Result<()> {
-        if caller.is_privileged() { self.allow(caller, &MemberId::from("")) } else { Err(Fault::new(Code::Forbidden)) }
-    }
-
     /// Whether a member can't have sessions any more after it.
     pub(crate) fn closes(self) -> bool {
         matches!(self, Self::Block | Self::Disconnect | Self::Delete)
@@ -160,6 +115,7 @@ mod tests {
     use super::*;
     use crate::member::profile::Profile;
     use std::fmt::Write;
+    use stoa_kernel::MemberId;
 
     type Waits = [bool; 3];
 

@@ -8,7 +8,7 @@
 use crate::{
     Core, Identity, audit,
     mail::{self, Letter, Message, Task, enqueue, notice},
-    member::{self, Member, Move, Status},
+    member::{self, Member, Move, Status, access::MemberWrite},
     operator::{self, invite::role_name},
     sign_in::link,
     token::{self, Kind},
@@ -16,7 +16,7 @@ use crate::{
 use serde_json::{Value, json};
 use std::sync::Arc;
 use stoa_kernel::{
-    Caller, Code, Fault, MemberId, Millis, Result, Role, Secret, SiteId, TokenHash, UserId, clock::iso_from_millis,
+    Code, Fault, MemberId, Millis, Result, Role, Secret, SiteId, TokenHash, UserId, clock::iso_from_millis,
 };
 use stoa_sql::params;
 use stoa_store::{Lane, Site, Tx, boxed};
@@ -128,7 +128,8 @@ impl Identity {
                     let (event, actor) = (audit::Event::Moved(step), audit::Actor::Operator(&link.person));
                     let entry = audit::Entry { event, actor, member: Some(&member.id), address: None };
                     audit::note(&me, tx, &site.id, entry).await?;
-                    member::update(tx, &site.id, &mut member, me.now()).await?;
+                    let write = MemberWrite::by_approval_link(&member.id);
+                    member::update(tx, &write, &site.id, &mut member, me.now()).await?;
                     match decision {
                         Decision::Approve => approved(&me, tx, &site.id, &member).await?,
                         Decision::Decline => {
@@ -165,40 +166,28 @@ impl Identity {
         .await?;
         Ok(token)
     }
+}
 
-    /// Approves the waiting member whom a token names.
-    ///
-    /// # Errors
-    /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::LinkInvalid`] when the token is unknown,
-    /// used, expired or of another site, or the member does not wait any more.
-    pub async fn approval_by_token(&self, site: &Site, caller: &Caller, token: &str) -> Result<Member> {
-        let core = &self.core;
-        let gone = || Fault::new(Code::LinkInvalid);
-        if !caller.is_privileged() {
-            return Err(Fault::new(Code::Forbidden));
-        }
-        if token::site_number(Kind::Approval, token) != Some(site.number) {
-            return Err(gone());
-        }
-        let (me, id, caller) = (core.clone(), site.id.clone(), caller.clone());
-        let (hash, now) = (TokenHash::of(token).to_vec(), core.now());
-        let member = site
-            .write(move |tx| {
-                let (me, site, caller, hash) = (me.clone(), id.clone(), caller.clone(), hash.clone());
-                boxed!({
-                    let sql = "update stoa.link set used = $1 where site = $2 and hash = $3 and purpose = $4 \
-                               and used is null and expires > $1 returning member";
-                    let read = |row: &stoa_store::Row<'_>| Ok(MemberId::from(row.text(0)?));
-                    let named = tx.row(sql, &params![now, &site, hash, NAME], read).await?.ok_or_else(gone)?;
-                    let member = member::get(tx, &site, &named).await?.filter(waits).ok_or_else(gone)?;
-                    let (member, _) = member::make_move_in(&me, tx, &site, &caller, member, Move::Approve).await?;
-                    Ok(member)
-                })
-            })
-            .await?;
-        mail::soon(core, &site.id).await;
-        Ok(member)
-    }
+/// The hash of a token by which an app approves a member of this site.
+///
+/// # Errors
+/// [`Code::LinkInvalid`].
+pub(crate) fn token_hash(site: &Site, token: &str) -> Result<TokenHash> {
+    let is_ours = token::site_number(Kind::Approval, token) == Some(site.number);
+    if is_ours { Ok(TokenHash::of(token)) } else { Err(Fault::new(Code::LinkInvalid)) }
+}
+
+/// Uses a token inside a transaction: the waiting member whom it names.
+///
+/// # Errors
+/// [`Code::LinkInvalid`] when it is unknown, used or expired, or the member does not wait any more.
+pub(crate) async fn use_token(core: &Core, tx: &mut Tx<'_>, site: &SiteId, hash: &TokenHash) -> Result<Member> {
+    let gone = || Fault::new(Code::LinkInvalid);
+    let sql = "update stoa.link set used = $1 where site = $2 and hash = $3 and purpose = $4 \
+               and used is null and expires > $1 returning member";
+    let read = |row: &stoa_store::Row<'_>| Ok(MemberId::from(row.text(0)?));
+    let named = tx.row(sql, &params![core.now(), site, hash, NAME], read).await?.ok_or_else(gone)?;
+    member::get(tx, site, &named).await?.filter(waits).ok_or_else(gone)
 }
 
 /// Answers [`Task::Approval`]: a link and a message for each owner.

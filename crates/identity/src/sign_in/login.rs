@@ -2,18 +2,14 @@
 
 use crate::{
     Core, Identity, SignIn, audit,
+    community::setting::Privacy,
     defence::{
         attempt::{self, Account, Attempt},
         captcha,
         throttle::Tried,
     },
     mail::{self, notice},
-    member::{
-        self, Member, Move, Status,
-        profile::Profile,
-        row,
-        show::{self, Privacy},
-    },
+    member::{self, Member, Move, Status, access::MemberWrite, profile::Profile, row},
     password::{self, Match},
     policy,
     session::{self, Which},
@@ -88,9 +84,7 @@ impl Identity {
         sign_on: &SignOn,
     ) -> Result<(Member, Secret)> {
         let core = &self.core;
-        if !matches!(caller, Caller::App { .. }) {
-            return Err(Fault::new(Code::Forbidden));
-        }
+        let write = MemberWrite::vouching(caller)?;
         let (email, profile) = check_identity(&sign_on.email, &sign_on.profile);
         let (Some(email), Ok(profile)) = (email.as_ref().ok(), profile.as_ref()) else {
             return Err(Fault::invalid(email.err().into_iter().chain(profile.err().into_iter().flatten()).collect()));
@@ -100,7 +94,7 @@ impl Identity {
         let (email, profile, visitor, app) = (email.clone(), profile.clone(), visitor.cloned(), caller.clone());
         let outcome = session::end_in(core, site, known.map(|it| Which::Member(it.id)), move |tx| {
             let (me, site, visitor) = (me.clone(), place.clone(), visitor.clone());
-            let (email, profile, app) = (email.clone(), profile.clone(), app.clone());
+            let (email, profile, app, write) = (email.clone(), profile.clone(), app.clone(), write.clone());
             boxed!({
                 let now = me.now();
                 let (mut member, is_new) = match row::by_email(tx, &site.id, &email).await? {
@@ -115,7 +109,7 @@ impl Identity {
                 member.fits_beside(&before.profile, "profile")?;
                 match is_new {
                     true => Privacy::read(tx, &site.id).await?.begin(&mut member),
-                    false if show::asks(&member) => Privacy::read(tx, &site.id).await?.hold(&mut member),
+                    false if member.asks_to_be_public() => Privacy::read(tx, &site.id).await?.hold(&mut member),
                     false => {}
                 }
                 let (mut ended, mut noted) = (Vec::new(), is_new.then_some(audit::Event::Created));
@@ -127,13 +121,13 @@ impl Identity {
                 member.email_verified |= verify;
                 Move::Vouch.apply(&mut member);
                 if is_new {
-                    if !row::insert(tx, &site.id, &mut member, &email).await? {
+                    if !row::insert(tx, &write, &site.id, &mut member, &email).await? {
                         return Err(Fault::new(Code::EmailTaken));
                     }
                 } else if member != before {
                     // Most who are signed on are known and as they were: no index of theirs is written.
-                    row::write_password(tx, &site.id, &member).await?;
-                    row::update(tx, &site.id, &mut member, now).await?;
+                    row::write_password(tx, &write, &site.id, &member).await?;
+                    row::update(tx, &write, &site.id, &mut member, now).await?;
                 }
                 if let Some(event) = noted {
                     audit::note(&me, tx, &site.id, audit::Entry::by(&app, event, &member.id)).await?;
@@ -162,6 +156,7 @@ impl Identity {
         let Caller::Member { id, session, .. } = caller else {
             return Err(Fault::new(Code::Forbidden));
         };
+        let write = MemberWrite::of(caller, id)?;
         if let Some(violation) = password::violation(new, "newPassword") {
             return Err(Fault::invalid(vec![violation]));
         }
@@ -173,11 +168,12 @@ impl Identity {
         session::end_in(core, site, Some(others.clone()), move |tx| {
             let me = me.clone();
             let (site, id, hash, others) = (site_id.clone(), id.clone(), hash.clone(), others.clone());
+            let write = write.clone();
             boxed!({
                 let mut member = row::get(tx, &site, &id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
                 (member.password_hash, member.must_reset) = (Some(hash), false);
-                row::write_password(tx, &site, &member).await?;
-                row::update(tx, &site, &mut member, now).await?;
+                row::write_password(tx, &write, &site, &member).await?;
+                row::update(tx, &write, &site, &mut member, now).await?;
                 let entry = audit::Entry::by_oneself(&member.id, audit::Event::PasswordChanged);
                 audit::note(&me, tx, &site, entry).await?;
                 notice::password_changed(&me, tx, &site, &member).await?;
@@ -196,18 +192,17 @@ impl Identity {
     /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::NotFound`].
     pub async fn password_refuse(&self, site: &Arc<Site>, caller: &Caller, id: &MemberId) -> Result<()> {
         let core = &self.core;
-        if !caller.is_privileged() {
-            return Err(Fault::new(Code::Forbidden));
-        }
+        let write = MemberWrite::privileged(caller)?;
         let all = Which::Member(id.clone());
         let (me, site_id, id, caller, now) = (core.clone(), site.id.clone(), id.clone(), caller.clone(), core.now());
         session::end_in(core, site, Some(all), move |tx| {
             let (me, site, id, caller) = (me.clone(), site_id.clone(), id.clone(), caller.clone());
+            let write = write.clone();
             boxed!({
                 let member = row::get(tx, &site, &id).await?.filter(|it| it.status != Status::Deleted);
                 let mut member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
                 member.must_reset = true;
-                row::write_password(tx, &site, &member).await?;
+                row::write_password(tx, &write, &site, &member).await?;
                 let entry = audit::Entry::by(&caller, audit::Event::PasswordRefused, &id);
                 audit::note(&me, tx, &site, entry).await?;
                 Ok(((), Which::Member(id).end(tx, &site, now).await?))
@@ -253,7 +248,7 @@ pub(crate) async fn register(
                 if !member.pending_email && !member.pending_fields && !member.pending_approval {
                     member.status = Status::Active;
                 }
-                if !row::insert(tx, &site.id, &mut member, &email).await? {
+                if !row::insert(tx, &MemberWrite::registering(), &site.id, &mut member, &email).await? {
                     return Err(Fault::new(Code::EmailTaken));
                 }
                 let entry = audit::Entry::by_oneself(&member.id, audit::Event::Registered);
@@ -303,7 +298,7 @@ pub(crate) async fn login(
                 };
                 if let Some(fresh) = fresh {
                     member.password_hash = Some(fresh);
-                    row::write_password(tx, &site.id, &member).await?;
+                    row::write_password(tx, &MemberWrite::shown_to_be(&id), &site.id, &member).await?;
                 }
                 let origin = Origin { visitor: visitor.as_ref(), address: Some(address), app: None };
                 outcome::advance(&me, tx, &site, member, origin).await

@@ -7,3 +7,5 @@ pub(crate) mod outcome;
 pub mod recovery;
 pub(crate) mod stage;
 pub mod verification;
+
+pub use login::{Registration, SignOn};

@@ -2,7 +2,7 @@
 
 use crate::{
     Core, audit, mail,
-    member::{self, Member, Move, Status},
+    member::{self, Member, Move, Status, access::MemberWrite},
     password,
     policy::{self, Field},
     session,
@@ -99,14 +99,14 @@ pub(crate) async fn advance(
     mut member: Member,
     origin: Origin<'_>,
 ) -> Result<SignIn> {
-    let visitor = origin.visitor;
+    let (visitor, write) = (origin.visitor, MemberWrite::shown_to_be(&member.id));
     match next(&member) {
         Next::Refuse => return Err(Fault::new(Code::MemberBlocked)),
         _ if member.must_reset => return Err(Fault::new(Code::PasswordReset)),
         Next::Open if member.status == Status::Active => {}
         Next::Open => {
             member.status = Status::Active;
-            member::update(tx, &site.id, &mut member, core.now()).await?;
+            member::update(tx, &write, &site.id, &mut member, core.now()).await?;
         }
         Next::Verify => {
             let state_token = verification::start(core, tx, site, &member, visitor).await?;
@@ -122,7 +122,7 @@ pub(crate) async fn advance(
             }
             // The site requires less than before, or somebody else has completed the profile.
             Move::Complete.apply(&mut member);
-            member::update(tx, &site.id, &mut member, core.now()).await?;
+            member::update(tx, &write, &site.id, &mut member, core.now()).await?;
             if member.pending_approval {
                 approval::request(core, tx, &site.id, &member).await?;
                 return Ok(SignIn::RequireOwnerApproval { member });
@@ -133,7 +133,7 @@ pub(crate) async fn advance(
             return Ok(SignIn::RequireOwnerApproval { member });
         }
     }
-    member::note_login(tx, &site.id, &mut member, core.now()).await?;
+    member::note_login(tx, &write, &site.id, &mut member, core.now()).await?;
     let entry = match origin.app {
         Some(app) => audit::Entry::by(app, audit::Event::SignedIn, &member.id),
         None => audit::Entry::by_oneself(&member.id, audit::Event::SignedIn),

@@ -7,7 +7,7 @@ use crate::{
     Core, Identity, SignIn, audit, client,
     defence::{attempt, throttle::Tried},
     mail::{self, Message, Task, enqueue, notice},
-    member::{self, Member, Move, Status},
+    member::{self, Member, Move, Status, access::MemberWrite},
     password,
     session::{self, Which},
     sign_in::{
@@ -68,9 +68,7 @@ impl Identity {
     /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::NotFound`]; [`Code::Throttled`].
     pub async fn activation_send(&self, site: &Arc<Site>, caller: &Caller, body: &Value) -> Result<()> {
         let core = &self.core;
-        if !caller.is_privileged() {
-            return Err(Fault::new(Code::Forbidden));
-        }
+        let write = MemberWrite::privileged(caller)?;
         let id = body.get("identityId").and_then(Value::as_str).unwrap_or_default();
         if id.is_empty() {
             return Err(Fault::invalid(vec![Violation::new("identityId", "REQUIRED_FIELD", "is required")]));
@@ -78,7 +76,7 @@ impl Identity {
         let wish = wish(core, site, caller, &body["emailOptions"], "emailOptions.").await?;
         let member = member::find(site, &MemberId::from(id)).await?.filter(can_recover);
         let member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
-        send_activation_to(core, site, member, wish).await
+        send_activation_to(core, site, write, member, wish).await
     }
 
     /// Sets a new password with a link's token and signs in (`POST /v1/recover`).
@@ -147,8 +145,9 @@ pub(crate) async fn finish_hash(
             let is_change = member.password_hash.is_some();
             (member.password_hash, member.must_reset) = (Some(hash), false);
             Move::Verify.apply(&mut member);
-            member::write_password(tx, &site.id, &member).await?;
-            member::update(tx, &site.id, &mut member, now).await?;
+            let write = MemberWrite::shown_to_be(&id);
+            member::write_password(tx, &write, &site.id, &member).await?;
+            member::update(tx, &write, &site.id, &mut member, now).await?;
             if is_change {
                 notice::password_changed(&me, tx, &site.id, &member).await?;
             }
@@ -219,12 +218,18 @@ pub(crate) async fn answer(core: &Arc<Core>, site: &Arc<Site>, task: String, ema
     answered
 }
 
-async fn send_activation_to(core: &Arc<Core>, site: &Arc<Site>, member: Member, wish: Wish) -> Result<()> {
+async fn send_activation_to(
+    core: &Arc<Core>,
+    site: &Arc<Site>,
+    write: MemberWrite,
+    member: Member,
+    wish: Wish,
+) -> Result<()> {
     let link = token::opaque(core.world(), Kind::Link, site.number);
     let (me, place) = (core.clone(), site.clone());
     site.write(move |tx| {
         let (me, site, member, link) = (me.clone(), place.clone(), member.clone(), link.clone());
-        let wish = wish.clone();
+        let (wish, write) = (wish.clone(), write.clone());
         boxed!({
             if !may_have_another(tx, &site, &member.id, me.now()).await? {
                 return Err(Fault::new(Code::Throttled));
@@ -235,7 +240,7 @@ async fn send_activation_to(core: &Arc<Core>, site: &Arc<Site>, member: Member, 
             // The first word about the member's language is kept for all that they are told later.
             if let (None, Some(tag)) = (member.profile.text("language"), wish.language.as_deref()) {
                 member.profile.0.insert("language".to_owned(), tag.into());
-                member::update(tx, &site.id, &mut member, me.now()).await?;
+                member::update(tx, &write, &site.id, &mut member, me.now()).await?;
             }
             let link = insert(&me, tx, &site, &member, &link, wish.return_url).await?;
             let (to, message) = (&member.email, Message::Activation { link });

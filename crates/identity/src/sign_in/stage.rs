@@ -6,7 +6,8 @@
 
 use crate::{
     Core, Identity, SignIn, audit,
-    member::{self, Attempt, Move, profile::Profile},
+    defence::attempt::Attempt,
+    member::{self, Move, access::MemberWrite, profile::Profile},
     password,
     policy::{self, Field},
     sign_in::{
@@ -143,7 +144,8 @@ pub(crate) async fn complete(
                     let entry = audit::Entry::by_oneself(&id, audit::Event::Moved(Move::Complete));
                     audit::note(&me, tx, &site.id, entry).await?;
                 }
-                member::update(tx, &site.id, &mut member, me.now()).await?;
+                let write = MemberWrite::shown_to_be(&id);
+                member::update(tx, &write, &site.id, &mut member, me.now()).await?;
                 let origin = Origin { visitor: visitor.as_ref(), address: Some(address), app: None };
                 outcome::advance(&me, tx, &site, member, origin).await.map(Some)
             })

@@ -7,7 +7,7 @@
 use crate::{
     Core, Identity, SignIn,
     mail::{self, Message, notice},
-    member::{self, Member, Move, Status},
+    member::{self, Member, Move, Status, access::MemberWrite},
     sign_in::{
         approval,
         outcome::{self, Origin},
@@ -260,7 +260,7 @@ async fn check(
     if !Move::Verify.apply(&mut member) {
         return Ok(Check::Refused(Fault::new(Code::MemberBlocked)));
     }
-    member::update(tx, &site.id, &mut member, now).await?;
+    member::update(tx, &MemberWrite::shown_to_be(&stored.member), &site.id, &mut member, now).await?;
     if was_active {
         notice::email_verified(core, tx, &site.id, &member).await?;
     }

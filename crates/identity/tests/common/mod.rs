@@ -9,12 +9,13 @@ use std::{
     sync::Arc,
 };
 use stoa_identity::{
-    Config, Identity, Marks, SignIn,
+    Config, DeviceHints, Identity, SignIn,
     client::{Client, ClientDraft},
-    member::{Attempt, Registration},
+    defence::Attempt,
     oauth::{TokenAnswer, TokenRequest, code::NewCode, pkce},
     password::Cost,
     session::{NewSession, Session},
+    sign_in::Registration,
     token::Kind,
 };
 use stoa_kernel::{Caller, Result, Secret, SessionId, SiteId};
@@ -198,7 +199,7 @@ pub fn attempt() -> Attempt {
 }
 
 pub fn attempt_from(address: IpAddr) -> Attempt {
-    Attempt { address, visitor: None, marks: Marks::default(), captcha: None }
+    Attempt { address, visitor: None, hints: DeviceHints::default(), captcha: None }
 }
 
 pub fn success(outcome: SignIn) -> String {

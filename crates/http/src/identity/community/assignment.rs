@@ -10,15 +10,15 @@ use crate::{
 };
 use axum::{extract::State, response::Response};
 use serde_json::{Value, json};
-use stoa_identity::community::{Granted, Retag, Tie, TieFilter};
+use stoa_identity::community::{Assignable, Relation, RelationFilter, TagUpdate};
 use stoa_kernel::{Code, Fault, Result, clock::iso_from_millis};
 
-fn view(tie: &Tie) -> Value {
+fn view(relation: &Relation) -> Value {
     let mut view = json!({
-        "id": tie.id, "badgeId": tie.target, "memberId": tie.holder,
-        "createdDate": iso_from_millis(tie.created), "updatedDate": iso_from_millis(tie.created),
+        "id": relation.id, "badgeId": relation.target, "memberId": relation.holder,
+        "createdDate": iso_from_millis(relation.created), "updatedDate": iso_from_millis(relation.created),
     });
-    for (name, value) in &tie.doc {
+    for (name, value) in &relation.doc {
         view[name.as_str()] = value.clone();
     }
     view
@@ -29,7 +29,7 @@ pub(crate) async fn create(State(app): State<App>, ask: Ask) -> Answer {
     answer("badgeAssignment", view(&assign(&app, &ask, &ask.data["badgeAssignment"]).await?))
 }
 
-async fn assign(app: &App, ask: &Ask, object: &Value) -> Result<Tie> {
+async fn assign(app: &App, ask: &Ask, object: &Value) -> Result<Relation> {
     let text = |name: &str| object[name].as_str().unwrap_or_default();
     let (badge, member) = (text("badgeId"), text("memberId"));
     app.identity.badge_assign(&ask.site, &ask.caller, badge, member, &object["tags"]).await
@@ -42,7 +42,7 @@ pub(crate) async fn bulk_create(State(app): State<App>, ask: Ask) -> Answer {
     let mut results = Vec::with_capacity(sent.len());
     for object in sent {
         results.push(match assign(&app, &ask, object).await {
-            Ok(tie) => (tie.id, None),
+            Ok(relation) => (relation.id, None),
             Err(fault) if fault.code().status() >= 500 || fault.code() == Code::Forbidden => return Err(fault.into()),
             Err(fault) => (String::new(), Some(fault)),
         });
@@ -53,15 +53,15 @@ pub(crate) async fn bulk_create(State(app): State<App>, ask: Ask) -> Answer {
 /// `POST /badges/v4/assignments/query`.
 pub(crate) async fn query(State(app): State<App>, ask: Ask) -> Answer {
     let (filter, page) = (filter(&ask.data["query"]["filter"])?, ask.cursor_page(PAGE)?);
-    let ties = app.identity.granted_list(&ask.site, &ask.caller, Granted::Badge, &filter, page).await?;
-    let found: Vec<Value> = ties.ties.iter().map(view).collect();
-    Ok(body::ok(&json!({ "badgeAssignments": found, "pagingMetadata": cursors_of(&ties) })))
+    let relations = app.identity.assignment_list(&ask.site, &ask.caller, Assignable::Badge, &filter, page).await?;
+    let found: Vec<Value> = relations.items.iter().map(view).collect();
+    Ok(body::ok(&json!({ "badgeAssignments": found, "pagingMetadata": cursors_of(&relations) })))
 }
 
 /// An empty list stands for everybody, or for every badge.
-fn filter(filter: &Value) -> Result<TieFilter> {
+fn filter(filter: &Value) -> Result<RelationFilter> {
     let list = |name: &str| wanted(filter, name).map(|it| Some(it).filter(|it| !it.is_empty()));
-    Ok(TieFilter::new(list("memberId")?, list("badgeId")?))
+    Ok(RelationFilter::new(list("memberId")?, list("badgeId")?))
 }
 
 /// `DELETE /badges/v4/assignments/{id}`.
@@ -80,14 +80,14 @@ pub(crate) async fn bulk_delete(State(app): State<App>, ask: Ask) -> Answer {
 /// `POST /badges/v4/bulk/assignments/bulk-update-tags`.
 pub(crate) async fn tags(State(app): State<App>, ask: Ask) -> Answer {
     let ids = ask.texts("ids")?;
-    let found = app.identity.retag(&ask.site, &ask.caller, &ids, &Retag::parse(&ask.data)).await?;
+    let found = app.identity.tags_update(&ask.site, &ask.caller, &ids, &TagUpdate::parse(&ask.data)).await?;
     Ok(found_or_not(ids, found))
 }
 
 /// `POST /badges/v4/bulk/assignments/update-tags-by-filter`: done when the answer comes.
 pub(crate) async fn tags_by_filter(State(app): State<App>, ask: Ask) -> Answer {
     let filter = filter(&ask.data["filter"])?;
-    app.identity.retag_all(&ask.site, &ask.caller, &filter, &Retag::parse(&ask.data)).await?;
+    app.identity.tags_update_all(&ask.site, &ask.caller, &filter, &TagUpdate::parse(&ask.data)).await?;
     answer("jobId", app.world.uuid())
 }
 

@@ -7,7 +7,7 @@ use crate::{
 };
 use axum::extract::State;
 use serde_json::{Value, json};
-use stoa_identity::community::{Granted, NounFilter, Place, kind::BADGE};
+use stoa_identity::community::{Assignable, EntityFilter, Position, kind::BADGE};
 use stoa_kernel::{Code, Fault};
 
 /// `POST /badges`.
@@ -17,7 +17,7 @@ pub(crate) async fn create(State(app): State<App>, ask: Ask) -> Answer {
 
 /// `GET /badges/{id}`.
 pub(crate) async fn get(State(app): State<App>, ask: Ask) -> Answer {
-    one(&BADGE, &app.identity.noun_get(&ask.site, &ask.caller, &BADGE, &ask.id).await?)
+    one(&BADGE, &app.identity.definition_get(&ask.site, &ask.caller, &BADGE, &ask.id).await?)
 }
 
 /// `PATCH /badges/{id}`.
@@ -42,8 +42,8 @@ pub(crate) async fn list(State(app): State<App>, ask: Ask) -> Answer {
         }
     };
     let filter = [&ask.data["query"]["filter"], &ask.data["filter"]].into_iter().find(|it| it.is_object());
-    let filter = NounFilter::parse(filter.unwrap_or(&Value::Null));
-    let all = app.identity.noun_list(&ask.site, &ask.caller, &BADGE, &filter).await?;
+    let filter = EntityFilter::parse(filter.unwrap_or(&Value::Null));
+    let all = app.identity.definition_list(&ask.site, &ask.caller, &BADGE, &filter).await?;
     let badges = page(&all, (limit, offset));
     let end = offset as usize + badges.len();
     let next = (end < all.len()).then(|| end.to_string());
@@ -62,9 +62,9 @@ pub(crate) async fn order(State(app): State<App>, ask: Ask) -> Answer {
 /// `POST /badges/{id}/move`.
 pub(crate) async fn move_to(State(app): State<App>, ask: Ask) -> Answer {
     let to = match ask.text("position") {
-        "" | "LAST" => Place::Last,
-        "FIRST" => Place::First,
-        "AFTER" => Place::After(ask.text("moveAfterBadgeId").to_owned()),
+        "" | "LAST" => Position::Last,
+        "FIRST" => Position::First,
+        "AFTER" => Position::After(ask.text("moveAfterBadgeId").to_owned()),
         _ => return Err(invalid("position", "FIRST, LAST or AFTER is expected").into()),
     };
     app.identity.definition_move(&ask.site, &ask.caller, &BADGE, &ask.id, to).await?;
@@ -74,36 +74,36 @@ pub(crate) async fn move_to(State(app): State<App>, ask: Ask) -> Answer {
 /// `POST /badges/{id}/members`.
 pub(crate) async fn assign(State(app): State<App>, ask: Ask) -> Answer {
     let ids = ask.texts("memberIds")?;
-    app.identity.grant(&ask.site, &ask.caller, Granted::Badge, &ask.id, &ids).await?;
+    app.identity.assign(&ask.site, &ask.caller, Assignable::Badge, &ask.id, &ids).await?;
     answer("memberIds", ids)
 }
 
 /// `DELETE /badges/{id}/members`.
 pub(crate) async fn unassign(State(app): State<App>, ask: Ask) -> Answer {
-    app.identity.withdraw(&ask.site, &ask.caller, Granted::Badge, &ask.id, &ask.texts("memberIds")?).await?;
+    app.identity.unassign(&ask.site, &ask.caller, Assignable::Badge, &ask.id, &ask.texts("memberIds")?).await?;
     done()
 }
 
 /// `GET /badges/{id}/members`.
 pub(crate) async fn members(State(app): State<App>, ask: Ask) -> Answer {
     let page = ask.cursor_page(PAGE)?;
-    let ties = app.identity.granted_to(&ask.site, &ask.caller, Granted::Badge, &ask.id, page).await?;
-    let ids: Vec<&str> = ties.ties.iter().map(|it| it.holder.as_str()).collect();
+    let relations = app.identity.assignee_list(&ask.site, &ask.caller, Assignable::Badge, &ask.id, page).await?;
+    let ids: Vec<&str> = relations.items.iter().map(|it| it.holder.as_str()).collect();
     let metadata = json!({ "count": ids.len(), "offset": 0, "tooManyToCount": false });
-    Ok(body::ok(&json!({ "memberIds": ids, "metadata": metadata, "pagingMetadata": cursors_of(&ties) })))
+    Ok(body::ok(&json!({ "memberIds": ids, "metadata": metadata, "pagingMetadata": cursors_of(&relations) })))
 }
 
 /// `POST /badges/members`: the badges of each of these members.
 pub(crate) async fn of_members(State(app): State<App>, ask: Ask) -> Answer {
     let ids = ask.texts("memberIds")?;
-    let all = app.identity.granted_of(&ask.site, &ask.caller, Granted::Badge, ids, "memberIds").await?;
+    let all = app.identity.assignments_of(&ask.site, &ask.caller, Assignable::Badge, ids, "memberIds").await?;
     let view = |(id, badges)| json!({ "memberId": id, "badgeIds": badges });
     answer("memberBadgeIds", all.into_iter().map(view).collect::<Value>())
 }
 
 /// `GET /badges/members/count`.
 pub(crate) async fn counts(State(app): State<App>, ask: Ask) -> Answer {
-    let counts = app.identity.granted_counts(&ask.site, &ask.caller, Granted::Badge).await?;
+    let counts = app.identity.assignment_counts(&ask.site, &ask.caller, Assignable::Badge).await?;
     let view = |(id, count)| json!({ "badgeId": id, "memberCount": count });
     answer("badgeMemberCounts", counts.into_iter().map(view).collect::<Value>())
 }

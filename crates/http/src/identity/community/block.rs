@@ -6,36 +6,36 @@ use crate::{
     identity::ask::{Answer, Ask, done},
 };
 use axum::extract::State;
-use serde_json::{Map, Value, json};
-use stoa_identity::community::{Bond, Side, Tie};
+use serde_json::{Value, json};
+use stoa_identity::community::{Interaction, Relation, Side};
 
 /// `POST /member-to-member-blocks/members/my`.
 pub(crate) async fn create(State(app): State<App>, ask: Ask) -> Answer {
-    app.identity.bond_make(&ask.site, &ask.caller, Bond::Block, ask.text("memberId"), Map::new()).await?;
+    app.identity.interaction_create(&ask.site, &ask.caller, Interaction::Block, ask.text("memberId")).await?;
     done()
 }
 
 /// `DELETE /member-to-member-blocks/members/my/{id}`.
 pub(crate) async fn delete(State(app): State<App>, ask: Ask) -> Answer {
-    app.identity.bond_drop(&ask.site, &ask.caller, Bond::Block, &ask.id).await?;
+    app.identity.interaction_delete(&ask.site, &ask.caller, Interaction::Block, &ask.id).await?;
     done()
 }
 
 /// `GET /member-to-member-blocks/members/my`.
 pub(crate) async fn my(State(app): State<App>, ask: Ask) -> Answer {
-    let (page, side) = (ask.cursor_page(PAGE)?, (Bond::Block, Side::Of));
-    let ties = app.identity.bond_list(&ask.site, &ask.caller, side, None, page).await?;
-    let ids: Vec<&String> = ties.ties.iter().map(|it| &it.target).collect();
-    Ok(body::ok(&json!({ "blockedMemberIds": ids, "pagingMetadata": cursors_of(&ties) })))
+    let (page, side) = (ask.cursor_page(PAGE)?, (Interaction::Block, Side::Of));
+    let relations = app.identity.interaction_list(&ask.site, &ask.caller, side, None, page).await?;
+    let ids: Vec<&String> = relations.items.iter().map(|it| &it.target).collect();
+    Ok(body::ok(&json!({ "blockedMemberIds": ids, "pagingMetadata": cursors_of(&relations) })))
 }
 
 /// `GET /member-to-member-blocks/members/{id}`: whom a member blocks, and who blocks them.
 pub(crate) async fn list(State(app): State<App>, ask: Ask) -> Answer {
-    let ties = app.identity.block_list(&ask.site, &ask.caller, &ask.id, ask.cursor_page(PAGE)?).await?;
-    let view = |it: &Tie| match it.holder == ask.id {
+    let relations = app.identity.block_list(&ask.site, &ask.caller, &ask.id, ask.cursor_page(PAGE)?).await?;
+    let view = |it: &Relation| match it.holder == ask.id {
         true => json!({ "memberId": it.target, "blockDirection": "BLOCKING" }),
         false => json!({ "memberId": it.holder, "blockDirection": "BLOCKED" }),
     };
-    let all: Vec<Value> = ties.ties.iter().map(view).collect();
-    Ok(body::ok(&json!({ "memberBlocks": all, "pagingMetadata": cursors_of(&ties) })))
+    let all: Vec<Value> = relations.items.iter().map(view).collect();
+    Ok(body::ok(&json!({ "memberBlocks": all, "pagingMetadata": cursors_of(&relations) })))
 }

@@ -11,9 +11,9 @@ use crate::{
 use axum::extract::State;
 use serde_json::{Value, json};
 use stoa_identity::community::{
-    Applications, Noun, NounFilter,
+    Applications, Entity, EntityFilter,
+    entity::revision_in,
     kind::{APPLICATION, FIELD},
-    noun::revision_in,
 };
 
 /// `POST /custom-fields`.
@@ -23,13 +23,13 @@ pub(crate) async fn create(State(app): State<App>, ask: Ask) -> Answer {
 
 /// `GET /custom-fields/{id}`.
 pub(crate) async fn get(State(app): State<App>, ask: Ask) -> Answer {
-    one(&FIELD, &app.identity.noun_get(&ask.site, &ask.caller, &FIELD, &ask.id).await?)
+    one(&FIELD, &app.identity.definition_get(&ask.site, &ask.caller, &FIELD, &ask.id).await?)
 }
 
 /// `GET /custom-fields`.
 pub(crate) async fn list(State(app): State<App>, ask: Ask) -> Answer {
     let (limit, offset) = ask.page(PAGE)?;
-    let all = app.identity.noun_list(&ask.site, &ask.caller, &FIELD, &NounFilter::default()).await?;
+    let all = app.identity.definition_list(&ask.site, &ask.caller, &FIELD, &EntityFilter::default()).await?;
     let fields = page(&all, (limit, offset));
     Ok(body::ok(&json!({ "fields": many(fields), "metadata": offsets(fields.len(), offset, all.len()) })))
 }
@@ -68,8 +68,8 @@ pub(crate) async fn suggestions(State(app): State<App>, ask: Ask) -> Answer {
     Ok(body::ok(&json!({ "suggestions": some, "metadata": offsets(some.len(), offset, all.len()) })))
 }
 
-fn application(noun: &Noun) -> Value {
-    let mut view = noun.to_json();
+fn application(entity: &Entity) -> Value {
+    let mut view = entity.to_json();
     if let Value::Object(view) = &mut view {
         for name in ["id", "createdDate", "updatedDate"] {
             view.remove(name);
@@ -90,7 +90,10 @@ pub(crate) async fn application_create(State(app): State<App>, ask: Ask) -> Answ
 
 /// `GET /custom-fields-applications/{id}`.
 pub(crate) async fn application_get(State(app): State<App>, ask: Ask) -> Answer {
-    answer("application", application(&app.identity.noun_get(&ask.site, &ask.caller, &APPLICATION, &ask.id).await?))
+    answer(
+        "application",
+        application(&app.identity.definition_get(&ask.site, &ask.caller, &APPLICATION, &ask.id).await?),
+    )
 }
 
 /// `PATCH /custom-fields-applications/{id}`.
@@ -108,8 +111,8 @@ pub(crate) async fn application_delete(State(app): State<App>, ask: Ask) -> Answ
 
 /// `POST /custom-fields-applications/applications`.
 pub(crate) async fn application_list(State(app): State<App>, ask: Ask) -> Answer {
-    let filter = NounFilter::ids(ask.texts("customFieldIds")?);
-    let found = app.identity.noun_list(&ask.site, &ask.caller, &APPLICATION, &filter).await?;
+    let filter = EntityFilter::ids(ask.texts("customFieldIds")?);
+    let found = app.identity.definition_list(&ask.site, &ask.caller, &APPLICATION, &filter).await?;
     answer("applications", found.iter().map(application).collect::<Value>())
 }
 
@@ -126,7 +129,7 @@ pub(crate) async fn of_roles(State(app): State<App>, ask: Ask) -> Answer {
 }
 
 fn applied(name: &str, found: &Applications) -> Answer {
-    let view = |(field, applies): (&Noun, &bool)| json!({ "customFieldKey": field.text("key"), "applies": applies, "customField": field.to_json() });
+    let view = |(field, applies): (&Entity, &bool)| json!({ "customFieldKey": field.text("key"), "applies": applies, "customField": field.to_json() });
     let fields = |applies: &[bool]| found.fields.iter().zip(applies).map(view).collect::<Value>();
     let results = found.applies.iter().map(|(id, applies)| json!({ name: id, "applications": fields(applies) }));
     answer("results", results.collect::<Value>())

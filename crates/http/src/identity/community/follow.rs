@@ -6,18 +6,18 @@ use crate::{
     identity::ask::{Answer, Ask, answer, done},
 };
 use axum::extract::State;
-use serde_json::{Map, Value, json};
-use stoa_identity::community::{Bond, Side, Tie};
+use serde_json::{Value, json};
+use stoa_identity::community::{Interaction, Relation, Side};
 
 /// `POST /followers/{id}`.
 pub(crate) async fn create(State(app): State<App>, ask: Ask) -> Answer {
-    app.identity.bond_make(&ask.site, &ask.caller, Bond::Follow, &ask.id, Map::new()).await?;
+    app.identity.interaction_create(&ask.site, &ask.caller, Interaction::Follow, &ask.id).await?;
     done()
 }
 
 /// `DELETE /followers/{id}`.
 pub(crate) async fn delete(State(app): State<App>, ask: Ask) -> Answer {
-    app.identity.bond_drop(&ask.site, &ask.caller, Bond::Follow, &ask.id).await?;
+    app.identity.interaction_delete(&ask.site, &ask.caller, Interaction::Follow, &ask.id).await?;
     done()
 }
 
@@ -31,11 +31,12 @@ pub(crate) async fn following(State(app): State<App>, ask: Ask) -> Answer {
     list(&app, &ask, Side::Of, |it| &it.target).await
 }
 
-async fn list(app: &App, ask: &Ask, side: Side, other: fn(&Tie) -> &String) -> Answer {
+async fn list(app: &App, ask: &Ask, side: Side, other: fn(&Relation) -> &String) -> Answer {
     let page = ask.cursor_page(PAGE)?;
-    let ties = app.identity.bond_list(&ask.site, &ask.caller, (Bond::Follow, side), whose(ask), page).await?;
-    let ids: Vec<&String> = ties.ties.iter().map(other).collect();
-    Ok(body::ok(&json!({ "memberIds": ids, "pagingMetadata": cursors_of(&ties) })))
+    let relations =
+        app.identity.interaction_list(&ask.site, &ask.caller, (Interaction::Follow, side), whose(ask), page).await?;
+    let ids: Vec<&String> = relations.items.iter().map(other).collect();
+    Ok(body::ok(&json!({ "memberIds": ids, "pagingMetadata": cursors_of(&relations) })))
 }
 
 /// The member of the path; the calling one where it names none.
@@ -46,9 +47,9 @@ fn whose(ask: &Ask) -> Option<&str> {
 /// `POST /followers/my/connections` and `POST /followers/{id}/connections`.
 pub(crate) async fn connections(State(app): State<App>, ask: Ask) -> Answer {
     let others = ask.texts("connectedMemberIds")?;
-    let (following, followers) = app.identity.connections(&ask.site, &ask.caller, whose(&ask), &others).await?;
+    let found = app.identity.connections(&ask.site, &ask.caller, whose(&ask), &others).await?;
     let view = |id: &String| {
-        let (is_followed, follows) = (following.contains(id), followers.contains(id));
+        let (is_followed, follows) = (found.targets.contains(id), found.holders.contains(id));
         json!({ "connectedMemberId": id, "followedByMember": is_followed, "followingMember": follows })
     };
     answer("connectedMembers", others.iter().map(view).collect::<Value>())

@@ -1,4 +1,4 @@
-//! What members have beside their account (identity.md 17), one file a noun.
+//! What members have beside their account (identity.md 17), one file an entity.
 
 pub mod about;
 pub mod assignment;
@@ -12,15 +12,15 @@ pub mod role;
 
 use super::ask::{Answer, answer, texts};
 use serde_json::{Value, json};
-use stoa_identity::community::{Kind, Noun, PAGE, Ties};
+use stoa_identity::community::{Entity, Kind, PAGE, RelationPage};
 use stoa_kernel::Result;
 
-fn one(kind: &Kind, noun: &Noun) -> Answer {
-    answer(kind.wire, noun.to_json())
+fn one(kind: &Kind, entity: &Entity) -> Answer {
+    answer(kind.wire, entity.to_json())
 }
 
-fn many<'a>(nouns: impl IntoIterator<Item = &'a Noun>) -> Vec<Value> {
-    nouns.into_iter().map(Noun::to_json).collect()
+fn many<'a>(entities: impl IntoIterator<Item = &'a Entity>) -> Vec<Value> {
+    entities.into_iter().map(Entity::to_json).collect()
 }
 
 /// What stands on a page of a whole list.
@@ -37,8 +37,8 @@ fn cursors(count: usize, next: Option<&str>) -> Value {
     json!({ "count": count, "hasNext": next.is_some(), "cursors": { "next": next } })
 }
 
-fn cursors_of(ties: &Ties) -> Value {
-    cursors(ties.ties.len(), ties.next.as_deref())
+fn cursors_of(relations: &RelationPage) -> Value {
+    cursors(relations.items.len(), relations.next.as_deref())
 }
 
 /// The texts that a filter wants in a field: one, `$eq` or `$in`.

@@ -7,14 +7,14 @@ use crate::{
 };
 use axum::extract::State;
 use serde_json::{Value, json};
-use stoa_identity::community::Tie;
+use stoa_identity::community::{Relation, ReportedMember};
 use stoa_kernel::clock::iso_from_millis;
 
-fn view(tie: &Tie) -> Value {
+fn view(relation: &Relation) -> Value {
     json!({
-        "id": tie.id, "reportedMemberId": tie.target, "reportingMemberId": tie.holder,
-        "reason": tie.doc.get("reason").cloned().unwrap_or_else(|| json!({ "category": "UNKNOWN" })),
-        "createdDate": iso_from_millis(tie.created),
+        "id": relation.id, "reportedMemberId": relation.target, "reportingMemberId": relation.holder,
+        "reason": relation.doc.get("reason").cloned().unwrap_or_else(|| json!({ "category": "UNKNOWN" })),
+        "createdDate": iso_from_millis(relation.created),
     })
 }
 
@@ -28,20 +28,20 @@ pub(crate) async fn create(State(app): State<App>, ask: Ask) -> Answer {
 /// `POST /member-reports/query`.
 pub(crate) async fn query(State(app): State<App>, ask: Ask) -> Answer {
     let (ids, page) = (wanted(&ask.data["query"]["filter"], "reportedMemberId")?, ask.cursor_page(PAGE)?);
-    let ties = app.identity.report_list(&ask.site, &ask.caller, ids, page).await?;
-    let found: Vec<Value> = ties.ties.iter().map(view).collect();
-    Ok(body::ok(&json!({ "memberReports": found, "pagingMetadata": cursors_of(&ties) })))
+    let relations = app.identity.report_list(&ask.site, &ask.caller, ids, page).await?;
+    let found: Vec<Value> = relations.items.iter().map(view).collect();
+    Ok(body::ok(&json!({ "memberReports": found, "pagingMetadata": cursors_of(&relations) })))
 }
 
 /// `GET /member-reports/members` and `POST /member-reports/members/query`.
 pub(crate) async fn members(State(app): State<App>, ask: Ask) -> Answer {
     let (limit, cursor) = ask.cursor_page(PAGE)?;
     let found = app.identity.reported_members(&ask.site, &ask.caller, cursor, limit).await?;
-    let next = found.last().filter(|_| found.len() == limit as usize).map(|it| it.0.as_str());
-    let view = |(id, count, last): &(String, i64, i64)| {
+    let next = found.last().filter(|_| found.len() == limit as usize).map(|it| it.id.as_str());
+    let view = |it: &ReportedMember| {
         json!({
-            "reportedMemberId": id, "reportCount": count.to_string(), "reviewed": false,
-            "lastReportDate": iso_from_millis(*last),
+            "reportedMemberId": it.id, "reportCount": it.count.to_string(), "reviewed": false,
+            "lastReportDate": iso_from_millis(it.last),
         })
     };
     let all: Vec<Value> = found.iter().map(view).collect();

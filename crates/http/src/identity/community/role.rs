@@ -6,15 +6,15 @@ use crate::{
 };
 use axum::extract::State;
 use serde_json::{Map, Value, json};
-use stoa_identity::community::{Granted, Noun, NounFilter, RoleHeld, kind::ROLE};
+use stoa_identity::community::{Assignable, AssignedRole, Entity, EntityFilter, kind::ROLE};
 
 /// What a role is called on the wire: its key is its id.
-fn view(noun: &Noun) -> Value {
-    let title = noun.text("title").unwrap_or(&noun.id);
-    let blockable = noun.doc.get("blockable").cloned().unwrap_or(json!(false));
+fn view(entity: &Entity) -> Value {
+    let title = entity.text("title").unwrap_or(&entity.id);
+    let blockable = entity.doc.get("blockable").cloned().unwrap_or(json!(false));
     json!({
-        "id": noun.id, "roleKey": noun.id, "title": title, "blockable": blockable,
-        "revision": noun.revision.to_string(),
+        "id": entity.id, "roleKey": entity.id, "title": title, "blockable": blockable,
+        "revision": entity.revision.to_string(),
     })
 }
 
@@ -27,13 +27,13 @@ pub(crate) async fn create(State(app): State<App>, ask: Ask) -> Answer {
 
 /// `GET /roles/definitions`.
 pub(crate) async fn list(State(app): State<App>, ask: Ask) -> Answer {
-    let roles = app.identity.noun_list(&ask.site, &ask.caller, &ROLE, &NounFilter::default()).await?;
+    let roles = app.identity.definition_list(&ask.site, &ask.caller, &ROLE, &EntityFilter::default()).await?;
     answer("roles", roles.iter().map(view).collect::<Value>())
 }
 
 /// `GET /roles/definitions/{key}`.
 pub(crate) async fn get(State(app): State<App>, ask: Ask) -> Answer {
-    answer("role", view(&app.identity.noun_get(&ask.site, &ask.caller, &ROLE, &ask.id).await?))
+    answer("role", view(&app.identity.definition_get(&ask.site, &ask.caller, &ROLE, &ask.id).await?))
 }
 
 /// `PATCH /roles/definitions/{key}`.
@@ -56,14 +56,14 @@ pub(crate) async fn delete(State(app): State<App>, ask: Ask) -> Answer {
 /// `POST /roles/members/{id}`.
 pub(crate) async fn assign(State(app): State<App>, ask: Ask) -> Answer {
     let (key, who) = (ask.text("roleKey"), std::slice::from_ref(&ask.id));
-    app.identity.grant(&ask.site, &ask.caller, Granted::Role, key, who).await?;
+    app.identity.assign(&ask.site, &ask.caller, Assignable::Role, key, who).await?;
     answer("roleKey", key)
 }
 
 /// `DELETE /roles/members/{id}`.
 pub(crate) async fn unassign(State(app): State<App>, ask: Ask) -> Answer {
     let (key, who) = (ask.text("roleKey"), std::slice::from_ref(&ask.id));
-    app.identity.withdraw(&ask.site, &ask.caller, Granted::Role, key, who).await?;
+    app.identity.unassign(&ask.site, &ask.caller, Assignable::Role, key, who).await?;
     answer("roleKey", key)
 }
 
@@ -80,10 +80,10 @@ pub(crate) async fn query(State(app): State<App>, ask: Ask) -> Answer {
     let named = places.into_iter().find(|it| it.is_array() || it.is_string()).unwrap_or(&Value::Null);
     let ids = texts(named, "memberIds")?;
     let all = app.identity.roles_of(&ask.site, &ask.caller, ids, "query.filter").await?;
-    let roles = |roles: Vec<RoleHeld>| json!({ "roles": roles.iter().map(held).collect::<Value>() });
+    let roles = |roles: Vec<AssignedRole>| json!({ "roles": roles.iter().map(held).collect::<Value>() });
     answer("rolesByMemberId", all.into_iter().map(|(id, it)| (id, roles(it))).collect::<Map<_, _>>())
 }
 
-fn held(role: &RoleHeld) -> Value {
+fn held(role: &AssignedRole) -> Value {
     json!({ "roleKey": role.key, "title": role.title })
 }

@@ -1,63 +1,20 @@
-//! How much members show of themselves: the site's settings.
+//! Whom a caller sees, and who reads what is around members.
 
 use crate::{
     Identity,
     community::{
-        Bond, TieFilter, bond, is_own,
-        kind::{Readers, SETTINGS},
-        noun,
-        tie::{self, without_nul},
+        check::is_own,
+        kind::Readers,
+        relation::{self, Interaction, RelationFilter, without_nul},
+        setting,
     },
     member::{self, Audience, Member, MemberField, MemberFilter, MemberQuery, Operand, Status, Window, list},
 };
-use serde_json::{Map, Value, json};
 use std::collections::HashSet;
-use stoa_kernel::{Caller, Code, Fault, MemberId, Result, SiteId, clock::iso_from_millis};
-use stoa_store::{Lane, Site, Tx, boxed};
-
-const ID: &str = "members";
-
-async fn word(tx: &mut Tx<'_>, site: &SiteId, name: &str) -> Result<String> {
-    let noun = noun::get(tx, site, &SETTINGS, ID).await?;
-    let usual = SETTINGS.defaults.iter().find(|it| it.0 == name).map_or("", |it| it.1);
-    Ok(noun.as_ref().and_then(|it| it.text(name)).unwrap_or(usual).to_owned())
-}
-
-/// Whether new members show their profile.
-pub(crate) async fn is_public_by_default(tx: &mut Tx<'_>, site: &SiteId) -> Result<bool> {
-    Ok(word(tx, site, "defaultPrivacy").await? == "PUBLIC")
-}
-
-/// Whether members may show their profile.
-pub(crate) async fn may_be_public(tx: &mut Tx<'_>, site: &SiteId) -> Result<bool> {
-    Ok(word(tx, site, "publicMemberCandidates").await? == "ANYONE")
-}
+use stoa_kernel::{Caller, Code, Fault, MemberId, Result};
+use stoa_store::{Lane, Site, boxed};
 
 impl Identity {
-    /// The settings, each with its default when it was never set.
-    pub async fn privacy_get(&self, site: &Site) -> Result<Value> {
-        of_site(site).await
-    }
-
-    /// Changes the settings that `change` has.
-    ///
-    /// # Errors
-    /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::Validation`].
-    pub async fn privacy_set(&self, site: &Site, caller: &Caller, change: &Value) -> Result<Value> {
-        let core = &self.core;
-        if !caller.is_privileged() {
-            return Err(Fault::new(Code::Forbidden));
-        }
-        let change: Map<String, Value> = SETTINGS.parse(change, false)?;
-        match noun::change(core, site, &SETTINGS, ID, None, change.clone()).await {
-            Err(fault) if fault.code() == Code::NotFound => {
-                noun::create(core, site, &SETTINGS, ID, change).await?;
-            }
-            done => drop(done?),
-        }
-        of_site(site).await
-    }
-
     /// Whose eyes a caller's lists of members are for.
     ///
     /// # Errors
@@ -76,27 +33,12 @@ impl Identity {
     }
 }
 
-/// What [`Identity::privacy_get`] does.
-pub(crate) async fn of_site(site: &Site) -> Result<Value> {
-    let site_id = site.id.clone();
-    let noun = site.read(Lane::Point, move |tx| boxed!(noun::get(tx, &site_id, &SETTINGS, ID).await)).await?;
-    let mut settings = json!({ "id": site.id, "revision": "0" });
-    for (name, usual) in SETTINGS.defaults {
-        settings[*name] = json!(noun.as_ref().and_then(|it| it.text(name)).unwrap_or(usual));
-    }
-    if let Some(noun) = noun {
-        settings["revision"] = json!(noun.revision.to_string());
-        settings["updatedDate"] = json!(iso_from_millis(noun.updated));
-    }
-    Ok(settings)
-}
-
 /// What [`Identity::audience`] does.
 pub(crate) async fn audience(site: &Site, caller: &Caller) -> Result<Audience> {
     if caller.is_editor() {
         return Ok(Audience::Staff);
     }
-    if !caller.is_member() && of_site(site).await?["publicMemberVisibility"] != "VISIBLE_TO_ALL" {
+    if !caller.is_member() && setting::of_site(site).await?["publicMemberVisibility"] != "VISIBLE_TO_ALL" {
         return Err(Fault::new(Code::Forbidden));
     }
     Ok(Audience::Public)
@@ -130,7 +72,7 @@ pub(crate) async fn check_seen(site: &Site, caller: &Caller, id: &MemberId) -> R
 /// What [`Identity::member_see`] does.
 pub(crate) async fn see_member(site: &Site, caller: &Caller, id: &MemberId) -> Result<(Member, Audience)> {
     let missing = || Fault::new(Code::NotFound);
-    let member = member::find(site, id).await?.filter(member::is_there).ok_or_else(missing)?;
+    let member = member::find(site, id).await?.filter(Member::is_there).ok_or_else(missing)?;
     if is_own(caller, &member.id) || caller.is_editor() {
         return Ok((member, Audience::Staff));
     }
@@ -139,7 +81,7 @@ pub(crate) async fn see_member(site: &Site, caller: &Caller, id: &MemberId) -> R
         return Err(missing());
     }
     if let Caller::Member { id: own, .. } = caller
-        && bond::is_blocked_by(site, &member.id, own).await?
+        && is_blocked_by(site, &member.id, own).await?
     {
         return Err(Fault::new(Code::BlockedByMember));
     }
@@ -172,8 +114,17 @@ pub(crate) async fn see_members(site: &Site, caller: &Caller, ids: &[String]) ->
     };
     let shown = list::find(site, audience, &query).await?.members;
     let shown: Vec<String> = shown.into_iter().map(|it| it.id.as_str().to_owned()).collect();
-    let filter = TieFilter::new(Some(shown.clone()), Some(own.into_iter().map(str::to_owned).collect()));
-    let blocks = tie::all_of(site, Bond::Block.name(), &filter).await?;
+    let filter = RelationFilter::new(Some(shown.clone()), Some(own.into_iter().map(str::to_owned).collect()));
+    let blocks = relation::all_of(site, Interaction::Block.name(), &filter).await?;
     seen.extend(shown.into_iter().filter(|id| !blocks.iter().any(|it| it.holder == *id)));
     Ok(seen)
+}
+
+/// Whether a member has blocked another.
+async fn is_blocked_by(site: &Site, member: &MemberId, other: &MemberId) -> Result<bool> {
+    let (site_id, member, other) = (site.id.clone(), member.clone(), other.clone());
+    site.read(Lane::Point, move |tx| {
+        boxed!(relation::has(tx, &site_id, Interaction::Block.name(), member.as_str(), other.as_str()).await)
+    })
+    .await
 }

@@ -3,12 +3,13 @@
 use crate::{
     Core, Identity,
     community::{
-        Kind, TieFilter, at_most, decides, few,
-        kind::{self, Readers},
-        noun, privacy,
-        tie::{self, Shown, Tie, Ties},
+        check::{at_most, check_count, check_owner},
+        definition, entity,
+        kind::{self, Kind, Readers},
+        relation::{self, NewRelation, Relation, RelationFilter, RelationPage, Shown},
+        visibility,
     },
-    member::{self, Status},
+    member::{Status, row},
 };
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -21,13 +22,13 @@ const TAGS_BYTES: usize = 8_192;
 
 /// What members can be given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Granted {
+pub enum Assignable {
     Role,
     Badge,
 }
 
-impl Granted {
-    /// What it is a noun of; ties to it bear the same name.
+impl Assignable {
+    /// What it is an entity of; relations to it bear the same name.
     pub fn kind(self) -> &'static Kind {
         match self {
             Self::Role => &kind::ROLE,
@@ -49,21 +50,22 @@ impl Identity {
     ///
     /// # Errors
     /// [`Code::Forbidden`]; [`Code::NotFound`] for the role, badge or one of the members: nothing is given.
-    pub async fn grant(
+    pub async fn assign(
         &self,
         site: &Site,
         caller: &Caller,
-        what: Granted,
+        what: Assignable,
         target: &str,
         members: &[String],
     ) -> Result<()> {
-        grant_with(&self.core, site, caller, what, (target, members), Map::new()).await.map(drop)
+        let new = NewAssignments { what, target: target.to_owned(), members: members.to_vec(), doc: Map::new() };
+        assign(&self.core, site, caller, new).await.map(drop)
     }
 
     /// Gives a member a badge that bears tags.
     ///
     /// # Errors
-    /// As [`Identity::grant`]; [`Code::AlreadyExists`] when the member has it.
+    /// As [`Identity::assign`]; [`Code::AlreadyExists`] when the member has it.
     pub async fn badge_assign(
         &self,
         site: &Site,
@@ -71,11 +73,12 @@ impl Identity {
         badge: &str,
         member: &str,
         tags: &Value,
-    ) -> Result<Tie> {
+    ) -> Result<Relation> {
         let core = &self.core;
         let is_fit = tags.is_object() && tags.to_string().len() <= TAGS_BYTES;
         let doc = is_fit.then(|| ("tags".to_owned(), tags.clone())).into_iter().collect();
-        let made = grant_with(core, site, caller, Granted::Badge, (badge, &[member.to_owned()]), doc).await?;
+        let (target, members) = (badge.to_owned(), vec![member.to_owned()]);
+        let made = assign(core, site, caller, NewAssignments { what: Assignable::Badge, target, members, doc }).await?;
         made.into_iter().next().ok_or_else(|| Fault::new(Code::AlreadyExists))
     }
 
@@ -83,22 +86,21 @@ impl Identity {
     ///
     /// # Errors
     /// [`Code::Forbidden`].
-    pub async fn withdraw(
+    pub async fn unassign(
         &self,
         site: &Site,
         caller: &Caller,
-        what: Granted,
+        what: Assignable,
         target: &str,
         members: &[String],
     ) -> Result<()> {
-        decides(caller)?;
-        few(members, "memberIds")?;
-        let (site_id, target, members) = (site.id.clone(), target.to_owned(), members.to_vec());
-        site.write(move |tx| {
-            let (site, target, members) = (site_id.clone(), target.clone(), members.clone());
+        check_owner(caller)?;
+        check_count(members, "memberIds")?;
+        let input = (site.id.clone(), target.to_owned(), members.to_vec());
+        site.write_with(input, move |tx, (site, target, members)| {
             boxed!({
                 for id in members {
-                    tie::drop(tx, &site, what.kind().name, &id, &target).await?;
+                    relation::drop(tx, site, what.kind().name, id, target).await?;
                 }
                 Ok(())
             })
@@ -106,21 +108,19 @@ impl Identity {
         .await
     }
 
-    /// Takes badges from members by the ids of the ties; answers for each whether it was there.
+    /// Takes badges from members by the ids of the relations; answers for each whether it was there.
     ///
     /// # Errors
     /// [`Code::Forbidden`].
     pub async fn badge_unassign(&self, site: &Site, caller: &Caller, ids: &[String]) -> Result<Vec<bool>> {
-        decides(caller)?;
-        few(ids, "badgeAssignmentIds")?;
-        let (site_id, ids) = (site.id.clone(), ids.to_vec());
-        site.write(move |tx| {
-            let (site, ids) = (site_id.clone(), ids.clone());
+        check_owner(caller)?;
+        check_count(ids, "badgeAssignmentIds")?;
+        site.write_with((site.id.clone(), ids.to_vec()), |tx, (site, ids)| {
             boxed!({
                 let mut gone = Vec::with_capacity(ids.len());
                 for id in ids {
                     let sql = "delete from stoa.member_tie where site = $1 and kind = $2 and id = $3";
-                    gone.push(tx.execute(sql, &params![&site, kind::BADGE.name, id]).await? > 0);
+                    gone.push(tx.execute(sql, &params![site, kind::BADGE.name, id]).await? > 0);
                 }
                 Ok(gone)
             })
@@ -132,19 +132,19 @@ impl Identity {
     ///
     /// # Errors
     /// [`Code::Forbidden`]; [`Code::CursorInvalid`].
-    pub async fn granted_list(
+    pub async fn assignment_list(
         &self,
         site: &Site,
         caller: &Caller,
-        what: Granted,
-        filter: &TieFilter,
+        what: Assignable,
+        filter: &RelationFilter,
         (limit, cursor): (u32, &str),
-    ) -> Result<Ties> {
-        privacy::admit(site, caller, what.readers()).await?;
+    ) -> Result<RelationPage> {
+        visibility::admit(site, caller, what.readers()).await?;
         let filter = filter.clone().shown(Shown::to(caller, "holder"));
-        let mut found = tie::list(site, what.kind().name, &filter, limit, cursor).await?;
+        let mut found = relation::list(site, what.kind().name, &filter, limit, cursor).await?;
         if !caller.is_editor() {
-            found.ties.iter_mut().filter_map(|it| it.doc.get_mut("tags")?.as_object_mut()).for_each(|it| {
+            found.items.iter_mut().filter_map(|it| it.doc.get_mut("tags")?.as_object_mut()).for_each(|it| {
                 it.remove("privateTags");
             });
         }
@@ -154,42 +154,47 @@ impl Identity {
     /// A page of the members who have a role or badge.
     ///
     /// # Errors
-    /// As [`Identity::granted_list`]; [`Code::NotFound`].
-    pub async fn granted_to(
+    /// As [`Identity::assignment_list`]; [`Code::NotFound`].
+    pub async fn assignee_list(
         &self,
         site: &Site,
         caller: &Caller,
-        what: Granted,
+        what: Assignable,
         target: &str,
         (limit, cursor): (u32, &str),
-    ) -> Result<Ties> {
-        privacy::admit(site, caller, what.readers()).await?;
-        noun::find(site, caller, what.kind(), target).await?;
-        let filter = TieFilter::to(vec![target.to_owned()]).shown(Shown::to(caller, "holder"));
-        tie::list(site, what.kind().name, &filter, limit, cursor).await
+    ) -> Result<RelationPage> {
+        visibility::admit(site, caller, what.readers()).await?;
+        definition::find(site, caller, what.kind(), target).await?;
+        let filter = RelationFilter::to(vec![target.to_owned()]).shown(Shown::to(caller, "holder"));
+        relation::list(site, what.kind().name, &filter, limit, cursor).await
     }
 
     /// The roles or badges of each of these members, by their ids. `field` is where the request names the members.
     ///
     /// # Errors
     /// [`Code::Forbidden`]; [`Code::Validation`].
-    pub async fn granted_of(
+    pub async fn assignments_of(
         &self,
         site: &Site,
         caller: &Caller,
-        what: Granted,
+        what: Assignable,
         members: Vec<String>,
         field: &str,
     ) -> Result<Vec<(String, Vec<String>)>> {
-        granted_of(site, caller, what, members, field).await
+        assignments_of(site, caller, what, members, field).await
     }
 
     /// How many members have each of the roles or badges, in their order.
     ///
     /// # Errors
     /// [`Code::Forbidden`].
-    pub async fn granted_counts(&self, site: &Site, caller: &Caller, what: Granted) -> Result<Vec<(String, i64)>> {
-        privacy::admit(site, caller, what.readers()).await?;
+    pub async fn assignment_counts(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        what: Assignable,
+    ) -> Result<Vec<(String, i64)>> {
+        visibility::admit(site, caller, what.readers()).await?;
         let (site_id, shown) = (site.id.clone(), Shown::to(caller, "holder"));
         site.read(Lane::Scan, move |tx| {
             boxed!({
@@ -210,28 +215,31 @@ impl Identity {
     }
 }
 
-async fn grant_with(
-    core: &Arc<Core>,
-    site: &Site,
-    caller: &Caller,
-    what: Granted,
-    (target, members): (&str, &[String]),
+/// What members are to be given.
+#[derive(Debug, Clone)]
+struct NewAssignments {
+    what: Assignable,
+    target: String,
+    members: Vec<String>,
+    /// What each of the relations holds.
     doc: Map<String, Value>,
-) -> Result<Vec<Tie>> {
-    decides(caller)?;
-    few(members, "memberIds")?;
-    let (me, site_id, target, members) = (core.clone(), site.id.clone(), target.to_owned(), members.to_vec());
-    site.write(move |tx| {
-        let (me, site, target) = (me.clone(), site_id.clone(), target.clone());
-        let (members, doc, kind) = (members.clone(), doc.clone(), what.kind());
+}
+
+async fn assign(core: &Arc<Core>, site: &Site, caller: &Caller, new: NewAssignments) -> Result<Vec<Relation>> {
+    check_owner(caller)?;
+    check_count(&new.members, "memberIds")?;
+    let input = (core.clone(), site.id.clone(), new);
+    site.write_with(input, |tx, (core, site, NewAssignments { what, target, members, doc })| {
         boxed!({
-            noun::get(tx, &site, kind, &target).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
+            let kind = what.kind();
+            entity::get(tx, site, kind, target).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
             let mut made = Vec::new();
             for id in members {
-                let id = MemberId::from(id);
-                let found = member::get(tx, &site, &id).await?.filter(|it| it.status != Status::Deleted);
+                let found = row::get(tx, site, &MemberId::from(id.as_str())).await?;
+                let found = found.filter(|it| it.status != Status::Deleted);
                 found.ok_or_else(|| Fault::new(Code::NotFound).with("memberId", id.as_str()))?;
-                made.extend(tie::put(&me, tx, &site, kind.name, (id.as_str(), &target), doc.clone()).await?);
+                let new = NewRelation { kind: kind.name, holder: id, target, doc: doc.clone() };
+                made.extend(relation::put(core, tx, site, new).await?);
             }
             Ok(made)
         })
@@ -239,18 +247,18 @@ async fn grant_with(
     .await
 }
 
-/// What [`Identity::granted_of`] does.
-pub(crate) async fn granted_of(
+/// What [`Identity::assignments_of`] does.
+pub(crate) async fn assignments_of(
     site: &Site,
     caller: &Caller,
-    what: Granted,
+    what: Assignable,
     members: Vec<String>,
     field: &str,
 ) -> Result<Vec<(String, Vec<String>)>> {
-    privacy::admit(site, caller, what.readers()).await?;
+    visibility::admit(site, caller, what.readers()).await?;
     at_most(&members, field, "members")?;
-    let filter = TieFilter::of(members.clone()).shown(Shown::to(caller, "holder"));
-    let ties = tie::all_of(site, what.kind().name, &filter).await?;
-    let of = |id: &str| ties.iter().filter(|it| it.holder == id).map(|it| it.target.clone()).collect();
+    let filter = RelationFilter::of(members.clone()).shown(Shown::to(caller, "holder"));
+    let relations = relation::all_of(site, what.kind().name, &filter).await?;
+    let of = |id: &str| relations.iter().filter(|it| it.holder == id).map(|it| it.target.clone()).collect();
     Ok(members.into_iter().map(|id| (id.clone(), of(&id))).collect())
 }

@@ -1,7 +1,7 @@
-//! Ties: what joins a member to another member or to a noun, by one statement either way. Who may read and write
-//! them is said by what they mean: [`super::Granted`] and [`super::Bond`], whose name is the kind of tie here.
+//! Relations: what joins a member to another member or to an entity, by one statement either way. Who may read and write
+//! them is said by what they mean: [`super::Assignable`] and [`super::Interaction`], whose name is the kind of relation here.
 
-use crate::{Core, community::own_id};
+use crate::{Core, community::check::own_id};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -9,16 +9,34 @@ use stoa_kernel::{Caller, Code, Fault, MemberId, Millis, Result, SiteId};
 use stoa_sql::{Writer, params};
 use stoa_store::{Lane, Row, Site, Tx, boxed};
 
-/// Ties on a page.
+/// Relations on a page.
 pub const PAGE: u32 = 100;
-/// Ties of one kind that one holder may have.
+/// Relations of one kind that one holder may have.
 const MOST: i64 = 5_000;
-/// Ties that are read, or changed, at once.
+/// Relations that are read, or changed, at once.
 pub(crate) const AT_ONCE: usize = 500;
 
-/// One tie.
+/// What one member does to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Interaction {
+    Follow,
+    Block,
+    Report,
+}
+
+impl Interaction {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Follow => "follow",
+            Self::Block => "block",
+            Self::Report => "report",
+        }
+    }
+}
+
+/// One relation.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tie {
+pub struct Relation {
     pub id: String,
     pub holder: String,
     pub target: String,
@@ -26,41 +44,45 @@ pub struct Tie {
     pub created: Millis,
 }
 
-/// Where a tie stands in the order of lists: its holder and target.
-pub(crate) type Place = (String, String);
+/// Where a relation stands in the order of lists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Keyset {
+    pub holder: String,
+    pub target: String,
+}
 
-impl Tie {
-    pub(crate) fn place(&self) -> Place {
-        (self.holder.clone(), self.target.clone())
+impl Relation {
+    pub(crate) fn keyset(&self) -> Keyset {
+        Keyset { holder: self.holder.clone(), target: self.target.clone() }
     }
 }
 
-/// A page of ties and what leads to the next one.
+/// A page of relations and what leads to the next one.
 #[derive(Debug, Default)]
-pub struct Ties {
-    pub ties: Vec<Tie>,
+pub struct RelationPage {
+    pub items: Vec<Relation>,
     pub next: Option<String>,
 }
 
-impl Ties {
-    /// A page out of the ties that were found, of which one may be too many.
-    pub(crate) fn cut(mut ties: Vec<Tie>, limit: usize) -> Self {
-        let has_more = ties.len() > limit;
-        ties.truncate(limit);
-        let next = ties.last().filter(|_| has_more).map(|it| write_cursor(&it.holder, &it.target));
-        Self { ties, next }
+impl RelationPage {
+    /// A page out of the relations that were found, of which one may be too many.
+    pub(crate) fn cut(mut items: Vec<Relation>, limit: usize) -> Self {
+        let has_more = items.len() > limit;
+        items.truncate(limit);
+        let next = items.last().filter(|_| has_more).map(|it| write_cursor(&it.keyset()));
+        Self { items, next }
     }
 }
 
-/// Which ties are meant: those whose holder and whose target are among these. Without a list it is any.
+/// Which relations are meant: those whose holder and whose target are among these. Without a list it is any.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TieFilter {
+pub struct RelationFilter {
     pub holders: Option<Vec<String>>,
     pub targets: Option<Vec<String>>,
     pub(crate) shown: Option<Shown>,
 }
 
-/// To whom ties are shown that doesn't see every member (as [`Identity::member_see`] has it).
+/// To whom relations are shown that doesn't see every member (as [`Identity::member_see`] has it).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Shown {
     /// The side on which members stand, `holder` or `target`.
@@ -89,7 +111,7 @@ impl Shown {
     }
 }
 
-impl TieFilter {
+impl RelationFilter {
     /// Those whose holder and whose target are among these, or are anything.
     pub fn new(holders: Option<Vec<String>>, targets: Option<Vec<String>>) -> Self {
         Self { holders, targets, shown: None }
@@ -113,8 +135,8 @@ impl TieFilter {
 
 const SELECT: &str = "select id, holder, target, doc, created from stoa.member_tie";
 
-fn read(row: &Row<'_>) -> Result<Tie, stoa_store::Error> {
-    Ok(Tie {
+fn read(row: &Row<'_>) -> Result<Relation, stoa_store::Error> {
+    Ok(Relation {
         id: row.get(0)?,
         holder: row.get(1)?,
         target: row.get(2)?,
@@ -123,30 +145,32 @@ fn read(row: &Row<'_>) -> Result<Tie, stoa_store::Error> {
     })
 }
 
-/// Ties a holder to a target; `None` when they are tied already.
+/// A relation that is to be made.
+pub(crate) struct NewRelation<'a> {
+    pub kind: &'static str,
+    pub holder: &'a str,
+    pub target: &'a str,
+    pub doc: Map<String, Value>,
+}
+
+/// Makes a relation; `None` when there is one already.
 ///
 /// # Errors
 /// [`Code::TooMany`].
-pub(crate) async fn put(
-    core: &Core,
-    tx: &mut Tx<'_>,
-    site: &SiteId,
-    kind: &'static str,
-    (holder, target): (&str, &str),
-    doc: Map<String, Value>,
-) -> Result<Option<Tie>> {
+pub(crate) async fn put(core: &Core, tx: &mut Tx<'_>, site: &SiteId, new: NewRelation<'_>) -> Result<Option<Relation>> {
+    let NewRelation { kind, holder, target, doc } = new;
     let sql = "select count(*) from stoa.member_tie where site = $1 and kind = $2 and holder = $3";
     let count: i64 = tx.row(sql, &params![site, kind, holder], |row| row.get(0)).await?.unwrap_or(0);
     if count >= MOST {
         return Err(Fault::new(Code::TooMany));
     }
     let (holder, target) = (holder.to_owned(), target.to_owned());
-    let tie = Tie { id: core.world().uuid(), holder, target, doc, created: core.now() };
+    let relation = Relation { id: core.world().uuid(), holder, target, doc, created: core.now() };
     let sql = "insert into stoa.member_tie (site, kind, holder, target, id, doc, created) \
                values ($1, $2, $3, $4, $5, $6, $7) on conflict (site, kind, holder, target) do nothing";
-    let text = Value::Object(tie.doc.clone()).to_string();
-    let values = params![site, kind, &tie.holder, &tie.target, &tie.id, text, tie.created];
-    Ok((tx.execute(sql, &values).await? == 1).then_some(tie))
+    let text = Value::Object(relation.doc.clone()).to_string();
+    let values = params![site, kind, &relation.holder, &relation.target, &relation.id, text, relation.created];
+    Ok((tx.execute(sql, &values).await? == 1).then_some(relation))
 }
 
 pub(crate) async fn drop(
@@ -171,13 +195,13 @@ pub(crate) async fn has(
     Ok(tx.row(sql, &params![site, kind, holder, target], |_| Ok(())).await?.is_some())
 }
 
-/// A tie by its own id.
-pub(crate) async fn get(tx: &mut Tx<'_>, site: &SiteId, kind: &'static str, id: &str) -> Result<Option<Tie>> {
+/// A relation by its own id.
+pub(crate) async fn get(tx: &mut Tx<'_>, site: &SiteId, kind: &'static str, id: &str) -> Result<Option<Relation>> {
     let sql = format!("{SELECT} where site = $1 and kind = $2 and id = $3");
     Ok(tx.row(&sql, &params![site, kind, id], read).await?)
 }
 
-/// Changes what a tie holds.
+/// Changes what a relation holds.
 pub(crate) async fn write(
     tx: &mut Tx<'_>,
     site: &SiteId,
@@ -189,27 +213,28 @@ pub(crate) async fn write(
     Ok(tx.send(sql, params![Value::Object(doc).to_string(), site, kind, id]).await?)
 }
 
-/// Ties in the order of holder and target, those behind a place.
-pub(crate) async fn page(
-    tx: &mut Tx<'_>,
-    site: &SiteId,
-    kind: &'static str,
-    filter: &TieFilter,
-    after: Option<&Place>,
-    limit: usize,
-) -> Result<Vec<Tie>> {
+/// Which relations of a kind are read: those of a filter behind a place, in the order of holder and target.
+pub(crate) struct RelationQuery<'a> {
+    pub kind: &'static str,
+    pub filter: &'a RelationFilter,
+    pub after: Option<&'a Keyset>,
+    pub limit: usize,
+}
+
+pub(crate) async fn page(tx: &mut Tx<'_>, site: &SiteId, query: RelationQuery<'_>) -> Result<Vec<Relation>> {
+    let RelationQuery { kind, filter, after, limit } = query;
     let dialect = tx.dialect();
     let mut sql = Writer::new(dialect);
     sql.push(SELECT).push(" where site = ").bind(site).push(" and kind = ").bind(kind);
     for (column, list) in [("holder", &filter.holders), ("target", &filter.targets)] {
         let Some(list) = list else { continue };
-        let place = sql.param(without_nul(list));
-        sql.push(" and ").push(&dialect.any_of(column, &place));
+        let ids = sql.param(without_nul(list));
+        sql.push(" and ").push(&dialect.any_of(column, &ids));
     }
     if let Some(shown) = &filter.shown {
         shown.write(&mut sql, "member_tie");
     }
-    if let Some((holder, target)) = after {
+    if let Some(Keyset { holder, target }) = after {
         sql.push(" and (holder > ").bind(holder).push(" or (holder = ").bind(holder);
         sql.push(" and target > ").bind(target).push("))");
     }
@@ -223,32 +248,40 @@ pub(crate) fn without_nul(ids: &[String]) -> Vec<String> {
     ids.iter().filter(|it| !it.contains('\0')).cloned().collect()
 }
 
-/// A page of ties, ordered by holder and target; `cursor` as the page before gave it, or empty.
+/// A page of relations, ordered by holder and target; `cursor` as the page before gave it, or empty.
 ///
 /// # Errors
 /// [`Code::CursorInvalid`].
 pub(crate) async fn list(
     site: &Site,
     kind: &'static str,
-    filter: &TieFilter,
+    filter: &RelationFilter,
     limit: u32,
     cursor: &str,
-) -> Result<Ties> {
+) -> Result<RelationPage> {
     let (after, limit) = (read_cursor(cursor)?, limit.clamp(1, PAGE) as usize);
     let (site_id, filter) = (site.id.clone(), filter.clone());
-    let read =
-        site.read(Lane::Scan, move |tx| boxed!(page(tx, &site_id, kind, &filter, after.as_ref(), limit + 1).await));
-    Ok(Ties::cut(read.await?, limit))
+    let read = site.read(Lane::Scan, move |tx| {
+        boxed!({
+            let query = RelationQuery { kind, filter: &filter, after: after.as_ref(), limit: limit + 1 };
+            page(tx, &site_id, query).await
+        })
+    });
+    Ok(RelationPage::cut(read.await?, limit))
 }
 
-/// All ties of a filter, in the order of holder and target.
-pub(crate) async fn all_of(site: &Site, kind: &'static str, filter: &TieFilter) -> Result<Vec<Tie>> {
-    let mut all: Vec<Tie> = Vec::new();
+/// All relations of a filter, in the order of holder and target.
+pub(crate) async fn all_of(site: &Site, kind: &'static str, filter: &RelationFilter) -> Result<Vec<Relation>> {
+    let mut all: Vec<Relation> = Vec::new();
     loop {
-        let after = all.last().map(Tie::place);
+        let after = all.last().map(Relation::keyset);
         let (site_id, filter) = (site.id.clone(), filter.clone());
-        let read =
-            site.read(Lane::Scan, move |tx| boxed!(page(tx, &site_id, kind, &filter, after.as_ref(), AT_ONCE).await));
+        let read = site.read(Lane::Scan, move |tx| {
+            boxed!({
+                let query = RelationQuery { kind, filter: &filter, after: after.as_ref(), limit: AT_ONCE };
+                page(tx, &site_id, query).await
+            })
+        });
         let some = read.await?;
         let is_last = some.len() < AT_ONCE;
         all.extend(some);
@@ -258,13 +291,13 @@ pub(crate) async fn all_of(site: &Site, kind: &'static str, filter: &TieFilter) 
     }
 }
 
-/// Which of the others one is tied to, and which of them are tied to one.
-pub(crate) async fn is_tied(
-    site: &Site,
-    kind: &'static str,
-    one: &str,
-    others: &[String],
-) -> Result<(HashSet<String>, HashSet<String>)> {
+/// Whom of some others one holds a relation to, and which of them hold one to it.
+pub struct Related {
+    pub targets: HashSet<String>,
+    pub holders: HashSet<String>,
+}
+
+pub(crate) async fn related(site: &Site, kind: &'static str, one: &str, others: &[String]) -> Result<Related> {
     let (site_id, one, others) = (site.id.clone(), one.to_owned(), without_nul(others));
     let found = site.read(Lane::Scan, move |tx| {
         boxed!({
@@ -283,22 +316,22 @@ pub(crate) async fn is_tied(
     });
     let (targets, holders): (Vec<_>, Vec<_>) = found.await?.into_iter().partition(|it| it.0);
     let ids = |list: Vec<(bool, String)>| list.into_iter().map(|it| it.1).collect();
-    Ok((ids(targets), ids(holders)))
+    Ok(Related { targets: ids(targets), holders: ids(holders) })
 }
 
-fn write_cursor(holder: &str, target: &str) -> String {
+fn write_cursor(Keyset { holder, target }: &Keyset) -> String {
     URL_SAFE_NO_PAD.encode(format!("{holder}\n{target}"))
 }
 
 /// What a cursor says is only a place in a list that the caller may read anyway.
-pub(crate) fn read_cursor(cursor: &str) -> Result<Option<Place>> {
+pub(crate) fn read_cursor(cursor: &str) -> Result<Option<Keyset>> {
     if cursor.is_empty() {
         return Ok(None);
     }
     let read = || {
         let text = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
         let (holder, target) = text.split_once('\n').filter(|_| !text.contains('\0'))?;
-        Some((holder.to_owned(), target.to_owned()))
+        Some(Keyset { holder: holder.to_owned(), target: target.to_owned() })
     };
     read().map(Some).ok_or_else(|| Fault::new(Code::CursorInvalid))
 }

@@ -1,0 +1,219 @@
+//! What members do to each other: they follow, block and report.
+
+use crate::{
+    Core, Identity,
+    community::{
+        check::{at_most, is_own, own_id},
+        relation::{
+            self, Interaction, NewRelation, PAGE, Related, Relation, RelationFilter, RelationPage, RelationQuery, Shown,
+        },
+        visibility,
+    },
+    member::{Member, Status, row},
+};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use stoa_kernel::{Caller, Code, Fault, MemberId, Result};
+use stoa_store::{Lane, Site, boxed};
+
+/// From which side interactions are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// Those that a member made.
+    Of,
+    /// Those that others made to a member.
+    To,
+}
+
+impl Side {
+    /// Where the others stand.
+    fn other(self) -> &'static str {
+        match self {
+            Self::Of => "target",
+            Self::To => "holder",
+        }
+    }
+
+    fn filter(self, member: &MemberId) -> RelationFilter {
+        let member = vec![member.as_str().to_owned()];
+        match self {
+            Self::Of => RelationFilter::of(member),
+            Self::To => RelationFilter::to(member),
+        }
+    }
+}
+
+/// What a member is to do to another.
+#[derive(Debug, Clone)]
+pub(crate) struct NewInteraction {
+    pub what: Interaction,
+    pub other: MemberId,
+    pub doc: Map<String, Value>,
+}
+
+impl Identity {
+    /// The calling member follows, blocks or reports another. Following again changes nothing.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller is a member; [`Code::SelfBlock`]; [`Code::NotFound`];
+    /// [`Code::BlockedByMember`] for a follower when one of the two has blocked the other;
+    /// [`Code::AlreadyExists`] for a second block or report.
+    pub async fn interaction_create(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        what: Interaction,
+        other: &str,
+    ) -> Result<Option<Relation>> {
+        make(&self.core, site, caller, NewInteraction { what, other: MemberId::from(other), doc: Map::new() }).await
+    }
+
+    /// Takes back what the calling member did to another.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller is a member; [`Code::NotFound`] when there is no such interaction.
+    pub async fn interaction_delete(&self, site: &Site, caller: &Caller, what: Interaction, other: &str) -> Result<()> {
+        let input = (site.id.clone(), own_id(caller)?.clone(), other.to_owned());
+        let gone = site.write_with(input, move |tx, (site, own, other)| {
+            boxed!(relation::drop(tx, site, what.name(), own.as_str(), other).await)
+        });
+        if gone.await? { Ok(()) } else { Err(Fault::new(Code::NotFound)) }
+    }
+
+    /// A page of a member's interactions: of one's own, of those of members who show themselves, or of anybody's for
+    /// those who run the site. `None` names the calling member.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`]; [`Code::CursorInvalid`]; as [`Identity::member_see`].
+    pub async fn interaction_list(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        (what, side): (Interaction, Side),
+        whose: Option<&str>,
+        (limit, cursor): (u32, &str),
+    ) -> Result<RelationPage> {
+        let id = check_readable(site, caller, (what, side), whose).await?;
+        // To whom one did it, and who did it to one, one may know whoever it is.
+        let shown = Shown::to(caller, side.other()).filter(|_| !is_own(caller, &id));
+        relation::list(site, what.name(), &side.filter(&id).shown(shown), limit, cursor).await
+    }
+
+    /// Which of these a member follows, and which of them follow the member.
+    ///
+    /// # Errors
+    /// As [`Identity::interaction_list`]; [`Code::Validation`].
+    pub async fn connections(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        whose: Option<&str>,
+        others: &[String],
+    ) -> Result<Related> {
+        at_most(others, "connectedMemberIds", "ids")?;
+        let id = check_readable(site, caller, (Interaction::Follow, Side::To), whose).await?;
+        relation::related(site, Interaction::Follow.name(), id.as_str(), others).await
+    }
+
+    /// Whom a member blocks and then, for those who run the site, who blocks them: a page of both.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`]; [`Code::CursorInvalid`].
+    pub async fn block_list(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        whose: &str,
+        (limit, cursor): (u32, &str),
+    ) -> Result<RelationPage> {
+        let id = check_readable(site, caller, (Interaction::Block, Side::Of), Some(whose)).await?;
+        let (after, limit) = (relation::read_cursor(cursor)?, limit.clamp(1, PAGE) as usize);
+        let (is_staff, site_id, kind) = (caller.is_editor(), site.id.clone(), Interaction::Block.name());
+        let read = site.read(Lane::Scan, move |tx| {
+            boxed!({
+                let (blocking, blocked) = (Side::Of.filter(&id), Side::To.filter(&id));
+                // No member blocks themselves, so a keyset tells in which of the two lists it is.
+                let is_behind = after.as_ref().is_some_and(|it| it.holder != id.as_str());
+                let after = after.as_ref();
+                let mut found = match is_behind {
+                    true => Vec::new(),
+                    false => {
+                        let query = RelationQuery { kind, filter: &blocking, after, limit: limit + 1 };
+                        relation::page(tx, &site_id, query).await?
+                    }
+                };
+                if is_staff && found.len() <= limit {
+                    let (after, rest) = (after.filter(|_| is_behind), limit + 1 - found.len());
+                    let query = RelationQuery { kind, filter: &blocked, after, limit: rest };
+                    found.extend(relation::page(tx, &site_id, query).await?);
+                }
+                Ok(found)
+            })
+        });
+        Ok(RelationPage::cut(read.await?, limit))
+    }
+}
+
+/// What [`Identity::interaction_create`] does.
+pub(crate) async fn make(
+    core: &Arc<Core>,
+    site: &Site,
+    caller: &Caller,
+    new: NewInteraction,
+) -> Result<Option<Relation>> {
+    let own = own_id(caller)?.clone();
+    if own == new.other {
+        return Err(Fault::new(Code::SelfBlock));
+    }
+    let input = (core.clone(), site.id.clone(), own, new);
+    site.write_with(input, |tx, (core, site, own, NewInteraction { what, other, doc })| {
+        boxed!({
+            // Only whom one can see can one follow. Whom to block or report, what they wrote elsewhere may say.
+            let is_there = |it: &Member| it.status == Status::Active && (it.is_public || *what != Interaction::Follow);
+            let found = row::get(tx, site, other).await?.filter(is_there);
+            found.ok_or_else(|| Fault::new(Code::NotFound))?;
+            let (own, other) = (own.as_str(), other.as_str());
+            let (follow, block) = (Interaction::Follow.name(), Interaction::Block.name());
+            match what {
+                Interaction::Follow => {
+                    let blocks = relation::has(tx, site, block, own, other).await?;
+                    if blocks || relation::has(tx, site, block, other, own).await? {
+                        return Err(Fault::new(Code::BlockedByMember));
+                    }
+                }
+                Interaction::Block => {
+                    relation::drop(tx, site, follow, own, other).await?;
+                    relation::drop(tx, site, follow, other, own).await?;
+                }
+                Interaction::Report => {}
+            }
+            let new = NewRelation { kind: what.name(), holder: own, target: other, doc: doc.clone() };
+            match (relation::put(core, tx, site, new).await?, what) {
+                (None, Interaction::Block | Interaction::Report) => Err(Fault::new(Code::AlreadyExists)),
+                (made, _) => Ok(made),
+            }
+        })
+    })
+    .await
+}
+
+/// The member whose interactions are asked for, if the caller may see them.
+async fn check_readable(
+    site: &Site,
+    caller: &Caller,
+    (what, side): (Interaction, Side),
+    whose: Option<&str>,
+) -> Result<MemberId> {
+    let id = match whose {
+        Some(id) => MemberId::from(id),
+        None => own_id(caller)?.clone(),
+    };
+    match (what, side) {
+        _ if caller.is_editor() => {}
+        (Interaction::Follow, _) => visibility::check_seen(site, caller, &id).await?,
+        // Who blocks or reports them, only those who run the site are told.
+        (Interaction::Block | Interaction::Report, Side::Of) if is_own(caller, &id) => {}
+        (Interaction::Block | Interaction::Report, _) => return Err(Fault::new(Code::Forbidden)),
+    }
+    Ok(id)
+}

@@ -1,0 +1,163 @@
+//! Who may write members. What writes one asks for a [`MemberWrite`], which only this file makes: from the caller of a
+//! request, or from what a person has shown on the way to a sign-in.
+
+use crate::member::status::{Move, Who};
+use stoa_kernel::{Caller, Code, Fault, MemberId, Result};
+
+/// Proof that members may be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct MemberWrite(Covers);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Covers {
+    /// Members of the whole site.
+    All,
+    One(MemberId),
+    /// A member who is not there yet.
+    New,
+}
+
+impl MemberWrite {
+    /// An app or owner writes any member.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`].
+    pub(crate) fn privileged(caller: &Caller) -> Result<Self> {
+        if caller.is_privileged() { Ok(Self(Covers::All)) } else { Err(Fault::new(Code::Forbidden)) }
+    }
+
+    /// An app or owner writes a member, and so does the member.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`].
+    pub(crate) fn of(caller: &Caller, id: &MemberId) -> Result<Self> {
+        let is_allowed = caller.is_privileged() || is_oneself(caller, id);
+        if is_allowed { Ok(Self(Covers::One(id.clone()))) } else { Err(Fault::new(Code::Forbidden)) }
+    }
+
+    /// The calling member writes their own account.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller is a member.
+    pub(crate) fn oneself(caller: &Caller) -> Result<(Self, &MemberId)> {
+        match caller {
+            Caller::Member { id, .. } => Ok((Self(Covers::One(id.clone())), id)),
+            _ => Err(Fault::new(Code::Forbidden)),
+        }
+    }
+
+    /// An app vouches for members: makes them, or writes those that are there.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller is an app.
+    pub(crate) fn vouching(caller: &Caller) -> Result<Self> {
+        if matches!(caller, Caller::App { .. }) { Ok(Self(Covers::All)) } else { Err(Fault::new(Code::Forbidden)) }
+    }
+
+    /// Those who may make a move of the table in `status` make it with a member.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`].
+    pub(crate) fn moving(caller: &Caller, id: &MemberId, step: Move) -> Result<Self> {
+        let who = match caller {
+            it if is_oneself(it, id) => Who::Oneself,
+            Caller::App { .. } => Who::App,
+            it if it.is_privileged() => Who::Owner,
+            _ => Who::Anyone,
+        };
+        if step.may(who) { Ok(Self(Covers::One(id.clone()))) } else { Err(Fault::new(Code::Forbidden)) }
+    }
+
+    /// The same with any members of the site.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`].
+    pub(crate) fn moving_all(caller: &Caller, step: Move) -> Result<Self> {
+        let who = if matches!(caller, Caller::App { .. }) { Who::App } else { Who::Owner };
+        if step.may(who) { Self::privileged(caller) } else { Err(Fault::new(Code::Forbidden)) }
+    }
+
+    /// A person registers: one member is made.
+    pub(crate) fn registering() -> Self {
+        Self(Covers::New)
+    }
+
+    /// A person has shown that they are the member, by a password, a code or a link.
+    pub(crate) fn shown_to_be(id: &MemberId) -> Self {
+        Self(Covers::One(id.clone()))
+    }
+
+    /// An owner decides by a link that was sent to them about one member.
+    pub(crate) fn by_approval_link(id: &MemberId) -> Self {
+        Self(Covers::One(id.clone()))
+    }
+
+    /// # Errors
+    /// [`Code::Internal`]: the proof is of another member.
+    pub(super) fn check(&self, id: &MemberId) -> Result<()> {
+        match &self.0 {
+            Covers::All => Ok(()),
+            Covers::One(it) if it == id => Ok(()),
+            Covers::One(_) | Covers::New => Err(Fault::internal("a member was written with the proof of another")),
+        }
+    }
+
+    /// # Errors
+    /// [`Code::Internal`]: the proof is of a member who is there.
+    pub(super) fn check_new(&self) -> Result<()> {
+        match &self.0 {
+            Covers::All | Covers::New => Ok(()),
+            Covers::One(_) => Err(Fault::internal("a member was made with the proof of another")),
+        }
+    }
+}
+
+fn is_oneself(caller: &Caller, member: &MemberId) -> bool {
+    matches!(caller, Caller::Member { id, .. } if id == member)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stoa_kernel::{KeyId, Role, SessionId, UserId, VisitorId};
+
+    fn callers() -> [(&'static str, Caller); 6] {
+        let member = |id: &str| Caller::Member { id: id.into(), session: SessionId::from("s"), client: None };
+        let user = |role| Caller::User { id: UserId::from("u"), role, session: SessionId::from("s") };
+        [
+            ("visitor", Caller::Visitor { id: VisitorId::from("v"), client: None }),
+            ("self", member("m")),
+            ("other", member("n")),
+            ("editor", user(Role::Editor)),
+            ("owner", user(Role::Owner)),
+            ("app", Caller::App { id: KeyId::from("a") }),
+        ]
+    }
+
+    #[test]
+    fn member_write_is_given_to_whom_it_belongs() {
+        let id = MemberId::from("m");
+        let allowed = |may: &dyn Fn(&Caller) -> bool| {
+            callers().into_iter().filter(|it| may(&it.1)).map(|it| it.0).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(allowed(&|it| MemberWrite::privileged(it).is_ok()), "owner app");
+        assert_eq!(allowed(&|it| MemberWrite::of(it, &id).is_ok()), "self owner app");
+        assert_eq!(allowed(&|it| MemberWrite::oneself(it).is_ok()), "self other");
+        assert_eq!(allowed(&|it| MemberWrite::vouching(it).is_ok()), "app");
+        assert_eq!(allowed(&|it| MemberWrite::moving(it, &id, Move::Delete).is_ok()), "self owner app");
+        assert_eq!(allowed(&|it| MemberWrite::moving(it, &id, Move::Block).is_ok()), "owner app");
+        assert_eq!(allowed(&|it| MemberWrite::moving(it, &id, Move::Verify).is_ok()), "self");
+        assert_eq!(allowed(&|it| MemberWrite::moving(it, &id, Move::Vouch).is_ok()), "app");
+        assert_eq!(allowed(&|it| MemberWrite::moving_all(it, Move::Delete).is_ok()), "owner app");
+        assert_eq!(allowed(&|it| MemberWrite::moving_all(it, Move::Vouch).is_ok()), "app");
+    }
+
+    #[test]
+    fn member_write_covers_no_other_member() {
+        let (one, other) = (MemberId::from("m"), MemberId::from("n"));
+        let proof = MemberWrite::shown_to_be(&one);
+        assert!(proof.check(&one).is_ok() && proof.check(&other).is_err() && proof.check_new().is_err());
+        let proof = MemberWrite::registering();
+        assert!(proof.check(&one).is_err() && proof.check_new().is_ok());
+    }
+}
