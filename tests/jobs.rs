@@ -103,6 +103,7 @@ async fn fill(database: &Database, table: &'static str, site: Option<&str>, colu
             // A text that differs from row to row tells them apart.
             let key_index = kinds.iter().position(|it| *it == "t").unwrap_or_default();
             let key = names[key_index];
+            let rows: Vec<&[Value]> = rows.iter().map(Vec::as_slice).collect();
             let insert = InsertRows { into: &into, values: &values, key, key_index, replace: None, rows: &rows };
             assert!(tx.insert_rows(insert).await?.iter().all(|it| *it), "{table}");
             Ok(())

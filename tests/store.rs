@@ -230,7 +230,8 @@ on_both_engines! {
         let site = site(&kit).await;
         let inserted = site
             .append(|tx| boxed!({
-                let rows = ["b", "a", "c"].map(|name| vec![Value::from(name), Value::Int(7)]).to_vec();
+                let rows = ["b", "a", "c"].map(|name| [Value::from(name), Value::Int(7)]);
+                let rows = rows.each_ref().map(|it| &it[..]);
                 let values = ["$1".to_owned(), "$2".to_owned()];
                 let into = "insert into stoa.tally (name, count)";
                 Ok(tx.insert_rows(InsertRows { into, values: &values, key: "name", key_index: 0, replace: None, rows: &rows }).await?)

@@ -1,12 +1,14 @@
 //! Collections and their items: what may be stored, by whom, and how it is read again.
 //!
 //! Operations are methods of [`Content`], a noun and then a verb, each for one site and one caller. A
-//! request passes [`rule`] before anything is read or written, and what a rule lets through becomes a
+//! request passes [`collection::access`] before anything is read or written, and what is allowed becomes a
 //! [`stoa_query::Scope`] inside the statement, never a filter on its answer. Nothing here knows HTTP or
 //! how a caller was recognised.
 
 mod collection;
+mod document;
 pub mod event;
+mod fault;
 mod index;
 mod item;
 mod limits;
@@ -17,91 +19,79 @@ pub mod schema;
 pub mod transfer;
 mod wire;
 
-pub use collection::{Collection, CollectionList, ListOptions};
+pub use collection::{
+    Collection,
+    job::StalledJobs,
+    list::{CollectionList, ListOptions},
+};
 pub use event::read::ItemEvent;
-pub use index::auto::AutoIndex;
 pub use item::{
     bulk::{Action, Outcome},
-    calls::{Item, Saved},
-    query::Page,
+    calls::Saved,
+    visibility::Item,
 };
-pub use limits::Limits;
+pub use limits::{AutoIndex, Limits};
 pub use manage::indexes::IndexList;
-pub use page::cursor::Cursors;
+pub use page::{Page, cursor::Cursors};
 pub use reference::calls::ItemReference;
 pub use schema::{
     index::Why,
     level::{Access, Grants, Level, Levels, Operation},
 };
-use std::sync::Arc;
-use stoa_kernel::World;
 pub use wire::request::{GetRequest, Request, json};
 
-use collection::{cache, vault};
-use index::{auto, build};
-use item::{ownership, truncate};
+use collection::{cache::SchemaCache, cipher, job::JobQueue};
+use index::{auto::QueryStatistics, build::BuildQueue};
+use item::ownership::RecordedVisitors;
 use page::cursor;
+use std::sync::Arc;
+use stoa_kernel::{Caller, World};
+use stoa_store::Site;
 
 /// The content of all sites of this process. Cheap to clone: clones share what they know of schemas.
 #[derive(Clone)]
-pub struct Content(Arc<Inner>);
+pub struct Content {
+    state: Arc<State>,
+}
 
-struct Inner {
+/// What the folders keep in memory.
+struct State {
     world: World,
     limits: Limits,
-    cache: cache::SchemaCache,
-    cursors: cursor::Keys,
-    sealing: vault::Keys,
-    noted: ownership::Noted,
-    index_work: build::Work,
-    noticed: auto::Noticed,
-    running: truncate::Running,
+    schema_cache: SchemaCache,
+    cursor_keys: cursor::Keys,
+    cipher_keys: cipher::Keys,
+    recorded_visitors: RecordedVisitors,
+    build_queue: BuildQueue,
+    query_statistics: QueryStatistics,
+    jobs: JobQueue,
+}
+
+/// What a call is made on, and by whom.
+#[derive(Clone, Copy)]
+struct RequestContext<'a> {
+    content: &'a Content,
+    site: &'a Site,
+    caller: &'a Caller,
 }
 
 impl Content {
     pub fn new(world: World, limits: Limits) -> Self {
-        Self(Arc::new(Inner {
+        let state = State {
             world,
             limits,
-            cache: Default::default(),
-            cursors: Default::default(),
-            sealing: Default::default(),
-            noted: Default::default(),
-            index_work: Default::default(),
-            noticed: Default::default(),
-            running: Default::default(),
-        }))
+            schema_cache: Default::default(),
+            cursor_keys: Default::default(),
+            cipher_keys: Default::default(),
+            recorded_visitors: Default::default(),
+            build_queue: Default::default(),
+            query_statistics: Default::default(),
+            jobs: Default::default(),
+        };
+        Self { state: Arc::new(state) }
     }
 
     pub fn limits(&self) -> &Limits {
-        &self.0.limits
-    }
-
-    fn world(&self) -> &World {
-        &self.0.world
-    }
-
-    fn cursor_keys(&self) -> &cursor::Keys {
-        &self.0.cursors
-    }
-
-    fn sealing_keys(&self) -> &vault::Keys {
-        &self.0.sealing
-    }
-
-    fn running(&self) -> &truncate::Running {
-        &self.0.running
-    }
-
-    fn cache(&self) -> &cache::SchemaCache {
-        &self.0.cache
-    }
-
-    fn noticed(&self) -> &auto::Noticed {
-        &self.0.noticed
-    }
-
-    fn index_work(&self) -> &build::Work {
-        &self.0.index_work
+        &self.state.limits
     }
 }

@@ -1,6 +1,6 @@
 //! How much of what: each a configuration value with the default of protocol/content.md section 19.
 
-use crate::AutoIndex;
+use stoa_kernel::clock::Millis;
 
 stoa_kernel::limits! {
     /// Limits of content calls.
@@ -43,5 +43,28 @@ stoa_kernel::limits! {
             /// Limits of items and of what is asked of them.
             pub query: stoa_query::Limits,
         }
+    }
+}
+
+/// When an index is worth making, and when it is no longer.
+#[derive(Debug, Clone)]
+pub struct AutoIndex {
+    /// Whether the server makes indexes on sites that don't say otherwise.
+    pub is_on: bool,
+    /// A query that takes so many milliseconds is slow.
+    pub slow: Millis,
+    /// So many slow ones of a form, within this time, are worth an index.
+    pub repeats: u32,
+    pub window: Millis,
+    /// An index that served nobody for so long is dropped.
+    pub unused: Millis,
+    /// Items beyond which none is made where writers would wait for it.
+    pub items: i64,
+}
+
+impl Default for AutoIndex {
+    fn default() -> Self {
+        let (minute, day) = (60_000, 86_400_000);
+        Self { is_on: true, slow: 100, repeats: 20, window: 60 * minute, unused: 14 * day, items: 500_000 }
     }
 }

@@ -11,6 +11,7 @@ mod config;
 mod demo;
 mod housekeeping;
 mod indexing;
+mod item_jobs;
 mod mail;
 mod member_import;
 mod remote;

@@ -8,7 +8,7 @@ use crate::{
 };
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
-use stoa_content::transfer::{self, BATCH, Counts, Links, Record, Records, Waiting};
+use stoa_content::transfer::{BATCH, Counts, DeferredLinks, DeferredValue, Links, Record, Records};
 use stoa_kernel::{Code, Fault};
 
 /// Bytes of one request, well under what a server takes.
@@ -33,7 +33,7 @@ pub fn import(it: &Import, report: &mut Report) -> Result<Value, String> {
         multis,
         batch: Vec::new(),
         bytes: 0,
-        waiting: Waiting::new(&std::env::temp_dir()),
+        waiting: DeferredLinks::new(&std::env::temp_dir()),
         errors: Errors::default(),
         unlinked: Errors::default(),
     };
@@ -46,7 +46,7 @@ pub fn import(it: &Import, report: &mut Report) -> Result<Value, String> {
         }
     }
     job.send()?;
-    let waiting = std::mem::replace(&mut job.waiting, Waiting::new(&std::env::temp_dir()));
+    let waiting = std::mem::replace(&mut job.waiting, DeferredLinks::new(&std::env::temp_dir()));
     for value in waiting.read().map_err(sentence)? {
         job.link(value.map_err(sentence)?)?;
         if pace.is_due() {
@@ -69,7 +69,7 @@ struct Job<'a> {
     batch: Vec<Sent>,
     bytes: usize,
     counts: Counts,
-    waiting: Waiting,
+    waiting: DeferredLinks,
     errors: Errors,
     unlinked: Errors,
 }
@@ -180,7 +180,7 @@ impl Job<'_> {
         if !is_linked || !is_new && !self.waiting.is_empty {
             for (field, ids) in &sent.links {
                 let (item, field, ids) = (id.to_owned(), field.clone(), ids.clone());
-                let value = transfer::Value { line: sent.line, item, field, ids, is_linked };
+                let value = DeferredValue { line: sent.line, item, field, ids, is_linked };
                 self.waiting.put(&value).map_err(sentence)?;
             }
         }
@@ -188,7 +188,7 @@ impl Job<'_> {
     }
 
     /// Makes the links of a value, but for those that lead to what isn't there.
-    fn link(&mut self, it: transfer::Value) -> Result<(), String> {
+    fn link(&mut self, it: DeferredValue) -> Result<(), String> {
         let mut ids = it.ids;
         let links = self.counts.links.get_or_insert_default();
         loop {

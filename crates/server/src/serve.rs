@@ -3,7 +3,7 @@
 use crate::{
     command,
     config::Config,
-    demo, housekeeping, indexing,
+    demo, housekeeping, indexing, item_jobs,
     report::Output,
     services::{Services, sentence},
     socket,
@@ -49,6 +49,7 @@ async fn run(config: Config, with_demo: bool) -> Result<(), String> {
         axum::ServiceExt::into_make_service_with_connect_info::<SocketAddr>(stoa_http::service(services.app(&config)));
     tokio::spawn(housekeeping::run(services.clone()));
     tokio::spawn(indexing::run(services.clone()));
+    tokio::spawn(item_jobs::run(services.clone()));
     let handle = Handle::new();
     tokio::spawn(stop_on_signal(handle.clone()));
     announce(&config, &services, &url, address).await?;

@@ -105,8 +105,8 @@ impl Database {
                 let write = writer.write(insert, |tx, insert| {
                     boxed!({
                         let InsertTold { into, values, key, row, told } = insert;
-                        let rows = std::slice::from_ref(row);
-                        let rows = InsertRows { into, values, key, key_index: 0, replace: None, rows };
+                        let rows =
+                            InsertRows { into, values, key, key_index: 0, replace: None, rows: &[row.as_slice()] };
                         let is_new = tx.insert_rows(rows).await?.contains(&true);
                         if is_new {
                             told.clone().put(tx).await?;

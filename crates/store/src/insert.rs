@@ -14,8 +14,8 @@ pub struct InsertRows<'a> {
     pub key_index: usize,
     /// What happens to a row whose key is there: nothing, as to one that breaches any other unique index, or `a = excluded.a, b = excluded.b`.
     pub replace: Option<&'a str>,
-    /// Columns of one row; all rows have the same types in the same places.
-    pub rows: &'a [Vec<Value>],
+    /// Columns of each row; all rows have the same types in the same places.
+    pub rows: &'a [&'a [Value]],
 }
 
 impl InsertRows<'_> {

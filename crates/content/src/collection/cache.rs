@@ -1,19 +1,74 @@
 //! Definitions of collections in memory, so that a request spends no statement on them.
 //!
-//! A node that changes a definition forgets it at once. Other nodes on the same PostgreSQL read it anew
+//! A node that changes a definition forgets it at once. Other nodes on the same PostgreSQL read it again
 //! at most [`LIFE`] after they last did: for so long they may apply older levels or fields.
 
-use crate::Collection;
+use crate::{
+    Content,
+    collection::{
+        Collection, job,
+        stored::{is_deleted, live},
+    },
+    fault,
+    schema::relation,
+};
 use parking_lot::Mutex;
 use quick_cache::{Equivalent, sync::Cache};
 use std::{hash::Hash, sync::Arc};
-use stoa_kernel::{SiteId, clock::Millis};
+use stoa_kernel::{Code, Result, SiteId, clock::Millis};
+use stoa_store::{Lane, Site, boxed};
 
-/// How long a definition is believed without a look.
+/// How long a definition is believed without being read again.
 pub(crate) const LIFE: Millis = 2_000;
 /// Definitions kept.
 const ENTRIES: usize = 10_000;
 
+/// The collection that item operations work on, from memory as a rule. Background jobs that stand still are
+/// noted on the way.
+///
+/// # Errors
+/// WDE0025 when there is none, WDE0026 when it was deleted.
+pub(crate) async fn load(content: &Content, site: &Site, id: &str) -> Result<Arc<Collection>> {
+    // No collection has such an id, and one engine can't even be asked.
+    if id.is_empty() || id.contains('\0') {
+        return Err(fault::collection_not_found(id));
+    }
+    let (cache, now) = (&content.state.schema_cache, content.state.world.now());
+    if let Some(known) = cache.get(&site.id, id, now) {
+        return Ok(known);
+    }
+    let ticket = cache.ticket();
+    let (site_id, name) = (site.id.clone(), id.to_owned());
+    let found = site.read(Lane::Point, move |tx| {
+        boxed!({
+            let Some(stored) = live(tx, &site_id, &name).await? else {
+                let was_there = is_deleted(tx, &site_id, &name).await?;
+                return if was_there { Err(fault::collection_deleted(&name)) } else { Ok(None) };
+            };
+            let links = relation::links(tx, &site_id, stored.number, &stored.definition.fields).await?;
+            let job_touched = job::touched(tx, &site_id, stored.number).await?;
+            Ok(Some((stored, links, job_touched)))
+        })
+    });
+    let (stored, links, job_touched) = found.await?.ok_or_else(|| fault::collection_not_found(id))?;
+    let collection = Arc::new(Collection { links, ..Collection::new(site, stored) });
+    cache.keep(&ticket, &site.id, collection.clone(), now);
+    if job_touched.is_some_and(|it| now - it > job::LEASE) {
+        content.state.jobs.add(site, collection.table);
+    }
+    Ok(collection)
+}
+
+/// The same for calls on the collection itself, to which a deleted one is as good as none.
+///
+/// # Errors
+/// WDE0025.
+pub(crate) async fn load_existing(content: &Content, site: &Site, id: &str) -> Result<Arc<Collection>> {
+    let found = load(content, site, id).await;
+    found.map_err(|it| if it.code() == Code::CollectionDeleted { fault::collection_not_found(id) } else { it })
+}
+
+/// The definitions that this process knows.
 pub(crate) struct SchemaCache {
     entries: Cache<Key, Entry>,
     /// Counts forgettings: what was read before one must not be kept after it.
@@ -31,9 +86,9 @@ struct Key(SiteId, Box<str>);
 
 /// The same key, borrowed.
 #[derive(Hash)]
-struct Look<'a>(&'a SiteId, &'a str);
+struct BorrowedKey<'a>(&'a SiteId, &'a str);
 
-impl Equivalent<Key> for Look<'_> {
+impl Equivalent<Key> for BorrowedKey<'_> {
     fn equivalent(&self, key: &Key) -> bool {
         *self.0 == key.0 && *self.1 == *key.1
     }
@@ -45,7 +100,7 @@ pub(crate) struct Ticket(u64);
 impl SchemaCache {
     /// The definition, if it is known and was read recently.
     pub(crate) fn get(&self, site: &SiteId, id: &str, now: Millis) -> Option<Arc<Collection>> {
-        let entry = self.entries.get(&Look(site, id))?;
+        let entry = self.entries.get(&BorrowedKey(site, id))?;
         (now - entry.read_at < LIFE).then_some(entry.collection)
     }
 
@@ -61,17 +116,17 @@ impl SchemaCache {
         }
     }
 
-    /// Forgets whichever definition has this number.
+    /// Forgets the definition that has this number.
     pub(crate) fn forget_number(&self, site: &SiteId, number: i64) {
         let mut forgotten = self.forgotten.lock();
         *forgotten += 1;
-        self.entries.retain(|key, it| key.0 != *site || it.collection.table.number != number);
+        self.entries.retain(|key, entry| key.0 != *site || entry.collection.table.number != number);
     }
 
     pub(crate) fn forget(&self, site: &SiteId, id: &str) {
         let mut forgotten = self.forgotten.lock();
         *forgotten += 1;
-        self.entries.remove(&Look(site, id));
+        self.entries.remove(&BorrowedKey(site, id));
     }
 }
 

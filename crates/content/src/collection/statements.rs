@@ -1,9 +1,50 @@
 //! The statements of one collection's table that never change, written once when its definition is read.
 
-use stoa_sql::{Dialect, Table};
+use stoa_kernel::clock::Millis;
+use stoa_sql::{Dialect, Table, Value};
+use stoa_store::{InsertRows, InsertTold, outbox::Draft};
 
-/// SQL texts of one table. Columns of a row to insert: id, created, updated, owner, document.
-pub(crate) struct Texts {
+/// The columns of a row, in the order of [`Row::values`].
+const COLUMNS: &str = "id, created, updated, owner, doc";
+
+/// A row of a table of items, ready to be bound.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Row([Value; 5]);
+
+impl Row {
+    pub(crate) fn new(id: String, created: Millis, updated: Millis, owner: Option<String>, doc: String) -> Self {
+        Self([id.into(), created.into(), updated.into(), owner.into(), doc.into()])
+    }
+
+    /// A value a column, in the order of [`COLUMNS`].
+    pub(crate) fn values(&self) -> &[Value] {
+        &self.0
+    }
+
+    pub(crate) fn id(&self) -> &str {
+        self.text(0).unwrap_or_default()
+    }
+
+    pub(crate) fn created(&self) -> Millis {
+        if let Value::Int(it) = self.0[1] { it } else { 0 }
+    }
+
+    pub(crate) fn owner(&self) -> Option<&str> {
+        self.text(3)
+    }
+
+    /// The document, as it is stored.
+    pub(crate) fn doc(&self) -> &str {
+        self.text(4).unwrap_or_default()
+    }
+
+    fn text(&self, column: usize) -> Option<&str> {
+        if let Value::Text(it) = &self.0[column] { Some(it) } else { None }
+    }
+}
+
+/// SQL texts of one table.
+pub(crate) struct Statements {
     /// The collection's id as a JSON string, for answers.
     pub quoted_id: String,
     pub name: String,
@@ -11,22 +52,25 @@ pub(crate) struct Texts {
     pub get: String,
     /// The same for items of owner `$2`.
     pub get_owned: String,
-    /// `insert into …` for `stoa_store::InsertRows`.
+    /// `insert into …` for [`InsertRows`].
     pub insert: String,
+    /// For each column what is bound to it, in the order of [`Row::values`].
     pub values: Vec<String>,
     /// `$1` a list of ids; rows are id, created, owner, document.
     pub some: String,
-    /// The same with an empty document, for those who don't need it.
-    pub some_briefly: String,
+    /// The same with empty documents, for those who don't need them.
+    pub some_without_documents: String,
+    /// `$1` and `$2` two numbers of rows: those behind the first, up to the second, whole.
+    pub between: String,
     /// `$1` a list of ids.
     pub delete: String,
 }
 
 /// What an insert replaces of a row that is there.
-pub(crate) const REPLACE: &str =
+const REPLACE: &str =
     "created = excluded.created, updated = excluded.updated, owner = excluded.owner, doc = excluded.doc";
 
-impl Texts {
+impl Statements {
     pub(crate) fn new(dialect: &dyn Dialect, table: Table, id: &str) -> Self {
         let (name, some) = (dialect.table(table), dialect.any_of("id", "$1"));
         let values = ["$1".to_owned(), "$2".to_owned(), "$3".to_owned(), "$4".to_owned(), dialect.store_doc("$5")];
@@ -34,12 +78,25 @@ impl Texts {
             quoted_id: stoa_sql::json::quoted(id),
             get: format!("select doc from {name} where id = $1"),
             get_owned: format!("select doc from {name} where id = $1 and owner = $2"),
-            insert: format!("insert into {name} (id, created, updated, owner, doc)"),
+            insert: format!("insert into {name} ({COLUMNS})"),
             values: values.into(),
             some: format!("select id, created, owner, doc from {name} where {some}"),
-            some_briefly: format!("select id, created, owner, '' from {name} where {some}"),
+            some_without_documents: format!("select id, created, owner, '' from {name} where {some}"),
+            between: format!("select {COLUMNS} from {name} where rid > $1 and rid <= $2"),
             delete: format!("delete from {name} where {some}"),
             name,
         }
+    }
+
+    /// An insert of rows, which replaces those that are there if `replaces` is set.
+    pub(crate) fn insert_rows<'r>(&'r self, replaces: bool, rows: &'r [&'r [Value]]) -> InsertRows<'r> {
+        let replace = replaces.then_some(REPLACE);
+        InsertRows { into: &self.insert, values: &self.values, key: "id", key_index: 0, replace, rows }
+    }
+
+    /// An insert of one row together with the event that tells of it.
+    pub(crate) fn insert_with_event(&self, row: &Row, event: Draft) -> InsertTold {
+        let (into, values) = (self.insert.clone(), self.values.clone());
+        InsertTold { into, values, key: "id", row: row.values().to_vec(), told: event }
     }
 }

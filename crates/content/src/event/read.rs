@@ -1,6 +1,6 @@
 //! Events of items as they are told to others (protocol/content.md 16), made from rows of the outbox.
 
-use crate::{Content, collection, item::calls::quoted_id};
+use crate::{Content, collection, document::quoted_id, fault};
 use serde::Deserialize;
 use serde_json::{Map, Value, json, value::RawValue};
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ pub struct ItemEvent {
     pub body: Value,
 }
 
-/// The payload of a row ([`crate::event`]).
+/// The payload of a row ([`crate::event::write`]).
 #[derive(Deserialize)]
 struct Payload<'p> {
     collection: String,
@@ -53,47 +53,47 @@ impl Content {
     pub async fn item_events(&self, site: &Site, entry: &Entry) -> Result<Vec<ItemEvent>> {
         let Some(slug) = entry.kind.strip_prefix("data_item_") else { return Ok(Vec::new()) };
         let payload: Payload<'_> = serde_json::from_str(&entry.payload).map_err(Fault::internal)?;
-        let telling = Telling { entry, slug, payload: &payload };
+        let builder = EventBuilder { entry, slug, payload: &payload };
         if slug == "deleted" {
-            return Ok(payload.ids.iter().enumerate().map(|(n, id)| telling.deleted(n, id)).collect());
+            return Ok(payload.ids.iter().enumerate().map(|(n, id)| builder.deleted(n, id)).collect());
         }
-        let now_there = self.documents(site, &payload).await?;
+        let now_there = documents(self, site, &payload).await?;
         let docs: Vec<&str> = match payload.items.is_empty() {
             false => payload.items.iter().map(|it| it.get()).collect(),
             true => payload.ids.iter().filter_map(|id| now_there.get(id)).map(String::as_str).collect(),
         };
-        docs.into_iter().enumerate().map(|(n, doc)| telling.written(n, doc)).collect()
-    }
-
-    /// The documents of the items that a row only names.
-    async fn documents(&self, site: &Site, payload: &Payload<'_>) -> Result<HashMap<String, String>> {
-        if payload.ids.is_empty() {
-            return Ok(HashMap::new());
-        }
-        let collection = match self.collection(site, &payload.collection).await {
-            Err(fault) if collection::is_gone(&fault) => return Ok(HashMap::new()),
-            it => it?,
-        };
-        let ids = payload.ids.clone();
-        site.read(Lane::Point, move |tx| {
-            boxed!({
-                let hidden = &collection.encrypted;
-                let document = |row: &stoa_store::Row<'_>| Ok((row.get(0)?, hidden.hide(row.doc(3)?).into_owned()));
-                Ok(tx.rows(&collection.texts.some, &params![ids], document).await?.into_iter().collect())
-            })
-        })
-        .await
+        docs.into_iter().enumerate().map(|(n, doc)| builder.written(n, doc)).collect()
     }
 }
 
+/// The documents of the items that a row only names.
+async fn documents(content: &Content, site: &Site, payload: &Payload<'_>) -> Result<HashMap<String, String>> {
+    if payload.ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let collection = match collection::load(content, site, &payload.collection).await {
+        Err(fault) if fault::is_collection_gone(&fault) => return Ok(HashMap::new()),
+        it => it?,
+    };
+    let ids = payload.ids.clone();
+    site.read(Lane::Point, move |tx| {
+        boxed!({
+            let hidden = &collection.encrypted;
+            let document = |row: &stoa_store::Row<'_>| Ok((row.get(0)?, hidden.hide(row.doc(3)?).into_owned()));
+            Ok(tx.rows(&collection.statements.some, &params![ids], document).await?.into_iter().collect())
+        })
+    })
+    .await
+}
+
 /// What the events of one row have in common.
-struct Telling<'r> {
+struct EventBuilder<'r> {
     entry: &'r Entry,
     slug: &'r str,
     payload: &'r Payload<'r>,
 }
 
-impl Telling<'_> {
+impl EventBuilder<'_> {
     fn written(&self, n: usize, doc: &str) -> Result<ItemEvent> {
         let id: String = serde_json::from_str(quoted_id(doc)).map_err(Fault::internal)?;
         let data: Map<String, Value> = serde_json::from_str(doc).map_err(Fault::internal)?;

@@ -1,15 +1,21 @@
-//! Indexes that the server makes by itself: slow queries are noticed, what would serve them is built, and
-//! what nobody uses any more is dropped again.
+//! Indexes that the server makes by itself: slow queries are recorded, what would serve them is built, and
+//! what no query uses any more is dropped again.
 //!
-//! All of it is kept in memory, bounded, and costs a query nothing unless it was slow or was served by an
+//! The statistics are kept in memory, bounded, and cost a query nothing unless it was slow or was served by an
 //! index of ours. A form of query that was slow [`AutoIndex::repeats`] times within
-//! [`AutoIndex::window`] is worth an index. Such indexes take none of the places of a collection's makers;
-//! a collection has at most [`crate::Limits::auto_indexes`] of them.
+//! [`AutoIndex::window`] is worth an index. Such indexes don't count against the limit of a collection's
+//! managers; a collection has at most [`Limits::auto_indexes`] of them.
+//!
+//! [`AutoIndex::repeats`]: crate::limits::AutoIndex::repeats
+//! [`AutoIndex::window`]: crate::limits::AutoIndex::window
+//! [`Limits::auto_indexes`]: crate::limits::Limits::auto_indexes
 
 use crate::{
-    Collection, Content, Why, collection,
-    manage::indexes::{Wish, step},
-    schema::index::{Definition, IndexField, IndexOrder, Source, Status, of_site},
+    Content,
+    collection::{self, Collection},
+    fault,
+    index::step::{self, IndexRequest, Transition},
+    schema::index::{IndexDefinition, IndexField, IndexOrder, Source, Status, Why, of_site},
 };
 use parking_lot::Mutex;
 use std::{
@@ -29,34 +35,11 @@ const MOST: usize = 1000;
 /// The site's setting: `"on"` or `"off"` as JSON.
 const SETTING: &str = "autoIndex";
 
-/// When an index is worth making, and when it is no longer.
-#[derive(Debug, Clone)]
-pub struct AutoIndex {
-    /// Whether the server makes indexes on sites that don't say otherwise.
-    pub is_on: bool,
-    /// A query that takes so many milliseconds is slow.
-    pub slow: Millis,
-    /// So many slow ones of a form, within this time, are worth an index.
-    pub repeats: u32,
-    pub window: Millis,
-    /// An index that served nobody for so long is dropped.
-    pub unused: Millis,
-    /// Items beyond which none is made where writers would wait for it.
-    pub items: i64,
-}
-
-impl Default for AutoIndex {
-    fn default() -> Self {
-        let (minute, day) = (60_000, 86_400_000);
-        Self { is_on: true, slow: 100, repeats: 20, window: 60 * minute, unused: 14 * day, items: 500_000 }
-    }
-}
-
-/// What was noticed since it was last asked for.
+/// What queries came to since the job that tends indexes last looked.
 #[derive(Default)]
-pub(crate) struct Noticed {
+pub(crate) struct QueryStatistics {
     slow: Mutex<HashMap<Form, Slow>>,
-    /// The AUTO indexes that served somebody: site, collection, number.
+    /// The AUTO indexes that served a query: site, collection, number.
     used: Mutex<HashSet<(SiteId, i64, i64)>>,
 }
 
@@ -65,7 +48,7 @@ pub(crate) struct Noticed {
 struct Form {
     site: SiteId,
     collection: String,
-    definition: Definition,
+    definition: IndexDefinition,
 }
 
 #[derive(Debug, Clone)]
@@ -83,63 +66,79 @@ pub(crate) struct Answered<'q> {
     pub began: Millis,
 }
 
-impl Content {
-    /// Takes note of a query that may have looked at many items.
-    pub(crate) fn query_answered(&self, site: &Site, collection: &Collection, query: &Answered<'_>) {
-        if collection.indexes.iter().any(|it| it.source == Source::Auto && it.status == Status::Active) {
-            self.note_use(site, collection, query);
-        }
-        let (now, limits) = (self.world().now(), &self.limits().auto_index);
-        let took = now - query.began;
-        if took < limits.slow {
-            return;
-        }
-        let Some(definition) = wanted(query) else { return };
-        if collection.indexes.iter().any(|it| it.definition.covers(&definition)) {
-            return;
-        }
-        let form = Form { site: site.id.clone(), collection: collection.id.to_string(), definition };
-        let mut slow = self.noticed().slow.lock();
-        if slow.len() >= MOST && !slow.contains_key(&form) {
-            slow.retain(|_, it| now - it.first < limits.window);
-            if slow.len() >= MOST {
-                return;
-            }
-        }
-        let seen = slow.entry(form).or_insert(Slow { first: now, count: 0, slowest: 0 });
-        if now - seen.first >= limits.window {
-            *seen = Slow { first: now, count: 0, slowest: 0 };
-        }
-        seen.count = seen.count.saturating_add(1);
-        seen.slowest = seen.slowest.max(took);
+/// Records a query that may have looked at many items.
+pub(crate) fn record(content: &Content, site: &Site, collection: &Collection, query: &Answered<'_>) {
+    let (statistics, limits) = (&content.state.query_statistics, &content.limits().auto_index);
+    if collection.indexes.iter().any(|it| it.source == Source::Auto && it.status == Status::Active) {
+        statistics.record_use(site, collection, query);
     }
+    let now = content.state.world.now();
+    let took = now - query.began;
+    if took < limits.slow {
+        return;
+    }
+    let Some(definition) = wanted(query) else { return };
+    if collection.indexes.iter().any(|it| it.definition.covers(&definition)) {
+        return;
+    }
+    let form = Form { site: site.id.clone(), collection: collection.id.to_string(), definition };
+    let mut slow = statistics.slow.lock();
+    if slow.len() >= MOST && !slow.contains_key(&form) {
+        slow.retain(|_, it| now - it.first < limits.window);
+        if slow.len() >= MOST {
+            return;
+        }
+    }
+    let seen = slow.entry(form).or_insert(Slow { first: now, count: 0, slowest: 0 });
+    if now - seen.first >= limits.window {
+        *seen = Slow { first: now, count: 0, slowest: 0 };
+    }
+    seen.count = seen.count.saturating_add(1);
+    seen.slowest = seen.slowest.max(took);
+}
 
-    fn note_use(&self, site: &Site, collection: &Collection, query: &Answered<'_>) {
+impl QueryStatistics {
+    fn record_use(&self, site: &Site, collection: &Collection, query: &Answered<'_>) {
         let served = compile::served_by(&collection.schema.indexes, query.scope, query.filter, query.order);
         let is_auto =
             |number: &i64| collection.indexes.iter().any(|it| it.number == *number && it.source == Source::Auto);
         if let Some(number) = served.filter(is_auto) {
-            let mut used = self.noticed().used.lock();
+            let mut used = self.used.lock();
             if used.len() < MOST {
                 used.insert((site.id.clone(), collection.table.number, number));
             }
         }
     }
 
+    /// The AUTO indexes of a site that were used, by collection and number; they are forgotten here.
+    fn take_used(&self, site: &SiteId) -> Vec<(i64, i64)> {
+        let mut taken = Vec::new();
+        self.used.lock().retain(|(id, collection, number)| {
+            let is_of_site = id == site;
+            if is_of_site {
+                taken.push((*collection, *number));
+            }
+            !is_of_site
+        });
+        taken
+    }
+}
+
+impl Content {
     /// What the job does now and then: writes down which indexes of ours were used, asks for those that
-    /// are worth making on this site, and drops those that nobody uses.
+    /// are worth making on this site, and drops those that are no longer used.
     ///
     /// # Errors
     /// When the database can't be asked.
     pub async fn auto_indexes_tend(&self, site: &Arc<Site>) -> Result<()> {
-        self.flush_uses(site).await?;
+        write_uses(self, site).await?;
         let is_on = self.auto_index_is_on(site).await?;
-        for (form, slow) in self.ripe(&site.id) {
+        for (form, slow) in ripe(self, &site.id) {
             if is_on {
-                self.make(site, form, &slow).await?;
+                make(self, site, form, &slow).await?;
             }
         }
-        self.drop_unused(site).await
+        drop_unused(self, site).await
     }
 
     /// Whether the server makes indexes on this site by itself.
@@ -147,8 +146,8 @@ impl Content {
     /// # Errors
     /// When the database can't be asked.
     pub async fn auto_index_is_on(&self, site: &Site) -> Result<bool> {
-        let key = site.id.clone();
-        let found = site.read(Lane::Point, move |tx| boxed!(Ok(setting::get(tx, &key, SETTING).await?)));
+        let site_id = site.id.clone();
+        let found = site.read(Lane::Point, move |tx| boxed!(Ok(setting::get(tx, &site_id, SETTING).await?)));
         Ok(found.await?.map_or(self.limits().auto_index.is_on, |it| it == "\"on\""))
     }
 
@@ -157,128 +156,113 @@ impl Content {
     /// # Errors
     /// When the database can't be written.
     pub async fn auto_index_set(&self, site: &Arc<Site>, is_on: Option<bool>) -> Result<()> {
-        let key = site.id.clone();
-        site.write(move |tx| {
-            let key = key.clone();
+        let set = site.write_with(site.id.clone(), move |tx, site| {
             boxed!({
                 match is_on {
-                    Some(true) => setting::put(tx, &key, SETTING, "\"on\"".to_owned()).await?,
-                    Some(false) => setting::put(tx, &key, SETTING, "\"off\"".to_owned()).await?,
-                    None => setting::remove(tx, &key, SETTING).await?,
+                    Some(true) => setting::put(tx, site, SETTING, "\"on\"".to_owned()).await?,
+                    Some(false) => setting::put(tx, site, SETTING, "\"off\"".to_owned()).await?,
+                    None => setting::remove(tx, site, SETTING).await?,
                 }
                 Ok(())
             })
-        })
-        .await
-    }
-
-    /// The forms that are worth an index; they are counted anew from here.
-    fn ripe(&self, site: &SiteId) -> Vec<(Form, Slow)> {
-        let (now, limits) = (self.world().now(), &self.limits().auto_index);
-        let mut slow = self.noticed().slow.lock();
-        slow.retain(|_, it| now - it.first < limits.window);
-        let is_ripe = |form: &Form, it: &Slow| form.site == *site && it.count >= limits.repeats;
-        let ripe: Vec<_> =
-            slow.iter().filter(|it| is_ripe(it.0, it.1)).map(|it| (it.0.clone(), it.1.clone())).collect();
-        for (form, _) in &ripe {
-            slow.remove(form);
-        }
-        ripe
-    }
-
-    async fn make(&self, site: &Arc<Site>, form: Form, slow: &Slow) -> Result<()> {
-        let Ok(collection) = self.collection(site, &form.collection).await else { return Ok(()) };
-        let limits = &self.limits().auto_index;
-        if !site.builds_online() && count(site, &collection).await? > limits.items {
-            tracing::warn!(
-                site = %site.id, collection = form.collection, fields = form.definition.names(),
-                "slow queries: an index would help, but writes would wait too long while the server makes it"
-            );
-            return Ok(());
-        }
-        let why = Why {
-            queries: slow.count,
-            slowest_milliseconds: u64::try_from(slow.slowest).unwrap_or(0),
-            window_minutes: u64::try_from(limits.window / 60_000).unwrap_or(0),
-        };
-        tracing::info!(site = %site.id, collection = form.collection, fields = form.definition.names(), ?why, "slow queries: making an index");
-        let names: String = form.definition.names().chars().take(100).collect();
-        let mut name = format!("auto-{names}");
-        for n in 2..10 {
-            let wish = Wish {
-                name: name.clone(),
-                definition: form.definition.clone(),
-                source: Source::Auto,
-                why: Some(why.clone()),
-            };
-            match self.index_wish(site, &form.collection, wish).await {
-                // Somebody has the name, or has such an index by now: another name tells which.
-                Err(fault) if fault.code() == Code::IndexExists => name = format!("auto-{names}-{n}"),
-                Err(fault) if fault.code() == Code::IndexLimit || collection::is_gone(&fault) => return Ok(()),
-                // The field was declared encrypted since the queries came.
-                Err(fault) if fault.code() == Code::NotSupported => return Ok(()),
-                made => return made.map(|_| ()),
-            }
-        }
-        Ok(())
-    }
-
-    async fn flush_uses(&self, site: &Arc<Site>) -> Result<()> {
-        let mut mine = Vec::new();
-        self.noticed().used.lock().retain(|(id, collection, number)| {
-            let is_mine = *id == site.id;
-            if is_mine {
-                mine.push((*collection, *number));
-            }
-            !is_mine
         });
-        if mine.is_empty() {
-            return Ok(());
-        }
-        let (key, now) = (site.id.clone(), self.world().now());
-        site.write(move |tx| {
-            let (key, mine) = (key.clone(), mine.clone());
-            boxed!({
-                for (collection, number) in mine {
-                    let sql = "update stoa.content_index set used = $1 \
-                               where site = $2 and collection = $3 and number = $4";
-                    tx.send(sql, params![now, &key, collection, number]).await?;
-                }
-                Ok(())
-            })
-        })
-        .await
-    }
-
-    async fn drop_unused(&self, site: &Arc<Site>) -> Result<()> {
-        let (key, now) = (site.id.clone(), self.world().now());
-        let all = site
-            .read(Lane::Point, move |tx| boxed!(Ok(of_site(tx, &key, &[Status::Active, Status::Failed]).await?)))
-            .await?;
-        let limit = now - self.limits().auto_index.unused;
-        for (collection, index) in all.into_iter().filter(|it| it.1.source == Source::Auto && it.1.used <= limit) {
-            tracing::info!(site = %site.id, index = index.name, "nobody uses an index that the server made");
-            let place = site.clone();
-            site.write(move |tx| {
-                let (site, index) = (place.clone(), index.clone());
-                boxed!(step(tx, &site, collection, &index, Status::Dropping, now).await)
-            })
-            .await?;
-            self.cache().forget_number(&site.id, collection);
-            self.index_work().add(site);
-        }
-        Ok(())
+        set.await
     }
 }
 
+/// The forms that are worth an index; their count begins again from here.
+fn ripe(content: &Content, site: &SiteId) -> Vec<(Form, Slow)> {
+    let (now, limits) = (content.state.world.now(), &content.limits().auto_index);
+    let mut slow = content.state.query_statistics.slow.lock();
+    slow.retain(|_, it| now - it.first < limits.window);
+    let is_ripe = |form: &Form, it: &Slow| form.site == *site && it.count >= limits.repeats;
+    let ripe: Vec<_> = slow.iter().filter(|it| is_ripe(it.0, it.1)).map(|it| (it.0.clone(), it.1.clone())).collect();
+    for (form, _) in &ripe {
+        slow.remove(form);
+    }
+    ripe
+}
+
+async fn make(content: &Content, site: &Arc<Site>, form: Form, slow: &Slow) -> Result<()> {
+    let Ok(collection) = collection::load(content, site, &form.collection).await else { return Ok(()) };
+    let limits = &content.limits().auto_index;
+    if !site.builds_online() && count(site, &collection).await? > limits.items {
+        tracing::warn!(
+            site = %site.id, collection = form.collection, fields = form.definition.names(),
+            "slow queries: an index would help, but writes would wait too long while the server makes it"
+        );
+        return Ok(());
+    }
+    let why = Why {
+        queries: slow.count,
+        slowest_milliseconds: u64::try_from(slow.slowest).unwrap_or(0),
+        window_minutes: u64::try_from(limits.window / 60_000).unwrap_or(0),
+    };
+    tracing::info!(
+        site = %site.id, collection = form.collection, fields = form.definition.names(), ?why,
+        "slow queries: making an index"
+    );
+    let names: String = form.definition.names().chars().take(100).collect();
+    let mut name = format!("auto-{names}");
+    for n in 2..10 {
+        let (definition, why) = (form.definition.clone(), Some(why.clone()));
+        let request = IndexRequest { name: name.clone(), definition, source: Source::Auto, why };
+        match step::request(content, site, &form.collection, request).await {
+            // The name is taken, or there is such an index by now: another name tells which.
+            Err(fault) if fault.code() == Code::IndexExists => name = format!("auto-{names}-{n}"),
+            Err(fault) if fault.code() == Code::IndexLimit || fault::is_collection_gone(&fault) => return Ok(()),
+            // The field was declared encrypted since the queries came.
+            Err(fault) if fault.code() == Code::NotSupported => return Ok(()),
+            made => return made.map(|_| ()),
+        }
+    }
+    Ok(())
+}
+
+async fn write_uses(content: &Content, site: &Arc<Site>) -> Result<()> {
+    let used = content.state.query_statistics.take_used(&site.id);
+    if used.is_empty() {
+        return Ok(());
+    }
+    let now = content.state.world.now();
+    let written = site.write_with((site.id.clone(), used), move |tx, (site, used)| {
+        boxed!({
+            for (collection, number) in used {
+                let sql = "update stoa.content_index set used = $1 where site = $2 and collection = $3 and number = $4";
+                tx.send(sql, params![now, site, *collection, *number]).await?;
+            }
+            Ok(())
+        })
+    });
+    written.await
+}
+
+async fn drop_unused(content: &Content, site: &Arc<Site>) -> Result<()> {
+    let (site_id, now) = (site.id.clone(), content.state.world.now());
+    let all =
+        site.read(Lane::Point, move |tx| boxed!(Ok(of_site(tx, &site_id, &[Status::Active, Status::Failed]).await?)));
+    let limit = now - content.limits().auto_index.unused;
+    for (collection, index) in all.await?.into_iter().filter(|it| it.1.source == Source::Auto && it.1.used <= limit) {
+        tracing::info!(site = %site.id, index = index.name, "an index that the server made is no longer used");
+        let dropped = site.write_with((site.clone(), index), move |tx, (site, index)| {
+            let change = Transition { next: Status::Dropping, now };
+            boxed!(step::transition(tx, site, collection, index, change).await)
+        });
+        dropped.await?;
+        content.state.schema_cache.forget_number(&site.id, collection);
+        content.state.build_queue.add(site);
+    }
+    Ok(())
+}
+
 async fn count(site: &Site, collection: &Collection) -> Result<i64> {
-    let sql = format!("select count(*) from {}", collection.texts.name);
+    let sql = format!("select count(*) from {}", collection.statements.name);
     let count = site.read(Lane::Scan, move |tx| boxed!(Ok(tx.row(&sql, &[], |row| row.get(0)).await?)));
     Ok(count.await?.unwrap_or(0))
 }
 
 /// The index that would serve a query: the fields that are given, then the order, or else a range.
-fn wanted(query: &Answered<'_>) -> Option<Definition> {
+fn wanted(query: &Answered<'_>) -> Option<IndexDefinition> {
     // An owner's items are found by the system's index.
     if *query.scope != Scope::Everything {
         return None;
@@ -322,21 +306,10 @@ fn wanted(query: &Answered<'_>) -> Option<Definition> {
         // What texts begin with is folded.
         let (field, _) = others.iter().find(|it| matches!(it.1, Test::StartsWith(_)))?;
         let fields = vec![IndexField { path: field.name().into_owned(), order: IndexOrder::Asc }];
-        return Some(Definition { fields, unique: false, case_insensitive: true });
+        return Some(IndexDefinition { fields, unique: false, case_insensitive: true });
     }
     let is_short = fields.iter().all(|it| it.path.chars().count() <= 128);
-    is_short.then_some(Definition { fields, unique: false, case_insensitive: false })
-}
-
-impl Definition {
-    /// Whether this index does for another's queries as well: its fields come first.
-    fn covers(&self, other: &Self) -> bool {
-        self.case_insensitive == other.case_insensitive && self.fields.starts_with(&other.fields)
-    }
-
-    fn names(&self) -> String {
-        self.fields.iter().map(|it| it.path.as_str()).collect::<Vec<_>>().join("-")
-    }
+    is_short.then_some(IndexDefinition { fields, unique: false, case_insensitive: false })
 }
 
 #[cfg(test)]
@@ -359,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn the_index_that_a_query_wants() {
+    fn wanted_index_follows_from_the_query() {
         let sort = |name: &str, order: &str| json!([{ "fieldName": name, "order": order }]);
         for (query, wants) in [
             (json!({}), None),
@@ -378,17 +351,5 @@ mod tests {
         ] {
             assert_eq!(of(query.clone()).as_deref(), wants, "{query}");
         }
-    }
-
-    #[test]
-    fn a_longer_index_does_for_a_shorter_one() {
-        let definition = |paths: &[&str]| Definition {
-            fields: paths.iter().map(|it| IndexField { path: (*it).to_owned(), order: IndexOrder::Asc }).collect(),
-            unique: false,
-            case_insensitive: false,
-        };
-        assert!(definition(&["a", "b"]).covers(&definition(&["a"])));
-        assert!(!definition(&["a"]).covers(&definition(&["a", "b"])));
-        assert!(!definition(&["b", "a"]).covers(&definition(&["a"])));
     }
 }

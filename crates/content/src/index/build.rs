@@ -18,22 +18,22 @@ use stoa_query::{compile, plan::Field};
 use stoa_sql::{Place, Table, Value, params};
 use stoa_store::{Alone, Error, Lane, Site, boxed};
 
-/// Builds of one index that may fail for a reason nobody knows.
+/// Builds of one index that may fail for an unknown reason.
 const ATTEMPTS: i64 = 3;
 
-/// Sites where something is to be done, for the one who does it.
+/// Sites where an index is to be built or removed, for the loop that does it.
 #[derive(Default)]
-pub(crate) struct Work {
+pub(crate) struct BuildQueue {
     sites: Mutex<Vec<Weak<Site>>>,
-    come: tokio::sync::Notify,
+    added: tokio::sync::Notify,
 }
 
-impl Work {
+impl BuildQueue {
     pub(crate) fn add(&self, site: &Arc<Site>) {
         let mut sites = self.sites.lock();
         sites.retain(|it| it.upgrade().is_some_and(|it| it.id != site.id));
         sites.push(Arc::downgrade(site));
-        self.come.notify_one();
+        self.added.notify_one();
     }
 }
 
@@ -41,7 +41,7 @@ impl Work {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Done,
-    /// Something is in the way; it is tried again later.
+    /// Something is in the way; the build or removal is tried again later.
     Later,
 }
 
@@ -49,11 +49,11 @@ impl Content {
     /// Waits until there is something to do, and answers for which sites.
     pub async fn index_work_wait(&self) -> Vec<Arc<Site>> {
         loop {
-            let sites: Vec<_> = self.index_work().sites.lock().drain(..).filter_map(|it| it.upgrade()).collect();
+            let sites: Vec<_> = self.state.build_queue.sites.lock().drain(..).filter_map(|it| it.upgrade()).collect();
             if !sites.is_empty() {
                 return sites;
             }
-            self.index_work().come.notified().await;
+            self.state.build_queue.added.notified().await;
         }
     }
 
@@ -63,35 +63,34 @@ impl Content {
     /// # Errors
     /// When the database can't be asked. A failed build is a status of its index, not an error.
     pub async fn index_work_do(&self, site: &Arc<Site>) -> Result<bool> {
-        let key = site.id.clone();
-        let todo = site
-            .read(Lane::Point, move |tx| {
-                boxed!(Ok(index::of_site(tx, &key, &[Status::Building, Status::Dropping]).await?))
-            })
-            .await?;
+        let site_id = site.id.clone();
+        let todo = site.read(Lane::Point, move |tx| {
+            boxed!(Ok(index::of_site(tx, &site_id, &[Status::Building, Status::Dropping]).await?))
+        });
+        let todo = todo.await?;
         let mut is_left = false;
         for (collection, index) in todo {
-            let task = Task { content: self, site, table: Table { site: site.number, number: collection }, index };
-            let end = match task.index.status {
-                Status::Dropping => task.remove().await?,
-                _ => task.build().await?,
+            let build = Build { content: self, site, table: Table { site: site.number, number: collection }, index };
+            let end = match build.index.status {
+                Status::Dropping => build.remove().await?,
+                _ => build.build().await?,
             };
             is_left |= end == End::Later;
-            self.cache().forget_number(&site.id, collection);
+            self.state.schema_cache.forget_number(&site.id, collection);
         }
         Ok(is_left)
     }
 }
 
 /// One index that is to be built or removed.
-struct Task<'c> {
+struct Build<'c> {
     content: &'c Content,
     site: &'c Arc<Site>,
     table: Table,
     index: Index,
 }
 
-impl Task<'_> {
+impl Build<'_> {
     async fn build(&self) -> Result<End> {
         let (began, online) = (self.now(), self.site.builds_online());
         let attempts = self.begin().await?;
@@ -108,7 +107,7 @@ impl Task<'_> {
                 tracing::info!(site = %self.site.id, index = self.index.name, milliseconds, "an index is active");
                 Ok(End::Done)
             }
-            // Another node is at it, or it is no longer wanted.
+            // Another node is building it, or it is no longer wanted.
             Ok(false) => Ok(End::Later),
             Err(Error::Unique(text)) => {
                 let item = self.duplicate().await;
@@ -154,7 +153,7 @@ impl Task<'_> {
             Ok(true) => Ok(End::Done),
             Ok(false) => Ok(End::Later),
             Err(error) => {
-                tracing::warn!(site = %self.site.id, index = self.index.name, "its leftovers wait: {error:?}");
+                tracing::warn!(site = %self.site.id, index = self.index.name, "leftovers of a failed index wait: {error:?}");
                 Ok(End::Later)
             }
         }
@@ -184,16 +183,15 @@ impl Task<'_> {
 
     /// Counts this build and answers how many there were.
     async fn begin(&self) -> Result<i64> {
-        let (site, collection, number) = (self.site.clone(), self.table.number, self.index.number);
-        let counted = self.site.write(move |tx| {
-            let site = site.clone();
+        let (collection, number) = (self.table.number, self.index.number);
+        let counted = self.site.write_with(self.site.id.clone(), move |tx, site| {
             boxed!({
                 let sql = "update stoa.content_index set attempts = attempts + 1 \
                            where site = $1 and collection = $2 and number = $3";
-                tx.send(sql, params![&site.id, collection, number]).await?;
+                tx.send(sql, params![site, collection, number]).await?;
                 let sql = "select attempts from stoa.content_index \
                            where site = $1 and collection = $2 and number = $3";
-                let attempts = tx.row(sql, &params![&site.id, collection, number], |row| row.get(0)).await?;
+                let attempts = tx.row(sql, &params![site, collection, number], |row| row.get(0)).await?;
                 Ok(attempts.unwrap_or(0))
             })
         });
@@ -214,6 +212,6 @@ impl Task<'_> {
     }
 
     fn now(&self) -> Millis {
-        self.content.world().now()
+        self.content.state.world.now()
     }
 }

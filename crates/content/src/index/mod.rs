@@ -1,4 +1,5 @@
-//! Indexes: how they are built, and which ones the site makes by itself.
+//! Indexes: how their rows move along the diagram, how they are built, and which ones the site makes by itself.
 
 pub(crate) mod auto;
 pub(crate) mod build;
+pub(crate) mod step;

@@ -1,13 +1,19 @@
 //! Many items in one call and one transaction, each with an answer of its own (protocol/content.md 3.4).
 
 use crate::{
-    Collection, Content, Item, Operation, Request,
+    Content, RequestContext,
+    collection::{self, Collection, access},
+    fault,
     item::{
-        calls::{may_save, patched, readable, replaced},
-        write::{self, Draft, Incoming, Mode, Target, Written, exists, missing},
+        change::{Change, ChangeResult, Mode, PendingChange, change, condition},
+        insert::{Insert, insert},
+        references,
+        remove::{Removal, remove},
+        row::{NewValue, WriteContext},
+        visibility::{self, Item},
     },
-    schema::level,
-    wire::{items::Sent, patch::Patch},
+    schema::level::Operation,
+    wire::{items::RawItem, patch::Patch, request::Request},
 };
 use std::{collections::HashSet, sync::Arc};
 use stoa_kernel::{Caller, Code, Fault, Result};
@@ -80,28 +86,28 @@ fn refuse_single(collection: &Collection) -> Result<()> {
     }
 }
 
-/// A call that changes items: those that can be tried, and an answer for each.
-struct Call {
+/// A call that changes items: those that can be tried, and an outcome for each item.
+struct BulkChange {
     action: Action,
     outcomes: Vec<Outcome>,
-    items: Vec<Incoming>,
-    /// Which outcome each of the items has.
-    places: Vec<usize>,
+    tried: Vec<PendingChange>,
+    /// Which outcome each of the tried ones has.
+    outcome_of: Vec<usize>,
 }
 
-impl Call {
+impl BulkChange {
     fn new(action: Action, size: usize) -> Self {
-        let (outcomes, items, places) = (Vec::with_capacity(size), Vec::with_capacity(size), Vec::with_capacity(size));
-        Self { action, outcomes, items, places }
+        let (outcomes, tried) = (Vec::with_capacity(size), Vec::with_capacity(size));
+        Self { action, outcomes, tried, outcome_of: Vec::with_capacity(size) }
     }
 
     /// The next item, or the id and the fault of one that can't even be tried.
-    fn add(&mut self, item: Result<Incoming, (Option<String>, Fault)>) {
+    fn add(&mut self, item: Result<PendingChange, (Option<String>, Fault)>) {
         self.outcomes.push(match item {
-            Ok(it) => {
-                let id = Some(it.id.clone());
-                self.items.push(it);
-                self.places.push(self.outcomes.len());
+            Ok(change) => {
+                let id = Some(change.id.clone());
+                self.tried.push(change);
+                self.outcome_of.push(self.outcomes.len());
                 Outcome { action: self.action, id, fault: None, item: None }
             }
             Err((id, fault)) => Outcome::refused(self.action, id, fault),
@@ -111,18 +117,16 @@ impl Call {
     async fn write(
         mut self,
         site: &Site,
-        target: &Target,
-        mode: Mode,
-        condition: Option<Filter>,
-        show: impl Fn(Written) -> Option<Item>,
+        (context, mode, condition): (WriteContext, Mode, Option<Filter>),
+        show: impl Fn(ChangeResult) -> Option<Item>,
     ) -> Result<Vec<Outcome>> {
-        if self.items.is_empty() {
+        if self.tried.is_empty() {
             return Ok(self.outcomes);
         }
-        let written = write::change(site, target, mode, self.items, condition).await?;
-        for (place, answer) in self.places.into_iter().zip(written) {
-            let outcome = &mut self.outcomes[place];
-            match answer {
+        let results = change(site, Change { context, mode, changes: self.tried, condition }).await?;
+        for (n, result) in self.outcome_of.into_iter().zip(results) {
+            let outcome = &mut self.outcomes[n];
+            match result {
                 Ok(it) => {
                     outcome.action = if it.is_new { Action::Insert } else { self.action };
                     outcome.item = show(it);
@@ -140,28 +144,29 @@ impl Content {
     /// # Errors
     /// WDE0005, WDE0006, WDE0025, WDE0027: nothing is written.
     pub async fn item_bulk_insert(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
-        let collection = self.collection(site, request.collection(caller)?).await?;
-        level::may_insert(caller, &collection)?;
+        let context = RequestContext { content: self, site, caller };
+        let collection = collection::load(self, site, request.collection(caller)?).await?;
+        access::may_insert(caller, &collection)?;
         refuse_single(&collection)?;
         let (items, shows_items) = (request.items(self.limits())?, request.wants_items()?);
-        let mut target = self.target(site, caller, &collection).await?;
-        let mut saving = self.saving_for(site, caller, &collection, request).await?;
+        let mut write = WriteContext::load(context, &collection).await?;
+        let mut references = references::of_request(context, &collection, request).await?;
         let mut outcomes = Vec::with_capacity(items.len());
-        let (mut rows, mut places) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
+        let (mut rows, mut outcome_of) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
         let mut ids = HashSet::with_capacity(items.len());
         for (n, it) in items.iter().enumerate() {
-            let row = self.whole(it, true).and_then(|(id, mut item)| {
+            let row = whole(self, it, true).and_then(|(id, mut item)| {
                 if !ids.insert(id.clone()) {
-                    return Err((Some(id.clone()), exists(&collection, &id)));
+                    return Err((Some(id.clone()), fault::item_exists(collection.id.as_str(), &id)));
                 }
-                let taken = saving.take(rows.len(), &mut item);
-                taken.and_then(|()| target.new_row(id.clone(), &item)).map_err(|fault| (Some(id), fault))
+                let taken = references.take(rows.len(), &mut item);
+                taken.and_then(|()| write.new_row(id.clone(), &item)).map_err(|fault| (Some(id), fault))
             });
             outcomes.push(match row {
                 Ok(row) => {
-                    let id = Some(write::id(&row).to_owned());
+                    let id = Some(row.id().to_owned());
                     rows.push(row);
-                    places.push(n);
+                    outcome_of.push(n);
                     Outcome { action: Action::Insert, id, fault: None, item: None }
                 }
                 Err((id, fault)) => Outcome::refused(Action::Insert, id, fault),
@@ -170,16 +175,16 @@ impl Content {
         if rows.is_empty() {
             return Ok(outcomes);
         }
-        let rows = Arc::new(rows);
-        target.saving = Arc::new(saving);
-        let answers = write::insert(site, &target, rows.clone()).await?;
-        for ((place, answer), row) in places.into_iter().zip(answers).zip(rows.iter()) {
+        write.references = Arc::new(references);
+        let call = Arc::new(Insert { context: write, rows });
+        let answers = insert(site, &call).await?;
+        for ((n, answer), row) in outcome_of.into_iter().zip(answers).zip(&call.rows) {
             match answer {
                 Ok(()) if shows_items => {
-                    outcomes[place].item = Some(Item::new(&collection, target.shown(row)?));
+                    outcomes[n].item = Some(Item::new(&collection, call.context.shown(row)?));
                 }
                 Ok(()) => {}
-                Err(fault) => outcomes[place].fault = Some(fault),
+                Err(fault) => outcomes[n].fault = Some(fault),
             }
         }
         Ok(outcomes)
@@ -191,10 +196,11 @@ impl Content {
     /// # Errors
     /// As for insert.
     pub async fn item_bulk_update(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
-        let collection = self.collection(site, request.collection(caller)?).await?;
-        level::scope(caller, Operation::Update, &collection)?;
-        let condition = self.condition(site, caller, request, &collection).await?;
-        self.change_many(site, caller, collection, Mode::Update, request, condition).await
+        let context = RequestContext { content: self, site, caller };
+        let collection = collection::load(self, site, request.collection(caller)?).await?;
+        access::scope(caller, Operation::Update, &collection)?;
+        let condition = condition(context, request, &collection).await?;
+        change_many(context, &collection, request, (Mode::Update, condition)).await
     }
 
     /// Updates the items that are there and inserts the others.
@@ -202,10 +208,11 @@ impl Content {
     /// # Errors
     /// As for insert.
     pub async fn item_bulk_save(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
-        let collection = self.collection(site, request.collection(caller)?).await?;
-        may_save(caller, &collection)?;
+        let context = RequestContext { content: self, site, caller };
+        let collection = collection::load(self, site, request.collection(caller)?).await?;
+        access::may_save(caller, &collection)?;
         refuse_single(&collection)?;
-        self.change_many(site, caller, collection, Mode::Save, request, None).await
+        change_many(context, &collection, request, (Mode::Save, None)).await
     }
 
     /// Changes the fields that patches name; those that can't be applied are refused one by one.
@@ -213,24 +220,27 @@ impl Content {
     /// # Errors
     /// WDE0080 for no patches, WDE0006, WDE0025, WDE0027: nothing is written.
     pub async fn item_bulk_patch(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
-        let collection = self.collection(site, request.collection(caller)?).await?;
-        level::scope(caller, Operation::Update, &collection)?;
-        let condition = self.condition(site, caller, request, &collection).await?;
-        let (sent, shows_items) = (request.patches(self.limits())?, request.wants_items()?);
-        let mut saving = self.saving(site, caller, &collection, true).await?;
-        let mut call = Call::new(Action::Patch, sent.len());
-        for it in sent {
-            let patch = saving.take_patch(call.items.len(), it);
-            call.add(match patch.and_then(|it| Patch::parse(&it, caller, &collection, self.limits().query.item())) {
-                Ok(it) if it.id.contains('\0') => Err((Some(it.id.clone()), missing(&collection, &it.id))),
-                Ok(it) => Ok(Incoming { id: it.id, draft: Draft::Patch(it.modifications) }),
-                Err(fault) => Err((Patch::id_of(it).map(str::to_owned), fault)),
+        let context = RequestContext { content: self, site, caller };
+        let collection = collection::load(self, site, request.collection(caller)?).await?;
+        access::scope(caller, Operation::Update, &collection)?;
+        let condition = condition(context, request, &collection).await?;
+        let (patches, shows_items) = (request.patches(self.limits())?, request.wants_items()?);
+        let mut references = references::of_collection(context, &collection, true).await?;
+        let (mut call, item_limits) = (BulkChange::new(Action::Patch, patches.len()), self.limits().query.item());
+        for sent in patches {
+            let patch = references.take_patch(call.tried.len(), sent);
+            call.add(match patch.and_then(|it| Patch::parse(&it, caller, &collection.schema, item_limits)) {
+                Ok(it) if it.id.contains('\0') => {
+                    Err((Some(it.id.clone()), fault::item_not_found(collection.id.as_str(), &it.id)))
+                }
+                Ok(it) => Ok(PendingChange { id: it.id, value: NewValue::Patch(it.modifications) }),
+                Err(fault) => Err((Patch::id_of(sent).map(str::to_owned), fault)),
             });
         }
-        let mut target = self.target(site, caller, &collection).await?;
-        target.saving = Arc::new(saving);
-        let show = |it: Written| shows_items.then(|| patched(&collection, caller, it.doc));
-        call.write(site, &target, Mode::Update, condition, show).await
+        let mut write = WriteContext::load(context, &collection).await?;
+        write.references = Arc::new(references);
+        let show = |it: ChangeResult| shows_items.then(|| visibility::patched(&collection, caller, it.doc));
+        call.write(site, (write, Mode::Update, condition), show).await
     }
 
     /// Removes items by their ids.
@@ -238,17 +248,20 @@ impl Content {
     /// # Errors
     /// WDE0068, WDE0069, WDE0025, WDE0027: nothing is removed.
     pub async fn item_bulk_remove(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
-        let collection = self.collection(site, request.collection(caller)?).await?;
-        level::scope(caller, Operation::Remove, &collection)?;
-        let condition = self.condition(site, caller, request, &collection).await?;
+        let context = RequestContext { content: self, site, caller };
+        let collection = collection::load(self, site, request.collection(caller)?).await?;
+        access::scope(caller, Operation::Remove, &collection)?;
+        let condition = condition(context, request, &collection).await?;
         let (ids, shows_items) = (request.item_ids(self.limits())?, request.wants_items()?);
-        let known = ids.iter().filter(|it| !it.contains('\0')).map(|it| (*it).to_owned()).collect();
-        let target = self.target(site, caller, &collection).await?;
-        let mut answers = write::remove(site, &target, known, condition, shows_items).await?.into_iter();
+        let possible = ids.iter().filter(|it| !it.contains('\0')).map(|it| (*it).to_owned()).collect();
+        let write = WriteContext::load(context, &collection).await?;
+        let removal = Removal { context: write, ids: possible, condition, shows: shows_items };
+        let mut answers = remove(site, removal).await?.into_iter();
         let outcome = |id: &str| {
             let answer = if id.contains('\0') { None } else { answers.next() };
-            let (fault, item) = match answer.unwrap_or_else(|| Err(missing(&collection, id))) {
-                Ok(doc) if shows_items => (None, readable(&collection, caller, doc)),
+            let answer = answer.unwrap_or_else(|| Err(fault::item_not_found(collection.id.as_str(), id)));
+            let (fault, item) = match answer {
+                Ok(doc) if shows_items => (None, visibility::removed(&collection, caller, doc)),
                 Ok(_) => (None, None),
                 Err(fault) => (Some(fault), None),
             };
@@ -256,45 +269,47 @@ impl Content {
         };
         Ok(ids.into_iter().map(outcome).collect())
     }
+}
 
-    async fn change_many(
-        &self,
-        site: &Site,
-        caller: &Caller,
-        collection: Arc<Collection>,
-        mode: Mode,
-        request: &Request<'_>,
-        condition: Option<Filter>,
-    ) -> Result<Vec<Outcome>> {
-        let (sent, shows_items) = (request.items(self.limits())?, request.wants_items()?);
-        let mut saving = self.saving_for(site, caller, &collection, request).await?;
-        let mut call = Call::new(Action::Update, sent.len());
-        for it in sent {
-            let incoming = self.whole(it, mode == Mode::Save).and_then(|(id, mut item)| {
-                match saving.take(call.items.len(), &mut item) {
-                    Ok(()) => Ok(Incoming { id, draft: Draft::Whole(item) }),
-                    Err(fault) => Err((Some(id), fault)),
-                }
-            });
-            call.add(incoming);
-        }
-        let mut target = self.target(site, caller, &collection).await?;
-        target.saving = Arc::new(saving);
-        let show = |it: Written| shows_items.then(|| replaced(&collection, caller, it));
-        call.write(site, &target, mode, condition, show).await
+async fn change_many(
+    context: RequestContext<'_>,
+    collection: &Arc<Collection>,
+    request: &Request<'_>,
+    (mode, condition): (Mode, Option<Filter>),
+) -> Result<Vec<Outcome>> {
+    let RequestContext { content, site, caller } = context;
+    let (items, shows_items) = (request.items(content.limits())?, request.wants_items()?);
+    let mut references = references::of_request(context, collection, request).await?;
+    let mut call = BulkChange::new(Action::Update, items.len());
+    for it in items {
+        let change = whole(content, it, mode == Mode::Save).and_then(|(id, mut item)| {
+            match references.take(call.tried.len(), &mut item) {
+                Ok(()) => Ok(PendingChange { id, value: NewValue::Whole(item) }),
+                Err(fault) => Err((Some(id), fault)),
+            }
+        });
+        call.add(change);
     }
+    let mut write = WriteContext::load(context, collection).await?;
+    write.references = Arc::new(references);
+    let show = |it: ChangeResult| shows_items.then(|| visibility::replaced(collection, caller, it));
+    call.write(site, (write, mode, condition), show).await
+}
 
-    /// An element of `dataItems`, with an id of ours when it may come without. In a list an id that is
-    /// null or empty is an error like any other (protocol/content.md 20, trap 20).
-    fn whole(&self, sent: &Sent<'_>, makes_id: bool) -> Result<(String, CanonicalItem), (Option<String>, Fault)> {
-        let (id, item): (Option<String>, CanonicalItem) = match sent.canonical(self.limits()) {
-            Ok(it) => it,
-            Err(fault) => return Err((sent.id().map(str::to_owned), fault)),
-        };
-        match id {
-            Some(id) => Ok((id, item)),
-            None if makes_id => Ok((self.world().uuid(), item)),
-            None => Err((None, Fault::because(Code::ItemIdInvalid, "An update needs the item's _id."))),
-        }
+/// An element of `dataItems`, with an id of ours when it may come without. In a list an id that is
+/// null or empty is an error like any other (protocol/content.md 20, trap 20).
+fn whole(
+    content: &Content,
+    raw: &RawItem<'_>,
+    makes_id: bool,
+) -> Result<(String, CanonicalItem), (Option<String>, Fault)> {
+    let (id, item): (Option<String>, CanonicalItem) = match raw.canonical(content.limits()) {
+        Ok(it) => it,
+        Err(fault) => return Err((raw.id().map(str::to_owned), fault)),
+    };
+    match id {
+        Some(id) => Ok((id, item)),
+        None if makes_id => Ok((content.state.world.uuid(), item)),
+        None => Err((None, Fault::because(Code::ItemIdInvalid, "An update needs the item's _id."))),
     }
 }

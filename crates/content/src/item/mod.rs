@@ -2,9 +2,13 @@
 
 pub(crate) mod bulk;
 pub(crate) mod calls;
+pub(crate) mod change;
+pub(crate) mod insert;
 pub(crate) mod ownership;
 pub(crate) mod query;
 pub(crate) mod references;
+pub(crate) mod remove;
+pub(crate) mod row;
 pub(crate) mod truncate;
 pub(crate) mod unique;
-pub(crate) mod write;
+pub(crate) mod visibility;

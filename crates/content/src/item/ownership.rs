@@ -1,68 +1,88 @@
-//! What a visitor owns passes to the member that the visitor becomes (hazards: Ownership from visitor to
-//! member).
+//! What a visitor owns is transferred to the member that the visitor becomes (hazards: Ownership from visitor
+//! to member).
 //!
-//! A visitor's first item in a collection notes the pair (visitor, collection); with the member's first
-//! session every noted collection is gone through by its index on the owner. From then on a tombstone
+//! A visitor's first item in a collection records the pair (visitor, collection); with the member's first
+//! session every recorded collection is gone through by its index on the owner. From then on a tombstone
 //! marks the visitor: what still arrives in its name is refused, because on a shared browser it may come
-//! from somebody else. Both sides run SERIALIZABLE, so an item is either passed on or refused.
+//! from another person. Both sides run SERIALIZABLE, so an item is either transferred or refused.
 
-use crate::{Collection, Content, collection, event::Author, item::write::Target};
+use crate::{
+    Content,
+    collection::{Collection, stored},
+    event::write::{EventWriter, UpdatedItem},
+    item::row::WriteContext,
+};
 use quick_cache::sync::Cache;
-use stoa_kernel::{Caller, Code, Fault, MemberId, Result, SessionId, SiteId, VisitorId};
+use stoa_kernel::{Caller, Code, Fault, MemberId, Result, SiteId, VisitorId, clock::Millis};
 use stoa_sql::{Value, json::quoted, params};
 use stoa_store::{Ownership, Site, Tx, TxFuture, boxed};
 
-/// Items that are passed on in one transaction: a visitor may have written very many.
+/// Items that are transferred in one transaction: a visitor may have written very many.
 const AT_ONCE: i64 = 500;
-/// Pairs that are known to be noted.
-const NOTED: usize = 20_000;
+/// Pairs that are known to be recorded.
+const RECORDED: usize = 20_000;
 
-/// Pairs that a committed transaction has noted.
-pub(crate) struct Noted(Cache<(SiteId, VisitorId, i64), ()>);
+/// Pairs of a visitor and a collection that a committed transaction has recorded.
+pub(crate) struct RecordedVisitors(Cache<(SiteId, VisitorId, i64), ()>);
 
-impl Default for Noted {
+impl Default for RecordedVisitors {
     fn default() -> Self {
-        Self(Cache::new(NOTED))
+        Self(Cache::new(RECORDED))
     }
 }
 
-impl Content {
-    /// Inside a transaction that may write items of a visitor: refuses a visitor who has become a member
-    /// and notes the pair once. Callers of other kinds cost nothing.
-    ///
-    /// # Errors
-    /// WDE0027 for a visitor who has become a member.
-    pub(crate) async fn visitor_writes(&self, tx: &mut Tx<'_>, target: &Target) -> Result<()> {
-        let Caller::Visitor { id, .. } = &target.caller else { return Ok(()) };
-        let sql = "select 1 from stoa.visitor_member where site = $1 and visitor = $2";
-        if tx.row(sql, &params![&target.site, id], |_| Ok(())).await?.is_some() {
-            let text = "This visitor has become a member; sign in, or begin as a new visitor.";
-            return Err(Fault::because(Code::PermissionDenied, text));
-        }
-        let number = target.collection.table.number;
-        if self.0.noted.0.get(&(target.site.clone(), id.clone(), number)).is_none() {
-            let sql = "insert into stoa.visitor_collection (site, visitor, collection) values ($1, $2, $3) \
-                       on conflict do nothing";
-            tx.send(sql, params![&target.site, id, number]).await?;
-        }
-        Ok(())
+/// Inside a transaction that may write items of a visitor: refuses a visitor who has become a member
+/// and records the pair once. Callers of other kinds cost nothing.
+///
+/// # Errors
+/// WDE0027 for a visitor who has become a member.
+pub(crate) async fn visitor_writes(tx: &mut Tx<'_>, context: &WriteContext) -> Result<()> {
+    let Caller::Visitor { id, .. } = &context.caller else { return Ok(()) };
+    let sql = "select 1 from stoa.visitor_member where site = $1 and visitor = $2";
+    if tx.row(sql, &params![&context.site, id], |_| Ok(())).await?.is_some() {
+        let text = "This visitor has become a member; sign in, or begin as a new visitor.";
+        return Err(Fault::because(Code::PermissionDenied, text));
     }
-
-    /// After the commit: the pair need not be noted again.
-    pub(crate) fn visitor_wrote(&self, target: &Target) {
-        if let Caller::Visitor { id, .. } = &target.caller {
-            self.0.noted.0.insert((target.site.clone(), id.clone(), target.collection.table.number), ());
-        }
+    let number = context.collection.table.number;
+    if context.content.state.recorded_visitors.0.get(&(context.site.clone(), id.clone(), number)).is_none() {
+        let sql = "insert into stoa.visitor_collection (site, visitor, collection) values ($1, $2, $3) \
+                   on conflict do nothing";
+        tx.send(sql, params![&context.site, id, number]).await?;
     }
+    Ok(())
+}
 
-    async fn pass_items(&self, tx: &mut Tx<'_>, site: &Site, visitor: &VisitorId, member: &MemberId) -> Result<bool> {
+/// After the commit: the pair need not be recorded again.
+pub(crate) fn visitor_wrote(context: &WriteContext) {
+    if let Caller::Visitor { id, .. } = &context.caller {
+        context
+            .content
+            .state
+            .recorded_visitors
+            .0
+            .insert((context.site.clone(), id.clone(), context.collection.table.number), ());
+    }
+}
+
+/// A visitor who becomes a member.
+#[derive(Clone, Copy)]
+struct Transfer<'t> {
+    site: &'t Site,
+    visitor: &'t VisitorId,
+    member: &'t MemberId,
+    now: Millis,
+}
+
+impl Transfer<'_> {
+    /// Transfers some of the visitor's items and answers whether more are left.
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<bool> {
+        let Self { site, visitor, .. } = *self;
         let sql = "select collection from stoa.visitor_collection where site = $1 and visitor = $2 order by collection";
         let numbers: Vec<i64> = tx.rows(sql, &params![&site.id, visitor], |row| row.get(0)).await?;
         let mut left = AT_ONCE;
         for number in numbers {
-            if let Some(stored) = collection::by_number(tx, &site.id, number).await? {
-                let collection = Collection::new(site, stored);
-                left -= self.pass_some(tx, site, &collection, (visitor, member), left).await?;
+            if let Some(stored) = stored::by_number(tx, &site.id, number).await? {
+                left -= self.transfer_some(tx, &Collection::new(site, stored), left).await?;
             }
             if left <= 0 {
                 return Ok(true);
@@ -73,16 +93,10 @@ impl Content {
         Ok(false)
     }
 
-    /// Passes on at most `most` items of one collection and answers how many they were.
-    async fn pass_some(
-        &self,
-        tx: &mut Tx<'_>,
-        site: &Site,
-        collection: &Collection,
-        (visitor, member): (&VisitorId, &MemberId),
-        most: i64,
-    ) -> Result<i64> {
-        let table = &collection.texts.name;
+    /// Transfers at most `most` items of one collection and answers how many they were.
+    async fn transfer_some(&self, tx: &mut Tx<'_>, collection: &Collection, most: i64) -> Result<i64> {
+        let Self { site, visitor, member, now } = *self;
+        let table = &collection.statements.name;
         let sql = format!("select id, doc from {table} where owner = $1 limit $2");
         let items: Vec<(String, String)> =
             tx.rows(&sql, &params![visitor, most], |row| Ok((row.get(0)?, row.doc(1)?.into_owned()))).await?;
@@ -98,10 +112,9 @@ impl Content {
             // quotes escaped: the first match is the member itself.
             let doc = doc.replacen(&before, &after, 1);
             tx.execute(&sql, &[Value::from(member), doc.clone().into(), id.into()]).await?;
-            changed.push((doc, vec!["\"_owner\"".to_owned()]));
+            changed.push(UpdatedItem { doc, modified: vec!["\"_owner\"".to_owned()] });
         }
-        let caller = Caller::Member { id: member.clone(), session: SessionId::from(""), client: None };
-        Author::new(&site.id, collection, &caller, self.world().now()).updated(tx, &changed).await?;
+        EventWriter::of_member(&site.id, collection, member, now).updated(tx, &changed).await?;
         Ok(changed.len() as i64)
     }
 }
@@ -114,6 +127,6 @@ impl Ownership for Content {
         visitor: &'t VisitorId,
         member: &'t MemberId,
     ) -> TxFuture<'t, bool> {
-        boxed!(self.pass_items(tx, site, visitor, member).await)
+        boxed!(Transfer { site, visitor, member, now: self.state.world.now() }.run(tx).await)
     }
 }

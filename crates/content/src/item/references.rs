@@ -6,84 +6,82 @@
 //! because items are read without them.
 //!
 //! An import's items come before what they refer to as often as after it. So a value that leads to what isn't
-//! there refuses nothing: it waits, and whoever imports tries it again at the end ([`Saving::trying`]).
+//! there refuses nothing: it is deferred, and resolved again at the end of the import
+//! ([`ResolutionPolicy::Skip`]).
 
 use crate::{
-    Collection, Content, Item, Request,
-    item::write::{Target, missing},
+    RequestContext,
+    collection::Collection,
+    fault,
     reference::{
-        calls::{Linkable, MAX_ID},
+        MAX_ID,
+        calls::{LinkAccess, link_access},
         id_of,
-        include::Room,
-        is_multi,
-        link::{Pair, visible},
-        target_id,
+        link::{Edge, TargetList, visible},
     },
-    schema::field,
+    schema::field::{self, is_multi, target_id},
+    wire::request::Request,
 };
 use serde_json::Value;
-use std::{
-    collections::{BTreeMap, HashMap, HashSet},
-    sync::Arc,
-};
-use stoa_kernel::{Caller, Code, Fault, Result};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use stoa_kernel::{Code, Fault, Result};
 use stoa_query::{
     CanonicalItem,
     item::{Edit, members},
 };
 use stoa_sql::json::quoted;
-use stoa_store::{Lane, Site, Tx, boxed};
+use stoa_store::Tx;
 
 /// Links that one call may bring along: they are written while others wait.
 const MAX_LINKS: usize = 10_000;
 
 /// The references of a call that writes items of a collection.
 #[derive(Default)]
-pub(crate) struct Saving {
+pub(crate) struct ReferenceChanges {
     /// Single references, as they stand in canonical text.
     singles: HashSet<String>,
     /// Multi-references; without what it takes to link them they are dropped.
-    multis: Vec<Multi>,
+    multis: Vec<MultiField>,
     /// Whether they are linked.
     saves: bool,
     changes: Vec<Change>,
     links: usize,
     /// Ids in one value.
     most: usize,
-    patience: Patience,
+    policy: ResolutionPolicy,
 }
 
 /// What becomes of a value that leads to an item that isn't there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Patience {
+pub(crate) enum ResolutionPolicy {
     /// Its item is refused.
     #[default]
-    None,
+    Refuse,
     /// The item is saved, with the links it had. The value comes again as a whole, or its order would be lost.
-    Waits,
-    /// The links to what is there are made.
-    Over,
+    Defer,
+    /// The links to what is there are made, as for values that were deferred and are so no longer.
+    Skip,
 }
 
 /// A value that leads to items that aren't there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Lack {
-    /// The item's place in the call.
+pub(crate) struct Unresolved {
+    /// The item's position in the call.
     pub index: usize,
-    /// As in [`Saving::values`].
+    /// As in [`ReferenceChanges::values`].
     pub field: usize,
     pub ids: Vec<String>,
 }
 
-struct Multi {
+struct MultiField {
     key: String,
     quoted: String,
-    linkable: Option<Linkable>,
+    access: Option<LinkAccess>,
 }
 
 /// What becomes of the links of one item in one field.
 struct Change {
-    /// The item's place in the call.
+    /// The item's position in the call.
     index: usize,
     field: usize,
     step: Step,
@@ -97,102 +95,55 @@ enum Step {
 
 /// Several steps on one field of one item, in the order in which they are carried out.
 #[derive(Default)]
-struct Folded {
+struct NetChange {
     is_cleared: bool,
     removed: Vec<String>,
     added: Vec<String>,
 }
 
-impl Content {
-    /// Gets ready to take references out of items; with `saves` also what it takes to link them.
-    pub(crate) async fn saving(
-        &self,
-        site: &Site,
-        caller: &Caller,
-        collection: &Arc<Collection>,
-        saves: bool,
-    ) -> Result<Saving> {
-        let mut saving = Saving { saves, most: self.limits().bulk_items, ..Saving::default() };
-        for it in collection.definition.fields.iter().filter(|it| target_id(it).is_some()) {
-            let key = field::key(it);
-            if is_multi(it) {
-                // Who sends nothing for a field needs no right to what it leads to: that is asked later.
-                let linkable = if saves { self.linkable(site, caller, collection, key).await.ok() } else { None };
-                saving.multis.push(Multi { key: key.to_owned(), quoted: quoted(key), linkable });
-            } else {
-                saving.singles.insert(quoted(key));
-            }
+/// Gets ready to take references out of items; with `saves` also what it takes to link them.
+pub(crate) async fn of_collection(
+    context: RequestContext<'_>,
+    collection: &Collection,
+    saves: bool,
+) -> Result<ReferenceChanges> {
+    let most = context.content.limits().bulk_items;
+    let mut changes = ReferenceChanges { saves, most, ..ReferenceChanges::default() };
+    for it in collection.definition.fields.iter().filter(|it| target_id(it).is_some()) {
+        let key = field::key(it);
+        if is_multi(it) {
+            // A caller who sends nothing for a field needs no right to what it leads to: that is asked later.
+            let access = if saves { link_access(context, collection, key).await.ok() } else { None };
+            changes.multis.push(MultiField { key: key.to_owned(), quoted: quoted(key), access });
+        } else {
+            changes.singles.insert(quoted(key));
         }
-        Ok(saving)
     }
-
-    /// The same for an import, whose values may lead to what is still to come.
-    pub(crate) async fn importing(&self, site: &Site, caller: &Caller, collection: &Arc<Collection>) -> Result<Saving> {
-        Ok(Saving { patience: Patience::Waits, ..self.saving(site, caller, collection, true).await? })
-    }
-
-    /// The same for values of an import that waited, and wait no longer.
-    pub(crate) async fn trying(&self, site: &Site, caller: &Caller, collection: &Arc<Collection>) -> Result<Saving> {
-        Ok(Saving { patience: Patience::Over, ..self.saving(site, caller, collection, true).await? })
-    }
-
-    /// The same for a request that says whether it saves references.
-    ///
-    /// # Errors
-    /// WDE0018 when it says so wrongly.
-    pub(crate) async fn saving_for(
-        &self,
-        site: &Site,
-        caller: &Caller,
-        collection: &Arc<Collection>,
-        request: &Request<'_>,
-    ) -> Result<Saving> {
-        self.saving(site, caller, collection, request.saves_references()?).await
-    }
+    Ok(changes)
 }
 
-impl Content {
-    /// Takes the references of the one item of a call out of it, and answers whether the call wants to be
-    /// shown what the item refers to.
-    ///
-    /// # Errors
-    /// As for [`Saving::take`], and WDE0018 when the request doesn't say clearly what it wants.
-    pub(crate) async fn take_references(
-        &self,
-        site: &Site,
-        target: &mut Target,
-        request: &Request<'_>,
-        item: &mut CanonicalItem,
-    ) -> Result<bool> {
-        let mut saving = self.saving_for(site, &target.caller, &target.collection, request).await?;
-        saving.take(0, item)?;
-        target.saving = Arc::new(saving);
-        request.includes_references()
-    }
-
-    /// A written item, with what it refers to if that is to be shown.
-    ///
-    /// # Errors
-    /// WDE0109 when that is too large.
-    pub(crate) async fn shown(
-        &self,
-        site: &Site,
-        caller: &Caller,
-        collection: Arc<Collection>,
-        doc: String,
-        with_references: bool,
-    ) -> Result<Item> {
-        if !with_references {
-            return Ok(Item::new(&collection, doc));
-        }
-        let includes = self.include_all(site, caller, &collection).await?;
-        let mut room = Room::new(self.limits().page_bytes);
-        let filled = site.read(Lane::Scan, move |tx| boxed!(includes.fill(tx, vec![doc], &mut room).await)).await?;
-        Ok(Item::new(&collection, filled.into_iter().next().unwrap_or_default()))
-    }
+/// The same for an import.
+pub(crate) async fn of_import(
+    context: RequestContext<'_>,
+    collection: &Collection,
+    policy: ResolutionPolicy,
+) -> Result<ReferenceChanges> {
+    Ok(ReferenceChanges { policy, ..of_collection(context, collection, true).await? })
 }
 
-impl Saving {
+/// The same for a request that says whether it saves references.
+///
+/// # Errors
+/// WDE0018 when it says so wrongly.
+pub(crate) async fn of_request(
+    context: RequestContext<'_>,
+    collection: &Collection,
+    request: &Request<'_>,
+) -> Result<ReferenceChanges> {
+    of_collection(context, collection, request.saves_references()?).await
+}
+
+impl ReferenceChanges {
     /// Whether there is nothing to link.
     pub(crate) fn is_empty(&self) -> bool {
         self.changes.is_empty()
@@ -208,7 +159,7 @@ impl Saving {
         self.links
     }
 
-    /// What an item of an import, or one that [`Saving::add_value`] was told of, refers to: the number of the
+    /// What an item of an import, or one that [`ReferenceChanges::add_value`] was told of, refers to: the number of the
     /// field, its key and the ids.
     pub(crate) fn values(&self, index: usize) -> impl Iterator<Item = (usize, &str, &[String])> {
         let first = self.changes.partition_point(|it| it.index < index);
@@ -290,7 +241,7 @@ impl Saving {
         Ok(patch)
     }
 
-    /// Leaves out what was taken from an item that stood in this place and was refused.
+    /// Leaves out what was taken from an item that stood in this position and was refused.
     fn forget(&mut self, index: usize) {
         while self.changes.last().is_some_and(|it| it.index >= index) {
             self.changes.pop();
@@ -333,7 +284,7 @@ impl Saving {
 
     fn add(&mut self, index: usize, field: usize, step: Step) -> Result<()> {
         // To an import, a collection that was deleted is one whose items aren't there.
-        if self.multis[field].linkable.is_none() && self.patience == Patience::None {
+        if self.multis[field].access.is_none() && self.policy == ResolutionPolicy::Refuse {
             let text =
                 format!("The current user does not have permissions to link items by {}.", self.multis[field].key);
             return Err(
@@ -348,8 +299,8 @@ impl Saving {
         Ok(())
     }
 
-    /// The items, by their places in the call, that refer to what isn't there or isn't the caller's to
-    /// link. `ids` are those of the items from place `first` on; they may refer to each other.
+    /// The items, by their positions in the call, that refer to what isn't there or isn't the caller's to
+    /// link. `ids` are those of the items from position `first` on; they may refer to each other.
     pub(crate) async fn refusals(
         &self,
         tx: &mut Tx<'_>,
@@ -361,23 +312,23 @@ impl Saving {
         if self.is_empty() {
             return Ok(refused);
         }
-        let places = first..first + ids.len();
+        let positions = first..first + ids.len();
         let call: HashSet<&str> = ids.iter().map(String::as_str).collect();
         for (field, multi) in self.multis.iter().enumerate() {
-            let changes = || self.changes.iter().filter(|it| it.field == field && places.contains(&it.index));
-            let (Some(linkable), true) = (&multi.linkable, changes().next().is_some()) else { continue };
-            linkable.links.check(tx).await?;
-            if self.patience != Patience::None {
+            let changes = || self.changes.iter().filter(|it| it.field == field && positions.contains(&it.index));
+            let (Some(access), true) = (&multi.access, changes().next().is_some()) else { continue };
+            access.links.check(tx).await?;
+            if self.policy != ResolutionPolicy::Refuse {
                 continue;
             }
             let wanted: HashSet<&String> = changes().flat_map(|it| it.step.wanted()).collect();
             let wanted = wanted.into_iter().cloned().collect();
-            let there = visible(tx, &linkable.far, &linkable.scope, wanted).await?;
-            let is_among_them = linkable.far.table == collection.table;
+            let there = visible(tx, &access.target, &access.target_scope, wanted).await?;
+            let is_among_them = access.target.table == collection.table;
             let is_there = |it: &str| there.contains(it) || is_among_them && call.contains(it);
             for it in changes() {
                 if let Some(id) = it.step.wanted().iter().find(|id| !is_there(id)) {
-                    refused.insert(it.index, missing(&linkable.far, id));
+                    refused.insert(it.index, fault::item_not_found(access.target.id.as_str(), id));
                 }
             }
         }
@@ -385,89 +336,88 @@ impl Saving {
     }
 
     /// Changes the links of the items that were written: `written` gives their ids by how far they stand
-    /// behind place `first` of the call. Answers what an import's values lack.
+    /// behind position `first` of the call. Answers what an import's values lead to and isn't there.
     pub(crate) async fn write<'i>(
         &self,
         tx: &mut Tx<'_>,
         first: usize,
         written: impl Fn(usize) -> Option<&'i str>,
-    ) -> Result<Vec<Lack>> {
-        if self.patience != Patience::None {
-            return self.write_patiently(tx, first, written).await;
+    ) -> Result<Vec<Unresolved>> {
+        if self.policy != ResolutionPolicy::Refuse {
+            return self.write_resolving(tx, first, written).await;
         }
-        let mut fields: BTreeMap<usize, BTreeMap<&str, Folded>> = BTreeMap::new();
+        let mut fields: BTreeMap<usize, BTreeMap<&str, NetChange>> = BTreeMap::new();
         for it in &self.changes {
             if let Some(id) = it.index.checked_sub(first).and_then(&written) {
                 fields.entry(it.field).or_default().entry(id).or_default().add(&it.step);
             }
         }
         for (field, items) in fields {
-            let Some(linkable) = &self.multis[field].linkable else { continue };
+            let Some(access) = &self.multis[field].access else { continue };
             let cleared: Vec<String> = items.iter().filter(|it| it.1.is_cleared).map(|it| (*it.0).to_owned()).collect();
-            let pairs = |ids: fn(&Folded) -> &Vec<String>| -> Vec<Pair> {
-                let of = |(id, folded): (&&str, _)| {
-                    let id = (*id).to_owned();
-                    ids(folded).iter().map(move |it| (id.clone(), it.clone())).collect::<Vec<_>>()
+            let edges = |targets: fn(&NetChange) -> &Vec<String>| -> Vec<Edge> {
+                let of = |(source, net): (&&str, _)| {
+                    let edge = |target: &String| Edge { source: (*source).to_owned(), target: target.clone() };
+                    targets(net).iter().map(edge).collect::<Vec<_>>()
                 };
                 items.iter().flat_map(of).collect()
             };
-            let (removed, added) = (pairs(|it| &it.removed), pairs(|it| &it.added));
+            let (removed, added) = (edges(|it| &it.removed), edges(|it| &it.added));
             if !cleared.is_empty() {
-                linkable.links.clear(tx, &cleared, &linkable.scope).await?;
+                access.links.clear(tx, &cleared, &access.target_scope).await?;
             }
             if !removed.is_empty() {
-                linkable.links.remove(tx, &removed, &linkable.scope).await?;
+                access.links.remove(tx, &removed, &access.target_scope).await?;
             }
-            linkable.links.insert(tx, &added).await?;
+            access.links.insert(tx, &added).await?;
         }
         Ok(Vec::new())
     }
 
     /// The same for an import, after its items were written: they may refer to each other.
-    async fn write_patiently<'i>(
+    async fn write_resolving<'i>(
         &self,
         tx: &mut Tx<'_>,
         first: usize,
         written: impl Fn(usize) -> Option<&'i str>,
-    ) -> Result<Vec<Lack>> {
-        let mut lacks = Vec::new();
+    ) -> Result<Vec<Unresolved>> {
+        let mut unresolved = Vec::new();
         for (field, multi) in self.multis.iter().enumerate() {
             let id = |it: &Change| it.index.checked_sub(first).and_then(&written);
             let changes = self.changes.iter().filter(|it| it.field == field);
             let changes: Vec<_> = changes.filter_map(|it| Some((it, id(it)?))).collect();
             let wanted: HashSet<&String> = changes.iter().flat_map(|it| it.0.step.wanted()).collect();
-            let there = match &multi.linkable {
+            let there = match &multi.access {
                 Some(it) if !wanted.is_empty() => {
-                    visible(tx, &it.far, &it.scope, wanted.into_iter().cloned().collect()).await?
+                    visible(tx, &it.target, &it.target_scope, wanted.into_iter().cloned().collect()).await?
                 }
                 _ => HashSet::new(),
             };
             // An item may have stood in the file twice: its last value counts.
-            let (mut lists, mut places) = (Vec::<(&str, Vec<String>)>::new(), HashMap::<&str, usize>::new());
-            for (change, id) in changes {
-                let (ids, lacking): (Vec<_>, Vec<_>) =
+            let (mut lists, mut list_of) = (Vec::<TargetList<'_>>::new(), HashMap::<&str, usize>::new());
+            for (change, source) in changes {
+                let (targets, missing): (Vec<_>, Vec<_>) =
                     change.step.wanted().iter().cloned().partition(|it| there.contains(it));
-                let is_to_wait = !lacking.is_empty() && self.patience == Patience::Waits;
-                if !lacking.is_empty() {
-                    lacks.push(Lack { index: change.index, field, ids: lacking });
+                let is_deferred = !missing.is_empty() && self.policy == ResolutionPolicy::Defer;
+                if !missing.is_empty() {
+                    unresolved.push(Unresolved { index: change.index, field, ids: missing });
                 }
-                if is_to_wait {
+                if is_deferred {
                     continue;
                 }
-                match places.get(id) {
-                    Some(place) => lists[*place].1 = ids,
+                match list_of.get(source) {
+                    Some(n) => lists[*n].targets = targets,
                     None => {
-                        places.insert(id, lists.len());
-                        lists.push((id, ids));
+                        list_of.insert(source, lists.len());
+                        lists.push(TargetList { source, targets });
                     }
                 }
             }
-            if let (Some(it), false) = (&multi.linkable, lists.is_empty()) {
-                let lists: Vec<_> = lists.iter().map(|(id, ids)| (*id, ids.as_slice())).collect();
-                it.links.put(tx, &lists, &it.scope).await?;
+            if let (Some(it), false) = (&multi.access, lists.is_empty()) {
+                it.links.put(tx, &lists, &it.target_scope).await?;
             }
         }
-        Ok(lacks)
+        Ok(unresolved)
     }
 }
 
@@ -482,7 +432,7 @@ impl Step {
     }
 }
 
-impl Folded {
+impl NetChange {
     fn add(&mut self, step: &Step) {
         match step {
             Step::Replace(ids) => *self = Self { is_cleared: true, removed: Vec::new(), added: ids.clone() },

@@ -1,61 +1,60 @@
 //! What a unique index allows once: breaches are found before they are written, so that of many items
-//! only the guilty ones fail (WDE0123).
+//! only those that breach it fail (WDE0123).
 //!
 //! Inserts leave it to the engine, which skips a row that breaches any unique index; here it is only told
 //! which. Changes are looked over first, in their transaction: on PostgreSQL it is run again when another
 //! one came between, on SQLite none can.
 
 use crate::{
-    Collection,
-    item::write::{self, Target},
+    collection::{Collection, statements::Row},
+    fault,
     schema::index::{Index, Status},
 };
 use serde_json::Value as Json;
 use std::collections::{HashMap, HashSet};
-use stoa_kernel::{Code, Fault, Result};
+use stoa_kernel::{Fault, Result};
 use stoa_query::plan::Field;
-use stoa_sql::{Dialect, Place, Value, params};
+use stoa_sql::{Dialect, Place, params};
 use stoa_store::{Error, Tx};
 
 /// Why each row was not inserted, if it wasn't: its id is there, or a value that must be unique.
 pub(crate) async fn refusals(
     tx: &mut Tx<'_>,
-    target: &Target,
-    rows: &[Vec<Value>],
+    collection: &Collection,
+    rows: &[&Row],
     is_new: Vec<bool>,
 ) -> Result<Vec<Result<()>>> {
-    let collection = &target.collection;
     let refused: Vec<String> =
-        rows.iter().zip(&is_new).filter(|(_, it)| !**it).map(|(row, _)| write::id(row).to_owned()).collect();
+        rows.iter().zip(&is_new).filter(|(_, it)| !**it).map(|(row, _)| row.id().to_owned()).collect();
     let mut there = HashSet::new();
     if !refused.is_empty() {
-        let texts = &collection.texts;
-        there.extend(tx.rows(&texts.some_briefly, &params![refused], |row| row.get::<String>(0)).await?);
+        let sql = &collection.statements.some_without_documents;
+        there.extend(tx.rows(sql, &params![refused], |row| row.get::<String>(0)).await?);
     }
-    let answer = |(row, is_new): (&Vec<Value>, bool)| match write::id(row) {
+    let answer = |(row, is_new): (&&Row, bool)| match row.id() {
         _ if is_new => Ok(()),
-        id if there.contains(id) => Err(write::exists(collection, id)),
+        id if there.contains(id) => Err(fault::item_exists(collection.id.as_str(), id)),
         id => Err(conflict(collection, id, active(collection).next())),
     };
     Ok(rows.iter().zip(is_new).map(answer).collect())
 }
 
 /// Of rows that are to be written in this order, and whose ids differ, those that breach a unique index.
-pub(crate) async fn breaches(tx: &mut Tx<'_>, target: &Target, rows: &[Vec<Value>]) -> Result<HashMap<usize, Fault>> {
+pub(crate) async fn breaches(tx: &mut Tx<'_>, collection: &Collection, rows: &[&Row]) -> Result<HashMap<usize, Fault>> {
     let mut found = HashMap::new();
-    for index in active(&target.collection) {
+    for index in active(collection) {
         let keys: Vec<Option<String>> = rows.iter().map(|it| key(index, it)).collect();
-        let mut holders = holders(tx, target, index, &keys).await?;
+        let mut holders = holders(tx, collection, index, &keys).await?;
         // By item as well: to look through all holders for each row would take the square of their number.
         let mut held: HashMap<String, String> = holders.iter().map(|(key, id)| (id.clone(), key.clone())).collect();
         for (n, row) in rows.iter().enumerate() {
             if found.contains_key(&n) {
                 continue;
             }
-            let id = write::id(row);
+            let id = row.id();
             match keys.get(n).and_then(Option::as_ref) {
                 Some(key) if holders.get(key).is_some_and(|it| it != id) => {
-                    found.insert(n, conflict(&target.collection, id, Some(index)));
+                    found.insert(n, conflict(collection, id, Some(index)));
                 }
                 key => {
                     // What it had before is free for those that come after it.
@@ -80,11 +79,11 @@ pub(crate) fn guards(collection: &Collection) -> bool {
 
 /// What becomes of a call when the engine refused a row after all: another transaction came between, or
 /// the index is so new that it wasn't known of.
-pub(crate) fn refused(tx: &mut Tx<'_>, collection: &Collection, rows: &[Vec<Value>], error: Error) -> Fault {
+pub(crate) fn refused(tx: &mut Tx<'_>, collection: &Collection, rows: &[&Row], error: Error) -> Fault {
     match error {
         Error::Unique(text) if guards(collection) => tx.again(&text),
-        // Of several rows nobody knows which; they are tried one by one.
-        Error::Unique(_) => conflict(collection, rows.first().map_or("", |it| write::id(it)), None),
+        // Of several rows it isn't known which; they are tried one by one.
+        Error::Unique(_) => conflict(collection, rows.first().map_or("", |it| it.id()), None),
         error => error.into(),
     }
 }
@@ -92,12 +91,12 @@ pub(crate) fn refused(tx: &mut Tx<'_>, collection: &Collection, rows: &[Vec<Valu
 /// Which items have these values now.
 async fn holders(
     tx: &mut Tx<'_>,
-    target: &Target,
+    collection: &Collection,
     index: &Index,
     keys: &[Option<String>],
 ) -> Result<HashMap<String, String>> {
     let keys: Vec<String> = keys.iter().flatten().cloned().collect();
-    let (dialect, table) = (tx.dialect(), &target.collection.texts.name);
+    let (dialect, table) = (tx.dialect(), &collection.statements.name);
     let key = expression(dialect, index);
     let sql = format!("select {key}, id from {table} where {}", dialect.any_of(&key, "$1"));
     let rows = tx.rows(&sql, &params![keys], |row| Ok((row.get(0)?, row.get(1)?))).await?;
@@ -110,8 +109,8 @@ fn expression(dialect: &dyn Dialect, index: &Index) -> String {
 }
 
 /// The same of a row that is to be written; nothing for a missing value.
-fn key(index: &Index, row: &[Value]) -> Option<String> {
-    let document: Json = serde_json::from_str(write::doc(row)).ok()?;
+fn key(index: &Index, row: &Row) -> Option<String> {
+    let document: Json = serde_json::from_str(row.doc()).ok()?;
     let value = names(index).iter().try_fold(&document, |it, name| it.as_object()?.get(name))?;
     stoa_sql::key::unique(Some(&value.to_string()), index.definition.case_insensitive)
 }
@@ -134,7 +133,5 @@ fn conflict(collection: &Collection, id: &str, index: Option<&Index>) -> Fault {
         Some(it) => format!("The index {} allows each value of {} once.", it.name, names(it).join(".")),
         None => "A unique index allows each value once.".to_owned(),
     };
-    let text = format!("Another item of collection {} has the same unique value. {details}", collection.id);
-    let fault = Fault::because(Code::UniqueConflict, text).with("collectionName", collection.id.as_str());
-    fault.with("itemId", id).with("details", details)
+    fault::value_not_unique(collection.id.as_str(), id, details)
 }

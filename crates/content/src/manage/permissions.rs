@@ -1,73 +1,43 @@
-//! Permissions of a collection (protocol/content.md 8): its levels, and special permissions of single
-//! people that add to them.
+//! Permissions of a collection changed and shown (protocol/content.md 8): its levels, and special permissions
+//! of single principals that add to them.
 //!
 //! The levels live in the definition, so both models and the collection object are one truth. Special
-//! permissions are rows of their own, read with the definition and cached as long; [`crate::schema::level`] is
-//! given what the caller is granted by them.
+//! permissions are rows of their own ([`crate::schema::special`]).
 
 use crate::{
-    Collection, Content, Grants, Level, Limits, Operation,
-    collection::{live, missing},
+    Content,
+    collection::{Collection, access, load_existing, stored::live, view::allowed},
+    fault::{self, invalid},
+    limits::Limits,
+    manage::collections::{Revised, change_definition},
     schema::{
-        definition::{self, Definition, LEVELS},
-        level,
+        definition::Definition,
+        level::{self, DRAFT_LEVELS, LEVELS, Level},
+        plugin::is_drafts,
+        special::{Principal, PrincipalGrant, Rights},
     },
-    wire::shape::{Shape, check, unfit},
+    wire::validator::{Validator, check},
 };
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
-use std::{collections::HashMap, sync::Arc};
-use stoa_kernel::{Caller, Code, Fault, Result, Role, SiteId};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use stoa_kernel::{Caller, Code, Fault, Result, SiteId};
 use stoa_sql::params;
-use stoa_store::{Row, Site, Tx, boxed};
+use stoa_store::{Site, Tx, boxed};
 
 /// Special permissions of one collection.
 const MOST: i64 = 1000;
 
-/// The special permissions of one collection.
-#[derive(Default)]
-pub(crate) struct Specials {
-    list: Vec<Special>,
-    by_subject: HashMap<Subject, Grants>,
-}
+static PERMISSIONS: Validator = Validator::Object(&[("draftItemsPluginPermissions", DRAFT_LEVELS)]);
 
-/// What somebody is granted beside what their level gives.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Special {
-    id: String,
-    subject: Subject,
-    granted: Granted,
-}
-
-/// Who is granted it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Subject {
-    /// A member, or a person who works on the site.
-    User(String),
-    /// Everyone who holds a role: `OWNER` or `EDITOR`. Other names are kept, and nobody holds them.
-    Policy(String),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct Granted {
-    items: Grants,
-    manage_drafts: bool,
-    manage_publish_status: bool,
-}
-
-static PERMISSIONS: Shape = Shape::Object(&[("draftItemsPluginPermissions", DRAFT_LEVELS)]);
-pub(crate) const DRAFT_LEVELS: Shape =
-    Shape::Object(&[("manageDrafts", definition::LEVEL), ("managePublishStatus", definition::LEVEL)]);
-
-const ACCESS: Shape = Shape::OneOf(&["UNSPECIFIED", "ALLOWED"]);
-static SPECIAL: Shape = Shape::Object(&[
-    ("userId", Shape::Text(1, 64)),
-    ("policyId", Shape::Text(1, 64)),
+const ACCESS: Validator = Validator::OneOf(&["UNSPECIFIED", "ALLOWED"]);
+static SPECIAL: Validator = Validator::Object(&[
+    ("userId", Validator::Text(1, 64)),
+    ("policyId", Validator::Text(1, 64)),
     ("itemRead", ACCESS),
     ("itemInsert", ACCESS),
     ("itemUpdate", ACCESS),
     ("itemRemove", ACCESS),
-    ("draftItemsPluginPermissions", Shape::Object(&[("manageDrafts", ACCESS), ("managePublishStatus", ACCESS)])),
+    ("draftItemsPluginPermissions", Validator::Object(&[("manageDrafts", ACCESS), ("managePublishStatus", ACCESS)])),
 ]);
 
 impl Content {
@@ -76,8 +46,8 @@ impl Content {
     /// # Errors
     /// WDE0027 without the right to manage collections, WDE0025.
     pub async fn permissions_get(&self, site: &Site, caller: &Caller, id: &str) -> Result<Value> {
-        level::may_manage(caller)?;
-        Ok(view(&*self.collection_known(site, id).await?))
+        access::may_manage(caller)?;
+        Ok(view(&*load_existing(self, site, id).await?))
     }
 
     /// Changes the levels that the object has; special permissions in it are not looked at.
@@ -85,12 +55,12 @@ impl Content {
     /// # Errors
     /// WDE0027 without the right to manage collections, or to set or take PRIVILEGED; WDE0025; WDE0075.
     pub async fn permissions_update(&self, site: &Arc<Site>, caller: &Caller, object: &Value) -> Result<Value> {
-        level::may_manage(caller)?;
+        access::may_manage(caller)?;
         let id = text(object, "id", "dataPermissions")?;
         check(object, &LEVELS, "dataPermissions", self.limits())?;
         check(object, &PERMISSIONS, "dataPermissions", self.limits())?;
         let sent = object.clone();
-        let change = move |before: &Definition| {
+        let make = move |before: &Definition, _: &Limits| {
             let mut after = before.clone();
             let level = |name: &str, old: Level| sent.get(name).and_then(Value::as_str).map_or(Some(old), Level::parse);
             let old = before.levels;
@@ -100,7 +70,7 @@ impl Content {
             after.levels.item_remove = level("itemRemove", old.item_remove).unwrap_or(old.item_remove);
             if let Some(drafts) = sent.get("draftItemsPluginPermissions").and_then(Value::as_object) {
                 let plugin = after.plugins.iter_mut().find(|it| is_drafts(it)).ok_or_else(|| {
-                    unfit("dataPermissions.draftItemsPluginPermissions", "needs the plugin DRAFT_ITEMS")
+                    invalid("dataPermissions.draftItemsPluginPermissions", "needs the plugin DRAFT_ITEMS")
                 })?;
                 let options = plugin.entry("draftItemsOptions").or_insert_with(|| json!({}));
                 if options.get("draftPermissions").is_none_or(|it| !it.is_object()) {
@@ -110,7 +80,8 @@ impl Content {
             }
             Ok(after)
         };
-        let collection = self.change_definition(site, caller, id.to_owned(), None, change).await?;
+        let collection =
+            change_definition(self, site, caller, Revised { id: id.to_owned(), revision: None, make }).await?;
         Ok(view(&collection))
     }
 
@@ -119,10 +90,10 @@ impl Content {
     /// # Errors
     /// WDE0025.
     pub async fn permissions_mine(&self, site: &Site, caller: &Caller, id: &str) -> Result<Value> {
-        let collection = self.collection_known(site, id).await?;
-        let mut mine = definition::allowed(&collection.access(caller), caller);
+        let collection = load_existing(self, site, id).await?;
+        let mut mine = allowed(&collection.access(caller), caller);
         if let Some(levels) = collection.definition.draft_levels() {
-            let granted = collection.specials.of(caller);
+            let granted = collection.grants.of(caller);
             let may = |level: Level, granted: bool| granted || level::holds(caller, level);
             mine["draftItemsPluginPermissions"] = json!({
                 "manageDrafts": may(levels.0, granted.clone().any(|it| it.manage_drafts)),
@@ -138,21 +109,19 @@ impl Content {
     /// WDE0027 without the right to manage collections, or for what asks PRIVILEGED when the caller is not;
     /// WDE0025; ALREADY_EXISTS when they have special permissions; WDE0075.
     pub async fn special_add(&self, site: &Arc<Site>, caller: &Caller, id: &str, object: &Value) -> Result<Value> {
-        level::may_manage(caller)?;
-        let (subject, granted) = parse(object, self.limits())?;
-        let subject = subject.ok_or_else(|| unfit("specialPermissions", "must have userId or policyId"))?;
+        access::may_manage(caller)?;
+        let (principal, rights) = parse(object, self.limits())?;
+        let principal = principal.ok_or_else(|| invalid("specialPermissions", "must have userId or policyId"))?;
         if id.is_empty() || id.contains('\0') {
-            return Err(missing(id));
+            return Err(fault::collection_not_found(id));
         }
-        let special = Special { id: self.world().uuid(), subject, granted };
-        let (place, asker, name, now, new) =
-            (site.clone(), caller.clone(), id.to_owned(), self.world().now(), special.clone());
-        site.write(move |tx| {
-            let (site, caller, id, new) = (place.clone(), asker.clone(), name.clone(), new.clone());
+        let grant = PrincipalGrant { id: self.state.world.uuid(), principal, rights };
+        let (input, now) = ((site.id.clone(), caller.clone(), id.to_owned(), grant.clone()), self.state.world.now());
+        let added = site.write_with(input, move |tx, (site, caller, id, grant)| {
             boxed!({
-                let stored = live(tx, &site.id, &id).await?.ok_or_else(|| missing(&id))?;
-                may_give(&caller, &stored.definition, &new.granted)?;
-                if stored.specials.list.len() as i64 >= MOST {
+                let stored = live(tx, site, id).await?.ok_or_else(|| fault::collection_not_found(id))?;
+                access::may_grant(caller, &stored.definition, &grant.rights)?;
+                if stored.grants.list.len() as i64 >= MOST {
                     let text = format!("A collection has at most {MOST} special permissions.");
                     return Err(Fault::because(Code::RequestInvalid, text));
                 }
@@ -160,22 +129,22 @@ impl Content {
                     let text = "There are special permissions for this user or policy; update them instead.";
                     Fault::because(Code::AlreadyExists, text)
                 };
-                if stored.specials.by_subject.contains_key(&new.subject) {
+                if stored.grants.by_principal.contains_key(&grant.principal) {
                     return Err(taken());
                 }
-                let (kind, subject) = new.subject.parts();
+                let (kind, subject) = grant.principal.parts();
                 let sql = "insert into stoa.special_permission (site, id, collection, kind, subject, granted, created) \
                            values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing";
-                let row = params![&site.id, new.id, stored.number, kind, subject, print(&new.granted)?, now];
+                let row = params![site, &grant.id, stored.number, kind, subject, grant.rights.print()?, now];
                 match tx.execute(sql, &row).await? {
                     0 => Err(taken()),
                     _ => Ok(()),
                 }
             })
-        })
-        .await?;
-        self.cache().forget(&site.id, id);
-        Ok(special.view())
+        });
+        added.await?;
+        self.state.schema_cache.forget(&site.id, id);
+        Ok(grant.view())
     }
 
     /// Changes the rights that the object has; whose they are stays as it is.
@@ -183,16 +152,16 @@ impl Content {
     /// # Errors
     /// As for adding, and NOT_FOUND.
     pub async fn special_update(&self, site: &Arc<Site>, caller: &Caller, id: &str, object: &Value) -> Result<Value> {
-        level::may_manage(caller)?;
+        access::may_manage(caller)?;
         let (sent, _) = parse(object, self.limits())?;
         let object = object.clone();
-        self.special_change(site, caller, id, move |old| {
-            if sent.as_ref().is_some_and(|it| *it != old.subject) {
-                return Err(unfit("specialPermissions", "must keep its userId or policyId"));
+        let make = move |old: &PrincipalGrant| {
+            if sent.as_ref().is_some_and(|it| *it != old.principal) {
+                return Err(invalid("specialPermissions", "must keep its userId or policyId"));
             }
-            Ok(Some(Special { granted: old.granted.with(&object), ..old.clone() }))
-        })
-        .await
+            Ok(Some(PrincipalGrant { rights: old.rights.with(&object), ..old.clone() }))
+        };
+        change_grant(self, site, caller, GrantChange { id: id.to_owned(), make }).await
     }
 
     /// Takes special permissions away: what the levels say counts again.
@@ -200,176 +169,57 @@ impl Content {
     /// # Errors
     /// As for adding, and NOT_FOUND.
     pub async fn special_remove(&self, site: &Arc<Site>, caller: &Caller, id: &str) -> Result<()> {
-        level::may_manage(caller)?;
-        self.special_change(site, caller, id, |_| Ok(None)).await.map(|_| ())
-    }
-
-    /// Puts what `make` makes of special permissions in their place, or nothing.
-    async fn special_change(
-        &self,
-        site: &Arc<Site>,
-        caller: &Caller,
-        id: &str,
-        make: impl Fn(&Special) -> Result<Option<Special>> + Send + Sync + 'static,
-    ) -> Result<Value> {
-        if id.contains('\0') {
-            return Err(unknown());
-        }
-        let (make, place, asker, key) = (Arc::new(make), site.clone(), caller.clone(), id.to_owned());
-        let (collection, special) = site
-            .write(move |tx| {
-                let (make, site, caller, key) = (make.clone(), place.clone(), asker.clone(), key.clone());
-                boxed!({
-                    let sql = "select c.id from stoa.special_permission s join stoa.collection c \
-                               on c.site = s.site and c.number = s.collection \
-                               where s.site = $1 and s.id = $2 and c.deleted is null";
-                    let row = tx.row(sql, &params![&site.id, &key], |row| row.get::<String>(0)).await?;
-                    let collection = row.ok_or_else(unknown)?;
-                    let stored = live(tx, &site.id, &collection).await?.ok_or_else(unknown)?;
-                    let old = stored.specials.list.iter().find(|it| it.id == key).ok_or_else(unknown)?;
-                    may_give(&caller, &stored.definition, &old.granted)?;
-                    let new = make(old)?;
-                    match &new {
-                        None => {
-                            let sql = "delete from stoa.special_permission where site = $1 and id = $2";
-                            tx.send(sql, params![&site.id, &key]).await?;
-                        }
-                        Some(new) => {
-                            may_give(&caller, &stored.definition, &new.granted)?;
-                            let sql = "update stoa.special_permission set granted = $1 where site = $2 and id = $3";
-                            tx.send(sql, params![print(&new.granted)?, &site.id, &key]).await?;
-                        }
-                    }
-                    Ok((collection, new))
-                })
-            })
-            .await?;
-        self.cache().forget(&site.id, &collection);
-        Ok(special.map_or(Value::Null, |it| it.view()))
+        access::may_manage(caller)?;
+        let change = GrantChange { id: id.to_owned(), make: |_: &PrincipalGrant| Ok(None) };
+        change_grant(self, site, caller, change).await.map(|_| ())
     }
 }
 
-/// The special permissions of the collections of a site: of all, or of one.
-pub(crate) async fn specials(
-    tx: &mut Tx<'_>,
-    site: &SiteId,
-    collection: Option<i64>,
-) -> Result<HashMap<i64, Specials>, stoa_store::Error> {
-    let read = |row: &Row<'_>| {
-        let subject = match row.text(2)? {
-            "USER" => Subject::User(row.get(3)?),
-            _ => Subject::Policy(row.get(3)?),
-        };
-        let granted = serde_json::from_str(row.text(4)?)
-            .map_err(|it| stoa_store::Error::Other(format!("special permissions: {it}")))?;
-        Ok((row.get::<i64>(0)?, Special { id: row.get(1)?, subject, granted }))
-    };
-    const SQL: &str = "select collection, id, kind, subject, granted from stoa.special_permission where site = $1";
-    let rows = match collection {
-        None => tx.rows(&format!("{SQL} order by created, id"), &params![site], read).await?,
-        Some(number) => {
-            tx.rows(&format!("{SQL} and collection = $2 order by created, id"), &params![site, number], read).await?
-        }
-    };
-    let mut found: HashMap<i64, Specials> = HashMap::new();
-    for (number, special) in rows {
-        found.entry(number).or_default().add(special);
-    }
-    Ok(found)
+/// A change of a principal's special permissions.
+struct GrantChange<F> {
+    id: String,
+    /// What they become, or nothing.
+    make: F,
 }
 
-impl Specials {
-    fn add(&mut self, special: Special) {
-        let grants = self.by_subject.entry(special.subject.clone()).or_default();
-        *grants = grants.or(special.granted.items);
-        self.list.push(special);
+async fn change_grant<F>(content: &Content, site: &Arc<Site>, caller: &Caller, change: GrantChange<F>) -> Result<Value>
+where
+    F: Fn(&PrincipalGrant) -> Result<Option<PrincipalGrant>> + Send + Sync + 'static,
+{
+    if change.id.contains('\0') {
+        return Err(grant_not_found());
     }
-
-    /// What the caller is granted.
-    pub(crate) fn grants(&self, caller: &Caller) -> Grants {
-        if self.list.is_empty() {
-            return Grants::default();
-        }
-        let of = |it: Subject| self.by_subject.get(&it).copied().unwrap_or_default();
-        subjects(caller).map(of).fold(Grants::default(), Grants::or)
-    }
-
-    /// All that names the caller.
-    fn of(&self, caller: &Caller) -> impl Iterator<Item = Granted> + Clone {
-        let mine: Vec<_> = subjects(caller).collect();
-        self.list.iter().filter(move |it| mine.contains(&it.subject)).map(|it| it.granted)
-    }
+    let input = (site.id.clone(), caller.clone(), change);
+    let changed = site.write_with(input, |tx, (site, caller, change)| boxed!(change.run(tx, site, caller).await));
+    let (collection, grant) = changed.await?;
+    content.state.schema_cache.forget(&site.id, &collection);
+    Ok(grant.map_or(Value::Null, |it| it.view()))
 }
 
-/// The subjects that a caller is. A visitor is nobody in particular, and an app has all rights anyway.
-fn subjects(caller: &Caller) -> impl Iterator<Item = Subject> + use<> {
-    let subjects = match caller {
-        Caller::Member { id, .. } => [Some(Subject::User(id.to_string())), None],
-        Caller::User { id, role, .. } => {
-            let policy = match role {
-                Role::Owner => "OWNER",
-                Role::Editor => "EDITOR",
-            };
-            [Some(Subject::User(id.to_string())), Some(Subject::Policy(policy.to_owned()))]
-        }
-        Caller::Visitor { .. } | Caller::App { .. } => [None, None],
-    };
-    subjects.into_iter().flatten()
-}
-
-impl Special {
-    fn view(&self) -> Value {
-        let access = |it: bool| if it { "ALLOWED" } else { "UNSPECIFIED" };
-        let (items, granted) = (&self.granted.items, &self.granted);
-        let mut view = json!({
-            "id": self.id,
-            "itemRead": access(items.item_read), "itemInsert": access(items.item_insert),
-            "itemUpdate": access(items.item_update), "itemRemove": access(items.item_remove),
-            "draftItemsPluginPermissions": {
-                "manageDrafts": access(granted.manage_drafts),
-                "managePublishStatus": access(granted.manage_publish_status),
-            },
-        });
-        match &self.subject {
-            Subject::User(it) => view["userId"] = json!(it),
-            Subject::Policy(it) => view["policyId"] = json!(it),
-        }
-        view
-    }
-}
-
-impl Subject {
-    /// As a row has it.
-    fn parts(&self) -> (&'static str, &str) {
-        match self {
-            Self::User(it) => ("USER", it),
-            Self::Policy(it) => ("POLICY", it),
-        }
-    }
-}
-
-impl Granted {
-    const NOTHING: Self = Self {
-        items: Grants { item_read: false, item_insert: false, item_update: false, item_remove: false },
-        manage_drafts: false,
-        manage_publish_status: false,
-    };
-
-    /// This with the members that the object has.
-    fn with(mut self, object: &Value) -> Self {
-        let drafts = object.get("draftItemsPluginPermissions");
-        let set = |place: &mut bool, sent: Option<&Value>| {
-            if let Some(it) = sent.and_then(Value::as_str) {
-                *place = it == "ALLOWED";
+impl<F: Fn(&PrincipalGrant) -> Result<Option<PrincipalGrant>>> GrantChange<F> {
+    /// Answers the id of the collection as well.
+    async fn run(&self, tx: &mut Tx<'_>, site: &SiteId, caller: &Caller) -> Result<(String, Option<PrincipalGrant>)> {
+        let sql = "select c.id from stoa.special_permission s join stoa.collection c \
+                   on c.site = s.site and c.number = s.collection \
+                   where s.site = $1 and s.id = $2 and c.deleted is null";
+        let row = tx.row(sql, &params![site, &self.id], |row| row.get::<String>(0)).await?;
+        let collection = row.ok_or_else(grant_not_found)?;
+        let stored = live(tx, site, &collection).await?.ok_or_else(grant_not_found)?;
+        let old = stored.grants.list.iter().find(|it| it.id == self.id).ok_or_else(grant_not_found)?;
+        access::may_grant(caller, &stored.definition, &old.rights)?;
+        let new = (self.make)(old)?;
+        match &new {
+            None => {
+                let sql = "delete from stoa.special_permission where site = $1 and id = $2";
+                tx.send(sql, params![site, &self.id]).await?;
             }
-        };
-        set(&mut self.items.item_read, object.get("itemRead"));
-        set(&mut self.items.item_insert, object.get("itemInsert"));
-        set(&mut self.items.item_update, object.get("itemUpdate"));
-        set(&mut self.items.item_remove, object.get("itemRemove"));
-        set(&mut self.manage_drafts, drafts.and_then(|it| it.get("manageDrafts")));
-        set(&mut self.manage_publish_status, drafts.and_then(|it| it.get("managePublishStatus")));
-        self
+            Some(new) => {
+                access::may_grant(caller, &stored.definition, &new.rights)?;
+                let sql = "update stoa.special_permission set granted = $1 where site = $2 and id = $3";
+                tx.send(sql, params![new.rights.print()?, site, &self.id]).await?;
+            }
+        }
+        Ok((collection, new))
     }
 }
 
@@ -377,7 +227,7 @@ impl Granted {
 fn view(collection: &Collection) -> Value {
     let mut view = json!(collection.levels());
     view["id"] = json!(collection.id);
-    view["specialPermissions"] = collection.specials.list.iter().map(Special::view).collect();
+    view["specialPermissions"] = collection.grants.list.iter().map(PrincipalGrant::view).collect();
     if let Some((manage_drafts, manage_status)) = collection.definition.draft_levels() {
         view["draftItemsPluginPermissions"] =
             json!({ "manageDrafts": manage_drafts, "managePublishStatus": manage_status });
@@ -386,58 +236,21 @@ fn view(collection: &Collection) -> Value {
 }
 
 /// Reads `specialPermissions`: whose they are, if that is said, and what they give.
-fn parse(object: &Value, limits: &Limits) -> Result<(Option<Subject>, Granted)> {
+fn parse(object: &Value, limits: &Limits) -> Result<(Option<Principal>, Rights)> {
     check(object, &SPECIAL, "specialPermissions", limits)?;
     let text = |name: &str| object.get(name).and_then(Value::as_str).map(str::to_owned);
-    let subject = match (text("userId"), text("policyId")) {
-        (Some(_), Some(_)) => return Err(unfit("specialPermissions", "must have userId or policyId, not both")),
-        (user, policy) => user.map(Subject::User).or(policy.map(Subject::Policy)),
+    let principal = match (text("userId"), text("policyId")) {
+        (Some(_), Some(_)) => return Err(invalid("specialPermissions", "must have userId or policyId, not both")),
+        (user, policy) => user.map(Principal::User).or(policy.map(Principal::Policy)),
     };
-    Ok((subject, Granted::NOTHING.with(object)))
-}
-
-/// Nobody gives or takes more than they have: what the levels keep for PRIVILEGED only the privileged.
-fn may_give(caller: &Caller, definition: &Definition, granted: &Granted) -> Result<()> {
-    let drafts = definition.draft_levels().is_some_and(|(drafts, status)| {
-        granted.manage_drafts && drafts == Level::Privileged
-            || granted.manage_publish_status && status == Level::Privileged
-    });
-    let of = |it: &Operation| granted.items.of(*it) && definition.levels.of(*it) == Level::Privileged;
-    match !caller.is_privileged() && (drafts || Operation::ALL.iter().any(of)) {
-        true => Err(Fault::because(
-            Code::PermissionDenied,
-            "The current user does not have permissions to give or take what the level PRIVILEGED holds.",
-        )),
-        false => Ok(()),
-    }
-}
-
-fn is_drafts(plugin: &Map<String, Value>) -> bool {
-    plugin.get("type").and_then(Value::as_str) == Some("DRAFT_ITEMS")
-}
-
-impl Definition {
-    /// The levels for drafts and for publishing, when the collection has drafts.
-    pub(crate) fn draft_levels(&self) -> Option<(Level, Level)> {
-        let plugin = self.plugins.iter().find(|it| is_drafts(it))?;
-        let levels = plugin.get("draftItemsOptions").and_then(|it| it.get("draftPermissions"));
-        let level = |name: &str| {
-            let given = levels.and_then(|it| it.get(name)).and_then(Value::as_str).and_then(Level::parse);
-            given.unwrap_or(Level::CmsEditor)
-        };
-        Some((level("manageDrafts"), level("managePublishStatus")))
-    }
+    Ok((principal, Rights::NOTHING.with(object)))
 }
 
 fn text<'o>(object: &'o Value, name: &str, path: &str) -> Result<&'o str> {
     let found = object.get(name).and_then(Value::as_str).filter(|it| !it.is_empty());
-    found.ok_or_else(|| unfit(&format!("{path}.{name}"), "must be a string that is not empty"))
+    found.ok_or_else(|| invalid(&format!("{path}.{name}"), "must be a string that is not empty"))
 }
 
-fn print(granted: &Granted) -> Result<String> {
-    serde_json::to_string(granted).map_err(Fault::internal)
-}
-
-fn unknown() -> Fault {
+fn grant_not_found() -> Fault {
     Fault::because(Code::NotFound, "There are no special permissions with this id.")
 }

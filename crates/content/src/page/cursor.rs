@@ -1,19 +1,19 @@
-//! Cursors: how far a walk over pages has come, and the question it began with (protocol/content.md 5).
+//! Cursors: how far cursor pagination has come, and the request it began with (protocol/content.md 5).
 //!
 //! A cursor is authenticated with a key of the site, and bound to the site, the collection's table (of
-//! which each environment has one), what it continues and the kind of caller. It holds no permission:
-//! who comes with one is asked again who they are, and the question is resolved again with today's
-//! schema. It is signed, not hidden, and holds nothing but the question and the sort keys of an item
-//! that the caller has been shown.
+//! which each environment has one), the call that it continues and the kind of caller. It holds no
+//! permission: the caller who comes with one is authenticated again, and the request is resolved again with
+//! today's schema. It is signed, not hidden, and holds nothing but the request and the keyset values of an
+//! item that the caller has been shown.
 
-use crate::{Collection, Content};
+use crate::{Content, RequestContext, collection::Collection, fault};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use quick_cache::sync::Cache;
 use ring::hmac;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value as Json};
-use std::sync::Arc;
-use stoa_kernel::{Caller, Code, Fault, Result, SiteId};
+use std::{borrow::Cow, sync::Arc};
+use stoa_kernel::{Caller, Fault, Result, SiteId};
 use stoa_query::plan::{Mark, Order, Position, Start};
 use stoa_store::{Lane, Site, boxed, setting};
 
@@ -33,32 +33,11 @@ impl Default for Keys {
     }
 }
 
-/// Makes and reads the cursors of one kind for one kind of caller.
-pub(crate) struct Sealer {
-    key: Arc<hmac::Key>,
-    /// What is signed along, without being in the cursor.
-    bound: Vec<u8>,
-}
-
-/// A walk, and how far it has come.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Walk {
-    /// The members that cursor requests leave out, as [`Kept`] has taken them.
-    #[serde(rename = "q")]
-    pub request: Map<String, Json>,
-    #[serde(rename = "b", default, skip_serializing_if = "std::ops::Not::not")]
-    is_backward: bool,
-    /// Set when the item itself is on the page as well.
-    #[serde(rename = "w", default, skip_serializing_if = "std::ops::Not::not")]
-    is_included: bool,
-    #[serde(rename = "m")]
-    marks: Vec<Json>,
-    #[serde(rename = "i")]
-    id: String,
-}
-
-/// Which members of a request live on in the cursor.
-pub(crate) struct Kept {
+/// A call that has cursors.
+pub(crate) struct CursorCall {
+    /// Its name, which its cursors are bound to.
+    pub name: &'static str,
+    /// The members of a request that live on in its cursors.
     pub outer: &'static [&'static str],
     /// Those inside `query`, where the paging is then as well.
     pub inner: &'static [&'static str],
@@ -71,85 +50,132 @@ pub struct Cursors {
     pub prev: Option<String>,
 }
 
-impl Content {
-    /// What makes and reads the cursors of `purpose` over this collection for such a caller.
-    pub(crate) async fn sealer(
-        &self,
-        site: &Site,
-        caller: &Caller,
-        collection: &Collection,
-        purpose: &str,
-    ) -> Result<Sealer> {
-        let kind = match caller {
-            Caller::Visitor { .. } => "visitor",
-            Caller::Member { .. } => "member",
-            Caller::User { .. } => "user",
-            Caller::App { .. } => "app",
-        };
-        let bound = (purpose, site.id.as_str(), collection.table.number, collection.id.as_str(), kind);
-        let bound = serde_json::to_vec(&bound).map_err(Fault::internal)?;
-        Ok(Sealer { key: self.cursor_key(site).await?, bound })
+/// The positions of a page's first and last elements; nothing of an empty page.
+pub(crate) type Ends = Option<(Position, Position)>;
+
+/// A request by cursor: how its cursors are signed, and what it continues.
+pub(crate) struct CursorPaging {
+    signer: CursorSigner,
+    state: Option<CursorState>,
+}
+
+/// Signs and reads the cursors of one call for one kind of caller.
+struct CursorSigner {
+    key: Arc<hmac::Key>,
+    /// What is signed along, without being in the cursor.
+    bound: Vec<u8>,
+}
+
+/// What a cursor holds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct CursorState {
+    /// The members that cursor requests leave out, as [`CursorCall::take`] has taken them.
+    #[serde(rename = "q")]
+    request: Map<String, Json>,
+    #[serde(rename = "b", default, skip_serializing_if = "std::ops::Not::not")]
+    is_backward: bool,
+    /// Set when the item itself is on the page as well.
+    #[serde(rename = "w", default, skip_serializing_if = "std::ops::Not::not")]
+    is_included: bool,
+    #[serde(rename = "m")]
+    keyset: Vec<Json>,
+    #[serde(rename = "i")]
+    id: String,
+}
+
+/// What a request by cursor needs, and the whole request; nothing and the request itself if it goes by offset.
+///
+/// # Errors
+/// WDE0151 for a cursor that isn't one of this call.
+pub(crate) async fn paging<'m>(
+    context: RequestContext<'_>,
+    collection: &Collection,
+    call: &CursorCall,
+    members: &'m Map<String, Json>,
+) -> Result<(Option<CursorPaging>, Cow<'m, Map<String, Json>>)> {
+    if call.paging_holder(members).and_then(|it| it.get("cursorPaging")).is_none_or(Json::is_null) {
+        return Ok((None, Cow::Borrowed(members)));
+    }
+    let signer = CursorSigner::new(context, collection, call.name).await?;
+    let state: Option<CursorState> = call.cursor(members).map(|it| signer.open(it)).transpose()?;
+    let members = match &state {
+        Some(state) => Cow::Owned(call.put(&state.request, members.clone())),
+        None => Cow::Borrowed(members),
+    };
+    Ok((Some(CursorPaging { signer, state }), members))
+}
+
+impl CursorPaging {
+    /// Where the page begins; nothing when the paging begins with it.
+    pub(crate) fn start(&self, order: Option<&Order>) -> Result<Option<Start>> {
+        self.state.as_ref().map(|it| it.start(order)).transpose()
     }
 
-    /// The site's key, made on first use and the same on all nodes.
-    async fn cursor_key(&self, site: &Site) -> Result<Arc<hmac::Key>> {
-        if let Some(it) = self.cursor_keys().0.get(&site.id) {
-            return Ok(it);
-        }
-        let id = site.id.clone();
-        let known = site.read(Lane::Point, move |tx| boxed!(Ok(setting::get(tx, &id, SETTING).await?))).await?;
-        let text = match known {
-            Some(it) => it,
-            None => {
-                let (id, fresh) = (site.id.clone(), Json::from(self.world().token::<32>()).to_string());
-                let made = site.write(move |tx| {
-                    let (id, fresh) = (id.clone(), fresh.clone());
-                    boxed!(Ok(setting::put_first(tx, &id, SETTING, fresh).await?))
-                });
-                made.await?
-            }
+    /// The cursors of a page that began there: its first and last positions, and whether more follows the way
+    /// it was read.
+    pub(crate) fn around(
+        self,
+        request: impl FnOnce() -> Map<String, Json>,
+        start: &Start,
+        ends: Ends,
+        has_more: bool,
+    ) -> Result<Cursors> {
+        let request = self.state.map_or_else(request, |it| it.request);
+        // What was there may be gone. Then the way back leads from where this page would have begun, and
+        // the item there is on it.
+        let origin = |is_included| start.position().map(|it| Position { is_included, ..it.clone() });
+        let (has_prev, has_next) = match start {
+            Start::Before(_) => (has_more, true),
+            Start::After(_) => (true, has_more),
+            Start::Offset(_) | Start::First => (false, has_more),
         };
-        let secret: String = serde_json::from_str(&text).map_err(Fault::internal)?;
-        let key = Arc::new(hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes()));
-        self.cursor_keys().0.insert(site.id.clone(), key.clone());
-        Ok(key)
+        let (first, last) = match ends {
+            Some((first, last)) => (Some(first), Some(last)),
+            None => (origin(true), origin(true)),
+        };
+        let sign = |position: Option<Position>, is_backward: bool| {
+            let Some(Position { marks, id, is_included }) = position else { return Ok(None) };
+            let keyset = marks.into_iter().map(|it| match it {
+                Mark::Key(it) => Json::from(it),
+                Mark::Time(it) => it.into(),
+            });
+            let state =
+                CursorState { request: request.clone(), is_backward, is_included, keyset: keyset.collect(), id };
+            self.signer.sign(&state).map(Some)
+        };
+        Ok(Cursors { next: sign(last.filter(|_| has_next), false)?, prev: sign(first.filter(|_| has_prev), true)? })
     }
 }
 
-impl Sealer {
-    /// A cursor that holds this.
-    pub(crate) fn seal(&self, payload: &impl Serialize) -> Result<String> {
-        let payload = serde_json::to_vec(payload).map_err(Fault::internal)?;
-        let mut bytes = hmac::sign(&self.key, &self.signed(&payload)).as_ref().to_vec();
-        bytes.extend(payload);
-        Ok(URL_SAFE_NO_PAD.encode(bytes))
-    }
-
-    /// What a cursor of this server holds.
-    ///
-    /// # Errors
-    /// WDE0151 for any other text, and for a cursor of another site, collection, purpose or kind of caller.
-    pub(crate) fn open<T: DeserializeOwned>(&self, cursor: &str) -> Result<T> {
-        let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| invalid())?;
-        let (tag, payload) = bytes.split_at_checked(TAG).ok_or_else(invalid)?;
-        hmac::verify(&self.key, &self.signed(payload), tag).map_err(|_| invalid())?;
-        serde_json::from_slice(payload).map_err(|_| invalid())
-    }
-
-    /// The end of JSON text is known from itself, so nothing can move over from one part to the other.
-    fn signed(&self, payload: &[u8]) -> Vec<u8> {
-        [&self.bound, payload].concat()
+impl CursorState {
+    fn start(&self, order: Option<&Order>) -> Result<Start> {
+        let keyset: Option<Vec<_>> = self.keyset.iter().map(keyset_value).collect();
+        let keyset = keyset.filter(|it| order.is_none_or(|order| order.marked().count() == it.len()));
+        let marks = keyset.ok_or_else(fault::cursor_invalid)?;
+        let position = Position { marks, id: self.id.clone(), is_included: self.is_included };
+        Ok(if self.is_backward { Start::Before(position) } else { Start::After(position) })
     }
 }
 
-impl Kept {
+fn keyset_value(json: &Json) -> Option<Mark> {
+    match json {
+        Json::String(it) => Some(Mark::Key(it.clone())),
+        it => it.as_i64().map(Mark::Time),
+    }
+}
+
+impl CursorCall {
+    /// The object of a request that has its paging.
+    fn paging_holder<'m>(&self, members: &'m Map<String, Json>) -> Option<&'m Map<String, Json>> {
+        if self.inner.is_empty() { Some(members) } else { members.get("query").and_then(Json::as_object) }
+    }
+
     /// The cursor that a request comes with.
-    pub(crate) fn cursor<'m>(&self, members: &'m Map<String, Json>) -> Option<&'m str> {
-        let holder = if self.inner.is_empty() { members } else { members.get("query")?.as_object()? };
-        holder.get("cursorPaging")?.get("cursor")?.as_str()
+    fn cursor<'m>(&self, members: &'m Map<String, Json>) -> Option<&'m str> {
+        self.paging_holder(members)?.get("cursorPaging")?.get("cursor")?.as_str()
     }
 
-    /// What a walk that begins with this request must remember.
+    /// What the cursors of a paging that begins with this request must keep.
     pub(crate) fn take(&self, members: &Map<String, Json>) -> Map<String, Json> {
         let mut kept = some_of(members, self.outer);
         let inner = members.get("query").and_then(Json::as_object).map(|it| some_of(it, self.inner));
@@ -160,7 +186,7 @@ impl Kept {
     }
 
     /// The request with what it left out, in place of the cursor.
-    pub(crate) fn put(&self, kept: &Map<String, Json>, mut members: Map<String, Json>) -> Map<String, Json> {
+    fn put(&self, kept: &Map<String, Json>, mut members: Map<String, Json>) -> Map<String, Json> {
         replace(&mut members, kept, self.outer);
         let none = Map::new();
         let holder = match self.inner {
@@ -190,57 +216,65 @@ fn replace(members: &mut Map<String, Json>, kept: &Map<String, Json>, names: &[&
     }
 }
 
-impl Walk {
-    /// Where the page of the cursor begins.
-    pub(crate) fn start(&self, order: Option<&Order>) -> Result<Start> {
-        let marks: Option<Vec<_>> = self.marks.iter().map(mark).collect();
-        let marks = marks.filter(|it| order.is_none_or(|order| order.marked().count() == it.len()));
-        let marks = marks.ok_or_else(invalid)?;
-        let position = Position { marks, id: self.id.clone(), is_included: self.is_included };
-        Ok(if self.is_backward { Start::Before(position) } else { Start::After(position) })
+impl CursorSigner {
+    async fn new(context: RequestContext<'_>, collection: &Collection, call: &str) -> Result<Self> {
+        let RequestContext { content, site, caller } = context;
+        let kind = match caller {
+            Caller::Visitor { .. } => "visitor",
+            Caller::Member { .. } => "member",
+            Caller::User { .. } => "user",
+            Caller::App { .. } => "app",
+        };
+        let bound = (call, site.id.as_str(), collection.table.number, collection.id.as_str(), kind);
+        let bound = serde_json::to_vec(&bound).map_err(Fault::internal)?;
+        Ok(Self { key: site_key(content, site).await?, bound })
+    }
+
+    /// A cursor that holds this.
+    fn sign(&self, payload: &impl Serialize) -> Result<String> {
+        let payload = serde_json::to_vec(payload).map_err(Fault::internal)?;
+        let mut bytes = hmac::sign(&self.key, &self.signed(&payload)).as_ref().to_vec();
+        bytes.extend(payload);
+        Ok(URL_SAFE_NO_PAD.encode(bytes))
+    }
+
+    /// What a cursor of this server holds.
+    ///
+    /// # Errors
+    /// WDE0151 for any other text, and for a cursor of another site, collection, call or kind of caller.
+    fn open<T: DeserializeOwned>(&self, cursor: &str) -> Result<T> {
+        let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| fault::cursor_invalid())?;
+        let (tag, payload) = bytes.split_at_checked(TAG).ok_or_else(fault::cursor_invalid)?;
+        hmac::verify(&self.key, &self.signed(payload), tag).map_err(|_| fault::cursor_invalid())?;
+        serde_json::from_slice(payload).map_err(|_| fault::cursor_invalid())
+    }
+
+    /// The end of JSON text is known from itself, so nothing can move over from one part to the other.
+    fn signed(&self, payload: &[u8]) -> Vec<u8> {
+        [&self.bound, payload].concat()
     }
 }
 
-fn mark(json: &Json) -> Option<Mark> {
-    match json {
-        Json::String(it) => Some(Mark::Key(it.clone())),
-        it => it.as_i64().map(Mark::Time),
+/// The site's key, made on first use and the same on all nodes.
+async fn site_key(content: &Content, site: &Site) -> Result<Arc<hmac::Key>> {
+    let keys = &content.state.cursor_keys.0;
+    if let Some(it) = keys.get(&site.id) {
+        return Ok(it);
     }
-}
-
-/// The cursors of a page that began there: its first and last places, and whether more follows the way
-/// it was read.
-pub(crate) fn around(
-    sealer: &Sealer,
-    request: &Map<String, Json>,
-    start: &Start,
-    ends: Option<(Position, Position)>,
-    more: bool,
-) -> Result<Cursors> {
-    // What was there may be gone. Then the way back leads from where this page would have begun, and
-    // the item there is on it.
-    let came_from = |is_included| start.position().map(|it| Position { is_included, ..it.clone() });
-    let (has_prev, has_next) = match start {
-        Start::Before(_) => (more, true),
-        Start::After(_) => (true, more),
-        Start::Offset(_) | Start::First => (false, more),
+    let id = site.id.clone();
+    let known = site.read(Lane::Point, move |tx| boxed!(Ok(setting::get(tx, &id, SETTING).await?))).await?;
+    let text = match known {
+        Some(it) => it,
+        None => {
+            let fresh = Json::from(content.state.world.token::<32>()).to_string();
+            let made = site.write_with((site.id.clone(), fresh), |tx, (site, fresh)| {
+                boxed!(Ok(setting::put_first(tx, site, SETTING, fresh.clone()).await?))
+            });
+            made.await?
+        }
     };
-    let (first, last) = match ends {
-        Some((first, last)) => (Some(first), Some(last)),
-        None => (came_from(true), came_from(true)),
-    };
-    let seal = |at: Option<Position>, is_backward: bool| {
-        let Some(Position { marks, id, is_included }) = at else { return Ok(None) };
-        let marks = marks.into_iter().map(|it| match it {
-            Mark::Key(it) => Json::from(it),
-            Mark::Time(it) => it.into(),
-        });
-        let walk = Walk { request: request.clone(), is_backward, is_included, marks: marks.collect(), id };
-        sealer.seal(&walk).map(Some)
-    };
-    Ok(Cursors { next: seal(last.filter(|_| has_next), false)?, prev: seal(first.filter(|_| has_prev), true)? })
-}
-
-pub(crate) fn invalid() -> Fault {
-    Fault::because(Code::CursorInvalid, "The cursor is not one of this server, or not for this request.")
+    let secret: String = serde_json::from_str(&text).map_err(Fault::internal)?;
+    let key = Arc::new(hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes()));
+    keys.insert(site.id.clone(), key.clone());
+    Ok(key)
 }

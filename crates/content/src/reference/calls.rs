@@ -1,21 +1,23 @@
 //! Links made and removed by their own calls (protocol/content.md 3.6, 21.6, 21.9; decisions/0010).
 //!
 //! A call does all it was asked for or nothing: clients ignore failures of single references inside a
-//! 200, so the first one is the answer. A link belongs to the field that somebody declared: whoever
-//! changes it needs the right to update the item that has this field, also when the call goes through
-//! the field that came with it on the other collection, which asks for the right to update there as well.
+//! 200, so the first one is the answer. A link belongs to the field that was declared: a caller who changes
+//! it needs the right to update the item that has this field, also when the call goes through the inverse
+//! field on the other collection, which asks for the right to update there as well.
 
 use crate::{
-    Collection, Content, Operation, Request,
-    item::write::missing,
+    Content, RequestContext,
+    collection::{self, Collection, access},
+    fault::{self, not_a_reference},
+    limits::Limits,
     reference::{
-        Reference, Side,
-        link::{Links, Pair, visible},
-        not_a_reference,
+        self, MAX_ID, Reference, field_name, id_of,
+        link::{Edge, FieldLinks, visible},
     },
-    schema::level,
+    schema::{level::Operation, relation::Side},
+    wire::request::Request,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::{
     collections::{BTreeMap, HashSet},
     sync::Arc,
@@ -24,24 +26,27 @@ use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::Scope;
 use stoa_store::{Site, Tx, boxed};
 
-/// A multi-reference field as a caller may change it.
-#[derive(Clone)]
-pub(crate) struct Changeable {
-    pub links: Links,
-    pub near: Arc<Collection>,
-    pub far: Arc<Collection>,
-    pub key: String,
-    /// Items whose field the caller may change.
-    pub near_scope: Scope,
-    /// Items that the caller may link them with.
-    pub far_scope: Scope,
+/// A multi-reference field whose links the caller may change, as far as the items that it leads to go.
+pub(crate) struct LinkAccess {
+    pub links: FieldLinks,
+    pub target: Arc<Collection>,
+    /// Items that the caller may link with.
+    pub target_scope: Scope,
 }
 
-/// A multi-reference field whose links the caller may change, as far as the items at the other end go.
-pub(crate) struct Linkable {
-    pub links: Links,
-    pub far: Arc<Collection>,
-    pub scope: Scope,
+/// The same, as far as the items that have the field go as well.
+struct FieldAccess {
+    key: String,
+    source: Arc<Collection>,
+    /// Items whose field the caller may change.
+    source_scope: Scope,
+    link: LinkAccess,
+}
+
+/// Links of one field that a call names.
+struct FieldEdges {
+    field: FieldAccess,
+    edges: Vec<Edge>,
 }
 
 /// One link as it travels.
@@ -73,23 +78,22 @@ impl Content {
         caller: &Caller,
         request: &Request<'_>,
     ) -> Result<Vec<ItemReference>> {
-        let sent = self.sent_references(request)?;
-        let mut seen = HashSet::with_capacity(sent.len());
-        if let Some(twice) = sent.iter().find(|it| !seen.insert(*it)) {
+        let references = parse_references(request, self.limits())?;
+        let mut seen = HashSet::with_capacity(references.len());
+        if let Some(twice) = references.iter().find(|it| !seen.insert(*it)) {
             return Err(linked_already(request.collection(caller)?, twice));
         }
-        let fields = Arc::new(self.by_field(site, caller, request, &sent).await?);
-        site.write(move |tx| {
-            let fields = fields.clone();
+        let fields = by_field(RequestContext { content: self, site, caller }, request, &references).await?;
+        let inserted = site.write_with(fields, |tx, fields| {
             boxed!({
-                for (field, pairs) in fields.iter() {
-                    field.insert(tx, pairs).await?;
+                for FieldEdges { field, edges } in fields {
+                    field.insert(tx, edges).await?;
                 }
                 Ok(())
             })
-        })
-        .await?;
-        Ok(sent)
+        });
+        inserted.await?;
+        Ok(references)
     }
 
     /// Removes links; one that isn't there is no fault.
@@ -102,21 +106,20 @@ impl Content {
         caller: &Caller,
         request: &Request<'_>,
     ) -> Result<Vec<ItemReference>> {
-        let sent = self.sent_references(request)?;
-        let fields = Arc::new(self.by_field(site, caller, request, &sent).await?);
-        site.write(move |tx| {
-            let fields = fields.clone();
+        let references = parse_references(request, self.limits())?;
+        let fields = by_field(RequestContext { content: self, site, caller }, request, &references).await?;
+        let removed = site.write_with(fields, |tx, fields| {
             boxed!({
-                for (field, pairs) in fields.iter() {
-                    field.links.check(tx).await?;
-                    field.check_near(tx, pairs.iter().map(|it| &it.0)).await?;
-                    field.links.remove(tx, pairs, &field.far_scope).await?;
+                for FieldEdges { field, edges } in fields {
+                    field.link.links.check(tx).await?;
+                    field.check_sources(tx, edges.iter().map(|it| &it.source)).await?;
+                    field.link.links.remove(tx, edges, &field.link.target_scope).await?;
                 }
                 Ok(())
             })
-        })
-        .await?;
-        Ok(sent)
+        });
+        removed.await?;
+        Ok(references)
     }
 
     /// Puts links in the place of all that an item has in a field, in the order given.
@@ -130,149 +133,131 @@ impl Content {
         request: &Request<'_>,
     ) -> Result<Vec<ItemReference>> {
         let members = &request.members;
-        let (field, referring) = (text(members, "referringItemFieldName")?, id(members.get("referringItemId"))?);
+        let (key, source) = (field_name(members, "referringItemFieldName")?, id(members.get("referringItemId"))?);
         let list = members.get("newReferencedItemIds").and_then(Value::as_array);
         let list = list.ok_or_else(|| invalid("newReferencedItemIds must be a list of ids."))?;
-        self.check_count(list.len())?;
+        check_count(list.len(), self.limits())?;
         let mut seen = HashSet::with_capacity(list.len());
-        let ids = list.iter().map(|it| id(Some(it))).collect::<Result<Vec<_>>>()?;
-        let ids: Vec<_> = ids.into_iter().filter(|it| seen.insert(it.clone())).collect();
+        let targets = list.iter().map(|it| id(Some(it))).collect::<Result<Vec<_>>>()?;
+        let targets = targets.into_iter().filter(|it| seen.insert(it.clone()));
         let reference =
-            |it: String| ItemReference { field: field.clone(), referring: referring.clone(), referenced: it };
-        let sent: Vec<_> = ids.into_iter().map(reference).collect();
-        let collection = self.collection(site, request.collection(caller)?).await?;
-        let changeable = self.changeable(site, caller, &collection, &field).await?;
-        let pairs: Arc<Vec<Pair>> = Arc::new(sent.iter().map(pair).collect());
-        let item = vec![referring];
-        site.write(move |tx| {
-            let (changeable, item, pairs) = (changeable.clone(), item.clone(), pairs.clone());
+            |target: String| ItemReference { field: key.clone(), referring: source.clone(), referenced: target };
+        let references: Vec<_> = targets.map(reference).collect();
+        let collection = collection::load(self, site, request.collection(caller)?).await?;
+        let field = field_access(RequestContext { content: self, site, caller }, &collection, &key).await?;
+        let edges: Vec<Edge> = references.iter().map(edge).collect();
+        let replaced = site.write_with((field, vec![source], edges), |tx, (field, sources, edges)| {
             boxed!({
-                changeable.links.check(tx).await?;
-                changeable.check_near(tx, item.iter()).await?;
-                changeable.check_far(tx, &pairs).await?;
-                changeable.links.clear(tx, &item, &changeable.far_scope).await?;
-                changeable.links.insert(tx, &pairs).await
+                let LinkAccess { links, target_scope, .. } = &field.link;
+                links.check(tx).await?;
+                field.check_sources(tx, sources.iter()).await?;
+                field.check_targets(tx, edges).await?;
+                links.clear(tx, sources, target_scope).await?;
+                links.insert(tx, edges).await
             })
-        })
-        .await?;
-        Ok(sent)
-    }
-
-    /// A multi-reference field, if the caller may change it at all.
-    ///
-    /// # Errors
-    /// WDE0020, WDE0025, WDE0027.
-    pub(crate) async fn changeable(
-        &self,
-        site: &Site,
-        caller: &Caller,
-        near: &Arc<Collection>,
-        key: &str,
-    ) -> Result<Changeable> {
-        let near_scope = level::scope(caller, Operation::Update, near)?;
-        let Linkable { links, far, scope } = self.linkable(site, caller, near, key).await?;
-        Ok(Changeable { links, near: near.clone(), far, key: key.to_owned(), near_scope, far_scope: scope })
-    }
-
-    /// The same for a caller whose right to the item that has the field is another matter.
-    ///
-    /// # Errors
-    /// WDE0020, WDE0025, WDE0027.
-    pub(crate) async fn linkable(
-        &self,
-        site: &Site,
-        caller: &Caller,
-        near: &Collection,
-        key: &str,
-    ) -> Result<Linkable> {
-        let target = self.reference(site, near, key).await?;
-        let target = target.ok_or_else(|| not_a_reference(near, key, "multi-reference"))?;
-        let Reference::Multi(link) = target.reference else {
-            return Err(not_a_reference(near, key, "multi-reference"));
-        };
-        let far = target.existing()?.clone();
-        let needs = match link.side {
-            Side::Referring => Operation::Read,
-            Side::Referenced => Operation::Update,
-        };
-        let scope = level::scope(caller, needs, &far)?;
-        Ok(Linkable { links: Links::new(site, link, &far), far, scope })
-    }
-
-    /// The references of a call, together by field.
-    async fn by_field(
-        &self,
-        site: &Site,
-        caller: &Caller,
-        request: &Request<'_>,
-        sent: &[ItemReference],
-    ) -> Result<Vec<(Changeable, Vec<Pair>)>> {
-        let collection = self.collection(site, request.collection(caller)?).await?;
-        let mut fields: BTreeMap<&str, Vec<Pair>> = BTreeMap::new();
-        for it in sent {
-            fields.entry(&it.field).or_default().push(pair(it));
-        }
-        let mut changeable = Vec::with_capacity(fields.len());
-        for (key, pairs) in fields {
-            changeable.push((self.changeable(site, caller, &collection, key).await?, pairs));
-        }
-        Ok(changeable)
-    }
-
-    fn sent_references(&self, request: &Request<'_>) -> Result<Vec<ItemReference>> {
-        let list = request.members.get("dataItemReferences").and_then(Value::as_array);
-        let list = list.ok_or_else(|| invalid("dataItemReferences must be a list."))?;
-        if list.is_empty() {
-            return Err(Fault::because(Code::BadRequest, "dataItemReferences must not be empty."));
-        }
-        self.check_count(list.len())?;
-        let read = |it: &Value| {
-            let members = it.as_object().ok_or_else(|| invalid("dataItemReferences must be a list of objects."))?;
-            Ok(ItemReference {
-                field: text(members, "referringItemFieldName")?,
-                referring: id(members.get("referringItemId"))?,
-                referenced: id(members.get("referencedItemId"))?,
-            })
-        };
-        list.iter().map(read).collect()
-    }
-
-    fn check_count(&self, count: usize) -> Result<()> {
-        let most = self.limits().bulk_items;
-        match count > most {
-            true => Err(Fault::because(Code::TooManyItems, format!("At most {most} references per request."))),
-            false => Ok(()),
-        }
+        });
+        replaced.await?;
+        Ok(references)
     }
 }
 
-impl Changeable {
+/// A multi-reference field, for a caller whose right to the items that have the field is another matter.
+///
+/// # Errors
+/// WDE0020, WDE0025, WDE0027.
+pub(crate) async fn link_access(context: RequestContext<'_>, source: &Collection, key: &str) -> Result<LinkAccess> {
+    let not_multi = || not_a_reference(source.id.as_str(), key, "multi-reference");
+    let found = reference::target(context.content, context.site, source, key).await?.ok_or_else(not_multi)?;
+    let Reference::Multi(link) = found.reference else { return Err(not_multi()) };
+    let target = found.existing()?.clone();
+    let needed = match link.side {
+        Side::Referring => Operation::Read,
+        Side::Referenced => Operation::Update,
+    };
+    let target_scope = access::scope(context.caller, needed, &target)?;
+    Ok(LinkAccess { links: FieldLinks::new(context.site, link, &target), target, target_scope })
+}
+
+/// A multi-reference field, if the caller may change it at all.
+///
+/// # Errors
+/// WDE0020, WDE0025, WDE0027.
+async fn field_access(context: RequestContext<'_>, source: &Arc<Collection>, key: &str) -> Result<FieldAccess> {
+    let source_scope = access::scope(context.caller, Operation::Update, source)?;
+    let link = link_access(context, source, key).await?;
+    Ok(FieldAccess { key: key.to_owned(), source: source.clone(), source_scope, link })
+}
+
+/// The references of a call, together by field.
+async fn by_field(
+    context: RequestContext<'_>,
+    request: &Request<'_>,
+    references: &[ItemReference],
+) -> Result<Vec<FieldEdges>> {
+    let id = request.collection(context.caller)?;
+    let collection = collection::load(context.content, context.site, id).await?;
+    let mut by_key: BTreeMap<&str, Vec<Edge>> = BTreeMap::new();
+    for it in references {
+        by_key.entry(&it.field).or_default().push(edge(it));
+    }
+    let mut fields = Vec::with_capacity(by_key.len());
+    for (key, edges) in by_key {
+        fields.push(FieldEdges { field: field_access(context, &collection, key).await?, edges });
+    }
+    Ok(fields)
+}
+
+fn parse_references(request: &Request<'_>, limits: &Limits) -> Result<Vec<ItemReference>> {
+    let list = request.members.get("dataItemReferences").and_then(Value::as_array);
+    let list = list.ok_or_else(|| invalid("dataItemReferences must be a list."))?;
+    if list.is_empty() {
+        return Err(Fault::because(Code::BadRequest, "dataItemReferences must not be empty."));
+    }
+    check_count(list.len(), limits)?;
+    let read = |it: &Value| {
+        let members = it.as_object().ok_or_else(|| invalid("dataItemReferences must be a list of objects."))?;
+        Ok(ItemReference {
+            field: field_name(members, "referringItemFieldName")?,
+            referring: id(members.get("referringItemId"))?,
+            referenced: id(members.get("referencedItemId"))?,
+        })
+    };
+    list.iter().map(read).collect()
+}
+
+fn check_count(count: usize, limits: &Limits) -> Result<()> {
+    let most = limits.bulk_items;
+    match count > most {
+        true => Err(Fault::because(Code::TooManyItems, format!("At most {most} references per request."))),
+        false => Ok(()),
+    }
+}
+
+impl FieldAccess {
     /// Links items that are all there and all the caller's to use, and not linked yet.
-    pub(crate) async fn insert(&self, tx: &mut Tx<'_>, pairs: &[Pair]) -> Result<()> {
-        self.links.check(tx).await?;
-        self.check_near(tx, pairs.iter().map(|it| &it.0)).await?;
-        self.check_far(tx, pairs).await?;
-        if let Some((referring, referenced)) = self.links.first_of(tx, pairs).await? {
-            let reference = ItemReference { field: self.key.clone(), referring, referenced };
-            return Err(linked_already(self.near.id.as_str(), &reference));
+    async fn insert(&self, tx: &mut Tx<'_>, edges: &[Edge]) -> Result<()> {
+        let links = &self.link.links;
+        links.check(tx).await?;
+        self.check_sources(tx, edges.iter().map(|it| &it.source)).await?;
+        self.check_targets(tx, edges).await?;
+        if let Some(Edge { source, target }) = links.first_of(tx, edges).await? {
+            let reference = ItemReference { field: self.key.clone(), referring: source, referenced: target };
+            return Err(linked_already(self.source.id.as_str(), &reference));
         }
-        self.links.insert(tx, pairs).await
+        links.insert(tx, edges).await
     }
 
     /// # Errors
     /// WDE0073 for the first item that has no field the caller may change.
-    pub(crate) async fn check_near<'i>(
-        &self,
-        tx: &mut Tx<'_>,
-        items: impl Iterator<Item = &'i String> + Clone,
-    ) -> Result<()> {
-        check(tx, &self.near, &self.near_scope, items).await
+    async fn check_sources<'i>(&self, tx: &mut Tx<'_>, items: impl Iterator<Item = &'i String> + Clone) -> Result<()> {
+        check(tx, &self.source, &self.source_scope, items).await
     }
 
     /// # Errors
     /// WDE0073 for the first item that the caller can't link with.
-    pub(crate) async fn check_far(&self, tx: &mut Tx<'_>, pairs: &[Pair]) -> Result<()> {
-        check(tx, &self.far, &self.far_scope, pairs.iter().map(|it| &it.1)).await
+    async fn check_targets(&self, tx: &mut Tx<'_>, edges: &[Edge]) -> Result<()> {
+        let LinkAccess { target, target_scope, .. } = &self.link;
+        check(tx, target, target_scope, edges.iter().map(|it| &it.target)).await
     }
 }
 
@@ -285,34 +270,17 @@ async fn check<'i>(
     let ids: HashSet<&String> = items.clone().collect();
     let there = visible(tx, collection, scope, ids.into_iter().cloned().collect()).await?;
     match items.into_iter().find(|it| !there.contains(*it)) {
-        Some(it) => Err(missing(collection, it)),
+        Some(id) => Err(fault::item_not_found(collection.id.as_str(), id)),
         None => Ok(()),
     }
 }
 
-fn pair(reference: &ItemReference) -> Pair {
-    (reference.referring.clone(), reference.referenced.clone())
+fn edge(reference: &ItemReference) -> Edge {
+    Edge { source: reference.referring.clone(), target: reference.referenced.clone() }
 }
-
-/// The name of a reference field in a request.
-///
-/// # Errors
-/// WDE0094 when it is empty, WDE0003 when it isn't text.
-pub(crate) fn text(members: &Map<String, Value>, name: &str) -> Result<String> {
-    match members.get(name) {
-        Some(Value::String(it)) if it.is_empty() => {
-            Err(Fault::because(Code::NameEmpty, format!("{name} must not be empty.")))
-        }
-        Some(Value::String(it)) => Ok(it.clone()),
-        _ => Err(Fault::because(Code::FieldNotText, format!("{name} must be a string."))),
-    }
-}
-
-/// Longer than any id there is.
-pub(crate) const MAX_ID: usize = 4096;
 
 fn id(value: Option<&Value>) -> Result<String> {
-    match value.and_then(crate::reference::id_of) {
+    match value.and_then(id_of) {
         Some(it) if !it.is_empty() && it.len() <= MAX_ID && !it.contains('\0') => Ok(it.to_owned()),
         _ => Err(invalid("Ids of referring and referenced items must be non-empty strings.")),
     }

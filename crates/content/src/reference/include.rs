@@ -6,20 +6,26 @@
 //! has, or isn't among the items of a multi-reference.
 
 use crate::{
-    Collection, Content, Operation,
-    collection::vault::Sight,
-    reference::{Link, Reference, and_scope, not_a_reference},
-    schema::level,
+    RequestContext,
+    collection::{
+        Collection, access,
+        cipher::{self, FieldView},
+    },
+    document::member,
+    fault::not_a_reference,
+    page::budget::ResponseBudget,
+    reference::{self, Reference, and_scope},
+    schema::{field, level::Operation, relation::Link},
 };
 use serde_json::json;
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
 };
-use stoa_kernel::{Caller, Code, Fault, Result};
+use stoa_kernel::{Code, Fault, Result};
 use stoa_query::{Scope, item::members, wire};
 use stoa_sql::{Writer, json::quoted};
-use stoa_store::{Site, Tx, TxFuture};
+use stoa_store::{Tx, TxFuture};
 
 /// Items of a multi-reference that are included without a word (protocol/content.md section 19).
 const DEFAULT_LIMIT: u32 = 50;
@@ -29,7 +35,7 @@ const MAX_LEVELS: usize = 5;
 const LEAST_DOCUMENT: usize = 80;
 
 /// What a caller wants included, resolved: which fields, where they lead, what of that is visible.
-pub(crate) struct Plan {
+pub(crate) struct IncludePlan {
     site: String,
     fields: Vec<Included>,
 }
@@ -39,16 +45,16 @@ struct Included {
     name: String,
     reference: Reference,
     /// Nothing when there is no such collection, or none that the caller may read.
-    far: Option<Far>,
+    target: Option<ReadableCollection>,
     limit: u32,
-    below: Plan,
+    nested: IncludePlan,
 }
 
 /// The collection that a field leads to, and what the caller is shown of it.
-pub(crate) struct Far {
+pub(crate) struct ReadableCollection {
     pub collection: Arc<Collection>,
     pub scope: Scope,
-    pub sight: Sight,
+    pub view: FieldView,
 }
 
 /// Names as they were sent, those with a common beginning together.
@@ -58,7 +64,7 @@ struct Tree(BTreeMap<String, Branch>);
 #[derive(Default)]
 struct Branch {
     limit: Option<u32>,
-    below: Tree,
+    nested: Tree,
 }
 
 impl Tree {
@@ -67,98 +73,73 @@ impl Tree {
         let branch = self.0.entry((*name).to_owned()).or_default();
         match rest {
             [] => branch.limit = limit.or(branch.limit),
-            rest => branch.below.add(rest, limit),
+            rest => branch.nested.add(rest, limit),
         }
     }
 }
 
-impl Content {
-    /// Resolves what a request wants included.
-    ///
-    /// # Errors
-    /// WDE0020 for a field that isn't a reference, WDE0080 for a name that leads too deep.
-    pub(crate) async fn include_plan(
-        &self,
-        site: &Site,
-        caller: &Caller,
-        collection: &Collection,
-        wanted: &[wire::Reference],
-    ) -> Result<Plan> {
-        let mut tree = Tree::default();
-        for it in wanted {
-            let names: Vec<_> = it.field.split('.').collect();
-            if names.len() > MAX_LEVELS {
-                let text = format!("{} leads deeper than {MAX_LEVELS} levels.", it.field);
-                return Err(Fault::because(Code::BadRequest, text));
-            }
-            tree.add(&names, it.limit);
+/// Resolves what a request wants included.
+///
+/// # Errors
+/// WDE0020 for a field that isn't a reference, WDE0080 for a name that leads too deep.
+pub(crate) async fn plan(
+    context: RequestContext<'_>,
+    collection: &Collection,
+    wanted: &[wire::Reference],
+) -> Result<IncludePlan> {
+    let mut tree = Tree::default();
+    for it in wanted {
+        let names: Vec<_> = it.field.split('.').collect();
+        if names.len() > MAX_LEVELS {
+            let text = format!("{} leads deeper than {MAX_LEVELS} levels.", it.field);
+            return Err(Fault::because(Code::BadRequest, text));
         }
-        self.branch(site, caller, collection, tree).await
+        tree.add(&names, it.limit);
     }
-
-    /// All references of a collection, for answers of writes (`includeReferencedItems`).
-    pub(crate) async fn include_all(&self, site: &Site, caller: &Caller, collection: &Collection) -> Result<Plan> {
-        let fields = collection.definition.fields.iter().filter(|it| crate::reference::target_id(it).is_some());
-        let mut tree = Tree::default();
-        fields.for_each(|it| tree.add(&[crate::schema::field::key(it)], None));
-        self.branch(site, caller, collection, tree).await
-    }
-
-    fn branch<'a>(
-        &'a self,
-        site: &'a Site,
-        caller: &'a Caller,
-        collection: &'a Collection,
-        tree: Tree,
-    ) -> TxFuture<'a, Plan> {
-        Box::pin(async move {
-            let mut fields = Vec::with_capacity(tree.0.len());
-            for (key, branch) in tree.0 {
-                let target = self.reference(site, collection, &key).await?;
-                let target = target.ok_or_else(|| not_a_reference(collection, &key, "reference"))?;
-                let scope = |it: &Arc<Collection>| level::scope(caller, Operation::Read, it).ok();
-                let far = match target.collection.and_then(|it| Some((scope(&it)?, it))) {
-                    Some((scope, it)) => {
-                        Some(Far { sight: self.sight(site, caller, &it).await?, collection: it, scope })
-                    }
-                    None => None,
-                };
-                let below = match &far {
-                    Some(far) if !branch.below.0.is_empty() => {
-                        self.branch(site, caller, &far.collection, branch.below).await?
-                    }
-                    _ => Plan { site: site.id.as_str().to_owned(), fields: Vec::new() },
-                };
-                let limit = branch.limit.unwrap_or(DEFAULT_LIMIT);
-                fields.push(Included { name: quoted(&key), reference: target.reference, far, limit, below });
-            }
-            Ok(Plan { site: site.id.as_str().to_owned(), fields })
-        })
-    }
+    resolve(context, collection, tree).await
 }
 
-/// The bytes that an answer may still grow by.
-pub(crate) struct Room {
-    left: usize,
-    most: usize,
+/// All references of a collection, for answers of writes (`includeReferencedItems`).
+pub(crate) async fn plan_all(context: RequestContext<'_>, collection: &Collection) -> Result<IncludePlan> {
+    let fields = collection.definition.fields.iter().filter(|it| field::target_id(it).is_some());
+    let mut tree = Tree::default();
+    fields.for_each(|it| tree.add(&[field::key(it)], None));
+    resolve(context, collection, tree).await
 }
 
-impl Room {
-    pub(crate) fn new(most: usize) -> Self {
-        Self { left: most, most }
-    }
+/// What a caller may read of a collection.
+///
+/// # Errors
+/// WDE0027 when the caller may read nothing of it.
+pub(crate) async fn readable(context: RequestContext<'_>, collection: Arc<Collection>) -> Result<ReadableCollection> {
+    let scope = access::scope(context.caller, Operation::Read, &collection)?;
+    let view = cipher::view(context.content, context.site, context.caller, &collection).await?;
+    Ok(ReadableCollection { collection, scope, view })
+}
 
-    /// # Errors
-    /// WDE0109 when the answer would grow too large.
-    pub(crate) fn take(&mut self, bytes: usize) -> Result<()> {
-        self.left = self.left.checked_sub(bytes).ok_or_else(|| self.fault())?;
-        Ok(())
-    }
-
-    fn fault(&self) -> Fault {
-        let text = format!("The items and what they refer to are larger than {} bytes; ask for fewer.", self.most);
-        Fault::because(Code::PayloadTooLarge, text)
-    }
+fn resolve<'a>(context: RequestContext<'a>, collection: &'a Collection, tree: Tree) -> TxFuture<'a, IncludePlan> {
+    Box::pin(async move {
+        let site = context.site.id.as_str();
+        let mut fields = Vec::with_capacity(tree.0.len());
+        for (key, branch) in tree.0 {
+            let found = reference::target(context.content, context.site, collection, &key).await?;
+            let found = found.ok_or_else(|| not_a_reference(collection.id.as_str(), &key, "reference"))?;
+            let may_read = |it: &Arc<Collection>| access::scope(context.caller, Operation::Read, it).is_ok();
+            let target = match found.collection.filter(may_read) {
+                Some(it) => Some(readable(context, it).await?),
+                None => None,
+            };
+            let nested = match &target {
+                Some(target) if !branch.nested.0.is_empty() => {
+                    resolve(context, &target.collection, branch.nested).await?
+                }
+                _ => IncludePlan { site: site.to_owned(), fields: Vec::new() },
+            };
+            let limit = branch.limit.unwrap_or(DEFAULT_LIMIT);
+            fields.push(Included { name: quoted(&key), reference: found.reference, target, limit, nested });
+        }
+        Ok(IncludePlan { site: site.to_owned(), fields })
+    })
 }
 
 /// What is known of an included field when its items have been read.
@@ -169,7 +150,7 @@ struct Found<'p> {
     items: HashMap<String, String>,
 }
 
-impl Plan {
+impl IncludePlan {
     pub(crate) fn is_empty(&self) -> bool {
         self.fields.is_empty()
     }
@@ -182,14 +163,14 @@ impl Plan {
         &'t self,
         tx: &'t mut Tx<'_>,
         documents: Vec<String>,
-        room: &'t mut Room,
+        budget: &'t mut ResponseBudget,
     ) -> TxFuture<'t, Vec<String>> {
         Box::pin(async move {
             let mut found = Vec::with_capacity(self.fields.len());
             for field in &self.fields {
-                found.push(field.find(tx, &self.site, &documents, room).await?);
+                found.push(field.find(tx, &self.site, &documents, budget).await?);
             }
-            documents.iter().map(|it| compose(it, &found, room)).collect()
+            documents.iter().map(|it| compose(it, &found, budget)).collect()
         })
     }
 }
@@ -200,42 +181,45 @@ impl Included {
         tx: &mut Tx<'_>,
         site: &str,
         documents: &[String],
-        room: &mut Room,
+        budget: &mut ResponseBudget,
     ) -> Result<Found<'p>> {
         let mut found = Found { field: self, links: HashMap::new(), items: HashMap::new() };
-        let Some(far) = &self.far else { return Ok(found) };
+        let Some(target) = &self.target else { return Ok(found) };
         let wanted: HashSet<String> = match &self.reference {
             Reference::Single => documents.iter().filter_map(|it| text_of(it, &self.name)).collect(),
             Reference::Multi(link) => {
                 let ids = documents.iter().filter_map(|it| text_of(it, "\"_id\"")).collect();
-                found.links = links(tx, site, link, far, ids, self.limit, room).await?;
+                found.links = links(tx, LinkQuery { site, link, target, ids, limit: self.limit }, budget).await?;
                 found.links.values().flatten().cloned().collect()
             }
         };
         if wanted.is_empty() {
             return Ok(found);
         }
-        found.items = items(tx, far, wanted.into_iter().collect(), room).await?;
-        if !self.below.is_empty() {
+        found.items = items(tx, target, wanted.into_iter().collect(), budget).await?;
+        if !self.nested.is_empty() {
             let (ids, documents): (Vec<_>, Vec<_>) = found.items.drain().unzip();
-            let filled = self.below.fill(tx, documents, room).await?;
+            let filled = self.nested.fill(tx, documents, budget).await?;
             found.items = ids.into_iter().zip(filled).collect();
         }
         Ok(found)
     }
 }
 
-/// Where items lead, each at most `limit` times, in the order in which the links were made.
-async fn links(
-    tx: &mut Tx<'_>,
-    site: &str,
-    link: &Link,
-    Far { collection: far, scope, .. }: &Far,
+/// Which links are looked for: those of the items with these ids.
+struct LinkQuery<'q> {
+    site: &'q str,
+    link: &'q Link,
+    target: &'q ReadableCollection,
     ids: Vec<String>,
+    /// Links of one item.
     limit: u32,
-    room: &Room,
-) -> Result<HashMap<String, Vec<String>>> {
-    let (near, other, table) = (link.side.near(), link.side.far(), &far.texts.name);
+}
+
+/// Where items lead, in the order in which the links were made.
+async fn links(tx: &mut Tx<'_>, query: LinkQuery<'_>, budget: &ResponseBudget) -> Result<HashMap<String, Vec<String>>> {
+    let LinkQuery { site, link, target: ReadableCollection { collection, scope, .. }, ids, limit } = query;
+    let (source, other, table) = (link.side.source_column(), link.side.target_column(), &collection.statements.name);
     let is_scoped = *scope != Scope::Everything;
     let mut sql = Writer::new(tx.dialect());
     // For each item the last link that is wanted: nothing behind it is looked at. Worked out on its own,
@@ -247,7 +231,7 @@ async fn links(
     let site = sql.param(site);
     sql.push(&format!(" where one.site = {site}"));
     let relation = sql.param(link.relation);
-    sql.push(&format!(" and one.relation = {relation} and one.{near} = k.c0"));
+    sql.push(&format!(" and one.relation = {relation} and one.{source} = k.c0"));
     if is_scoped {
         sql.push(&format!(" and seen.id = one.{other}"));
         and_scope(&mut sql, "seen", scope);
@@ -257,17 +241,17 @@ async fn links(
     let ids: Vec<[String; 1]> = ids.into_iter().map(|it| [it]).collect();
     let list = sql.param(json!(ids).to_string());
     let listed = sql.dialect().listed(&list, 1);
-    sql.push(&listed).push(&format!(") select link.{near}, link.{other} from wanted cross join stoa.item_link link"));
+    sql.push(&listed).push(&format!(") select link.{source}, link.{other} from wanted cross join stoa.item_link link"));
     if is_scoped {
-        sql.push(&format!(" cross join {table} far"));
+        sql.push(&format!(" cross join {table} target"));
     }
-    sql.push(&format!(" where link.site = {site} and link.relation = {relation} and link.{near} = wanted.c0"));
+    sql.push(&format!(" where link.site = {site} and link.relation = {relation} and link.{source} = wanted.c0"));
     sql.push(" and link.seq <= wanted.last");
     if is_scoped {
-        sql.push(&format!(" and far.id = link.{other}"));
-        and_scope(&mut sql, "far", scope);
+        sql.push(&format!(" and target.id = link.{other}"));
+        and_scope(&mut sql, "target", scope);
     }
-    let most = room.left / LEAST_DOCUMENT + 1;
+    let most = budget.left / LEAST_DOCUMENT + 1;
     sql.push(" order by link.seq limit ").bind(i64::try_from(most).unwrap_or(i64::MAX));
     let (sql, params) = sql.finish();
     let (mut links, mut count) = (HashMap::<String, Vec<String>>::new(), 0);
@@ -277,7 +261,7 @@ async fn links(
         Ok(())
     })
     .await?;
-    if count >= most { Err(room.fault()) } else { Ok(links) }
+    if count >= most { Err(budget.exceeded()) } else { Ok(links) }
 }
 
 /// The documents of items that are there and covered by the scope, by id, as the caller is shown them.
@@ -286,12 +270,12 @@ async fn links(
 /// WDE0109.
 pub(crate) async fn items(
     tx: &mut Tx<'_>,
-    Far { collection, scope, sight }: &Far,
+    ReadableCollection { collection, scope, view }: &ReadableCollection,
     ids: Vec<String>,
-    room: &mut Room,
+    budget: &mut ResponseBudget,
 ) -> Result<HashMap<String, String>> {
     let mut sql = Writer::new(tx.dialect());
-    sql.push(&format!("select t.id, t.doc from {} t where ", collection.texts.name));
+    sql.push(&format!("select t.id, t.doc from {} t where ", collection.statements.name));
     // What no id can be would be refused by an engine.
     let list = sql.param(ids.into_iter().filter(|it| !it.contains('\0')).collect::<Vec<_>>());
     let among = sql.dialect().any_of("t.id", &list);
@@ -302,20 +286,20 @@ pub(crate) async fn items(
     tx.rows(&sql, &params, |row| {
         let document = row.doc(1)?;
         size += document.len();
-        if size <= room.left {
+        if size <= budget.left {
             found.insert(row.get(0)?, document.into_owned());
         }
         Ok(())
     })
     .await?;
-    if size > room.left {
-        return Err(room.fault());
+    if size > budget.left {
+        return Err(budget.exceeded());
     }
-    sight.show_all(found.values_mut())?;
+    view.show_all(found.values_mut())?;
     Ok(found)
 }
 
-fn compose(document: &str, found: &[Found<'_>], room: &mut Room) -> Result<String> {
+fn compose(document: &str, found: &[Found<'_>], budget: &mut ResponseBudget) -> Result<String> {
     let mut out = String::with_capacity(document.len() * 2);
     out.push('{');
     for (name, value) in members(document) {
@@ -326,7 +310,7 @@ fn compose(document: &str, found: &[Found<'_>], room: &mut Room) -> Result<Strin
             None => value,
         };
         append(name, &mut out);
-        room.take(value.len())?;
+        budget.take(value.len())?;
         out.push_str(value);
     }
     let id = text_of(document, "\"_id\"").unwrap_or_default();
@@ -335,7 +319,7 @@ fn compose(document: &str, found: &[Found<'_>], room: &mut Room) -> Result<Strin
         out.push('[');
         let shown = it.links.get(&id).into_iter().flatten().filter_map(|id| it.items.get(id));
         for (n, item) in shown.enumerate() {
-            room.take(item.len() + 1)?;
+            budget.take(item.len() + 1)?;
             out.extend([if n > 0 { "," } else { "" }, item]);
         }
         out.push(']');
@@ -350,7 +334,7 @@ fn append(name: &str, out: &mut String) {
 
 /// The text that a document has in a field, if it is text.
 fn text_of(document: &str, quoted_name: &str) -> Option<String> {
-    members(document).find(|(name, _)| *name == quoted_name).and_then(|(_, value)| text(value))
+    member(document, quoted_name).and_then(text)
 }
 
 fn text(value: &str) -> Option<String> {

@@ -1,12 +1,14 @@
 //! Links in a transaction: the statements that make, remove and look for them.
 //!
-//! Pairs of ids travel as one list, so each function is one statement whatever their number. Nothing here
+//! Links travel as one list, so each function is one statement whatever their number. Nothing here
 //! asks for rights; scopes come in.
 
 use crate::{
-    Collection,
-    reference::{self, Link, and_scope},
+    collection::Collection,
+    reference::and_scope,
+    schema::relation::{self, Link},
 };
+use serde::Serialize;
 use serde_json::json;
 use std::collections::{HashMap, HashSet};
 use stoa_kernel::{Code, Fault, Result, SiteId};
@@ -14,21 +16,37 @@ use stoa_query::Scope;
 use stoa_sql::{Table, Writer, params};
 use stoa_store::{Site, Tx};
 
-/// The links of one field: of the items of a collection that has it.
+/// The links of one field.
 #[derive(Clone)]
-pub(crate) struct Links {
+pub(crate) struct FieldLinks {
     site: SiteId,
     link: Link,
-    /// The table of the items on the other side.
-    far: Table,
+    /// The table of the items that the field leads to.
+    target: Table,
 }
 
-/// The id of an item that has the field, and of one that it leads to.
-pub(crate) type Pair = (String, String);
+/// One link of a field, by the ids of its items. It travels as `[source, target]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Edge {
+    pub source: String,
+    pub target: String,
+}
 
-impl Links {
-    pub(crate) fn new(site: &Site, link: Link, far: &Collection) -> Self {
-        Self { site: site.id.clone(), link, far: far.table }
+/// What an item is to be linked with, in order.
+pub(crate) struct TargetList<'i> {
+    pub source: &'i str,
+    pub targets: Vec<String>,
+}
+
+impl Serialize for Edge {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        (&self.source, &self.target).serialize(to)
+    }
+}
+
+impl FieldLinks {
+    pub(crate) fn new(site: &Site, link: Link, target: &Collection) -> Self {
+        Self { site: site.id.clone(), link, target: target.table }
     }
 
     /// Makes sure that the field has not been deleted meanwhile: memory may be a moment old.
@@ -45,26 +63,27 @@ impl Links {
 
     /// Makes links, in the order given, of those that lead to an item that is there; one that exists stays
     /// as it is.
-    pub(crate) async fn insert(&self, tx: &mut Tx<'_>, pairs: &[Pair]) -> Result<()> {
-        if pairs.is_empty() {
+    pub(crate) async fn insert(&self, tx: &mut Tx<'_>, edges: &[Edge]) -> Result<()> {
+        if edges.is_empty() {
             return Ok(());
         }
-        let (near, far) = (self.link.side.near(), self.link.side.far());
-        let (table, listed) = (tx.dialect().table(self.far), tx.dialect().listed("$3", 2));
+        let (source, target) = (self.link.side.source_column(), self.link.side.target_column());
+        let (table, listed) = (tx.dialect().table(self.target), tx.dialect().listed("$3", 2));
         let sql = format!(
-            "insert into stoa.item_link (site, relation, {near}, {far}) select $1, $2, k.c0, k.c1 from {listed} \
+            "insert into stoa.item_link (site, relation, {source}, {target}) select $1, $2, k.c0, k.c1 from {listed} \
              where exists (select 1 from {table} t where t.id = k.c1) order by k.n on conflict do nothing"
         );
-        tx.send(&sql, params![&self.site, self.link.relation, json!(pairs).to_string()]).await?;
+        tx.send(&sql, params![&self.site, self.link.relation, json!(edges).to_string()]).await?;
         Ok(())
     }
 
     /// Where items lead, in the order in which the links were made; those that lead nowhere aren't in it.
     pub(crate) async fn of(&self, tx: &mut Tx<'_>, items: &[&str]) -> Result<HashMap<String, Vec<String>>> {
-        let (near, far, listed) = (self.link.side.near(), self.link.side.far(), tx.dialect().listed("$1", 1));
+        let (source, target, listed) =
+            (self.link.side.source_column(), self.link.side.target_column(), tx.dialect().listed("$1", 1));
         let sql = format!(
-            "select link.{near}, link.{far} from {listed} cross join stoa.item_link link where link.site = $2 \
-             and link.relation = $3 and link.{near} = k.c0 order by link.seq"
+            "select link.{source}, link.{target} from {listed} cross join stoa.item_link link where link.site = $2 \
+             and link.relation = $3 and link.{source} = k.c0 order by link.seq"
         );
         let items: Vec<[&str; 1]> = items.iter().map(|it| [*it]).collect();
         let mut links = HashMap::<String, Vec<String>>::new();
@@ -79,46 +98,48 @@ impl Links {
 
     /// Puts links in the place of all that these items have, in the order given. An item that has just
     /// these keeps them untouched, so that doing it again writes nothing.
-    pub(crate) async fn put(&self, tx: &mut Tx<'_>, lists: &[(&str, &[String])], scope: &Scope) -> Result<()> {
-        let items: Vec<&str> = lists.iter().map(|it| it.0).collect();
-        let there = self.of(tx, &items).await?;
-        let (mut cleared, mut pairs) = (Vec::new(), Vec::new());
-        for (id, ids) in lists {
-            let old = there.get(*id).map_or(&[][..], Vec::as_slice);
-            if old != *ids {
-                cleared.extend(Some((*id).to_owned()).filter(|_| !old.is_empty()));
-                pairs.extend(ids.iter().map(|it| ((*id).to_owned(), it.clone())));
+    pub(crate) async fn put(&self, tx: &mut Tx<'_>, lists: &[TargetList<'_>], scope: &Scope) -> Result<()> {
+        let sources: Vec<&str> = lists.iter().map(|it| it.source).collect();
+        let there = self.of(tx, &sources).await?;
+        let (mut cleared, mut edges) = (Vec::new(), Vec::new());
+        for TargetList { source, targets } in lists {
+            let old = there.get(*source).map_or(&[][..], Vec::as_slice);
+            if old != targets.as_slice() {
+                cleared.extend(Some((*source).to_owned()).filter(|_| !old.is_empty()));
+                let edge = |target: &String| Edge { source: (*source).to_owned(), target: target.clone() };
+                edges.extend(targets.iter().map(edge));
             }
         }
         if !cleared.is_empty() {
             self.clear(tx, &cleared, scope).await?;
         }
-        self.insert(tx, &pairs).await
+        self.insert(tx, &edges).await
     }
 
-    /// The first of these pairs that are linked.
-    pub(crate) async fn first_of(&self, tx: &mut Tx<'_>, pairs: &[Pair]) -> Result<Option<Pair>> {
-        let (near, far, listed) = (self.link.side.near(), self.link.side.far(), tx.dialect().listed("$1", 2));
+    /// The first of these links that is there.
+    pub(crate) async fn first_of(&self, tx: &mut Tx<'_>, edges: &[Edge]) -> Result<Option<Edge>> {
+        let (source, target, listed) =
+            (self.link.side.source_column(), self.link.side.target_column(), tx.dialect().listed("$1", 2));
         let sql = format!(
             "select k.c0, k.c1 from {listed} cross join stoa.item_link link where link.site = $2 \
-             and link.relation = $3 and link.{near} = k.c0 and link.{far} = k.c1 order by k.n limit 1"
+             and link.relation = $3 and link.{source} = k.c0 and link.{target} = k.c1 order by k.n limit 1"
         );
-        let params = params![json!(pairs).to_string(), &self.site, self.link.relation];
-        Ok(tx.row(&sql, &params, |row| Ok((row.get(0)?, row.get(1)?))).await?)
+        let params = params![json!(edges).to_string(), &self.site, self.link.relation];
+        Ok(tx.row(&sql, &params, |row| Ok(Edge { source: row.get(0)?, target: row.get(1)? })).await?)
     }
 
-    /// Removes the links between these pairs, as far as the scope covers the items they lead to.
-    pub(crate) async fn remove(&self, tx: &mut Tx<'_>, pairs: &[Pair], scope: &Scope) -> Result<()> {
+    /// Removes these links, as far as the scope covers the items they lead to.
+    pub(crate) async fn remove(&self, tx: &mut Tx<'_>, edges: &[Edge], scope: &Scope) -> Result<()> {
         let mut sql = Writer::new(tx.dialect());
-        let (near, far) = (self.link.side.near(), self.link.side.far());
+        let (source, target) = (self.link.side.source_column(), self.link.side.target_column());
         sql.push("delete from stoa.item_link where seq in (select link.seq from ");
-        let list = sql.param(json!(pairs).to_string());
+        let list = sql.param(json!(edges).to_string());
         let listed = sql.dialect().listed(&list, 2);
         sql.push(&listed).push(" cross join stoa.item_link link");
-        self.join_far(&mut sql, scope);
+        self.join_target(&mut sql, scope);
         self.only(&mut sql, " where");
-        sql.push(&format!(" and link.{near} = k.c0 and link.{far} = k.c1"));
-        self.and_far(&mut sql, scope);
+        sql.push(&format!(" and link.{source} = k.c0 and link.{target} = k.c1"));
+        self.and_target(&mut sql, scope);
         sql.push(")");
         let (sql, params) = sql.finish();
         tx.send(&sql, params).await?;
@@ -129,12 +150,12 @@ impl Links {
     pub(crate) async fn clear(&self, tx: &mut Tx<'_>, items: &[String], scope: &Scope) -> Result<()> {
         let mut sql = Writer::new(tx.dialect());
         sql.push("delete from stoa.item_link where seq in (select link.seq from stoa.item_link link");
-        self.join_far(&mut sql, scope);
+        self.join_target(&mut sql, scope);
         self.only(&mut sql, " where");
         let list = sql.param(items.to_vec());
-        let among = sql.dialect().any_of(&format!("link.{}", self.link.side.near()), &list);
+        let among = sql.dialect().any_of(&format!("link.{}", self.link.side.source_column()), &list);
         sql.push(" and ").push(&among);
-        self.and_far(&mut sql, scope);
+        self.and_target(&mut sql, scope);
         sql.push(")");
         let (sql, params) = sql.finish();
         tx.send(&sql, params).await?;
@@ -147,18 +168,18 @@ impl Links {
         sql.push(" and link.relation = ").bind(self.link.relation);
     }
 
-    /// Joins the items that links lead to as `far`, if the scope needs them.
-    fn join_far(&self, sql: &mut Writer<'_>, scope: &Scope) {
+    /// Joins the items that links lead to as `target`, if the scope needs them.
+    fn join_target(&self, sql: &mut Writer<'_>, scope: &Scope) {
         if *scope != Scope::Everything {
-            let table = sql.dialect().table(self.far);
-            sql.push(" cross join ").push(&table).push(" far");
+            let table = sql.dialect().table(self.target);
+            sql.push(" cross join ").push(&table).push(" target");
         }
     }
 
-    fn and_far(&self, sql: &mut Writer<'_>, scope: &Scope) {
+    fn and_target(&self, sql: &mut Writer<'_>, scope: &Scope) {
         if *scope != Scope::Everything {
-            sql.push(&format!(" and far.id = link.{}", self.link.side.far()));
-            and_scope(sql, "far", scope);
+            sql.push(&format!(" and target.id = link.{}", self.link.side.target_column()));
+            and_scope(sql, "target", scope);
         }
     }
 }
@@ -171,7 +192,7 @@ pub(crate) async fn visible(
     ids: Vec<String>,
 ) -> Result<HashSet<String>> {
     let mut sql = Writer::new(tx.dialect());
-    sql.push("select t.id from ").push(&collection.texts.name).push(" t where ");
+    sql.push("select t.id from ").push(&collection.statements.name).push(" t where ");
     let list = sql.param(ids);
     let among = sql.dialect().any_of("t.id", &list);
     sql.push(&among);
@@ -189,10 +210,10 @@ pub(crate) async fn some_removed(
     most: u64,
 ) -> Result<u64> {
     let mut gone = 0;
-    for relation in reference::relations(tx, site, collection).await? {
+    for relation in relation::relations(tx, site, collection).await? {
         for (side, ..) in relation.ends(collection) {
             let left = i64::try_from(most - gone).unwrap_or(i64::MAX);
-            let among = tx.dialect().any_of(side.near(), "$3");
+            let among = tx.dialect().any_of(side.source_column(), "$3");
             let sql = format!(
                 "delete from stoa.item_link where seq in (select seq from stoa.item_link \
                  where site = $1 and relation = $2 and {among} limit $4)"
@@ -206,9 +227,9 @@ pub(crate) async fn some_removed(
 /// Removes all links from and to items that go: a statement for each field of the collection that takes
 /// part in a relation. To be called in the transaction that removes the items.
 pub(crate) async fn items_removed(tx: &mut Tx<'_>, site: &SiteId, collection: i64, ids: &[String]) -> Result<()> {
-    for relation in reference::relations(tx, site, collection).await? {
+    for relation in relation::relations(tx, site, collection).await? {
         for (side, ..) in relation.ends(collection) {
-            let among = tx.dialect().any_of(side.near(), "$3");
+            let among = tx.dialect().any_of(side.source_column(), "$3");
             let sql = format!("delete from stoa.item_link where site = $1 and relation = $2 and {among}");
             tx.send(&sql, params![site, relation.number, ids.to_vec()]).await?;
         }

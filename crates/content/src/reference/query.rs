@@ -4,22 +4,26 @@
 //! they weren't there. A single reference that leads nowhere is told of as unresolved, because its id
 //! stands in the document anyway.
 //!
-//! A walk by cursor goes on behind a link by the number that it got when it was made, or, where the ids
-//! stand in the documents, behind a referring item by its place in the request, which the cursor holds.
+//! Paging by cursor goes on behind a link by the number that it got when it was made, or, where the ids
+//! stand in the documents, behind a referring item by its position in the request, which the cursor holds.
 
 use crate::{
-    Collection, Content, Operation, Page,
-    item::{calls, query::Walking},
-    page::cursor::{self, Kept},
-    reference::{
-        Link, Reference, and_scope,
-        calls::text,
-        id_of,
-        include::{self, Far, Room},
-        link::visible,
-        not_a_reference,
+    Content, RequestContext,
+    collection::{self, Collection, access},
+    fault::{cursor_invalid, not_a_reference},
+    limits::Limits,
+    page::{
+        Page,
+        budget::ResponseBudget,
+        cursor::{self, CursorCall, Ends},
+        print::print,
     },
-    schema::level,
+    reference::{
+        self, Reference, and_scope, field_name, id_of,
+        include::{self, ReadableCollection},
+        link::{Edge, visible},
+    },
+    schema::{level::Operation, relation::Link},
     wire::request,
 };
 use serde_json::{Map, Value, json};
@@ -43,24 +47,24 @@ use stoa_store::{Lane, Site, Tx, boxed};
 const DEFAULT_LIMIT: u32 = 50;
 
 /// What a query leaves to its cursors.
-const REFERENCED: Kept =
-    Kept { outer: &["referringItemId", "referringItemIds", "referringItemFieldName", "order"], inner: &[] };
-
-/// The first and the last place of a page.
-type Ends = Option<(Position, Position)>;
+const REFERENCED: CursorCall = CursorCall {
+    name: "referenced",
+    outer: &["referringItemId", "referringItemIds", "referringItemFieldName", "order"],
+    inner: &[],
+};
 
 /// A reference field as a caller may read it.
-struct Readable {
+struct ReadableField {
     key: String,
     reference: Reference,
-    near: Arc<Collection>,
-    near_scope: Scope,
-    far: Far,
+    source: Arc<Collection>,
+    source_scope: Scope,
+    target: ReadableCollection,
 }
 
-/// A page of what items refer to.
-struct Question {
-    field: Readable,
+/// A query for a page of what items refer to.
+struct ReferencedQuery {
+    field: ReadableField,
     site: String,
     /// Different from each other.
     items: Vec<String>,
@@ -78,30 +82,31 @@ impl Content {
     /// # Errors
     /// WDE0019 for ids, WDE0020 when the field isn't a reference; WDE0025, WDE0027.
     pub async fn is_referenced(&self, site: &Site, caller: &Caller, members: &Map<String, Value>) -> Result<bool> {
-        let (near, far) = (id(members.get("referringItemId"))?, id(members.get("referencedItemId"))?);
-        let collection = self.collection(site, request::collection(members, caller)?).await?;
-        let field = self.readable(site, caller, collection, members).await?;
+        let (source, target) = (id(members.get("referringItemId"))?, id(members.get("referencedItemId"))?);
+        let collection = collection::load(self, site, request::collection(members, caller)?).await?;
+        let field = readable_field(RequestContext { content: self, site, caller }, collection, members).await?;
         let site_id = site.id.as_str().to_owned();
         let found = site.read(Lane::Point, move |tx| {
             boxed!({
                 let is_there = |seen: HashSet<String>| !seen.is_empty();
-                if !is_there(visible(tx, &field.near, &field.near_scope, vec![near.clone()]).await?)
-                    || !is_there(visible(tx, &field.far.collection, &field.far.scope, vec![far.clone()]).await?)
+                let ReadableCollection { collection, scope, .. } = &field.target;
+                if !is_there(visible(tx, &field.source, &field.source_scope, vec![source.clone()]).await?)
+                    || !is_there(visible(tx, collection, scope, vec![target.clone()]).await?)
                 {
                     return Ok(false);
                 }
                 let mut sql = Writer::new(tx.dialect());
                 match &field.reference {
                     Reference::Single => {
-                        let place = sql.dialect().text(&Place::field(std::slice::from_ref(&field.key)));
-                        sql.push(&format!("select 1 from {} where id = ", field.near.texts.name)).bind(near);
-                        sql.push(&format!(" and ({place}) = ")).bind(far);
+                        let value = sql.dialect().text(&Place::field(std::slice::from_ref(&field.key)));
+                        sql.push(&format!("select 1 from {} where id = ", field.source.statements.name)).bind(source);
+                        sql.push(&format!(" and ({value}) = ")).bind(target);
                     }
                     Reference::Multi(link) => {
                         sql.push("select 1 from stoa.item_link link where link.site = ").bind(site_id);
                         sql.push(" and link.relation = ").bind(link.relation);
-                        sql.push(&format!(" and link.{} = ", link.side.near())).bind(near);
-                        sql.push(&format!(" and link.{} = ", link.side.far())).bind(far);
+                        sql.push(&format!(" and link.{} = ", link.side.source_column())).bind(source);
+                        sql.push(&format!(" and link.{} = ", link.side.target_column())).bind(target);
                     }
                 }
                 let (sql, params) = sql.finish();
@@ -116,20 +121,19 @@ impl Content {
     /// # Errors
     /// As for [`Content::is_referenced`], and what makes paging invalid.
     pub async fn references_query(&self, site: &Site, caller: &Caller, members: &Map<String, Value>) -> Result<Page> {
-        let near = self.collection(site, request::collection(members, caller)?).await?;
-        let (walking, members) = self.walking(site, caller, &near, "referenced", &REFERENCED, members).await?;
-        let (items, is_plural) = self.referring(&members)?;
+        let context = RequestContext { content: self, site, caller };
+        let source = collection::load(self, site, request::collection(members, caller)?).await?;
+        let (paging, members) = cursor::paging(context, &source, &REFERENCED, members).await?;
+        let (items, is_plural) = referring_items(&members, self.limits())?;
         let sent = wire::Referenced::parse(&members, &self.limits().query)?;
         let (limit, first) = match sent.paging {
             Paging::Offset { limit, offset } => (limit, Start::Offset(offset)),
             Paging::Cursor { limit, .. } => (limit, Start::First),
         };
-        let start = match walking.as_ref().and_then(|it| it.from.as_ref()) {
-            Some(walk) => walk.start(None)?,
-            None => first,
-        };
-        let question = Question {
-            field: self.readable(site, caller, near, &members).await?,
+        let continued = paging.as_ref().map(|it| it.start(None)).transpose()?.flatten();
+        let start = continued.unwrap_or(first);
+        let query = ReferencedQuery {
+            field: readable_field(context, source, &members).await?,
             site: site.id.as_str().to_owned(),
             items,
             is_plural,
@@ -139,66 +143,60 @@ impl Content {
             total: sent.total,
         };
         let most = self.limits().page_bytes;
-        // A transaction may be run again, and begins with all the room then.
-        let question = Arc::new(question);
-        let found = site.query(Lane::Scan, move |tx| boxed!(question.answer(tx, &mut Room::new(most)).await));
+        // A transaction may be run again, and begins with the whole budget then.
+        let query = Arc::new(query);
+        let found = site.query(Lane::Scan, move |tx| boxed!(query.answer(tx, &mut ResponseBudget::new(most)).await));
         let (mut page, ends) = found.await?;
-        if let Some(Walking { sealer, from }) = walking {
-            let request = from.map_or_else(|| REFERENCED.take(&members), |it| it.request);
-            page.walk(&sealer, &request, &start, ends)?;
+        if let Some(paging) = paging {
+            page.add_cursors(paging, || REFERENCED.take(&members), &start, ends)?;
         }
         Ok(page)
     }
-
-    /// The field that a request names, if the caller may read both sides.
-    async fn readable(
-        &self,
-        site: &Site,
-        caller: &Caller,
-        near: Arc<Collection>,
-        members: &Map<String, Value>,
-    ) -> Result<Readable> {
-        let near_scope = level::scope(caller, Operation::Read, &near)?;
-        let key = text(members, "referringItemFieldName")?;
-        let target = self.reference(site, &near, &key).await?;
-        let target = target.ok_or_else(|| not_a_reference(&near, &key, "reference"))?;
-        let far = target.existing()?.clone();
-        let scope = level::scope(caller, Operation::Read, &far)?;
-        let far = Far { sight: self.sight(site, caller, &far).await?, collection: far, scope };
-        Ok(Readable { key, reference: target.reference, near, near_scope, far })
-    }
-
-    /// `referringItemId` or `referringItemIds`, and whether it is the latter.
-    fn referring(&self, members: &Map<String, Value>) -> Result<(Vec<String>, bool)> {
-        let Some(list) = members.get("referringItemIds").filter(|it| !it.is_null()) else {
-            return Ok((vec![id(members.get("referringItemId"))?], false));
-        };
-        let list = list.as_array().filter(|it| !it.is_empty());
-        let list =
-            list.ok_or_else(|| Fault::because(Code::ReferenceIdInvalid, "referringItemIds must be a list of ids."))?;
-        let most = self.limits().bulk_items;
-        if list.len() > most {
-            return Err(Fault::because(Code::TooManyIds, format!("At most {most} ids per request.")));
-        }
-        let mut seen = HashSet::with_capacity(list.len());
-        let ids = list.iter().map(|it| id(Some(it))).collect::<Result<Vec<_>>>()?;
-        Ok((ids.into_iter().filter(|it| seen.insert(it.clone())).collect(), true))
-    }
 }
 
-impl Question {
-    async fn answer(&self, tx: &mut Tx<'_>, room: &mut Room) -> Result<(Page, Ends)> {
+/// The field that a request names, if the caller may read both sides.
+async fn readable_field(
+    context: RequestContext<'_>,
+    source: Arc<Collection>,
+    members: &Map<String, Value>,
+) -> Result<ReadableField> {
+    let source_scope = access::scope(context.caller, Operation::Read, &source)?;
+    let key = field_name(members, "referringItemFieldName")?;
+    let found = reference::target(context.content, context.site, &source, &key).await?;
+    let found = found.ok_or_else(|| not_a_reference(source.id.as_str(), &key, "reference"))?;
+    let target = include::readable(context, found.existing()?.clone()).await?;
+    Ok(ReadableField { key, reference: found.reference, source, source_scope, target })
+}
+
+/// `referringItemId` or `referringItemIds`, and whether it is the latter.
+fn referring_items(members: &Map<String, Value>, limits: &Limits) -> Result<(Vec<String>, bool)> {
+    let Some(list) = members.get("referringItemIds").filter(|it| !it.is_null()) else {
+        return Ok((vec![id(members.get("referringItemId"))?], false));
+    };
+    let list = list.as_array().filter(|it| !it.is_empty());
+    let list =
+        list.ok_or_else(|| Fault::because(Code::ReferenceIdInvalid, "referringItemIds must be a list of ids."))?;
+    let most = limits.bulk_items;
+    if list.len() > most {
+        return Err(Fault::because(Code::TooManyIds, format!("At most {most} ids per request.")));
+    }
+    let mut seen = HashSet::with_capacity(list.len());
+    let ids = list.iter().map(|it| id(Some(it))).collect::<Result<Vec<_>>>()?;
+    Ok((ids.into_iter().filter(|it| seen.insert(it.clone())).collect(), true))
+}
+
+impl ReferencedQuery {
+    async fn answer(&self, tx: &mut Tx<'_>, budget: &mut ResponseBudget) -> Result<(Page, Ends)> {
         let mut page = Page::new(&self.window.start);
-        let near = &self.field;
-        let seen = visible(tx, &near.near, &near.near_scope, self.items.clone()).await?;
+        let seen = visible(tx, &self.field.source, &self.field.source_scope, self.items.clone()).await?;
         let items: Vec<String> = self.items.iter().filter(|it| seen.contains(*it)).cloned().collect();
         if items.is_empty() {
             page.total = self.total.then_some(0);
             return Ok((page, None));
         }
         let ends = match &self.field.reference {
-            Reference::Single => self.single(tx, items, &mut page, room).await?,
-            Reference::Multi(link) => self.multi(tx, link, items, &mut page, room).await?,
+            Reference::Single => self.single(tx, items, &mut page, budget).await?,
+            Reference::Multi(link) => self.multi(tx, link, items, &mut page, budget).await?,
         };
         Ok((page, ends))
     }
@@ -209,32 +207,32 @@ impl Question {
         link: &Link,
         mut items: Vec<String>,
         page: &mut Page,
-        room: &mut Room,
+        budget: &mut ResponseBudget,
     ) -> Result<Ends> {
-        let (near, far) = (link.side.near(), link.side.far());
+        let (source, target) = (link.side.source_column(), link.side.target_column());
         let one = if items.len() == 1 { items.pop() } else { None };
         let from = |sql: &mut Writer<'_>| {
-            let table = &self.field.far.collection.texts.name;
+            let table = &self.field.target.collection.statements.name;
             sql.push(&format!(" from stoa.item_link link cross join {table} t where link.site = ")).bind(&self.site);
             sql.push(" and link.relation = ").bind(link.relation);
             match &one {
-                Some(it) => drop(sql.push(&format!(" and link.{near} = ")).bind(it)),
+                Some(it) => drop(sql.push(&format!(" and link.{source} = ")).bind(it)),
                 None => {
                     let list = sql.param(items.clone());
-                    let among = sql.dialect().any_of(&format!("link.{near}"), &list);
+                    let among = sql.dialect().any_of(&format!("link.{source}"), &list);
                     sql.push(" and ").push(&among);
                 }
             }
-            sql.push(&format!(" and t.id = link.{far}"));
-            and_scope(sql, "t", &self.field.far.scope);
+            sql.push(&format!(" and t.id = link.{target}"));
+            and_scope(sql, "t", &self.field.target.scope);
         };
         let (start, limit) = (&self.window.start, self.window.limit as usize);
         let falling = self.descending != start.is_backward();
         let mut sql = Writer::new(tx.dialect());
-        sql.push(&format!("select link.{near}, t.doc, link.seq"));
+        sql.push(&format!("select link.{source}, t.doc, link.seq"));
         from(&mut sql);
         if let Some(Position { marks, is_included, .. }) = start.position() {
-            let [Mark::Time(seq)] = marks.as_slice() else { return Err(cursor::invalid()) };
+            let [Mark::Time(seq)] = marks.as_slice() else { return Err(cursor_invalid()) };
             let (beyond, at) = (if falling { "<" } else { ">" }, if *is_included { "=" } else { "" });
             sql.push(&format!(" and link.seq {beyond}{at} ")).bind(*seq);
         }
@@ -247,7 +245,7 @@ impl Question {
         tx.rows(&sql, &params, |row| {
             count += 1;
             if count <= limit && fits.is_ok() {
-                match self.shown(row.doc(1)?, room) {
+                match self.shown(row.doc(1)?, budget) {
                     Ok(shown) => found.push((row.get::<i64>(2)?, self.print(row.text(0)?, &shown))),
                     Err(fault) => fits = Err(fault),
                 }
@@ -261,8 +259,8 @@ impl Question {
         }
         page.has_next = count > limit;
         page.count = found.len();
-        let at = |it: &(i64, String)| place(vec![Mark::Time(it.0)], String::new());
-        let ends = found.first().map(at).zip(found.last().map(at));
+        let position = |it: &(i64, String)| behind(vec![Mark::Time(it.0)], String::new());
+        let ends = found.first().map(position).zip(found.last().map(position));
         join(page, found.into_iter().map(|it| it.1));
         if self.total {
             let mut sql = Writer::new(tx.dialect());
@@ -275,106 +273,114 @@ impl Question {
     }
 
     /// The ids stand in the documents, one each; their order is that of the request.
-    async fn single(&self, tx: &mut Tx<'_>, items: Vec<String>, page: &mut Page, room: &mut Room) -> Result<Ends> {
+    async fn single(
+        &self,
+        tx: &mut Tx<'_>,
+        items: Vec<String>,
+        page: &mut Page,
+        budget: &mut ResponseBudget,
+    ) -> Result<Ends> {
         let field = &self.field;
         let mut sql = Writer::new(tx.dialect());
-        let lead = sql.dialect().text(&Place::field(std::slice::from_ref(&field.key)));
-        sql.push(&format!("select id, {lead} from {} where ", field.near.texts.name));
+        let target = sql.dialect().text(&Place::field(std::slice::from_ref(&field.key)));
+        sql.push(&format!("select id, {target} from {} where ", field.source.statements.name));
         let list = sql.param(items.clone());
         let among = sql.dialect().any_of("id", &list);
         sql.push(&among);
         let (sql, params) = sql.finish();
         let read = |row: &stoa_store::Row<'_>| Ok((row.get::<String>(0)?, row.get::<Option<String>>(1)?));
-        let leads: HashMap<_, _> = tx.rows(&sql, &params, read).await?.into_iter().collect();
-        let lead = |it: String| leads.get(&it).cloned().flatten().map(|far| (it, far));
-        let mut pairs: Vec<_> = items.into_iter().filter_map(lead).collect();
+        let targets: HashMap<_, _> = tx.rows(&sql, &params, read).await?.into_iter().collect();
+        let edge = |source: String| {
+            let target = targets.get(&source).cloned().flatten()?;
+            Some(Edge { source, target })
+        };
+        let mut edges: Vec<_> = items.into_iter().filter_map(edge).collect();
         if self.descending {
-            pairs.reverse();
+            edges.reverse();
         }
-        page.total = self.total.then(|| i64::try_from(pairs.len()).unwrap_or(i64::MAX));
-        let pairs = self.cut(pairs, page)?;
-        let wanted: HashSet<_> = pairs.iter().map(|it| it.1.clone()).collect();
-        let found = include::items(tx, &field.far, wanted.into_iter().collect(), room).await?;
-        let mut elements = Vec::with_capacity(pairs.len());
-        for (near, far) in &pairs {
-            elements.push(match found.get(far) {
+        page.total = self.total.then(|| i64::try_from(edges.len()).unwrap_or(i64::MAX));
+        let edges = self.cut(edges, page)?;
+        let wanted: HashSet<_> = edges.iter().map(|it| it.target.clone()).collect();
+        let found = include::items(tx, &field.target, wanted.into_iter().collect(), budget).await?;
+        let mut elements = Vec::with_capacity(edges.len());
+        for edge in &edges {
+            elements.push(match found.get(&edge.target) {
                 Some(document) => {
                     let shown = stoa_query::project(document, &self.projection);
-                    room.take(shown.len())?;
-                    self.print(near, &shown)
+                    budget.take(shown.len())?;
+                    self.print(&edge.source, &shown)
                 }
-                None => self.print_unresolved(near, far),
+                None => self.print_unresolved(edge),
             });
         }
         page.count = elements.len();
         join(page, elements);
-        let at = |it: &(String, String)| place(Vec::new(), it.0.clone());
-        Ok(pairs.first().map(at).zip(pairs.last().map(at)))
+        let position = |it: &Edge| behind(Vec::new(), it.source.clone());
+        Ok(edges.first().map(position).zip(edges.last().map(position)))
     }
 
-    /// The pairs of the page, of all of them in order.
-    fn cut(&self, mut pairs: Vec<(String, String)>, page: &mut Page) -> Result<Vec<(String, String)>> {
+    /// The links of the page, of all of them in order.
+    fn cut(&self, mut edges: Vec<Edge>, page: &mut Page) -> Result<Vec<Edge>> {
         let (start, limit) = (&self.window.start, self.window.limit as usize);
         if let Some(Position { marks, id, is_included }) = start.position() {
-            let places: HashMap<&str, usize> = self.items.iter().enumerate().map(|(n, it)| (it.as_str(), n)).collect();
-            // The item may have lost its reference since, or not be the caller's: its place is still known.
-            let here = places.get(id.as_str()).filter(|_| marks.is_empty()).ok_or_else(cursor::invalid)?;
+            let indexes: HashMap<&str, usize> = self.items.iter().enumerate().map(|(n, it)| (it.as_str(), n)).collect();
+            // The item may have lost its reference since, or not be the caller's: its position is still known.
+            let here = indexes.get(id.as_str()).filter(|_| marks.is_empty()).ok_or_else(cursor_invalid)?;
             let beyond = if self.descending != start.is_backward() { Ordering::Less } else { Ordering::Greater };
-            pairs.retain(|(near, _)| {
-                let order = places.get(near.as_str()).map(|it| it.cmp(here));
+            edges.retain(|edge| {
+                let order = indexes.get(edge.source.as_str()).map(|it| it.cmp(here));
                 order == Some(beyond) || *is_included && order == Some(Ordering::Equal)
             });
         }
         if start.is_backward() {
-            page.has_next = pairs.len() > limit;
-            return Ok(pairs.split_off(pairs.len().saturating_sub(limit)));
+            page.has_next = edges.len() > limit;
+            return Ok(edges.split_off(edges.len().saturating_sub(limit)));
         }
         let offset = usize::try_from(start.offset()).unwrap_or(usize::MAX);
-        page.has_next = pairs.len().saturating_sub(offset) > limit;
-        Ok(pairs.into_iter().skip(offset).take(limit).collect())
+        page.has_next = edges.len().saturating_sub(offset) > limit;
+        Ok(edges.into_iter().skip(offset).take(limit).collect())
     }
 
     /// What the caller wants of a stored document and is shown.
-    fn shown(&self, document: Cow<'_, str>, room: &mut Room) -> Result<String> {
-        let shown = stoa_query::project(&self.field.far.sight.show(document)?, &self.projection);
-        room.take(shown.len())?;
+    fn shown(&self, document: Cow<'_, str>, budget: &mut ResponseBudget) -> Result<String> {
+        let shown = stoa_query::project(&self.field.target.view.show(document)?, &self.projection);
+        budget.take(shown.len())?;
         Ok(shown)
     }
 
-    fn print(&self, near: &str, document: &str) -> String {
+    fn print(&self, source: &str, document: &str) -> String {
         let mut out = String::from("{");
         if self.is_plural {
-            out.extend(["\"referringItemId\":", &quoted(near), ","]);
+            out.extend(["\"referringItemId\":", &quoted(source), ","]);
         }
         out.push_str("\"dataItem\":");
-        calls::print(&self.field.far.collection, document, &mut out);
+        print(&self.field.target.collection, document, &mut out);
         out.push('}');
         out
     }
 
     /// Whether the item isn't there or isn't the caller's is only told where all that is there is visible.
-    fn print_unresolved(&self, near: &str, far: &str) -> String {
+    fn print_unresolved(&self, edge: &Edge) -> String {
         let unresolved = json!({
-            "referringItemId": near, "referringItemFieldName": self.field.key, "referencedItemId": far,
-            "unauthorized": self.field.far.scope != Scope::Everything,
+            "referringItemId": edge.source, "referringItemFieldName": self.field.key, "referencedItemId": edge.target,
+            "unauthorized": self.field.target.scope != Scope::Everything,
         });
         let mut element = json!({ "unresolvedReference": unresolved });
         if self.is_plural {
-            element["referringItemId"] = near.into();
+            element["referringItemId"] = edge.source.as_str().into();
         }
         element.to_string()
     }
 }
 
-/// Where a cursor goes on, the place itself not among it.
-fn place(marks: Vec<Mark>, id: String) -> Position {
+/// Where a cursor goes on: behind this position.
+fn behind(marks: Vec<Mark>, id: String) -> Position {
     Position { marks, id, is_included: false }
 }
 
 fn join(page: &mut Page, elements: impl IntoIterator<Item = String>) {
     for (n, it) in elements.into_iter().enumerate() {
-        page.elements.push_str(if n > 0 { "," } else { "" });
-        page.elements.push_str(&it);
+        page.element(n).push_str(&it);
     }
 }
 

@@ -1,17 +1,19 @@
-//! A collection as its maker defines it, and the wire object of it (protocol/content.md 6.3).
+//! A collection as its maker defines it, read from its wire object (protocol/content.md 6.3).
 
 use crate::{
-    Access, Collection, Level, Levels, Limits,
+    fault::invalid,
+    limits::Limits,
     schema::{
         field::{self, Field},
+        level::{LEVELS, Level, Levels},
         plugin::{self, Plugin},
     },
-    wire::shape::{Shape, check, unfit},
+    wire::validator::{Validator, check},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::HashMap;
-use stoa_kernel::{Caller, Code, Fault, Result, clock::iso_from_millis};
+use stoa_kernel::Result;
 use stoa_query::schema::{Kind, Schema};
 
 /// What is stored of a collection beside its id, revision and times.
@@ -33,26 +35,25 @@ pub struct Definition {
     pub plugins: Vec<Plugin>,
 }
 
-const ID: Shape = Shape::TextTo(1, |it| it.collection_id);
+const ID: Validator = Validator::TextTo(1, |it| it.collection_id);
 
-static COLLECTION: Shape = Shape::Object(&[
+static COLLECTION: Validator = Validator::Object(&[
     ("id", ID),
-    ("displayName", Shape::Text(0, 1000)),
-    ("displayField", Shape::Text(0, 1000)),
-    ("description", Shape::TextTo(0, |it| it.collection_description)),
-    ("strictMode", Shape::Flag),
+    ("displayName", Validator::Text(0, 1000)),
+    ("displayField", Validator::Text(0, 1000)),
+    ("description", Validator::TextTo(0, |it| it.collection_description)),
+    ("strictMode", Validator::Flag),
     ("permissions", OLDER_LEVELS),
     ("dataPermissions", LEVELS),
 ]);
 
-const OLDER_LEVEL: Shape = Shape::OneOf(&["ADMIN", "SITE_MEMBER_AUTHOR", "SITE_MEMBER", "ANYONE"]);
-const OLDER_LEVELS: Shape =
-    Shape::Object(&[("read", OLDER_LEVEL), ("insert", OLDER_LEVEL), ("update", OLDER_LEVEL), ("remove", OLDER_LEVEL)]);
-
-pub(crate) const LEVEL: Shape =
-    Shape::OneOf(&["ANYONE", "SITE_MEMBER", "SITE_MEMBER_AUTHOR", "CMS_EDITOR", "PRIVILEGED"]);
-pub(crate) const LEVELS: Shape =
-    Shape::Object(&[("itemRead", LEVEL), ("itemInsert", LEVEL), ("itemUpdate", LEVEL), ("itemRemove", LEVEL)]);
+const OLDER_LEVEL: Validator = Validator::OneOf(&["ADMIN", "SITE_MEMBER_AUTHOR", "SITE_MEMBER", "ANYONE"]);
+const OLDER_LEVELS: Validator = Validator::Object(&[
+    ("read", OLDER_LEVEL),
+    ("insert", OLDER_LEVEL),
+    ("update", OLDER_LEVEL),
+    ("remove", OLDER_LEVEL),
+]);
 
 /// The `id` of a collection object.
 ///
@@ -62,13 +63,13 @@ pub(crate) const LEVELS: Shape =
 pub(crate) fn parse_id<'o>(collection: &'o Value, limits: &Limits) -> Result<&'o str> {
     let path = "collection.id";
     let id = match collection.get("id") {
-        None | Some(Value::Null) => return Err(unfit(path, "is missing")),
+        None | Some(Value::Null) => return Err(invalid(path, "is missing")),
         Some(it) => it,
     };
     check(id, &ID, path, limits)?;
     let id = id.as_str().unwrap_or_default();
     match id.chars().any(|it| it.is_control() || matches!(it, '?' | '#')) {
-        true => Err(unfit(path, "must not contain ?, # or control characters")),
+        true => Err(invalid(path, "must not contain ?, # or control characters")),
         false => Ok(id),
     }
 }
@@ -89,7 +90,7 @@ impl Definition {
         };
         let is_without_fields = present("fields").and_then(Value::as_array).is_none_or(Vec::is_empty);
         if before.is_none() && is_without_fields {
-            return Err(unfit("collection.fields", "must have at least one field"));
+            return Err(invalid("collection.fields", "must have at least one field"));
         }
         Ok(Self {
             display_name: text("displayName"),
@@ -140,22 +141,18 @@ impl Definition {
         Schema { fields, ..Schema::default() }
     }
 
-    /// Whether this caller may put this definition in the place of `before` as far as levels go: nobody
-    /// gives or takes a level above their own.
-    pub(crate) fn check_levels(&self, before: Option<&Self>, caller: &Caller) -> Result<()> {
-        let privileged = |it: &Self| {
-            let (levels, drafts) = (it.levels, it.draft_levels().unwrap_or((Level::CmsEditor, Level::CmsEditor)));
-            let items = [levels.item_read, levels.item_insert, levels.item_update, levels.item_remove];
-            (items.map(|it| it == Level::Privileged), [drafts.0, drafts.1].map(|it| it == Level::Privileged))
-        };
-        let old = before.map_or(([false; 4], [false; 2]), privileged);
-        if caller.is_privileged() || privileged(self) == old {
-            return Ok(());
-        }
-        Err(Fault::because(
-            Code::PermissionDenied,
-            "The current user does not have permissions to set or change the level PRIVILEGED.",
-        ))
+    /// The id of the only item of this collection, if it can have but one.
+    pub(crate) fn single_item(&self) -> Option<&str> {
+        self.plugins.iter().find_map(plugin::single_item)
+    }
+
+    pub(crate) fn has_plugin(&self, name: &str) -> bool {
+        self.plugins.iter().any(|it| plugin::kind(it) == name)
+    }
+
+    /// The levels for drafts and for publishing, when the collection has drafts.
+    pub(crate) fn draft_levels(&self) -> Option<(Level, Level)> {
+        self.plugins.iter().find(|it| plugin::is_drafts(it)).map(plugin::draft_levels)
     }
 }
 
@@ -165,7 +162,7 @@ fn parse_levels(collection: &Value, before: Option<Levels>) -> Result<Levels> {
     let older = collection.get("permissions").filter(|it| it.is_object());
     let newer = collection.get("dataPermissions").filter(|it| it.is_object());
     let base = match (before, older, newer) {
-        (None, None, None) => return Err(unfit("collection.permissions", "is missing")),
+        (None, None, None) => return Err(invalid("collection.permissions", "is missing")),
         (before, ..) => before.unwrap_or_default(),
     };
     let read = |object: Option<&Value>, name: &str, parse: fn(&str) -> Option<Level>| {
@@ -191,105 +188,11 @@ fn parse_levels(collection: &Value, before: Option<Levels>) -> Result<Levels> {
     })
 }
 
-/// The operations on items that this server has; the list grows with it.
-const DATA_OPERATIONS: &[&str] = &[
-    "FIND",
-    "GET",
-    "COUNT",
-    "DISTINCT",
-    "INSERT",
-    "UPDATE",
-    "SAVE",
-    "PATCH",
-    "REMOVE",
-    "BULK_INSERT",
-    "BULK_UPDATE",
-    "BULK_SAVE",
-    "BULK_PATCH",
-    "TRUNCATE",
-    "BULK_REMOVE",
-    "INSERT_REFERENCE",
-    "REMOVE_REFERENCE",
-    "REPLACE_REFERENCES",
-    "IS_REFERENCED",
-    "QUERY_REFERENCED",
-];
-
-/// The collection as the caller may read it: those who don't manage collections get a reduced form.
-pub(crate) fn view(collection: &Collection, caller: &Caller, with_allowed: bool, limits: &Limits) -> Value {
-    let definition = &collection.definition;
-    let is_reduced = !caller.is_editor();
-    let mut view = json!({ "id": collection.id });
-    let mut set = |name: &str, value: Value| {
-        if !value.is_null() {
-            view[name] = value;
-        }
-    };
-    set("displayName", json!(definition.display_name));
-    set("displayField", json!(display_field(definition)));
-    set("plugins", definition.plugins.iter().map(plugin::view).collect());
-    let fields = definition.fields.iter().map(if is_reduced { field::reduced_view } else { field::view });
-    set("fields", fields.chain(field::system_views(is_reduced)).collect());
-    if with_allowed {
-        set("allowedDataPermissions", allowed(&collection.access(caller), caller));
-    }
-    if is_reduced {
-        return view;
-    }
-    let levels = collection.levels();
-    set("collectionType", json!("NATIVE"));
-    set("description", json!(definition.description));
-    set("maxPageSize", json!(limits.query.query_limit));
-    set("defaultDisplayOrder", json!({ "fieldKey": "_createdDate", "direction": "DESC" }));
-    set("revision", json!(collection.revision.to_string()));
-    set("strictMode", json!(definition.strict_mode));
-    set("pagingModes", json!(["OFFSET", "CURSOR"]));
-    set("createdDate", json!(iso_from_millis(collection.created)));
-    set("updatedDate", json!(iso_from_millis(collection.updated)));
-    set("dataPermissions", json!(levels));
-    set(
-        "permissions",
-        json!({
-            "insert": levels.item_insert.older_name(), "update": levels.item_update.older_name(),
-            "remove": levels.item_remove.older_name(), "read": levels.item_read.older_name(),
-        }),
-    );
-    let (regular, unique) = (limits.regular_indexes, limits.unique_indexes);
-    set(
-        "capabilities",
-        json!({
-            "dataOperations": DATA_OPERATIONS, "collectionOperations": ["UPDATE", "REMOVE"],
-            "indexLimits": { "regular": regular, "unique": unique, "total": regular + unique },
-            "indexQuotaLimits": {
-                "regular1Field": 0, "regular3Field": regular, "unique1Field": unique, "total": regular + unique,
-            },
-        }),
-    );
-    view
-}
-
-/// What the caller may do, as booleans (protocol/content.md 8, getMyPermissions).
-pub(crate) fn allowed(access: &Access, caller: &Caller) -> Value {
-    use crate::Operation::{Insert, Read, Remove, Update};
-    json!({
-        "itemRead": access.allow(caller, Read), "itemInsert": access.allow(caller, Insert),
-        "itemUpdate": access.allow(caller, Update), "itemRemove": access.allow(caller, Remove),
-    })
-}
-
-/// The field that stands for an item in lists: the maker's choice, or the first text that all readers see.
-fn display_field(definition: &Definition) -> Option<&str> {
-    let is_shown_text = |it: &Field| field::kind(it) == "TEXT" && !field::is_encrypted(it);
-    definition
-        .display_field
-        .as_deref()
-        .or_else(|| definition.fields.iter().find(|it| is_shown_text(it)).map(field::key))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use Level::{Anyone, CmsEditor, Privileged, SiteMember, SiteMemberAuthor};
+    use serde_json::json;
 
     fn levels(read: Level, others: Level) -> Levels {
         Levels { item_read: read, item_insert: others, item_update: others, item_remove: others }

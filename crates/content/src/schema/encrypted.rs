@@ -1,23 +1,53 @@
-//! When a field may be declared encrypted (decisions/0013): from its first day on, and then for good.
+//! Encrypted fields of a definition, and when a field may be declared so (decisions/0013): from its first day
+//! on, and then for good.
 //!
 //! What items hold under a key stays as it is when a field is declared. So a field can't become encrypted
 //! when there are values, clear ones would remain in items, indexes and events; nor can it cease to be.
 
-use crate::{
-    Collection, Content,
-    schema::{
-        definition::Definition,
-        field,
-        index::{self, Index, Status},
-    },
+use crate::schema::{
+    definition::Definition,
+    field::{self, Field},
+    index::{Index, IndexDefinition, Status},
 };
+use std::{borrow::Cow, sync::Arc};
 use stoa_kernel::{Code, Fault, Result};
-use stoa_query::{
-    Filter, compile,
-    plan::{Field, Test},
-};
-use stoa_sql::Writer;
-use stoa_store::{Lane, Site, boxed};
+use stoa_query::item;
+use stoa_sql::json::quoted;
+
+/// The encrypted fields of a collection. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct EncryptedFields(pub Arc<[EncryptedField]>);
+
+#[derive(Debug)]
+pub(crate) struct EncryptedField {
+    pub key: String,
+    /// As it stands in canonical text.
+    pub quoted: String,
+}
+
+impl EncryptedFields {
+    pub(crate) fn of(fields: &[Field]) -> Self {
+        let name = |it: &Field| EncryptedField { key: field::key(it).to_owned(), quoted: quoted(field::key(it)) };
+        Self(fields.iter().filter(|it| field::is_encrypted(it)).map(name).collect())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The document without these fields. It must be canonical.
+    pub(crate) fn hide<'d>(&self, document: impl Into<Cow<'d, str>>) -> Cow<'d, str> {
+        self.0.iter().fold(document.into(), |document, it| match item::without(&document, &it.key) {
+            Some(without) => Cow::Owned(without),
+            None => document,
+        })
+    }
+
+    /// Whether a member of this name, as it stands in canonical text, is one of them.
+    pub(crate) fn has(&self, quoted: &str) -> bool {
+        self.0.iter().any(|it| it.quoted == quoted)
+    }
+}
 
 /// Whether a definition may take the place of another, or be the first, as far as encryption goes.
 ///
@@ -45,7 +75,7 @@ pub(crate) fn check(before: &Definition, after: &Definition, indexes: &[Index]) 
 ///
 /// # Errors
 /// WDE0119 for an encrypted one.
-pub(crate) fn check_index(definition: &Definition, index: &index::Definition) -> Result<()> {
+pub(crate) fn check_index(definition: &Definition, index: &IndexDefinition) -> Result<()> {
     let encrypted = definition.fields.iter().filter(|it| field::is_encrypted(it)).map(field::key);
     match encrypted.into_iter().find(|key| index.is_of(key)) {
         None => Ok(()),
@@ -63,29 +93,7 @@ pub(crate) fn added<'d>(before: &'d Definition, after: &'d Definition) -> impl I
     keys.filter(|(_, key)| before.fields.iter().all(|it| field::key(it) != *key))
 }
 
-impl Content {
-    /// Looks whether items have values already under the keys of new encrypted fields. It may look at all
-    /// items, so nobody waits for it: what is written meanwhile stays clear, and is shown to nobody.
-    ///
-    /// # Errors
-    /// WDE0119 when there are such values.
-    pub(crate) async fn refuse_clear(&self, site: &Site, collection: &Collection, after: &Definition) -> Result<()> {
-        for (n, key) in added(&collection.definition, after) {
-            let mut sql = Writer::new(site.dialect());
-            sql.push("select 1 from ").push(&collection.texts.name).push(" where ");
-            let there = Filter::Test(Field::Path(vec![key.to_owned()]), Test::Empty).negated();
-            compile::condition(&mut sql, &there);
-            sql.push(" limit 1");
-            let (sql, params) = sql.finish();
-            let found = site.read(Lane::Scan, move |tx| boxed!(Ok(tx.row(&sql, &params, |_| Ok(())).await?)));
-            if found.await?.is_some() {
-                return Err(refused(n, &format!("can't be, for items have values under {key} already")));
-            }
-        }
-        Ok(())
-    }
-}
-
-fn refused(n: usize, why: &str) -> Fault {
+/// The refusal of a field in the place `n` of its definition.
+pub(crate) fn refused(n: usize, why: &str) -> Fault {
     Fault::because(Code::NotSupported, format!("collection.fields[{n}].encrypted {why}."))
 }

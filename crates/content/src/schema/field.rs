@@ -4,8 +4,9 @@
 //! section 6.3. Whether items fit their fields is another matter: see `strictMode`.
 
 use crate::{
-    Limits,
-    wire::shape::{Shape, check, unfit},
+    fault::invalid,
+    limits::Limits,
+    wire::validator::{Validator, check},
 };
 use serde_json::{Map, Value, json};
 use stoa_kernel::{Code, Fault, Result};
@@ -64,132 +65,159 @@ pub const TYPES: &[&str] = &[
 /// Members that only the server sets; they come back on a round trip and are ignored.
 const READ_ONLY: [&str; 4] = ["systemField", "capabilities", "deleted", "condition"];
 
-static FIELD: Shape = Shape::Object(&[
-    ("key", Shape::Text(1, 1000)),
-    ("displayName", Shape::Text(0, 1000)),
-    ("type", Shape::OneOf(TYPES)),
-    ("typeMetadata", Shape::Of(&TYPE_METADATA)),
-    ("encrypted", Shape::Flag),
-    ("description", Shape::TextTo(0, |it| it.field_description)),
-    ("readOnly", Shape::Flag),
-    ("immutable", Shape::Flag),
-    ("required", Shape::Flag),
-    ("plugins", Shape::List(100, &FIELD_PLUGIN)),
-    ("numberRange", Shape::Object(&[("min", Shape::Number), ("max", Shape::Number)])),
-    ("stringLengthRange", Shape::Object(&[("minLength", Shape::Count), ("maxLength", Shape::Count)])),
-    ("arraySizeRange", Shape::Object(&[("minSize", Shape::Count), ("maxSize", Shape::Count)])),
+static FIELD: Validator = Validator::Object(&[
+    ("key", Validator::Text(1, 1000)),
+    ("displayName", Validator::Text(0, 1000)),
+    ("type", Validator::OneOf(TYPES)),
+    ("typeMetadata", Validator::Of(&TYPE_METADATA)),
+    ("encrypted", Validator::Flag),
+    ("description", Validator::TextTo(0, |it| it.field_description)),
+    ("readOnly", Validator::Flag),
+    ("immutable", Validator::Flag),
+    ("required", Validator::Flag),
+    ("plugins", Validator::List(100, &FIELD_PLUGIN)),
+    ("numberRange", Validator::Object(&[("min", Validator::Number), ("max", Validator::Number)])),
+    ("stringLengthRange", Validator::Object(&[("minLength", Validator::Count), ("maxLength", Validator::Count)])),
+    ("arraySizeRange", Validator::Object(&[("minSize", Validator::Count), ("maxSize", Validator::Count)])),
 ]);
 
-static FIELD_PLUGIN: Shape = Shape::Object(&[
-    ("type", Shape::OneOf(&["UNKNOWN", "CMS", "CATEGORY_FIELD", "CATEGORY_CONSUMER", "PRIMARY_CATEGORY_FIELD"])),
-    ("cmsOptions", Shape::Object(&[("internal", Shape::Flag)])),
-    ("categoryFieldOptions", Shape::Object(&[("isPrimary", Shape::Flag)])),
+static FIELD_PLUGIN: Validator = Validator::Object(&[
+    ("type", Validator::OneOf(&["UNKNOWN", "CMS", "CATEGORY_FIELD", "CATEGORY_CONSUMER", "PRIMARY_CATEGORY_FIELD"])),
+    ("cmsOptions", Validator::Object(&[("internal", Validator::Flag)])),
+    ("categoryFieldOptions", Validator::Object(&[("isPrimary", Validator::Flag)])),
 ]);
 
-static OBJECT_FIELD: Shape = Shape::Object(&[
-    ("key", Shape::Text(1, 1000)),
-    ("displayName", Shape::Text(0, 1000)),
-    ("type", Shape::OneOf(TYPES)),
-    ("typeMetadata", Shape::Of(&TYPE_METADATA)),
+static OBJECT_FIELD: Validator = Validator::Object(&[
+    ("key", Validator::Text(1, 1000)),
+    ("displayName", Validator::Text(0, 1000)),
+    ("type", Validator::OneOf(TYPES)),
+    ("typeMetadata", Validator::Of(&TYPE_METADATA)),
 ]);
 
-static TYPE_METADATA: Shape = Shape::Union(&[
-    ("reference", Shape::Object(&[("referencedCollectionId", Shape::Text(1, 256))])),
+static TYPE_METADATA: Validator = Validator::Union(&[
+    ("reference", Validator::Object(&[("referencedCollectionId", Validator::Text(1, 256))])),
     (
         "multiReference",
-        Shape::Object(&[
-            ("referencedCollectionId", Shape::Text(1, 256)),
-            ("referencingFieldKey", Shape::Text(0, 1000)),
-            ("referencingDisplayName", Shape::Text(0, 1000)),
+        Validator::Object(&[
+            ("referencedCollectionId", Validator::Text(1, 256)),
+            ("referencingFieldKey", Validator::Text(0, 1000)),
+            ("referencingDisplayName", Validator::Text(0, 1000)),
         ]),
     ),
-    ("object", Shape::Object(&[("fields", Shape::List(1000, &OBJECT_FIELD)), ("defaultValue", Shape::Any)])),
+    (
+        "object",
+        Validator::Object(&[("fields", Validator::List(1000, &OBJECT_FIELD)), ("defaultValue", Validator::Any)]),
+    ),
     (
         "array",
-        Shape::Object(&[
-            ("elementType", Shape::OneOf(TYPES)),
-            ("typeMetadata", Shape::Of(&TYPE_METADATA)),
-            ("minSize", Shape::Count),
-            ("maxSize", Shape::Count),
-            ("defaultValue", Shape::Any),
+        Validator::Object(&[
+            ("elementType", Validator::OneOf(TYPES)),
+            ("typeMetadata", Validator::Of(&TYPE_METADATA)),
+            ("minSize", Validator::Count),
+            ("maxSize", Validator::Count),
+            ("defaultValue", Validator::Any),
         ]),
     ),
     (
         "pageLink",
-        Shape::Object(&[
+        Validator::Object(&[
             (
                 "calculator",
-                Shape::Union(&[
-                    ("fieldsPattern", Shape::Object(&[("pattern", Shape::Text(0, 1000)), ("lowercase", Shape::Flag)])),
-                    ("urlizedOnlyPattern", Shape::Object(&[("pattern", Shape::Text(0, 1000))])),
+                Validator::Union(&[
+                    (
+                        "fieldsPattern",
+                        Validator::Object(&[("pattern", Validator::Text(0, 1000)), ("lowercase", Validator::Flag)]),
+                    ),
+                    ("urlizedOnlyPattern", Validator::Object(&[("pattern", Validator::Text(0, 1000))])),
                 ]),
             ),
-            ("linkedRouterPage", Shape::Text(0, 1000)),
-            ("pageLinkType", Shape::OneOf(&["COLLECTION_DEFINED", "ROUTER_DEFINED"])),
+            ("linkedRouterPage", Validator::Text(0, 1000)),
+            ("pageLinkType", Validator::OneOf(&["COLLECTION_DEFINED", "ROUTER_DEFINED"])),
         ]),
     ),
     (
         "slug",
-        Shape::Object(&[
-            ("pattern", Shape::Text(1, 1000)),
-            ("minLength", Shape::Count),
-            ("maxLength", Shape::Count),
-            ("defaultValue", Shape::Any),
+        Validator::Object(&[
+            ("pattern", Validator::Text(1, 1000)),
+            ("minLength", Validator::Count),
+            ("maxLength", Validator::Count),
+            ("defaultValue", Validator::Any),
         ]),
     ),
     (
         "text",
-        Shape::Object(&[
-            ("textValidation", Shape::Of(&TEXT_VALIDATION)),
-            ("enumValues", Shape::Object(&[("values", Shape::ListTo(|it| it.enum_values, &ENUM_VALUE))])),
-            ("defaultValue", Shape::Any),
+        Validator::Object(&[
+            ("textValidation", Validator::Of(&TEXT_VALIDATION)),
+            ("enumValues", Validator::Object(&[("values", Validator::ListTo(|it| it.enum_values, &ENUM_VALUE))])),
+            ("defaultValue", Validator::Any),
         ]),
     ),
-    ("number", Shape::Object(&[("defaultValue", Shape::Any), ("min", Shape::Number), ("max", Shape::Number)])),
+    (
+        "number",
+        Validator::Object(&[("defaultValue", Validator::Any), ("min", Validator::Number), ("max", Validator::Number)]),
+    ),
     (
         "date",
-        Shape::Object(&[
-            ("defaultValueFixed", Shape::Time),
-            ("defaultValueOffsetFromNowInDays", Shape::Whole),
-            ("minDateFixed", Shape::Time),
-            ("minValueOffsetFromNowInDays", Shape::Whole),
-            ("maxDateFixed", Shape::Time),
-            ("maxValueOffsetFromNowInDays", Shape::Whole),
+        Validator::Object(&[
+            ("defaultValueFixed", Validator::Time),
+            ("defaultValueOffsetFromNowInDays", Validator::Whole),
+            ("minDateFixed", Validator::Time),
+            ("minValueOffsetFromNowInDays", Validator::Whole),
+            ("maxDateFixed", Validator::Time),
+            ("maxValueOffsetFromNowInDays", Validator::Whole),
         ]),
     ),
     (
         "datetime",
-        Shape::Object(&[
-            ("defaultValueFixed", Shape::Time),
-            ("defaultValueOffsetFromNowInSeconds", Shape::Whole),
-            ("minDateFixed", Shape::Time),
-            ("minDateOffsetFromNowInSeconds", Shape::Whole),
-            ("maxDateFixed", Shape::Time),
-            ("maxDateOffsetFromNowInSeconds", Shape::Whole),
+        Validator::Object(&[
+            ("defaultValueFixed", Validator::Time),
+            ("defaultValueOffsetFromNowInSeconds", Validator::Whole),
+            ("minDateFixed", Validator::Time),
+            ("minDateOffsetFromNowInSeconds", Validator::Whole),
+            ("maxDateFixed", Validator::Time),
+            ("maxDateOffsetFromNowInSeconds", Validator::Whole),
         ]),
     ),
-    ("url", Shape::Object(&[("defaultValue", Shape::Text(1, 2048)), ("textValidation", Shape::Of(&TEXT_VALIDATION))])),
+    (
+        "url",
+        Validator::Object(&[
+            ("defaultValue", Validator::Text(1, 2048)),
+            ("textValidation", Validator::Of(&TEXT_VALIDATION)),
+        ]),
+    ),
     (
         "richText",
-        Shape::Object(&[("defaultValue", Shape::Any), ("minLength", Shape::Count), ("maxLength", Shape::Count)]),
+        Validator::Object(&[
+            ("defaultValue", Validator::Any),
+            ("minLength", Validator::Count),
+            ("maxLength", Validator::Count),
+        ]),
     ),
     (
         "arrayString",
-        Shape::Object(&[
-            ("defaultValue", Shape::Any),
-            ("minSize", Shape::Count),
-            ("maxSize", Shape::Count),
-            ("minLengthForItem", Shape::Count),
-            ("maxLengthForItem", Shape::Count),
+        Validator::Object(&[
+            ("defaultValue", Validator::Any),
+            ("minSize", Validator::Count),
+            ("maxSize", Validator::Count),
+            ("minLengthForItem", Validator::Count),
+            ("maxLengthForItem", Validator::Count),
         ]),
     ),
     (
         "arrayDocument",
-        Shape::Object(&[("defaultValue", Shape::Any), ("minSize", Shape::Count), ("maxSize", Shape::Count)]),
+        Validator::Object(&[
+            ("defaultValue", Validator::Any),
+            ("minSize", Validator::Count),
+            ("maxSize", Validator::Count),
+        ]),
     ),
     (
         "time",
-        Shape::Object(&[("defaultValue", Shape::Any), ("minTime", Shape::Text(5, 5)), ("maxTime", Shape::Text(5, 5))]),
+        Validator::Object(&[
+            ("defaultValue", Validator::Any),
+            ("minTime", Validator::Text(5, 5)),
+            ("maxTime", Validator::Text(5, 5)),
+        ]),
     ),
     ("email", DEFAULT_ONLY),
     ("image", DEFAULT_ONLY),
@@ -203,12 +231,15 @@ static TYPE_METADATA: Shape = Shape::Union(&[
     ("legacyColor", DEFAULT_ONLY),
 ]);
 
-const DEFAULT_ONLY: Shape = Shape::Object(&[("defaultValue", Shape::Any)]);
+const DEFAULT_ONLY: Validator = Validator::Object(&[("defaultValue", Validator::Any)]);
 
-static ENUM_VALUE: Shape = Shape::TextTo(0, |it| it.enum_value);
+static ENUM_VALUE: Validator = Validator::TextTo(0, |it| it.enum_value);
 
-static TEXT_VALIDATION: Shape =
-    Shape::Object(&[("minLength", Shape::Count), ("maxLength", Shape::Count), ("pattern", Shape::Text(0, 1000))]);
+static TEXT_VALIDATION: Validator = Validator::Object(&[
+    ("minLength", Validator::Count),
+    ("maxLength", Validator::Count),
+    ("pattern", Validator::Text(0, 1000)),
+]);
 
 pub fn is_system(key: &str) -> bool {
     SYSTEM.iter().any(|it| it.0 == key)
@@ -220,7 +251,7 @@ pub fn is_system(key: &str) -> bool {
 /// WDE0075, WDE0119, WDE0134, WDE0147 with the path of what is wrong.
 pub(crate) fn parse_all(list: &Value, path: &str, limits: &Limits) -> Result<Vec<Field>> {
     let Some(list) = list.as_array() else {
-        return Err(unfit(path, "must be a list"));
+        return Err(invalid(path, "must be a list"));
     };
     // Clients send the fields of the system along.
     let system = list.iter().filter(|it| it.get("key").and_then(Value::as_str).is_some_and(is_system));
@@ -237,7 +268,7 @@ pub(crate) fn parse_all(list: &Value, path: &str, limits: &Limits) -> Result<Vec
         }
         let field = parse(it, &path, limits)?;
         if !keys.insert(key(&field).to_owned()) {
-            return Err(unfit(&format!("{path}.key"), "occurs twice"));
+            return Err(invalid(&format!("{path}.key"), "occurs twice"));
         }
         fields.push(field);
     }
@@ -251,7 +282,7 @@ pub(crate) fn parse_all(list: &Value, path: &str, limits: &Limits) -> Result<Vec
 pub(crate) fn check_count(count: usize, path: &str, limits: &Limits) -> Result<()> {
     match count <= limits.fields {
         true => Ok(()),
-        false => Err(unfit(path, &format!("must have at most {} elements", limits.fields))),
+        false => Err(invalid(path, &format!("must have at most {} elements", limits.fields))),
     }
 }
 
@@ -262,7 +293,7 @@ pub(crate) fn parse(value: &Value, path: &str, limits: &Limits) -> Result<Field>
     field.retain(|name, it| !it.is_null() && !READ_ONLY.contains(&name.as_str()));
     let key_path = format!("{path}.key");
     let Some(key) = field.get("key").and_then(Value::as_str) else {
-        return Err(unfit(&key_path, "is missing"));
+        return Err(invalid(&key_path, "is missing"));
     };
     if key.starts_with('$') {
         return Err(Fault::because(Code::FieldNameDollar, format!("{key_path} must not begin with $.")));
@@ -274,7 +305,7 @@ pub(crate) fn parse(value: &Value, path: &str, limits: &Limits) -> Result<Field>
         ));
     }
     let Some(kind) = field.get("type").and_then(Value::as_str) else {
-        return Err(unfit(&format!("{path}.type"), "is missing"));
+        return Err(invalid(&format!("{path}.type"), "is missing"));
     };
     let target = match kind {
         "REFERENCE" => "reference",
@@ -288,7 +319,7 @@ pub(crate) fn parse(value: &Value, path: &str, limits: &Limits) -> Result<Field>
     let pointer = format!("/{}", target.replace('.', "/"));
     match value.pointer(&pointer).is_some_and(Value::is_string) {
         true => Ok(field),
-        false => Err(unfit(&format!("{path}.{target}"), "is missing")),
+        false => Err(invalid(&format!("{path}.{target}"), "is missing")),
     }
 }
 
@@ -300,9 +331,24 @@ pub fn kind(field: &Field) -> &str {
     text(field, "type")
 }
 
-/// Whether its values are stored encrypted ([`crate::collection::vault`]).
+/// Whether its values are stored encrypted ([`crate::collection::cipher`]).
 pub fn is_encrypted(field: &Field) -> bool {
     field.get("encrypted") == Some(&Value::Bool(true))
+}
+
+/// Whether its values are links, which are kept beside the items ([`crate::schema::relation`]).
+pub(crate) fn is_multi(field: &Field) -> bool {
+    kind(field) == "MULTI_REFERENCE"
+}
+
+/// The collection that a reference field was declared to lead to.
+pub(crate) fn target_id(field: &Field) -> Option<&str> {
+    let metadata = match kind(field) {
+        "REFERENCE" => "reference",
+        "MULTI_REFERENCE" => "multiReference",
+        _ => return None,
+    };
+    field.get("typeMetadata")?.get(metadata)?.get("referencedCollectionId")?.as_str()
 }
 
 fn refuse_encrypted(path: &str, why: &str) -> Fault {

@@ -15,13 +15,14 @@
 //! of the protocol that this server has no use for: what is invalid is built anew or FAILED.
 
 use crate::{
-    Limits,
-    wire::shape::{Shape, check, unfit},
+    fault::invalid,
+    limits::Limits,
+    wire::validator::{Validator, check},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::HashSet;
-use stoa_kernel::{Code, Result, SiteId, clock::Millis};
+use stoa_kernel::{Result, SiteId, clock::Millis};
 use stoa_query::{
     Schema,
     plan::{Field, Key},
@@ -31,14 +32,14 @@ use stoa_query::{
 use stoa_sql::{Direction, params};
 use stoa_store::{Row, Tx};
 
-/// An index that somebody made, or the server by itself.
+/// An index that a manager asked for, or that the server made by itself.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Index {
     pub id: String,
     /// Names it in the database.
     pub number: i64,
     pub name: String,
-    pub definition: Definition,
+    pub definition: IndexDefinition,
     pub source: Source,
     pub status: Status,
     pub failure: Option<Failure>,
@@ -50,7 +51,7 @@ pub(crate) struct Index {
 /// What is indexed, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Definition {
+pub(crate) struct IndexDefinition {
     pub fields: Vec<IndexField>,
     #[serde(default)]
     pub unique: bool,
@@ -112,13 +113,14 @@ pub struct Why {
     pub window_minutes: u64,
 }
 
-static INDEX: Shape = Shape::Object(&[
-    ("name", Shape::Text(1, 128)),
-    ("fields", Shape::List(3, &FIELD)),
-    ("unique", Shape::Flag),
-    ("caseInsensitive", Shape::Flag),
+static INDEX: Validator = Validator::Object(&[
+    ("name", Validator::Text(1, 128)),
+    ("fields", Validator::List(3, &FIELD)),
+    ("unique", Validator::Flag),
+    ("caseInsensitive", Validator::Flag),
 ]);
-static FIELD: Shape = Shape::Object(&[("path", Shape::Text(1, 128)), ("order", Shape::OneOf(&["ASC", "DESC"]))]);
+static FIELD: Validator =
+    Validator::Object(&[("path", Validator::Text(1, 128)), ("order", Validator::OneOf(&["ASC", "DESC"]))]);
 
 const COLUMNS: &str = "collection, number, id, name, definition, source, status, failure, why, used";
 
@@ -126,33 +128,33 @@ const COLUMNS: &str = "collection, number, id, name, definition, source, status,
 ///
 /// # Errors
 /// WDE0075 with the path of what doesn't fit; WDE0134, WDE0147, WDE0119 for fields that no index can have.
-pub(crate) fn parse(object: &Value, schema: &Schema, limits: &Limits) -> Result<(String, Definition)> {
+pub(crate) fn parse(object: &Value, schema: &Schema, limits: &Limits) -> Result<(String, IndexDefinition)> {
     check(object, &INDEX, "index", limits)?;
     let text = |it: &Value, name: &str| it.get(name).and_then(Value::as_str).map(str::to_owned);
     let flag = |name: &str| object.get(name).and_then(Value::as_bool).unwrap_or(false);
-    let name = text(object, "name").ok_or_else(|| unfit("index.name", "is missing"))?;
+    let name = text(object, "name").ok_or_else(|| invalid("index.name", "is missing"))?;
     let sent = object.get("fields").and_then(Value::as_array).filter(|it| !it.is_empty());
     let mut fields = Vec::new();
-    for (n, it) in sent.ok_or_else(|| unfit("index.fields", "must have at least one field"))?.iter().enumerate() {
-        let path = text(it, "path").ok_or_else(|| unfit(&format!("index.fields[{n}].path"), "is missing"))?;
+    for (n, it) in sent.ok_or_else(|| invalid("index.fields", "must have at least one field"))?.iter().enumerate() {
+        let path = text(it, "path").ok_or_else(|| invalid(&format!("index.fields[{n}].path"), "is missing"))?;
         if path.split('.').any(str::is_empty) {
-            return Err(unfit(&format!("index.fields[{n}].path"), "must be names with single dots between them"));
+            return Err(invalid(&format!("index.fields[{n}].path"), "must be names with single dots between them"));
         }
         resolve::field(&path, schema)?;
         let order = if text(it, "order").as_deref() == Some("DESC") { IndexOrder::Desc } else { IndexOrder::Asc };
         fields.push(IndexField { path, order });
     }
     if fields.iter().map(|it| &it.path).collect::<HashSet<_>>().len() < fields.len() {
-        return Err(unfit("index.fields", "must name each field once"));
+        return Err(invalid("index.fields", "must name each field once"));
     }
-    let definition = Definition { fields, unique: flag("unique"), case_insensitive: flag("caseInsensitive") };
+    let definition = IndexDefinition { fields, unique: flag("unique"), case_insensitive: flag("caseInsensitive") };
     if definition.unique && definition.fields.len() > 1 {
-        return Err(unfit("index.fields", "of a unique index must be one field"));
+        return Err(invalid("index.fields", "of a unique index must be one field"));
     }
     // Who owns what changes without a word of the owner: a visitor's items pass to the member.
     let is_system = |it: &IndexField| !matches!(Field::parse(&it.path), Field::Path(_));
     if definition.unique && definition.fields.iter().any(is_system) {
-        return Err(unfit("index.fields", "of a unique index must not be a field of the system"));
+        return Err(invalid("index.fields", "of a unique index must not be a field of the system"));
     }
     Ok((name, definition))
 }
@@ -224,10 +226,19 @@ impl Index {
     }
 }
 
-impl Definition {
+impl IndexDefinition {
     /// Whether it holds this field, or something inside it.
     pub(crate) fn is_of(&self, key: &str) -> bool {
         self.fields.iter().any(|it| it.path.split('.').next() == Some(key))
+    }
+
+    /// Whether this index does for another's queries as well: its fields come first.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        self.case_insensitive == other.case_insensitive && self.fields.starts_with(&other.fields)
+    }
+
+    pub(crate) fn names(&self) -> String {
+        self.fields.iter().map(|it| it.path.as_str()).collect::<Vec<_>>().join("-")
     }
 
     pub(crate) fn spec(&self, number: i64) -> IndexSpec {
@@ -261,7 +272,7 @@ impl Status {
         Self::ALL.into_iter().find(|it| it.name() == name)
     }
 
-    /// The arrows of the diagram.
+    /// The transitions of the diagram.
     pub(crate) fn leads_to(self, next: Self) -> bool {
         use Status::{Active, Building, Dropping, Failed};
         matches!((self, next), (Building, Active | Failed | Dropping) | (Active | Failed, Dropping))
@@ -298,17 +309,13 @@ pub(crate) fn is_system(name: &str) -> bool {
     system_views().any(|it| it["name"] == name)
 }
 
-/// The refusal of an index that isn't there.
-pub(crate) fn missing(name: &str) -> stoa_kernel::Fault {
-    stoa_kernel::Fault::because(Code::IndexNotFound, format!("There is no index {name}."))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stoa_kernel::Code;
 
     #[test]
-    fn what_is_sent_is_read_or_refused() {
+    fn definitions_are_read_or_refused() {
         let read = |it: Value| parse(&it, &Schema::default(), &Limits::default());
         let whole = json!({ "name": "n", "fields": [{ "path": "a.b", "order": "DESC" }, { "path": "c" }], "caseInsensitive": true, "source": "SYSTEM" });
         let (name, definition) = read(whole).expect("an index");
@@ -346,14 +353,26 @@ mod tests {
     }
 
     #[test]
-    fn the_table_of_moves() {
+    fn transitions_are_those_of_the_diagram() {
         use Status::{Active, Building, Dropping, Failed};
-        let moves =
+        let transitions =
             [(Building, Active), (Building, Failed), (Building, Dropping), (Active, Dropping), (Failed, Dropping)];
         for from in Status::ALL {
             for to in Status::ALL {
-                assert_eq!(from.leads_to(to), moves.contains(&(from, to)), "{from:?} to {to:?}");
+                assert_eq!(from.leads_to(to), transitions.contains(&(from, to)), "{from:?} to {to:?}");
             }
         }
+    }
+
+    #[test]
+    fn longer_index_serves_for_a_shorter_one() {
+        let definition = |paths: &[&str]| IndexDefinition {
+            fields: paths.iter().map(|it| IndexField { path: (*it).to_owned(), order: IndexOrder::Asc }).collect(),
+            unique: false,
+            case_insensitive: false,
+        };
+        assert!(definition(&["a", "b"]).covers(&definition(&["a"])));
+        assert!(!definition(&["a"]).covers(&definition(&["a", "b"])));
+        assert!(!definition(&["b", "a"]).covers(&definition(&["a"])));
     }
 }

@@ -1,12 +1,12 @@
-//! Who may do what with the items of a collection, and which items that is.
+//! Permission levels: what a caller may do with items, and with which.
 //!
 //! Pure: a caller, an operation, the collection's levels and what the caller is specially granted in, a
-//! scope or a refusal out. Nothing else in this crate decides on rights to items (protocol/content.md 8
-//! and 21.9; decisions: "read without right", "another's item under SITE_MEMBER_AUTHOR").
+//! scope or nothing out (protocol/content.md 8 and 21.9; decisions: "read without right", "another's item
+//! under SITE_MEMBER_AUTHOR"). What is asked of it is in [`crate::collection::access`].
 
-use crate::Collection;
+use crate::wire::validator::Validator;
 use serde::{Deserialize, Serialize};
-use stoa_kernel::{Caller, Code, Fault, Result};
+use stoa_kernel::Caller;
 use stoa_query::Scope;
 
 /// What a caller must be to do something, the lowest demand first. Who holds a level holds those before it.
@@ -42,6 +42,16 @@ pub struct Levels {
     pub item_remove: Level,
 }
 
+/// A level as it is sent.
+pub(crate) const LEVEL: Validator =
+    Validator::OneOf(&["ANYONE", "SITE_MEMBER", "SITE_MEMBER_AUTHOR", "CMS_EDITOR", "PRIVILEGED"]);
+/// The levels of a collection (`dataPermissions`).
+pub(crate) const LEVELS: Validator =
+    Validator::Object(&[("itemRead", LEVEL), ("itemInsert", LEVEL), ("itemUpdate", LEVEL), ("itemRemove", LEVEL)]);
+/// The levels for drafts and for publishing.
+pub(crate) const DRAFT_LEVELS: Validator =
+    Validator::Object(&[("manageDrafts", LEVEL), ("managePublishStatus", LEVEL)]);
+
 impl Level {
     pub const ALL: [Self; 5] =
         [Self::Anyone, Self::SiteMember, Self::SiteMemberAuthor, Self::CmsEditor, Self::Privileged];
@@ -60,7 +70,7 @@ impl Level {
         Self::ALL.into_iter().find(|it| it.name() == name)
     }
 
-    /// The name in the older model, which knows nobody above its editors.
+    /// The name in the older model, which has no level above its editors'.
     pub fn older_name(self) -> &'static str {
         match self {
             Self::CmsEditor | Self::Privileged => "ADMIN",
@@ -90,7 +100,7 @@ impl Operation {
     }
 }
 
-/// What somebody may do whatever the levels say: special permissions only ever add.
+/// What a caller may do whatever the levels say: special permissions only ever add.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Grants {
@@ -147,13 +157,19 @@ impl Access {
     }
 
     /// The items that the caller may do this to; nothing when the caller is to be refused.
-    fn scope(&self, caller: &Caller, operation: Operation) -> Option<Scope> {
+    pub(crate) fn scope(&self, caller: &Caller, operation: Operation) -> Option<Scope> {
         match self.verdict(caller, operation) {
             Verdict::All => Some(Scope::Everything),
             Verdict::Own => Some(caller.owner().map_or(Scope::Nothing, |it| Scope::OwnedBy(it.to_owned()))),
             Verdict::Nothing if operation == Operation::Read => Some(Scope::Nothing),
             Verdict::Nothing | Verdict::Refused => None,
         }
+    }
+
+    /// Whether the caller may know that the collection exists: managers always, others when they have any
+    /// right to its items.
+    pub(crate) fn may_know(&self, caller: &Caller) -> bool {
+        caller.is_editor() || Operation::ALL.iter().any(|it| self.allow(caller, *it))
     }
 
     fn verdict(&self, caller: &Caller, operation: Operation) -> Verdict {
@@ -200,64 +216,6 @@ pub fn holds(caller: &Caller, level: Level) -> bool {
     verdict(caller, level) == Verdict::All
 }
 
-/// The items that the caller may read, update or remove.
-///
-/// # Errors
-/// WDE0027 when the caller has no right at all. Reading under SITE_MEMBER_AUTHOR is never refused: who
-/// owns nothing finds nothing.
-pub fn scope(caller: &Caller, operation: Operation, collection: &Collection) -> Result<Scope> {
-    let scope = collection.access(caller).scope(caller, operation);
-    scope.ok_or_else(|| refusal(operation, collection))
-}
-
-/// Whether the caller may insert. A new item is the caller's own, so author counts like member.
-///
-/// # Errors
-/// WDE0027.
-pub fn may_insert(caller: &Caller, collection: &Collection) -> Result<()> {
-    match collection.access(caller).allow(caller, Operation::Insert) {
-        true => Ok(()),
-        false => Err(refusal(Operation::Insert, collection)),
-    }
-}
-
-/// Whether the caller may empty the collection whole: owners and apps (protocol/content.md 21.9).
-///
-/// # Errors
-/// WDE0027.
-pub fn may_truncate(caller: &Caller, collection: &Collection) -> Result<()> {
-    match caller.is_privileged() {
-        true => Ok(()),
-        false => Err(refusal(Operation::Remove, collection)),
-    }
-}
-
-/// Those who define collections: the people who run the site, and apps.
-///
-/// # Errors
-/// WDE0027.
-pub fn may_manage(caller: &Caller) -> Result<()> {
-    match caller.is_editor() {
-        true => Ok(()),
-        false => Err(Fault::because(
-            Code::PermissionDenied,
-            "The current user does not have permissions to manage collections.",
-        )),
-    }
-}
-
-/// Whether the caller may know that the collection exists: managers always, others when any right to its
-/// items is theirs.
-pub fn may_know(caller: &Caller, access: &Access) -> bool {
-    caller.is_editor() || Operation::ALL.iter().any(|it| access.allow(caller, *it))
-}
-
-fn refusal(operation: Operation, collection: &Collection) -> Fault {
-    let (verb, id) = (operation.verb(), &collection.id);
-    let text = format!("The current user does not have permissions to {verb} on the {id} collection.");
-    Fault::because(Code::PermissionDenied, text).with("collectionName", id.as_str()).with("operation", verb)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -301,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn every_caller_at_every_level_with_every_grant() {
+    fn verdicts_of_every_caller_at_every_level_with_every_grant() {
         for (name, read, other) in TABLE {
             let caller = caller(name);
             for (n, level) in LEVELS.into_iter().enumerate() {
@@ -318,7 +276,7 @@ mod tests {
                         assert_eq!(access.allow(&caller, operation), matches!(expected, 'a' | 'o'), "{what}");
                     }
                     let knows = caller.is_editor() || Operation::ALL.iter().any(|it| access.allow(&caller, *it));
-                    assert_eq!(may_know(&caller, &access), knows, "{name} {level:?} {bits:04b}");
+                    assert_eq!(access.may_know(&caller), knows, "{name} {level:?} {bits:04b}");
                 }
             }
         }
@@ -343,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn who_holds_a_level_holds_those_before_it() {
+    fn level_holders_hold_those_before_it() {
         for name in ["member", "editor", "owner", "app"] {
             let held: Vec<bool> = LEVELS.iter().map(|it| verdict(&caller(name), *it) != Verdict::Refused).collect();
             assert!(held.is_sorted_by(|a, b| a >= b), "{name} {held:?}");

@@ -1,14 +1,18 @@
 //! A collection written out, chunk by chunk in the order of ids.
 //!
-//! Links are written by the field that somebody declared, also where there are none: an import then finds what
-//! to take away. The field that came with it on the other collection isn't written, for it would say the same
+//! Links are written by the field that was declared, also where there are none: an import then finds what
+//! to take away. Its inverse field on the other collection isn't written, for it would say the same
 //! links again in an order of its own. A field that leads to a deleted collection isn't written either.
 
-use crate::transfer::{Format, cell};
+use crate::transfer::{Format, cell, privileged};
 use crate::{
-    Collection, Content,
-    reference::{Reference, Side, is_multi, link::Links},
-    schema::field,
+    Content, RequestContext,
+    collection::{Collection, cipher},
+    reference::{self, Reference, link::FieldLinks},
+    schema::{
+        field::{self, is_multi},
+        relation::Side,
+    },
 };
 use serde_json::{Map, Value};
 use std::{io::Write, sync::Arc};
@@ -23,7 +27,7 @@ const CHUNK: i64 = 500;
 impl Content {
     /// Writes all items and answers how many there were; `tell` hears the number after each chunk.
     ///
-    /// Encrypted fields are written out clear: what comes back in is sealed anew.
+    /// Encrypted fields are written out clear: what comes back in is encrypted again.
     ///
     /// CSV has a column for each declared field and for each other name that an item has. It keeps types
     /// only of declared fields; JSON and JSON Lines keep everything.
@@ -39,9 +43,9 @@ impl Content {
         out: &mut (dyn Write + Send),
         mut tell: impl FnMut(u64),
     ) -> Result<u64> {
-        let collection = self.privileged(site, caller, collection).await?;
-        let sight = self.sight(site, caller, &collection).await?;
-        let source = self.source(site, collection).await?;
+        let collection = privileged(RequestContext { content: self, site, caller }, collection).await?;
+        let view = cipher::view(self, site, caller, &collection).await?;
+        let source = source(self, site, collection).await?;
         let mut sink = match format {
             Format::Csv => Sink::csv(out, columns(site, &source).await?)?,
             Format::Json => Sink::Json(out, 0),
@@ -51,7 +55,7 @@ impl Content {
         let mut after = String::new();
         loop {
             let mut chunk = chunk(site, &source, after, true).await?;
-            sight.show_all(chunk.iter_mut().map(|it| &mut it.1))?;
+            view.show_all(chunk.iter_mut().map(|it| &mut it.1))?;
             let Some((last, _)) = chunk.last() else { break };
             after = last.clone();
             for (_, doc) in &chunk {
@@ -63,28 +67,28 @@ impl Content {
         sink.end()?;
         Ok(count)
     }
+}
 
-    async fn source(&self, site: &Site, collection: Arc<Collection>) -> Result<Arc<Source>> {
-        let (mut links, mut multis) = (Vec::new(), Vec::new());
-        for it in collection.definition.fields.iter().filter(|it| is_multi(it)) {
-            let key = field::key(it);
-            multis.push(quoted(key));
-            if let Some(target) = self.reference(site, &collection, key).await?
-                && let (Reference::Multi(link), Some(far)) = (target.reference, &target.collection)
-                && link.side == Side::Referring
-            {
-                links.push((key.to_owned(), Links::new(site, link, far)));
-            }
+async fn source(content: &Content, site: &Site, collection: Arc<Collection>) -> Result<Arc<Source>> {
+    let (mut links, mut multis) = (Vec::new(), Vec::new());
+    for it in collection.definition.fields.iter().filter(|it| is_multi(it)) {
+        let key = field::key(it);
+        multis.push(quoted(key));
+        if let Some(found) = reference::target(content, site, &collection, key).await?
+            && let (Reference::Multi(link), Some(target)) = (found.reference, &found.collection)
+            && link.side == Side::Referring
+        {
+            links.push((key.to_owned(), FieldLinks::new(site, link, target)));
         }
-        Ok(Arc::new(Source { collection, links, multis }))
     }
+    Ok(Arc::new(Source { collection, links, multis }))
 }
 
 /// What is exported.
 struct Source {
     collection: Arc<Collection>,
     /// The fields whose links are written, by key.
-    links: Vec<(String, Links)>,
+    links: Vec<(String, FieldLinks)>,
     /// All multi-references, as they stand in canonical text. A document may hold a value of such a name from
     /// before the field was declared; that is no link.
     multis: Vec<String>,
@@ -95,7 +99,7 @@ async fn chunk(site: &Site, source: &Arc<Source>, after: String, links: bool) ->
     let source = source.clone();
     let read = site.read(Lane::Scan, move |tx| {
         boxed!({
-            let name = &source.collection.texts.name;
+            let name = &source.collection.statements.name;
             let sql = format!("select id, doc from {name} where id > $1 order by id limit $2");
             let read = |row: &Row<'_>| Ok((row.get::<String>(0)?, row.doc(1)?.into_owned()));
             let mut chunk = tx.rows(&sql, &params![after, CHUNK], read).await?;

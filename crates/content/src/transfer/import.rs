@@ -1,21 +1,25 @@
 //! A file read into a collection, batch by batch.
 //!
 //! Links are made in the transaction that saves their item. A value that leads to an item which isn't there
-//! waits as a whole until the file has been read, since that item may stand further down; meanwhile the item
+//! is deferred as a whole until the file has been read, since that item may stand further down; meanwhile the item
 //! keeps the links it had. What then still isn't there is told, and the links to the rest are made.
 
 use crate::transfer::{
     Format, Record, Records,
-    waiting::{Value, Waiting},
+    deferred::{DeferredLinks, DeferredValue},
+    privileged,
 };
 use crate::{
-    Collection, Content,
+    Content, RequestContext,
+    collection::{Collection, access},
+    fault,
     item::{
-        references::{Lack, Saving},
-        write::{self, Draft, Incoming, Mode},
+        change::{Change, Mode, PendingChange, change},
+        references::{self, ReferenceChanges, ResolutionPolicy, Unresolved},
+        row::{NewValue, WriteContext},
     },
-    reference::link::visible,
-    schema::level::{self, Operation},
+    reference::{calls::link_access, link::visible},
+    schema::level::Operation,
     wire::items::check_id,
 };
 use std::{io::Read, mem, sync::Arc};
@@ -77,9 +81,10 @@ impl Content {
         source: impl Read,
         tell: impl FnMut(Event<'_>),
     ) -> Result<Counts> {
-        let collection = self.privileged(site, caller, collection).await?;
+        let context = RequestContext { content: self, site, caller };
+        let collection = privileged(context, collection).await?;
         let mut records = Records::new(format, source, &collection);
-        let mut import = Import::new(self, site, caller, collection, tell).await?;
+        let mut import = Import::new(context, collection, tell).await?;
         loop {
             let (mut batch, mut bytes) = (Vec::with_capacity(BATCH), 0);
             let mut is_over = true;
@@ -109,58 +114,51 @@ impl Content {
             }
         }
     }
+}
 
-    fn imported(&self, text: &str, index: usize, saving: &mut Saving) -> Result<Incoming> {
-        let mut item = stoa_query::canonical(text, self.limits().query.item())?;
-        saving.take(index, &mut item)?;
-        let id = match mem::replace(&mut item.id, SentId::Absent) {
-            SentId::Text(id) => {
-                check_id(&id, self.limits())?;
-                id
-            }
-            SentId::Absent => self.world().uuid(),
-            SentId::Null | SentId::Other => return Err(Fault::new(Code::ItemIdInvalid)),
-        };
-        Ok(Incoming { id, draft: Draft::Whole(item) })
-    }
+/// The change that an item of a file asks for.
+fn parse(content: &Content, text: &str, index: usize, references: &mut ReferenceChanges) -> Result<PendingChange> {
+    let mut item = stoa_query::canonical(text, content.limits().query.item())?;
+    references.take(index, &mut item)?;
+    let id = match mem::replace(&mut item.id, SentId::Absent) {
+        SentId::Text(id) => {
+            check_id(&id, content.limits())?;
+            id
+        }
+        SentId::Absent => content.state.world.uuid(),
+        SentId::Null | SentId::Other => return Err(Fault::new(Code::ItemIdInvalid)),
+    };
+    Ok(PendingChange { id, value: NewValue::Whole(item) })
 }
 
 /// An import at work.
 struct Import<'a, F> {
-    content: &'a Content,
-    site: &'a Site,
-    caller: &'a Caller,
+    context: RequestContext<'a>,
     collection: Arc<Collection>,
     counts: Counts,
-    waiting: Waiting,
+    deferred: DeferredLinks,
     tell: F,
 }
 
 /// Items of one transaction, with their lines.
 struct Part {
-    items: Vec<Incoming>,
+    changes: Vec<PendingChange>,
     lines: Vec<u64>,
-    saving: Saving,
+    references: ReferenceChanges,
 }
 
 impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
-    async fn new(
-        content: &'a Content,
-        site: &'a Site,
-        caller: &'a Caller,
-        collection: Arc<Collection>,
-        tell: F,
-    ) -> Result<Self> {
-        let waiting = Waiting::new(&site.scratch);
-        let mut import = Self { content, site, caller, collection, counts: Counts::default(), waiting, tell };
-        let has_links = import.part().await?.saving.has_fields();
+    async fn new(context: RequestContext<'a>, collection: Arc<Collection>, tell: F) -> Result<Self> {
+        let deferred = DeferredLinks::new(&context.site.scratch);
+        let mut import = Self { context, collection, counts: Counts::default(), deferred, tell };
+        let has_links = import.part().await?.references.has_fields();
         import.counts.links = has_links.then(Links::default);
         Ok(import)
     }
 
     async fn part(&self) -> Result<Part> {
-        let saving = self.content.importing(self.site, self.caller, &self.collection).await?;
-        Ok(Part { items: Vec::new(), lines: Vec::new(), saving })
+        let references = references::of_import(self.context, &self.collection, ResolutionPolicy::Defer).await?;
+        Ok(Part { changes: Vec::new(), lines: Vec::new(), references })
     }
 
     /// Saves the items of one batch, in one transaction unless they bring many links.
@@ -174,21 +172,22 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
                     continue;
                 }
             };
-            let mut item = self.content.imported(&text, part.items.len(), &mut part.saving);
-            let is_too_much = matches!(&item, Err(it) if it.code() == Code::TooManyItems);
-            if is_too_much && !part.items.is_empty() {
+            let content = self.context.content;
+            let mut change = parse(content, &text, part.changes.len(), &mut part.references);
+            let is_too_much = matches!(&change, Err(it) if it.code() == Code::TooManyItems);
+            if is_too_much && !part.changes.is_empty() {
                 let full = mem::replace(&mut part, self.part().await?);
                 self.save(full).await?;
-                item = self.content.imported(&text, 0, &mut part.saving);
+                change = parse(content, &text, 0, &mut part.references);
             }
-            match item {
+            match change {
                 Ok(it) => {
-                    part.items.push(it);
+                    part.changes.push(it);
                     part.lines.push(line);
                 }
                 Err(fault) => self.refuse(line, &fault),
             }
-            if part.saving.link_count() >= BATCH_LINKS {
+            if part.references.link_count() >= BATCH_LINKS {
                 let full = mem::replace(&mut part, self.part().await?);
                 self.save(full).await?;
             }
@@ -200,24 +199,27 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
 
     /// Saves items in one transaction and counts what became of each.
     async fn save(&mut self, part: Part) -> Result<()> {
-        let Part { items, lines, saving } = part;
-        if items.is_empty() {
+        let Part { changes, lines, references } = part;
+        if changes.is_empty() {
             return Ok(());
         }
-        let ids: Vec<String> = items.iter().map(|it| it.id.clone()).collect();
-        let saving = Arc::new(saving);
-        let mut target = self.content.target(self.site, self.caller, &self.collection).await?;
-        target.is_import = true;
-        target.author = target.author.importing();
-        target.saving = saving.clone();
-        let answers = write::change(self.site, &target, Mode::Save, items, None).await?;
-        for (n, ((line, id), answer)) in lines.into_iter().zip(ids).zip(answers).enumerate() {
-            match answer {
+        let ids: Vec<String> = changes.iter().map(|it| it.id.clone()).collect();
+        let references = Arc::new(references);
+        let mut write = WriteContext::load(self.context, &self.collection).await?;
+        write.is_import = true;
+        write.events = write.events.for_import();
+        write.references = references.clone();
+        let call = Change { context: write, mode: Mode::Save, changes, condition: None };
+        let results = change(self.context.site, call).await?;
+        for (n, ((line, item), result)) in lines.into_iter().zip(ids).zip(results).enumerate() {
+            match result {
                 Ok(it) => {
                     let count = if it.is_new { &mut self.counts.inserted } else { &mut self.counts.updated };
                     *count += 1;
-                    for (field, key, ids) in saving.values(n) {
-                        self.note(line, &id, key, ids, it.is_new, it.lacks.iter().any(|it| it.field == field))?;
+                    for (field, key, ids) in references.values(n) {
+                        let is_linked = !it.unresolved.iter().any(|it| it.field == field);
+                        let (item, key, ids) = (item.clone(), key.to_owned(), ids.to_vec());
+                        self.count_value(DeferredValue { line, item, field: key, ids, is_linked }, it.is_new)?;
                     }
                 }
                 Err(fault) => self.refuse(line, &fault),
@@ -228,35 +230,26 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
 
     /// Counts a value whose links were made, and keeps one whose links are to be made at the end.
     ///
-    /// An item that stands in the file twice has the links of its last value. If the first one waits, the
-    /// last one must come after it once more; an item that is new was not there before.
-    fn note(
-        &mut self,
-        line: u64,
-        item: &str,
-        field: &str,
-        ids: &[String],
-        is_new: bool,
-        is_lacking: bool,
-    ) -> Result<()> {
-        if !is_lacking {
-            self.links().made += ids.len() as u64;
+    /// An item that stands in the file twice has the links of its last value. If the first one is deferred,
+    /// the last one must come after it once more; an item that is new was not there before.
+    fn count_value(&mut self, value: DeferredValue, is_new: bool) -> Result<()> {
+        if value.is_linked {
+            self.links().made += value.ids.len() as u64;
         }
-        if is_lacking || !is_new && !self.waiting.is_empty {
-            let (item, field, ids) = (item.to_owned(), field.to_owned(), ids.to_vec());
-            self.waiting.put(&Value { line, item, field, ids, is_linked: !is_lacking })?;
+        if !value.is_linked || !is_new && !self.deferred.is_empty {
+            self.deferred.put(&value)?;
         }
         Ok(())
     }
 
-    /// Makes the links that waited.
+    /// Makes the links that were deferred.
     async fn end(mut self) -> Result<Counts> {
-        let waiting = mem::replace(&mut self.waiting, Waiting::new(&self.site.scratch));
-        if waiting.is_empty {
+        let deferred = mem::replace(&mut self.deferred, DeferredLinks::new(&self.context.site.scratch));
+        if deferred.is_empty {
             return Ok(self.counts);
         }
         let (mut values, mut links) = (Vec::new(), 0);
-        for it in waiting.read()? {
+        for it in deferred.read()? {
             let it = it?;
             links += it.ids.len();
             values.push(it);
@@ -270,32 +263,31 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
     }
 
     /// Makes the links of values in one transaction and tells which can't be made.
-    async fn link(&mut self, values: Vec<Value>) -> Result<()> {
-        let mut saving = self.content.trying(self.site, self.caller, &self.collection).await?;
+    async fn link(&mut self, values: Vec<DeferredValue>) -> Result<()> {
+        let mut references = references::of_import(self.context, &self.collection, ResolutionPolicy::Skip).await?;
         for (n, it) in values.iter().enumerate() {
-            saving.add_value(n, &it.field, it.ids.clone())?;
+            references.add_value(n, &it.field, it.ids.clone())?;
         }
-        let ids = values.iter().map(|it| it.item.clone()).collect();
-        let work = Arc::new((self.collection.clone(), saving, ids, self.caller.clone()));
-        let done = self.site.write(move |tx| {
-            let work = work.clone();
+        let sources: Vec<String> = values.iter().map(|it| it.item.clone()).collect();
+        let input = (self.collection.clone(), references, sources, self.context.caller.clone());
+        let linked = self.context.site.write_with(input, |tx, (collection, references, sources, caller)| {
             boxed!({
-                let (collection, saving, ids, caller): &(Arc<Collection>, Saving, Vec<String>, Caller) = &work;
-                saving.refusals(tx, collection, 0, ids).await?;
-                // Somebody may have removed an item since it was saved.
-                let scope = level::scope(caller, Operation::Update, collection)?;
-                let there = visible(tx, collection, &scope, ids.clone()).await?;
-                let is_there = |n: usize| ids.get(n).filter(|it| there.contains(*it)).map(String::as_str);
-                let lacks = saving.write(tx, 0, is_there).await?;
-                Ok((there, lacks))
+                references.refusals(tx, collection, 0, sources).await?;
+                // An item may have been removed since it was saved.
+                let scope = access::scope(caller, Operation::Update, collection)?;
+                let there = visible(tx, collection, &scope, sources.clone()).await?;
+                let is_there = |n: usize| sources.get(n).filter(|it| there.contains(*it)).map(String::as_str);
+                let unresolved = references.write(tx, 0, is_there).await?;
+                Ok((there, unresolved))
             })
         });
-        let (there, lacks) = done.await?;
-        let is_new = |it: &Value| !it.is_linked && there.contains(&it.item);
+        let (there, unresolved) = linked.await?;
+        let is_new = |it: &DeferredValue| !it.is_linked && there.contains(&it.item);
         for (n, it) in values.iter().enumerate().filter(|it| is_new(it.1)) {
-            let lacking = lacks.iter().find(|lack| lack.index == n).map_or(&[][..], |it: &Lack| it.ids.as_slice());
-            self.links().made += (it.ids.len() - lacking.len()) as u64;
-            for id in lacking {
+            let missing = unresolved.iter().find(|it| it.index == n);
+            let missing = missing.map_or(&[][..], |it: &Unresolved| it.ids.as_slice());
+            self.links().made += (it.ids.len() - missing.len()) as u64;
+            for id in missing {
                 let fault = self.unlinked(&it.field, id).await;
                 self.links().missing += 1;
                 (self.tell)(Event::Unlinked { line: it.line, fault: &fault });
@@ -307,8 +299,8 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
 
     /// Why there is no link by this field to the item with this id.
     async fn unlinked(&self, field: &str, id: &str) -> Fault {
-        let fault = match self.content.linkable(self.site, self.caller, &self.collection, field).await {
-            Ok(it) => write::missing(&it.far, id),
+        let fault = match link_access(self.context, &self.collection, field).await {
+            Ok(it) => fault::item_not_found(it.target.id.as_str(), id),
             Err(fault) => fault.with("itemId", id),
         };
         fault.with("propertyName", field)

@@ -6,24 +6,26 @@
 //! stop the others; a file that can't be read on does.
 //!
 //! Multi-references travel as arrays of ids (decisions/0010). An export writes those of the fields that
-//! somebody declared; what came with them on other collections says the same once more.
+//! were declared; their inverse fields on other collections say the same once more.
 //!
 //! An export reads by key in chunks; it isn't one moment's picture of a collection that is being written.
 
 mod cell;
+mod deferred;
 mod export;
 mod import;
 mod records;
-mod waiting;
 
+pub use deferred::{DeferredLinks, DeferredValue};
 pub use import::{BATCH, Counts, Event, Links};
 pub use records::{Record, Records};
-pub use waiting::{Value, Waiting};
 
-use crate::{Collection, Content};
+use crate::{
+    RequestContext,
+    collection::{self, Collection},
+};
 use std::{path::Path, sync::Arc};
-use stoa_kernel::{Caller, Code, Fault, Result};
-use stoa_store::Site;
+use stoa_kernel::{Code, Fault, Result};
 
 /// How items are written down in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,12 +55,10 @@ impl Format {
     }
 }
 
-impl Content {
-    /// A collection for a caller to whom everything in it is allowed.
-    async fn privileged(&self, site: &Site, caller: &Caller, id: &str) -> Result<Arc<Collection>> {
-        if !caller.is_privileged() {
-            return Err(Fault::new(Code::PermissionDenied));
-        }
-        self.collection(site, id).await
+/// A collection for a caller to whom everything in it is allowed.
+async fn privileged(context: RequestContext<'_>, id: &str) -> Result<Arc<Collection>> {
+    if !context.caller.is_privileged() {
+        return Err(Fault::new(Code::PermissionDenied));
     }
+    collection::load(context.content, context.site, id).await
 }

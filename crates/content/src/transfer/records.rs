@@ -3,7 +3,7 @@
 //! Nothing but the item at hand is kept in memory.
 
 use crate::transfer::{Format, cell};
-use crate::{Collection, schema::field};
+use crate::{collection::Collection, schema::field};
 use std::{
     collections::HashMap,
     io::{BufRead, BufReader, Read},
@@ -44,11 +44,11 @@ impl<R: Read> Records<R> {
         Self::typed(format, source, fields.map(|it| (field::key(it).to_owned(), field::kind(it).to_owned())).collect())
     }
 
-    /// For a collection that is known only from afar: the types of its fields by their keys.
+    /// For a collection of another server: the types of its fields by their keys.
     pub fn typed(format: Format, source: R, kinds: HashMap<String, String>) -> Self {
         let bytes = Bytes { reader: BufReader::with_capacity(1 << 16, source), line: 1, is_at_start: true };
         Self(match format {
-            Format::Json => Source::Json(Elements { bytes, place: Place::Start }),
+            Format::Json => Source::Json(Elements { bytes, position: Position::Start }),
             Format::JsonLines => Source::JsonLines(Lines { bytes }),
             Format::Csv => {
                 let reader = csv::ReaderBuilder::new().flexible(true).from_reader(bytes.reader);
@@ -142,11 +142,11 @@ impl<R: Read> Lines<R> {
 /// The elements of one array. Without brackets, objects one after another are taken as well.
 struct Elements<R> {
     bytes: Bytes<R>,
-    place: Place,
+    position: Position,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Position {
     Start,
     InArray,
     /// After the bracket that ends the array.
@@ -157,27 +157,27 @@ enum Place {
 impl<R: Read> Elements<R> {
     fn next(&mut self) -> Result<Option<Record>> {
         let first = self.bytes.skip_space()?;
-        match (self.place, first) {
-            (Place::Start, None) => return Err(broken(self.bytes.line, "has no JSON")),
-            (Place::Start, Some(b'[')) => {
+        match (self.position, first) {
+            (Position::Start, None) => return Err(broken(self.bytes.line, "has no JSON")),
+            (Position::Start, Some(b'[')) => {
                 self.bytes.advance()?;
-                self.place = Place::InArray;
+                self.position = Position::InArray;
                 if self.bytes.skip_space()? == Some(b']') {
                     return self.end();
                 }
             }
-            (Place::Start, Some(b'{')) => self.place = Place::Bare,
-            (Place::Start, Some(_)) => return Err(broken(self.bytes.line, "must begin with [")),
-            (Place::InArray, Some(b']')) => return self.end(),
-            (Place::InArray, Some(b',')) => {
+            (Position::Start, Some(b'{')) => self.position = Position::Bare,
+            (Position::Start, Some(_)) => return Err(broken(self.bytes.line, "must begin with [")),
+            (Position::InArray, Some(b']')) => return self.end(),
+            (Position::InArray, Some(b',')) => {
                 self.bytes.advance()?;
                 self.bytes.skip_space()?;
             }
-            (Place::InArray, Some(_)) => return Err(broken(self.bytes.line, "has no comma between two items")),
-            (Place::InArray, None) => return Err(broken(self.bytes.line, "ends inside the array")),
-            (Place::After | Place::Bare, None) => return Ok(None),
-            (Place::After, Some(_)) => return Err(broken(self.bytes.line, "goes on after the array")),
-            (Place::Bare, Some(_)) => {}
+            (Position::InArray, Some(_)) => return Err(broken(self.bytes.line, "has no comma between two items")),
+            (Position::InArray, None) => return Err(broken(self.bytes.line, "ends inside the array")),
+            (Position::After | Position::Bare, None) => return Ok(None),
+            (Position::After, Some(_)) => return Err(broken(self.bytes.line, "goes on after the array")),
+            (Position::Bare, Some(_)) => {}
         }
         let line = self.bytes.line;
         Ok(Some(Record { line, text: utf8(self.value(line)?) }))
@@ -185,7 +185,7 @@ impl<R: Read> Elements<R> {
 
     fn end(&mut self) -> Result<Option<Record>> {
         self.bytes.advance()?;
-        self.place = Place::After;
+        self.position = Position::After;
         match self.bytes.skip_space()? {
             None => Ok(None),
             Some(_) => Err(broken(self.bytes.line, "goes on after the array")),

@@ -1,15 +1,15 @@
-//! Bodies of item calls, read in one pass: items stay the text that was sent, everything else is parsed.
+//! Bodies of item calls, read in one pass: items stay the text that was sent, other members are parsed.
 
-use crate::{Limits, Request};
+use crate::limits::Limits;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::{Value, value::RawValue};
+use serde_json::{Map, Value, value::RawValue};
 use std::fmt;
 use stoa_kernel::{Code, Fault, Result};
 use stoa_query::{CanonicalItem, SentId};
 
 /// What stands in the place of an item.
 #[derive(Debug)]
-pub(crate) enum Sent<'a> {
+pub(crate) enum RawItem<'a> {
     Item { id: Option<Value>, data: Option<&'a RawValue> },
     NotObject,
     Null,
@@ -17,11 +17,11 @@ pub(crate) enum Sent<'a> {
 
 #[derive(Debug)]
 pub(crate) enum Items<'a> {
-    List(Vec<Sent<'a>>),
+    List(Vec<RawItem<'a>>),
     NotList,
 }
 
-impl Sent<'_> {
+impl RawItem<'_> {
     /// The id beside the data, as far as it is text: what a refusal is shown with.
     pub(crate) fn id(&self) -> Option<&str> {
         match self {
@@ -68,10 +68,19 @@ pub(crate) fn check_id(id: &str, limits: &Limits) -> Result<()> {
     Ok(())
 }
 
-/// A whole body.
-pub(crate) enum Top<'a> {
-    Request(Request<'a>),
+/// The body of a request.
+pub(crate) enum RequestBody<'a> {
+    Object(BodyMembers<'a>),
     Other,
+}
+
+/// The members of a body, items apart from the others.
+#[derive(Debug, Default)]
+pub(crate) struct BodyMembers<'a> {
+    /// Every member but `dataItem` and `dataItems`.
+    pub others: Map<String, Value>,
+    pub item: Option<RawItem<'a>>,
+    pub items: Option<Items<'a>>,
 }
 
 /// Visits any JSON value, of which all but a few kinds are the same to us.
@@ -116,25 +125,25 @@ fn skip_list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<(), A::Error> {
     Ok(())
 }
 
-visitor!(TopVisitor => Top<'de>, other Top::Other, null Top::Other, {
+visitor!(BodyVisitor => RequestBody<'de>, other RequestBody::Other, null RequestBody::Other, {
     fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
         skip_list(list)?;
-        Ok(Top::Other)
+        Ok(RequestBody::Other)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
-        let mut request = Request::default();
+        let mut body = BodyMembers::default();
         while let Some(name) = members.next_key::<String>()? {
             match name.as_str() {
-                "dataItem" => request.item = Some(members.next_value()?),
-                "dataItems" => request.items = members.next_value::<OptionalItems<'_>>()?.0,
+                "dataItem" => body.item = Some(members.next_value()?),
+                "dataItems" => body.items = members.next_value::<OptionalItems<'_>>()?.0,
                 _ => {
                     let value = members.next_value()?;
-                    request.members.insert(name, value);
+                    body.others.insert(name, value);
                 }
             }
         }
-        Ok(Top::Request(request))
+        Ok(RequestBody::Object(body))
     }
 });
 
@@ -155,10 +164,10 @@ visitor!(ItemsVisitor => OptionalItems<'de>, other OptionalItems(Some(Items::Not
     }
 });
 
-visitor!(SentVisitor => Sent<'de>, other Sent::NotObject, null Sent::Null, {
+visitor!(RawItemVisitor => RawItem<'de>, other RawItem::NotObject, null RawItem::Null, {
     fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
         skip_list(list)?;
-        Ok(Sent::NotObject)
+        Ok(RawItem::NotObject)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
@@ -172,7 +181,7 @@ visitor!(SentVisitor => Sent<'de>, other Sent::NotObject, null Sent::Null, {
                 }
             }
         }
-        Ok(Sent::Item { id, data })
+        Ok(RawItem::Item { id, data })
     }
 });
 

@@ -3,4 +3,4 @@
 pub(crate) mod items;
 pub(crate) mod patch;
 pub(crate) mod request;
-pub(crate) mod shape;
+pub(crate) mod validator;

@@ -5,13 +5,12 @@
 //! have no names. What comes out is read again like any item that a client sends, so it is held to the
 //! same depth, size and canonical form.
 
-use crate::Collection;
 use serde_json::{Map, Number, Value as Json};
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::{
     CanonicalItem,
     item::{self, MAX_DEPTH},
-    schema::Kind,
+    schema::{Kind, Schema},
 };
 
 /// A change to one item.
@@ -40,15 +39,15 @@ enum Change {
 
 /// What the patches of a call may still cost: values that are looked through one by one. A list of a
 /// hundred thousand elements can't be searched ten thousand times while a transaction is open.
-pub(crate) struct Work(usize);
+pub(crate) struct PatchBudget(usize);
 
-impl Default for Work {
+impl Default for PatchBudget {
     fn default() -> Self {
         Self(2_000_000)
     }
 }
 
-impl Work {
+impl PatchBudget {
     fn spend(&mut self, values: usize) -> Result<()> {
         match self.0.checked_sub(values) {
             Some(left) => {
@@ -72,7 +71,7 @@ impl Patch {
     /// WDE0002 for its id; WDE0080 for anything else that it must not be; WDE0134 for names that begin
     /// with `$`; WDE0027 for an owner set by those who may not; WDE0119 for a multi-reference field, and for
     /// a part of an encrypted one.
-    pub(crate) fn parse(patch: &Json, caller: &Caller, collection: &Collection, limits: item::Limits) -> Result<Self> {
+    pub(crate) fn parse(patch: &Json, caller: &Caller, schema: &Schema, limits: item::Limits) -> Result<Self> {
         let Some(patch) = patch.as_object() else {
             return Err(bad("A patch must be an object."));
         };
@@ -85,7 +84,7 @@ impl Patch {
             Some(_) => return Err(bad("fieldModifications must be a list.")),
         };
         let modifications: Vec<_> = list.iter().map(|it| Modification::parse(it, limits)).collect::<Result<_>>()?;
-        modifications.iter().try_for_each(|it| it.check(caller, collection))?;
+        modifications.iter().try_for_each(|it| it.check(caller, schema))?;
         Ok(Self { id: id.clone(), modifications })
     }
 }
@@ -128,7 +127,7 @@ impl Modification {
     }
 
     /// Whether the path can be written, by this caller.
-    fn check(&self, caller: &Caller, collection: &Collection) -> Result<()> {
+    fn check(&self, caller: &Caller, schema: &Schema) -> Result<()> {
         if self.path.len() > MAX_DEPTH {
             return Err(Fault::because(Code::ItemTooDeep, format!("A path has at most {MAX_DEPTH} names.")));
         }
@@ -146,7 +145,7 @@ impl Modification {
                 Change::Set(Json::String(it)) if !it.is_empty() && self.path.len() == 1 => Ok(()),
                 _ => Err(bad("_owner is set to the id of its owner, as a string.")),
             },
-            it => match collection.schema.fields.get(it) {
+            it => match schema.fields.get(it) {
                 Some(Kind::MultiReference) => {
                     Err(Fault::because(Code::NotSupported, format!("{it} is a multi-reference field.")))
                 }
@@ -160,7 +159,7 @@ impl Modification {
         }
     }
 
-    fn apply(&self, item: &mut Map<String, Json>, work: &mut Work, limits: item::Limits) -> Result<()> {
+    fn apply(&self, item: &mut Map<String, Json>, budget: &mut PatchBudget, limits: item::Limits) -> Result<()> {
         let Some((name, way)) = self.path.split_last() else { return Ok(()) };
         let makes = !matches!(self.change, Change::Remove | Change::TakeOut(_));
         let Some(object) = descend(item, way, makes).map_err(|()| self.misfit("leads through a value"))? else {
@@ -171,7 +170,7 @@ impl Modification {
                 object.insert(name.clone(), it.clone());
             }
             Change::Remove => {
-                work.spend(object.len())?;
+                budget.spend(object.len())?;
                 // The others keep their order.
                 object.shift_remove(name);
             }
@@ -193,7 +192,7 @@ impl Modification {
             Change::TakeOut(it) => match object.get_mut(name) {
                 None | Some(Json::Null) => {}
                 Some(Json::Array(list)) => {
-                    work.spend(list.len())?;
+                    budget.spend(list.len())?;
                     if let Some(place) = list.iter().position(|element| element == it) {
                         list.remove(place);
                     }
@@ -243,11 +242,11 @@ fn descend<'i>(
 pub(crate) fn apply(
     document: &str,
     modifications: &[Modification],
-    work: &mut Work,
+    budget: &mut PatchBudget,
     limits: item::Limits,
 ) -> Result<CanonicalItem> {
     let mut item = serde_json::from_str(document).map_err(Fault::internal)?;
-    modifications.iter().try_for_each(|it| it.apply(&mut item, work, limits))?;
+    modifications.iter().try_for_each(|it| it.apply(&mut item, budget, limits))?;
     let text = serde_json::to_string(&item).map_err(Fault::internal)?;
     stoa_query::canonical(&text, limits)
 }
@@ -286,7 +285,7 @@ mod tests {
         let stored = if before == "{}" { format!("{{{HEAD}}}") } else { format!("{{{HEAD},{}", &before[1..]) };
         let read = modifications.iter().map(|(path, action, value)| modification(path, action, value));
         let outcome =
-            read.collect::<Result<Vec<_>>>().and_then(|it| apply(&stored, &it, &mut Work::default(), limits()));
+            read.collect::<Result<Vec<_>>>().and_then(|it| apply(&stored, &it, &mut PatchBudget::default(), limits()));
         let stamp = stoa_query::Stamp { id: "1", created: 0, updated: 0, owner: None };
         match outcome.and_then(|it| it.document(stamp)) {
             Ok(document) => {
@@ -426,7 +425,7 @@ mod tests {
                     modification(&path.join("."), action, &value).expect("a modification")
                 };
                 let list: Vec<_> = (0..=chance.below(3)).map(|_| one(&mut chance)).collect();
-                let Ok(item) = apply(&document, &list, &mut Work::default(), limits()) else { continue };
+                let Ok(item) = apply(&document, &list, &mut PatchBudget::default(), limits()) else { continue };
                 applied += 1;
                 document = item.document(stamp).expect("a document");
                 let again =

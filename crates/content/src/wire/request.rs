@@ -4,8 +4,8 @@
 //! know. How a body is read is in [`crate::wire::items`].
 
 use crate::{
-    Limits,
-    wire::items::{Items, Sent, Top},
+    limits::Limits,
+    wire::items::{Items, RawItem, RequestBody},
 };
 use serde_json::{Map, Value};
 use std::fmt;
@@ -17,7 +17,7 @@ use stoa_query::wire;
 pub struct Request<'a> {
     /// Every member but `dataItem` and `dataItems`.
     pub members: Map<String, Value>,
-    pub(crate) item: Option<Sent<'a>>,
+    pub(crate) item: Option<RawItem<'a>>,
     pub(crate) items: Option<Items<'a>>,
 }
 
@@ -43,9 +43,9 @@ impl<'a> Request<'a> {
         if text.is_empty() {
             return Ok(Self::default());
         }
-        match serde_json::from_str::<Top<'_>>(text).map_err(|it| unreadable(&it))? {
-            Top::Request(it) => Ok(it),
-            Top::Other => Err(Fault::because(Code::BadRequest, "The request body must be an object.")),
+        match serde_json::from_str::<RequestBody<'_>>(text).map_err(|it| unreadable(&it))? {
+            RequestBody::Object(it) => Ok(Self { members: it.others, item: it.item, items: it.items }),
+            RequestBody::Other => Err(Fault::because(Code::BadRequest, "The request body must be an object.")),
         }
     }
 
@@ -73,7 +73,7 @@ impl<'a> Request<'a> {
     }
 
     /// `dataItems`.
-    pub(crate) fn items(&self, limits: &Limits) -> Result<&[Sent<'a>]> {
+    pub(crate) fn items(&self, limits: &Limits) -> Result<&[RawItem<'a>]> {
         match &self.items {
             Some(Items::List(it)) if it.len() > limits.bulk_items => {
                 Err(Fault::because(Code::TooManyItems, format!("At most {} items per request.", limits.bulk_items)))

@@ -182,7 +182,7 @@ impl<'t> PgTx<'t> {
         };
         let new = self.settle(new).await?;
         self.changed += insert.rows.len() as u64;
-        let is_new = |row: &Vec<Value>| matches!(&row[insert.key_index], Value::Text(key) if new.contains(key));
+        let is_new = |row: &&[Value]| matches!(&row[insert.key_index], Value::Text(key) if new.contains(key));
         Ok(insert.rows.iter().map(is_new).collect())
     }
 

@@ -36,7 +36,7 @@ impl ToSql for Bound<'_> {
 /// One column of many rows.
 #[derive(Debug)]
 pub(super) struct Column<'r> {
-    rows: &'r [Vec<Value>],
+    rows: &'r [&'r [Value]],
     index: usize,
     kind: Kind,
 }
@@ -50,7 +50,7 @@ enum Kind {
 }
 
 impl<'r> Column<'r> {
-    pub(super) fn of(rows: &'r [Vec<Value>], index: usize) -> Self {
+    pub(super) fn of(rows: &'r [&'r [Value]], index: usize) -> Self {
         let kind = rows.iter().find_map(|row| match &row[index] {
             Value::Int(_) => Some(Kind::Int),
             Value::Real(_) => Some(Kind::Real),

@@ -20,19 +20,19 @@ mod pattern;
 mod value;
 
 use crate::{
-    Limits,
-    reference::is_multi,
+    fault::invalid,
+    limits::Limits,
     schema::{
         definition::Definition,
-        field::{self, Field},
+        field::{self, Field, is_multi},
     },
-    wire::{patch::Modification, shape::unfit},
+    wire::patch::Modification,
 };
 use serde_json::{Map, Value as Json, json};
 use stoa_kernel::date;
 use stoa_kernel::{Caller, Code, Fault, Millis, Result, fault::Violation};
 use stoa_query::CanonicalItem;
-use value::{Place, Reader, Rule};
+use value::{Reader, Rule, ValuePath};
 
 type Members = Map<String, Json>;
 
@@ -76,14 +76,14 @@ impl Rules {
             let path = format!("collection.fields[{n}].typeMetadata");
             if let Some(Default::Value(value)) = default(it) {
                 let stored = CanonicalItem::empty(limits.query.item()).with(&one(field::key(it), value.clone()));
-                stored.map_err(|why| unfit(&path, &format!("has a default that can't be stored: {why}")))?;
+                stored.map_err(|why| invalid(&path, &format!("has a default that can't be stored: {why}")))?;
                 if let Some(rule) = rules.fields.iter().find(|rule| rule.key == field::key(it)) {
                     let mut broken = Vec::new();
-                    rule.rule.check(&value, &Place { path: "defaultValue", now: 0 }, &mut broken);
+                    rule.rule.check(&value, &ValuePath { path: "defaultValue", now: 0 }, &mut broken);
                     if let Some(first) =
                         broken.first().filter(|it| it.violated_rule != "MIN" && it.violated_rule != "MAX")
                     {
-                        return Err(unfit(
+                        return Err(invalid(
                             &path,
                             &format!("has a default that breaks its own rules: {}", first.description),
                         ));
@@ -124,7 +124,12 @@ impl Rules {
     ///
     /// # Errors
     /// WDE0075 with a violation for each field that breaks a rule.
-    pub(crate) fn admit(&self, item: &CanonicalItem, caller: &Caller, now: Millis) -> Result<Option<CanonicalItem>> {
+    pub(crate) fn validate_new(
+        &self,
+        item: &CanonicalItem,
+        caller: &Caller,
+        now: Millis,
+    ) -> Result<Option<CanonicalItem>> {
         if self.defaults.is_empty() && !self.is_strict {
             return Ok(None);
         }
@@ -133,7 +138,7 @@ impl Rules {
         if self.is_strict && !caller.is_privileged() {
             let is_set = |it: &&FieldRule| it.is_read_only && has(&members, &it.key);
             for it in self.fields.iter().filter(is_set) {
-                Place { path: &it.key, now }.violate(&mut broken, "READ_ONLY", "can only be read", Json::Null);
+                ValuePath { path: &it.key, now }.violate(&mut broken, "READ_ONLY", "can only be read", Json::Null);
             }
         }
         let mut added = Members::new();
@@ -151,17 +156,17 @@ impl Rules {
     }
 
     /// A new item with its defaults, whatever its fields ask for.
-    pub(crate) fn filled(&self, item: &CanonicalItem, now: Millis) -> Result<CanonicalItem> {
+    pub(crate) fn with_defaults(&self, item: &CanonicalItem, now: Millis) -> Result<CanonicalItem> {
         item.with(&self.defaults.iter().map(|(key, default)| (key.clone(), default.at(now))).collect())
     }
 
     /// An item that takes the place of another, with the values that it keeps, if that makes it another.
     /// Of a patch, only the fields that it names are looked at. What an item keeps of encrypted fields
-    /// because the caller isn't shown them is put in later ([`crate::collection::vault::Vault::keep`]).
+    /// because the caller isn't shown them is put in later ([`crate::collection::cipher::FieldCipher::keep`]).
     ///
     /// # Errors
-    /// As for [`Rules::admit`].
-    pub(crate) fn admit_change(
+    /// As for [`Rules::validate_new`].
+    pub(crate) fn validate_change(
         &self,
         item: &CanonicalItem,
         patch: Option<&[Modification]>,
@@ -195,7 +200,7 @@ impl Rules {
                     true => ("READ_ONLY", "can only be read"),
                     false => ("IMMUTABLE", "can't be changed once it has a value"),
                 };
-                Place { path: &it.key, now }.violate(&mut broken, rule, text, Json::Null);
+                ValuePath { path: &it.key, now }.violate(&mut broken, rule, text, Json::Null);
             }
         }
         refuse(broken)?;
@@ -205,10 +210,10 @@ impl Rules {
 
 impl FieldRule {
     fn check(&self, members: &Members, now: Millis, broken: &mut Vec<Violation>) {
-        let place = Place { path: &self.key, now };
+        let here = ValuePath { path: &self.key, now };
         match members.get(&self.key).filter(|it| !it.is_null()) {
-            Some(it) => self.rule.check(it, &place, broken),
-            None if self.is_required => place.violate(broken, "REQUIRED_FIELD", "is required", Json::Null),
+            Some(it) => self.rule.check(it, &here, broken),
+            None if self.is_required => here.violate(broken, "REQUIRED_FIELD", "is required", Json::Null),
             None => {}
         }
     }

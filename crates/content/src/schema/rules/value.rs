@@ -1,7 +1,7 @@
 //! What a field's type and its options ask of a value (the table of protocol/content.md 6.3).
 
+use crate::fault::invalid;
 use crate::schema::rules::pattern;
-use crate::wire::shape::unfit;
 use regex::Regex;
 use serde_json::{Map, Value as Json, json};
 use stoa_kernel::date;
@@ -190,11 +190,12 @@ impl Reader {
         let found = if self.patterns > PATTERNS { None } else { pattern::compile(text) };
         match found {
             None if self.is_strict && self.patterns > PATTERNS => {
-                Err(unfit("collection.fields", &format!("must have at most {PATTERNS} patterns")))
+                Err(invalid("collection.fields", &format!("must have at most {PATTERNS} patterns")))
             }
-            None if self.is_strict => {
-                Err(unfit(path, "has a pattern that is malformed, too large, or needs look-around or back-references"))
-            }
+            None if self.is_strict => Err(invalid(
+                path,
+                "has a pattern that is malformed, too large, or needs look-around or back-references",
+            )),
             found => Ok(found),
         }
     }
@@ -232,29 +233,29 @@ impl Bounds {
     }
 
     /// `unit` is what the bounds are counted in: whole days for dates.
-    fn check(&self, at: Millis, unit: Millis, place: &Place<'_>, out: &mut Vec<Violation>) {
+    fn check(&self, at: Millis, unit: Millis, here: &ValuePath<'_>, out: &mut Vec<Violation>) {
         let whole = |it: Millis| it.div_euclid(unit) * unit;
         let time = |bound: Bound| match bound {
             Bound::Fixed(it) => whole(it),
-            Bound::FromNow(it) => whole(place.now).saturating_add(it),
+            Bound::FromNow(it) => whole(here.now).saturating_add(it),
         };
         let print = |it: Millis| date::print(it).unwrap_or_default();
         if let Some(min) = self.min.map(time).filter(|it| at < *it) {
-            place.violate(out, "MIN", &format!("must not be before {}", print(min)), Json::Null);
+            here.violate(out, "MIN", &format!("must not be before {}", print(min)), Json::Null);
         }
         if let Some(max) = self.max.map(time).filter(|it| at > *it) {
-            place.violate(out, "MAX", &format!("must not be after {}", print(max)), Json::Null);
+            here.violate(out, "MAX", &format!("must not be after {}", print(max)), Json::Null);
         }
     }
 }
 
 /// Where a value stands, and when it is written.
-pub(super) struct Place<'p> {
+pub(super) struct ValuePath<'p> {
     pub path: &'p str,
     pub now: Millis,
 }
 
-impl Place<'_> {
+impl ValuePath<'_> {
     pub(super) fn violate(&self, out: &mut Vec<Violation>, rule: &'static str, text: &str, threshold: Json) {
         if out.len() >= MOST {
             return;
@@ -266,64 +267,64 @@ impl Place<'_> {
 
 impl Rule {
     /// Adds what the value breaks; a violation names its place.
-    pub(super) fn check(&self, value: &Json, place: &Place<'_>, out: &mut Vec<Violation>) {
+    pub(super) fn check(&self, value: &Json, here: &ValuePath<'_>, out: &mut Vec<Violation>) {
         let fits = match (self, value) {
             (Self::Any, _) | (Self::Flag, Json::Bool(_)) => true,
-            (Self::Text(rule), Json::String(it)) => return rule.check(it, place, out),
+            (Self::Text(rule), Json::String(it)) => return rule.check(it, here, out),
             (Self::TextOrObject, it) => it.is_string() || is_object(it),
             (Self::Reference, it) => it.is_string() || it.get("_id").is_some_and(Json::is_string),
             (Self::Number { min, max }, Json::Number(it)) => {
                 let it = it.as_f64().unwrap_or_default();
                 if it < *min {
-                    place.violate(out, "MIN", &format!("must be at least {min}"), json!(min));
+                    here.violate(out, "MIN", &format!("must be at least {min}"), json!(min));
                 }
                 if it > *max {
-                    place.violate(out, "MAX", &format!("must be at most {max}"), json!(max));
+                    here.violate(out, "MAX", &format!("must be at most {max}"), json!(max));
                 }
                 true
             }
             (Self::Date(bounds), Json::String(it)) if it.len() == 10 => match date::parse(it) {
-                Some(at) => return bounds.check(at, DAY, place, out),
+                Some(at) => return bounds.check(at, DAY, here, out),
                 None => false,
             },
             (Self::DateTime(bounds), it) => match it.get("$date").and_then(Json::as_str).and_then(date::parse) {
-                Some(at) => return bounds.check(at, 1, place, out),
+                Some(at) => return bounds.check(at, 1, here, out),
                 None => false,
             },
             (Self::Time { min, max }, Json::String(it)) => match time_of_day(it) {
-                Some(at) if at < *min => return place.violate(out, "MIN", "is before the earliest time", Json::Null),
-                Some(at) if at > *max => return place.violate(out, "MAX", "is after the latest time", Json::Null),
+                Some(at) if at < *min => return here.violate(out, "MIN", "is before the earliest time", Json::Null),
+                Some(at) if at > *max => return here.violate(out, "MAX", "is after the latest time", Json::Null),
                 it => it.is_some(),
             },
             (Self::Object(members), Json::Object(object)) if is_object(value) => {
                 for (name, rule) in members {
                     if let Some(it) = object.get(name).filter(|it| !it.is_null()) {
-                        let path = format!("{}.{name}", place.path);
-                        rule.check(it, &Place { path: &path, now: place.now }, out);
+                        let path = format!("{}.{name}", here.path);
+                        rule.check(it, &ValuePath { path: &path, now: here.now }, out);
                     }
                 }
                 true
             }
             (Self::List { min, max, element }, Json::Array(list)) => {
                 if list.len() < *min {
-                    place.violate(out, "MIN_SIZE", &format!("must have at least {min} elements"), json!(min));
+                    here.violate(out, "MIN_SIZE", &format!("must have at least {min} elements"), json!(min));
                 }
                 if list.len() > *max {
-                    place.violate(out, "MAX_SIZE", &format!("must have at most {max} elements"), json!(max));
+                    here.violate(out, "MAX_SIZE", &format!("must have at most {max} elements"), json!(max));
                 }
                 for (n, it) in list.iter().enumerate() {
                     if out.len() >= MOST {
                         break;
                     }
-                    let path = format!("{}.{n}", place.path);
-                    element.check(it, &Place { path: &path, now: place.now }, out);
+                    let path = format!("{}.{n}", here.path);
+                    element.check(it, &ValuePath { path: &path, now: here.now }, out);
                 }
                 true
             }
             _ => false,
         };
         if !fits {
-            place.violate(out, "TYPE", &format!("must be {}", self.noun()), Json::Null);
+            here.violate(out, "TYPE", &format!("must be {}", self.noun()), Json::Null);
         }
     }
 
@@ -345,19 +346,19 @@ impl Rule {
 }
 
 impl TextRule {
-    fn check(&self, text: &str, place: &Place<'_>, out: &mut Vec<Violation>) {
+    fn check(&self, text: &str, here: &ValuePath<'_>, out: &mut Vec<Violation>) {
         let length = text.chars().count();
         if length < self.min {
-            place.violate(out, "MIN_LENGTH", &format!("must have at least {} characters", self.min), json!(self.min));
+            here.violate(out, "MIN_LENGTH", &format!("must have at least {} characters", self.min), json!(self.min));
         }
         if length > self.max {
-            place.violate(out, "MAX_LENGTH", &format!("must have at most {} characters", self.max), json!(self.max));
+            here.violate(out, "MAX_LENGTH", &format!("must have at most {} characters", self.max), json!(self.max));
         }
         if self.values.as_ref().is_some_and(|it| !it.iter().any(|it| it == text)) {
-            place.violate(out, "ENUM", "is not one of the values that the field takes", Json::Null);
+            here.violate(out, "ENUM", "is not one of the values that the field takes", Json::Null);
         }
         if self.pattern.as_ref().is_some_and(|it| !pattern::fits(it, text)) {
-            place.violate(out, "PATTERN", "doesn't fit the field's pattern", Json::Null);
+            here.violate(out, "PATTERN", "doesn't fit the field's pattern", Json::Null);
         }
         let (is_right, noun) = match self.form {
             Form::Any => (true, ""),
@@ -368,7 +369,7 @@ impl TextRule {
         };
         // A text that is empty on purpose is a matter of minLength.
         if !is_right && !text.is_empty() {
-            place.violate(out, "FORMAT", &format!("must be {noun}"), Json::Null);
+            here.violate(out, "FORMAT", &format!("must be {noun}"), Json::Null);
         }
     }
 }

@@ -1,14 +1,14 @@
-//! The shape of JSON that a collection's maker sends, checked against a table.
+//! Validators: tables of what the JSON that a collection's maker sends may be.
 //!
 //! What fits is kept as it was sent. A member that is null counts as absent, and one that the table
 //! doesn't name is not looked at: the server ignores unknown members.
 
-use crate::Limits;
+use crate::{fault::invalid, limits::Limits};
 use serde_json::Value;
-use stoa_kernel::{Code, Fault, Result, clock::Millis};
+use stoa_kernel::{Result, clock::Millis};
 
 /// What a value may be.
-pub(crate) enum Shape {
+pub(crate) enum Validator {
     Any,
     /// Text of so many characters, least and most.
     Text(usize, usize),
@@ -25,88 +25,87 @@ pub(crate) enum Shape {
     Time,
     OneOf(&'static [&'static str]),
     /// At most so many of these.
-    List(usize, &'static Shape),
+    List(usize, &'static Validator),
     /// At most as many of these as the configuration says.
-    ListTo(fn(&Limits) -> usize, &'static Shape),
-    Object(&'static [(&'static str, Shape)]),
+    ListTo(fn(&Limits) -> usize, &'static Validator),
+    Object(&'static [(&'static str, Validator)]),
     /// An object with at most one of these members: the variants of a union.
-    Union(&'static [(&'static str, Shape)]),
-    /// A shape that has a name, for those that hold themselves.
-    Of(&'static Shape),
+    Union(&'static [(&'static str, Validator)]),
+    /// A validator that has a name, for those that hold themselves.
+    Of(&'static Validator),
 }
 
 /// Checks a value; `path` names it in the refusal.
 ///
 /// # Errors
 /// WDE0075 with the path of the first thing that doesn't fit.
-pub(crate) fn check(value: &Value, shape: &Shape, path: &str, limits: &Limits) -> Result<()> {
-    let fits = match shape {
-        Shape::Any => true,
-        Shape::Of(it) => return check(value, it, path, limits),
-        Shape::TextTo(least, most) => return check(value, &Shape::Text(*least, most(limits)), path, limits),
-        Shape::ListTo(most, shape) => return check(value, &Shape::List(most(limits), shape), path, limits),
-        Shape::Text(least, most) => match value.as_str() {
-            Some(it) if it.contains('\0') => return Err(unfit(path, "must not contain the character NUL")),
+pub(crate) fn check(value: &Value, validator: &Validator, path: &str, limits: &Limits) -> Result<()> {
+    let fits = match validator {
+        Validator::Any => true,
+        Validator::Of(it) => return check(value, it, path, limits),
+        Validator::TextTo(least, most) => return check(value, &Validator::Text(*least, most(limits)), path, limits),
+        Validator::ListTo(most, validator) => {
+            return check(value, &Validator::List(most(limits), validator), path, limits);
+        }
+        Validator::Text(least, most) => match value.as_str() {
+            Some(it) if it.contains('\0') => return Err(invalid(path, "must not contain the character NUL")),
             Some(it) if !(*least..=*most).contains(&it.chars().count()) => {
-                return Err(unfit(path, &format!("must have {least} to {most} characters")));
+                return Err(invalid(path, &format!("must have {least} to {most} characters")));
             }
             it => it.is_some(),
         },
-        Shape::Flag => value.is_boolean(),
-        Shape::Number => value.is_number() || matches!(value.as_str(), Some("NaN" | "Infinity" | "-Infinity")),
-        Shape::Count => value.as_u64().is_some(),
-        Shape::Whole => value.as_i64().is_some(),
-        Shape::Time => value.as_str().is_some_and(|it| parse_time(it).is_some()),
-        Shape::OneOf(names) => match value.as_str() {
+        Validator::Flag => value.is_boolean(),
+        Validator::Number => value.is_number() || matches!(value.as_str(), Some("NaN" | "Infinity" | "-Infinity")),
+        Validator::Count => value.as_u64().is_some(),
+        Validator::Whole => value.as_i64().is_some(),
+        Validator::Time => value.as_str().is_some_and(|it| parse_time(it).is_some()),
+        Validator::OneOf(names) => match value.as_str() {
             Some(it) if !names.contains(&it) => {
-                return Err(unfit(path, &format!("must be one of {}", names.join(", "))));
+                return Err(invalid(path, &format!("must be one of {}", names.join(", "))));
             }
             it => it.is_some(),
         },
-        Shape::List(most, shape) => match value.as_array() {
-            Some(list) if list.len() > *most => return Err(unfit(path, &format!("must have at most {most} elements"))),
+        Validator::List(most, validator) => match value.as_array() {
+            Some(list) if list.len() > *most => {
+                return Err(invalid(path, &format!("must have at most {most} elements")));
+            }
             Some(list) => {
                 let mut elements = list.iter().enumerate();
-                return elements.try_for_each(|(n, it)| check(it, shape, &format!("{path}[{n}]"), limits));
+                return elements.try_for_each(|(n, it)| check(it, validator, &format!("{path}[{n}]"), limits));
             }
             None => false,
         },
-        Shape::Object(members) => return check_members(value, members, path, limits),
-        Shape::Union(members) => {
+        Validator::Object(members) => return check_members(value, members, path, limits),
+        Validator::Union(members) => {
             check_members(value, members, path, limits)?;
             let present = members.iter().filter(|(name, _)| value.get(name).is_some_and(|it| !it.is_null()));
             if present.count() > 1 {
-                return Err(unfit(path, "must have only one member"));
+                return Err(invalid(path, "must have only one member"));
             }
             true
         }
     };
-    if fits { Ok(()) } else { Err(unfit(path, &format!("must be {}", shape.noun()))) }
+    if fits { Ok(()) } else { Err(invalid(path, &format!("must be {}", validator.noun()))) }
 }
 
-fn check_members(value: &Value, members: &[(&str, Shape)], path: &str, limits: &Limits) -> Result<()> {
+fn check_members(value: &Value, members: &[(&str, Validator)], path: &str, limits: &Limits) -> Result<()> {
     let Some(object) = value.as_object() else {
-        return Err(unfit(path, "must be an object"));
+        return Err(invalid(path, "must be an object"));
     };
-    for (name, shape) in members {
+    for (name, validator) in members {
         match object.get(*name) {
             None | Some(Value::Null) => {}
-            Some(member) => check(member, shape, &format!("{path}.{name}"), limits)?,
+            Some(member) => check(member, validator, &format!("{path}.{name}"), limits)?,
         }
     }
     Ok(())
-}
-
-/// A refusal of one member of a collection.
-pub(crate) fn unfit(path: &str, rule: &str) -> Fault {
-    Fault::because(Code::RequestInvalid, format!("{path} {rule}."))
 }
 
 fn parse_time(text: &str) -> Option<Millis> {
     stoa_kernel::date::parse(text)
 }
 
-impl Shape {
+impl Validator {
     fn noun(&self) -> &'static str {
         match self {
             Self::Any | Self::Of(_) => "present",
@@ -127,7 +126,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    static TREE: Shape = Shape::Object(&[("name", Shape::Text(1, 3)), ("inner", Shape::List(2, &TREE))]);
+    static TREE: Validator =
+        Validator::Object(&[("name", Validator::Text(1, 3)), ("inner", Validator::List(2, &TREE))]);
 
     #[test]
     fn the_path_names_what_does_not_fit() {

@@ -1,0 +1,90 @@
+//! Collections as rows: their definitions, with what is kept in rows beside their own.
+
+use crate::schema::{
+    definition::Definition,
+    index::{self, Index},
+    special::{self, PrincipalGrants},
+};
+use stoa_kernel::{Fault, Result, SiteId, clock::Millis};
+use stoa_sql::params;
+use stoa_store::{Row, Tx};
+
+/// What a row of `stoa.collection` says.
+pub(crate) struct StoredCollection {
+    pub number: i64,
+    pub id: String,
+    pub definition: Definition,
+    pub revision: i64,
+    pub created: Millis,
+    pub updated: Millis,
+    pub grants: PrincipalGrants,
+    pub indexes: Vec<Index>,
+}
+
+const COLUMNS: &str = "number, id, definition, revision, created, updated";
+
+/// The collection that has this id now.
+pub(crate) async fn live(tx: &mut Tx<'_>, site: &SiteId, id: &str) -> Result<Option<StoredCollection>> {
+    let sql = format!("select {COLUMNS} from stoa.collection where site = $1 and id = $2 and deleted is null");
+    match tx.row(&sql, &params![site, id], read).await? {
+        None => Ok(None),
+        Some(stored) => Ok(Some(whole(tx, site, stored).await?)),
+    }
+}
+
+/// The collection with this number, deleted or not.
+pub(crate) async fn by_number(tx: &mut Tx<'_>, site: &SiteId, number: i64) -> Result<Option<StoredCollection>> {
+    let sql = format!("select {COLUMNS} from stoa.collection where site = $1 and number = $2");
+    match tx.row(&sql, &params![site, number], read).await? {
+        None => Ok(None),
+        Some(stored) => Ok(Some(whole(tx, site, stored).await?)),
+    }
+}
+
+/// All collections of a site, the oldest first, without their indexes.
+pub(crate) async fn all_live(tx: &mut Tx<'_>, site: &SiteId) -> Result<Vec<StoredCollection>> {
+    let sql = format!("select {COLUMNS} from stoa.collection where site = $1 and deleted is null order by number");
+    let mut all = tx.rows(&sql, &params![site], read).await?;
+    let mut grants = special::of_collections(tx, site, None).await?;
+    for stored in &mut all {
+        stored.grants = grants.remove(&stored.number).unwrap_or_default();
+    }
+    Ok(all)
+}
+
+/// Whether there was a collection with this id.
+pub(crate) async fn is_deleted(tx: &mut Tx<'_>, site: &SiteId, id: &str) -> Result<bool> {
+    let sql = "select number from stoa.collection where site = $1 and id = $2 and deleted is not null limit 1";
+    Ok(tx.row(sql, &params![site, id], |row| row.get::<i64>(0)).await?.is_some())
+}
+
+/// Writes a changed definition under its next revision.
+pub(crate) async fn update(tx: &mut Tx<'_>, site: &SiteId, stored: &mut StoredCollection, now: Millis) -> Result<()> {
+    stored.revision += 1;
+    let definition = serde_json::to_string(&stored.definition).map_err(Fault::internal)?;
+    let sql = "update stoa.collection set definition = $1, revision = $2, updated = $3 where site = $4 and number = $5";
+    tx.send(sql, params![definition, stored.revision, now, site, stored.number]).await?;
+    Ok(())
+}
+
+/// With what is kept in rows beside its own.
+async fn whole(tx: &mut Tx<'_>, site: &SiteId, mut stored: StoredCollection) -> Result<StoredCollection> {
+    let number = stored.number;
+    stored.grants = special::of_collections(tx, site, Some(number)).await?.remove(&number).unwrap_or_default();
+    stored.indexes = index::of_collection(tx, site, number).await?;
+    Ok(stored)
+}
+
+fn read(row: &Row<'_>) -> Result<StoredCollection, stoa_store::Error> {
+    let definition = serde_json::from_str(row.text(2)?);
+    Ok(StoredCollection {
+        number: row.get(0)?,
+        id: row.get(1)?,
+        definition: definition.map_err(|it| stoa_store::Error::Other(format!("definition of a collection: {it}")))?,
+        revision: row.get(3)?,
+        created: row.get(4)?,
+        updated: row.get(5)?,
+        grants: PrincipalGrants::default(),
+        indexes: Vec::new(),
+    })
+}

@@ -1,0 +1,82 @@
+//! Refusals that more than one folder answers: each has its code and its text here, once.
+//!
+//! They take ids, so that every folder can use them.
+
+use stoa_kernel::{Code, Fault};
+
+/// One member of a request or a definition that doesn't fit; `path` names it.
+pub(crate) fn invalid(path: &str, rule: &str) -> Fault {
+    Fault::because(Code::RequestInvalid, format!("{path} {rule}."))
+}
+
+/// There is no such collection, or no longer, or none that the caller may know of.
+pub(crate) fn collection_not_found(id: &str) -> Fault {
+    let text = format!("The {id} collection does not exist.");
+    Fault::because(Code::CollectionNotFound, text).with("collectionName", id)
+}
+
+/// The collection was deleted, and may be restored.
+pub(crate) fn collection_deleted(id: &str) -> Fault {
+    Fault::because(Code::CollectionDeleted, format!("The {id} collection was deleted.")).with("collectionName", id)
+}
+
+/// The id of a collection is taken.
+pub(crate) fn collection_exists(id: &str) -> Fault {
+    Fault::because(Code::CollectionExists, format!("The {id} collection already exists.")).with("collectionName", id)
+}
+
+/// Whether a fault says that there is no such collection, or no longer.
+pub(crate) fn is_collection_gone(fault: &Fault) -> bool {
+    matches!(fault.code(), Code::CollectionNotFound | Code::CollectionDeleted)
+}
+
+/// The item isn't there, or the caller may not know that it is.
+pub(crate) fn item_not_found(collection: &str, id: &str) -> Fault {
+    let text = format!("Item {id} does not exist in collection {collection}.");
+    Fault::because(Code::ItemNotFound, text).with("itemId", id).with("collectionName", collection)
+}
+
+/// The id of an item is taken.
+pub(crate) fn item_exists(collection: &str, id: &str) -> Fault {
+    let text = format!("An item with _id {id} exists in collection {collection}.");
+    Fault::because(Code::ItemExists, text).with("itemId", id).with("collectionName", collection)
+}
+
+/// A value that another item has; `details` tell which index allows it once.
+pub(crate) fn value_not_unique(collection: &str, id: &str, details: String) -> Fault {
+    let text = format!("Another item of collection {collection} has the same unique value. {details}");
+    let fault = Fault::because(Code::UniqueConflict, text).with("collectionName", collection);
+    fault.with("itemId", id).with("details", details)
+}
+
+/// The caller lacks the right to do this to items of a collection.
+pub(crate) fn operation_denied(verb: &str, collection: &str) -> Fault {
+    let text = format!("The current user does not have permissions to {verb} on the {collection} collection.");
+    Fault::because(Code::PermissionDenied, text).with("collectionName", collection).with("operation", verb)
+}
+
+/// A field that isn't what the call needs: a `kind` of reference.
+pub(crate) fn not_a_reference(collection: &str, key: &str, kind: &str) -> Fault {
+    let text = format!("{key} is not a {kind} field of the {collection} collection.");
+    Fault::because(Code::NotMultiReference, text).with("collectionName", collection).with("propertyName", key)
+}
+
+/// A definition has no field with this key.
+pub(crate) fn field_not_found(key: &str) -> Fault {
+    Fault::because(Code::FieldInvalid, format!("The field {key} does not exist.")).with("propertyName", key)
+}
+
+/// A collection has no index of this name.
+pub(crate) fn index_not_found(name: &str) -> Fault {
+    Fault::because(Code::IndexNotFound, format!("There is no index {name}."))
+}
+
+/// The name of an index is taken, or there is one of the same fields.
+pub(crate) fn index_exists(text: &str) -> Fault {
+    Fault::because(Code::IndexExists, text)
+}
+
+/// The cursor of a request is another server's, another site's, or another call's.
+pub(crate) fn cursor_invalid() -> Fault {
+    Fault::because(Code::CursorInvalid, "The cursor is not one of this server, or not for this request.")
+}

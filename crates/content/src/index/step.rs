@@ -1,0 +1,183 @@
+//! The steps of an index's life that a row takes: asked for, adopted, moved along the diagram.
+
+use crate::{
+    Content,
+    collection::stored::{StoredCollection, live},
+    fault,
+    limits::Limits,
+    schema::{
+        encrypted,
+        index::{self, Index, IndexDefinition, Source, Status, Why},
+    },
+};
+use std::sync::Arc;
+use stoa_kernel::{Code, Fault, Result, clock::Millis};
+use stoa_sql::params;
+use stoa_store::{Site, Tx, boxed};
+
+const INSERT: &str = "insert into stoa.content_index (site, collection, number, id, name, definition, source, status, \
+                      why, attempts, used, created, updated) \
+                      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, $11, $12) on conflict do nothing";
+
+/// An index that is to be made.
+pub(crate) struct IndexRequest {
+    pub name: String,
+    pub definition: IndexDefinition,
+    pub source: Source,
+    pub why: Option<Why>,
+}
+
+/// Writes the row of an index that is to be built, and wakes the builder.
+///
+/// # Errors
+/// WDE0025, WDE0160 when the collection has as many as it may have, WDE0164 when the name is taken or there is
+/// one of the same fields, WDE0119 for an encrypted field.
+pub(crate) async fn request(content: &Content, site: &Arc<Site>, id: &str, request: IndexRequest) -> Result<Index> {
+    let state = &content.state;
+    let creation = Creation {
+        site: site.clone(),
+        collection: id.to_owned(),
+        request,
+        id: state.world.uuid(),
+        limits: state.limits.clone(),
+        now: state.world.now(),
+    };
+    let made = site.write_with(creation, |tx, creation| boxed!(creation.run(tx).await)).await?;
+    state.schema_cache.forget(&site.id, id);
+    state.build_queue.add(site);
+    Ok(made)
+}
+
+/// Where an index goes, and when.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Transition {
+    pub next: Status,
+    pub now: Millis,
+}
+
+/// Moves an index along an arrow of the diagram, if its row still has the status it was seen with.
+pub(crate) async fn transition(
+    tx: &mut Tx<'_>,
+    site: &Site,
+    collection: i64,
+    index: &Index,
+    change: Transition,
+) -> Result<()> {
+    let Transition { next, now } = change;
+    if !index.status.leads_to(next) {
+        let (from, to) = (index.status.name(), next.name());
+        return Err(Fault::internal(format!("an index does not go from {from} to {to}")));
+    }
+    let sql = "update stoa.content_index set status = $1, updated = $2 \
+               where site = $3 and collection = $4 and number = $5 and status = $6";
+    let row = params![next.name(), now, &site.id, collection, index.number, index.status.name()];
+    tx.send(sql, row).await?;
+    Ok(())
+}
+
+/// How many indexes of a kind count against the limit of a collection.
+pub(crate) fn count(stored: &StoredCollection, unique: bool) -> usize {
+    stored.indexes.iter().filter(|it| it.takes_place(unique)).count()
+}
+
+/// How many indexes of a kind a collection may have.
+pub(crate) fn most(limits: &Limits, unique: bool) -> usize {
+    if unique { limits.unique_indexes } else { limits.regular_indexes }
+}
+
+/// A request on its way into a row.
+struct Creation {
+    site: Arc<Site>,
+    collection: String,
+    request: IndexRequest,
+    /// The index's.
+    id: String,
+    limits: Limits,
+    now: Millis,
+}
+
+impl Creation {
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Index> {
+        let (request, missing) = (&self.request, || fault::collection_not_found(&self.collection));
+        let stored = live(tx, &self.site.id, &self.collection).await?.ok_or_else(missing)?;
+        if stored.indexes.iter().any(|it| it.name == request.name && it.status != Status::Dropping)
+            || index::is_system(&request.name)
+        {
+            return Err(fault::index_exists(&format!("There is an index {}.", request.name)));
+        }
+        self.check_count(&stored)?;
+        encrypted::check_index(&stored.definition, &request.definition)?;
+        let same = |it: &&Index| it.definition == request.definition && it.status != Status::Dropping;
+        match stored.indexes.iter().find(same) {
+            Some(it) if it.source == Source::Auto && request.source == Source::User => {
+                self.adopt(tx, &stored, it).await
+            }
+            Some(it) => Err(fault::index_exists(&format!("The index {} is of the same fields.", it.name))),
+            None => self.insert(tx, &stored).await,
+        }
+    }
+
+    fn check_count(&self, stored: &StoredCollection) -> Result<()> {
+        if self.request.source == Source::Auto {
+            let auto = stored.indexes.iter().filter(|it| it.source == Source::Auto).count();
+            return match auto < self.limits.auto_indexes {
+                true => Ok(()),
+                false => Err(Fault::new(Code::IndexLimit)),
+            };
+        }
+        let unique = self.request.definition.unique;
+        let most = most(&self.limits, unique);
+        if count(stored, unique) < most {
+            return Ok(());
+        }
+        let kind = if unique { "unique" } else { "regular" };
+        let text = format!("A collection has at most {most} {kind} indexes; a failed one counts until it is dropped.");
+        Err(Fault::because(Code::IndexLimit, text).with("collectionName", stored.id.as_str()))
+    }
+
+    async fn insert(&self, tx: &mut Tx<'_>, stored: &StoredCollection) -> Result<Index> {
+        let (request, now) = (&self.request, self.now);
+        let index = Index {
+            id: self.id.clone(),
+            number: stored.indexes.iter().map(|it| it.number).max().unwrap_or(0) + 1,
+            name: request.name.clone(),
+            definition: request.definition.clone(),
+            source: request.source,
+            status: Status::Building,
+            failure: None,
+            why: request.why.clone(),
+            used: now,
+        };
+        let definition = serde_json::to_string(&index.definition).map_err(Fault::internal)?;
+        let why = index.why.as_ref().map(serde_json::to_string).transpose().map_err(Fault::internal)?;
+        let (source, status) = (index.source.name(), index.status.name());
+        let row = params![
+            &self.site.id,
+            stored.number,
+            index.number,
+            &index.id,
+            &index.name,
+            definition,
+            source,
+            status,
+            why,
+            now,
+            now,
+            now
+        ];
+        match tx.execute(INSERT, &row).await? {
+            0 => Err(fault::index_exists(&format!("There is an index {}.", index.name))),
+            _ => Ok(index),
+        }
+    }
+
+    /// An index that the server made becomes one that a manager wants to keep.
+    async fn adopt(&self, tx: &mut Tx<'_>, stored: &StoredCollection, index: &Index) -> Result<Index> {
+        let sql = "update stoa.content_index set source = $1, name = $2, why = null, updated = $3 \
+                   where site = $4 and collection = $5 and number = $6";
+        let (source, name) = (Source::User, &self.request.name);
+        let row = params![source.name(), name, self.now, &self.site.id, stored.number, index.number];
+        tx.send(sql, row).await?;
+        Ok(Index { source, name: name.clone(), why: None, ..index.clone() })
+    }
+}

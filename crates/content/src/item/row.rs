@@ -1,0 +1,198 @@
+//! Rows of items: made from what was sent, and as they are there already.
+
+use crate::{
+    Content, RequestContext,
+    collection::{
+        Collection, access,
+        cipher::{self, FieldCipher, FieldView},
+        statements::Row,
+    },
+    event::write::EventWriter,
+    item::references::ReferenceChanges,
+    limits::Limits,
+    schema::level::Operation,
+    wire::patch::{self, Modification, PatchBudget},
+};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+use stoa_kernel::{Caller, Result, SiteId, clock::Millis};
+use stoa_query::{
+    CanonicalItem, Filter, Stamp, compile,
+    plan::{Field, Scalar, Test},
+};
+use stoa_sql::{Writer, params};
+use stoa_store::Tx;
+
+/// What a call that writes items writes to, and for whom.
+pub(crate) struct WriteContext {
+    pub content: Content,
+    pub site: SiteId,
+    pub collection: Arc<Collection>,
+    pub caller: Caller,
+    pub events: EventWriter,
+    pub now: Millis,
+    /// What seals the values of encrypted fields, if there are any.
+    cipher: Option<Arc<FieldCipher>>,
+    /// What the caller is shown of what was written.
+    pub view: FieldView,
+    /// Links that come with the items.
+    pub references: Arc<ReferenceChanges>,
+    /// Times and owners of the items count: an import by a caller to whom everything is allowed.
+    pub is_import: bool,
+}
+
+/// What an item is to become.
+pub(crate) enum NewValue {
+    Whole(CanonicalItem),
+    /// What is there, changed so.
+    Patch(Vec<Modification>),
+}
+
+/// An item that is there.
+pub(crate) struct Existing {
+    pub created: Millis,
+    pub owner: Option<String>,
+    pub doc: String,
+}
+
+/// What an item was before a change.
+#[derive(Clone, Copy)]
+pub(crate) struct Before<'b> {
+    pub created: Millis,
+    pub owner: Option<&'b str>,
+    pub doc: &'b str,
+}
+
+impl WriteContext {
+    pub(crate) async fn load(context: RequestContext<'_>, collection: &Arc<Collection>) -> Result<Self> {
+        let cipher = cipher::load(context.content, context.site, collection).await?;
+        Ok(Self::new(context, collection.clone(), cipher))
+    }
+
+    pub(crate) fn new(
+        context: RequestContext<'_>,
+        collection: Arc<Collection>,
+        cipher: Option<Arc<FieldCipher>>,
+    ) -> Self {
+        let RequestContext { content, site, caller } = context;
+        let now = content.state.world.now();
+        let events = EventWriter::new(&site.id, &collection, caller, now);
+        let view = FieldView::new(caller, cipher.as_ref());
+        let (content, site, caller) = (content.clone(), site.id.clone(), caller.clone());
+        let references = Arc::default();
+        Self { content, site, collection, caller, events, now, cipher, view, references, is_import: false }
+    }
+
+    fn limits(&self) -> &Limits {
+        self.content.limits()
+    }
+
+    /// The row of a new item, its defaults filled in.
+    pub(crate) fn new_row(&self, id: String, item: &CanonicalItem) -> Result<Row> {
+        let validated = self.collection.rules().validate_new(item, &self.caller, self.now)?;
+        let item = validated.as_ref().unwrap_or(item);
+        let created = item.created.filter(|_| self.is_import).unwrap_or(self.now);
+        self.row(id, item, created, self.sent_owner(item).or_else(|| self.caller.owner()), None)
+    }
+
+    /// The row of the item of a collection that has but one, with the defaults of its fields.
+    pub(crate) fn single_row(&self, id: String) -> Result<Row> {
+        let empty = CanonicalItem::empty(self.limits().query.item());
+        let item = self.collection.rules().with_defaults(&empty, self.now)?;
+        self.row(id, &item, self.now, self.caller.owner(), None)
+    }
+
+    /// The row that takes the place of one that is there. What the item has of encrypted fields is clear
+    /// where it was sent, and sealed as before where it wasn't.
+    pub(crate) fn changed_row(
+        &self,
+        id: String,
+        value: &NewValue,
+        before: Before<'_>,
+        budget: &mut PatchBudget,
+    ) -> Result<Row> {
+        let patched;
+        let (item, patch) = match value {
+            NewValue::Whole(it) => (it, None),
+            NewValue::Patch(modifications) => {
+                patched = patch::apply(before.doc, modifications, budget, self.limits().query.item())?;
+                (&patched, Some(modifications.as_slice()))
+            }
+        };
+        let readable = self.cipher.as_ref().map(|it| it.readable(before.doc)).transpose()?;
+        let old = readable.as_deref().unwrap_or(before.doc);
+        let validated = self.collection.rules().validate_change(item, patch, old, &self.caller, self.now)?;
+        let item = validated.as_ref().unwrap_or(item);
+        let kept = match &self.cipher {
+            Some(it) if patch.is_none() && !self.caller.is_privileged() => Some(it.keep(item, before.doc)?),
+            _ => None,
+        };
+        let item = kept.as_ref().unwrap_or(item);
+        let created = item.created.filter(|_| self.is_import).unwrap_or(before.created);
+        self.row(id, item, created, self.sent_owner(item).or(before.owner), Some(before.doc))
+    }
+
+    /// The owner that the caller gives an item, if that is theirs to do.
+    fn sent_owner<'i>(&self, item: &'i CanonicalItem) -> Option<&'i str> {
+        item.owner.as_deref().filter(|it| !it.is_empty() && self.caller.is_privileged())
+    }
+
+    fn row(
+        &self,
+        id: String,
+        item: &CanonicalItem,
+        created: Millis,
+        owner: Option<&str>,
+        before: Option<&str>,
+    ) -> Result<Row> {
+        let seal = |it: &Arc<FieldCipher>| it.seal(&self.content.state.world, &id, item, before);
+        let sealed = self.cipher.as_ref().map(seal).transpose()?;
+        let item = sealed.as_ref().unwrap_or(item);
+        let doc = item.document(Stamp { id: &id, created, updated: self.now, owner })?;
+        Ok(Row::new(id, created, self.now, owner.map(str::to_owned), doc))
+    }
+
+    /// The document of a row, as the caller is shown it.
+    pub(crate) fn shown(&self, row: &Row) -> Result<String> {
+        self.view.show(row.doc()).map(Cow::into_owned)
+    }
+
+    /// Those of the items with these ids that are there. Without documents, for those who don't need them.
+    pub(crate) async fn existing(
+        &self,
+        tx: &mut Tx<'_>,
+        ids: &[String],
+        with_documents: bool,
+    ) -> Result<HashMap<String, Existing>> {
+        let statements = &self.collection.statements;
+        let sql = if with_documents { &statements.some } else { &statements.some_without_documents };
+        let read = |row: &stoa_store::Row<'_>| {
+            let existing = Existing { created: row.get(1)?, owner: row.get(2)?, doc: row.doc(3)?.into_owned() };
+            Ok((row.get::<String>(0)?, existing))
+        };
+        Ok(tx.rows(sql, &params![ids.to_vec()], read).await?.into_iter().collect())
+    }
+
+    /// The ids of items that the condition holds for; nothing when there is no condition.
+    ///
+    /// A condition tells something of the item, so it sees only what the caller may read.
+    pub(crate) async fn meeting(
+        &self,
+        tx: &mut Tx<'_>,
+        ids: &[String],
+        condition: Option<&Filter>,
+    ) -> Result<Option<HashSet<String>>> {
+        let Some(condition) = condition else { return Ok(None) };
+        let scope = access::scope(&self.caller, Operation::Read, &self.collection)?;
+        let among = Test::In(ids.iter().cloned().map(Scalar::Text).collect());
+        let filter = Filter::all([scope.filter(), Filter::Test(Field::Id, among), condition.clone()]);
+        let mut sql = Writer::new(tx.dialect());
+        sql.push("select id from ").push(&self.collection.statements.name).push(" where ");
+        compile::condition(&mut sql, &filter);
+        let (sql, params) = sql.finish();
+        Ok(Some(tx.rows(&sql, &params, |row| row.get(0)).await?.into_iter().collect()))
+    }
+}

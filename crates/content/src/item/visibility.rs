@@ -1,0 +1,102 @@
+//! What callers are shown of the items that they write and read.
+
+use crate::{
+    RequestContext,
+    collection::{
+        Collection,
+        access::{self, covers},
+    },
+    document::owner,
+    item::change::ChangeResult,
+    page::{budget::ResponseBudget, print::print},
+    reference::include,
+    schema::level::Operation,
+};
+use std::sync::Arc;
+use stoa_kernel::{Caller, Result};
+use stoa_query::{Scope, resolve};
+use stoa_store::{Lane, boxed};
+
+/// An item as it is answered.
+pub struct Item {
+    collection: Arc<Collection>,
+    /// Canonical JSON text, `_id` first.
+    pub doc: String,
+}
+
+impl Item {
+    pub(crate) fn new(collection: &Arc<Collection>, doc: String) -> Self {
+        Self { collection: collection.clone(), doc }
+    }
+
+    /// `{"id":…,"dataCollectionId":…,"data":…}`, appended to an answer.
+    pub fn print(&self, out: &mut String) {
+        print(&self.collection, &self.doc, out);
+    }
+}
+
+/// A written item, with what it refers to if that is to be shown.
+///
+/// # Errors
+/// WDE0109 when that is too large.
+pub(crate) async fn inserted(
+    context: RequestContext<'_>,
+    collection: &Arc<Collection>,
+    doc: String,
+    with_references: bool,
+) -> Result<Item> {
+    if !with_references {
+        return Ok(Item::new(collection, doc));
+    }
+    let includes = include::plan_all(context, collection).await?;
+    let mut budget = ResponseBudget::new(context.content.limits().page_bytes);
+    let fill = context.site.read(Lane::Scan, move |tx| boxed!(includes.fill(tx, vec![doc], &mut budget).await));
+    Ok(Item::new(collection, fill.await?.into_iter().next().unwrap_or_default()))
+}
+
+/// An item as the write that replaced it or made it answers. What an item was linked to before the call
+/// is shown only to callers who may read it.
+pub(crate) async fn written(
+    context: RequestContext<'_>,
+    collection: &Arc<Collection>,
+    written: ChangeResult,
+    with_references: bool,
+) -> Result<Item> {
+    let shows = with_references && (written.is_new || may_read(collection, context.caller, &written.doc));
+    match shows {
+        true => inserted(context, collection, written.doc, true).await,
+        false => Ok(replaced(collection, context.caller, written)),
+    }
+}
+
+/// A patched item. It has more fields than the caller sent, so it is shown to those who may read it.
+pub(crate) fn patched(collection: &Arc<Collection>, caller: &Caller, doc: String) -> Item {
+    match may_read(collection, caller, &doc) {
+        true => Item::new(collection, doc),
+        false => Item::new(collection, stoa_query::project(&doc, &resolve::projection(&["_id".to_owned()]))),
+    }
+}
+
+/// A written item. One that was there keeps who made it and when, which is told to those who may read it;
+/// everything else of it the caller has sent.
+pub(crate) fn replaced(collection: &Arc<Collection>, caller: &Caller, written: ChangeResult) -> Item {
+    let ChangeResult { is_new, doc, .. } = written;
+    if is_new || may_read(collection, caller, &doc) {
+        return Item::new(collection, doc);
+    }
+    let without = |doc: String, name| stoa_query::item::without(&doc, name).unwrap_or(doc);
+    Item::new(collection, without(without(doc, "_owner"), "_createdDate"))
+}
+
+/// A removed item, if the caller might have read it.
+pub(crate) fn removed(collection: &Arc<Collection>, caller: &Caller, doc: String) -> Option<Item> {
+    may_read(collection, caller, &doc).then(|| Item::new(collection, doc))
+}
+
+fn may_read(collection: &Collection, caller: &Caller, doc: &str) -> bool {
+    match access::scope(caller, Operation::Read, collection) {
+        Ok(Scope::Everything) => true,
+        Ok(scope) => covers(&scope, owner(doc).as_deref()),
+        Err(_) => false,
+    }
+}
