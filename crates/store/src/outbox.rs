@@ -114,12 +114,10 @@ impl<'s> Outbox<'s> {
 
     /// Makes a consumer known; one that is known keeps its place.
     pub async fn subscribe(&self, consumer: &str, start: Start) -> Result<()> {
-        let (site, consumer) = (self.site.clone(), consumer.to_owned());
         let known = "select 1 from stoa.outbox_consumer where site = $1 and name = $2";
-        let (key, name) = (site.clone(), consumer.clone());
-        let is_known = self
-            .database
-            .read(Lane::Point, move |tx| boxed!(Ok(tx.row(known, &params![&key, name], |_| Ok(())).await?.is_some())));
+        let row = params![self.site, consumer];
+        let is_known =
+            self.database.read(Lane::Point, move |tx| boxed!(Ok(tx.row(known, &row, |_| Ok(())).await?.is_some())));
         if is_known.await? {
             return Ok(());
         }
@@ -127,32 +125,28 @@ impl<'s> Outbox<'s> {
             Start::Oldest => Position::default(),
             Start::Newest => self.end().await?,
         };
-        self.database
-            .append(move |tx| {
-                let (site, consumer) = (site.clone(), consumer.clone());
-                boxed!({
-                    let sql = "insert into stoa.outbox_consumer (site, name, tx, seq, held_until) \
-                               values ($1, $2, $3, $4, 0) on conflict (site, name) do nothing";
-                    tx.send(sql, params![&site, consumer, position.transaction, position.number]).await?;
-                    Ok(())
-                })
+        let row = params![self.site, consumer, position.transaction, position.number];
+        let subscribed = self.database.append_with(row, |tx, row| {
+            boxed!({
+                let sql = "insert into stoa.outbox_consumer (site, name, tx, seq, held_until) \
+                           values ($1, $2, $3, $4, 0) on conflict (site, name) do nothing";
+                tx.execute(sql, row).await?;
+                Ok(())
             })
-            .await
+        });
+        subscribed.await
     }
 
     /// Forgets a consumer; nothing is kept for it any more.
     pub async fn unsubscribe(&self, consumer: &str) -> Result<()> {
-        let (site, consumer) = (self.site.clone(), consumer.to_owned());
-        self.database
-            .append(move |tx| {
-                let (site, consumer) = (site.clone(), consumer.clone());
-                boxed!({
-                    let sql = "delete from stoa.outbox_consumer where site = $1 and name = $2";
-                    tx.send(sql, params![&site, consumer]).await?;
-                    Ok(())
-                })
+        let removed = self.database.append_with(params![self.site, consumer], |tx, row| {
+            boxed!({
+                let sql = "delete from stoa.outbox_consumer where site = $1 and name = $2";
+                tx.execute(sql, row).await?;
+                Ok(())
             })
-            .await
+        });
+        removed.await
     }
 
     /// Takes or renews the lease of a consumer for `life` and answers its place; nothing while another
@@ -202,14 +196,9 @@ impl<'s> Outbox<'s> {
     pub async fn prune(&self, now: Millis) -> Result<u64> {
         let mut all = 0;
         loop {
-            let site = self.site.clone();
-            let (gone, is_all) = self
-                .database
-                .append(move |tx| {
-                    let site = site.clone();
-                    boxed!(prune_piece(tx, &site, now).await)
-                })
-                .await?;
+            let piece =
+                self.database.append_with(self.site.clone(), move |tx, site| boxed!(prune_piece(tx, site, now).await));
+            let (gone, is_all) = piece.await?;
             all += gone;
             if is_all {
                 return Ok(all);
@@ -231,12 +220,7 @@ impl<'s> Outbox<'s> {
 
     /// Changes the row of a consumer, if it is as the statement wants it, and answers its place.
     async fn change(&self, sql: &'static str, params: Vec<Value>) -> Result<Option<Position>> {
-        self.database
-            .append(move |tx| {
-                let params = params.clone();
-                boxed!(Ok(tx.row(sql, &params, position).await?))
-            })
-            .await
+        self.database.append_with(params, move |tx, params| boxed!(Ok(tx.row(sql, params, position).await?))).await
     }
 }
 

@@ -132,36 +132,30 @@ impl Store {
             // The file comes first: without its row in the catalogue it is nobody's and harms nobody.
             migrate::sqlite(&DataDirectory::site_file(self.directory.path(), id.as_str()), migrate::Scope::Site)?;
         }
-        let (row, title, now) = (id.clone(), name.to_owned(), world.now());
-        self.catalog
-            .write(move |tx| {
-                let (row, title) = (row.clone(), title.clone());
-                boxed!({
-                    let sql = "insert into stoa.site (id, number, name, created) \
-                               select $1, coalesce(max(number), 0) + 1, $2, $3 from stoa.site";
-                    tx.send(sql, params![&row, title, now]).await?;
-                    Ok(())
-                })
+        let created = self.catalog.write_with((id.clone(), name.to_owned(), world.now()), |tx, (id, name, now)| {
+            boxed!({
+                let sql = "insert into stoa.site (id, number, name, created) \
+                           select $1, coalesce(max(number), 0) + 1, $2, $3 from stoa.site";
+                tx.send(sql, params![id, name, *now]).await?;
+                Ok(())
             })
-            .await?;
+        });
+        created.await?;
         self.site(&id).await
     }
 
     /// Lets a host name show a site; a name shows one site only.
     pub async fn host_add(&self, site: &SiteId, host: &str) -> Result<()> {
-        let (site, host) = (site.clone(), host.to_ascii_lowercase());
-        self.catalog
-            .write(move |tx| {
-                let (site, host) = (site.clone(), host.clone());
-                boxed!({
-                    let sql = "insert into stoa.host (host, site) values ($1, $2) on conflict (host) do nothing";
-                    match tx.execute(sql, &params![host, &site]).await? {
-                        0 => Err(Fault::because(Code::AlreadyExists, "this host name already shows a site")),
-                        _ => Ok(()),
-                    }
-                })
+        let added = self.catalog.write_with((site.clone(), host.to_ascii_lowercase()), |tx, (site, host)| {
+            boxed!({
+                let sql = "insert into stoa.host (host, site) values ($1, $2) on conflict (host) do nothing";
+                match tx.execute(sql, &params![host, site]).await? {
+                    0 => Err(Fault::because(Code::AlreadyExists, "this host name already shows a site")),
+                    _ => Ok(()),
+                }
             })
-            .await
+        });
+        added.await
     }
 
     /// The site, opened if it is not. [`Code::SiteUnknown`] when the catalogue does not have it.
