@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn either_model_of_permissions_is_read() {
+    fn permission_models_are_both_read() {
         let older =
             json!({ "permissions": { "read": "ANYONE", "insert": "ADMIN", "update": "ADMIN", "remove": "ADMIN" } });
         assert_eq!(parse_levels(&older, None).expect("levels"), levels(Anyone, CmsEditor));
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn on_a_round_trip_the_model_that_was_changed_counts() {
+    fn permission_model_that_was_changed_counts() {
         let before = levels(Privileged, CmsEditor);
         let back = |older: &str, newer: &str| {
             let sent = json!({ "permissions": { "read": older }, "dataPermissions": { "itemRead": newer } });

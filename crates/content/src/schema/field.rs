@@ -429,7 +429,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_type_and_its_metadata_is_kept_as_sent() {
+    fn types_and_their_metadata_are_kept_as_sent() {
         for kind in TYPES {
             let metadata = match *kind {
                 "REFERENCE" => json!({ "reference": { "referencedCollectionId": "x" } }),

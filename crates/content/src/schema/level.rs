@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn verdicts_of_every_caller_at_every_level_with_every_grant() {
+    fn levels_of_every_caller_with_every_grant() {
         for (name, read, other) in TABLE {
             let caller = caller(name);
             for (n, level) in LEVELS.into_iter().enumerate() {

@@ -92,7 +92,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn text_comes_back_whatever_it_begins_with() {
+    fn text_cells_come_back_whatever_they_begin_with() {
         for text in ["=1+1", "'", "''x", "'=x", "-5", "@a", "plain", "it's", "\tx", "1", "true", "[1]"] {
             let cell = write(Some(&text.into()));
             assert!(!cell.starts_with(['=', '+', '-', '@']), "{cell}");

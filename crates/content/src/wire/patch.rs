@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn every_action_and_path() {
+    fn actions_change_what_their_paths_name() {
         let (set, remove, increment, append, take) =
             ("SET_FIELD", "REMOVE_FIELD", "INCREMENT_FIELD", "APPEND_TO_ARRAY", "REMOVE_FROM_ARRAY");
         for (before, (path, action, value), wants) in [
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn several_in_order() {
+    fn modifications_are_applied_in_order() {
         let (set, increment, append) = ("SET_FIELD", "INCREMENT_FIELD", "APPEND_TO_ARRAY");
         let list = [
             ("a", set, json!(1)),
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_costs_is_bounded() {
+    fn patch_costs_are_bounded() {
         let list: Vec<_> = (0..1000).map(|_| ("l", "REMOVE_FROM_ARRAY", json!("none"))).collect();
         let long = format!("{{\"l\":{}}}", json!(vec![0; 10_000]));
         assert_eq!(after(&long, &list), "WDE0080");
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_applied_leaves_a_canonical_document() {
+    fn patched_document_is_canonical() {
         let fresh = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0);
         for seed in [1, fresh] {
             println!("seed {seed}");

@@ -130,7 +130,7 @@ mod tests {
         Validator::Object(&[("name", Validator::Text(1, 3)), ("inner", Validator::List(2, &TREE))]);
 
     #[test]
-    fn the_path_names_what_does_not_fit() {
+    fn refusal_names_the_path() {
         let refused =
             |value: Value| check(&value, &TREE, "tree", &Limits::default()).expect_err("refused").message().to_owned();
         assert!(

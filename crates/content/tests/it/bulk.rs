@@ -3,7 +3,7 @@ use serde_json::json;
 use stoa_testkit::on_both_engines;
 
 on_both_engines! {
-    async fn each_item_has_its_own_answer(engine) {
+    async fn bulk_items_have_an_answer_each(engine) {
         let world = World::open(engine).await;
         world.insert(&app(), json!({ "_id": "there" })).await.unwrap();
         let mut body = many([
@@ -26,7 +26,7 @@ on_both_engines! {
         assert_eq!(world.count(&app(), json!({})).await.unwrap(), 4);
     }
 
-    async fn a_thousand_and_no_more(engine) {
+    async fn bulk_takes_a_thousand_and_no_more(engine) {
         let world = World::open(engine).await;
         let items = |count: usize| many((0..count).map(|n| json!({ "_id": format!("i{n}"), "n": n })));
         assert_eq!(code(world.bulk(&app(), "insert", &items(1001)).await), "WDE0006");
@@ -48,7 +48,7 @@ on_both_engines! {
         assert_eq!(world.count(&app(), json!({})).await.unwrap(), 1);
     }
 
-    async fn one_id_several_times_in_a_call(engine) {
+    async fn bulk_changes_of_one_id_follow_each_other(engine) {
         let world = World::open(engine).await;
         let twice = many([json!({ "_id": "a", "n": 1 }), json!({ "_id": "a", "n": 2 }), json!({ "n": 3 })]);
         let saved = world.bulk(&app(), "save", &twice).await.unwrap();
@@ -60,7 +60,7 @@ on_both_engines! {
         assert_eq!(verdicts(&world.bulk(&app(), "remove", &ids).await.unwrap()), ["DELETE", "WDE0073", "WDE0073"]);
     }
 
-    async fn a_condition_and_the_items_asked_for(engine) {
+    async fn bulk_condition_and_returned_items(engine) {
         let world = World::open(engine).await;
         world.bulk(&app(), "insert", &many((0..4).map(|n| json!({ "_id": n.to_string(), "n": n })))).await.unwrap();
         let mut body = many((0..4).map(|n| json!({ "_id": n.to_string(), "n": n, "seen": true })));

@@ -17,7 +17,7 @@ fn cars() -> Value {
 }
 
 on_both_engines! {
-    async fn a_collection_lives(engine) {
+    async fn collection_is_made_changed_deleted_and_restored(engine) {
         let world = World::new(engine).await;
         let (content, site) = (&world.content, &world.site);
         let made = content.collection_create(site, &editor(), &cars()).await.unwrap();
@@ -67,7 +67,7 @@ on_both_engines! {
         assert_eq!(anew["revision"], "1", "an id is free again after a delete");
     }
 
-    async fn only_those_who_run_the_site_define_collections(engine) {
+    async fn collections_are_defined_by_editors_only(engine) {
         let world = World::new(engine).await;
         let (content, site) = (&world.content, &world.site);
         for caller in [visitor("v"), member("m")] {
@@ -86,7 +86,7 @@ on_both_engines! {
         content.collection_update(site, &owner(), &opened).await.unwrap();
     }
 
-    async fn others_read_a_reduced_form_of_what_they_may_know(engine) {
+    async fn collections_are_reduced_for_those_who_do_not_manage(engine) {
         let world = World::new(engine).await;
         let (content, site) = (&world.content, &world.site);
         content.collection_create(site, &owner(), &cars()).await.unwrap();
@@ -107,7 +107,7 @@ on_both_engines! {
         assert_eq!(list(editor()).await.total, 2);
     }
 
-    async fn lists_are_sorted_and_paged(engine) {
+    async fn collection_lists_are_sorted_and_paged(engine) {
         let world = World::new(engine).await;
         for (id, name) in [("b", "Two"), ("a", "One"), ("c", "Three")] {
             let mut object = cars();
@@ -151,7 +151,7 @@ on_both_engines! {
         assert_eq!(code(content.field_delete(site, &app(), id, "color").await), "WDE0147");
     }
 
-    async fn two_at_once_never_share_a_number_or_an_id(engine) {
+    async fn collections_made_at_once_share_no_number_or_id(engine) {
         let world = World::new(engine).await;
         let make = |id: String| {
             let (content, site) = (world.content.clone(), world.site.clone());
@@ -170,7 +170,7 @@ on_both_engines! {
         assert_eq!(verdicts, ["WDE0104", "WDE0104", "WDE0104", "WDE0104", "ok", "ok", "ok", "ok"]);
     }
 
-    async fn a_change_on_another_node_is_seen_within_two_seconds(engine) {
+    async fn definition_changed_elsewhere_is_seen_in_two_seconds(engine) {
         let world = World::open(engine).await;
         // A second set of memories on the same store stands for another node.
         let other = Content::new(world.test.world.clone(), Limits::default());

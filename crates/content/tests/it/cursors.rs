@@ -62,7 +62,7 @@ async fn filled(engine: stoa_testkit::Engine) -> World {
 }
 
 on_both_engines! {
-    async fn a_walk_meets_every_item_once_each_way(engine) {
+    async fn cursor_paging_meets_every_item_once_each_way(engine) {
         let world = filled(engine).await;
         let key = |name: &str, order: &str| json!({ "fieldName": name, "order": order });
         for sort in [
@@ -82,7 +82,7 @@ on_both_engines! {
         }
     }
 
-    async fn a_random_walk_keeps_its_seed(engine) {
+    async fn cursor_of_a_random_order_keeps_its_seed(engine) {
         let world = filled(engine).await;
         let mut begin = first(json!({}), json!([]), 3);
         begin["sortMode"] = "RANDOM".into();
@@ -91,7 +91,7 @@ on_both_engines! {
         assert_eq!(walked, (0..20).map(|n| format!("i{n:02}")).collect::<Vec<_>>());
     }
 
-    async fn what_is_gone_loses_nothing_else(engine) {
+    async fn cursor_to_a_removed_item_loses_no_other(engine) {
         let world = filled(engine).await;
         let sort = json!([{ "fieldName": "n" }]);
         let one = world.page(&app(), first(json!({}), sort, 3)).await.unwrap();
@@ -115,7 +115,7 @@ on_both_engines! {
         assert_eq!(ids(&again), ["i03", "i04"]);
     }
 
-    async fn different_values_have_cursors(engine) {
+    async fn distinct_values_have_cursors(engine) {
         let world = filled(engine).await;
         let distinct = |request: Value| {
             let world = &world;
@@ -143,7 +143,7 @@ on_both_engines! {
         }
     }
 
-    async fn a_cursor_serves_nobody_else(engine) {
+    async fn cursor_is_bound_to_site_call_and_caller(engine) {
         let world = filled(engine).await;
         world.create("d", json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" })).await;
         let page = world.page(&app(), first(json!({}), json!([]), 3)).await.unwrap();
@@ -175,7 +175,7 @@ on_both_engines! {
         assert_eq!(asked(app(), number).await, "ok");
     }
 
-    async fn a_cursor_carries_no_permission(engine) {
+    async fn cursor_carries_no_permission(engine) {
         let author = "SITE_MEMBER_AUTHOR";
         let world = World::with_levels(engine, author, "SITE_MEMBER", author, author).await;
         for (who, id) in [("ann", "1"), ("bob", "2"), ("ann", "3"), ("bob", "4"), ("ann", "5")] {
@@ -188,7 +188,7 @@ on_both_engines! {
         assert_eq!(ids(&stolen), ["4", "2"]);
     }
 
-    async fn limits_of_a_walk(engine) {
+    async fn cursor_pages_keep_their_limits(engine) {
         let world = filled(engine).await;
         let ask = |paging: Value| {
             let world = &world;

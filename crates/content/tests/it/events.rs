@@ -30,7 +30,7 @@ async fn read(world: &World, made: usize) -> Vec<ItemEvent> {
 }
 
 on_both_engines! {
-    async fn every_kind_has_the_documented_shape(engine) {
+    async fn events_have_the_documented_shape(engine) {
         let world = World::open(engine).await;
         let ann = member("ann");
         world.insert(&ann, json!({ "_id": "a", "n": 1, "title": "x", "at": { "$date": "2024-03-05T06:07:08.009Z" } })).await.unwrap();
@@ -61,7 +61,7 @@ on_both_engines! {
         assert!(read(&world, 0).await.is_empty(), "what was read is not read again");
     }
 
-    async fn items_of_one_statement_are_told_apart(engine) {
+    async fn events_of_one_statement_are_told_apart(engine) {
         let world = World::open(engine).await;
         world.bulk(&app(), "insert", &many((0..3).map(|n| json!({ "_id": format!("i{n}"), "n": n })))).await.unwrap();
         world.bulk(&app(), "remove", &json!({ "dataCollectionId": "c", "dataItemIds": ["i0", "i2"] })).await.unwrap();
@@ -73,7 +73,7 @@ on_both_engines! {
     }
 
     /// An import names its items: a large file is not written twice.
-    async fn an_import_names_its_items(engine) {
+    async fn import_events_name_their_items(engine) {
         let world = World::open(engine).await;
         world.insert(&app(), json!({ "_id": "i1", "n": -1 })).await.unwrap();
         let lines: String = (0..3).map(|n| format!("{{\"_id\":\"i{n}\",\"n\":{n},\"title\":\"{}\"}}\n", "t".repeat(500))).collect();

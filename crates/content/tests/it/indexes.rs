@@ -124,7 +124,7 @@ async fn together<T: Send + 'static>(all: Vec<impl Future<Output = T> + Send + '
 }
 
 on_both_engines! {
-    async fn from_building_to_dropped(engine) {
+    async fn index_goes_from_building_to_dropped(engine) {
         let world = World::open(engine).await;
         for n in 0..50 {
             world.insert(&app(), json!({ "n": n, "title": format!("t{n}") })).await.unwrap();
@@ -159,7 +159,7 @@ on_both_engines! {
         assert_eq!(world.count(&app(), json!({ "n": { "$gte": 40 } })).await.unwrap(), 10);
     }
 
-    async fn limits_and_names(engine) {
+    async fn index_limits_and_names_are_checked(engine) {
         let world = World::open(engine).await;
         for path in ["a", "b", "n"] {
             world.by(path).await.unwrap();
@@ -195,7 +195,7 @@ on_both_engines! {
         }
     }
 
-    async fn a_build_that_can_not_end_fails_and_leaves_nothing(engine) {
+    async fn failed_build_leaves_nothing(engine) {
         let world = World::open(engine).await;
         for (id, n) in [("a", json!(1)), ("b", json!(2)), ("c", json!(1)), ("d", json!("1"))] {
             world.insert(&app(), json!({ "_id": id, "n": n })).await.unwrap();
@@ -220,7 +220,7 @@ on_both_engines! {
         assert_eq!((&row["status"], &row["failure"]["code"]), (&json!("FAILED"), &json!("WDE0112")));
     }
 
-    async fn a_value_that_is_there_is_refused_by_every_call(engine) {
+    async fn unique_value_is_refused_by_every_call(engine) {
         let world = World::open(engine).await;
         world.unique("n", false).await;
         for (id, n) in [("a", 1), ("b", 2)] {
@@ -261,7 +261,7 @@ on_both_engines! {
         assert_eq!(ids("data_item_updated"), ["b", "a", "c", "a", "b", "a"]);
     }
 
-    async fn values_are_the_same_as_queries_find_them(engine) {
+    async fn unique_values_are_equal_as_queries_find_them(engine) {
         let world = World::open(engine).await;
         world.unique("v", false).await;
         let long = |end: &str| format!("{}{end}", "😀é".repeat(3000));
@@ -283,7 +283,7 @@ on_both_engines! {
         assert_eq!(code(world.insert(&app(), json!({ "other": 1 })).await), "ok");
     }
 
-    async fn without_case_and_inside_objects(engine) {
+    async fn unique_index_ignores_case_and_looks_into_objects(engine) {
         let world = World::open(engine).await;
         world.unique("address.city", true).await;
         let city = |it: Value| json!({ "address": { "city": it } });
@@ -295,7 +295,7 @@ on_both_engines! {
         assert_eq!(code(world.insert(&app(), json!({ "address": [{ "city": "Köln" }] })).await), "ok");
     }
 
-    async fn of_a_hundred_one_wins(engine) {
+    async fn unique_value_goes_to_one_of_a_hundred_writers(engine) {
         let world = Arc::new(World::open(engine).await);
         world.unique("n", false).await;
         world.insert(&app(), json!({ "_id": "there", "n": -1 })).await.unwrap();
@@ -314,7 +314,7 @@ on_both_engines! {
         assert_eq!(world.count(&app(), json!({ "n": { "$gte": 10 } })).await.unwrap(), 1);
     }
 
-    async fn a_node_that_does_not_know_of_it_yet_learns_from_the_engine(engine) {
+    async fn unique_index_unknown_to_a_node_still_holds(engine) {
         let world = World::open(engine).await;
         world.insert(&app(), json!({ "_id": "a", "n": 1 })).await.unwrap();
         // The clock stands still, so the other node believes what it read before the index was there.
@@ -334,7 +334,7 @@ on_both_engines! {
         assert_eq!(other.count(&app(), json!({})).await.unwrap(), 4);
     }
 
-    async fn an_import_leaves_out_the_lines_that_breach(engine) {
+    async fn import_leaves_out_lines_that_breach_a_unique_index(engine) {
         let world = World::open(engine).await;
         world.unique("n", false).await;
         let lines = [("a", 1), ("b", 2), ("c", 1), ("d", 3)].map(|(id, n)| json!({ "_id": id, "n": n }).to_string()).join("\n");
@@ -348,7 +348,7 @@ on_both_engines! {
         assert_eq!((done.inserted, done.failed, refused), (3, 1, vec![(3, "WDE0123")]));
     }
 
-    async fn a_restart_takes_up_what_was_begun(engine) {
+    async fn builds_are_taken_up_after_a_restart(engine) {
         let world = World::open(engine).await;
         world.insert(&app(), json!({ "n": 1 })).await.unwrap();
         world.by("n").await.unwrap();
@@ -437,7 +437,7 @@ impl World {
 }
 
 on_both_engines! {
-    async fn the_server_makes_as_many_as_it_may(engine) {
+    async fn auto_indexes_stop_at_their_limit(engine) {
         let mut world = World::attentive(engine).await;
         let auto_index = AutoIndex { slow: 0, repeats: 5, ..AutoIndex::default() };
         for (most, wants) in [(0, 0), (1, 1), (2, 2)] {
@@ -451,7 +451,7 @@ on_both_engines! {
         }
     }
 
-    async fn what_is_slow_again_and_again_gets_an_index(engine) {
+    async fn slow_queries_get_an_index(engine) {
         let world = World::attentive(engine).await;
         let query = json!({ "filter": { "n": 7 }, "sort": [{ "fieldName": "title", "order": "DESC" }] });
         world.ask(4, query.clone()).await;
@@ -485,7 +485,7 @@ on_both_engines! {
         assert_eq!(world.names().await, ["USER mine"]);
     }
 
-    async fn what_nobody_uses_is_dropped(engine) {
+    async fn unused_auto_index_is_dropped(engine) {
         let world = World::attentive(engine).await;
         let query = json!({ "filter": { "n": { "$gt": 17 } } });
         world.ask(5, query.clone()).await;
@@ -507,7 +507,7 @@ on_both_engines! {
         assert_eq!(world.ids(&app(), query).await.unwrap().len(), 2);
     }
 
-    async fn only_where_it_may_and_not_without_end(engine) {
+    async fn auto_index_is_made_only_where_it_may_be(engine) {
         let world = World::attentive(engine).await;
         let query = |path: &str| json!({ "filter": { path: 1 } });
         // Slow ones that lie too far apart are not many.

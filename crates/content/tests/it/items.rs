@@ -4,7 +4,7 @@ use stoa_content::GetRequest;
 use stoa_testkit::on_both_engines;
 
 on_both_engines! {
-    async fn an_item_lives(engine) {
+    async fn item_is_inserted_changed_and_removed(engine) {
         let world = World::open(engine).await;
         let ann = member("ann");
         let sent = json!({
@@ -40,7 +40,7 @@ on_both_engines! {
         assert_eq!(code(world.get(&ann, "i1").await), "WDE0073");
     }
 
-    async fn the_stored_text_is_the_answer(engine) {
+    async fn answer_is_the_stored_text(engine) {
         let world = World::open(engine).await;
         let sent = r#"{"dataCollectionId":"c","dataItem":{"data":{ "b":1.0, "a" : 1e2,"_id":"x","b":2, "e":"\u00e9\/" }}}"#;
         let request = stoa_content::Request::parse(sent.as_bytes()).unwrap();
@@ -55,7 +55,7 @@ on_both_engines! {
         assert_eq!(some.doc, r#"{"_id":"x","a":100}"#);
     }
 
-    async fn a_condition_decides_in_the_same_write(engine) {
+    async fn condition_decides_in_the_same_write(engine) {
         let world = World::open(engine).await;
         let ann = member("ann");
         world.insert(&ann, json!({ "_id": "a", "status": "new" })).await.unwrap();
@@ -67,7 +67,7 @@ on_both_engines! {
         assert!(world.remove(&ann, "a", Some(json!({ "status": { "$ne": "new" } }))).await.unwrap().is_some());
     }
 
-    async fn of_many_conditional_updates_at_once_one_wins(engine) {
+    async fn conditional_updates_at_once_let_one_win(engine) {
         let world = World::open(engine).await;
         world.insert(&app(), json!({ "_id": "a", "n": 0 })).await.unwrap();
         let world = std::sync::Arc::new(world);
@@ -86,7 +86,7 @@ on_both_engines! {
         assert_eq!(wins, 1);
     }
 
-    async fn only_the_privileged_give_items_to_others(engine) {
+    async fn owners_are_given_by_the_privileged_only(engine) {
         let world = World::open(engine).await;
         let given = json!({ "_id": "a", "_owner": "ann" });
         assert_eq!(world.insert(&app(), given.clone()).await.unwrap()["_owner"], "ann");
@@ -96,7 +96,7 @@ on_both_engines! {
         assert_eq!(world.insert(&app(), json!({ "_id": "b" })).await.unwrap().get("_owner"), None);
     }
 
-    async fn every_write_leaves_one_event(engine) {
+    async fn writes_leave_one_event_each(engine) {
         let world = World::open(engine).await;
         let ann = member("ann");
         world.insert(&ann, json!({ "_id": "a", "n": 1, "m": 1 })).await.unwrap();

@@ -27,7 +27,7 @@ async fn call(world: &World, name: &str, body: &[u8]) -> Result<()> {
 }
 
 on_both_engines! {
-    async fn bodies(engine) {
+    async fn malformed_bodies_have_their_codes(engine) {
         let world = World::open(engine).await;
         let deep = format!("{{\"dataCollectionId\":\"c\",\"x\":{}{}}}", "[".repeat(200), "]".repeat(200));
         for name in CALLS.into_iter().chain(["query", "count"]) {
@@ -56,7 +56,7 @@ on_both_engines! {
         }
     }
 
-    async fn single_items(engine) {
+    async fn malformed_items_have_their_codes(engine) {
         let world = World::open(engine).await;
         let deep = format!("{{\"a\":{}1{}}}", "[".repeat(40), "]".repeat(40));
         let long = format!("{{\"a\":\"{}\"}}", "x".repeat(530_000));
@@ -95,7 +95,7 @@ on_both_engines! {
         assert_eq!(world.count(&app(), json!({})).await.unwrap(), 0);
     }
 
-    async fn lists_and_conditions(engine) {
+    async fn malformed_lists_and_conditions_have_their_codes(engine) {
         let world = World::open(engine).await;
         for (name, members, wants) in [
             ("bulk insert", json!({}), "WDE0005"),
@@ -156,7 +156,7 @@ on_both_engines! {
         }
     }
 
-    async fn a_get_reads_whatever_its_members_are(engine) {
+    async fn get_reads_whatever_its_members_are(engine) {
         let world = World::open(engine).await;
         for (request, wants) in [
             (json!({}), "WDE0001"),

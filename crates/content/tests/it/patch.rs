@@ -27,7 +27,7 @@ async fn call(world: &World, caller: &Caller, body: &Value) -> Result<Value> {
 }
 
 on_both_engines! {
-    async fn named_fields_change_and_the_others_stay(engine) {
+    async fn patch_changes_named_fields_and_no_others(engine) {
         let world = World::open(engine).await;
         let made = world.insert(&member("ann"), json!({ "_id": "i", "title": "x", "n": 1, "o": { "p": 1 } })).await.unwrap();
         world.test.clock.advance(1_000);
@@ -52,7 +52,7 @@ on_both_engines! {
         assert_eq!(call(&world, &app(), &without).await.unwrap()["n"], 5.5);
     }
 
-    async fn a_condition_is_checked_in_the_same_transaction(engine) {
+    async fn patch_condition_is_checked_in_its_transaction(engine) {
         let world = World::open(engine).await;
         world.insert(&app(), json!({ "_id": "i", "n": 0 })).await.unwrap();
         assert_eq!(code(patch(&world, &app(), "i", json!([set("n", 9)]), Some(json!({ "n": { "$gt": 0 } }))).await), "WDE0073");
@@ -85,7 +85,7 @@ on_both_engines! {
         assert_eq!((sold, &world.get(&app(), "i").await.unwrap()["n"]), (10, &json!(10)));
     }
 
-    async fn who_may_patch_what(engine) {
+    async fn patch_needs_the_right_to_update(engine) {
         let world = World::with_levels(engine, "PRIVILEGED", "ANYONE", "SITE_MEMBER_AUTHOR", "PRIVILEGED").await;
         world.insert(&member("ann"), json!({ "_id": "hers", "secret": 1, "n": 1 })).await.unwrap();
         let list = || json!([increment("n", 1.0)]);
@@ -152,7 +152,7 @@ on_both_engines! {
         assert_eq!(world.get(&app(), "i").await.unwrap()["n"], 1);
     }
 
-    async fn many_patches_have_an_answer_each(engine) {
+    async fn patches_have_an_answer_each(engine) {
         let world = World::open(engine).await;
         world.bulk(&app(), "insert", &many((0..3).map(|n| json!({ "_id": n.to_string(), "n": n })))).await.unwrap();
         let one = |id: Value, list: Value| json!({ "dataItemId": id, "fieldModifications": list });

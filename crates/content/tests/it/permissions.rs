@@ -64,7 +64,7 @@ const READS_NOTHING: &str =
     "get 73,73,73,73 query [] count 0 insert 27 update 27,27,27,27 save 27,27,27,27 remove 27,27,27,27";
 
 on_both_engines! {
-    async fn the_matrix(engine) {
+    async fn permission_matrix_holds(engine) {
         let world = World::open(engine).await;
         for level in Level::ALL {
             let name = level.name();
@@ -84,7 +84,7 @@ on_both_engines! {
         }
     }
 
-    async fn levels_are_looked_at_one_by_one(engine) {
+    async fn levels_are_decided_independently(engine) {
         let world = World::with_levels(engine, "PRIVILEGED", "ANYONE", "SITE_MEMBER", "CMS_EDITOR").await;
         for (caller, wants) in [
             (visitor("v"), ["WDE0027", "ok", "WDE0027", "WDE0027"]),
@@ -103,7 +103,7 @@ on_both_engines! {
         }
     }
 
-    async fn the_sandbox_is_for_editors_and_is_not_there_yet(engine) {
+    async fn sandbox_is_for_editors_and_not_there_yet(engine) {
         let world = World::open(engine).await;
         let asked = |environment: &str| json!({ "dataCollectionId": "c", "query": {}, "environment": environment });
         for (caller, wants) in [(visitor("v"), "WDE0027"), (member("m"), "WDE0027"), (editor(), "WDE0179"), (app(), "WDE0179")] {
@@ -112,7 +112,7 @@ on_both_engines! {
         }
     }
 
-    async fn a_save_needs_the_right_for_what_it_comes_to(engine) {
+    async fn save_needs_the_right_for_what_it_comes_to(engine) {
         let world = World::with_levels(engine, "ANYONE", "ANYONE", "CMS_EDITOR", "CMS_EDITOR").await;
         seed(&world).await;
         assert_eq!(code(world.save(&visitor("v"), json!({ "_id": "new" })).await), "ok");
@@ -125,7 +125,7 @@ on_both_engines! {
         assert_eq!(verdicts(&world.bulk(&visitor("v"), "save", &both).await.unwrap()), ["UPDATE", "WDE0027"]);
     }
 
-    async fn nothing_hidden_shows_through(engine) {
+    async fn hidden_items_show_in_no_answer(engine) {
         let world = World::with_levels(engine, "SITE_MEMBER_AUTHOR", "ANYONE", "ANYONE", "ANYONE").await;
         seed(&world).await;
         let ann = member("ann");

@@ -65,7 +65,7 @@ on_both_engines! {
         assert_eq!(code(content.collection_patch(site, &app(), &both).await), "WDE0075");
     }
 
-    async fn options_belong_to_their_plugin(engine) {
+    async fn plugin_options_belong_to_their_plugin(engine) {
         let world = World::open(engine).await;
         for plugin in [
             json!(7), json!({}), json!({ "type": "MAGIC" }), json!({ "type": 1 }),
@@ -90,7 +90,7 @@ on_both_engines! {
         assert_eq!(code(world.content.collection_patch(&world.site, &app(), &twice).await), "WDE0075");
     }
 
-    async fn a_collection_of_one_item(engine) {
+    async fn single_item_collection_has_one_item(engine) {
         let world = World::new(engine).await;
         let levels = json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" });
         let object = json!({
@@ -118,7 +118,7 @@ on_both_engines! {
         assert_eq!(world.insert(&app(), json!({ "must": "x" })).await.unwrap()["_id"], "home", "one that was removed comes back by its id");
     }
 
-    async fn an_item_of_its_own_comes_with_the_plugin(engine) {
+    async fn single_item_comes_with_its_plugin(engine) {
         let world = World::open(engine).await;
         world.insert(&app(), json!({ "_id": "a", "n": 1 })).await.unwrap();
         world.content.plugin_add(&world.site, &owner(), "c", &json!({ "type": "SINGLE_ITEM" }), None).await.unwrap();
@@ -126,7 +126,7 @@ on_both_engines! {
         assert_eq!(world.get(&app(), "a").await.unwrap()["n"], 1, "what else is there stays");
     }
 
-    async fn a_deleted_collection_has_no_items(engine) {
+    async fn deleted_collection_has_no_items(engine) {
         let world = World::open(engine).await;
         world.insert(&app(), json!({ "_id": "a" })).await.unwrap();
         world.content.collection_delete(&world.site, &app(), "c").await.unwrap();

@@ -19,7 +19,7 @@ async fn filled(engine: stoa_testkit::Engine) -> World {
 }
 
 on_both_engines! {
-    async fn every_operator_filters(engine) {
+    async fn operators_filter(engine) {
         let world = filled(engine).await;
         let date = |text: &str| json!({ "$date": text });
         for (filter, wants) in [
@@ -59,7 +59,7 @@ on_both_engines! {
         }
     }
 
-    async fn sort_projection_and_pages(engine) {
+    async fn queries_sort_project_and_page(engine) {
         let world = filled(engine).await;
         let sorted = |sort: Value| { let world = &world; async move { world.ids(&app(), json!({ "sort": sort })).await.unwrap().join("") } };
         assert_eq!(sorted(json!([])).await, "54321", "the newest first");
@@ -89,7 +89,7 @@ on_both_engines! {
         assert_eq!((beyond.count, beyond.has_next), (0, false));
     }
 
-    async fn a_page_has_a_size(engine) {
+    async fn page_has_a_size_in_bytes(engine) {
         let world = filled(engine).await;
         let small = stoa_content::Limits { page_bytes: 200, ..stoa_content::Limits::default() };
         let content = stoa_content::Content::new(world.test.world.clone(), small);
@@ -101,7 +101,7 @@ on_both_engines! {
         assert_eq!((ask(1).await, ask(5).await), ("ok", "WDE0109"));
     }
 
-    async fn a_seed_gives_one_order(engine) {
+    async fn seed_gives_one_order(engine) {
         let world = filled(engine).await;
         let request = |seed: Value| json!({ "dataCollectionId": "c", "query": {}, "sortMode": "RANDOM", "randomOptions": seed });
         let one = world.page(&app(), request(json!({ "seed": 42 }))).await.unwrap();
@@ -109,7 +109,7 @@ on_both_engines! {
         assert_eq!(world.page(&app(), request(json!({}))).await.unwrap().count, 5);
     }
 
-    async fn different_values(engine) {
+    async fn distinct_answers_different_values(engine) {
         let world = filled(engine).await;
         for (field, wants) in [("tags", r#""x","y""#), ("n", r#"null,1,2,"2""#), ("when", r#"{"$date":"2024-01-01T00:00:00.000Z"}"#)] {
             let request = json!({ "dataCollectionId": "c", "fieldName": field });

@@ -114,7 +114,7 @@ on_both_engines! {
         assert!(proper > 400, "{proper} of 800 answers are a proper part");
     }
 
-    async fn what_links_can_not_be_asked(engine) {
+    async fn link_filters_beyond_membership_are_refused(engine) {
         let world = World::open(engine).await;
         cast(&world).await;
         for (query, wants) in [

@@ -219,7 +219,7 @@ fn table() -> Vec<Row> {
 }
 
 on_both_engines! {
-    async fn every_type_and_its_options(engine) {
+    async fn rules_of_every_type_and_option(engine) {
         let world = World::new(engine).await;
         with(&world, json!([{ "key": "x", "type": "TEXT" }]), true).await.unwrap();
         let mut kinds = std::collections::BTreeSet::new();
@@ -238,7 +238,7 @@ on_both_engines! {
         assert_eq!(missing, [&"MULTI_REFERENCE"], "its links aren't values of the item");
     }
 
-    async fn nothing_is_enforced_without_strict_mode(engine) {
+    async fn rules_are_not_enforced_without_strict_mode(engine) {
         let world = World::new(engine).await;
         with(&world, json!([{ "key": "x", "type": "NUMBER", "required": true, "immutable": true, "readOnly": true, "numberRange": { "max": 1 } }]), false).await.unwrap();
         for value in [json!("text"), json!(5), json!(null)] {
@@ -250,7 +250,7 @@ on_both_engines! {
         assert_eq!(broken(world.insert(&app(), json!({})).await), "x REQUIRED_FIELD", "from the moment it is switched on");
     }
 
-    async fn every_write_is_held_to_the_rules(engine) {
+    async fn rules_hold_for_every_write(engine) {
         let world = World::new(engine).await;
         let fields = json!([{ "key": "x", "type": "NUMBER", "required": true }, { "key": "t", "type": "TEXT" }, { "key": "l", "type": "ARRAY_STRING" }]);
         with(&world, fields, true).await.unwrap();
@@ -282,7 +282,7 @@ on_both_engines! {
         assert_eq!(patch(&world, "old", "t", Some(json!("y"))).await.unwrap()["x"], "text");
     }
 
-    async fn immutable_and_read_only(engine) {
+    async fn rules_of_immutable_and_read_only_fields(engine) {
         let world = World::new(engine).await;
         let fields = json!([
             { "key": "im", "type": "TEXT", "immutable": true, "required": true }, { "key": "ro", "type": "NUMBER", "readOnly": true }, { "key": "n", "type": "NUMBER" },
@@ -342,7 +342,7 @@ on_both_engines! {
         assert_eq!(broken(world.insert(&visitor("v"), json!({})).await), "ok");
     }
 
-    async fn rules_that_cannot_be_kept_are_refused_when_they_are_made(engine) {
+    async fn rules_that_cannot_hold_are_refused(engine) {
         let world = World::new(engine).await;
         let text = |options: Value| json!([{ "key": "a", "type": "TEXT", "typeMetadata": { "text": options } }]);
         let many: Vec<_> = (0..201).map(|n| json!({ "key": format!("f{n}"), "type": "TEXT", "typeMetadata": { "text": { "textValidation": { "pattern": "a" } } } })).collect();

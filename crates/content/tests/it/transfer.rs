@@ -27,7 +27,7 @@ fn counts(inserted: u64, updated: u64, failed: u64) -> Counts {
 }
 
 on_both_engines! {
-    async fn what_goes_out_comes_back_in(engine) {
+    async fn exported_items_come_back_in(engine) {
         let world = World::open(engine).await;
         let mut lines: Vec<Value> = (0..1203).map(|n| json!({ "_id": format!("i{n:04}"), "n": n, "title": format!("=T{n}") })).collect();
         lines[7] = json!({
@@ -58,7 +58,7 @@ on_both_engines! {
         }
     }
 
-    async fn a_second_run_goes_on_where_the_first_was_broken(engine) {
+    async fn import_run_again_goes_on(engine) {
         let world = World::open(engine).await;
         let whole: String = (0..2500).map(|n| format!("{{\"_id\":\"i{n}\",\"n\":{n}}}\n")).collect();
         let half = &whole.as_bytes()[..whole.find("\"i2100\"").unwrap()];
@@ -90,7 +90,7 @@ on_both_engines! {
         assert_eq!((&item["n"], &item["when"], item.get("tags")), (&json!(1), &json!("x"), None));
     }
 
-    async fn a_file_that_can_not_be_read_on_keeps_what_was_whole(engine) {
+    async fn unreadable_file_keeps_its_whole_batches(engine) {
         let world = World::open(engine).await;
         for (text, line) in [
             (&b"[{\"_id\":\"a\"},\n{\"_id\":\"b\"}\n{\"_id\":\"c\"}]"[..], 3),

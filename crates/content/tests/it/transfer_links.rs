@@ -134,7 +134,7 @@ on_both_engines! {
         }
     }
 
-    async fn a_broken_import_is_completed_by_the_next(engine) {
+    async fn import_that_broke_off_is_completed_by_the_next(engine) {
         let world = filled(engine).await;
         let (whole, people) = (export(&world, "c", Format::Json).await, export(&world, "people", Format::Json).await);
         let wants = exported(&world, "c").await;
@@ -152,7 +152,7 @@ on_both_engines! {
         assert_eq!(found.len(), wants.len());
     }
 
-    async fn what_has_no_target_is_told_with_its_line(engine) {
+    async fn unresolved_links_are_told_with_their_lines(engine) {
         let world = cinema(engine).await;
         lines(&world, "people", &[json!({ "_id": "p1" }), json!({ "_id": "p2" })]).await;
         let file = [
@@ -179,7 +179,7 @@ on_both_engines! {
         assert_eq!(exported(&world, "c").await["a"]["actors"], json!(["p2", "gone", "p1"]));
     }
 
-    async fn what_is_not_sent_stays_and_what_is_empty_goes(engine) {
+    async fn links_stay_when_not_sent_and_go_when_empty(engine) {
         let world = cinema(engine).await;
         lines(&world, "people", &[json!({ "_id": "p1" }), json!({ "_id": "p2" })]).await;
         let full = |id: &str| json!({ "_id": id, "actors": ["p1", "p2"], "sequels": [id] });
@@ -200,7 +200,7 @@ on_both_engines! {
         assert_eq!([&found["a"]["actors"], &found["b"]["actors"], &found["d"]["actors"]], [&json!(["p2"]), &json!(["p1"]), &json!(["p1"])]);
     }
 
-    async fn of_an_item_that_comes_twice_the_last_value_counts(engine) {
+    async fn links_of_an_item_sent_twice_are_the_last(engine) {
         for between in [0, 1000] {
             let world = cinema(engine).await;
             lines(&world, "people", &[json!({ "_id": "p1" })]).await;
@@ -218,7 +218,7 @@ on_both_engines! {
     }
 
     /// A call may bring 10,000 links along, and an import brings as many as it likes.
-    async fn many_links_go_in_several_transactions(engine) {
+    async fn links_beyond_a_batch_go_in_several_transactions(engine) {
         let world = cinema(engine).await;
         let people: Vec<_> = (0..1000).map(|n| json!({ "_id": format!("p{n:03}") })).collect();
         lines(&world, "people", &people).await;
@@ -229,7 +229,7 @@ on_both_engines! {
         assert_eq!(exported(&world, "c").await["m11"]["actors"], json!(ids));
     }
 
-    async fn a_field_that_leads_nowhere_takes_no_links(engine) {
+    async fn field_of_a_deleted_target_takes_no_links(engine) {
         let world = cinema(engine).await;
         lines(&world, "people", &[json!({ "_id": "p1" })]).await;
         lines(&world, "c", &[json!({ "_id": "a", "actors": ["p1"] })]).await;
@@ -240,7 +240,7 @@ on_both_engines! {
     }
 
     /// A document may hold a value of a name that became a multi-reference later.
-    async fn what_stood_in_a_document_before_is_no_link(engine) {
+    async fn values_from_before_the_declaration_are_no_links(engine) {
         let world = World::open(engine).await;
         world.create("people", json!({})).await;
         world.insert(&app(), json!({ "_id": "a", "actors": ["p1"], "movies": ["x"], "n": 1 })).await.unwrap();
@@ -254,7 +254,7 @@ on_both_engines! {
         assert!(!export(&world, "people", Format::Csv).await.lines().next().unwrap().contains("movies"));
     }
 
-    async fn no_link_is_left_to_an_item_that_went_meanwhile(engine) {
+    async fn links_to_items_removed_meanwhile_are_not_made(engine) {
         let world = Arc::new(cinema(engine).await);
         let people: Vec<_> = (0..600).map(|n| json!({ "_id": format!("p{n:03}") })).collect();
         lines(&world, "people", &people).await;

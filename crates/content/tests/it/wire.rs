@@ -20,7 +20,7 @@ fn item(data: Value) -> Value {
 }
 
 on_both_engines! {
-    async fn single_items(engine) {
+    async fn single_item_answers_have_their_wire_form(engine) {
         let app = TestApp::new(engine).await;
         let key = with_cars(&app).await;
         let made = key.post("/wix-data/v2/items", &item(json!({ "_id": "a/b c", "title": "x \"y\"" }))).await.json();
@@ -62,7 +62,7 @@ on_both_engines! {
         assert_eq!(key.post("/v2/items/remove", &body).await.verdict(), "404 WDE0073");
     }
 
-    async fn many_items(engine) {
+    async fn bulk_answers_have_their_wire_form(engine) {
         let app = TestApp::new(engine).await;
         let key = with_cars(&app).await;
         let items: Vec<_> = (0..3).map(|n| json!({ "id": n.to_string(), "data": { "_id": n.to_string(), "n": n } })).collect();
@@ -102,7 +102,7 @@ on_both_engines! {
         assert_eq!(reply["results"][1]["itemMetadata"]["error"]["code"], "WDE0073");
     }
 
-    async fn collections(engine) {
+    async fn collection_answers_have_their_wire_form(engine) {
         let app = TestApp::new(engine).await;
         let key = with_cars(&app).await;
         let path = "/v2/collections/Shop/cars?dataCollectionId=Shop%2Fcars";

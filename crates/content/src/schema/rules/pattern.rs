@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_javascript_tests_them() {
+    fn patterns_match_as_in_javascript() {
         for (pattern, text, wants) in [
             (r"^\d{3}$", "123", true),
             (r"^\d{3}$", "١٢٣", false),
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_linear_or_too_large_is_no_pattern() {
+    fn patterns_that_are_not_linear_or_too_large_are_refused() {
         for pattern in [r"(?=a)b", r"(a)\1", "(", "[z-a]", r"(\w{1000}){1000}", "a{100000}", &"(".repeat(200)] {
             assert!(compile(pattern).is_none(), "{pattern}");
         }

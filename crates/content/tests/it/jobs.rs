@@ -41,7 +41,7 @@ async fn count(world: &World) -> i64 {
 }
 
 on_both_engines! {
-    async fn a_truncate_leaves_nothing_and_says_so_once(engine) {
+    async fn truncate_leaves_nothing_and_tells_of_it_once(engine) {
         let world = World::open(engine).await;
         fill(&world, 1_700).await;
         truncate(&world, &owner(), "c").await.unwrap();
@@ -54,7 +54,7 @@ on_both_engines! {
         assert_eq!(count(&world).await, 1);
     }
 
-    async fn only_owners_and_apps_empty_a_collection(engine) {
+    async fn truncate_is_for_owners_and_apps_only(engine) {
         let world = World::open(engine).await;
         fill(&world, 3).await;
         for caller in [visitor("v"), member("m"), editor()] {
@@ -66,7 +66,7 @@ on_both_engines! {
         assert_eq!(code(world.content.item_truncate(&world.site, &app(), &body).await), "WDE0001");
     }
 
-    async fn two_truncates_and_a_writer_at_once(engine) {
+    async fn truncates_run_beside_each_other_and_a_writer(engine) {
         let world = World::open(engine).await;
         fill(&world, 1_200).await;
         let writer = {
@@ -88,7 +88,7 @@ on_both_engines! {
         assert_eq!(count(&world).await, 0);
     }
 
-    async fn what_a_killed_process_left_goes_on_by_itself(engine) {
+    async fn job_of_a_killed_process_is_taken_up(engine) {
         let world = World::open(engine).await;
         fill(&world, 1_100).await;
         leave_a_truncate(&world).await;
@@ -104,7 +104,7 @@ on_both_engines! {
         assert_eq!(count(&after).await, 1, "what was inserted later stays");
     }
 
-    async fn a_deleted_field_takes_its_values_along(engine) {
+    async fn deleted_field_takes_its_values_along(engine) {
         let world = World::open(engine).await;
         fill(&world, 1_100).await;
         let before = world.get(&app(), "i7").await.unwrap();
@@ -126,7 +126,7 @@ on_both_engines! {
         assert_eq!(world.get(&app(), "i7").await.unwrap()["tags"], "new");
     }
 
-    async fn a_key_is_not_given_again_while_its_values_go(engine) {
+    async fn deleted_key_is_refused_while_its_values_go(engine) {
         let world = World::open(engine).await;
         fill(&world, 10).await;
         let site = world.site.clone();
