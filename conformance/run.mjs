@@ -1,4 +1,3 @@
-// @ts-check
 // The public client packages, unmodified, against a real `stoa serve`: prints one row a client method.
 //   node run.mjs [--engine sqlite|postgres] [--only TEXT] [--json FILE] [--keep]
 // STOA_BIN names the program, STOA_TEST_POSTGRES a cluster, CHROMIUM the browser.
@@ -8,11 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { certificatesCreate } from './lib/certificates.mjs';
-import { databaseCreate } from './lib/postgres.mjs';
+import { createCertificates } from './lib/certificates.mjs';
+import { messageOf, text } from './lib/parse.mjs';
+import { createDatabase } from './lib/postgres.mjs';
 import { report } from './lib/report.mjs';
-import { pageBundle, siteServe } from './lib/site-server.mjs';
-import { stoaAt, stoaPath } from './lib/stoa.mjs';
+import { bundlePage, serveSite } from './lib/site-server.mjs';
+import { programPath, stoaAt } from './lib/stoa.mjs';
+
+/** @import { Outcome, Run } from './lib/types.js' */
 
 const OWNER_EMAIL = 'owner@example.com';
 
@@ -34,23 +36,24 @@ if (engines.includes('postgres') && !cluster) {
   stop('set STOA_TEST_POSTGRES=postgres://user@host/postgres, or ask for --engine sqlite only');
 }
 
-/** @type {Map<string, import('./lib/runner.mjs').Result[]>} */
+/** @type {Map<string, Outcome['results']>} */
 const byEngine = new Map();
+/** @type {string[]} */
 let missing = [];
 try {
-  stoaPath();
-  const script = await pageBundle();
+  programPath();
+  const script = await bundlePage();
   for (const engine of engines) {
-    const outcome = await engineRun(engine, script);
+    const outcome = await runEngine(engine, script);
     byEngine.set(engine, outcome.results);
     missing = outcome.missing;
   }
-} catch (/** @type {any} */ error) {
-  stop(error.message);
+} catch (error) {
+  stop(messageOf(error));
 }
 
-const { text, passed, failed } = report(byEngine);
-console.log(text);
+const { table, passed, failed } = report(byEngine);
+console.log(table);
 for (const name of missing) console.log(`no row for the published method ${name}`);
 if (options.json) writeFileSync(options.json, `${JSON.stringify(Object.fromEntries(byEngine), null, 2)}\n`);
 console.log(`${passed} passed, ${failed + missing.length} failed`);
@@ -60,11 +63,11 @@ process.exitCode = failed + missing.length > 0 ? 1 : 0;
  * @param {string} engine
  * @param {string} script the page's bundle
  */
-async function engineRun(engine, script) {
+async function runEngine(engine, script) {
   const folder = mkdtempSync(join(tmpdir(), 'stoa-conformance-'));
-  const certificates = certificatesCreate(folder);
-  const site = await siteServe(certificates, script);
-  const database = engine === 'postgres' ? await databaseCreate(pg.Client, /** @type {string} */ (cluster)) : undefined;
+  const certificates = createCertificates(folder);
+  const site = await serveSite(certificates, script);
+  const database = engine === 'postgres' && cluster ? await createDatabase(pg.Client, cluster) : undefined;
   const dataDir = join(folder, 'data');
   mkdirSync(dataDir);
   const stoa = stoaAt({ data: dataDir, databaseUrl: database?.url });
@@ -72,11 +75,11 @@ async function engineRun(engine, script) {
   try {
     const origin = `https://atlas.test:${site.port}`;
     const redirectUri = `${origin}/callback`;
-    const { siteId } = await stoa.command('site', 'create', '--name', 'Conformance');
+    const siteId = text(await stoa.command('site', 'create', '--name', 'Conformance'), 'siteId');
     const where = ['--redirect-uri', redirectUri, '--origin', origin];
-    const { clientId } = await stoa.command('client', 'create', '--name', 'Website', ...where);
+    const client = await stoa.command('client', 'create', '--name', 'Website', ...where);
     const secretClient = await stoa.command('client', 'create', '--name', 'Application', ...where, '--secret');
-    const { apiKey } = await stoa.command('key', 'create', '--name', 'Conformance');
+    const apiKey = text(await stoa.command('key', 'create', '--name', 'Conformance'), 'apiKey');
     server = await stoa.serve(
       '--port',
       '0',
@@ -89,21 +92,21 @@ async function engineRun(engine, script) {
       'https://www.wixapis.com',
     );
     // Asked of the running server, so that the link carries its public address.
-    const { setupUrl } = await stoa.command('owner', 'invite', '--email', OWNER_EMAIL);
-    return await childRun(
+    const invitation = await stoa.command('owner', 'invite', '--email', OWNER_EMAIL);
+    return await runChild(
       folder,
       {
         engine,
         siteId,
-        clientId,
+        clientId: text(client, 'clientId'),
         apiKey,
         origin,
         redirectUri,
         dataDir,
-        secretClientId: secretClient.clientId,
-        clientSecret: secretClient.clientSecret,
+        secretClientId: text(secretClient, 'clientId'),
+        clientSecret: text(secretClient, 'clientSecret'),
         ownerEmail: OWNER_EMAIL,
-        ownerSetupUrl: setupUrl,
+        ownerSetupUrl: text(invitation, 'setupUrl'),
         apiPort: server.port,
         spki: certificates.spki,
         only: options.only,
@@ -122,20 +125,21 @@ async function engineRun(engine, script) {
 
 /**
  * @param {string} folder
- * @param {{ apiPort: number, [key: string]: unknown }} task
+ * @param {Run} run
  * @param {string} ca
+ * @returns {Promise<Outcome>}
  */
-async function childRun(folder, task, ca) {
+async function runChild(folder, run, ca) {
   const taskFile = join(folder, 'task.json');
   const results = join(folder, 'results.json');
-  writeFileSync(taskFile, JSON.stringify({ ...task, results }));
+  writeFileSync(taskFile, JSON.stringify({ run, results }));
   const here = import.meta.dirname;
   const child = spawn(process.execPath, ['--require', join(here, 'hosts-preload.cjs'), join(here, 'client.mjs')], {
     stdio: 'inherit',
     env: {
       ...process.env,
       NODE_EXTRA_CA_CERTS: ca,
-      CONFORMANCE_TLS_PORT: String(task.apiPort),
+      CONFORMANCE_TLS_PORT: String(run.apiPort),
       CONFORMANCE_TASK: taskFile,
     },
   });
@@ -144,7 +148,7 @@ async function childRun(folder, task, ca) {
   return JSON.parse(readFileSync(results, 'utf8'));
 }
 
-/** @param {string} message */
+/** @param {string} message @returns {never} */
 function stop(message) {
   console.error(message);
   console.log('0 passed, 1 failed');

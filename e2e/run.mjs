@@ -1,4 +1,3 @@
-// @ts-check
 // A real browser on a real `stoa serve --demo`: the website Atlas and the account pages.
 //   node run.mjs [--engine sqlite|postgres] [--only TEXT] [--keep]
 // STOA_BIN names the program, STOA_TEST_POSTGRES a cluster, CHROMIUM the browser, STOA_SCREENSHOTS a folder.
@@ -7,14 +6,17 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { databaseCreate } from '../conformance/lib/postgres.mjs';
-import { stoaAt, stoaPath } from '../conformance/lib/stoa.mjs';
-import { browserLaunch } from './lib/browser.mjs';
-import { testsRun } from './lib/run-tests.mjs';
+import { messageOf } from '../conformance/lib/parse.mjs';
+import { createDatabase } from '../conformance/lib/postgres.mjs';
+import { programPath, stoaAt } from '../conformance/lib/stoa.mjs';
+import { launchBrowser } from './lib/browser.mjs';
+import { runTests } from './lib/run-tests.mjs';
 import { tests as stories } from './tests/stories.mjs';
 import { tests as access } from './tests/access.mjs';
 import { tests as looks } from './tests/looks.mjs';
 import { looks as mailLooks, tests as mail } from './tests/mail.mjs';
+
+/** @import { Browser } from './lib/browser.mjs' */
 
 const { values: options } = parseArgs({
   options: { engine: { type: 'string', multiple: true }, only: { type: 'string' }, keep: { type: 'boolean' } },
@@ -35,11 +37,11 @@ const shots = process.env.STOA_SCREENSHOTS
   : mkdtempSync(join(tmpdir(), 'stoa-screenshots-'));
 mkdirSync(shots, { recursive: true });
 try {
-  stoaPath();
-  const browser = await browserLaunch();
+  programPath();
+  const browser = await launchBrowser();
   try {
     for (const engine of engines) {
-      const counts = await engineRun(engine, browser);
+      const counts = await runEngine(engine, browser);
       passed += counts.passed;
       failed += counts.failed;
     }
@@ -47,16 +49,16 @@ try {
     await browser.close();
   }
 } catch (error) {
-  stop(/** @type {any} */ (error).message);
+  stop(messageOf(error));
 }
 console.log(`screenshots in ${shots}`);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed > 0 ? 1 : 0;
 
-/** @param {string} engine @param {Awaited<ReturnType<typeof browserLaunch>>} browser */
-async function engineRun(engine, browser) {
+/** @param {string} engine @param {Browser} browser */
+async function runEngine(engine, browser) {
   const folder = mkdtempSync(join(tmpdir(), 'stoa-e2e-'));
-  const database = engine === 'postgres' ? await databaseCreate(pg.Client, /** @type {string} */ (cluster)) : undefined;
+  const database = engine === 'postgres' && cluster ? await createDatabase(pg.Client, cluster) : undefined;
   let server;
   try {
     const stoa = stoaAt({ data: join(folder, 'data'), databaseUrl: database?.url });
@@ -65,7 +67,7 @@ async function engineRun(engine, browser) {
     // The look does not depend on the engine: pictures are taken once.
     const all =
       engine === engines[0] ? [...stories, ...mail, ...access, ...looks, ...mailLooks] : [...stories, ...mail];
-    return await testsRun(
+    return await runTests(
       all.filter(({ name }) => name.includes(options.only ?? '')),
       world,
       engine,
@@ -79,7 +81,7 @@ async function engineRun(engine, browser) {
   }
 }
 
-/** @param {string} message */
+/** @param {string} message @returns {never} */
 function stop(message) {
   console.error(message);
   console.log('0 passed, 1 failed');

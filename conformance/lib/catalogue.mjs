@@ -1,4 +1,3 @@
-// @ts-check
 // Every method that the installed packages publish. The table must have a row for each, so a new
 // version of a package cannot bring a method that nobody looks at.
 import * as sdk from '@wix/sdk';
@@ -14,7 +13,7 @@ import * as headlessCms from '@wix/headless-cms/services';
 const BUILDERS = /(Builder|^Filter|^Sort|^SearchParams|^pipelineBuilder|^filter|ServiceImplementation)$/;
 
 /** @returns {string[]} names such as `items.query` or `identity@1.0.164 authentication.verify` */
-export function methodsPublished() {
+export function publishedMethods() {
   const names = [
     ...namespaces('', data),
     ...namespaces('', identity),
@@ -30,7 +29,7 @@ export function methodsPublished() {
     SiteSessionAuth: SiteSessionAuth({ clientId: 'none' }),
   };
   for (const [name, strategy] of Object.entries(strategies)) names.push(...functions(`${name}.`, strategy));
-  names.push(...functions('OAuthStrategy.sessions.', /** @type {any} */ (strategies.OAuthStrategy).sessions));
+  names.push(...functions('OAuthStrategy.sessions.', strategies.OAuthStrategy.sessions));
   names.push(...['fetch', 'fetchWithAuth', 'graphql'].map((name) => `client.${name}`));
   return names.sort();
 }

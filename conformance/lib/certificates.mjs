@@ -1,4 +1,3 @@
-// @ts-check
 // A certificate authority and one server certificate, made for a single run. Not for production:
 // the keys live in the run's temporary folder and are thrown away with it.
 import { createHash, createPublicKey } from 'node:crypto';
@@ -15,7 +14,7 @@ const DAY = 86_400_000;
  * @returns {{ ca: string, cert: string, key: string, spki: string }} three paths, and the base64
  *   SHA-256 of the server's public key in the form Chromium's SPKI list takes
  */
-export function certificatesCreate(folder) {
+export function createCertificates(folder) {
   const authority = keyPair();
   const authorityName = [{ name: 'commonName', value: 'Conformance run authority' }];
   const authorityCert = certificate({
@@ -64,7 +63,14 @@ function keyPair() {
   return forge.pki.rsa.generateKeyPair({ bits: 2048 });
 }
 
-/** @param {any} parts */
+/**
+ * @param {object} parts
+ * @param {forge.pki.PublicKey} parts.publicKey
+ * @param {forge.pki.CertificateField[]} parts.subject
+ * @param {forge.pki.CertificateField[]} parts.issuer
+ * @param {forge.pki.rsa.PrivateKey} parts.signer
+ * @param {object[]} parts.extensions
+ */
 function certificate({ publicKey, subject, issuer, signer, extensions }) {
   const cert = forge.pki.createCertificate();
   cert.publicKey = publicKey;

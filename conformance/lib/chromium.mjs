@@ -1,4 +1,3 @@
-// @ts-check
 // A real Chromium that reaches the run's servers under the public names.
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
@@ -15,9 +14,9 @@ const FLAGS = [
 ];
 
 /**
- * @param {{ apiPort: number, spki: string }} options `spki` from `certificatesCreate`
+ * @param {{ apiPort: number, spki: string }} options `spki` from `createCertificates`
  */
-export async function chromiumLaunch({ apiPort, spki }) {
+export async function launchChromium({ apiPort, spki }) {
   const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
   if (!existsSync(executablePath))
     throw new Error(`no browser at ${executablePath}: install the package chromium, or set CHROMIUM`);

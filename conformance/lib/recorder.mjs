@@ -1,6 +1,7 @@
-// @ts-check
 // Keeps the last exchanges with the server, so that a failing row can show what was asked and what
 // was answered. It changes neither request nor answer.
+
+import { member, present } from './parse.mjs';
 
 const BODY_LIMIT = 600;
 const KEPT = 400;
@@ -9,8 +10,10 @@ const KEPT = 400;
  * @typedef {{ method: string, url: string, body: string, status: number, answer: string }} Exchange
  */
 
+/** @typedef {ReturnType<typeof installRecorder>} Recorder */
+
 /** Wraps the global fetch; must run before the client packages are imported. */
-export function recorderInstall() {
+export function installRecorder() {
   /** @type {Exchange[]} */
   const exchanges = [];
   const realFetch = globalThis.fetch;
@@ -39,8 +42,8 @@ export function recorderInstall() {
           () => {},
         );
       return response;
-    } catch (/** @type {any} */ error) {
-      exchange.answer = String(error.cause ?? error);
+    } catch (error) {
+      exchange.answer = String(member(error, 'cause') ?? error);
       throw error;
     }
   };
@@ -49,7 +52,7 @@ export function recorderInstall() {
     mark: () => exchanges.length,
     /** @param {number} mark */
     since: (mark) => exchanges.slice(mark),
-    last: () => exchanges.at(-1),
+    last: () => present(exchanges.at(-1), 'the last exchange'),
     clear: () => exchanges.splice(0),
   };
 }

@@ -1,11 +1,10 @@
-// @ts-check
 // Turns results of one or two engines into the table and the closing line.
 
 /** @typedef {import('./runner.mjs').Result} Result */
 
 /**
  * @param {Map<string, Result[]>} byEngine
- * @returns {{ text: string, passed: number, failed: number, differences: string[] }}
+ * @returns {{ table: string, passed: number, failed: number, differences: string[] }}
  */
 export function report(byEngine) {
   const engines = [...byEngine.keys()];
@@ -43,7 +42,7 @@ export function report(byEngine) {
   );
   const passed = count((r) => r.outcome === 'works');
   const failed = count((r) => r.required && r.outcome !== 'works') + differences.length;
-  return { text: lines.join('\n'), passed, failed, differences };
+  return { table: lines.join('\n'), passed, failed, differences };
 }
 
 /** @param {Result[]} results of one method on one engine */

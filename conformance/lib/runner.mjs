@@ -1,5 +1,9 @@
-// @ts-check
 // Runs rows one after another and names each outcome. A row is one check of one client method.
+
+import { member, messageOf } from './parse.mjs';
+
+/** @import { Exchange } from './recorder.mjs' */
+/** @import { World } from './world.mjs' */
 
 /**
  * @typedef {object} Row
@@ -7,7 +11,7 @@
  * @property {string} check     what is expected, in a few words
  * @property {boolean} [required]  must work now; otherwise the row is only listed
  * @property {boolean} [compare]   the value `run` gives must be equal on both engines
- * @property {(world: any) => unknown} run
+ * @property {(world: World) => unknown} run
  *
  * @typedef {'works' | 'fails' | 'not built yet'} Outcome
  * @typedef {object} Result
@@ -17,7 +21,7 @@
  * @property {Outcome} outcome
  * @property {string} [reason]
  * @property {unknown} [value]
- * @property {import('./recorder.mjs').Exchange[]} [exchanges]
+ * @property {Exchange[]} [exchanges]
  * @property {number} ms
  */
 
@@ -28,10 +32,10 @@ export class NotBuilt extends Error {}
 
 /**
  * @param {Row[]} rows
- * @param {any} world
+ * @param {World} world
  * @returns {Promise<Result[]>}
  */
-export async function rowsRun(rows, world) {
+export async function runRows(rows, world) {
   const results = [];
   for (const row of rows) {
     const started = Date.now();
@@ -70,23 +74,28 @@ async function withLimit(promise) {
 
 /**
  * Tells an answer of "there is no such thing here" from a wrong answer.
- * @param {any} error
- * @param {import('./recorder.mjs').Exchange | undefined} last
+ * @param {unknown} error
+ * @param {Exchange | undefined} last
  */
 function isUnbuilt(error, last) {
   if (error instanceof NotBuilt) return true;
-  const code = String(error?.details?.applicationError?.code ?? '');
-  const status = error?.status ?? last?.status;
+  const code = String(applicationCode(error) ?? '');
+  const status = member(error, 'status') ?? last?.status;
   if (code === 'WDE0119' || status === 428 || status === 501 || status === 405) return true;
   return status === 404 && !code.startsWith('WDE');
 }
 
-/** @param {any} error */
+/** @param {unknown} error */
 function describe(error) {
-  const text = error?.message || String(error);
-  const code = error?.details?.applicationError?.code;
+  const text = messageOf(error) || String(error);
+  const code = applicationCode(error);
   const lines = text.split('\n').slice(0, 30).join('\n');
   return code && !text.includes(String(code)) ? `${lines} [${code}]` : lines;
+}
+
+/** @param {unknown} error */
+function applicationCode(error) {
+  return member(member(member(error, 'details'), 'applicationError'), 'code');
 }
 
 /** @param {unknown} value */

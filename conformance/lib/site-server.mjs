@@ -1,4 +1,3 @@
-// @ts-check
 // A small https server for the website of the run: one page for every path, and its script.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
@@ -9,7 +8,7 @@ const PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>
 <script type="module" src="/app.js"></script></body></html>`;
 
 /** The page's script, bundled from the untouched packages. @returns {Promise<string>} */
-export async function pageBundle() {
+export async function bundlePage() {
   const result = await build({
     entryPoints: [new URL('../page/app.mjs', import.meta.url).pathname],
     bundle: true,
@@ -26,7 +25,7 @@ export async function pageBundle() {
  * @param {{ cert: string, key: string }} certificates paths
  * @param {string} script
  */
-export async function siteServe(certificates, script) {
+export async function serveSite(certificates, script) {
   const server = createServer(
     { cert: readFileSync(certificates.cert), key: readFileSync(certificates.key) },
     (request, response) => {

@@ -1,17 +1,17 @@
-// @ts-check
 // Starts and stops the program by its contract for scripts, and runs its commands. Knows nothing of
 // what is tested.
 import { execFile, spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { member, messageOf } from './parse.mjs';
 
 // A first start with the demonstration data imports 135,000 places before it is ready.
 const START_LIMIT_MS = 240_000;
 const STOP_LIMIT_MS = 15_000;
 
 /** The program under test: `STOA_BIN`, or the release build beside this folder. */
-export function stoaPath() {
+export function programPath() {
   const path = process.env.STOA_BIN
     ? resolve(process.env.STOA_BIN)
     : resolve(import.meta.dirname, '../../target/release/stoa');
@@ -19,12 +19,14 @@ export function stoaPath() {
   return path;
 }
 
+/** @typedef {ReturnType<typeof stoaAt>} Stoa */
+
 /**
  * One data directory and the commands on it.
  * @param {{ data: string, databaseUrl?: string }} place
  */
 export function stoaAt({ data, databaseUrl }) {
-  const binary = stoaPath();
+  const binary = programPath();
   mkdirSync(data, { recursive: true });
   /** @type {NodeJS.ProcessEnv} */
   const env = { ...process.env, ...(databaseUrl ? { STOA_DATABASE_URL: databaseUrl } : {}) };
@@ -34,6 +36,7 @@ export function stoaAt({ data, databaseUrl }) {
   /**
    * Runs one command with `--data` and `--json`; gives back what it printed, parsed.
    * @param {string[]} args
+   * @returns {Promise<unknown>}
    */
   async function command(...args) {
     const all = [...args, '--data', data, '--json'];
@@ -41,9 +44,9 @@ export function stoaAt({ data, databaseUrl }) {
       const { stdout } = await promisify(execFile)(binary, all, { env, maxBuffer: 64 << 20 });
       const lastLine = stdout.trim().split('\n').at(-1) ?? '';
       return JSON.parse(lastLine);
-    } catch (/** @type {any} */ error) {
-      const detail = error.stderr ? `\n${error.stderr}` : '';
-      throw new Error(`stoa ${all.join(' ')}: ${error.message}${detail}`);
+    } catch (error) {
+      const printed = member(error, 'stderr');
+      throw new Error(`stoa ${all.join(' ')}: ${messageOf(error)}${printed ? `\n${printed}` : ''}`);
     }
   }
 
@@ -57,7 +60,9 @@ export function stoaAt({ data, databaseUrl }) {
     const all = ['serve', '--data', data, ...(databaseUrl ? ['--database-url', databaseUrl] : []), ...args];
     const child = spawn(binary, all, { env, stdio: ['ignore', 'pipe', 'pipe'] });
     child.stderr.on('data', (chunk) => appendFileSync(log, chunk));
+    /** @type {Promise<number | null>} */
     const exited = new Promise((done) => child.once('exit', (code) => done(code)));
+    /** @type {string} */
     const url = await new Promise((done, fail) => {
       let seen = '';
       const timer = setTimeout(
@@ -87,7 +92,7 @@ export function stoaAt({ data, databaseUrl }) {
       const timer = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
       const code = await exited;
       clearTimeout(timer);
-      return /** @type {number | null} */ (code);
+      return code;
     };
     return { url, port: Number(new URL(url).port), log, stop };
   }

@@ -1,22 +1,24 @@
 // Runs in the browser: puts the untouched packages where a row can reach them.
 import * as sdk from '@wix/sdk';
 import { SiteSessionAuth } from '@wix/sdk/auth/site-session';
-import { items, collections } from '@wix/data';
-import { authentication, oauth, recovery, verification, signOnPolicy } from '@wix/identity';
+import { collections, items } from '@wix/data';
+import { authentication, oauth, recovery, signOnPolicy, verification } from '@wix/identity';
 import { redirects } from '@wix/redirects';
-import { BUILT, RAW, idsOf, plain } from '../rows/operator-cases.mjs';
+import { BUILT, idsOf, plain, RAW, wide, wideFilter } from '../rows/operator-cases.mjs';
+
+/** @import { Tokens } from '@wix/sdk' */
 
 const modules = { items, collections, authentication, oauth, recovery, verification, signOnPolicy, redirects };
 
 /**
  * Every operator, built and raw: the cases whose answer is another than expected.
- * @param {any} site the client @param {string} id of the shelf
+ * @param {Client} site @param {string} id of the shelf
  */
 async function operators({ items }, id) {
   const wrong = [];
   for (const [check, build, expected] of BUILT) {
     const found = idsOf(
-      await build(items.query(id), () => items.filter())
+      await build(wide(items.query(id)), () => wideFilter(items.filter()))
         .limit(100)
         .find(),
     );
@@ -29,12 +31,16 @@ async function operators({ items }, id) {
   return { wrong, count: BUILT.length + RAW.length };
 }
 
-window.conformance = {
+/** A client of the website; its tokens live as long as the page. @param {string} clientId @param {Tokens} [tokens] */
+const client = (clientId, tokens) => sdk.createClient({ modules, auth: sdk.OAuthStrategy({ clientId, tokens }) });
+/** @typedef {ReturnType<typeof client>} Client */
+
+export const conformance = {
   operators,
   sdk,
   SiteSessionAuth,
   modules,
-  /** A client of the website; its tokens live as long as the page. */
-  client: (clientId, tokens) => sdk.createClient({ modules, auth: sdk.OAuthStrategy({ clientId, tokens }) }),
+  client,
 };
+window.conformance = conformance;
 document.documentElement.dataset.ready = 'true';

@@ -1,18 +1,23 @@
-// @ts-check
 // What only a browser can show: the bundled packages under CORS, the hidden frame, the hosted pages,
 // the session cookie and its end.
 import { assert, failure, isTokens } from '../lib/expect.mjs';
 import { shelf } from './shelf.mjs';
 
-/** @type {(method: string, check: string, work: (world: any, site: any) => Promise<unknown>, required?: boolean) => import('../lib/runner.mjs').Row} */
+/** @import { OauthData } from '@wix/sdk' */
+/** @import { ClientError } from '../lib/types.js' */
+/** @import { Row } from '../lib/runner.mjs' */
+/** @import { World } from '../lib/world.mjs' */
+/** @import { Site } from '../lib/browser.mjs' */
+
+/** @type {(method: string, check: string, work: (world: World, site: Site) => Promise<unknown>, required?: boolean) => Row} */
 const inBrowser = (method, check, work, required = true) => ({
   method,
   check: `${check}, in Chromium`,
   required,
-  run: async (world) => (await world.browser()).visit((/** @type {any} */ site) => work(world, site)),
+  run: async (world) => (await world.browser()).visit((site) => work(world, site)),
 });
 
-/** Signs a new person up through the hosted page; the tab ends signed in. @param {any} world @param {any} site */
+/** Signs a new person up through the hosted page; the tab ends signed in. @param {World} world @param {Site} site */
 async function signUpAtPage(world, site) {
   const person = { email: world.email(), password: world.password() };
   await site.open();
@@ -22,24 +27,24 @@ async function signUpAtPage(world, site) {
   return { person, tokens };
 }
 
-/** Who the tab's client is, asked with a visitor-free module call. @param {any} site */
-const userInfo = (site) => site.page.evaluate(() => /** @type {any} */ (window).site.oauth.userInfo());
+/** Who the tab's client is, asked with a visitor-free module call. @param {Site} site */
+const userInfo = (site) => site.page.evaluate(() => window.site.oauth.userInfo());
 
-/** @type {import('../lib/runner.mjs').Row[]} */
+/** @type {Row[]} */
 export const rows = [
-  inBrowser('OAuthStrategy.generateVisitorTokens', 'with preflight and exposed headers', async (world, site) => {
+  inBrowser('OAuthStrategy.generateVisitorTokens', 'with preflight and exposed headers', async (_world, site) => {
     await site.open();
     const result = await site.page.evaluate(async () => {
-      const { site } = /** @type {any} */ (window);
+      const { site } = window;
       const tokens = await site.auth.generateVisitorTokens();
       site.auth.setTokens(tokens);
       const error = await site.items.get('no-such-collection', 'x').then(
         () => undefined,
-        (/** @type {any} */ e) => e,
+        (/** @type {ClientError} */ error) => error,
       );
       const refused = await site.oauth.userInfo().then(
         () => undefined,
-        (/** @type {any} */ e) => ({ status: e.status, requestId: e.requestId }),
+        (/** @type {ClientError} */ error) => ({ status: error.status, requestId: error.requestId }),
       );
       return { tokens, code: error?.details?.applicationError?.code, refused };
     });
@@ -50,10 +55,7 @@ export const rows = [
   inBrowser('OAuthStrategy.getMemberTokensForDirectLogin', 'register, then the hidden frame', async (world, site) => {
     const person = { email: world.email(), password: world.password() };
     await site.open();
-    const answer = await site.page.evaluate(
-      (/** @type {any} */ person) => /** @type {any} */ (window).site.auth.register(person),
-      person,
-    );
+    const answer = await site.page.evaluate((person) => window.site.auth.register(person), person);
     assert.equal(answer.loginState, 'SUCCESS', JSON.stringify(answer));
     const tokens = await directLogin(site, answer.data.sessionToken);
     isTokens(tokens, 'member');
@@ -64,23 +66,21 @@ export const rows = [
   inBrowser('OAuthStrategy.getMemberTokensForDirectLogin', 'login, then the hidden frame', async (world, site) => {
     const { email, password, id } = await world.member('direct');
     await site.open();
-    const answer = await site.page.evaluate(
-      (/** @type {any} */ person) => /** @type {any} */ (window).site.auth.login(person),
-      { email, password },
-    );
+    const answer = await site.page.evaluate((person) => window.site.auth.login(person), { email, password });
+    assert.equal(answer.loginState, 'SUCCESS', JSON.stringify(answer));
     isTokens(await directLogin(site, answer.data.sessionToken), 'member');
     assert.equal((await userInfo(site)).sub, id);
   }),
   inBrowser(
     'OAuthStrategy.getMemberTokensForDirectLogin',
     'a wrong session token ends at once, not after two minutes',
-    async (world, site) => {
+    async (_world, site) => {
       await site.open();
       const started = Date.now();
       const message = await site.page.evaluate(() =>
-        /** @type {any} */ (window).site.auth.getMemberTokensForDirectLogin('no-such-session').then(
+        window.site.auth.getMemberTokensForDirectLogin('no-such-session').then(
           () => 'signed in',
-          (/** @type {any} */ e) => e.message,
+          (/** @type {Error} */ error) => error.message,
         ),
       );
       assert.equal(message, 'Missing code or _state');
@@ -127,7 +127,7 @@ export const rows = [
       assert.notEqual(again.refreshToken.value, tokens.refreshToken.value);
     },
   ),
-  inBrowser('OAuthStrategy.getAuthUrl', 'prompt none without a session: login_required', async (world, site) => {
+  inBrowser('OAuthStrategy.getAuthUrl', 'prompt none without a session: login_required', async (_world, site) => {
     await site.open();
     await site.page.goto(await site.authUrl({ prompt: 'none' }));
     const result = await site.returned('fragment');
@@ -142,7 +142,7 @@ export const rows = [
     await site.page.getByLabel('Password', { exact: true }).waitFor();
     assert.match(site.page.url(), /^https:\/\/www\.wixapis\.com\//);
   }),
-  inBrowser('OAuthStrategy.parseFromUrl', 'reads what the hosted page sent', async (world, site) => {
+  inBrowser('OAuthStrategy.parseFromUrl', 'reads what the hosted page sent', async (_world, site) => {
     await site.open();
     await site.page.goto(await site.authUrl({ prompt: 'none', responseMode: 'query' }));
     const result = await site.returned('query');
@@ -155,13 +155,14 @@ export const rows = [
     await site.page.goto(await site.authUrl({}));
     await site.signIn({ email, password });
     const result = await site.returned('fragment');
-    const outcome = await site.page.evaluate(async (/** @type {any} */ { code, state }) => {
-      const { site } = /** @type {any} */ (window);
+    const outcome = await site.page.evaluate(async ({ code, state }) => {
+      const { site } = window;
+      /** @type {OauthData} */
       const data = JSON.parse(sessionStorage.getItem('oauthData') ?? '');
       const attempt = (/** @type {object} */ change) =>
         site.auth.getMemberTokens(code, state, { ...data, ...change }).then(
           () => 'tokens',
-          (/** @type {any} */ e) => e.message,
+          (/** @type {Error} */ error) => error.message,
         );
       return [await attempt({ codeVerifier: 'A'.repeat(43) }), await attempt({}), await attempt({})];
     }, result);
@@ -174,21 +175,20 @@ export const rows = [
     await site.page.goto(await site.authUrl({}));
     await site.signIn({ email, password });
     const result = await site.returned('fragment');
-    const message = await site.page.evaluate(async (/** @type {any} */ { code, state }) => {
+    const message = await site.page.evaluate(async ({ code, state }) => {
+      /** @type {OauthData} */
       const data = JSON.parse(sessionStorage.getItem('oauthData') ?? '');
-      return /** @type {any} */ (window).site.auth
-        .getMemberTokens(code, state, { ...data, redirectUri: `${data.redirectUri}/other` })
-        .then(
-          () => 'tokens',
-          (/** @type {any} */ e) => e.message,
-        );
+      return window.site.auth.getMemberTokens(code, state, { ...data, redirectUri: `${data.redirectUri}/other` }).then(
+        () => 'tokens',
+        (/** @type {Error} */ error) => error.message,
+      );
     }, result);
     assert.match(message, /^Failed to fetch tokens/);
   }),
   inBrowser('OAuthStrategy.logout', 'goes away, comes back, and the session is gone', async (world, site) => {
     const { tokens } = await signUpAtPage(world, site);
     const logoutUrl = await site.page.evaluate(
-      async (/** @type {string} */ back) => (await /** @type {any} */ (window).site.auth.logout(back)).logoutUrl,
+      async (/** @type {string} */ back) => (await window.site.auth.logout(back)).logoutUrl,
       `${world.run.origin}/goodbye`,
     );
     await site.page.goto(logoutUrl);
@@ -198,29 +198,29 @@ export const rows = [
     const result = await site.returned('fragment');
     assert.equal(result.error, 'login_required', JSON.stringify(result));
     const renewed = await site.page.evaluate(
-      (/** @type {any} */ refreshToken) =>
-        /** @type {any} */ (window).site.auth.renewToken(refreshToken).then(
+      (refreshToken) =>
+        window.site.auth.renewToken(refreshToken).then(
           () => 'renewed',
-          (/** @type {any} */ e) => e.message,
+          (/** @type {Error} */ error) => error.message,
         ),
       tokens.refreshToken,
     );
     assert.match(renewed, /^Failed to fetch tokens/, 'the refresh token of the ended session');
   }),
-  inBrowser('OAuthStrategy.sessions.syncToWixPages', 'the frame loads and the time is kept', async (world, site) => {
+  inBrowser('OAuthStrategy.sessions.syncToWixPages', 'the frame loads and the time is kept', async (_world, site) => {
     await site.open();
     const kept = await site.page.evaluate(async () => {
-      const { site } = /** @type {any} */ (window);
+      const { site } = window;
       site.enableContext('global');
       await site.auth.sessions.syncToWixPages({ force: true });
       return localStorage.getItem('wixRedirectSessionLastPreWarm');
     });
     assert.match(String(kept), /^\d{13}$/);
   }),
-  inBrowser('OAuthStrategy.sessions.isSessionSynced', 'false before, true after', async (world, site) => {
+  inBrowser('OAuthStrategy.sessions.isSessionSynced', 'false before, true after', async (_world, site) => {
     await site.open();
     const [before, after] = await site.page.evaluate(async () => {
-      const { site } = /** @type {any} */ (window);
+      const { site } = window;
       site.enableContext('global');
       const before = await site.auth.sessions.isSessionSynced();
       await site.auth.sessions.syncToWixPages({ force: true });
@@ -232,7 +232,7 @@ export const rows = [
     inBrowser(`SiteSessionAuth.${name}`, 'like the other strategy', async (world, site) => {
       await site.open();
       const synced = await site.page.evaluate(async (/** @type {string} */ clientId) => {
-        const { conformance } = /** @type {any} */ (window);
+        const { conformance } = window;
         const client = conformance.sdk.createClient({
           modules: conformance.modules,
           auth: conformance.SiteSessionAuth({ clientId }),
@@ -247,8 +247,8 @@ export const rows = [
   inBrowser('OAuthStrategy.renewToken', 'an expired token is renewed before the call', async (world, site) => {
     await site.open();
     const result = await site.page.evaluate(
-      async (/** @type {any} */ id) => {
-        const { site } = /** @type {any} */ (window);
+      async (id) => {
+        const { site } = window;
         const tokens = await site.auth.generateVisitorTokens();
         site.auth.setTokens({ ...tokens, accessToken: { ...tokens.accessToken, expiresAt: 1 } });
         await site.items.query(id).find();
@@ -264,21 +264,20 @@ export const rows = [
     const id = await shelf(world);
     await site.open();
     const { wrong, count } = await site.page.evaluate(
-      (/** @type {string} */ id) =>
-        /** @type {any} */ (window).conformance.operators(/** @type {any} */ (window).site, id),
+      (/** @type {string} */ id) => window.conformance.operators(window.site, id),
       id,
     );
     assert.deepEqual(wrong, []);
     assert.ok(count > 100, `only ${count} cases`);
   }),
   inBrowser('items.bulkInsert', '1,000 items, then get, total and pages forward and back', async (world, site) => {
-    const id = await world.collectionCreate({
+    const id = await world.createCollection({
       dataPermissions: { itemRead: 'ANYONE', itemInsert: 'ANYONE', itemUpdate: 'PRIVILEGED', itemRemove: 'PRIVILEGED' },
       permissions: undefined,
     });
     await site.open();
     const result = await site.page.evaluate(async (/** @type {string} */ id) => {
-      const { items } = /** @type {any} */ (window).site;
+      const { items } = window.site;
       const made = await items.bulkInsert(
         id,
         Array.from({ length: 1000 }, (_, n) => ({ _id: `i${String(n).padStart(4, '0')}`, n })),
@@ -287,11 +286,11 @@ export const rows = [
       const pages = [await items.query(id).ascending('n').limit(300).find({ returnTotalCount: true })];
       while (pages[pages.length - 1].hasNext()) pages.push(await pages[pages.length - 1].next());
       const back = await pages[3].prev();
-      const numbers = (/** @type {any} */ page) => page.items.map((/** @type {any} */ item) => item.n);
+      const numbers = (/** @type {typeof back} */ page) => page.items.map((item) => item.n);
       return {
         inserted: made.inserted,
         errors: made.errors.length,
-        one: one.n,
+        one: one?.n,
         total: pages[0].totalCount,
         pages: pages[0].totalPages,
         forward: pages.flatMap(numbers),
@@ -310,7 +309,7 @@ export const rows = [
     });
   }),
   inBrowser('items.insert', 'as a signed-in member', async (world, site) => {
-    const collection = await world.collectionCreate({
+    const collection = await world.createCollection({
       dataPermissions: {
         itemRead: 'SITE_MEMBER_AUTHOR',
         itemInsert: 'SITE_MEMBER',
@@ -326,12 +325,9 @@ export const rows = [
     });
     await signUpAtPage(world, site);
     const titles = await site.page.evaluate(async (/** @type {string} */ id) => {
-      const { items } = /** @type {any} */ (window).site;
+      const { items } = window.site;
       await items.insert(id, { title: 'from the browser', when: new Date(0) });
-      return (await items.query(id).find()).items.map((/** @type {any} */ item) => [
-        item.title,
-        item.when instanceof Date,
-      ]);
+      return (await items.query(id).find()).items.map((item) => [item.title, item.when instanceof Date]);
     }, collection);
     assert.deepEqual(titles, [['from the browser', true]]);
   }),
@@ -385,16 +381,16 @@ export const rows = [
           prompt: 'login',
         },
       });
-      assert.ok(redirectSession._id);
-      assert.ok(redirectSession.fullUrl.startsWith(`${redirectSession.urlDetails.endpoint}?`));
-      assert.equal(typeof redirectSession.urlDetails.searchParams, 'object');
+      assert.ok(redirectSession?._id);
+      assert.ok(redirectSession?.fullUrl?.startsWith(`${redirectSession?.urlDetails?.endpoint}?`));
+      assert.equal(typeof redirectSession?.urlDetails?.searchParams, 'object');
       const login = await client.redirects.createRedirectSession({ login: {} });
-      assert.ok(login.redirectSession.fullUrl);
+      assert.ok(login.redirectSession?.fullUrl);
       const logout = await client.redirects.createRedirectSession({
         logout: { clientId },
         callbacks: { postFlowUrl: `${world.run.origin}/x` },
       });
-      assert.ok(logout.redirectSession.fullUrl);
+      assert.ok(logout.redirectSession?.fullUrl);
     },
   },
   {
@@ -421,10 +417,10 @@ export const rows = [
   },
 ];
 
-/** @param {any} site @param {string} sessionToken */
+/** @param {Site} site @param {string} sessionToken */
 function directLogin(site, sessionToken) {
   return site.page.evaluate(async (/** @type {string} */ token) => {
-    const { site } = /** @type {any} */ (window);
+    const { site } = window;
     const tokens = await site.auth.getMemberTokensForDirectLogin(token);
     site.auth.setTokens(tokens);
     return tokens;

@@ -1,15 +1,31 @@
-// @ts-check
 // Collections: create, get, list, update, delete, fields and plugins.
-import { assert, failure, failsWith } from '../lib/expect.mjs';
+import {
+  assert,
+  codeOf,
+  failsWith,
+  failsWithStatus,
+  failure,
+  member,
+  present,
+  undocumented,
+  untyped,
+} from '../lib/expect.mjs';
 
+/** @import { collections } from '@wix/data' */
+/** @import { Row } from '../lib/runner.mjs' */
+/** @import { World } from '../lib/world.mjs' */
+
+/** @typedef {collections.DataCollection} Collection */
+
+/** @type {collections.Permissions} */
 const OPEN = { insert: 'ANYONE', update: 'ANYONE', remove: 'ANYONE', read: 'ANYONE' };
 const SYSTEM_FIELDS = ['_createdDate', '_id', '_owner', '_updatedDate'];
 
-/** @param {any} collection */
-const fieldsOf = (collection) =>
-  collection.fields.map((/** @type {any} */ field) => [field.key, field.type, field.systemField === true]).sort();
+/** @param {Collection} collection */
+const fieldsOf = ({ fields = [] }) =>
+  fields.map(({ key, type, systemField }) => [key, type, systemField === true]).sort();
 
-/** @type {import('../lib/runner.mjs').Row[]} */
+/** @type {Row[]} */
 export const rows = [
   {
     method: 'collections.createDataCollection',
@@ -40,11 +56,11 @@ export const rows = [
       assert.equal(made.collectionType, 'NATIVE');
       assert.equal(String(made.revision), '1');
       const keys = fieldsOf(made)
-        .filter((/** @type {any} */ field) => field[2])
-        .map((/** @type {any} */ field) => field[0]);
+        .filter(([, , isSystemField]) => isSystemField)
+        .map(([key]) => key);
       assert.deepEqual(keys, SYSTEM_FIELDS);
       assert.deepEqual(made.permissions, OPEN);
-      assert.deepEqual(made.dataPermissions, {
+      assert.deepEqual(member(made, 'dataPermissions'), {
         itemRead: 'ANYONE',
         itemInsert: 'ANYONE',
         itemUpdate: 'ANYONE',
@@ -58,16 +74,13 @@ export const rows = [
     check: 'refuses what is taken, unnamed or has no fields',
     required: true,
     async run(world) {
-      const _id = await world.collectionCreate();
+      const _id = await world.createCollection();
       const create = (/** @type {object} */ change) =>
-        world.app.collections.createDataCollection({
-          _id: world.id(),
-          fields: [{ key: 'a', type: 'TEXT' }],
-          permissions: OPEN,
-          ...change,
-        });
+        world.app.collections.createDataCollection(
+          untyped({ _id: world.id(), fields: [{ key: 'a', type: 'TEXT' }], permissions: OPEN, ...change }),
+        );
       const taken = await failsWith(create({ _id }), 'WDE0104');
-      assert.ok([400, 409].includes(taken.status), `answered ${taken.status}`);
+      assert.ok(taken.status === 400 || taken.status === 409, `answered ${taken.status}`);
       for (const change of [
         { _id: '' },
         { fields: [] },
@@ -87,14 +100,15 @@ export const rows = [
     async run(world) {
       const { client } = await world.member('collecting');
       for (const caller of [world.visitor(), client]) {
-        const error = await failure(
+        await failsWithStatus(
           caller.collections.createDataCollection({
             _id: world.id(),
             fields: [{ key: 'a', type: 'TEXT' }],
             permissions: OPEN,
           }),
+          401,
+          403,
         );
-        assert.ok([401, 403].includes(error.status), `answered ${error.status}`);
       }
     },
   },
@@ -103,13 +117,13 @@ export const rows = [
     check: 'whole for the application, reduced for a visitor',
     required: true,
     async run(world) {
-      const _id = await world.collectionCreate();
+      const _id = await world.createCollection();
       const whole = await world.app.collections.getDataCollection(_id);
       assert.equal(whole._id, _id);
       assert.ok(whole.permissions && whole.revision);
       const seen = await world.visitor().collections.getDataCollection(_id);
       assert.equal(seen._id, _id);
-      assert.ok(seen.fields.some((/** @type {any} */ field) => field.key === 'title'));
+      assert.ok(seen.fields?.some((field) => field.key === 'title'));
     },
   },
   {
@@ -130,11 +144,11 @@ export const rows = [
     check: 'pages and counts',
     required: true,
     async run(world) {
-      const ids = await Promise.all([1, 2, 3].map(() => world.collectionCreate()));
+      const ids = await Promise.all([1, 2, 3].map(() => world.createCollection()));
       const all = await world.app.collections.listDataCollections({ paging: { limit: 1000 } });
-      const listed = all.collections.map((/** @type {any} */ collection) => collection._id);
-      for (const id of ids) assert.ok(listed.includes(id));
-      assert.equal(all.pagingMetadata.total, listed.length);
+      const listed = present(all.collections).map((collection) => collection._id);
+      for (const id of ids) assert.ok(listed?.includes(id));
+      assert.equal(all.pagingMetadata?.total, listed?.length);
       const [first, second] = await Promise.all(
         [0, 2].map((offset) =>
           world.app.collections.listDataCollections({
@@ -143,10 +157,12 @@ export const rows = [
           }),
         ),
       );
-      assert.deepEqual([first.collections.length, first.pagingMetadata.count, second.pagingMetadata.offset], [2, 2, 2]);
-      const sorted = [...first.collections, ...second.collections].map(
-        (/** @type {any} */ collection) => collection._id,
+      assert.deepEqual(
+        [first.collections?.length, first.pagingMetadata?.count, second.pagingMetadata?.offset],
+        [2, 2, 2],
       );
+      const pages = [first, second].flatMap((page) => present(page.collections));
+      const sorted = pages.map((collection) => collection._id);
       assert.deepEqual(sorted, [...listed].sort().slice(0, sorted.length));
     },
   },
@@ -156,12 +172,12 @@ export const rows = [
     required: true,
     compare: true,
     async run(world) {
-      const _id = await world.collectionCreate();
+      const _id = await world.createCollection();
       const before = await world.app.collections.getDataCollection(_id);
       const after = await world.app.collections.updateDataCollection({
         ...before,
         displayName: 'Changed',
-        fields: [...before.fields, { key: 'extra', displayName: 'Extra', type: 'BOOLEAN' }],
+        fields: [...present(before.fields), { key: 'extra', displayName: 'Extra', type: 'BOOLEAN' }],
       });
       assert.equal(String(after.revision), String(Number(before.revision) + 1));
       assert.equal(after.displayName, 'Changed');
@@ -173,7 +189,7 @@ export const rows = [
     check: 'an old revision is refused',
     required: true,
     async run(world) {
-      const _id = await world.collectionCreate();
+      const _id = await world.createCollection();
       const before = await world.app.collections.getDataCollection(_id);
       await world.app.collections.updateDataCollection({ ...before, displayName: 'First' });
       await failsWith(world.app.collections.updateDataCollection({ ...before, displayName: 'Second' }), 'WDE0178');
@@ -185,7 +201,7 @@ export const rows = [
     check: 'an unknown one is WDE0025',
     required: true,
     async run(world) {
-      const before = await world.app.collections.getDataCollection(await world.collectionCreate());
+      const before = await world.app.collections.getDataCollection(await world.createCollection());
       await failsWith(world.app.collections.updateDataCollection({ ...before, _id: 'no-such-collection' }), 'WDE0025');
     },
   },
@@ -194,10 +210,9 @@ export const rows = [
     check: 'it is gone, and its items',
     required: true,
     async run(world) {
-      const _id = await world.collectionCreate();
+      const _id = await world.createCollection();
       await world.app.items.insert(_id, { title: 'x' });
-      const error = await failure(world.visitor().collections.deleteDataCollection(_id));
-      assert.ok([401, 403].includes(error.status), `answered ${error.status}`);
+      await failsWithStatus(world.visitor().collections.deleteDataCollection(_id), 401, 403);
       await world.app.collections.deleteDataCollection(_id);
       for (const call of [
         () => world.app.collections.getDataCollection(_id),
@@ -206,7 +221,7 @@ export const rows = [
       ]) {
         const gone = await failure(call());
         // Not found, or deleted and still restorable.
-        assert.match(String(gone.details?.applicationError?.code), /^WDE002[56]$/, gone.message);
+        assert.match(String(codeOf(gone)), /^WDE002[56]$/, gone.message);
         assert.equal(world.recorder.last().status, 404);
       }
     },
@@ -214,22 +229,25 @@ export const rows = [
   ...fieldAndPluginRows(),
 ];
 
-/** @returns {import('../lib/runner.mjs').Row[]} */
+/** @returns {Row[]} */
 function fieldAndPluginRows() {
   const row = (
     /** @type {string} */ name,
     /** @type {string} */ check,
-    /** @type {(world: any, id: string) => unknown} */ run,
+    /** @type {(world: World, id: string) => unknown} */ run,
   ) => ({
     method: `collections.${name}`,
     check,
     required: true,
-    run: async (/** @type {any} */ world) => run(world, await world.collectionCreate()),
+    run: async (/** @type {World} */ world) => run(world, await world.createCollection()),
   });
-  const keys = (/** @type {any} */ collection) => collection.fields.map((/** @type {any} */ field) => field.key);
-  const inner = (/** @type {any} */ answer) => answer.dataCollection ?? answer;
-  const plugins = (/** @type {any} */ collection) =>
-    (collection.plugins ?? []).map((/** @type {any} */ plugin) => plugin.type);
+  /** Some calls answer with the collection, others with an envelope. @param {unknown} answer @returns {Collection} */
+  const collectionOf = (answer) => untyped(member(answer, 'dataCollection') ?? answer);
+  /** @param {Collection} collection */
+  const keys = ({ fields = [] }) => fields.map(({ key }) => key);
+  /** @param {Collection} collection */
+  const plugins = ({ plugins = [] }) => plugins.map(({ type }) => String(type));
+  /** @type {Record<string, [string, object]>} */
   const PLUGINS = {
     Publish: ['PUBLISH', { publishOptions: { defaultStatus: 'DRAFT' } }],
     Urlized: ['URLIZED', { urlizedOptions: { format: 'PLAIN' } }],
@@ -240,37 +258,37 @@ function fieldAndPluginRows() {
   };
   return [
     row('patchDataCollection', 'only what is named', async (world, id) => {
-      const answer = inner(await world.app.collections.patchDataCollection(id, { displayName: 'Patched' }));
+      const answer = collectionOf(await world.app.collections.patchDataCollection(id, { displayName: 'Patched' }));
       assert.equal(answer.displayName, 'Patched');
       assert.ok(keys(answer).includes('title'));
     }),
     row('createDataCollectionField', 'adds one', async (world, id) => {
-      const answer = inner(
+      const answer = collectionOf(
         await world.app.collections.createDataCollectionField(id, { field: { key: 'n', type: 'NUMBER' } }),
       );
       assert.ok(keys(answer).includes('n'));
     }),
     row('updateDataCollectionField', 'changes one', async (world, id) => {
-      const answer = inner(
+      const answer = collectionOf(
         await world.app.collections.updateDataCollectionField(id, {
           field: { key: 'title', type: 'TEXT', displayName: 'Other' },
         }),
       );
-      assert.equal(answer.fields.find((/** @type {any} */ field) => field.key === 'title').displayName, 'Other');
+      assert.equal(answer.fields?.find((field) => field.key === 'title')?.displayName, 'Other');
     }),
     row('patchDataCollectionField', 'changes a part of one', async (world, id) => {
-      const answer = inner(
+      const answer = collectionOf(
         await world.app.collections.patchDataCollectionField(id, { key: 'title', displayName: 'Other' }),
       );
-      assert.equal(answer.fields.find((/** @type {any} */ field) => field.key === 'title').type, 'TEXT');
+      assert.equal(answer.fields?.find((field) => field.key === 'title')?.type, 'TEXT');
     }),
     row('deleteDataCollectionField', 'takes one away with its values', async (world, id) => {
       await world.app.items.insert(id, { _id: 'a', title: 'x' });
-      const answer = inner(await world.app.collections.deleteDataCollectionField(id, { fieldKey: 'title' }));
+      const answer = collectionOf(await world.app.collections.deleteDataCollectionField(id, { fieldKey: 'title' }));
       assert.ok(!keys(answer).includes('title'));
     }),
     row('addDataCollectionPlugin', 'single item', async (world, id) => {
-      const answer = inner(
+      const answer = collectionOf(
         await world.app.collections.addDataCollectionPlugin(id, {
           plugin: { type: 'SINGLE_ITEM', singleItemOptions: { singleItemId: 'one' } },
         }),
@@ -279,22 +297,30 @@ function fieldAndPluginRows() {
     }),
     row('deleteDataCollectionPlugin', 'cms', async (world, id) => {
       await world.app.collections.addDataCollectionPlugin(id, { plugin: { type: 'CMS', cmsOptions: {} } });
-      const answer = inner(await world.app.collections.deleteDataCollectionPlugin(id, { pluginType: 'CMS' }));
+      const answer = collectionOf(await world.app.collections.deleteDataCollectionPlugin(id, { pluginType: 'CMS' }));
       assert.ok(!plugins(answer).includes('CMS'));
     }),
     row('restoreDataCollection', 'after a delete', async (world, id) => {
       await world.app.collections.deleteDataCollection(id);
-      await world.app.collections.restoreDataCollection(id);
+      await undocumented(world.app.collections).restoreDataCollection(id);
       await world.app.collections.getDataCollection(id);
     }),
     ...Object.entries(PLUGINS).flatMap(([name, [type, options]]) => [
       row(`add${name}Plugin`, 'is on afterwards', async (world, id) => {
-        assert.ok(plugins(inner(await world.app.collections[`add${name}Plugin`](id, options))).includes(type));
+        assert.ok(
+          plugins(collectionOf(await undocumented(world.app.collections)[`add${name}Plugin`](id, options))).includes(
+            type,
+          ),
+        );
       }),
       row(`delete${name}Plugin`, 'is off afterwards', async (world, id) => {
-        await world.app.collections[`add${name}Plugin`](id, options);
+        await undocumented(world.app.collections)[`add${name}Plugin`](id, options);
         const removal = name === 'DraftItems' ? { draftItemsRemovalAction: 'DISCARD_EXISTING_DRAFT_ITEMS' } : undefined;
-        assert.ok(!plugins(inner(await world.app.collections[`delete${name}Plugin`](id, removal))).includes(type));
+        assert.ok(
+          !plugins(
+            collectionOf(await undocumented(world.app.collections)[`delete${name}Plugin`](id, removal)),
+          ).includes(type),
+        );
       }),
     ]),
   ];

@@ -1,24 +1,26 @@
-// @ts-check
 // The other data modules, none of them required yet: tasks, backups, movement
 // jobs, sharing, external connections, scheduled workflows. A row is the call with plausible
 // arguments; where the answer is known, it is looked at.
-import { assert } from '../lib/expect.mjs';
+import { assert, present, untyped } from '../lib/expect.mjs';
 
-/** @type {(method: string, run: (world: any, id: string) => unknown, check?: string) => import('../lib/runner.mjs').Row} */
+/** @import { Row } from '../lib/runner.mjs' */
+/** @import { World } from '../lib/world.mjs' */
+
+/** @type {(method: string, run: (world: World, id: string) => unknown, check?: string) => Row} */
 const later = (method, run, check = 'answers') => ({
   method,
   check,
-  run: async (world) => run(world, await world.collectionCreate()),
+  run: async (world) => run(world, await world.createCollection()),
 });
 
-/** @param {any} world @param {string} id */
+/** @param {World} world @param {string} id */
 const task = (world, id) =>
   world.app.tasks.createTask({
     type: 'DELETE_BY_QUERY',
     deleteByQueryOptions: { dataCollectionId: id, environment: 'LIVE', filter: {} },
   });
 
-/** @param {any} world @param {string} id */
+/** @param {World} world @param {string} id */
 const job = (world, id) =>
   world.app.movementJobs.submitJob(
     { wixDataCollection: { collectionId: id } },
@@ -26,14 +28,14 @@ const job = (world, id) =>
     { name: 'run' },
   );
 
-/** @param {any} world @param {string} id */
+/** @param {World} world @param {string} id */
 const policy = (world, id) =>
   world.app.sharing.createDataSharingPolicy({ dataSharingPolicy: { dataCollectionId: id } });
 
 const CONNECTION = { name: 'connection', endpoint: 'https://elsewhere.example/', configuration: {} };
 const WORKFLOW = { _id: 'workflow', workflow: { steps: [] } };
 
-/** @type {import('../lib/runner.mjs').Row[]} */
+/** @type {Row[]} */
 export const rows = [
   later('tasks.createTask', task),
   later(
@@ -43,11 +45,11 @@ export const rows = [
   ),
   later('tasks.getTask', async (world, id) => {
     const made = await task(world, id);
-    await world.app.tasks.getTask((made.task ?? made)._id);
+    await world.app.tasks.getTask(present(made._id));
   }),
   later('tasks.cancelTask', async (world, id) => {
     const made = await task(world, id);
-    await world.app.tasks.cancelTask((made.task ?? made)._id);
+    await world.app.tasks.cancelTask(present(made._id));
   }),
   later('backups.createBackup', (world) => world.app.backups.createBackup()),
   later(
@@ -62,15 +64,15 @@ export const rows = [
   ),
   later('backups.restoreBackup', async (world) => {
     const made = await world.app.backups.createBackup();
-    await world.app.backups.restoreBackup((made.backup ?? made)._id);
+    await world.app.backups.restoreBackup(present(made.backup?._id));
   }),
   later('backups.restorePartialBackup', async (world, id) => {
     const made = await world.app.backups.createBackup();
-    await world.app.backups.restorePartialBackup((made.backup ?? made)._id, [{ dataCollectionId: id }]);
+    await world.app.backups.restorePartialBackup(present(made.backup?._id), [{ dataCollectionId: id }]);
   }),
   later('backups.deleteBackup', async (world) => {
     const made = await world.app.backups.createBackup();
-    await world.app.backups.deleteBackup((made.backup ?? made)._id);
+    await world.app.backups.deleteBackup(present(made.backup?._id));
   }),
   later('movementJobs.submitJob', job),
   later(
@@ -80,7 +82,7 @@ export const rows = [
   ),
   later('movementJobs.getJob', async (world, id) => {
     const made = await job(world, id);
-    await world.app.movementJobs.getJob((made.job ?? made)._id);
+    await world.app.movementJobs.getJob(present(made.job?._id));
   }),
   later(
     'movementJobs.listJobs',
@@ -90,29 +92,29 @@ export const rows = [
   later('movementJobs.queryJobs', (world) => world.app.movementJobs.queryJobs().find()),
   later('movementJobs.terminateJob', async (world, id) => {
     const made = await job(world, id);
-    await world.app.movementJobs.terminateJob((made.job ?? made)._id);
+    await world.app.movementJobs.terminateJob(present(made.job?._id));
   }),
   later('movementJobs.listMovementLogs', async (world, id) => {
     const made = await job(world, id);
-    await world.app.movementJobs.listMovementLogs((made.job ?? made)._id);
+    await world.app.movementJobs.listMovementLogs(present(made.job?._id));
   }),
   later('sharing.createDataSharingPolicy', policy),
   later('sharing.updateDataSharingPolicy', async (world, id) => {
     const made = await policy(world, id);
-    await world.app.sharing.updateDataSharingPolicy((made.dataSharingPolicy ?? made)._id, {});
+    await world.app.sharing.updateDataSharingPolicy(present(made._id), {});
   }),
   later('sharing.deleteDataSharingPolicy', async (world, id) => {
     const made = await policy(world, id);
-    await world.app.sharing.deleteDataSharingPolicy((made.dataSharingPolicy ?? made)._id);
+    await world.app.sharing.deleteDataSharingPolicy(present(made._id));
   }),
   later('sharing.getDataSharingPolicy', async (world, id) => {
     const made = await policy(world, id);
-    await world.app.sharing.getDataSharingPolicy((made.dataSharingPolicy ?? made)._id);
+    await world.app.sharing.getDataSharingPolicy(present(made._id));
   }),
   later('sharing.listDataSharingPolicies', (world) => world.app.sharing.listDataSharingPolicies()),
   later('sharing.listSharedDataCollections', (world) => world.app.sharing.listSharedDataCollections()),
   later('sharing.bulkGetSharedCollectionStats', (world, id) =>
-    world.app.sharing.bulkGetSharedCollectionStats({ dataCollectionIds: [id] }),
+    world.app.sharing.bulkGetSharedCollectionStats(untyped({ dataCollectionIds: [id] })),
   ),
   later('sharing.connectToSharedCollection', (world) =>
     world.app.sharing.connectToSharedCollection('namespace', { dataSharingPolicyId: world.id() }),

@@ -1,9 +1,11 @@
-// @ts-check
 // What the client throws: codes, shapes and the request id.
-import { assert, failure, failsWith } from '../lib/expect.mjs';
+import { assert, codeOf, failsWith, failure } from '../lib/expect.mjs';
 import { shelf } from './shelf.mjs';
 
-/** @type {(method: string, check: string, run: (world: any) => any) => import('../lib/runner.mjs').Row} */
+/** @import { Row } from '../lib/runner.mjs' */
+/** @import { World } from '../lib/world.mjs' */
+
+/** @type {(method: string, check: string, run: (world: World) => unknown) => Row} */
 const row = (method, check, run) => ({
   method: `items.${method}`,
   check: `error: ${check}`,
@@ -12,7 +14,7 @@ const row = (method, check, run) => ({
   run,
 });
 
-/** @type {[string, (items: any, id: string) => Promise<unknown>][]} */
+/** @type {[string, (items: World['app']['items'], id: string) => Promise<unknown>][]} */
 const CALLS = [
   ['query', (items, id) => items.query(id).find()],
   ['count', (items, id) => items.query(id).count()],
@@ -24,14 +26,14 @@ const CALLS = [
   ['bulkInsert', (items, id) => items.bulkInsert(id, [{ title: 'x' }])],
 ];
 
-/** @type {import('../lib/runner.mjs').Row[]} */
+/** @type {Row[]} */
 export const rows = [
   ...CALLS.map(([method, call]) =>
     row(method, 'an unknown collection is WDE0025', async (world) => {
       for (const name of ['no-such-collection', '', "x'; DROP TABLE items; --", '../secret', 'Ns/no-such', 'é😀']) {
         for (const caller of [world.app, world.visitor()]) {
           const error = await failure(call(caller.items, name));
-          const code = error.details?.applicationError?.code;
+          const code = String(codeOf(error));
           // An empty name may also be refused as malformed.
           assert.ok(
             code === 'WDE0025' || (name === '' && /^WDE00(01|75|80)$/.test(code)),
@@ -48,7 +50,7 @@ export const rows = [
   ...CALLS.map(([method, call]) =>
     row(method, 'without the right it is WDE0027', async (world) => {
       const id = await world.once('closed', () =>
-        world.collectionCreate({
+        world.createCollection({
           permissions: { read: 'ADMIN', insert: 'ADMIN', update: 'ADMIN', remove: 'ADMIN' },
           dataPermissions: {
             itemRead: 'PRIVILEGED',
@@ -67,15 +69,15 @@ export const rows = [
     const id = await shelf(world);
     const error = await failsWith(world.app.items.insert(id, { _id: 'a', title: 'other' }), 'WDE0074');
     assert.equal(world.recorder.last().status, 409);
-    assert.equal((await world.app.items.get(id, 'a')).title, 'Alpha');
+    assert.equal((await world.app.items.get(id, 'a'))?.title, 'Alpha');
     return error.message.replace(id, 'c');
   }),
   row('insert', 'ids that a client could never get again are refused', async (world) => {
-    const id = await world.collectionCreate();
+    const id = await world.createCollection();
     const codes = [];
     for (const _id of ['', 'a?b', 'a#b', 'nul\u0000', 'x'.repeat(10_000)]) {
       const error = await failure(world.app.items.insert(id, { _id }));
-      const code = error.details?.applicationError?.code;
+      const code = codeOf(error);
       assert.match(String(code), /^WDE\d{4}$/, `${_id.slice(0, 10)}: ${error.message}`);
       assert.equal(world.recorder.last().status, 400);
       codes.push(code);
@@ -84,8 +86,9 @@ export const rows = [
     return codes;
   }),
   row('insert', 'values that cannot be kept are refused', async (world) => {
-    const id = await world.collectionCreate();
-    let nested = /** @type {any} */ ({ end: 1 });
+    const id = await world.createCollection();
+    /** @type {object} */
+    let nested = { end: 1 };
     for (let i = 0; i < 40; i += 1) nested = { nested };
     /** @type {[string, object, string][]} */
     const cases = [
@@ -103,7 +106,7 @@ export const rows = [
     assert.equal(await world.app.items.count(id), 0);
   }),
   row('bulkInsert', 'more than 4 MB is WDE0109, and the answer arrives while the client still sends', async (world) => {
-    const id = await world.collectionCreate();
+    const id = await world.createCollection();
     for (const count of [12, 24, 24, 24, 60]) {
       const error = await failure(
         world.app.items.bulkInsert(

@@ -1,16 +1,29 @@
-// @ts-check
 // The companion package for content pages: its loaders and its two services, run by the services
 // manager it is made for, as a visitor. Its calls are those of protocol/content.md section 18.
 import * as headless from '@wix/headless-cms/services';
 import { createServicesManager, createServicesMap } from '@wix/services-manager';
-import { assert } from '../lib/expect.mjs';
+import { assert, present, untyped } from '../lib/expect.mjs';
 import { items as stored, shelf } from './shelf.mjs';
 
-const { CmsCollectionServiceDefinition, CmsCollectionServiceImplementation } = /** @type {any} */ (headless);
-const { CmsItemServiceDefinition, CmsItemServiceImplementation } = /** @type {any} */ (headless);
-const WAIT_LIMIT_MS = 10_000;
+/** @import { collections, items } from '@wix/data' */
+/** @import { Row } from '../lib/runner.mjs' */
+/** @import { World } from '../lib/world.mjs' */
 
-/** @type {(check: string, run: (world: any) => unknown, method?: string) => import('../lib/runner.mjs').Row} */
+const { CmsCollectionServiceDefinition, CmsCollectionServiceImplementation } = headless;
+const { CmsItemServiceDefinition, CmsItemServiceImplementation } = headless;
+const WAIT_LIMIT_MS = 10_000;
+/** @type {headless.CmsCollectionServiceConfig['initialSort']} */
+const BY_YEAR = [{ fieldName: 'year', order: 'ASC' }];
+
+/**
+ * The package's types leave open what its loaders give.
+ * @typedef {object} Loaded
+ * @property {items.WixDataResult} queryResult   of a collection
+ * @property {collections.DataCollection} collectionSchema
+ * @property {items.WixDataItem} item   of an item
+ */
+
+/** @type {(check: string, run: (world: World) => unknown, method?: string) => Row} */
 const row = (check, run, method = 'CmsCollectionServiceImplementation') => ({
   method: `headless-cms ${method}`,
   check,
@@ -19,18 +32,18 @@ const row = (check, run, method = 'CmsCollectionServiceImplementation') => ({
   run,
 });
 
-/** The package reads through the client that the page has set. @param {any} world */
+/** The package reads through the client that the page has set. @param {World} world */
 const asVisitor = (world) => world.visitor().enableContext('global');
 
-/** Movies with a lead and actors; two actors. @param {any} world */
+/** Movies with a lead and actors; two actors. @param {World} world */
 async function films(world) {
   asVisitor(world);
-  const actors = await world.collectionCreate();
+  const actors = await world.createCollection();
   await world.app.items.bulkInsert(actors, [
     { _id: 'p', title: 'P' },
     { _id: 'q', title: 'Q' },
   ]);
-  const movies = await world.collectionCreate({
+  const movies = await world.createCollection({
     fields: [
       { key: 'title', type: 'TEXT' },
       { key: 'year', type: 'NUMBER' },
@@ -66,50 +79,71 @@ async function films(world) {
   return { movies, actors };
 }
 
-/** A service as a page gets it. @param {any} definition @param {any} implementation @param {any} config */
-const service = (definition, implementation, config) =>
-  /** @type {any} */ (
-    createServicesManager(createServicesMap().addService(definition, implementation, config)).getService(definition)
-  );
+/**
+ * The service of a collection as a page gets it.
+ * @param {string} id @param {Partial<headless.CmsCollectionServiceConfig>} [config]
+ */
+const collectionService = (id, config = {}) =>
+  createServicesManager(
+    createServicesMap().addService(CmsCollectionServiceDefinition, CmsCollectionServiceImplementation, {
+      collectionId: id,
+      queryOptions: { limit: 2, returnTotalCount: true },
+      initialSort: BY_YEAR,
+      singleRefFieldIds: ['lead'],
+      multiRefFieldIds: ['actors'],
+      ...config,
+    }),
+  ).getService(CmsCollectionServiceDefinition);
 
-/** @param {any} movies @param {object} [config] */
-const collection = (movies, config = {}) =>
-  service(CmsCollectionServiceDefinition, CmsCollectionServiceImplementation, {
-    collectionId: movies,
-    queryOptions: { limit: 2, returnTotalCount: true },
-    initialSort: [{ fieldName: 'year', order: 'ASC' }],
-    singleRefFieldIds: ['lead'],
-    multiRefFieldIds: ['actors'],
-    ...config,
-  });
+/** The service of one item as a page gets it. @param {string} id @param {string} itemId */
+const itemService = (id, itemId) =>
+  createServicesManager(
+    createServicesMap().addService(CmsItemServiceDefinition, CmsItemServiceImplementation, {
+      collectionId: id,
+      itemId,
+      singleRefFieldIds: ['lead'],
+      multiRefFieldIds: ['actors'],
+    }),
+  ).getService(CmsItemServiceDefinition);
 
-/** Waits until the service shows what is expected. @param {() => unknown} holds @param {any} it */
-async function until(holds, it) {
+/** @typedef {ReturnType<typeof collectionService>} CollectionService */
+/** @typedef {Pick<CollectionService, 'errorSignal'>} Service */
+
+/** Waits until the service shows what is expected. @param {() => unknown} holds @param {Service} service */
+async function until(holds, service) {
   for (const end = Date.now() + WAIT_LIMIT_MS; !holds(); await new Promise((done) => setTimeout(done, 20))) {
-    assert.equal(it.errorSignal.get(), null);
+    assert.equal(service.errorSignal.get(), null);
     assert.ok(Date.now() < end, 'the service did not come to it');
   }
 }
 
-/** @param {any} it */
-const titles = (it) => it.queryResultSignal.get()?.items.map((/** @type {any} */ item) => item.title);
-/** @param {any} it @param {string[]} expected */
-const shows = (it, ...expected) => until(() => JSON.stringify(titles(it)) === JSON.stringify(expected), it);
+/** @param {CollectionService} service */
+const titles = (service) => service.queryResultSignal.get()?.items.map((item) => item.title);
+/** @param {CollectionService} service */
+const lastItem = (service) => present(service.queryResultSignal.get()?.items.at(-1));
+/** @param {CollectionService} service @param {string[]} expected */
+const shows = (service, ...expected) =>
+  until(() => JSON.stringify(titles(service)) === JSON.stringify(expected), service);
 
-/** @type {import('../lib/runner.mjs').Row[]} */
+/** What a loader prepared for its service. @param {Promise<object>} loading @returns {Promise<Loaded>} */
+const loaded = async (loading) => untyped(Object.values(await loading)[0]);
+
+/** What a field of references holds when its items are included. @param {unknown} value @returns {items.WixDataItem[]} */
+const itemsIn = (value) => untyped(value);
+
+/** @type {Row[]} */
 export const rows = [
   row(
     'a visitor reads a collection',
     async (world) => {
       const id = await shelf(world);
       asVisitor(world);
-      const config = Object.values(
-        await headless.loadCmsCollectionServiceInitialData(id, { limit: 50, returnTotalCount: true }),
-      )[0];
-      const { queryResult, collectionSchema } = /** @type {any} */ (config);
+      const { queryResult, collectionSchema } = await loaded(
+        headless.loadCmsCollectionServiceInitialData(id, { limit: 50, returnTotalCount: true }),
+      );
       assert.equal(queryResult.items.length, stored.length);
       assert.equal(queryResult.totalCount, stored.length);
-      assert.ok(collectionSchema.fields.some((/** @type {any} */ it) => it.key === 'title' && it.type === 'TEXT'));
+      assert.ok(collectionSchema.fields?.some(({ key, type }) => key === 'title' && type === 'TEXT'));
       return Object.keys(collectionSchema).sort();
     },
     'loadCmsCollectionServiceInitialData',
@@ -118,21 +152,13 @@ export const rows = [
     'references come with the items',
     async (world) => {
       const { movies } = await films(world);
-      const config = Object.values(
-        await headless.loadCmsCollectionServiceInitialData(
-          movies,
-          {},
-          [{ fieldName: 'year', order: 'ASC' }],
-          undefined,
-          undefined,
-          ['lead'],
-          ['actors'],
-        ),
-      )[0];
-      const [first, second] = /** @type {any} */ (config).queryResult.items;
+      const { queryResult } = await loaded(
+        headless.loadCmsCollectionServiceInitialData(movies, {}, BY_YEAR, undefined, undefined, ['lead'], ['actors']),
+      );
+      const [first, second] = queryResult.items;
       assert.equal(first.lead.title, 'P');
       assert.deepEqual(
-        first.actors.map((/** @type {any} */ it) => it.title),
+        itemsIn(first.actors).map(({ title }) => title),
         ['P', 'Q'],
       );
       return [second.actors ?? null, second.lead.title];
@@ -143,17 +169,13 @@ export const rows = [
     'every filter of its own',
     async (world) => {
       const { movies } = await films(world);
-      const found = async (/** @type {any} */ filter) => {
-        const config = Object.values(
-          await headless.loadCmsCollectionServiceInitialData(
-            movies,
-            {},
-            [{ fieldName: 'year', order: 'ASC' }],
-            filter,
-            { year: { $isNotEmpty: true } },
-          ),
-        )[0];
-        return /** @type {any} */ (config).queryResult.items.map((/** @type {any} */ it) => it._id).join(' ');
+      const found = async (/** @type {object} */ filter) => {
+        const { queryResult } = await loaded(
+          headless.loadCmsCollectionServiceInitialData(movies, {}, BY_YEAR, untyped(filter), {
+            year: { $isNotEmpty: true },
+          }),
+        );
+        return queryResult.items.map(({ _id }) => _id).join(' ');
       };
       const answers = [];
       for (const filter of [
@@ -182,58 +204,56 @@ export const rows = [
     'an item with its references',
     async (world) => {
       const { movies } = await films(world);
-      const { item } = /** @type {any} */ (
-        Object.values(await headless.loadCmsItemServiceInitialData(movies, 'm0', ['lead'], ['actors']))[0]
-      );
+      const { item } = await loaded(headless.loadCmsItemServiceInitialData(movies, 'm0', ['lead'], ['actors']));
       assert.deepEqual([item.title, item.lead.title, item.actors.length], ['M0', 'P', 2]);
     },
     'loadCmsItemServiceInitialData',
   ),
   row('pages forward and back, sorts, filters, resets', async (world) => {
-    const it = collection((await films(world)).movies);
-    await shows(it, 'M0', 'M1');
-    assert.equal(it.queryResultSignal.get().totalCount, 5);
-    await it.nextPage();
-    await shows(it, 'M2', 'M3');
-    await it.nextPage();
-    await shows(it, 'M4');
-    await it.prevPage();
-    await shows(it, 'M2', 'M3');
-    it.setSort([{ fieldName: 'year', order: 'DESC' }]);
-    await shows(it, 'M4', 'M3');
-    it.setFilter({ kind: { $eq: 'odd' } });
-    await shows(it, 'M3', 'M1');
-    assert.equal(it.isFiltered(), true);
-    it.resetFilter();
-    await shows(it, 'M4', 'M3');
+    const service = collectionService((await films(world)).movies);
+    await shows(service, 'M0', 'M1');
+    assert.equal(service.queryResultSignal.get()?.totalCount, 5);
+    await service.nextPage();
+    await shows(service, 'M2', 'M3');
+    await service.nextPage();
+    await shows(service, 'M4');
+    await service.prevPage();
+    await shows(service, 'M2', 'M3');
+    service.setSort([{ fieldName: 'year', order: 'DESC' }]);
+    await shows(service, 'M4', 'M3');
+    service.setFilter({ kind: { $eq: 'odd' } });
+    await shows(service, 'M3', 'M1');
+    assert.equal(service.isFiltered(), true);
+    service.resetFilter();
+    await shows(service, 'M4', 'M3');
   }),
   row('creates, updates, links, unlinks and deletes items', async (world) => {
     const { movies } = await films(world);
-    const it = collection(movies, { queryOptions: { limit: 10 } });
-    await shows(it, 'M0', 'M1', 'M2', 'M3', 'M4');
+    const service = collectionService(movies, { queryOptions: { limit: 10 } });
+    await shows(service, 'M0', 'M1', 'M2', 'M3', 'M4');
     const on = new Date('2024-01-15T06:07:08.009Z');
-    const made = await it.createItem({ title: 'New', year: 2024, on, at: on, hour: on });
+    const made = await service.createItem({ title: 'New', year: 2024, on, at: on, hour: on });
     // The month counts from zero: the package writes dates so, and no field is held to its type here.
     assert.deepEqual([made.on, made.hour], ['2024-00-15', '06:07:08.009']);
     assert.equal(made.at.toISOString(), on.toISOString());
-    await shows(it, 'M0', 'M1', 'M2', 'M3', 'M4', 'New');
-    await it.linkItem({ referenceFieldId: 'actors', itemId: made._id, referencedItemIds: ['q'] });
-    await until(() => it.queryResultSignal.get().items.at(-1).actors?.length === 1, it);
-    await it.unlinkItem({ referenceFieldId: 'actors', itemId: made._id, referencedItemIds: ['q'] });
-    await until(() => !it.queryResultSignal.get().items.at(-1).actors?.length, it);
-    await it.updateItem(made._id, { title: 'Newer', year: 2025 });
-    await shows(it, 'M0', 'M1', 'M2', 'M3', 'M4', 'Newer');
-    await it.deleteItem(made._id);
-    await shows(it, 'M0', 'M1', 'M2', 'M3', 'M4');
+    await shows(service, 'M0', 'M1', 'M2', 'M3', 'M4', 'New');
+    await service.linkItem({ referenceFieldId: 'actors', itemId: made._id, referencedItemIds: ['q'] });
+    await until(() => lastItem(service).actors?.length === 1, service);
+    await service.unlinkItem({ referenceFieldId: 'actors', itemId: made._id, referencedItemIds: ['q'] });
+    await until(() => !lastItem(service).actors?.length, service);
+    await service.updateItem(made._id, { title: 'Newer', year: 2025 });
+    await shows(service, 'M0', 'M1', 'M2', 'M3', 'M4', 'Newer');
+    await service.deleteItem(made._id);
+    await shows(service, 'M0', 'M1', 'M2', 'M3', 'M4');
   }),
   row('options of a field: items of the other collection, or values', async (world) => {
-    const it = collection((await films(world)).movies);
+    const service = collectionService((await films(world)).movies);
     const options = async (/** @type {string} */ field) =>
-      (await it.fetchFieldOptions(field)).map((/** @type {any} */ each) => each.title ?? each).sort();
+      (await service.fetchFieldOptions(field)).map((option) => option.title ?? option).sort();
     assert.deepEqual(await options('actors'), ['P', 'Q']);
     assert.deepEqual(await options('lead'), ['P', 'Q']);
     assert.deepEqual(await options('kind'), ['even', 'odd']);
-    const made = await it.createReferencedCollectionItem('actors', { title: 'R' });
+    const made = await service.createReferencedCollectionItem('actors', { title: 'R' });
     assert.equal(made.title, 'R');
     assert.deepEqual(await options('actors'), ['P', 'Q', 'R']);
   }),
@@ -241,25 +261,21 @@ export const rows = [
     'reads, updates, links and deletes its item',
     async (world) => {
       const { movies } = await films(world);
-      const it = service(CmsItemServiceDefinition, CmsItemServiceImplementation, {
-        collectionId: movies,
-        itemId: 'm1',
-        singleRefFieldIds: ['lead'],
-        multiRefFieldIds: ['actors'],
-      });
-      await until(() => it.itemSignal.get().title === 'M1', it);
-      assert.equal(it.itemSignal.get().lead.title, 'P');
-      await it.linkItem({ referenceFieldId: 'actors', referencedItemIds: ['p', 'q'] });
-      assert.equal(it.itemSignal.get().actors.length, 2);
-      await it.unlinkItem({ referenceFieldId: 'actors', itemId: 'm1', referencedItemIds: ['p'] });
+      const service = itemService(movies, 'm1');
+      const item = () => present(service.itemSignal.get());
+      await until(() => service.itemSignal.get()?.title === 'M1', service);
+      assert.equal(item().lead.title, 'P');
+      await service.linkItem(untyped({ referenceFieldId: 'actors', referencedItemIds: ['p', 'q'] }));
+      assert.equal(item().actors.length, 2);
+      await service.unlinkItem({ referenceFieldId: 'actors', itemId: 'm1', referencedItemIds: ['p'] });
       assert.deepEqual(
-        it.itemSignal.get().actors.map((/** @type {any} */ each) => each.title),
+        itemsIn(item().actors).map(({ title }) => title),
         ['Q'],
       );
       // The item goes back as it was read: with whole items where it has ids.
-      await it.updateItem({ ...it.itemSignal.get(), title: 'Changed' });
-      assert.deepEqual([it.itemSignal.get().title, it.itemSignal.get().lead.title], ['Changed', 'P']);
-      await it.deleteItem();
+      await service.updateItem({ ...item(), title: 'Changed' });
+      assert.deepEqual([item().title, item().lead.title], ['Changed', 'P']);
+      await service.deleteItem();
       assert.equal(await world.app.items.get(movies, 'm1'), null);
     },
     'CmsItemServiceImplementation',

@@ -1,25 +1,32 @@
-// @ts-check
 // The identity modules besides sign-in: token endpoint as a module, keys, logout, recovery, and what
 // only version 1.0.164 still publishes.
 import { createPublicKey, verify } from 'node:crypto';
-import { assert, failure, failsWithStatus } from '../lib/expect.mjs';
+import { assert, failsWithStatus, failure, member, present, untyped } from '../lib/expect.mjs';
+
+/** @import { Row } from '../lib/runner.mjs' */
+/** @import { Client, OldClient, World } from '../lib/world.mjs' */
 
 /** The envelope that the module calls take. @param {object} value */
 const body = (value) => new TextEncoder().encode(JSON.stringify(value));
 
-/** @param {any} answer plain tokens, or an envelope with them */
-function tokensOf(answer) {
-  return answer.body ? JSON.parse(new TextDecoder().decode(answer.body)) : answer;
+/**
+ * What a module call answers, plain or in an envelope.
+ * @param {object} answer
+ * @returns {Record<string, unknown>}
+ */
+function contentOf(answer) {
+  const bytes = member(answer, 'body');
+  return untyped(bytes instanceof Uint8Array ? JSON.parse(new TextDecoder().decode(bytes)) : answer);
 }
 
-/** @type {import('../lib/runner.mjs').Row[]} */
+/** @type {Row[]} */
 export const rows = [
   {
     method: 'oauth.token',
     check: 'anonymous, camel case',
     required: true,
     async run(world) {
-      const tokens = tokensOf(
+      const tokens = contentOf(
         await world.visitor().oauth.token({ body: body({ grantType: 'anonymous', clientId: world.run.clientId }) }),
       );
       assert.ok(tokens.access_token && tokens.refresh_token && Number(tokens.expires_in) > 0);
@@ -32,7 +39,7 @@ export const rows = [
     async run(world) {
       const client = world.visitor();
       const { refreshToken } = await client.auth.generateVisitorTokens();
-      const tokens = tokensOf(
+      const tokens = contentOf(
         await client.oauth.token({
           body: body({ grant_type: 'refresh_token', client_id: world.run.clientId, refresh_token: refreshToken.value }),
         }),
@@ -62,7 +69,7 @@ export const rows = [
     required: true,
     async run(world) {
       const { id, client } = await world.member('asking');
-      const info = tokensOf(
+      const info = contentOf(
         await client.oauth.tokenInfo({ body: body({ token: client.auth.getTokens().accessToken.value }) }),
       );
       assert.deepEqual(
@@ -77,7 +84,7 @@ export const rows = [
     required: true,
     async run(world) {
       const { client } = await world.member('asking');
-      const info = tokensOf(await client.oauth.tokenInfo({ body: body({ token: 'no-such-token' }) }));
+      const info = contentOf(await client.oauth.tokenInfo({ body: body({ token: 'no-such-token' }) }));
       assert.equal(info.active ?? false, false);
     },
   },
@@ -88,16 +95,18 @@ export const rows = [
     async run(world) {
       const { client } = await world.member('asking');
       const answer = await client.oauth.jwks();
-      const { keys } = tokensOf(answer);
+      /** @type {(import('node:crypto').JsonWebKey & { kid?: string })[]} */
+      const keys = untyped(contentOf(answer).keys);
       assert.ok(keys.length > 0);
       for (const key of keys) assert.equal(key.d, undefined, 'a private key is published');
       const token = client.auth.getTokens().accessToken.value;
       const [header, payload, signature] = token.split('.');
       if (!signature) return;
+      /** @type {{ kid: string, alg: string }} */
       const { kid, alg } = JSON.parse(Buffer.from(header, 'base64url').toString());
       assert.equal(alg, 'EdDSA');
       // The client renames any `id`, never `kid`.
-      const key = keys.find((/** @type {any} */ candidate) => candidate.kid === kid);
+      const key = keys.find((candidate) => candidate.kid === kid);
       assert.ok(key, `no key ${kid}`);
       const good = verify(
         null,
@@ -131,7 +140,7 @@ export const rows = [
     check: 'answers in JSON and ends the session',
     required: true,
     async run(world) {
-      const { client } = await world.memberCreate();
+      const { client } = await world.createMember();
       const { refreshToken } = client.auth.getTokens();
       await client.authentication.logout({ postLogoutRedirectUri: world.run.origin, clientId: world.run.clientId });
       await failure(client.auth.renewToken(refreshToken));
@@ -144,7 +153,7 @@ export const rows = [
     check: 'the access token of the ended session is refused at once',
     required: true,
     async run(world) {
-      const { client } = await world.memberCreate();
+      const { client } = await world.createMember();
       const tokens = client.auth.getTokens();
       await client.authentication.logout({});
       client.auth.setTokens(tokens);
@@ -158,14 +167,14 @@ export const rows = [
       const email = world.email();
       const answer = await world.app.authentication.signOn({ email }, { profile: { firstName: 'First' } });
       assert.ok(answer.sessionToken);
-      assert.equal(answer.identity.email.address, email);
+      assert.equal(answer.identity?.email?.address, email);
     },
   },
   {
     method: 'authentication.changePassword',
     check: 'the new one signs in',
     async run(world) {
-      const { email, client } = await world.memberCreate();
+      const { email, client } = await world.createMember();
       const password = world.password();
       await client.authentication.changePassword(password);
       assert.equal((await world.visitor().auth.login({ email, password })).loginState, 'SUCCESS');
@@ -228,26 +237,28 @@ export const rows = [
   ...oldRows(),
 ];
 
-/** Registers and verifies with the modules of one version. @param {any} world @param {any} client */
+/** Registers and verifies with the modules of one version. @param {World} world @param {Client | OldClient} client */
 async function verified(world, client) {
   const email = world.email();
   const started = await client.authentication.registerV2({ email }, { password: world.password() });
   assert.equal(started.state, 'REQUIRE_EMAIL_VERIFICATION');
-  assert.equal(started.identity.status.name, 'PENDING');
+  assert.equal(started.identity?.status?.name, 'PENDING');
   const { code } = await world.mail(email);
-  const done = await client.verification.verifyDuringAuthentication(String(code), { stateToken: started.stateToken });
+  const done = await client.verification.verifyDuringAuthentication(String(code), {
+    stateToken: present(started.stateToken),
+  });
   assert.equal(done.state, 'SUCCESS');
   assert.ok(done.sessionToken);
-  assert.deepEqual([done.identity.email.isVerified, done.identity.status.name], [true, 'ACTIVE']);
+  assert.deepEqual([done.identity?.email?.isVerified, done.identity?.status?.name], [true, 'ACTIVE']);
 }
 
-/** @returns {import('../lib/runner.mjs').Row[]} */
+/** @returns {Row[]} */
 function oldRows() {
   const row = (
     /** @type {string} */ name,
     /** @type {string} */ check,
     /** @type {boolean} */ required,
-    /** @type {(world: any) => unknown} */ run,
+    /** @type {(world: World) => unknown} */ run,
   ) => ({ method: `identity@1.0.164 ${name}`, check, required, run });
   return [
     row('authentication.registerV2', 'a new member', true, async (world) => {
@@ -266,7 +277,7 @@ function oldRows() {
     ),
     row('authentication.changePassword', 'refused for a visitor', false, async (world) => {
       const error = await failure(world.oldVisitor().authentication.changePassword(world.password()));
-      if (![401, 403].includes(error.status)) throw error;
+      if (error.status !== 401 && error.status !== 403) throw error;
     }),
     row('authentication.signOn', 'makes a member without a password', false, async (world) => {
       assert.ok((await world.oldApp.authentication.signOn({ email: world.email() })).sessionToken);
@@ -275,14 +286,15 @@ function oldRows() {
       const error = await failure(
         world.oldVisitor().authentication.verify('TOTP', { stateToken: 'no-such-state', totpData: { code: '000000' } }),
       );
-      if (typeof error.details?.applicationError?.code !== 'string' || [404, 428].includes(error.status)) throw error;
+      if (typeof error.details?.applicationError?.code !== 'string' || error.status === 404 || error.status === 428)
+        throw error;
     }),
     row('oauth.token', 'anonymous', true, async (world) => {
       const client = world.oldVisitor();
       const answer = await client.oauth.token({ body: body({ grantType: 'anonymous', clientId: world.run.clientId }) });
       // This version leaves the bytes of an answer as text.
-      const tokens = answer.body ? JSON.parse(Buffer.from(answer.body, 'base64').toString()) : answer;
-      assert.ok(tokens.access_token);
+      const tokens = answer.body ? JSON.parse(Buffer.from(untyped(answer.body), 'base64').toString()) : answer;
+      assert.ok(member(tokens, 'access_token'));
     }),
     row('oauth.tokenInfo', 'of a visitor', true, async (world) => {
       const client = world.oldVisitor();
@@ -302,7 +314,7 @@ function oldRows() {
     }),
     row('recovery.recover', 'a wrong token is refused', false, async (world) => {
       const error = await failure(world.oldVisitor().recovery.recover('no-such-token', { password: world.password() }));
-      if ([404, 428].includes(error.status)) throw error;
+      if (error.status === 404 || error.status === 428) throw error;
     }),
     row('verification.start', 'at the old spelling /v1/Start', false, async (world) => {
       const { id } = await world.member('recovering');
@@ -317,11 +329,11 @@ function oldRows() {
         const email = world.email();
         const started = await client.authentication.registerV2({ email }, { password: world.password() });
         await world.mail(email);
-        const resent = await client.verification.resendDuringAuthentication(started.stateToken);
+        const resent = await client.verification.resendDuringAuthentication(present(started.stateToken));
         assert.equal(resent.state, 'REQUIRE_EMAIL_VERIFICATION');
         const { code } = await world.mail(email, 2);
         const done = await client.verification.verifyDuringAuthentication(String(code), {
-          stateToken: resent.stateToken,
+          stateToken: present(resent.stateToken),
         });
         assert.equal(done.state, 'SUCCESS');
       }),

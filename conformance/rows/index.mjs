@@ -1,4 +1,3 @@
-// @ts-check
 // Every row of the table, in the order in which they run.
 import { rows as tokens } from './tokens.mjs';
 import { rows as signIn } from './sign-in.mjs';
@@ -18,7 +17,7 @@ import { rows as members } from './members.mjs';
 import { rows as headless } from './headless.mjs';
 import { rows as others } from './others.mjs';
 
-export const rowsAll = [
+export const allRows = [
   ...tokens,
   ...signIn,
   ...identity,

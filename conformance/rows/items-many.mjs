@@ -1,15 +1,19 @@
-// @ts-check
 // Item calls beside the plain ones: patches, several items at once, truncate, distinct values, an order
 // by chance, conditions, and walks by cursor.
-import { assert, failsWith } from '../lib/expect.mjs';
+import { assert, failsWith, present } from '../lib/expect.mjs';
 import { items as stored, shelf } from './shelf.mjs';
 
-/** @type {(method: string, check: string, run: (world: any) => any) => import('../lib/runner.mjs').Row} */
+/** @import { Row } from '../lib/runner.mjs' */
+/** @import { World } from '../lib/world.mjs' */
+
+/** @typedef {{ dataItems: { data: { _id: string } }[], pagingMetadata: { cursors: { next: string } } }} RawPage */
+
+/** @type {(method: string, check: string, run: (world: World) => unknown) => Row} */
 const row = (method, check, run) => ({ method: `items.${method}`, check, required: true, compare: true, run });
 
-/** Three items, fresh. @param {any} world */
+/** Three items, fresh. @param {World} world */
 export async function three(world) {
-  const id = await world.collectionCreate({
+  const id = await world.createCollection({
     fields: [
       { key: 'title', type: 'TEXT' },
       { key: 'n', type: 'NUMBER' },
@@ -23,10 +27,10 @@ export async function three(world) {
   return id;
 }
 
-/** @param {any[]} list */
+/** @param {{ _id?: string }[]} list */
 const ids = (list) => list.map(({ _id }) => _id).join('');
 
-/** @type {import('../lib/runner.mjs').Row[]} */
+/** @type {Row[]} */
 export const rows = [
   row('patch', 'set, increment, remove, append', async (world) => {
     const id = await three(world);
@@ -48,7 +52,7 @@ export const rows = [
       { _id: 'z', n: 9 },
     ]);
     assert.deepEqual([result.updated, result.skipped, result.errors.length], [2, 1, 0]);
-    assert.equal((await world.app.items.get(id, 'a')).kind, undefined);
+    assert.equal((await world.app.items.get(id, 'a'))?.kind, undefined);
   }),
   row('bulkSave', 'inserts and updates', async (world) => {
     const id = await three(world);
@@ -65,7 +69,7 @@ export const rows = [
     const id = await three(world);
     const result = await world.app.items.bulkPatch(id, ['a', 'b']).incrementField('n', 10).run();
     assert.equal(result.updated, 2);
-    assert.equal((await world.app.items.get(id, 'b')).n, 12);
+    assert.equal((await world.app.items.get(id, 'b'))?.n, 12);
   }),
   row('truncate', 'empties', async (world) => {
     const id = await three(world);
@@ -74,7 +78,7 @@ export const rows = [
   }),
   row('distinct', 'the values of a field', async (world) => {
     const result = await world.app.items.distinct(await three(world), 'kind');
-    assert.deepEqual([...(result.values ?? result.items ?? [])].sort(), ['x', 'y'], JSON.stringify(result));
+    assert.deepEqual([...result.values].sort(), ['x', 'y'], JSON.stringify(result));
   }),
   row('query', 'distinct by the builder, in order', async (world) => {
     const result = await world.app.items
@@ -87,9 +91,8 @@ export const rows = [
     const query = () => world.app.items.query(shelfId).randomSort({ seed: 7 }).find();
     const shelfId = await shelf(world);
     const [first, second] = [await query(), await query()];
-    const ids = (/** @type {any} */ result) => result.items.map((/** @type {any} */ item) => item._id).join('');
-    assert.equal(ids(first), ids(second));
-    assert.notEqual(ids(first), 'abcdefghijkl');
+    assert.equal(ids(first.items), ids(second.items));
+    assert.notEqual(ids(first.items), 'abcdefghijkl');
   }),
   row('patch', 'dotted paths, one element of a list, several in order', async (world) => {
     const id = await three(world);
@@ -110,12 +113,13 @@ export const rows = [
     await failsWith(world.app.items.update(id, { _id: 'a', n: 9 }, { condition: { n: 5 } }), 'WDE0073');
     assert.equal((await world.app.items.update(id, { _id: 'a', n: 9 }, { condition: { n: 1 } })).n, 9);
     assert.equal(await world.app.items.remove(id, 'a', { condition: { n: 1 } }), null);
-    assert.equal((await world.app.items.remove(id, 'a', { condition: { n: 9 } })).n, 9);
+    assert.equal((await world.app.items.remove(id, 'a', { condition: { n: 9 } }))?.n, 9);
   }),
   row('query', 'a walk by cursors, there and back', async (world) => {
     // The client has no call that asks for the first cursor, so the first page is asked for by hand.
     const id = await shelf(world);
-    const ask = async (/** @type {object} */ query) => {
+    /** @param {object} query @returns {Promise<RawPage>} */
+    const ask = async (query) => {
       const body = JSON.stringify({ dataCollectionId: id, query });
       const response = await world.app.fetchWithAuth('https://www.wixapis.com/wix-data/v2/items/query', {
         method: 'POST',
@@ -134,19 +138,19 @@ export const rows = [
     const page = async (/** @type {string} */ cursor) =>
       world.app.items.query(id, { cursorPaging: { limit: 5, cursor } });
     const second = await page(first.pagingMetadata.cursors.next);
-    const third = await page(second.pagingMetadata.cursors.next);
-    const back = await page(second.pagingMetadata.cursors.prev);
-    assert.equal(ids(back.items), ids(first.dataItems.map((/** @type {any} */ it) => it.data)));
+    const third = await page(present(second.pagingMetadata.cursors?.next));
+    const back = await page(present(second.pagingMetadata.cursors?.prev));
+    assert.equal(ids(back.items), ids(first.dataItems.map(({ data }) => data)));
     const all = ids(back.items) + ids(second.items) + ids(third.items);
     assert.equal(
       [...all].sort().join(''),
       stored
         .map(({ _id }) => _id)
-        .filter((it) => it !== 'c')
+        .filter((id) => id !== 'c')
         .sort()
         .join(''),
     );
-    assert.ok(!third.pagingMetadata.cursors.next && !third.pagingMetadata.hasNext);
+    assert.ok(!third.pagingMetadata.cursors?.next && !third.pagingMetadata.hasNext);
     return all;
   }),
 ];

@@ -1,14 +1,20 @@
-// @ts-check
 // Every filter operator and composition of the query language, in each form that the client emits. A case
 // gives the ids it must find on the shelf, as one string. Read by the rows in Node and by the page in Chromium.
 import * as data from '@wix/data';
+import { member, untyped } from '../lib/parse.mjs';
 import { dates, without } from './shelf.mjs';
+
+/** @import { items } from '@wix/data' */
+/** @import { FilterBuilder, QueryBuilder } from '../lib/types.js' */
+
+/** @typedef {Record<string, (value?: unknown) => object>} RawFilter */
 
 const { D1, D2, D3 } = dates;
 const all = without('');
-const { Filter } = /** @type {any} */ (data.items);
+/** Left out by the package's types. @type {{ Filter(field: string): RawFilter }} */
+const { Filter } = untyped(data.items);
 
-/** Built with the chained builder: (query, filter factory) → query. @type {[string, (q: any, f: () => any) => any, string][]} */
+/** Built with the chained builder: (query, filter factory) → query. @type {[string, (q: QueryBuilder, f: () => FilterBuilder) => QueryBuilder, string][]} */
 export const BUILT = [
   ['no filter', (q) => q, all],
   ['eq number, never a text', (q) => q.eq('n', 3), 'c'],
@@ -153,12 +159,18 @@ export const RAW = [
   ['one level too deep', { filter: { filter: { n: { $eq: 3 } } } }, 'c'],
 ];
 
-/** @param {any} result */
+/** @param {{ items: { _id?: string }[] }} result */
 export const idsOf = (result) =>
   result.items
-    .map((/** @type {any} */ item) => item._id)
+    .map((item) => item._id)
     .sort()
     .join('');
 
-/** @param {any} filter of the class `Filter`, or `{ filter }` */
-export const plain = (filter) => ('filter' in filter ? filter.filter : filter);
+/** @param {object} filter of the class `Filter`, or `{ filter }` */
+export const plain = (filter) => /** @type {object} */ (member(filter, 'filter') ?? filter);
+
+/** A query or filter with every method that the package has. @param {items.WixDataQuery} query @returns {QueryBuilder} */
+export const wide = (query) => untyped(query);
+
+/** @param {items.WixDataFilter} filter @returns {FilterBuilder} */
+export const wideFilter = (filter) => untyped(filter);

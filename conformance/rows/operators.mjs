@@ -1,8 +1,10 @@
-// @ts-check
 // Every filter operator and composition of the query language (operator-cases.mjs), and what is refused.
 import { assert, failsWith } from '../lib/expect.mjs';
-import { BUILT, RAW, idsOf, plain } from './operator-cases.mjs';
+import { BUILT, idsOf, plain, RAW, wide, wideFilter } from './operator-cases.mjs';
 import { items as stored, shelf } from './shelf.mjs';
+
+/** @import { Row } from '../lib/runner.mjs' */
+/** @import { World } from '../lib/world.mjs' */
 
 /** Raw filters that must be refused. @type {[string, object, string][]} */
 const REFUSED = [
@@ -21,16 +23,16 @@ function deep(levels) {
   return filter;
 }
 
-/** @type {import('../lib/runner.mjs').Row[]} */
+/** @type {Row[]} */
 export const rows = [
   ...BUILT.map(([check, build, expected]) => ({
     method: 'items.query',
     check,
     required: true,
     compare: true,
-    async run(/** @type {any} */ world) {
+    async run(/** @type {World} */ world) {
       const { items } = world.visitor();
-      const found = await build(items.query(await shelf(world)), () => items.filter())
+      const found = await build(wide(items.query(await shelf(world))), () => wideFilter(items.filter()))
         .limit(100)
         .find();
       assert.equal(idsOf(found), expected);
@@ -42,7 +44,7 @@ export const rows = [
     check: `raw: ${check}`,
     required: true,
     compare: true,
-    async run(/** @type {any} */ world) {
+    async run(/** @type {World} */ world) {
       const found = await world
         .visitor()
         .items.query(await shelf(world), { filter: plain(filter), paging: { limit: 100 } });
@@ -54,7 +56,7 @@ export const rows = [
     method: 'items.query',
     check: `refused: ${check}`,
     required: true,
-    run: async (/** @type {any} */ world) => {
+    run: async (/** @type {World} */ world) => {
       const id = await shelf(world);
       for (const caller of [world.visitor(), world.app]) await failsWith(caller.items.query(id, { filter }), code);
     },
@@ -69,17 +71,16 @@ export const rows = [
       const id = await shelf(world);
       const padding = Array.from({ length: 120 }, (_, i) => `no-such-item-number-${i}`);
       const short = await items.query(id).gt('n', 3).find();
-      const long = await items
-        .query(id)
+      const long = await wide(items.query(id))
         .gt('n', 3)
         .in('_id', [...stored.map(({ _id }) => _id), ...padding])
         .find();
       const sent = world.recorder
         .since(0)
-        .filter((/** @type {any} */ e) => e.url.includes('/items/query'))
+        .filter(({ url }) => url.includes('/items/query'))
         .slice(-2);
       assert.deepEqual(
-        sent.map((/** @type {any} */ e) => e.method),
+        sent.map(({ method }) => method),
         ['GET', 'POST'],
       );
       assert.equal(idsOf(long), idsOf(short));
@@ -96,7 +97,7 @@ export const rows = [
       const id = await shelf(world);
       const counts = [];
       for (const [check, build, expected] of BUILT) {
-        const count = await build(items.query(id), () => items.filter()).count();
+        const count = await build(wide(items.query(id)), () => wideFilter(items.filter())).count();
         assert.equal(count, expected.length, check);
         counts.push(count);
       }

@@ -1,28 +1,32 @@
-// @ts-check
 // The five permission levels, as each kind of caller meets them. A cell is what the client gets:
 // `all`, `own`, `none` for reads; `yes`, `no` (WDE0027), `unseen` (WDE0073 or null) for writes.
-import { assert } from '../lib/expect.mjs';
+import { assert, failsWith, identified, member, present, untyped } from '../lib/expect.mjs';
+import { messageOf } from '../lib/parse.mjs';
+
+/** @import { permissions } from '@wix/data' */
+/** @import { Row } from '../lib/runner.mjs' */
+/** @import { World } from '../lib/world.mjs' */
 
 const LEVELS = ['ANYONE', 'SITE_MEMBER', 'SITE_MEMBER_AUTHOR', 'CMS_EDITOR', 'PRIVILEGED'];
 
-/** One word for what came of a call. @param {Promise<any>} promise @param {(value: any) => string} word */
+/** One word for what came of a call. @template T @param {Promise<T>} promise @param {(value: T) => string} word */
 async function outcome(promise, word) {
   try {
     return word(await promise);
-  } catch (/** @type {any} */ error) {
-    const code = error.details?.applicationError?.code;
-    return code === 'WDE0027' ? 'no' : code === 'WDE0073' ? 'unseen' : `${error.message}`;
+  } catch (error) {
+    const code = member(member(member(error, 'details'), 'applicationError'), 'code');
+    return code === 'WDE0027' ? 'no' : code === 'WDE0073' ? 'unseen' : messageOf(error);
   }
 }
 
-const written = (/** @type {any} */ value) => (value === null ? 'unseen' : 'yes');
+const written = (/** @type {unknown} */ value) => (value === null ? 'unseen' : 'yes');
 
 /** What a caller sees of a collection with one item of a member and one of the application. @param {number} count */
 const seen = (count) => ({ 0: 'none', 1: 'own', 2: 'all' })[count] ?? String(count);
 
-/** @param {any} world @param {string} level */
+/** @param {World} world @param {string} level */
 async function collectionAt(world, level) {
-  const id = await world.collectionCreate({
+  const id = await world.createCollection({
     permissions: undefined,
     dataPermissions: { itemRead: level, itemInsert: level, itemUpdate: level, itemRemove: level },
   });
@@ -30,7 +34,7 @@ async function collectionAt(world, level) {
   return { id, author };
 }
 
-/** Fills a collection again, whatever the rights, so that each caller meets the same. @param {any} world @param {string} id */
+/** Fills a collection again, whatever the rights, so that each caller meets the same. @param {World} world @param {string} id */
 async function refill(world, id) {
   const { client } = await world.member('author');
   for (const _id of ['mine', 'theirs', 'new']) await world.app.items.remove(id, _id);
@@ -42,7 +46,9 @@ async function refill(world, id) {
   return client;
 }
 
-/** The callers of the matrix; each is made when it is first asked for. @type {Record<string, (world: any) => any>} */
+/** @typedef {Pick<World['app'], 'items' | 'permissions'>} Caller */
+
+/** The callers of the matrix; each is made when it is first asked for. @type {Record<string, (world: World) => Caller | Promise<Caller>>} */
 const CALLERS = {
   visitor: (world) => world.visitor(),
   author: async (world) => (await world.member('author')).client,
@@ -80,6 +86,7 @@ const EXPECTED = /** @type {Record<string, Record<string, (string | RegExp)[]>>}
   'api key': { ANYONE: YES, SITE_MEMBER: YES, SITE_MEMBER_AUTHOR: YES, CMS_EDITOR: YES, PRIVILEGED: YES },
 });
 
+/** @type {permissions.SpecialPermissions} */
 const SPECIAL = {
   userId: 'user-1',
   itemRead: 'ALLOWED',
@@ -88,15 +95,15 @@ const SPECIAL = {
   itemRemove: 'UNSPECIFIED',
 };
 
-/** A call of the permissions module. @type {(name: string, check: string, run: (world: any, id: string) => Promise<void>) => import('../lib/runner.mjs').Row} */
+/** A call of the permissions module. @type {(name: string, check: string, run: (world: World, id: string) => Promise<void>) => Row} */
 const call = (name, check, run) => ({
   method: `permissions.${name}`,
   check,
   required: true,
-  run: async (world) => run(world, await world.collectionCreate()),
+  run: async (world) => run(world, await world.createCollection()),
 });
 
-/** @type {import('../lib/runner.mjs').Row[]} */
+/** @type {Row[]} */
 export const rows = [
   ...LEVELS.flatMap((level) =>
     Object.keys(EXPECTED).map((who) => ({
@@ -104,7 +111,7 @@ export const rows = [
       check: `permission ${level} for ${who}`,
       required: true,
       compare: true,
-      async run(/** @type {any} */ world) {
+      async run(/** @type {World} */ world) {
         const { id } = await world.once(`level ${level}`, () => collectionAt(world, level));
         await refill(world, id);
         const { items } = await CALLERS[who](world);
@@ -183,7 +190,7 @@ export const rows = [
     async run(world) {
       const { id } = await world.once('level SITE_MEMBER', () => collectionAt(world, 'SITE_MEMBER'));
       const word = await outcome(
-        world.visitor().items.bulkInsert(id, [{ a: 1 }], { suppressAuth: true }),
+        world.visitor().items.bulkInsert(id, [{ a: 1 }], untyped({ suppressAuth: true })),
         (result) => `inserted ${result.inserted}`,
       );
       assert.ok(['no', 'inserted 0'].includes(word), word);
@@ -191,17 +198,17 @@ export const rows = [
   },
   call('getPermissions', 'the levels of the collection', async (world, id) => {
     const answer = await world.app.permissions.getPermissions(id);
-    const permissions = answer.dataPermissions ?? answer;
-    assert.equal(permissions._id, id);
-    assert.equal(permissions.itemRead, 'ANYONE');
-    assert.deepEqual(permissions.specialPermissions, []);
+    const permissions = answer.dataPermissions;
+    assert.equal(permissions?._id, id);
+    assert.equal(permissions?.itemRead, 'ANYONE');
+    assert.deepEqual(permissions?.specialPermissions, []);
   }),
   call('updatePermissions', 'changes the levels, which the collection shows in both models', async (world, id) => {
     const itemRead = 'SITE_MEMBER_AUTHOR';
     await world.app.permissions.updatePermissions({ _id: id, itemRead, itemInsert: 'SITE_MEMBER' });
     const collection = await world.app.collections.getDataCollection(id);
-    assert.equal(collection.dataPermissions.itemInsert, 'SITE_MEMBER');
-    assert.equal(collection.permissions.read, itemRead);
+    assert.equal(member(member(collection, 'dataPermissions'), 'itemInsert'), 'SITE_MEMBER');
+    assert.equal(collection.permissions?.read, itemRead);
   }),
   call('getMyPermissions', 'of a visitor and of an app', async (world, id) => {
     await world.app.permissions.updatePermissions({
@@ -211,7 +218,7 @@ export const rows = [
       itemUpdate: 'CMS_EDITOR',
       itemRemove: 'PRIVILEGED',
     });
-    const rights = async (/** @type {any} */ client) => {
+    const rights = async (/** @type {Caller} */ client) => {
       const mine = await client.permissions.getMyPermissions(id);
       return [mine.itemRead, mine.itemInsert, mine.itemUpdate, mine.itemRemove];
     };
@@ -224,28 +231,24 @@ export const rows = [
     const { client, id: member } = await world.member('author');
     assert.equal(await outcome(client.items.query(id).find(), (page) => seen(page.items.length)), 'no');
     const added = await world.app.permissions.addSpecialPermissions(id, { userId: member, itemRead: 'ALLOWED' });
-    const special = added.specialPermissions ?? added;
-    assert.ok(special._id);
+    const special = identified(present(added.specialPermissions));
     assert.equal(special.itemInsert, 'UNSPECIFIED');
     assert.equal((await client.items.query(id).find()).items.length, 1);
     assert.equal((await client.permissions.getMyPermissions(id)).itemRead, true);
-    const again = await world.app.permissions
-      .addSpecialPermissions(id, { userId: member })
-      .catch((/** @type {any} */ error) => error);
-    assert.equal(again.details?.applicationError?.code, 'ALREADY_EXISTS');
+    await failsWith(world.app.permissions.addSpecialPermissions(id, { userId: member }), 'ALREADY_EXISTS');
   }),
   call('updateSpecialPermissions', 'adds a right', async (world, id) => {
     const added = await world.app.permissions.addSpecialPermissions(id, SPECIAL);
-    const changed = await world.app.permissions.updateSpecialPermissions((added.specialPermissions ?? added)._id, {
+    const changed = await world.app.permissions.updateSpecialPermissions(present(added.specialPermissions?._id), {
       itemInsert: 'ALLOWED',
     });
-    assert.equal((changed.specialPermissions ?? changed).itemInsert, 'ALLOWED');
-    assert.equal((changed.specialPermissions ?? changed).itemRead, 'ALLOWED');
+    assert.equal(changed.specialPermissions?.itemInsert, 'ALLOWED');
+    assert.equal(changed.specialPermissions?.itemRead, 'ALLOWED');
   }),
   call('removeSpecialPermissions', 'falls back to the level', async (world, id) => {
     const added = await world.app.permissions.addSpecialPermissions(id, SPECIAL);
-    await world.app.permissions.removeSpecialPermissions((added.specialPermissions ?? added)._id);
-    const { dataPermissions, specialPermissions } = await world.app.permissions.getPermissions(id);
-    assert.deepEqual((dataPermissions ?? { specialPermissions }).specialPermissions, []);
+    await world.app.permissions.removeSpecialPermissions(present(added.specialPermissions?._id));
+    const { dataPermissions } = await world.app.permissions.getPermissions(id);
+    assert.deepEqual(dataPermissions?.specialPermissions, []);
   }),
 ];

@@ -1,6 +1,7 @@
-// @ts-check
 // The twelve items that the query rows read: every kind of value, values of the wrong kind, null,
 // missing, and text that trips a careless engine.
+
+/** @import { World } from '../lib/world.mjs' */
 
 const D1 = new Date('2024-01-01T00:00:00.000Z');
 const D2 = new Date('2024-02-01T00:00:00.000Z');
@@ -31,10 +32,10 @@ export const without = (ids) =>
     .filter((id) => !ids.includes(id))
     .join('');
 
-/** A collection with the twelve items, made once. @param {any} world @returns {Promise<string>} */
+/** A collection with the twelve items, made once. @param {World} world @returns {Promise<string>} */
 export function shelf(world) {
   return world.once('shelf', async () => {
-    const id = await world.collectionCreate({
+    const id = await world.createCollection({
       fields: [
         { key: 'title', type: 'TEXT' },
         { key: 'n', type: 'NUMBER' },

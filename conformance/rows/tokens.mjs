@@ -1,32 +1,37 @@
-// @ts-check
 // Tokens of the client's strategies: visitors, renewal, external sign-in, application callers.
 import * as sdk from '@wix/sdk';
 import { SiteSessionAuth } from '@wix/sdk/auth/site-session';
-import { assert, failure, failsWithStatus, isTokens } from '../lib/expect.mjs';
+import { assert, failsWithStatus, failure, isTokens, member, present } from '../lib/expect.mjs';
 
-/** What the server says of the caller behind a client's token. @param {any} world @param {any} client */
+/** @import { BoundAuthenticationStrategy, Tokens } from '@wix/sdk' */
+/** @import { Row } from '../lib/runner.mjs' */
+/** @import { World } from '../lib/world.mjs' */
+
+/** @typedef {{ auth: BoundAuthenticationStrategy }} HeldBy   a client, whatever holds its token */
+
+/** What the server says of the caller behind a client's token. @param {World} world @param {HeldBy} client */
 async function whoIs(world, client) {
   const { headers } = await client.auth.getAuthHeaders();
   return tokenInfo(world, headers.Authorization);
 }
 
-/** Asked by the application strategy, which sends the token alone. @param {any} world @param {string} accessToken */
+/** Asked by the application strategy, which sends the token alone. @param {World} world @param {string} accessToken */
 function tokenInfo(world, accessToken) {
-  return /** @type {any} */ (appStrategy(world, { accessToken })).getTokenInfo();
+  return appStrategy(world, { accessToken }).getTokenInfo();
 }
 
-/** @param {any} world @param {object} [more] */
+/** @param {World} world @param {object} [more] */
 function appStrategy(world, more = { instanceId: world.run.siteId }) {
   const { secretClientId: appId, clientSecret: appSecret } = world.run;
   return sdk.AppStrategy({ appId, appSecret, ...more });
 }
 
-/** Tokens whose access token the client takes for expired. @param {any} tokens */
+/** Tokens whose access token the client takes for expired. @param {Tokens} tokens */
 function expired(tokens) {
   return { ...tokens, accessToken: { ...tokens.accessToken, expiresAt: 1 } };
 }
 
-/** @type {import('../lib/runner.mjs').Row[]} */
+/** @type {Row[]} */
 export const rows = [
   {
     method: 'OAuthStrategy.generateVisitorTokens',
@@ -140,9 +145,9 @@ export const rows = [
       const mark = world.recorder.mark();
       const info = await whoIs(world, client);
       assert.equal(info.subjectId, id);
-      const grants = world.recorder.since(mark).filter((/** @type {any} */ e) => e.url.endsWith('/oauth2/token'));
+      const grants = world.recorder.since(mark).filter(({ url }) => url.endsWith('/oauth2/token'));
       assert.deepEqual(
-        grants.map((/** @type {any} */ e) => JSON.parse(e.body).grantType),
+        grants.map(({ body }) => member(JSON.parse(body), 'grantType')),
         ['refresh_token'],
       );
       assert.ok(client.auth.loggedIn());
@@ -156,7 +161,7 @@ export const rows = [
       const client = world.visitor();
       const tokens = await client.auth.generateVisitorTokens();
       client.auth.setTokens(tokens);
-      assert.equal(await client.auth.getActiveToken(), tokens.accessToken.value);
+      assert.equal(await client.auth.getActiveToken?.(), tokens.accessToken.value);
     },
   },
   {
@@ -234,8 +239,8 @@ export const rows = [
     check: 'reads as a caller with full rights',
     required: true,
     async run(world) {
-      const auth = /** @type {any} */ (sdk.ApiKeyStrategy({ apiKey: world.run.apiKey, siteId: world.run.siteId }));
-      const { headers } = await auth.getAuthHeaders();
+      const auth = sdk.ApiKeyStrategy({ apiKey: world.run.apiKey, siteId: world.run.siteId });
+      const { headers } = await auth.getAuthHeaders(undefined);
       assert.equal(headers.Authorization, world.run.apiKey);
       const list = await world.app.collections.listDataCollections();
       assert.ok(Array.isArray(list.collections));
@@ -287,10 +292,12 @@ export const rows = [
     check: 'a wrong secret is refused',
     required: true,
     async run(world) {
-      const auth = /** @type {any} */ (
-        sdk.AppStrategy({ appId: world.run.secretClientId, appSecret: 'no-such-secret', instanceId: world.run.siteId })
-      );
-      await failure(auth.getAuthHeaders());
+      const auth = sdk.AppStrategy({
+        appId: world.run.secretClientId,
+        appSecret: 'no-such-secret',
+        instanceId: world.run.siteId,
+      });
+      await failure(Promise.resolve(auth.getAuthHeaders(undefined)));
       assert.ok([400, 401, 403].includes(world.recorder.last().status), `answered ${world.recorder.last().status}`);
     },
   },
@@ -299,10 +306,7 @@ export const rows = [
     check: 'gives the token it was made with',
     required: true,
     async run(world) {
-      assert.equal(
-        await /** @type {any} */ (appStrategy(world, { accessToken: 'as given' })).getActiveToken(),
-        'as given',
-      );
+      assert.equal(await appStrategy(world, { accessToken: 'as given' }).getActiveToken?.(), 'as given');
     },
   },
   {
@@ -348,7 +352,7 @@ export const rows = [
     required: true,
     async run(world) {
       const { accessToken } = await sdk.OAuthStrategy({ clientId: world.run.secretClientId }).generateVisitorTokens();
-      const auth = await /** @type {any} */ (appStrategy(world, { accessToken: accessToken.value })).elevated();
+      const auth = await appStrategy(world, { accessToken: accessToken.value }).elevated();
       assert.equal((await whoIs(world, world.client(auth))).subjectType, 'APP');
     },
   },
@@ -357,9 +361,7 @@ export const rows = [
     check: 'exchanges the code of an installation',
     required: true,
     async run(world) {
-      const auth = /** @type {any} */ (
-        sdk.AppStrategy({ appId: world.run.secretClientId, appSecret: world.run.clientSecret })
-      );
+      const auth = sdk.AppStrategy({ appId: world.run.secretClientId, appSecret: world.run.clientSecret });
       const callback = await world.install(
         auth.getInstallUrl({ redirectUrl: world.run.redirectUri, state: 'as sent' }),
       );
@@ -382,9 +384,7 @@ export const rows = [
     check: 'refuses a code that is unknown, and another state',
     required: true,
     async run(world) {
-      const auth = /** @type {any} */ (
-        sdk.AppStrategy({ appId: world.run.secretClientId, appSecret: world.run.clientSecret })
-      );
+      const auth = sdk.AppStrategy({ appId: world.run.secretClientId, appSecret: world.run.clientSecret });
       const address = `${world.run.redirectUri}?code=none&instanceId=${world.run.siteId}`;
       await failure(auth.handleOAuthCallback(address));
       await failure(auth.handleOAuthCallback(`${address}&state=a`, { state: 'b' }));
@@ -395,9 +395,9 @@ export const rows = [
     check: 'built without a request',
     required: true,
     run(world) {
-      const url = /** @type {any} */ (
-        sdk.AppStrategy({ appId: world.run.secretClientId, appSecret: 's' })
-      ).getInstallUrl({ redirectUrl: 'https://atlas.test/' });
+      const url = sdk
+        .AppStrategy({ appId: world.run.secretClientId, appSecret: 's' })
+        .getInstallUrl({ redirectUrl: 'https://atlas.test/' });
       assert.match(url, /^https:\/\/www\.wix\.com\/installer\/install\?/);
     },
   },
@@ -406,12 +406,11 @@ export const rows = [
     check: 'refuses a token of another key, without a request',
     required: true,
     async run() {
-      const auth = /** @type {any} */ (
-        sdk.AppStrategy({ appId: 'none', publicKey: Buffer.from('none').toString('base64') })
-      );
+      const auth = sdk.AppStrategy({ appId: 'none', publicKey: Buffer.from('none').toString('base64') });
+      const decode = present(auth.decodeJWT);
       await failure(
         (async () => {
-          const decoded = await auth.decodeJWT('a.b.c');
+          const decoded = await decode('a.b.c');
           if (decoded.valid) return decoded;
           throw new Error('not valid');
         })(),
@@ -421,14 +420,13 @@ export const rows = [
   ...siteSessionRows(),
 ];
 
-/** @returns {import('../lib/runner.mjs').Row[]} */
+/** @returns {Row[]} */
 function siteSessionRows() {
-  const strategy = (/** @type {any} */ world, /** @type {any} */ tokens = undefined) =>
-    SiteSessionAuth({ clientId: world.run.clientId, tokens });
+  const strategy = (/** @type {World} */ world) => SiteSessionAuth({ clientId: world.run.clientId });
   const row = (
     /** @type {string} */ name,
     /** @type {string} */ check,
-    /** @type {(world: any) => unknown} */ run,
+    /** @type {(world: World) => unknown} */ run,
   ) => ({ method: `SiteSessionAuth.${name}`, check, required: true, run });
   return [
     row('generateVisitorTokens', 'gives a visitor', async (world) =>
@@ -438,11 +436,11 @@ function siteSessionRows() {
       const auth = strategy(world);
       const tokens = await auth.generateVisitorTokens();
       isTokens(await auth.renewToken(tokens.refreshToken), 'visitor');
-      assert.equal(JSON.parse(world.recorder.last().body).clientId, undefined);
+      assert.equal(member(JSON.parse(world.recorder.last().body), 'clientId'), undefined);
     }),
     row('getAuthHeaders', 'signs a call', async (world) => {
       const client = world.client(strategy(world));
-      const id = await world.collectionCreate();
+      const id = await world.createCollection();
       assert.deepEqual((await client.items.query(id).find()).items, []);
     }),
     row('setTokens', 'tokens are used', async (world) => {

@@ -1,26 +1,27 @@
-// @ts-check
 // Accessibility of the page as it stands: every rule of WCAG 2.2 A and AA that can be checked by a program.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+
+/** @import { Page } from 'playwright-core' */
 
 const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 /**
  * Throws with one line for each violation and the elements it is about.
- * @param {import('playwright-core').Page} page
+ * @param {Page} page
  * @param {string} what names the page and the theme
  */
-export async function axeClean(page, what) {
+export async function checkAccessibility(page, what) {
   await page.evaluate(source);
   const violations = await page.evaluate(async (tags) => {
-    const { axe } = /** @type {any} */ (window);
+    const { axe } = window;
     const results = await axe.run(document, { runOnly: { type: 'tag', values: tags } });
     return results.violations.map(
-      (/** @type {any} */ violation) =>
+      (violation) =>
         `${violation.id} (${violation.impact}): ${violation.help}: ${violation.nodes
           .slice(0, 4)
-          .map((/** @type {any} */ node) => `${node.target.join(' ')} ${node.any[0]?.message ?? ''}`)
+          .map((node) => `${node.target.join(' ')} ${node.any[0]?.message ?? ''}`)
           .join('; ')}`,
     );
   }, TAGS);

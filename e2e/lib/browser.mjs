@@ -1,7 +1,10 @@
-// @ts-check
-// One Chromium for the run, and a person with cookies of their own in it.
+// One Chromium for the run, and pages with cookies of their own in it.
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
+
+/** @import { Page } from 'playwright-core' */
+
+/** @typedef {Awaited<ReturnType<typeof launchBrowser>>} Browser */
 
 const FLAGS = [
   '--headless',
@@ -17,7 +20,7 @@ const FLAGS = [
 ];
 const STEP_LIMIT_MS = 15_000;
 
-export async function browserLaunch() {
+export async function launchBrowser() {
   const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
   if (!existsSync(executablePath))
     throw new Error(`no browser at ${executablePath}: install the package chromium, or set CHROMIUM`);
@@ -26,13 +29,13 @@ export async function browserLaunch() {
     close: () => browser.close(),
 
     /**
-     * Runs `work` with a fresh person's page. A script error or a failed request on the page fails it.
+     * Runs `work` with a page that has cookies of its own. A script error or a failed request on the page fails it.
      * @template T
-     * @param {{ width?: number, height?: number, dark?: boolean, reducedMotion?: boolean, mayFail?: RegExp }} look
+     * @param {{ width?: number, height?: number, dark?: boolean, mayFail?: RegExp }} look
      *   `mayFail`: addresses whose refusal is part of the story
-     * @param {(page: import('playwright-core').Page) => Promise<T>} work
+     * @param {(page: Page) => Promise<T>} work
      */
-    async person({ width = 1280, height = 800, dark = false, mayFail }, work) {
+    async visit({ width = 1280, height = 800, dark = false, mayFail }, work) {
       const context = await browser.newContext({
         viewport: { width, height },
         colorScheme: dark ? 'dark' : 'light',
@@ -62,9 +65,11 @@ export async function browserLaunch() {
           .locator('body')
           .innerText({ timeout: 1000 })
           .catch(() => '');
-        /** @type {any} */ (error).message +=
-          `\nat ${page.url()}\nshows: ${seen.slice(0, 500).replaceAll('\n', ' | ')}` +
-          (problems.length ? `\n${problems.slice(0, 6).join('\n')}` : '');
+        if (error instanceof Error) {
+          error.message +=
+            `\nat ${page.url()}\nshows: ${seen.slice(0, 500).replaceAll('\n', ' | ')}` +
+            (problems.length ? `\n${problems.slice(0, 6).join('\n')}` : '');
+        }
         throw error;
       } finally {
         await context.close();

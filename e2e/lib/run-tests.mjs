@@ -1,14 +1,28 @@
-// @ts-check
-// Runs the stories one after another; each is independent of the others' people.
+// Runs the stories one after another; each is independent of the others' accounts.
+import { messageOf } from '../../conformance/lib/parse.mjs';
+
+/** @import { Stoa } from '../../conformance/lib/stoa.mjs' */
+/** @import { Browser } from './browser.mjs' */
 
 /**
- * @typedef {{ name: string, run(world: any): Promise<void> }} Test
+ * What a test works with.
+ * @typedef {object} World
+ * @property {Browser} browser
+ * @property {Stoa} stoa
+ * @property {string} url      of the website Atlas
+ * @property {string} shots    the folder for pictures
+ * @property {string} engine
+ *
+ * @typedef {{ name: string, run(world: World): Promise<void> }} Test
+ */
+
+/**
  * @param {Test[]} tests
- * @param {any} world
+ * @param {World} world
  * @param {string} engine
  * @returns {Promise<{ passed: number, failed: number }>}
  */
-export async function testsRun(tests, world, engine) {
+export async function runTests(tests, world, engine) {
   let passed = 0;
   let failed = 0;
   for (const test of tests) {
@@ -19,7 +33,7 @@ export async function testsRun(tests, world, engine) {
       console.log(`ok      ${test.name} [${engine}] (${Date.now() - started} ms)`);
     } catch (error) {
       failed += 1;
-      console.log(`failed  ${test.name} [${engine}]\n${indent(/** @type {any} */ (error).message ?? String(error))}`);
+      console.log(`failed  ${test.name} [${engine}]\n${indent(messageOf(error))}`);
     }
   }
   return { passed, failed };

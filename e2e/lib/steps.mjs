@@ -1,12 +1,13 @@
-// @ts-check
 // What a person does on Atlas and on the account pages, by role and label, in English.
 import { randomBytes } from 'node:crypto';
 import assert from 'node:assert/strict';
 
-/** @typedef {import('playwright-core').Page} Page */
+/** @import { Locator, Page } from 'playwright-core' */
 
-/** @returns {{ email: string, password: string }} */
-export const personNew = () => ({
+/** @typedef {{ email: string, password: string }} Credentials */
+
+/** Of an account that is not there yet. @returns {Credentials} */
+export const newCredentials = () => ({
   email: `person-${randomBytes(5).toString('hex')}@example.com`,
   password: `pass-${randomBytes(9).toString('base64url')}`,
 });
@@ -24,37 +25,37 @@ export async function searchFor(page, typed, option) {
 }
 
 /** From Atlas to the account pages. @param {Page} page */
-export async function signInOpen(page) {
+export async function openSignIn(page) {
   await page.getByRole('banner').getByRole('button', { name: 'Sign in' }).click();
   await page.getByLabel('Password', { exact: true }).waitFor();
 }
 
 /** From the sign-in page to the sign-up page. @param {Page} page */
-export async function signUpOpen(page) {
+export async function openSignUp(page) {
   const name = 'Create an account';
   await page.getByRole('link', { name }).or(page.getByRole('button', { name })).click();
   await title(page, 'Create your account').waitFor();
 }
 
-/** @param {Page} page @param {{ email: string, password: string }} person @param {string} button */
-export async function credentialsSend(page, { email, password }, button) {
+/** @param {Page} page @param {Credentials} credentials @param {string} button */
+export async function sendCredentials(page, { email, password }, button) {
   await page.getByLabel('Email', { exact: true }).fill(email);
   await page.getByLabel('Password', { exact: true }).fill(password);
   await page.getByRole('button', { name: button, exact: true }).click();
 }
 
 /** Atlas, with somebody signed in. @param {Page} page */
-export const signedIn = (page) => page.getByRole('banner').getByRole('button', { name: 'Sign out' }).waitFor();
+export const waitUntilSignedIn = (page) => page.getByRole('banner').getByRole('button', { name: 'Sign out' }).waitFor();
 
 /** Makes an account from Atlas and comes back to it. @param {Page} page @param {string} url of Atlas */
 export async function signUp(page, url) {
-  const person = personNew();
+  const credentials = newCredentials();
   await page.goto(url);
-  await signInOpen(page);
-  await signUpOpen(page);
-  await credentialsSend(page, person, 'Create account');
-  await signedIn(page);
-  return person;
+  await openSignIn(page);
+  await openSignUp(page);
+  await sendCredentials(page, credentials, 'Create account');
+  await waitUntilSignedIn(page);
+  return credentials;
 }
 
 /** Leaves, wherever the account pages lead through. @param {Page} page */
@@ -64,7 +65,7 @@ export async function signOut(page) {
 }
 
 /** Writes a visit on the page of a place. @param {Page} page @param {{ note: string, day: string }} visit `day` as YYYY-MM-DD */
-export async function visitWrite(page, { note, day }) {
+export async function writeVisit(page, { note, day }) {
   const add = 'Add to my journal';
   await page
     .getByRole('link', { name: add })
@@ -76,7 +77,7 @@ export async function visitWrite(page, { note, day }) {
   await page.getByText(/^You wrote about/).waitFor();
 }
 
-/** Presses Tab until `reached` holds the focus. @param {Page} page @param {import('playwright-core').Locator} reached @param {string} what */
+/** Presses Tab until `reached` holds the focus. @param {Page} page @param {Locator} reached @param {string} what */
 export async function tabTo(page, reached, what) {
   for (let i = 0; i < 80; i += 1) {
     if (await reached.evaluate((element) => element === document.activeElement).catch(() => false)) {

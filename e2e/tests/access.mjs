@@ -1,20 +1,20 @@
-// @ts-check
 // Atlas and the account pages for those who use a keyboard or a screen reader.
-import { axeClean } from '../lib/axe.mjs';
+import { checkAccessibility } from '../lib/axe.mjs';
 import {
-  personNew,
+  newCredentials,
+  openSignIn,
+  openSignUp,
   searchBox,
   searchFor,
-  signedIn,
-  signInOpen,
   signUp,
-  signUpOpen,
   tabTo,
   title,
-  visitWrite,
+  waitUntilSignedIn,
+  writeVisit,
 } from '../lib/steps.mjs';
 
-/** @typedef {import('playwright-core').Page} Page */
+/** @import { Page } from 'playwright-core' */
+/** @import { Test, World } from '../lib/run-tests.mjs' */
 
 /** @type {[string, (page: Page, url: string) => Promise<unknown>][]} */
 const PAGES = [
@@ -73,24 +73,24 @@ const PAGES = [
     'sign-in',
     async (page, url) => {
       await page.goto(url);
-      await signInOpen(page);
+      await openSignIn(page);
     },
   ],
   [
     'sign-up',
     async (page, url) => {
       await page.goto(url);
-      await signInOpen(page);
-      await signUpOpen(page);
+      await openSignIn(page);
+      await openSignUp(page);
     },
   ],
   [
     'sign-up with problems',
     async (page, url) => {
       await page.goto(url);
-      await signInOpen(page);
-      await signUpOpen(page);
-      await page.getByLabel('Email', { exact: true }).fill(personNew().email);
+      await openSignIn(page);
+      await openSignUp(page);
+      await page.getByLabel('Email', { exact: true }).fill(newCredentials().email);
       await page.getByLabel('Password', { exact: true }).fill('password');
       await page.getByRole('button', { name: 'Create account', exact: true }).click();
       await page.getByText('This password is too well known').first().waitFor();
@@ -101,30 +101,30 @@ const PAGES = [
     async (page, url) => {
       await signUp(page, url);
       await searchFor(page, 'lisb', /Lisbon/);
-      await visitWrite(page, { note: 'The light on the river', day: '2024-05-17' });
+      await writeVisit(page, { note: 'The light on the river', day: '2024-05-17' });
       await page.goto(`${url}/journal`);
       await page.getByText('The light on the river').waitFor();
     },
   ],
 ];
 
-/** @type {import('../lib/run-tests.mjs').Test[]} */
+/** @type {Test[]} */
 export const tests = [
   ...PAGES.flatMap(([name, open]) =>
     [false, true].map((dark) => ({
       name: `accessible: ${name}, ${dark ? 'dark' : 'light'}`,
-      run: (/** @type {any} */ { browser, url }) =>
-        browser.person({ dark, mayFail: /flow/ }, async (/** @type {Page} */ page) => {
+      run: (/** @type {World} */ { browser, url }) =>
+        browser.visit({ dark, mayFail: /flow/ }, async (page) => {
           await open(page, url);
-          await axeClean(page, name);
+          await checkAccessibility(page, name);
         }),
     })),
   ),
   {
     name: 'keyboard only: search, read, sign up, write, sign out',
     run: ({ browser, url }) =>
-      browser.person({}, async (/** @type {Page} */ page) => {
-        const person = personNew();
+      browser.visit({}, async (page) => {
+        const credentials = newCredentials();
         const { keyboard } = page;
         await page.goto(url);
         await title(page, 'Every place has a name').waitFor();
@@ -151,11 +151,11 @@ export const tests = [
         await keyboard.press('Enter');
         await title(page, 'Create your account').waitFor();
         await tabTo(page, page.getByLabel('Email', { exact: true }), 'the e-mail field');
-        await keyboard.type(person.email);
+        await keyboard.type(credentials.email);
         await tabTo(page, page.getByLabel('Password', { exact: true }), 'the password field');
-        await keyboard.type(person.password);
+        await keyboard.type(credentials.password);
         await keyboard.press('Enter');
-        await signedIn(page);
+        await waitUntilSignedIn(page);
 
         await title(page, /Lisbon/).waitFor();
         const add = 'Add to my journal';
@@ -180,7 +180,7 @@ export const tests = [
   {
     name: 'keyboard only: the first Tab offers to skip to the content',
     run: ({ browser, url }) =>
-      browser.person({}, async (/** @type {Page} */ page) => {
+      browser.visit({}, async (page) => {
         await page.goto(`${url}/countries/PT`);
         await page.getByRole('table').waitFor();
         await page.keyboard.press('Tab');
@@ -192,7 +192,7 @@ export const tests = [
   {
     name: 'nothing runs over the edge at 360 pixels',
     run: ({ browser, url }) =>
-      browser.person({ width: 360, height: 740, mayFail: /flow/ }, async (/** @type {Page} */ page) => {
+      browser.visit({ width: 360, height: 740, mayFail: /flow/ }, async (page) => {
         for (const [name, open] of PAGES) {
           await open(page, url);
           const [wide, screen] = await page.evaluate(() => [

@@ -1,9 +1,9 @@
-// @ts-check
 // Pictures of the pages for a person to look at: two widths, light and dark.
 import { join } from 'node:path';
-import { searchBox, searchFor, signInOpen, signUp, signUpOpen, title, visitWrite } from '../lib/steps.mjs';
+import { openSignIn, openSignUp, searchBox, searchFor, signUp, title, writeVisit } from '../lib/steps.mjs';
 
-/** @typedef {import('playwright-core').Page} Page */
+/** @import { Page } from 'playwright-core' */
+/** @import { Test } from '../lib/run-tests.mjs' */
 
 /** @type {[string, (page: Page, url: string) => Promise<unknown>][]} */
 const PAGES = [
@@ -55,13 +55,13 @@ const PAGES = [
     'account-sign-in',
     async (page, url) => {
       await page.goto(url);
-      await signInOpen(page);
+      await openSignIn(page);
     },
   ],
   [
     'account-sign-up',
     async (page) => {
-      await signUpOpen(page);
+      await openSignUp(page);
     },
   ],
   [
@@ -69,7 +69,7 @@ const PAGES = [
     async (page, url) => {
       await signUp(page, url);
       await searchFor(page, 'lisb', /Lisbon/);
-      await visitWrite(page, {
+      await writeVisit(page, {
         note: 'The light on the river in the evening, and the tram uphill.',
         day: '2024-05-17',
       });
@@ -79,12 +79,12 @@ const PAGES = [
   ],
 ];
 
-/** @type {import('../lib/run-tests.mjs').Test[]} */
+/** @type {Test[]} */
 export const tests = [390, 1280].flatMap((width) =>
   [false, true].map((dark) => ({
     name: `pictures at ${width}, ${dark ? 'dark' : 'light'}`,
-    run: (/** @type {any} */ { browser, url, shots }) =>
-      browser.person({ width, height: width < 600 ? 844 : 800, dark }, async (/** @type {Page} */ page) => {
+    run: ({ browser, url, shots }) =>
+      browser.visit({ width, height: width < 600 ? 844 : 800, dark }, async (page) => {
         for (const [name, open] of PAGES) {
           await open(page, url);
           await page.waitForLoadState('networkidle');

@@ -1,30 +1,34 @@
-// @ts-check
 // Messages as they are rendered, and the page on which an owner answers one.
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { axeClean } from '../lib/axe.mjs';
+import { messagesTo } from '../../conformance/lib/mail.mjs';
+import { member, present, text } from '../../conformance/lib/parse.mjs';
+import { checkAccessibility } from '../lib/axe.mjs';
 
-/** @typedef {import('playwright-core').Page} Page */
+/** @import { Stoa } from '../../conformance/lib/stoa.mjs' */
+/** @import { Test } from '../lib/run-tests.mjs' */
+
+/** @typedef {{ token: string, step?: { type: string }, problems?: unknown }} FlowState   a page's answer */
 
 const WIDTHS = [390, 1280];
 /** Of these a picture is taken; all of them are checked. */
 const PICTURED = /^(verification|recovery|new_device|approval_request|declined)\.(en|de|he|ar|ja)\.html$/;
 
-/** @type {import('../lib/run-tests.mjs').Test[]} */
+/** @type {Test[]} */
 export const looks = WIDTHS.flatMap((width) =>
   [false, true].map((dark) => ({
     name: `messages at ${width}, ${dark ? 'dark' : 'light'}`,
-    run: async (/** @type {any} */ { browser, stoa, shots }) => {
+    run: async ({ browser, stoa, shots }) => {
       const folder = mkdtempSync(join(tmpdir(), 'stoa-mail-'));
       try {
         await stoa.command('mail', 'preview', folder);
         const files = readdirSync(folder)
-          .filter((it) => it.endsWith('.html'))
+          .filter((name) => name.endsWith('.html'))
           .sort();
         if (files.length < 70) throw new Error(`ten messages in seven languages, not ${files.length}`);
-        await browser.person({ width, height: 800, dark }, async (/** @type {Page} */ page) => {
+        await browser.visit({ width, height: 800, dark }, async (page) => {
           for (const file of files) {
             await page.goto(pathToFileURL(join(folder, file)).href);
             const wide = await page.evaluate(
@@ -38,7 +42,7 @@ export const looks = WIDTHS.flatMap((width) =>
             const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
             if (ground !== (dark ? 'rgb(20, 25, 30)' : 'rgb(250, 247, 241)'))
               throw new Error(`${file} stands on ${ground}`);
-            await axeClean(page, `${file}, ${dark ? 'dark' : 'light'}`);
+            await checkAccessibility(page, `${file}, ${dark ? 'dark' : 'light'}`);
             if (PICTURED.test(file))
               await page.screenshot({
                 path: join(shots, `mail-${file.slice(0, -5)}-${width}-${dark ? 'dark' : 'light'}.png`),
@@ -53,14 +57,14 @@ export const looks = WIDTHS.flatMap((width) =>
   })),
 );
 
-/** @type {import('../lib/run-tests.mjs').Test[]} */
+/** @type {Test[]} */
 export const tests = [
   {
     name: 'an owner answers two people who ask to join',
-    run: async (/** @type {any} */ { browser, stoa, url, shots, engine }) => {
-      const { apiKey } = await stoa.command('key', 'create', '--name', 'e2e');
-      const [{ clientId }] = await stoa.command('client', 'list');
-      await ownerCreate(stoa, url);
+    run: async ({ browser, stoa, url, shots, engine }) => {
+      const apiKey = text(await stoa.command('key', 'create', '--name', 'e2e'), 'apiKey');
+      const clientId = text(member(await stoa.command('client', 'list'), '0'), 'clientId');
+      await createOwner(stoa, url);
       const policy = async (/** @type {boolean} */ flag) =>
         call(url, 'PATCH', '/iam/signon/v1/sign-on-policies', apiKey, { signOnPolicy: { requireOwnerApproval: flag } });
       await policy(true);
@@ -72,14 +76,21 @@ export const tests = [
           const email = `${name.toLowerCase()}-${engine}@example.org`;
           const visitor = await call(url, 'POST', '/oauth2/token', '', { clientId, grantType: 'anonymous' });
           const body = { loginId: { email }, password: 'correct horse battery', profile: { firstName: name } };
-          const answer = await call(url, 'POST', '/_api/iam/authentication/v2/register', visitor.access_token, body);
-          if (answer.state !== 'REQUIRE_OWNER_APPROVAL') throw new Error(JSON.stringify(answer));
-          const link = lastTo(stoa, 'owner@example.org').links[0];
-          await browser.person({ width: 390, height: 844, mayFail: /approvals/ }, async (/** @type {Page} */ page) => {
+          const answer = await call(
+            url,
+            'POST',
+            '/_api/iam/authentication/v2/register',
+            text(visitor, 'access_token'),
+            body,
+          );
+          if (member(answer, 'state') !== 'REQUIRE_OWNER_APPROVAL') throw new Error(JSON.stringify(answer));
+          const request = present(messagesTo(stoa.data, 'owner@example.org').at(-1), 'the message to the owner');
+          const [link] = request.links;
+          await browser.visit({ width: 390, height: 844, mayFail: /approvals/ }, async (page) => {
             // The link says the address that the server tells of itself; the browser goes where it really is.
             await page.goto(`${url}/account/approve${new URL(link).hash}`);
             await page.getByRole('heading', { name: new RegExp(`${name} asks to join`) }).waitFor();
-            await axeClean(page, 'the page of an approval');
+            await checkAccessibility(page, 'the page of an approval');
             await page.screenshot({ path: join(shots, `account-approve-${engine}.png`) });
             await page.getByRole('button', { name: decision }).click();
             if (decision === 'Decline') {
@@ -94,7 +105,7 @@ export const tests = [
             await page.reload();
             await page.getByRole('heading', { name: 'There is nothing left to decide' }).waitFor();
           });
-          if (!lastTo(stoa, email)) throw new Error(`${name} was not told`);
+          if (messagesTo(stoa.data, email).length === 0) throw new Error(`${name} was not told`);
         }
       } finally {
         await policy(false);
@@ -103,10 +114,10 @@ export const tests = [
   },
 ];
 
-/** @param {any} stoa @param {string} url */
-async function ownerCreate(stoa, url) {
-  const { setupUrl } = await stoa.command('owner', 'invite', '--email', 'owner@example.org');
-  const invite = new URL(setupUrl).searchParams.get('invite');
+/** @param {Stoa} stoa @param {string} url */
+async function createOwner(stoa, url) {
+  const invitation = await stoa.command('owner', 'invite', '--email', 'owner@example.org');
+  const invite = new URL(text(invitation, 'setupUrl')).searchParams.get('invite');
   const headers = { 'content-type': 'application/json', cookie: '' };
   const started = await fetch(`${url}/_api/account/v1/flows`, {
     method: 'POST',
@@ -115,8 +126,9 @@ async function ownerCreate(stoa, url) {
   });
   headers.cookie = started.headers
     .getSetCookie()
-    .map((it) => it.split(';')[0])
+    .map((cookie) => cookie.split(';')[0])
     .join('; ');
+  /** @type {FlowState} */
   const { token, step } = await started.json();
   const input = { type: 'NEW_PASSWORD', password: 'correct horse battery' };
   const done = await fetch(`${url}/_api/account/v1/flows/${token}`, {
@@ -124,20 +136,13 @@ async function ownerCreate(stoa, url) {
     headers,
     body: JSON.stringify(input),
   });
+  /** @type {FlowState} */
   const { step: after, problems } = await done.json();
   if (after?.type !== 'DONE')
     throw new Error(`${JSON.stringify(step)} → ${JSON.stringify(after)} ${JSON.stringify(problems)}`);
 }
 
-/** @param {any} stoa @param {string} address */
-function lastTo(stoa, address) {
-  const lines = readFileSync(join(stoa.data, 'outbox', 'mail.jsonl'), 'utf8')
-    .trim()
-    .split('\n');
-  return lines.map((it) => JSON.parse(it)).findLast((it) => it.to === address);
-}
-
-/** @param {string} url @param {string} method @param {string} path @param {string} token @param {object} body */
+/** @param {string} url @param {string} method @param {string} path @param {string} token @param {object} body @returns {Promise<unknown>} */
 async function call(url, method, path, token, body) {
   const headers = { 'content-type': 'application/json', ...(token ? { authorization: token } : {}) };
   const reply = await fetch(url + path, { method, headers, body: JSON.stringify(body) });

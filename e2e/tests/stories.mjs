@@ -1,31 +1,31 @@
-// @ts-check
 // What people come to Atlas for.
 import assert from 'node:assert/strict';
 import {
-  credentialsSend,
-  personNew,
+  newCredentials,
+  openSignIn,
+  openSignUp,
   searchBox,
   searchFor,
-  signedIn,
-  signInOpen,
+  sendCredentials,
   signOut,
   signUp,
-  signUpOpen,
   title,
-  visitWrite,
+  waitUntilSignedIn,
+  writeVisit,
 } from '../lib/steps.mjs';
 
-/** @typedef {import('playwright-core').Page} Page */
+/** @import { Page } from 'playwright-core' */
+/** @import { Test } from '../lib/run-tests.mjs' */
 
 /** @param {Page} page */
 const firstPlace = (page) => page.getByRole('table').getByRole('rowheader').first().innerText();
 
-/** @type {import('../lib/run-tests.mjs').Test[]} */
+/** @type {Test[]} */
 export const tests = [
   {
     name: 'search on the home page leads to a city',
     run: ({ browser, url }) =>
-      browser.person({}, async (/** @type {Page} */ page) => {
+      browser.visit({}, async (page) => {
         await page.goto(url);
         await title(page, 'Every place has a name').waitFor();
         await searchFor(page, 'zuri', /^.{0,8}Zürich/);
@@ -37,7 +37,7 @@ export const tests = [
   {
     name: 'search on the home page leads to a country',
     run: ({ browser, url }) =>
-      browser.person({}, async (/** @type {Page} */ page) => {
+      browser.visit({}, async (page) => {
         await page.goto(url);
         await searchFor(page, 'portu', /Portugal/);
         await title(page, /Portugal/).waitFor();
@@ -48,7 +48,7 @@ export const tests = [
   {
     name: 'a search without a hit says so',
     run: ({ browser, url }) =>
-      browser.person({}, async (/** @type {Page} */ page) => {
+      browser.visit({}, async (page) => {
         await page.goto(url);
         await searchBox(page).fill('qqqqxx');
         await page.getByText('Nothing is called “qqqqxx”').waitFor();
@@ -57,7 +57,7 @@ export const tests = [
   {
     name: 'a country is paged forward and back, and the address keeps the page',
     run: ({ browser, url }) =>
-      browser.person({}, async (/** @type {Page} */ page) => {
+      browser.visit({}, async (page) => {
         await page.goto(`${url}/countries`);
         await page.getByRole('table').getByRole('link', { name: 'Portugal' }).click();
         await page.getByText(/^1–50 of [\d,]+$/).waitFor();
@@ -84,14 +84,14 @@ export const tests = [
   {
     name: 'a place of a country opens, and its address can be shared',
     run: ({ browser, url }) =>
-      browser.person({}, async (/** @type {Page} */ page) => {
+      browser.visit({}, async (page) => {
         await page.goto(`${url}/countries/JP`);
         await page.getByRole('table').getByRole('link', { name: 'Tokyo', exact: true }).click();
         await title(page, /Tokyo/).waitFor();
         const address = page.url();
         await page.reload();
         await title(page, /Tokyo/).waitFor();
-        await browser.person({}, async (/** @type {Page} */ other) => {
+        await browser.visit({}, async (other) => {
           await other.goto(address);
           await title(other, /Tokyo/).waitFor();
         });
@@ -100,7 +100,7 @@ export const tests = [
   {
     name: 'an address that leads nowhere says so',
     run: ({ browser, url }) =>
-      browser.person({ mayFail: /no-such|wix-data|\/items/ }, async (/** @type {Page} */ page) => {
+      browser.visit({ mayFail: /no-such|wix-data|\/items/ }, async (page) => {
         for (const path of ['/no-such-page', '/countries/XX', '/places/no-such-place']) {
           await page.goto(url + path);
           await page.getByText('There is nothing here').first().waitFor();
@@ -110,11 +110,11 @@ export const tests = [
   {
     name: 'a new member writes a visit, finds it after a reload, and it is gone from sight after signing out',
     run: ({ browser, url }) =>
-      browser.person({}, async (/** @type {Page} */ page) => {
-        const person = await signUp(page, url);
+      browser.visit({}, async (page) => {
+        const credentials = await signUp(page, url);
         await searchFor(page, 'lisb', /Lisbon/);
-        const note = `The light on the river, ${person.email}`;
-        await visitWrite(page, { note, day: '2024-05-17' });
+        const note = `The light on the river, ${credentials.email}`;
+        await writeVisit(page, { note, day: '2024-05-17' });
         await page.goto(`${url}/journal`);
         await page.getByText(note).waitFor();
         await page.reload();
@@ -124,16 +124,16 @@ export const tests = [
         await page.getByText('Keep a journal of your travels').waitFor();
         assert.equal(await page.getByText(note).count(), 0);
 
-        await browser.person({}, async (/** @type {Page} */ other) => {
+        await browser.visit({}, async (other) => {
           await signUp(other, url);
           await other.goto(`${url}/journal`);
           await other.getByText('Your first visit goes here').waitFor();
           assert.equal(await other.getByText(note).count(), 0);
         });
 
-        await signInOpen(page);
-        await credentialsSend(page, person, 'Sign in');
-        await signedIn(page);
+        await openSignIn(page);
+        await sendCredentials(page, credentials, 'Sign in');
+        await waitUntilSignedIn(page);
         await page.goto(`${url}/journal`);
         await page.getByText(note).waitFor();
       }),
@@ -141,38 +141,38 @@ export const tests = [
   {
     name: 'signing in leads back to the page it was begun on',
     run: ({ browser, url }) =>
-      browser.person({}, async (/** @type {Page} */ page) => {
+      browser.visit({}, async (page) => {
         await page.goto(`${url}/countries/PT?page=2`);
-        await signInOpen(page);
-        await signUpOpen(page);
-        await credentialsSend(page, personNew(), 'Create account');
-        await signedIn(page);
+        await openSignIn(page);
+        await openSignUp(page);
+        await sendCredentials(page, newCredentials(), 'Create account');
+        await waitUntilSignedIn(page);
         await page.getByText(/^51–100 of /).waitFor();
       }),
   },
   {
     name: 'a wrong password is said at the form, which keeps what was typed',
     run: ({ browser, url }) =>
-      browser.person({ mayFail: /flow/ }, async (/** @type {Page} */ page) => {
-        const person = personNew();
+      browser.visit({ mayFail: /flow/ }, async (page) => {
+        const credentials = newCredentials();
         await page.goto(url);
-        await signInOpen(page);
-        await credentialsSend(page, person, 'Sign in');
+        await openSignIn(page);
+        await sendCredentials(page, credentials, 'Sign in');
         await page.getByText('The email or password does not match').first().waitFor();
-        assert.equal(await page.getByLabel('Email', { exact: true }).inputValue(), person.email);
+        assert.equal(await page.getByLabel('Email', { exact: true }).inputValue(), credentials.email);
       }),
   },
   {
     name: 'sign-up says what is wrong at the field',
     run: ({ browser, url }) =>
-      browser.person({ mayFail: /flow/ }, async (/** @type {Page} */ page) => {
-        const person = await signUp(page, url);
+      browser.visit({ mayFail: /flow/ }, async (page) => {
+        const credentials = await signUp(page, url);
         await signOut(page);
-        await signInOpen(page);
-        await signUpOpen(page);
-        await credentialsSend(page, person, 'Create account');
+        await openSignIn(page);
+        await openSignUp(page);
+        await sendCredentials(page, credentials, 'Create account');
         await page.getByText('There is an account with this email already').first().waitFor();
-        await credentialsSend(page, { ...personNew(), password: 'password' }, 'Create account');
+        await sendCredentials(page, { ...newCredentials(), password: 'password' }, 'Create account');
         await page.getByText('This password is too well known').first().waitFor();
         assert.equal(await page.getByLabel('Password', { exact: true }).getAttribute('aria-invalid'), 'true');
       }),
