@@ -17,7 +17,7 @@ const { runRows } = await import('./lib/runner.mjs');
 const { publishedMethods } = await import('./lib/catalogue.mjs');
 const { allRows } = await import('./rows/index.mjs');
 
-// Some client functions reject twice, once where nobody can catch it; that must not end the run.
+// Some client functions reject twice, once where it can't be caught; that must not end the run.
 process.on('unhandledRejection', (reason) => {
   if (process.env.CONFORMANCE_VERBOSE) console.error('unhandled rejection in a package:', reason);
 });

@@ -22,40 +22,43 @@ const findings = [];
 
 const crates = readCrates();
 const packages = readPackages();
-for (const it of [...crates, ...packages]) {
-  if (!it.licence) {
-    if (!excepted(it, 'licence', '')) finding(it, 'licence', 'gives no SPDX licence');
+for (const dependency of [...crates, ...packages]) {
+  if (!dependency.licence) {
+    if (!excepted(dependency, 'licence', '')) finding(dependency, 'licence', 'gives no SPDX licence');
   } else {
     let fine = false;
     try {
-      fine = allowed(it.licence, licences);
+      fine = allowed(dependency.licence, licences);
     } catch (error) {
-      finding(it, 'licence', error.message);
+      finding(dependency, 'licence', error.message);
       continue;
     }
-    if (!fine && !excepted(it, 'licence', it.licence)) finding(it, 'licence', `${it.licence} is not on the list`);
+    if (!fine && !excepted(dependency, 'licence', dependency.licence))
+      finding(dependency, 'licence', `${dependency.licence} is not on the list`);
   }
 }
-for (const it of [...crates, ...packages]) {
+for (const dependency of [...crates, ...packages]) {
   for (const advisory of known.advisories) {
-    if (advisory.name !== it.name || (advisory.ecosystem ?? 'crates.io') !== it.ecosystem) continue;
-    if (hit(it.version, advisory.affected) && !excepted(it, 'advisory', advisory.id))
-      finding(it, 'advisory', `${advisory.id}: ${advisory.title}`);
+    if (advisory.name !== dependency.name || (advisory.ecosystem ?? 'crates.io') !== dependency.ecosystem) continue;
+    if (hit(dependency.version, advisory.affected) && !excepted(dependency, 'advisory', advisory.id))
+      finding(dependency, 'advisory', `${advisory.id}: ${advisory.title}`);
   }
 }
 const index = readIndex();
 let unknown = 0;
-for (const it of crates.filter((crate) => crate.registry)) {
-  const yanked = index(it.name, it.version);
+for (const crate of crates.filter(({ registry }) => registry)) {
+  const yanked = index(crate.name, crate.version);
   if (yanked === undefined) unknown += 1;
-  else if (yanked && !excepted(it, 'yanked', it.version)) finding(it, 'yanked', 'was taken back by its authors');
+  else if (yanked && !excepted(crate, 'yanked', crate.version))
+    finding(crate, 'yanked', 'was taken back by its authors');
 }
-const idle = rules.exceptions.filter((it) => !used.has(it)).map((it) => it.npm ?? it.crate);
+const idle = rules.exceptions.filter((rule) => !used.has(rule)).map((rule) => rule.npm ?? rule.crate);
 
 if (process.argv.includes('--json')) {
   console.log(JSON.stringify({ crates: crates.length, packages: packages.length, findings, unknown, idle }));
 } else {
-  for (const it of findings) console.log(`${it.kind}: ${it.ecosystem} ${it.name} ${it.version}: ${it.text}`);
+  for (const { kind, ecosystem, name, version, text } of findings)
+    console.log(`${kind}: ${ecosystem} ${name} ${version}: ${text}`);
   if (idle.length) console.log(`exceptions that nothing needs: ${idle.join(', ')}`);
   if (unknown)
     console.log(
@@ -67,15 +70,15 @@ if (process.argv.includes('--json')) {
 }
 process.exit(findings.length ? 1 : 0);
 
-function finding(it, kind, text) {
-  findings.push({ kind, ecosystem: it.ecosystem, name: it.name, version: it.version, text });
+function finding(dependency, kind, text) {
+  findings.push({ kind, ecosystem: dependency.ecosystem, name: dependency.name, version: dependency.version, text });
 }
 
 /** Whether scripts/deny.json lets this pass; remembers that the exception was needed. */
-function excepted(it, kind, value) {
-  const key = it.ecosystem === 'npm' ? 'npm' : 'crate';
-  const found = rules.exceptions.find((rule) => rule[key] === it.name && rule[kind] === value);
-  if (found && !found.reason) throw new Error(`the exception for ${it.name} gives no reason`);
+function excepted(dependency, kind, value) {
+  const key = dependency.ecosystem === 'npm' ? 'npm' : 'crate';
+  const found = rules.exceptions.find((rule) => rule[key] === dependency.name && rule[kind] === value);
+  if (found && !found.reason) throw new Error(`the exception for ${dependency.name} gives no reason`);
   if (found) used.add(found);
   return found !== undefined;
 }
@@ -88,13 +91,13 @@ function readCrates() {
   const metadata = JSON.parse(text);
   const ours = new Set(metadata.workspace_members);
   return metadata.packages
-    .filter((it) => !ours.has(it.id))
-    .map((it) => ({
+    .filter((crate) => !ours.has(crate.id))
+    .map((crate) => ({
       ecosystem: 'crates.io',
-      name: it.name,
-      version: it.version,
-      licence: it.license ?? '',
-      registry: it.source?.startsWith('registry+') ?? false,
+      name: crate.name,
+      version: crate.version,
+      licence: crate.license ?? '',
+      registry: crate.source?.startsWith('registry+') ?? false,
     }));
 }
 
@@ -102,19 +105,19 @@ function readCrates() {
 function readPackages() {
   if (!existsSync('web/package-lock.json')) return [];
   const lock = readJson('web/package-lock.json');
-  const name = (path, it) => it.name ?? path.slice(path.lastIndexOf('node_modules/') + 13);
+  const name = (path, entry) => entry.name ?? path.slice(path.lastIndexOf('node_modules/') + 13);
   return Object.entries(lock.packages)
     .filter(
-      ([path, it]) =>
+      ([path, entry]) =>
         path.includes('node_modules/') &&
-        !it.link &&
-        ((!it.dev && !it.devOptional) || rules.carried.includes(name(path, it))),
+        !entry.link &&
+        ((!entry.dev && !entry.devOptional) || rules.carried.includes(name(path, entry))),
     )
-    .map(([path, it]) => ({
+    .map(([path, entry]) => ({
       ecosystem: 'npm',
-      name: name(path, it),
-      version: it.version,
-      licence: plain(it.license ?? installed(path)?.license ?? installed(path)?.licenses),
+      name: name(path, entry),
+      version: entry.version,
+      licence: plain(entry.license ?? installed(path)?.license ?? installed(path)?.licenses),
     }));
 }
 
@@ -124,9 +127,9 @@ function installed(path) {
 }
 
 /** Older packages write {type} or [{type}] where an SPDX expression stands today. */
-function plain(it) {
-  if (Array.isArray(it)) return it.map(plain).join(' OR ');
-  return typeof it === 'object' && it !== null ? (it.type ?? '') : (it ?? '');
+function plain(licence) {
+  if (Array.isArray(licence)) return licence.map(plain).join(' OR ');
+  return typeof licence === 'object' && licence !== null ? (licence.type ?? '') : (licence ?? '');
 }
 
 /** Looks a version up in the index files that cargo keeps: true when yanked, undefined when not there. */
@@ -134,7 +137,7 @@ function readIndex() {
   const base = join(process.env.CARGO_HOME ?? join(homedir(), '.cargo'), 'registry', 'index');
   const roots = existsSync(base)
     ? readdirSync(base)
-        .map((it) => join(base, it, '.cache'))
+        .map((registry) => join(base, registry, '.cache'))
         .filter(existsSync)
     : [];
   return (name, version) => {

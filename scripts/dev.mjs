@@ -106,9 +106,9 @@ async function serveApps() {
   for (const [name, { index }] of bases) {
     const proxy = Object.fromEntries(passedOn.map((path) => [path, { target: server }]));
     // An app's links to another app reach that app's own Vite.
-    for (const [other, it] of bases) {
-      if (other !== name && it.base !== '/')
-        proxy[it.base.replace(/\/$/, '')] = { target: `http://127.0.0.1:${port + 1 + it.index}`, ws: true };
+    for (const [other, app] of bases) {
+      if (other !== name && app.base !== '/')
+        proxy[app.base.replace(/\/$/, '')] = { target: `http://127.0.0.1:${port + 1 + app.index}`, ws: true };
     }
     const started = await vite.createServer({
       root: join(root, 'web/apps', name),
@@ -126,20 +126,20 @@ function base(name) {
 }
 
 async function stopAll() {
-  await Promise.all([stopServer(), ...vites.map((it) => it.close())]);
+  await Promise.all([stopServer(), ...vites.map((vite) => vite.close())]);
   process.exit(0);
 }
 
 /** Names and times of what the server is compiled from. */
 function snapshot() {
   const lines = [];
-  const walk = (path) => {
-    const it = statSync(path, { throwIfNoEntry: false });
-    if (!it) return;
-    if (it.isDirectory()) for (const name of readdirSync(path)) name === 'target' || walk(join(path, name));
-    else lines.push(`${path} ${it.size} ${it.mtimeMs}`);
+  const visit = (path) => {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (!stat) return;
+    if (stat.isDirectory()) for (const name of readdirSync(path)) name === 'target' || visit(join(path, name));
+    else lines.push(`${path} ${stat.size} ${stat.mtimeMs}`);
   };
-  ['crates', 'Cargo.toml', 'Cargo.lock'].forEach(walk);
+  ['crates', 'Cargo.toml', 'Cargo.lock'].forEach(visit);
   return lines.sort().join('\n');
 }
 

@@ -1,5 +1,5 @@
 // Every method that the installed packages publish. The table must have a row for each, so a new
-// version of a package cannot bring a method that nobody looks at.
+// version of a package cannot bring a method without a row.
 import * as sdk from '@wix/sdk';
 import { SiteSessionAuth } from '@wix/sdk/auth/site-session';
 import * as data from '@wix/data';

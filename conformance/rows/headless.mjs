@@ -113,7 +113,7 @@ const itemService = (id, itemId) =>
 async function until(holds, service) {
   for (const end = Date.now() + WAIT_LIMIT_MS; !holds(); await new Promise((done) => setTimeout(done, 20))) {
     assert.equal(service.errorSignal.get(), null);
-    assert.ok(Date.now() < end, 'the service did not come to it');
+    assert.ok(Date.now() < end, 'the service does not show what is expected');
   }
 }
 

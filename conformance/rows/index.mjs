@@ -11,8 +11,8 @@ import { rows as references } from './references.mjs';
 import { rows as permissions } from './permissions.mjs';
 import { rows as indexes } from './indexes.mjs';
 import { rows as itemsMany } from './items-many.mjs';
-import { rows as itemsLater } from './items-later.mjs';
-import { rows as dataLater } from './data-later.mjs';
+import { rows as optionalItems } from './items-optional.mjs';
+import { rows as optionalData } from './data-optional.mjs';
 import { rows as members } from './members.mjs';
 import { rows as headless } from './headless.mjs';
 import { rows as others } from './others.mjs';
@@ -30,8 +30,8 @@ export const allRows = [
   ...permissions,
   ...indexes,
   ...itemsMany,
-  ...itemsLater,
-  ...dataLater,
+  ...optionalItems,
+  ...optionalData,
   ...members,
   ...headless,
   ...others,

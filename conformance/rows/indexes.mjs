@@ -16,7 +16,7 @@ const row = (name, check, run) => ({
 async function built(world, id, name) {
   for (let wait = 0; wait < 200; wait += 1) {
     const { indexes } = await world.app.indexes.listIndexes(id);
-    const index = indexes?.find((it) => it.name === name);
+    const index = indexes?.find((index) => index.name === name);
     if (index?.status !== 'BUILDING') return index;
     await new Promise((resolve) => {
       setTimeout(resolve, 50);
@@ -73,12 +73,12 @@ export const rows = [
   row('listIndexes', 'the system ones and mine', async (world, id) => {
     await world.app.indexes.createIndex(id, { name: 'by-title', fields: [{ path: 'title' }] });
     const { indexes, pagingMetadata } = await world.app.indexes.listIndexes(id);
-    const names = indexes?.map((it) => `${it.source} ${it.name}`);
+    const names = indexes?.map((index) => `${index.source} ${index.name}`);
     assert.deepEqual(names, ['SYSTEM _id', 'SYSTEM _createdDate', 'SYSTEM _owner', 'USER by-title']);
     assert.equal(pagingMetadata?.total, 4);
     const page = await world.app.indexes.listIndexes(id, { paging: { limit: 1, offset: 3 } });
     assert.deepEqual(
-      page.indexes?.map((it) => it.name),
+      page.indexes?.map((index) => index.name),
       ['by-title'],
     );
   }),

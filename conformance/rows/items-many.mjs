@@ -1,5 +1,5 @@
 // Item calls beside the plain ones: patches, several items at once, truncate, distinct values, an order
-// by chance, conditions, and walks by cursor.
+// by chance, conditions, and cursor pagination.
 import { assert, failsWith, present } from '../lib/expect.mjs';
 import { items as stored, shelf } from './shelf.mjs';
 
@@ -12,7 +12,7 @@ import { items as stored, shelf } from './shelf.mjs';
 const row = (method, check, run) => ({ method: `items.${method}`, check, required: true, compare: true, run });
 
 /** Three items, fresh. @param {World} world */
-export async function three(world) {
+export async function threeItems(world) {
   const id = await world.createCollection({
     fields: [
       { key: 'title', type: 'TEXT' },
@@ -33,7 +33,7 @@ const ids = (list) => list.map(({ _id }) => _id).join('');
 /** @type {Row[]} */
 export const rows = [
   row('patch', 'set, increment, remove, append', async (world) => {
-    const id = await three(world);
+    const id = await threeItems(world);
     const made = await world.app.items
       .patch(id, 'a')
       .setField('title', 't')
@@ -45,7 +45,7 @@ export const rows = [
     assert.deepEqual([made.title, made.n, made.kind, made.list], ['t', 5, undefined, [1, 2]]);
   }),
   row('bulkUpdate', 'replaces two, skips an unknown one', async (world) => {
-    const id = await three(world);
+    const id = await threeItems(world);
     const result = await world.app.items.bulkUpdate(id, [
       { _id: 'a', n: 9 },
       { _id: 'b', n: 9 },
@@ -55,34 +55,34 @@ export const rows = [
     assert.equal((await world.app.items.get(id, 'a'))?.kind, undefined);
   }),
   row('bulkSave', 'inserts and updates', async (world) => {
-    const id = await three(world);
+    const id = await threeItems(world);
     const result = await world.app.items.bulkSave(id, [{ _id: 'a', n: 9 }, { _id: 'new' }, { n: 4 }]);
     assert.deepEqual([result.inserted, result.updated, result.errors.length], [2, 1, 0]);
   }),
   row('bulkRemove', 'removes two, skips an unknown one', async (world) => {
-    const id = await three(world);
+    const id = await threeItems(world);
     const result = await world.app.items.bulkRemove(id, ['a', 'b', 'z']);
     assert.deepEqual([result.removed, result.skipped], [2, 1]);
     assert.equal(await world.app.items.count(id), 1);
   }),
   row('bulkPatch', 'changes two', async (world) => {
-    const id = await three(world);
+    const id = await threeItems(world);
     const result = await world.app.items.bulkPatch(id, ['a', 'b']).incrementField('n', 10).run();
     assert.equal(result.updated, 2);
     assert.equal((await world.app.items.get(id, 'b'))?.n, 12);
   }),
   row('truncate', 'empties', async (world) => {
-    const id = await three(world);
+    const id = await threeItems(world);
     await world.app.items.truncate(id);
     assert.equal(await world.app.items.count(id), 0);
   }),
   row('distinct', 'the values of a field', async (world) => {
-    const result = await world.app.items.distinct(await three(world), 'kind');
+    const result = await world.app.items.distinct(await threeItems(world), 'kind');
     assert.deepEqual([...result.values].sort(), ['x', 'y'], JSON.stringify(result));
   }),
   row('query', 'distinct by the builder, in order', async (world) => {
     const result = await world.app.items
-      .query(await three(world))
+      .query(await threeItems(world))
       .descending('kind')
       .distinct('kind');
     assert.deepEqual(result.items, ['y', 'x']);
@@ -95,7 +95,7 @@ export const rows = [
     assert.notEqual(ids(first.items), 'abcdefghijkl');
   }),
   row('patch', 'dotted paths, one element of a list, several in order', async (world) => {
-    const id = await three(world);
+    const id = await threeItems(world);
     const made = await world.app.items
       .patch(id, 'a')
       .setField('o.p', [1, 2, 1])
@@ -106,16 +106,16 @@ export const rows = [
       .run();
     assert.deepEqual(made.o, { p: [2, 1], q: new Date(0), n: 1.5 });
     await failsWith(world.app.items.patch(id, 'a').incrementField('kind', 1).run(), 'WDE0080');
-    await failsWith(world.app.items.patch(id, 'nobody').setField('n', 1).run(), 'WDE0073');
+    await failsWith(world.app.items.patch(id, 'no-such-item').setField('n', 1).run(), 'WDE0073');
   }),
   row('update', 'only under its condition', async (world) => {
-    const id = await three(world);
+    const id = await threeItems(world);
     await failsWith(world.app.items.update(id, { _id: 'a', n: 9 }, { condition: { n: 5 } }), 'WDE0073');
     assert.equal((await world.app.items.update(id, { _id: 'a', n: 9 }, { condition: { n: 1 } })).n, 9);
     assert.equal(await world.app.items.remove(id, 'a', { condition: { n: 1 } }), null);
     assert.equal((await world.app.items.remove(id, 'a', { condition: { n: 9 } }))?.n, 9);
   }),
-  row('query', 'a walk by cursors, there and back', async (world) => {
+  row('query', 'cursor pagination, forward and back', async (world) => {
     // The client has no call that asks for the first cursor, so the first page is asked for by hand.
     const id = await shelf(world);
     /** @param {object} query @returns {Promise<RawPage>} */

@@ -11,15 +11,15 @@ import { assert, identified, present, untyped } from '../lib/expect.mjs';
  * @property {ReturnType<World['membersClient']>} me
  * @property {string} id        the member who is `me`
  * @property {() => Promise<string>} member  makes another member
- * @property {() => string} some  a text that was not used before
+ * @property {() => string} unique  a text that was not used before
  * @property {World} world
  */
 
 /** @type {Record<string, Record<string, (kit: Kit) => Promise<unknown>>>} */
 const CALLS = {
   members: {
-    createMember: async ({ app, some }) => {
-      const email = `made-${some()}@example.com`;
+    createMember: async ({ app, unique }) => {
+      const email = `made-${unique()}@example.com`;
       const made = await app.members.createMember({
         member: { loginEmail: email, contact: { firstName: 'Ada', phones: ['1'] }, profile: { nickname: 'ada' } },
       });
@@ -52,12 +52,12 @@ const CALLS = {
       assert.equal(changed.profile?.nickname, 'Nick');
       assert.equal(changed.contact?.customFields?.a.value, 1);
     },
-    updateMemberSlug: async ({ app, member, some }) => {
-      const slug = `slug-${some()}`;
+    updateMemberSlug: async ({ app, member, unique }) => {
+      const slug = `slug-${unique()}`;
       assert.equal((await app.members.updateMemberSlug(await member(), slug)).member?.profile?.slug, slug);
     },
-    updateCurrentMemberSlug: async ({ me, some }) => {
-      const slug = `own-${some()}`;
+    updateCurrentMemberSlug: async ({ me, unique }) => {
+      const slug = `own-${unique()}`;
       assert.equal((await me.members.updateCurrentMemberSlug(slug)).member?.profile?.slug, slug);
     },
     joinCommunity: async ({ me }) => assert.equal((await me.members.joinCommunity()).member?.privacyStatus, 'PUBLIC'),
@@ -87,8 +87,8 @@ const CALLS = {
       await world.membersClient(auth).members.deleteMyMember();
       await assert.rejects(app.members.getMember(id));
     },
-    bulkDeleteMembers: async ({ app, member, some }) => {
-      const { results, bulkActionMetadata } = await app.members.bulkDeleteMembers([await member(), some()]);
+    bulkDeleteMembers: async ({ app, member, unique }) => {
+      const { results, bulkActionMetadata } = await app.members.bulkDeleteMembers([await member(), unique()]);
       assert.deepEqual(
         results?.map(({ itemMetadata }) => itemMetadata?.success),
         [true, false],
@@ -111,34 +111,34 @@ const CALLS = {
       assert.ok((await app.members.bulkBlockMembers({ id })).jobId);
       assert.equal((await app.members.getMember(id, { fieldsets: ['FULL'] })).status, 'BLOCKED');
     },
-    deleteMemberPhones: async (kit) => cleared(kit, 'deleteMemberPhones', 'phones', ['1']),
-    deleteMemberEmails: async (kit) => cleared(kit, 'deleteMemberEmails', 'emails', ['other@example.com']),
+    deleteMemberPhones: async (kit) => checkCleared(kit, 'deleteMemberPhones', 'phones', ['1']),
+    deleteMemberEmails: async (kit) => checkCleared(kit, 'deleteMemberEmails', 'emails', ['other@example.com']),
     deleteMemberAddresses: async (kit) =>
-      cleared(kit, 'deleteMemberAddresses', 'addresses', [{ city: 'Ulm', addressLine: 'Platz 1' }]),
+      checkCleared(kit, 'deleteMemberAddresses', 'addresses', [{ city: 'Ulm', addressLine: 'Platz 1' }]),
   },
   authentication: {
-    register: async ({ app, some }) => {
-      const email = `reg-${some()}@example.com`;
-      const { session, member } = await app.authentication.register(email, `pass-${some()}`, {
+    register: async ({ app, unique }) => {
+      const email = `reg-${unique()}@example.com`;
+      const { session, member } = await app.authentication.register(email, `pass-${unique()}`, {
         contactInfo: { firstName: 'Ada' },
       });
       assert.ok(session?.token);
       assert.equal(member?.firstName, 'Ada');
     },
-    login: async ({ app, some }) => {
-      const [email, password] = [`log-${some()}@example.com`, `pass-${some()}`];
+    login: async ({ app, unique }) => {
+      const [email, password] = [`log-${unique()}@example.com`, `pass-${unique()}`];
       await app.authentication.register(email, password);
       assert.equal((await app.authentication.login(email, password)).member?.loginEmail, email);
       await assert.rejects(app.authentication.login(email, 'wrong-password'));
     },
-    sendSetPasswordEmail: async ({ app, world, some }) => {
-      const email = `set-${some()}@example.com`;
+    sendSetPasswordEmail: async ({ app, world, unique }) => {
+      const email = `set-${unique()}@example.com`;
       await app.members.createMember({ member: { loginEmail: email } });
       assert.equal((await app.authentication.sendSetPasswordEmail(email)).accepted, true);
       await world.mail(email);
     },
-    changeLoginEmail: async ({ app, member, some }) => {
-      const email = `new-${some()}@example.com`;
+    changeLoginEmail: async ({ app, member, unique }) => {
+      const email = `new-${unique()}@example.com`;
       assert.equal((await app.authentication.changeLoginEmail(await member(), email)).member?.loginEmail, email);
     },
     approve: async ({ app, member }) => {
@@ -155,18 +155,18 @@ const CALLS = {
   },
   authorization: {
     assignRole: async (kit) => {
-      const key = await role(kit);
+      const key = await createRole(kit);
       assert.equal((await kit.app.authorization.assignRole(kit.id, key)).roleKey, key);
     },
     unassignRole: async (kit) => {
-      const key = await role(kit);
+      const key = await createRole(kit);
       await kit.app.authorization.assignRole(kit.id, key);
       await kit.app.authorization.unassignRole(kit.id, key);
       const { roles } = await kit.app.authorization.getRoles(kit.id);
       assert.ok(!present(roles).some(({ roleKey }) => roleKey === key));
     },
     getRoles: async (kit) => {
-      const key = await role(kit);
+      const key = await createRole(kit);
       await kit.app.authorization.assignRole(kit.id, key);
       const { roles } = await kit.me.authorization.getRoles(kit.id);
       assert.deepEqual(
@@ -175,7 +175,7 @@ const CALLS = {
       );
     },
     queryRoles: async (kit) => {
-      const key = await role(kit);
+      const key = await createRole(kit);
       const member = await kit.member();
       await kit.app.authorization.assignRole(member, key);
       const { rolesByMemberId } = await kit.app.authorization.queryRoles({
@@ -185,19 +185,19 @@ const CALLS = {
     },
   },
   memberRoleDefinition: {
-    createMemberRoleDefinition: role,
+    createMemberRoleDefinition: createRole,
     listMemberRoleDefinitions: async (kit) => {
-      const key = await role(kit);
+      const key = await createRole(kit);
       const { roles } = await kit.app.memberRoleDefinition.listMemberRoleDefinitions();
       assert.ok(roles?.some(({ roleKey }) => roleKey === key));
     },
     getMemberRoleDefinition: async (kit) => {
-      const key = await role(kit);
+      const key = await createRole(kit);
       const found = await kit.app.memberRoleDefinition.getMemberRoleDefinition(key);
       assert.equal(found.role?.title, 'Role');
     },
     updateMemberRoleDefinition: async (kit) => {
-      const key = await role(kit);
+      const key = await createRole(kit);
       const changed = await kit.app.memberRoleDefinition.updateMemberRoleDefinition(key, {
         blockable: true,
         revision: '1',
@@ -208,101 +208,101 @@ const CALLS = {
       );
     },
     deleteMemberRoleDefinition: async (kit) => {
-      const key = await role(kit);
+      const key = await createRole(kit);
       await kit.app.memberRoleDefinition.deleteMemberRoleDefinition(key);
       await assert.rejects(kit.app.memberRoleDefinition.getMemberRoleDefinition(key));
     },
   },
   badges: {
-    createBadge: badge,
+    createBadge,
     updateBadge: async (kit) =>
-      assert.equal((await kit.app.badges.updateBadge(await badge(kit), { title: 'Other' })).title, 'Other'),
+      assert.equal((await kit.app.badges.updateBadge(await createBadge(kit), { title: 'Other' })).title, 'Other'),
     listBadges: async (kit) => {
-      const id = await badge(kit);
+      const id = await createBadge(kit);
       assert.ok((await kit.app.badges.listBadges({ paging: { limit: 100 } })).badges?.some(({ _id }) => _id === id));
     },
     getBadge: async (kit) => {
-      const id = await badge(kit);
+      const id = await createBadge(kit);
       const found = await kit.app.badges.getBadge(id);
       assert.equal(found._id, id);
     },
     deleteBadge: async (kit) => {
-      const id = await badge(kit);
+      const id = await createBadge(kit);
       await kit.app.badges.deleteBadge(id);
       await assert.rejects(kit.app.badges.getBadge(id));
     },
     assignBadge: async (kit) =>
-      assert.deepEqual((await kit.app.badges.assignBadge(await badge(kit), [kit.id])).memberIds, [kit.id]),
+      assert.deepEqual((await kit.app.badges.assignBadge(await createBadge(kit), [kit.id])).memberIds, [kit.id]),
     unassignBadge: async (kit) => {
-      const id = await badge(kit);
+      const id = await createBadge(kit);
       await kit.app.badges.assignBadge(id, [kit.id]);
       await kit.app.badges.unassignBadge(id, [kit.id]);
       assert.deepEqual((await kit.app.badges.listMembersByBadge(id)).memberIds, []);
     },
     listMembersByBadge: async (kit) => {
-      const id = await badge(kit);
+      const id = await createBadge(kit);
       await kit.app.badges.assignBadge(id, [kit.id]);
       assert.deepEqual((await kit.app.badges.listMembersByBadge(id)).memberIds, [kit.id]);
     },
     listBadgesPerMember: async (kit) => {
-      const id = await badge(kit);
+      const id = await createBadge(kit);
       await kit.app.badges.assignBadge(id, [kit.id]);
       const { memberBadgeIds } = await kit.app.badges.listBadgesPerMember([kit.id]);
       assert.ok(memberBadgeIds?.[0].badgeIds?.includes(id));
     },
     getMemberCountsPerBadge: async (kit) => {
-      const id = await badge(kit);
+      const id = await createBadge(kit);
       await kit.app.badges.assignBadge(id, [kit.id]);
       const { badgeMemberCounts } = await kit.app.badges.getMemberCountsPerBadge();
       assert.equal(badgeMemberCounts?.find(({ badgeId }) => badgeId === id)?.memberCount, 1);
     },
     updateBadgesDisplayOrder: async (kit) => {
-      const id = await badge(kit);
+      const id = await createBadge(kit);
       assert.equal((await kit.app.badges.updateBadgesDisplayOrder([id])).badges?.[0]._id, id);
     },
   },
   badgesV2: {
-    createBadge: badge2,
+    createBadge: createBadgeV2,
     getBadge: async (kit) => {
-      const id = await badge2(kit);
+      const id = await createBadgeV2(kit);
       const found = await kit.app.badgesV2.getBadge(id);
       assert.equal(found.title, 'Badge');
     },
     queryBadges: async (kit) => {
-      const id = await badge2(kit);
+      const id = await createBadgeV2(kit);
       const found = await kit.app.badgesV2.queryBadges().eq('_id', id).limit(100).find();
       assert.ok(found.items.every(({ _id }) => _id === id));
     },
     updateBadge: async (kit) =>
       assert.equal(
-        (await kit.app.badgesV2.updateBadge(await badge2(kit), { title: 'Other', revision: '1' })).revision,
+        (await kit.app.badgesV2.updateBadge(await createBadgeV2(kit), { title: 'Other', revision: '1' })).revision,
         '2',
       ),
     deleteBadge: async (kit) => {
-      const id = await badge2(kit);
+      const id = await createBadgeV2(kit);
       await kit.app.badgesV2.deleteBadge(id);
       await assert.rejects(kit.app.badgesV2.getBadge(id));
     },
     updateBadgesDisplayOrder: async (kit) => {
-      const id = await badge2(kit);
+      const id = await createBadgeV2(kit);
       assert.equal((await kit.app.badgesV2.updateBadgesDisplayOrder([id])).badges?.[0]._id, id);
     },
     moveBadge: async (kit) => {
-      const id = await badge2(kit);
+      const id = await createBadgeV2(kit);
       await kit.app.badgesV2.moveBadge(id, { position: 'FIRST' });
       assert.equal((await kit.app.badges.listBadges()).badges?.[0]._id, id);
     },
   },
   badgeAssignments: {
-    createBadgeAssignment: assigned,
+    createBadgeAssignment: assignBadge,
     bulkCreateBadgeAssignments: async (kit) => {
       const made = await kit.app.badgeAssignments.bulkCreateBadgeAssignments([
-        { badgeId: await badge2(kit), memberId: kit.id },
+        { badgeId: await createBadgeV2(kit), memberId: kit.id },
       ]);
       assert.equal(made.bulkActionMetadata?.totalSuccesses, 1);
     },
     queryBadgeAssignments: async (kit) => {
-      const made = await assigned(kit);
+      const made = await assignBadge(kit);
       const found = await kit.app.badgeAssignments.queryBadgeAssignments().eq('badgeId', made.badgeId).find();
       assert.deepEqual(
         found.items.map(({ _id }) => _id),
@@ -310,17 +310,17 @@ const CALLS = {
       );
     },
     deleteBadgeAssignment: async (kit) => {
-      const made = await assigned(kit);
+      const made = await assignBadge(kit);
       await kit.app.badgeAssignments.deleteBadgeAssignment(made._id);
       await assert.rejects(kit.app.badgeAssignments.deleteBadgeAssignment(made._id));
     },
     bulkDeleteBadgeAssignments: async (kit) => {
-      const gone = await kit.app.badgeAssignments.bulkDeleteBadgeAssignments([(await assigned(kit))._id]);
+      const gone = await kit.app.badgeAssignments.bulkDeleteBadgeAssignments([(await assignBadge(kit))._id]);
       assert.equal(gone.bulkActionMetadata?.totalSuccesses, 1);
     },
     bulkUpdateBadgeAssignmentTags: async (kit) => {
-      const { _id, badgeId } = await assigned(kit);
-      const tagId = kit.some();
+      const { _id, badgeId } = await assignBadge(kit);
+      const tagId = kit.unique();
       await kit.app.badgeAssignments.bulkUpdateBadgeAssignmentTags([_id], {
         assignTags: { tags: { tagIds: [tagId] } },
       });
@@ -328,23 +328,23 @@ const CALLS = {
       assert.deepEqual(found.items[0].tags?.tags?.tagIds, [tagId]);
     },
     bulkUpdateBadgeAssignmentTagsByFilter: async (kit) => {
-      const { badgeId } = await assigned(kit);
+      const { badgeId } = await assignBadge(kit);
       const answer = await kit.app.badgeAssignments.bulkUpdateBadgeAssignmentTagsByFilter(
         { badgeId },
-        { assignTags: { tags: { tagIds: [kit.some()] } } },
+        { assignTags: { tags: { tagIds: [kit.unique()] } } },
       );
       assert.ok(answer.jobId);
     },
   },
   customFields: {
-    createCustomField: field,
+    createCustomField: createField,
     getCustomField: async (kit) => {
-      const { _id } = await field(kit);
+      const { _id } = await createField(kit);
       const found = await kit.app.customFields.getCustomField(_id);
       assert.equal(found.field?._id, _id);
     },
     listCustomFields: async (kit) => {
-      const { _id } = await field(kit);
+      const { _id } = await createField(kit);
       assert.ok(
         (await kit.app.customFields.listCustomFields({ paging: { limit: 100 } })).fields?.some(
           (found) => found._id === _id,
@@ -353,48 +353,50 @@ const CALLS = {
     },
     updateCustomField: async (kit) =>
       assert.equal(
-        (await kit.app.customFields.updateCustomField((await field(kit))._id, { name: 'Other', revision: '1' })).name,
+        (await kit.app.customFields.updateCustomField((await createField(kit))._id, { name: 'Other', revision: '1' }))
+          .name,
         'Other',
       ),
-    deleteCustomField: async (kit) => kit.app.customFields.deleteCustomField((await field(kit))._id, '1'),
-    hideCustomField: async (kit) => kit.app.customFields.hideCustomField((await field(kit))._id, '1'),
+    deleteCustomField: async (kit) => kit.app.customFields.deleteCustomField((await createField(kit))._id, '1'),
+    hideCustomField: async (kit) => kit.app.customFields.hideCustomField((await createField(kit))._id, '1'),
     updateCustomFieldsOrder: async (kit) => {
-      const { _id } = await field(kit);
+      const { _id } = await createField(kit);
       assert.equal((await kit.app.customFields.updateCustomFieldsOrder([_id])).fields?.[0]._id, _id);
     },
   },
   customFieldApplications: {
-    createCustomFieldApplication: application,
+    createCustomFieldApplication: createApplication,
     deleteCustomFieldApplication: async (kit) => {
-      const id = await application(kit);
+      const id = await createApplication(kit);
       await kit.app.customFieldApplications.deleteCustomFieldApplication(id);
       await assert.rejects(kit.app.customFieldApplications.getCustomFieldApplication(id));
     },
     updateCustomFieldApplication: async (kit) =>
-      kit.app.customFieldApplications.updateCustomFieldApplication(await application(kit), {
+      kit.app.customFieldApplications.updateCustomFieldApplication(await createApplication(kit), {
         revision: '1',
         exclusions: { items: [] },
       }),
     getCustomFieldApplication: async (kit) => {
       const { application: found } = await kit.app.customFieldApplications.getCustomFieldApplication(
-        await application(kit),
+        await createApplication(kit),
       );
       assert.equal(found?.applications?.items?.[0].entityId, kit.id);
     },
     getCustomFieldApplications: async (kit) =>
       assert.equal(
-        (await kit.app.customFieldApplications.getCustomFieldApplications([await application(kit)])).applications
+        (await kit.app.customFieldApplications.getCustomFieldApplications([await createApplication(kit)])).applications
           ?.length,
         1,
       ),
     getMembersCustomFieldApplications: async (kit) => {
-      await application(kit);
+      await createApplication(kit);
       const { results } = await kit.app.customFieldApplications.getMembersCustomFieldApplications([kit.id]);
       assert.ok(results?.[0].applications?.some(({ applies }) => applies));
     },
     getRolesCustomFieldApplications: async (kit) =>
       assert.equal(
-        (await kit.app.customFieldApplications.getRolesCustomFieldApplications([await role(kit)])).results?.length,
+        (await kit.app.customFieldApplications.getRolesCustomFieldApplications([await createRole(kit)])).results
+          ?.length,
         1,
       ),
   },
@@ -432,39 +434,39 @@ const CALLS = {
     },
   },
   memberFollowers: {
-    followMember: follows,
+    followMember,
     unfollowMember: async (kit) => {
-      const other = await follows(kit);
+      const other = await followMember(kit);
       await kit.me.memberFollowers.unfollowMember(other);
       assert.ok(!(await kit.me.memberFollowers.listCurrentMemberFollowing()).memberIds.includes(other));
     },
     listCurrentMemberFollowing: async (kit) => {
-      const other = await follows(kit);
+      const other = await followMember(kit);
       assert.ok((await kit.me.memberFollowers.listCurrentMemberFollowing()).memberIds.includes(other));
     },
     listMemberFollowing: async (kit) =>
-      assert.ok(Array.isArray((await kit.me.memberFollowers.listMemberFollowing(await follows(kit))).memberIds)),
+      assert.ok(Array.isArray((await kit.me.memberFollowers.listMemberFollowing(await followMember(kit))).memberIds)),
     listCurrentMemberFollowers: async ({ me }) =>
       assert.deepEqual((await me.memberFollowers.listCurrentMemberFollowers()).memberIds, []),
     listMemberFollowers: async (kit) =>
-      assert.deepEqual((await kit.me.memberFollowers.listMemberFollowers(await follows(kit))).memberIds, [kit.id]),
+      assert.deepEqual((await kit.me.memberFollowers.listMemberFollowers(await followMember(kit))).memberIds, [kit.id]),
     queryCurrentMemberConnections: async (kit) => {
-      const other = await follows(kit);
+      const other = await followMember(kit);
       const { connectedMembers } = await kit.me.memberFollowers.queryCurrentMemberConnections([other]);
       assert.deepEqual(connectedMembers, [
         { connectedMemberId: other, followedByMember: true, followingMember: false },
       ]);
     },
     queryMemberConnections: async (kit) => {
-      const other = await follows(kit);
+      const other = await followMember(kit);
       const { connectedMembers } = await kit.me.memberFollowers.queryMemberConnections(kit.id, [other]);
       assert.equal(connectedMembers?.[0].followedByMember, true);
     },
   },
   memberReport: {
-    reportMember: reports,
+    reportMember,
     queryMemberReports: async (kit) => {
-      const other = await reports(kit);
+      const other = await reportMember(kit);
       const found = await kit.app.memberReport.queryMemberReports().eq('reportedMemberId', other).find();
       assert.deepEqual(
         found.items.map((report) => report.reportingMemberId),
@@ -472,19 +474,19 @@ const CALLS = {
       );
     },
     listReportedMembers: async (kit) => {
-      const other = await reports(kit);
+      const other = await reportMember(kit);
       const { reportedMembers } = await kit.app.memberReport.listReportedMembers(untyped({ paging: { limit: 100 } }));
       assert.ok(reportedMembers?.some(({ reportedMemberId }) => reportedMemberId === other));
     },
     queryReportedMembers: async ({ app }) =>
       assert.ok(Array.isArray((await app.memberReport.queryReportedMembers()).reportedMembers)),
-    deleteMemberReports: async (kit) => kit.app.memberReport.deleteMemberReports(await reports(kit)),
+    deleteMemberReports: async (kit) => kit.app.memberReport.deleteMemberReports(await reportMember(kit)),
   },
   memberToMemberBlock: {
-    blockMember: blocks,
-    unblockMember: async (kit) => kit.me.memberToMemberBlock.unblockMember(await blocks(kit)),
+    blockMember,
+    unblockMember: async (kit) => kit.me.memberToMemberBlock.unblockMember(await blockMember(kit)),
     listCurrentMemberBlocking: async (kit) => {
-      const other = await blocks(kit);
+      const other = await blockMember(kit);
       assert.ok(
         (
           await kit.me.memberToMemberBlock.listCurrentMemberBlocking({ cursorPaging: { limit: 100 } })
@@ -492,30 +494,30 @@ const CALLS = {
       );
     },
     listMemberBlocks: async (kit) => {
-      const other = await blocks(kit);
+      const other = await blockMember(kit);
       const { memberBlocks } = await kit.me.memberToMemberBlock.listMemberBlocks(kit.id);
       assert.ok(memberBlocks?.some((block) => block.memberId === other && block.blockDirection === 'BLOCKING'));
     },
   },
   membersAbout: {
-    createMemberAbout: about,
+    createMemberAbout: createAbout,
     updateMemberAbout: async (kit) => {
-      const { _id, revision } = await about(kit);
+      const { _id, revision } = await createAbout(kit);
       const changed = await kit.me.membersAbout.updateMemberAbout(_id, { content: { nodes: [] }, revision });
       assert.ok(Number(changed.revision) > Number(revision));
     },
-    deleteMemberAbout: async (kit) => kit.me.membersAbout.deleteMemberAbout((await about(kit))._id),
+    deleteMemberAbout: async (kit) => kit.me.membersAbout.deleteMemberAbout((await createAbout(kit))._id),
     getMemberAbout: async (kit) => {
-      const { _id } = await about(kit);
+      const { _id } = await createAbout(kit);
       const found = await kit.me.membersAbout.getMemberAbout(_id);
       assert.equal(found.memberId, kit.id);
     },
     getMyMemberAbout: async (kit) => {
-      await about(kit);
+      await createAbout(kit);
       assert.equal((await kit.me.membersAbout.getMyMemberAbout()).memberAbout?.memberId, kit.id);
     },
     queryMemberAbouts: async (kit) => {
-      await about(kit);
+      await createAbout(kit);
       assert.equal((await kit.me.membersAbout.queryMemberAbouts().eq('memberId', kit.id).find()).items.length, 1);
     },
   },
@@ -536,7 +538,7 @@ const CALLS = {
  * @param {'phones' | 'emails' | 'addresses'} list
  * @param {unknown[]} value
  */
-async function cleared({ app, member }, call, list, value) {
+async function checkCleared({ app, member }, call, list, value) {
   const id = await member();
   await app.members.updateMember(id, { contact: { [list]: value } });
   const before = present((await app.members.getMember(id, { fieldsets: ['FULL'] })).contact?.[list]);
@@ -547,8 +549,8 @@ async function cleared({ app, member }, call, list, value) {
 }
 
 /** @param {Kit} kit */
-async function role({ app, some }) {
-  const key = `role-${some()}`;
+async function createRole({ app, unique }) {
+  const key = `role-${unique()}`;
   await app.memberRoleDefinition.createMemberRoleDefinition(key, { roleTitle: 'Role' });
   return key;
 }
@@ -556,32 +558,35 @@ async function role({ app, some }) {
 const BADGE = { title: 'Badge', backgroundColor: '#ffffff', textColor: '#000000' };
 
 /** @param {Kit} kit */
-async function badge({ app }) {
+async function createBadge({ app }) {
   const made = await app.badges.createBadge({ ...BADGE });
   return present(made._id);
 }
 
 /** @param {Kit} kit */
-async function badge2({ app }) {
+async function createBadgeV2({ app }) {
   return present((await app.badgesV2.createBadge({ ...BADGE }))._id);
 }
 
 /** @param {Kit} kit */
-async function assigned(kit) {
-  const made = await kit.app.badgeAssignments.createBadgeAssignment({ badgeId: await badge2(kit), memberId: kit.id });
+async function assignBadge(kit) {
+  const made = await kit.app.badgeAssignments.createBadgeAssignment({
+    badgeId: await createBadgeV2(kit),
+    memberId: kit.id,
+  });
   assert.equal(made.memberId, kit.id);
   return identified(made);
 }
 
 /** @param {Kit} kit */
-async function field({ app, some }) {
-  const made = await app.customFields.createCustomField({ name: `Field ${some()}`, fieldType: 'TEXT' });
+async function createField({ app, unique }) {
+  const made = await app.customFields.createCustomField({ name: `Field ${unique()}`, fieldType: 'TEXT' });
   return identified(made);
 }
 
 /** @param {Kit} kit */
-async function application(kit) {
-  const { _id } = await field(kit);
+async function createApplication(kit) {
+  const { _id } = await createField(kit);
   await kit.app.customFieldApplications.createCustomFieldApplication({
     customFieldId: _id,
     applications: { items: [{ applicationType: 'MEMBER', entityId: kit.id }] },
@@ -590,7 +595,7 @@ async function application(kit) {
 }
 
 /** @param {Kit} kit */
-async function follows(kit) {
+async function followMember(kit) {
   const other = await kit.member();
   await kit.app.members.updateMember(other, { privacyStatus: 'PUBLIC' });
   await kit.me.memberFollowers.followMember(other);
@@ -598,28 +603,28 @@ async function follows(kit) {
 }
 
 /** @param {Kit} kit */
-async function reports(kit) {
+async function reportMember(kit) {
   const other = await kit.member();
   await kit.me.memberReport.reportMember({ reportedMemberId: other, reason: { category: 'SPAM' } });
   return other;
 }
 
 /** @param {Kit} kit */
-async function blocks(kit) {
+async function blockMember(kit) {
   const other = await kit.member();
   await kit.me.memberToMemberBlock.blockMember(other);
   return other;
 }
 
 /** A member has one about: what an earlier row left is taken away first. @param {Kit} kit */
-async function about({ me, id }) {
+async function createAbout({ me, id }) {
   await me.membersAbout.deleteMemberAbout(id).catch(() => undefined);
   const made = await me.membersAbout.createMemberAbout({ content: { nodes: [] } });
   return identified(made);
 }
 
 /** @param {World} world @returns {Promise<Kit>} */
-async function kit(world) {
+async function createKit(world) {
   const { id, client } = await world.member('members me');
   const me = await world.once('members client', async () => {
     const { auth } = world.visitor(client.auth.getTokens());
@@ -630,7 +635,7 @@ async function kit(world) {
     const made = await app.members.createMember({ member: { loginEmail: world.email() } });
     return present(made._id);
   };
-  return { app, me, id, member, some: () => world.id(), world };
+  return { app, me, id, member, unique: () => world.id(), world };
 }
 
 /** @type {Row[]} */
@@ -641,7 +646,7 @@ export const rows = Object.entries(CALLS).flatMap(([namespace, calls]) =>
     required: true,
     /** @param {World} world */
     async run(world) {
-      await call(await kit(world));
+      await call(await createKit(world));
     },
   })),
 );

@@ -1,4 +1,4 @@
-// References: fields in pairs, links, and items in the place of ids.
+// References: inverse fields, links, and items in the place of ids.
 import { assert, codeOf, failure, untyped } from '../lib/expect.mjs';
 
 /** @import { items } from '@wix/data' */
@@ -78,13 +78,13 @@ export const rows = [
     const result = await world.app.items.query(movies).include('lead').find();
     assert.equal(result.items[0].lead.title, 'P');
   }),
-  row('insertReference', 'refuses what is linked already, aloud', async (world) => {
+  row('insertReference', 'refuses a link that exists', async (world) => {
     const { movies } = await linked(world);
     await world.app.items.insertReference(movies, 'actors', 'm', 'p');
     const error = await failure(world.app.items.insertReference(movies, 'actors', 'm', 'p'));
     assert.equal(codeOf(error), 'WDE0029');
   }),
-  row('insertReference', 'through the paired field', async (world) => {
+  row('insertReference', 'through the inverse field', async (world) => {
     const { actors, movies } = await linked(world);
     await world.app.items.insertReference(actors, 'movies', 'p', 'm');
     assert.equal(await world.app.items.isReferenced(movies, 'actors', 'm', 'p'), true);

@@ -328,7 +328,7 @@ export const rows = [
   },
   {
     method: 'AppStrategy.getTokenInfo',
-    check: 'of a person who runs the site',
+    check: 'of the owner',
     required: true,
     async run(world) {
       const info = await whoIs(world, await world.owner());

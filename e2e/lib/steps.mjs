@@ -44,7 +44,7 @@ export async function sendCredentials(page, { email, password }, button) {
   await page.getByRole('button', { name: button, exact: true }).click();
 }
 
-/** Atlas, with somebody signed in. @param {Page} page */
+/** Waits for Atlas to show that a member is signed in. @param {Page} page */
 export const waitUntilSignedIn = (page) => page.getByRole('banner').getByRole('button', { name: 'Sign out' }).waitFor();
 
 /** Makes an account from Atlas and comes back to it. @param {Page} page @param {string} url of Atlas */
@@ -58,7 +58,7 @@ export async function signUp(page, url) {
   return credentials;
 }
 
-/** Leaves, wherever the account pages lead through. @param {Page} page */
+/** Signs out, through whichever account pages that leads. @param {Page} page */
 export async function signOut(page) {
   await page.getByRole('banner').getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('banner').getByRole('button', { name: 'Sign in' }).waitFor();

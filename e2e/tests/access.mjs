@@ -190,7 +190,7 @@ export const tests = [
       }),
   },
   {
-    name: 'nothing runs over the edge at 360 pixels',
+    name: 'pages fit a screen of 360 pixels',
     run: ({ browser, url }) =>
       browser.visit({ width: 360, height: 740, mayFail: /flow/ }, async (page) => {
         for (const [name, open] of PAGES) {

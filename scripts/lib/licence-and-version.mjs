@@ -58,8 +58,8 @@ export function hit(version, ranges) {
 
 /** Semantic version order without build metadata; a pre-release stands before its release. */
 export function compare(a, b) {
-  const [left, right] = [a, b].map((it) => {
-    const [core, ...pre] = it.split('+')[0].split('-');
+  const [left, right] = [a, b].map((version) => {
+    const [core, ...pre] = version.split('+')[0].split('-');
     return { core: core.split('.').map(Number), pre: pre.length ? pre.join('-').split('.') : [] };
   });
   for (let i = 0; i < 3; i += 1) {

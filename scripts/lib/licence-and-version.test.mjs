@@ -4,8 +4,8 @@ import { allowed, compare, hit } from './licence-and-version.mjs';
 
 const some = new Set(['MIT', 'Apache-2.0', 'ISC', 'Apache-2.0 WITH LLVM-exception']);
 
-test('licence expressions', () => {
-  for (const it of [
+test('licence expression is met by the listed licences', () => {
+  for (const licence of [
     'MIT',
     'MIT OR GPL-3.0',
     'GPL-3.0 OR MIT',
@@ -15,14 +15,14 @@ test('licence expressions', () => {
     'GPL-3.0 AND GPL-2.0 OR MIT',
     '((MIT))',
   ])
-    assert.equal(allowed(it, some), true, it);
-  for (const it of ['GPL-3.0', 'MIT AND GPL-3.0', 'MIT WITH LLVM-exception', '(MIT OR ISC) AND GPL-3.0'])
-    assert.equal(allowed(it, some), false, it);
-  for (const it of ['MIT ISC', '(MIT', 'OR MIT', 'MIT AND', ''])
-    assert.throws(() => allowed(it, some), /not an SPDX expression/, it);
+    assert.equal(allowed(licence, some), true, licence);
+  for (const licence of ['GPL-3.0', 'MIT AND GPL-3.0', 'MIT WITH LLVM-exception', '(MIT OR ISC) AND GPL-3.0'])
+    assert.equal(allowed(licence, some), false, licence);
+  for (const licence of ['MIT ISC', '(MIT', 'OR MIT', 'MIT AND', ''])
+    assert.throws(() => allowed(licence, some), /not an SPDX expression/, licence);
 });
 
-test('version order', () => {
+test('version order is that of semantic versioning', () => {
   const inOrder = [
     '0.9.9',
     '1.0.0-alpha',
@@ -41,7 +41,7 @@ test('version order', () => {
   assert.equal(compare('1.2.1+spec-1.1.0', '1.2.1'), 0);
 });
 
-test('ranges', () => {
+test('version range holds when all its bounds do', () => {
   assert.equal(hit('0.23.17', ['>=0.23.13 <0.23.18']), true);
   assert.equal(hit('0.23.18', ['>=0.23.13 <0.23.18']), false);
   assert.equal(hit('1.42.0', ['<1.38.2', '>=1.39.0 <1.42.1']), true);

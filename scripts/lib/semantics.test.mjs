@@ -6,13 +6,13 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const folders = ['tests', ...readdirSync(join(root, 'crates')).map((it) => join('crates', it, 'tests'))];
+const folders = ['tests', ...readdirSync(join(root, 'crates')).map((crate) => join('crates', crate, 'tests'))];
 
 function files(folder) {
   if (!existsSync(join(root, folder))) return [];
   return readdirSync(join(root, folder), { recursive: true })
-    .filter((it) => it.endsWith('.rs'))
-    .map((it) => join(root, folder, it));
+    .filter((path) => path.endsWith('.rs'))
+    .map((path) => join(root, folder, path));
 }
 
 const tests = folders.flatMap(files);
@@ -20,16 +20,16 @@ const tests = folders.flatMap(files);
 function isThere(name) {
   if (name.endsWith('.case')) return existsSync(join(root, 'crates/query/cases', name));
   const [file, test] = name.split('::');
-  return tests.some((it) => basename(it) === file && new RegExp(`fn ${test}\\(`).test(readFileSync(it, 'utf8')));
+  return tests.some((path) => basename(path) === file && new RegExp(`fn ${test}\\(`).test(readFileSync(path, 'utf8')));
 }
 
 /** The rows below the heads that begin with `head`, each with what shows it in its last column. */
 function check(file, head, least) {
   const lines = readFileSync(join(root, file), 'utf8').split('\n');
   let isIn = false;
-  const rows = lines.filter((it) => {
-    if (!it.startsWith('| ')) isIn &&= it.startsWith('|');
-    else if (it.startsWith(`| ${head} |`)) isIn = true;
+  const rows = lines.filter((line) => {
+    if (!line.startsWith('| ')) isIn &&= line.startsWith('|');
+    else if (line.startsWith(`| ${head} |`)) isIn = true;
     else return isIn;
     return false;
   });
@@ -40,11 +40,11 @@ function check(file, head, least) {
         .split(' | ')
         .at(-1)
         .matchAll(/`([a-z_0-9]+\.case|[a-z_]+\.rs::[a-z_0-9]+)`/g),
-    ].map((it) => it[1]);
+    ].map(([, name]) => name);
     assert.ok(names.length > 0, `nothing shows: ${row}`);
     for (const name of names) assert.ok(isThere(name), `${name} is not there: ${row}`);
   }
 }
 
-test('each answer names what shows it', () => check('docs/semantics.md', 'question', 60));
-test('each defence names what shows it', () => check('docs/defence.md', 'attack', 15));
+test('answers name the test that shows them', () => check('docs/semantics.md', 'question', 60));
+test('defences name the test that shows them', () => check('docs/defence.md', 'attack', 15));

@@ -2,14 +2,14 @@
 // says `works` on the day it does.
 import * as data from '@wix/data';
 import { assert, codeOf, failure, member, undocumented, untyped } from '../lib/expect.mjs';
-import { three } from './items-many.mjs';
+import { threeItems } from './items-many.mjs';
 import { shelf } from './shelf.mjs';
 
 /** @import { Row } from '../lib/runner.mjs' */
 /** @import { World } from '../lib/world.mjs' */
 
 /** @type {(method: string, check: string, run: (world: World) => unknown) => Row} */
-const later = (method, check, run) => ({ method: `items.${method}`, check, compare: true, run });
+const optional = (method, check, run) => ({ method: `items.${method}`, check, compare: true, run });
 
 /** Waits until a job has ended. @param {World} world @param {string} jobId */
 async function waitForJob(world, jobId) {
@@ -23,17 +23,17 @@ async function waitForJob(world, jobId) {
 }
 
 /** A collection with drafts. @param {World} world */
-async function drafted(world) {
-  const id = await three(world);
+async function withDrafts(world) {
+  const id = await threeItems(world);
   await undocumented(world.app.collections).addDraftItemsPlugin(id, { draftItemsOptions: {} });
   return id;
 }
 
 /** @type {Row[]} */
 export const rows = [
-  later('aggregate', 'groups, sums and counts', async (world) => {
+  optional('aggregate', 'groups, sums and counts', async (world) => {
     const result = await world.app.items
-      .aggregate(await three(world))
+      .aggregate(await threeItems(world))
       .group('kind')
       .sum('n', 'total')
       .count()
@@ -49,7 +49,7 @@ export const rows = [
       ],
     );
   }),
-  later('aggregatePipeline', 'filter, group, sort', async (world) => {
+  optional('aggregatePipeline', 'filter, group, sort', async (world) => {
     const pipeline = {
       stages: [
         { filter: { n: { $gt: 0 } } },
@@ -63,13 +63,13 @@ export const rows = [
       ],
     };
     assert.ok(member(data.items, 'expressions') && member(data.items, 'stages'));
-    const { results } = await world.app.items.aggregatePipeline(await three(world), untyped(pipeline));
+    const { results } = await world.app.items.aggregatePipeline(await threeItems(world), untyped(pipeline));
     assert.deepEqual(
       results?.map((group) => group.total),
       [3, 3],
     );
   }),
-  later('search', 'finds words', async (world) => {
+  optional('search', 'finds words', async (world) => {
     const id = await world.createCollection();
     await world.app.items.bulkInsert(id, [
       { _id: 'a', title: 'a red car' },
@@ -82,24 +82,24 @@ export const rows = [
       ['a'],
     );
   }),
-  later('asyncPatchByFilter', 'a job changes what fits', async (world) => {
-    const id = await three(world);
+  optional('asyncPatchByFilter', 'a job changes what fits', async (world) => {
+    const id = await threeItems(world);
     const { jobId } = await world.app.items.asyncPatchByFilter(id, { kind: 'x' }, [
       untyped({ action: 'SET_FIELD', fieldPath: 'n', setFieldOptions: { value: 0 } }),
     ]);
     await waitForJob(world, jobId);
     assert.equal((await world.app.items.get(id, 'b'))?.n, 0);
   }),
-  later('asyncRemoveByFilter', 'a job removes what fits', async (world) => {
-    const id = await three(world);
+  optional('asyncRemoveByFilter', 'a job removes what fits', async (world) => {
+    const id = await threeItems(world);
     await waitForJob(world, (await world.app.items.asyncRemoveByFilter(id, { kind: 'x' })).jobId);
     assert.equal(await world.app.items.count(id), 1);
   }),
-  later('getAsyncJobStatus', 'of a job', async (world) => {
-    const { jobId } = await world.app.items.asyncRemoveByFilter(await three(world), { kind: 'x' });
+  optional('getAsyncJobStatus', 'of a job', async (world) => {
+    const { jobId } = await world.app.items.asyncRemoveByFilter(await threeItems(world), { kind: 'x' });
     assert.match(String((await world.app.items.getAsyncJobStatus(jobId)).status), /INITIALIZED|PROCESSING|SUCCEEDED/);
   }),
-  later('withEnvironment', 'SANDBOX is not for visitors', async (world) => {
+  optional('withEnvironment', 'SANDBOX is not for visitors', async (world) => {
     const error = await failure(
       world
         .visitor()
@@ -110,16 +110,16 @@ export const rows = [
     assert.match(String(codeOf(error)), /^WDE0(027|179)$/, error.message);
     assert.equal(world.recorder.last().status, 403);
   }),
-  later('createDataItemDraft', 'copies', async (world) => {
-    assert.equal((await world.app.items.createDataItemDraft(await drafted(world), 'a'))._id, 'a');
+  optional('createDataItemDraft', 'copies', async (world) => {
+    assert.equal((await world.app.items.createDataItemDraft(await withDrafts(world), 'a'))._id, 'a');
   }),
-  later('publishDataItemDraft', 'takes the place of the published item', async (world) => {
-    const id = await drafted(world);
+  optional('publishDataItemDraft', 'takes the place of the published item', async (world) => {
+    const id = await withDrafts(world);
     await world.app.items.createDataItemDraft(id, 'a');
     assert.equal((await world.app.items.publishDataItemDraft(id, 'a'))._id, 'a');
   }),
-  later('unpublishDataItem', 'leaves a draft', async (world) => {
-    const id = await drafted(world);
+  optional('unpublishDataItem', 'leaves a draft', async (world) => {
+    const id = await withDrafts(world);
     await world.app.items.unpublishDataItem(id, 'a', { copyToDraft: true });
     assert.equal(await world.visitor().items.get(id, 'a'), null);
   }),

@@ -7,7 +7,7 @@ import { assert, present, untyped } from '../lib/expect.mjs';
 /** @import { World } from '../lib/world.mjs' */
 
 /** @type {(method: string, run: (world: World, id: string) => unknown, check?: string) => Row} */
-const later = (method, run, check = 'answers') => ({
+const optional = (method, run, check = 'answers') => ({
   method,
   check,
   run: async (world) => run(world, await world.createCollection()),
@@ -37,125 +37,125 @@ const WORKFLOW = { _id: 'workflow', workflow: { steps: [] } };
 
 /** @type {Row[]} */
 export const rows = [
-  later('tasks.createTask', task),
-  later(
+  optional('tasks.createTask', task),
+  optional(
     'tasks.listTasks',
     async (world) => assert.ok(Array.isArray((await world.app.tasks.listTasks()).tasks)),
     'a list',
   ),
-  later('tasks.getTask', async (world, id) => {
+  optional('tasks.getTask', async (world, id) => {
     const made = await task(world, id);
     await world.app.tasks.getTask(present(made._id));
   }),
-  later('tasks.cancelTask', async (world, id) => {
+  optional('tasks.cancelTask', async (world, id) => {
     const made = await task(world, id);
     await world.app.tasks.cancelTask(present(made._id));
   }),
-  later('backups.createBackup', (world) => world.app.backups.createBackup()),
-  later(
+  optional('backups.createBackup', (world) => world.app.backups.createBackup()),
+  optional(
     'backups.listBackups',
     async (world) => assert.ok(Array.isArray((await world.app.backups.listBackups()).backups)),
     'a list',
   ),
-  later(
+  optional(
     'backups.listRestorations',
     async (world) => assert.ok(Array.isArray((await world.app.backups.listRestorations()).restorations)),
     'a list',
   ),
-  later('backups.restoreBackup', async (world) => {
+  optional('backups.restoreBackup', async (world) => {
     const made = await world.app.backups.createBackup();
     await world.app.backups.restoreBackup(present(made.backup?._id));
   }),
-  later('backups.restorePartialBackup', async (world, id) => {
+  optional('backups.restorePartialBackup', async (world, id) => {
     const made = await world.app.backups.createBackup();
     await world.app.backups.restorePartialBackup(present(made.backup?._id), [{ dataCollectionId: id }]);
   }),
-  later('backups.deleteBackup', async (world) => {
+  optional('backups.deleteBackup', async (world) => {
     const made = await world.app.backups.createBackup();
     await world.app.backups.deleteBackup(present(made.backup?._id));
   }),
-  later('movementJobs.submitJob', job),
-  later(
+  optional('movementJobs.submitJob', job),
+  optional(
     'movementJobs.createFileUploadUrl',
     async (world) => assert.ok((await world.app.movementJobs.createFileUploadUrl({ fileName: 'a.csv' })).uploadUrl),
     'gives an address',
   ),
-  later('movementJobs.getJob', async (world, id) => {
+  optional('movementJobs.getJob', async (world, id) => {
     const made = await job(world, id);
     await world.app.movementJobs.getJob(present(made.job?._id));
   }),
-  later(
+  optional(
     'movementJobs.listJobs',
     async (world) => assert.ok(Array.isArray((await world.app.movementJobs.listJobs()).jobs)),
     'a list',
   ),
-  later('movementJobs.queryJobs', (world) => world.app.movementJobs.queryJobs().find()),
-  later('movementJobs.terminateJob', async (world, id) => {
+  optional('movementJobs.queryJobs', (world) => world.app.movementJobs.queryJobs().find()),
+  optional('movementJobs.terminateJob', async (world, id) => {
     const made = await job(world, id);
     await world.app.movementJobs.terminateJob(present(made.job?._id));
   }),
-  later('movementJobs.listMovementLogs', async (world, id) => {
+  optional('movementJobs.listMovementLogs', async (world, id) => {
     const made = await job(world, id);
     await world.app.movementJobs.listMovementLogs(present(made.job?._id));
   }),
-  later('sharing.createDataSharingPolicy', policy),
-  later('sharing.updateDataSharingPolicy', async (world, id) => {
+  optional('sharing.createDataSharingPolicy', policy),
+  optional('sharing.updateDataSharingPolicy', async (world, id) => {
     const made = await policy(world, id);
     await world.app.sharing.updateDataSharingPolicy(present(made._id), {});
   }),
-  later('sharing.deleteDataSharingPolicy', async (world, id) => {
+  optional('sharing.deleteDataSharingPolicy', async (world, id) => {
     const made = await policy(world, id);
     await world.app.sharing.deleteDataSharingPolicy(present(made._id));
   }),
-  later('sharing.getDataSharingPolicy', async (world, id) => {
+  optional('sharing.getDataSharingPolicy', async (world, id) => {
     const made = await policy(world, id);
     await world.app.sharing.getDataSharingPolicy(present(made._id));
   }),
-  later('sharing.listDataSharingPolicies', (world) => world.app.sharing.listDataSharingPolicies()),
-  later('sharing.listSharedDataCollections', (world) => world.app.sharing.listSharedDataCollections()),
-  later('sharing.bulkGetSharedCollectionStats', (world, id) =>
+  optional('sharing.listDataSharingPolicies', (world) => world.app.sharing.listDataSharingPolicies()),
+  optional('sharing.listSharedDataCollections', (world) => world.app.sharing.listSharedDataCollections()),
+  optional('sharing.bulkGetSharedCollectionStats', (world, id) =>
     world.app.sharing.bulkGetSharedCollectionStats(untyped({ dataCollectionIds: [id] })),
   ),
-  later('sharing.connectToSharedCollection', (world) =>
+  optional('sharing.connectToSharedCollection', (world) =>
     world.app.sharing.connectToSharedCollection('namespace', { dataSharingPolicyId: world.id() }),
   ),
-  later('sharing.disconnectFromSharedCollection', (world, id) =>
+  optional('sharing.disconnectFromSharedCollection', (world, id) =>
     world.app.sharing.disconnectFromSharedCollection({ dataCollectionId: id }),
   ),
-  later('externalDatabaseConnections.listExternalDatabaseConnections', (world) =>
+  optional('externalDatabaseConnections.listExternalDatabaseConnections', (world) =>
     world.app.externalDatabaseConnections.listExternalDatabaseConnections(),
   ),
-  later('externalDatabaseConnections.createExternalDatabaseConnection', (world) =>
+  optional('externalDatabaseConnections.createExternalDatabaseConnection', (world) =>
     world.app.externalDatabaseConnections.createExternalDatabaseConnection(CONNECTION, 'STANDALONE'),
   ),
-  later('externalDatabaseConnections.getExternalDatabaseConnection', (world) =>
+  optional('externalDatabaseConnections.getExternalDatabaseConnection', (world) =>
     world.app.externalDatabaseConnections.getExternalDatabaseConnection('connection'),
   ),
-  later('externalDatabaseConnections.updateExternalDatabaseConnection', (world) =>
+  optional('externalDatabaseConnections.updateExternalDatabaseConnection', (world) =>
     world.app.externalDatabaseConnections.updateExternalDatabaseConnection('connection', CONNECTION),
   ),
-  later('externalDatabaseConnections.deleteExternalDatabaseConnection', (world) =>
+  optional('externalDatabaseConnections.deleteExternalDatabaseConnection', (world) =>
     world.app.externalDatabaseConnections.deleteExternalDatabaseConnection('connection'),
   ),
-  later('scheduledWorkflows.createScheduledDataWorkflow', (world) =>
+  optional('scheduledWorkflows.createScheduledDataWorkflow', (world) =>
     world.app.scheduledWorkflows.createScheduledDataWorkflow(WORKFLOW),
   ),
-  later('scheduledWorkflows.listScheduledDataWorkflows', (world) =>
+  optional('scheduledWorkflows.listScheduledDataWorkflows', (world) =>
     world.app.scheduledWorkflows.listScheduledDataWorkflows(),
   ),
-  later('scheduledWorkflows.getScheduledDataWorkflow', (world) =>
+  optional('scheduledWorkflows.getScheduledDataWorkflow', (world) =>
     world.app.scheduledWorkflows.getScheduledDataWorkflow('workflow'),
   ),
-  later('scheduledWorkflows.updateScheduledDataWorkflow', (world) =>
+  optional('scheduledWorkflows.updateScheduledDataWorkflow', (world) =>
     world.app.scheduledWorkflows.updateScheduledDataWorkflow(WORKFLOW),
   ),
-  later('scheduledWorkflows.rescheduleScheduledDataWorkflow', (world) =>
+  optional('scheduledWorkflows.rescheduleScheduledDataWorkflow', (world) =>
     world.app.scheduledWorkflows.rescheduleScheduledDataWorkflow('workflow', {}),
   ),
-  later('scheduledWorkflows.triggerScheduledDataWorkflowNow', (world) =>
+  optional('scheduledWorkflows.triggerScheduledDataWorkflowNow', (world) =>
     world.app.scheduledWorkflows.triggerScheduledDataWorkflowNow('workflow'),
   ),
-  later('scheduledWorkflows.deleteScheduledDataWorkflow', (world) =>
+  optional('scheduledWorkflows.deleteScheduledDataWorkflow', (world) =>
     world.app.scheduledWorkflows.deleteScheduledDataWorkflow('workflow'),
   ),
 ];
