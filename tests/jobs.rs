@@ -201,8 +201,8 @@ on_both_engines! {
         for (table, columns) in of_catalog {
             fill(catalog, table, None, columns, 1250).await;
         }
-        in_pieces("a site", 1250 * of_site.len() as u64, 500, identity.tidy(site)).await;
-        in_pieces("the catalogue", 1250 * of_catalog.len() as u64, 500, identity.tidy_catalog()).await;
+        in_pieces("a site", 1250 * of_site.len() as u64, 500, identity.retention_run(site)).await;
+        in_pieces("the catalogue", 1250 * of_catalog.len() as u64, 500, identity.retention_run_catalog()).await;
         for (table, _) in of_site.iter().chain(&of_catalog) {
             let database: &Database = if of_catalog.iter().any(|it| it.0 == *table) { catalog } else { site };
             let left = rows(database, format!("select cast(count(*) as text) from stoa.{table}")).await;

@@ -153,7 +153,7 @@ on_both_engines! {
             let invite = world.invite(Some("olga@example.org"), invited).await;
             let (_, role) = identity.invite_accept(&invite, None, &password).await.unwrap();
             assert_eq!(role, has);
-            assert_eq!(identity.person_sign_in(&world.app.site.id, &email, &password).await.unwrap().role, has);
+            assert_eq!(identity.operator_sign_in(&world.app.site.id, &email, &password).await.unwrap().role, has);
         }
     }
 }

@@ -237,7 +237,7 @@ on_both_engines! {
         server.stays_silent().await;
         assert_eq!(app.app.identity.mail_failures(&app.site).await.unwrap(), failures, "not tried again");
         app.kit.clock.advance(31 * 24 * 3_600_000);
-        app.app.identity.tidy(&app.site).await;
+        app.app.identity.retention_run(&app.site).await;
         assert_eq!(queue(&app).await.0, 0);
     }
 

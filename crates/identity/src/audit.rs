@@ -44,7 +44,7 @@ impl Event {
             Self::Imported => "member_import".to_owned(),
             Self::Moved(step) => format!("member_{}", step.name()),
             Self::SignInSlowed => "sign_in_slowed".to_owned(),
-            Self::OperatorSignedIn => "person_sign_in".to_owned(),
+            Self::OperatorSignedIn => "operator_sign_in".to_owned(),
             Self::SessionsEnded => "session_end".to_owned(),
             Self::TokenReused => "token_reuse".to_owned(),
         }

@@ -60,8 +60,8 @@ pub(crate) struct Core {
     pub(crate) revocations: revocation::Revocations,
     pub(crate) passwords: password::Passwords,
     pub(crate) throttle: throttle::Throttle,
-    pub(crate) post: mail::Post,
-    pub(crate) captcha: captcha_provider::Asking,
+    pub(crate) mail_queue: mail::MailQueue,
+    pub(crate) captcha: captcha_provider::ProviderClient,
     pub(crate) sites: Cache<i64, SiteId>,
     /// Who keeps what visitors own.
     pub(crate) ownership: OnceLock<Arc<dyn Ownership>>,
@@ -99,14 +99,15 @@ impl Identity {
         let keys = signing::Keys::load(store.catalog(), &world).await?;
         let revocations = revocation::Revocations::load(store.catalog(), &world).await?;
         let passwords = password::Passwords::start(&config.password, &world).await?;
-        let post = mail::Post::new(encryption::Cipher::load(store.catalog(), &world, encryption::MAIL).await?);
+        let mail_queue =
+            mail::MailQueue::new(encryption::Cipher::load(store.catalog(), &world, encryption::MAIL).await?);
         let secrets = encryption::Cipher::load(store.catalog(), &world, encryption::CAPTCHA).await?;
         let core = Core {
             verified: authenticate::VerifiedCache::new(config.verified_tokens),
             clients: client::Clients::new(),
             throttle: throttle::Throttle::new(config.throttle.clone()),
-            post,
-            captcha: captcha_provider::Asking::new(secrets, config.siteverify.clone()),
+            mail_queue,
+            captcha: captcha_provider::ProviderClient::new(secrets, config.siteverify.clone()),
             sites: Cache::new(4096),
             ownership: OnceLock::new(),
             store,
@@ -119,6 +120,7 @@ impl Identity {
         };
         let core = Arc::new(core);
         revocation::keep_fresh(&core);
+        core.mail_queue.answer_with(sign_in::answerer(&core));
         mail::keep_delivering(&core);
         Ok(Self { core })
     }

@@ -126,11 +126,9 @@ impl Identity {
     pub async fn policy_update(&self, site: &Site, caller: &Caller, change: PolicyChange) -> Result<SignOnPolicy> {
         let core = &self.core;
         allow(caller)?;
-        let (id, now) = (site.id.clone(), core.now());
-        site.write(move |tx| {
-            let (id, change) = (id.clone(), change.clone());
+        site.write_with((site.id.clone(), change, core.now()), |tx, (site, change, now)| {
             boxed!({
-                let mut policy = read(tx, &id).await?;
+                let mut policy = read(tx, site).await?;
                 let before = policy.clone();
                 if let Some(flag) = change.require_owner_approval {
                     policy.require_owner_approval = flag;
@@ -138,8 +136,8 @@ impl Identity {
                 if let Some(flag) = change.require_email_verification {
                     policy.require_email_verification = flag;
                 }
-                if let Some(fields) = change.required_fields {
-                    policy.required_fields = fields;
+                if let Some(fields) = &change.required_fields {
+                    policy.required_fields = fields.clone();
                 }
                 if let Some(flag) = change.require_captcha {
                     policy.require_captcha = flag;
@@ -148,9 +146,9 @@ impl Identity {
                     return Ok(policy);
                 }
                 let value = serde_json::to_string(&policy).map_err(Fault::internal)?;
-                setting::put(tx, &id, SETTING, value).await?;
+                setting::put(tx, site, SETTING, value).await?;
                 let payload = json!({ "signOnPolicy": policy }).to_string();
-                outbox::put(tx, &id, "wix.iam.signon.v1.sign_on_policy_updated", payload, now).await?;
+                outbox::put(tx, site, "wix.iam.signon.v1.sign_on_policy_updated", payload, *now).await?;
                 Ok(policy)
             })
         })

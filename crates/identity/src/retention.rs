@@ -1,11 +1,11 @@
-//! What is deleted because nobody can use it any more: every table whose rows come to an end has its line here.
+//! What is deleted because it is of no use any more: every table whose rows come to an end has its line here.
 
 use crate::{Config, Identity, session::visitor_merge};
 use stoa_kernel::{Millis, Result, SiteId};
 use stoa_sql::Value;
 use stoa_store::{Database, Lane, Row, Site, boxed};
 
-/// Rows that one transaction deletes: nobody waits long for the writer.
+/// Rows that one transaction deletes: no other write waits long.
 const CHUNK: usize = 500;
 
 const DAY: Millis = 24 * 60 * 60_000;
@@ -42,7 +42,7 @@ const OF_CATALOG: [Rule; 3] = [
     Rule { table: "invite", key: Key::Hash, over: "used < $1 or expires < $1", kept: DAY },
 ];
 
-/// Which rows of a table nobody can use any more.
+/// Which rows of a table are of no use any more.
 #[derive(Clone, Copy)]
 struct Rule {
     table: &'static str,
@@ -63,8 +63,8 @@ enum Key {
 
 impl Identity {
     /// Finishes what was too much for one transaction and deletes what is over in a site. For the housekeeping
-    /// of a running server: what fails is logged, stops nothing else, and is tried again at the next turn.
-    pub async fn tidy(&self, site: &Site) {
+    /// of a running server: what fails is logged, stops nothing else, and is tried again the next time.
+    pub async fn retention_run(&self, site: &Site) {
         let core = &self.core;
         if let Err(fault) = visitor_merge::finish(core, site).await {
             tracing::warn!(site = %site.id, "what visitors owned was not all passed on: {fault:?}");
@@ -77,7 +77,7 @@ impl Identity {
     }
 
     /// The same for the catalogue.
-    pub async fn tidy_catalog(&self) {
+    pub async fn retention_run_catalog(&self) {
         let core = &self.core;
         for rule in OF_CATALOG {
             if let Err(fault) = prune(core.store().catalog(), None, rule, core.now()).await {
@@ -91,29 +91,27 @@ impl Identity {
 /// writer, which then only deletes by key what still is over.
 async fn prune(database: &Database, site: Option<&SiteId>, rule: Rule, now: Millis) -> Result<()> {
     let Rule { table, key, over, kept } = rule;
-    let (place, key_place) = if site.is_some() { (" and site = $2", "$3") } else { ("", "$2") };
+    let (and_site, key_param) = if site.is_some() { (" and site = $2", "$3") } else { ("", "$2") };
     let scope: Vec<Value> = [Value::from(now - kept)].into_iter().chain(site.map(Value::from)).collect();
     let column = key.column();
-    let rest = format!("from stoa.{table} where ({over}){place}");
+    let rest = format!("from stoa.{table} where ({over}){and_site}");
     let (find, delete) =
-        (format!("select {column} {rest} limit {CHUNK}"), format!("delete {rest} and {column} = {key_place}"));
+        (format!("select {column} {rest} limit {CHUNK}"), format!("delete {rest} and {column} = {key_param}"));
     loop {
         let (find, values) = (find.clone(), scope.clone());
         let found = database
             .read(Lane::Scan, move |tx| boxed!(Ok(tx.rows(&find, &values, |row| key.read(row)).await?)))
             .await?;
-        let (delete, scope, count) = (delete.clone(), scope.clone(), found.len());
-        database
-            .append(move |tx| {
-                let (delete, scope, found) = (delete.clone(), scope.clone(), found.clone());
-                boxed!({
-                    for key in found {
-                        tx.send(&delete, [scope.clone(), vec![key]].concat()).await?;
-                    }
-                    Ok(())
-                })
+        let (count, input) = (found.len(), (delete.clone(), scope.clone(), found));
+        let deleted = database.append_with(input, |tx, (delete, scope, found)| {
+            boxed!({
+                for key in found {
+                    tx.send(delete, [scope.clone(), vec![key.clone()]].concat()).await?;
+                }
+                Ok(())
             })
-            .await?;
+        });
+        deleted.await?;
         if count < CHUNK {
             return Ok(());
         }

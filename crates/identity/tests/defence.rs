@@ -230,7 +230,7 @@ on_both_engines! {
         }
         assert_eq!(sign_in(50_000, None).await, None);
         assert_eq!(sign_in(50_000, Some(&mine)).await, Some(mine));
-        assert_eq!(kit.audited("person_sign_in").await.len(), 2);
+        assert_eq!(kit.audited("operator_sign_in").await.len(), 2);
     }
 
     async fn a_site_under_attack_keeps_its_members(engine) {
@@ -321,7 +321,7 @@ on_both_engines! {
         begin().await;
         kit.base.clock.advance(61 * 60_000);
         begin().await;
-        kit.identity.tidy(&kit.site).await;
+        kit.identity.retention_run(&kit.site).await;
         assert_eq!(kit.count("flow").await, 1);
         assert_eq!(kit.count("redirect_session").await, 2_346, "another site's are its own affair");
         kit.site.write(|tx| boxed!({
@@ -329,7 +329,7 @@ on_both_engines! {
             tx.execute(sql, &[]).await?;
             Ok(())
         })).await.unwrap();
-        kit.identity.tidy(&kit.site).await;
+        kit.identity.retention_run(&kit.site).await;
         assert_eq!(kit.count("redirect_session").await, 1);
     }
 
@@ -345,12 +345,12 @@ on_both_engines! {
         invite(None).await;
         let token = invite(Some(&email)).await;
         let (olga, role) = kit.identity.invite_accept(&token, None, &Secret::new(PASSWORD)).await.unwrap();
-        let session = async || kit.identity.person_session_create(&kit.site.id, &olga, role).await.unwrap();
+        let session = async || kit.identity.operator_session_create(&kit.site.id, &olga, role).await.unwrap();
         let (ended, _) = session().await;
-        kit.identity.person_session_end(&ended).await.unwrap();
+        kit.identity.operator_session_end(&ended).await.unwrap();
         let (_, cookie) = session().await;
         let left = async || {
-            kit.identity.tidy_catalog().await;
+            kit.identity.retention_run_catalog().await;
             (kit.count_in_catalog("invite").await, kit.count_in_catalog("person_session").await)
         };
         assert_eq!(left().await, (2, 2));
@@ -358,7 +358,7 @@ on_both_engines! {
         let open = invite(Some(&email)).await;
         assert_eq!(left().await, (1, 1));
         assert!(kit.identity.invite_get(&open).await.is_ok());
-        assert!(kit.identity.person_session_by_cookie(cookie.expose()).await.unwrap().is_some());
+        assert!(kit.identity.operator_session_by_cookie(cookie.expose()).await.unwrap().is_some());
         kit.base.clock.advance(14 * day);
         assert_eq!(left().await, (0, 0));
     }
@@ -379,7 +379,7 @@ on_both_engines! {
             })
         });
         write.await.unwrap();
-        kit.identity.tidy(&kit.site).await;
+        kit.identity.retention_run(&kit.site).await;
         assert_eq!((kit.count("visitor_member").await, kit.count("captcha").await), (1, 0));
     }
 }

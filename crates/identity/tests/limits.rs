@@ -149,7 +149,7 @@ on_both_engines! {
         assert!(accepts(&visitor).await);
         // It is as old as tokens get, and none the better for a longer life later.
         kit.base.clock.advance(HOUR);
-        again.tidy_catalog().await;
+        again.retention_run_catalog().await;
         let (store, world) = (kit.base.store.clone(), kit.base.world.clone());
         let later = Identity::open(store, world, kit.mail.clone(), configured(&lower)).await.unwrap();
         assert!(later.authenticate(Some(&tokens.access_token), None).await.is_err());

@@ -116,11 +116,11 @@ on_both_engines! {
             let mut all = vec![kit.identity.token_grant(&kit.code_request(&code), None).await.unwrap().refresh_token.unwrap()];
             for _ in 0..4 {
                 kit.base.clock.advance(40 * 86_400_000);
-                kit.identity.tidy(&kit.site).await;
+                kit.identity.retention_run(&kit.site).await;
                 all.push(kit.refresh(all.last().unwrap()).await.unwrap().refresh_token.unwrap());
             }
             kit.base.clock.advance(40 * 86_400_000);
-            kit.identity.tidy(&kit.site).await;
+            kit.identity.retention_run(&kit.site).await;
             assert_eq!(code_of(kit.refresh(&all[stolen]).await), Code::OauthInvalidGrant, "{stolen}");
             assert_eq!(code_of(kit.refresh(&all[4]).await), Code::OauthInvalidGrant, "{stolen}: the family ends");
         }
@@ -344,7 +344,7 @@ on_both_engines! {
         kit.base.clock.advance(60 * day);
         assert_eq!(code_of(kit.refresh(&tokens.refresh_token.unwrap()).await), Code::OauthInvalidGrant);
         kit.base.clock.advance(400 * day);
-        kit.identity.tidy(&kit.site).await;
+        kit.identity.retention_run(&kit.site).await;
     }
 
     async fn tokens_describe_themselves(engine) {

@@ -14,9 +14,9 @@ pub async fn run(services: Services) {
     let mut turns = tokio::time::interval(PERIOD);
     loop {
         turns.tick().await;
-        services.identity.tidy_catalog().await;
+        services.identity.retention_run_catalog().await;
         for site in services.store.open_sites() {
-            services.identity.tidy(&site).await;
+            services.identity.retention_run(&site).await;
         }
     }
 }

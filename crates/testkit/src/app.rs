@@ -123,8 +123,8 @@ impl TestApp {
         let (_, token) = link.split_once("invite=").unwrap();
         let password = Secret::new("correct horse battery");
         let (person, role) = identity.invite_accept(token, None, &password).await.unwrap();
-        let (session, _) = identity.person_session_create(&self.site.id, &person, role).await.unwrap();
-        self.with_token(&identity.person_access(&session).unwrap().token)
+        let (session, _) = identity.operator_session_create(&self.site.id, &person, role).await.unwrap();
+        self.with_token(&identity.operator_access(&session).unwrap().token)
     }
 
     /// A new member with this address, active at once.

@@ -70,11 +70,11 @@ pub(crate) async fn answer(
 pub(crate) async fn token(State(app): State<App>, visit: Visit) -> Result<Response, Problem> {
     visit.require_same_origin()?;
     let session = match &visit.browser.operator {
-        Some(cookie) => app.identity.person_session_by_cookie(cookie).await?,
+        Some(cookie) => app.identity.operator_session_by_cookie(cookie).await?,
         None => None,
     };
     let session = session.ok_or_else(|| Fault::new(Code::Unauthenticated))?;
-    let access = app.identity.person_access(&session)?;
+    let access = app.identity.operator_access(&session)?;
     let mut response = body::ok(&json!({ "access_token": access.token, "expires_in": access.expires_in }));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(response)

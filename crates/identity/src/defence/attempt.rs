@@ -1,4 +1,4 @@
-//! Tries at a password: who may make one although others guess at the same account.
+//! Attempts at a password: who may make one although others guess at the same account.
 //!
 //! The counts are in `throttle`. Only when they refuse is it looked up whether the account knows the
 //! browser, so that a sign-in costs nothing more as long as nobody attacks; the refusal costs the same
@@ -8,9 +8,9 @@ use crate::{
     Core, audit,
     defence::{
         device::{self, DeviceHints},
-        throttle::{Tried, Try},
+        throttle::{AttemptKind, Permit},
     },
-    member::{self, Member},
+    member::{Member, row},
     operator,
 };
 use std::net::IpAddr;
@@ -30,37 +30,36 @@ pub struct Attempt {
     pub captcha: Option<String>,
 }
 
-/// Whose password is tried.
+/// Whose password is attempted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Account<'a> {
     Member(&'a Email),
-    /// Somebody who runs the site.
-    Person(&'a Email),
+    Operator(&'a Email),
 }
 
 impl Account<'_> {
-    /// What tries are counted by.
+    /// What attempts are counted by.
     fn name(&self) -> String {
         match self {
             Self::Member(email) => email.folded().to_owned(),
-            Self::Person(email) => format!("person:{}", email.folded()),
+            Self::Operator(email) => format!("person:{}", email.folded()),
         }
     }
 }
 
-/// Counts a try at a password before it is looked at.
+/// Counts an attempt at a password before it is checked.
 ///
 /// # Errors
 /// [`stoa_kernel::Code::Throttled`] when the address, the account or the site had too many and the
 /// account does not know the browser.
-pub(crate) async fn sign_in(core: &Arc<Core>, site: &Site, attempt: &Attempt, account: Account<'_>) -> Result<Try> {
+pub(crate) async fn sign_in(core: &Arc<Core>, site: &Site, attempt: &Attempt, account: Account<'_>) -> Result<Permit> {
     let (throttle, now) = (&core.throttle, core.now());
-    match throttle.attempt(Tried::SignIn, now, &site.id, attempt.address, &account.name()) {
-        Ok(tried) => {
-            if tried.is_last_free {
+    match throttle.attempt(AttemptKind::SignIn, now, &site.id, attempt.address, &account.name()) {
+        Ok(permit) => {
+            if permit.is_last_free {
                 note_lockout(core, site, attempt, account).await?;
             }
-            Ok(tried)
+            Ok(permit)
         }
         Err(refused) => match known_browser(core, site, attempt, account).await? {
             Some(device) => throttle.attempt_known(now, &site.id, &device),
@@ -78,32 +77,30 @@ pub(crate) fn unlock(core: &Core, site: &Site, member: &Member) {
 
 async fn known_browser(core: &Core, site: &Site, attempt: &Attempt, account: Account<'_>) -> Result<Option<Vec<u8>>> {
     let subject = match account {
-        Account::Member(email) => member::find_by_email(site, email).await?.map(|it| it.id.as_str().to_owned()),
-        Account::Person(email) => operator::find_by_email(core, email).await?.map(|it| it.person.device_subject()),
+        Account::Member(email) => row::find_by_email(site, email).await?.map(|it| it.id.as_str().to_owned()),
+        Account::Operator(email) => operator::find_by_email(core, email).await?.map(|it| it.operator.device_subject()),
     };
-    // Looked up for nobody as well.
+    // Looked up for an unknown account as well.
     let subject = subject.unwrap_or_else(|| core.world().uuid());
     device::find(core, site, &subject, &attempt.hints, attempt.address).await
 }
 
 /// Notes that others than the owner may be guessing, whether or not there is such a member.
 async fn note_lockout(core: &Arc<Core>, site: &Site, attempt: &Attempt, account: Account<'_>) -> Result<()> {
-    let (me, place, address) = (core.clone(), site.id.clone(), attempt.address);
-    let visitor = attempt.visitor.clone();
+    let (address, visitor) = (attempt.address, attempt.visitor.clone());
     let email = match account {
         Account::Member(email) => Some(email.clone()),
-        Account::Person(_) => None,
+        Account::Operator(_) => None,
     };
-    site.write(move |tx| {
-        let (me, site, email, visitor) = (me.clone(), place.clone(), email.clone(), visitor.clone());
+    site.write_with((core.clone(), site.id.clone(), email, visitor), move |tx, (core, site, email, visitor)| {
         boxed!({
             let member = match email {
-                Some(email) => member::by_email(tx, &site, &email).await?.map(|it| it.id),
+                Some(email) => row::by_email(tx, site, email).await?.map(|it| it.id),
                 None => None,
             };
             let (event, actor) = (audit::Event::SignInSlowed, audit::Actor::Visitor(visitor.as_ref()));
             let entry = audit::Entry { event, actor, member: member.as_ref(), address: Some(address) };
-            audit::note(&me, tx, &site, entry).await
+            audit::note(core, tx, site, entry).await
         })
     })
     .await

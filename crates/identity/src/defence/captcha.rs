@@ -1,4 +1,4 @@
-//! Whoever registers or signs in answers a captcha first, where the site asks for it.
+//! A person who registers or signs in answers a captcha first, where the site asks for it.
 //!
 //! Without a third party the answer is a little work. The challenge is a signed text that nothing stores,
 //! the answer the challenge, `~` and a number such that the SHA-256 of the whole begins with as many zero
@@ -7,10 +7,13 @@
 //!
 //! A site that has a provider (`provider`) takes the provider's tokens instead, and no work.
 
-use super::captcha_provider::Provider;
 use crate::{
     Core, Identity,
-    defence::{attempt::Attempt, captcha_provider},
+    defence::{
+        attempt::Attempt,
+        captcha_provider::{self, LONGEST, Provider, ProviderDraft},
+        throttle::AttemptKind,
+    },
     policy,
     token::signing::Purpose,
 };
@@ -19,14 +22,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use stoa_kernel::{Code, Fault, Millis, Result, SiteId, TokenHash, clock::iso_from_millis};
 use stoa_sql::params;
-use stoa_store::{Lane, Site, Tx, boxed};
+use stoa_store::{Lane, Site, Tx, boxed, setting};
 
 /// Life of a challenge.
 const LIFE: Millis = 10 * 60_000;
 /// Zero bits: some 65,000 hashes, well under a second on a phone.
 const BITS: u32 = 16;
-/// The longest answer (identity.md 6).
-pub(crate) const LONGEST: usize = 5_000;
+/// How long a good token is remembered. Providers take one for five minutes at most.
+const MEMORY: Millis = 60 * 60_000;
 
 #[derive(Serialize, Deserialize)]
 struct Claims {
@@ -66,6 +69,41 @@ impl Identity {
         let expires = iso_from_millis(until);
         Ok(json!({ "kind": captcha_provider::WORK, "challenge": challenge, "bits": BITS, "expires": expires }))
     }
+
+    /// Gives a site a provider in place of the proof of work and of any other. For who runs the server: no
+    /// call over HTTP leads here.
+    ///
+    /// # Errors
+    /// [`Code::Validation`] with everything that is wrong.
+    pub async fn captcha_provider_set(&self, site: &Site, draft: &ProviderDraft) -> Result<Provider> {
+        let core = &self.core;
+        let provider = core.captcha.encrypt(core.world(), &site.id, draft)?;
+        let value = serde_json::to_string(&provider).map_err(Fault::internal)?;
+        let written = site.write_with((site.id.clone(), value), |tx, (site, value)| {
+            boxed!(Ok(setting::put(tx, site, captcha_provider::SETTING, value.clone()).await?))
+        });
+        written.await?;
+        Ok(provider)
+    }
+
+    /// The site's provider, if it has one.
+    pub async fn captcha_provider(&self, site: &Site) -> Result<Option<Provider>> {
+        captcha_provider::of_site(site).await
+    }
+
+    /// Goes back to the proof of work. Its secret is gone then.
+    pub async fn captcha_provider_remove(&self, site: &Site) -> Result<()> {
+        let removed = site.write_with(site.id.clone(), |tx, site| {
+            boxed!(Ok(setting::remove(tx, site, captcha_provider::SETTING).await?))
+        });
+        removed.await
+    }
+
+    /// What all may know of a site's captcha.
+    pub async fn captcha_public(&self, site: &Site) -> Result<Value> {
+        let work = || json!({ "kind": captcha_provider::WORK, "visibleSiteKey": null, "invisibleSiteKey": null });
+        Ok(captcha_provider::of_site(site).await?.map_or_else(work, |it| it.public()))
+    }
 }
 
 /// Lets a request pass that answers what the site asks, or any when it asks for nothing.
@@ -89,22 +127,32 @@ pub(crate) async fn admit(core: &Core, site: &Site, attempt: &Attempt) -> Result
         // One that was used needs no question.
         Asked::Token(_, true) => (None, answer),
         Asked::Token(..) if answer.len() > LONGEST => (None, answer),
-        Asked::Token(provider, false) => {
-            (captcha_provider::ask(core, &site.id, &provider, attempt.address, answer).await?, answer)
-        }
+        Asked::Token(provider, false) => (ask(core, site, &provider, attempt, answer).await?, answer),
     };
     let (until, id, hash) = (until.ok_or_else(wrong)?, site.id.clone(), TokenHash::of(used));
-    let is_first = site
-        .write(move |tx| {
-            let (id, hash) = (id.clone(), hash.clone());
-            boxed!({
-                let sql = "insert into stoa.captcha (site, hash, expires) values ($1, $2, $3) \
-                           on conflict (site, hash) do nothing";
-                Ok(tx.execute(sql, &params![&id, hash, until]).await? == 1)
-            })
+    let is_first = site.write_with((id, hash), move |tx, (id, hash)| {
+        boxed!({
+            let sql = "insert into stoa.captcha (site, hash, expires) values ($1, $2, $3) \
+                       on conflict (site, hash) do nothing";
+            Ok(tx.execute(sql, &params![id, hash, until]).await? == 1)
         })
-        .await?;
+    });
+    let is_first = is_first.await?;
     if is_first { Ok(()) } else { Err(wrong()) }
+}
+
+/// Until when a token is to be remembered, when the provider says that it is good.
+///
+/// # Errors
+/// [`Code::Throttled`]; [`Code::Unavailable`] when there is no verdict.
+async fn ask(core: &Core, site: &Site, provider: &Provider, attempt: &Attempt, token: &str) -> Result<Option<Millis>> {
+    let secret = core.captcha.secret(&site.id, provider)?;
+    let permit = core.throttle.attempt(AttemptKind::Captcha, core.now(), &site.id, attempt.address, "")?;
+    let is_good = core.captcha.is_good(&site.id, provider, secret, token).await;
+    if !matches!(is_good, Ok(false)) {
+        core.throttle.refund(permit);
+    }
+    Ok(is_good?.then(|| core.now() + MEMORY))
 }
 
 /// Reads at once what the site asks, and of a token whether it was used.

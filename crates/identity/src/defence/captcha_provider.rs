@@ -1,23 +1,17 @@
 //! A captcha provider of a site: any that answers as `siteverify` does (`stoa_outbound::Siteverifier`).
 //!
-//! Only who runs the server sets one, for the server goes wherever its address leads. The secret is sealed
+//! Only who runs the server sets one, for the server goes wherever its address leads. The secret is encrypted
 //! for its site and address, so that whoever can write into the tables can't have it sent elsewhere; it is
-//! opened when a question is asked, and nothing shows it.
+//! decrypted when a question is asked, and nothing shows it.
 //!
 //! What the provider says of host and action is not compared with anything: pages of a site may lie
 //! anywhere, and which of them may show its widget is said and checked at the provider, by key.
 
-use crate::{
-    Core, Identity,
-    address::Address,
-    defence::{captcha::LONGEST, throttle::Tried},
-    encryption::Cipher,
-};
+use crate::{address::Address, encryption::Cipher};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::net::IpAddr;
-use stoa_kernel::{Code, Fault, Millis, Result, Secret, SiteId, Violation};
+use stoa_kernel::{Code, Fault, Result, Secret, SiteId, Violation, World};
 use stoa_outbound::{Siteverifier, Siteverify, SiteverifyLimits, Verdict};
 use stoa_store::{Lane, Site, Tx, boxed, setting};
 use url::{Host, Url};
@@ -25,13 +19,13 @@ use url::{Host, Url};
 /// The kind of captcha without a third party, as clients are told.
 pub(crate) const WORK: &str = "PROOF_OF_WORK";
 const PROVIDER: &str = "PROVIDER";
-const SETTING: &str = "captcha provider";
-/// How long a good token is remembered. Providers take one for five minutes at most.
-const MEMORY: Millis = 60 * 60_000;
+pub(super) const SETTING: &str = "captcha provider";
+/// The longest answer (identity.md 6).
+pub(super) const LONGEST: usize = 5_000;
 const LONGEST_KEY: usize = 200;
 const LONGEST_SECRET: usize = 1_000;
 
-/// What is said when a provider is set.
+/// What a provider is set to.
 #[derive(Debug, Clone)]
 pub struct ProviderDraft {
     /// Where tokens are checked: `https://…/siteverify`.
@@ -53,24 +47,18 @@ pub struct Provider {
     pub visible_key: Option<String>,
     pub invisible_key: Option<String>,
     pub minimum_score: Option<f64>,
-    /// Sealed, and in base64.
+    /// Encrypted, and in base64.
     secret: String,
 }
 
-/// What identity asks providers with.
-pub(crate) struct Asking {
+/// Asks the providers of all sites.
+pub(crate) struct ProviderClient {
     cipher: Cipher,
     siteverifier: Siteverifier,
 }
 
-impl Asking {
-    pub(crate) fn new(cipher: Cipher, limits: SiteverifyLimits) -> Self {
-        Self { cipher, siteverifier: Siteverifier::new(limits) }
-    }
-}
-
 impl Provider {
-    /// What clients need of it, and everybody may know.
+    /// What clients need of it, and all may know.
     pub fn public(&self) -> Value {
         json!({ "kind": PROVIDER, "visibleSiteKey": self.visible_key, "invisibleSiteKey": self.invisible_key })
     }
@@ -103,106 +91,74 @@ impl ProviderDraft {
     }
 }
 
-impl Identity {
-    /// Gives a site a provider in place of the proof of work and of any other. For who runs the server: no
-    /// call over HTTP leads here.
+impl ProviderClient {
+    pub(crate) fn new(cipher: Cipher, limits: SiteverifyLimits) -> Self {
+        Self { cipher, siteverifier: Siteverifier::new(limits) }
+    }
+
+    /// The provider of a site, as it is stored: its secret can be read here only.
     ///
     /// # Errors
     /// [`Code::Validation`] with everything that is wrong.
-    pub async fn captcha_provider_set(&self, site: &Site, draft: &ProviderDraft) -> Result<Provider> {
-        let core = &self.core;
+    pub(super) fn encrypt(&self, world: &World, site: &SiteId, draft: &ProviderDraft) -> Result<Provider> {
         draft.check()?;
-        let sealed = core.captcha.cipher.encrypt(core.world(), &about(&site.id, &draft.url), draft.secret.expose())?;
-        let provider = Provider {
+        let encrypted = self.cipher.encrypt(world, &about(site, &draft.url), draft.secret.expose())?;
+        Ok(Provider {
             url: draft.url.clone(),
             visible_key: draft.visible_key.clone(),
             invisible_key: draft.invisible_key.clone(),
             minimum_score: draft.minimum_score,
-            secret: STANDARD.encode(sealed),
+            secret: STANDARD.encode(encrypted),
+        })
+    }
+
+    /// Whether a provider says that a token is good.
+    ///
+    /// # Errors
+    /// [`Code::Unavailable`] when there is no verdict.
+    pub(super) async fn is_good(
+        &self,
+        site: &SiteId,
+        provider: &Provider,
+        secret: Secret,
+        token: &str,
+    ) -> Result<bool> {
+        debug_assert!(token.len() <= LONGEST);
+        let question = Siteverify {
+            url: provider.url.clone(),
+            secret,
+            token: Secret::new(token),
+            is_local: Url::parse(&provider.url).is_ok_and(|it| is_local(&it)),
         };
-        let (id, value) = (site.id.clone(), serde_json::to_string(&provider).map_err(Fault::internal)?);
-        site.write(move |tx| {
-            let (id, value) = (id.clone(), value.clone());
-            boxed!(Ok(setting::put(tx, &id, SETTING, value).await?))
+        // A person must not wait because of a provider; how often it is asked, its lane bounds as well.
+        let verdict = self.siteverifier.ask(site.as_str(), question).await;
+        Ok(match verdict.map_err(|why| closed(site, &why.0))? {
+            Verdict::Good { score } => match provider.minimum_score {
+                Some(minimum) => score.is_some_and(|it| it >= minimum),
+                None => true,
+            },
+            Verdict::Bad => false,
         })
-        .await?;
-        Ok(provider)
     }
 
-    /// The site's provider, if it has one.
-    pub async fn captcha_provider(&self, site: &Site) -> Result<Option<Provider>> {
-        of_site(site).await
-    }
-
-    /// Goes back to the proof of work. Its secret is gone then.
-    pub async fn captcha_provider_remove(&self, site: &Site) -> Result<()> {
-        let id = site.id.clone();
-        site.write(move |tx| {
-            let id = id.clone();
-            boxed!(Ok(setting::remove(tx, &id, SETTING).await?))
-        })
-        .await
-    }
-
-    /// What everybody may know of a site's captcha.
-    pub async fn captcha_public(&self, site: &Site) -> Result<Value> {
-        let work = || json!({ "kind": WORK, "visibleSiteKey": null, "invisibleSiteKey": null });
-        Ok(of_site(site).await?.map_or_else(work, |it| it.public()))
+    /// # Errors
+    /// [`Code::Unavailable`] when the key that encrypted it is gone.
+    pub(super) fn secret(&self, site: &SiteId, provider: &Provider) -> Result<Secret> {
+        let encrypted = STANDARD.decode(&provider.secret).map_err(Fault::internal)?;
+        let secret = self.cipher.decrypt(&about(site, &provider.url), &encrypted);
+        secret.map(Secret::new).ok_or_else(|| closed(site, "the captcha secret doesn't open; set the provider again"))
     }
 }
 
-/// What [`Identity::captcha_provider`] does.
+/// The person can only try again; who runs the server reads why.
+fn closed(site: &SiteId, why: &str) -> Fault {
+    Fault::new(Code::Unavailable).with("retryAfterSeconds", 5).logged(format!("site {site}: {why}"))
+}
+
+/// What [`crate::Identity::captcha_provider`] does.
 pub(crate) async fn of_site(site: &Site) -> Result<Option<Provider>> {
     let id = site.id.clone();
     site.read(Lane::Point, move |tx| boxed!(read(tx, &id).await)).await
-}
-
-/// Until when a token is to be remembered, when the provider says that it is good.
-///
-/// # Errors
-/// [`Code::Throttled`]; [`Code::Unavailable`] when there is no verdict.
-pub(crate) async fn ask(
-    core: &Core,
-    site: &SiteId,
-    provider: &Provider,
-    from: IpAddr,
-    token: &str,
-) -> Result<Option<Millis>> {
-    debug_assert!(token.len() <= LONGEST);
-    let closed = |why: &str| {
-        // The person can only try again; who runs the server reads why.
-        Fault::new(Code::Unavailable).with("retryAfterSeconds", 5).logged(format!("site {site}: {why}"))
-    };
-    let Asking { cipher, siteverifier } = &core.captcha;
-    let sealed = STANDARD.decode(&provider.secret).map_err(Fault::internal)?;
-    let secret = cipher.decrypt(&about(site, &provider.url), &sealed);
-    let secret = secret.ok_or_else(|| closed("the captcha secret doesn't open; set the provider again"))?;
-    let tried = core.throttle.attempt(Tried::Captcha, core.now(), site, from, "")?;
-    let question = Siteverify {
-        url: provider.url.clone(),
-        secret: Secret::new(secret),
-        token: Secret::new(token),
-        is_local: Url::parse(&provider.url).is_ok_and(|it| is_local(&it)),
-    };
-    let verdict = match siteverifier.ask(site.as_str(), question).await {
-        Ok(verdict) => verdict,
-        // Nobody is to wait because of a provider; how often it is asked, its lane bounds as well.
-        Err(why) => {
-            core.throttle.refund(tried);
-            return Err(closed(&why.0));
-        }
-    };
-    let is_enough = |score: Option<f64>| match provider.minimum_score {
-        Some(minimum) => score.is_some_and(|it| it >= minimum),
-        None => true,
-    };
-    match verdict {
-        Verdict::Good { score } if is_enough(score) => {
-            core.throttle.refund(tried);
-            Ok(Some(core.now() + MEMORY))
-        }
-        Verdict::Good { .. } | Verdict::Bad => Ok(None),
-    }
 }
 
 /// The provider inside a transaction.
@@ -211,7 +167,7 @@ pub(crate) async fn read(tx: &mut Tx<'_>, site: &SiteId) -> Result<Option<Provid
     stored.map(|it| serde_json::from_str(&it)).transpose().map_err(Fault::internal)
 }
 
-/// What a secret is sealed for.
+/// What a secret is encrypted for.
 fn about(site: &SiteId, url: &str) -> String {
     json!(["captcha secret", site, url]).to_string()
 }

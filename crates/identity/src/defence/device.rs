@@ -8,7 +8,7 @@ use crate::{
     Core, audit,
     browser::{Browser, Change},
     mail::notice,
-    operator::{Person, PersonSession},
+    operator::{Operator, OperatorSession},
 };
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub(crate) struct Device {
     cookie: Secret,
     /// Stands in for the cookie where none can be kept.
     likeness: Option<String>,
-    /// For people, for example `Firefox · Linux`.
+    /// To be read, for example `Firefox · Linux`.
     name: String,
 }
 
@@ -79,30 +79,29 @@ pub(crate) async fn note_seen(
     Ok(true)
 }
 
-/// Notes that somebody who runs the site signed in with this browser.
+/// Notes that an operator signed in with this browser.
 pub(crate) async fn note_operator(
     core: &Arc<Core>,
     site: &Site,
-    session: &PersonSession,
+    session: &OperatorSession,
     device: &Device,
     address: IpAddr,
 ) -> Result<()> {
-    let (me, place, subject) = (core.clone(), site.id.clone(), session.person.device_subject());
-    let (hash, operator) = (hash_of(&subject, device.cookie.expose()), session.person.id.clone());
-    site.write(move |tx| {
-        let (me, site, subject, hash) = (me.clone(), place.clone(), subject.clone(), hash.clone());
-        let operator = operator.clone();
+    let subject = session.operator.device_subject();
+    let hash = hash_of(&subject, device.cookie.expose());
+    let input = (core.clone(), site.id.clone(), subject, hash, session.operator.id.clone());
+    site.write_with(input, move |tx, (core, site, subject, hash, operator)| {
         boxed!({
-            remember(tx, &site, &subject, hash, me.now()).await?;
-            let (event, actor) = (audit::Event::OperatorSignedIn, audit::Actor::Operator(&operator));
+            remember(tx, site, subject, hash.clone(), core.now()).await?;
+            let (event, actor) = (audit::Event::OperatorSignedIn, audit::Actor::Operator(operator));
             let entry = audit::Entry { event, actor, member: None, address: Some(address) };
-            audit::note(&me, tx, &site, entry).await
+            audit::note(core, tx, site, entry).await
         })
     })
     .await
 }
 
-/// The browser of a request, when somebody has signed in with it before: by its cookie, or by what it
+/// The browser of a request, when the subject has signed in with it before: by its cookie, or by what it
 /// is like where no cookie could be kept.
 pub(crate) async fn find(
     core: &Core,
@@ -125,8 +124,8 @@ pub(crate) async fn find(
     .await
 }
 
-impl Person {
-    /// How devices tell people who run sites from members.
+impl Operator {
+    /// How devices tell operators from members.
     pub(crate) fn device_subject(&self) -> String {
         format!("person:{}", self.id)
     }
@@ -144,8 +143,8 @@ fn is_ours(cookie: &str) -> bool {
 }
 
 /// Bound to the member: several may use one browser, and one's cookie says nothing about another.
-fn hash_of(subject: &str, mark: &str) -> TokenHash {
-    TokenHash::of(&format!("{subject} {mark}"))
+fn hash_of(subject: &str, hint: &str) -> TokenHash {
+    TokenHash::of(&format!("{subject} {hint}"))
 }
 
 fn likeness(name: &str, address: IpAddr) -> String {

@@ -1,8 +1,8 @@
-//! Accounts that are guessed at from many addresses: after some tries each further one has to wait, twice
+//! Accounts that are guessed at from many addresses: after some attempts each further one has to wait, twice
 //! as long every time.
 //!
-//! A try counts before its password is looked at, so a hundred at once are no way around; one that
-//! succeeds is taken back. Addresses that are nobody's are counted alike. What a person does about it is
+//! An attempt counts before its password is looked at, so a hundred at once are no way around; one that
+//! succeeds is taken back. Addresses without an account are counted alike. What a person does about it is
 //! in `crate::defence::device`: a browser that the account knows passes, and a recovery link ends it.
 
 use std::collections::HashMap;
@@ -11,16 +11,16 @@ use stoa_kernel::Millis;
 /// Accounts kept; those with the fewest strikes are forgotten first.
 const KEPT: usize = 50_000;
 
-/// How long tries at an account have to wait.
+/// How long attempts at an account have to wait.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lockout {
-    /// Tries that don't wait.
+    /// Attempts that don't wait.
     pub free: f64,
     /// The first wait.
     pub first: Millis,
     /// No wait is longer.
     pub longest: Millis,
-    /// A try is forgotten after this long.
+    /// An attempt is forgotten after this long.
     pub forgotten: Millis,
 }
 
@@ -47,10 +47,10 @@ impl Lockout {
         (self.longest.max(1) as f64 / self.first.max(1) as f64).max(1.0).log2().ceil()
     }
 
-    /// The wait after so many tries.
-    fn wait(&self, tries: f64) -> Millis {
-        // Tries fade bit by bit.
-        let over = (tries - self.free).round();
+    /// The wait after so many attempts.
+    fn wait(&self, attempts: f64) -> Millis {
+        // Attempts fade bit by bit.
+        let over = (attempts - self.free).round();
         if over < 0.0 {
             return 0;
         }
@@ -63,7 +63,7 @@ impl Lockout {
 struct Strikes {
     count: f64,
     at: Millis,
-    /// Nobody unknown may try before.
+    /// No unknown browser may attempt before.
     until: Millis,
 }
 
@@ -75,17 +75,17 @@ impl Strikes {
     }
 }
 
-/// Tries at accounts, by a number that stands for site and account.
+/// Attempts at accounts, by a number that stands for site and account.
 #[derive(Default)]
 pub(crate) struct Locks(HashMap<u64, Strikes>);
 
 impl Locks {
-    /// How long the next try has to wait, in milliseconds.
+    /// How long the next attempt has to wait, in milliseconds.
     pub(crate) fn wait(&self, key: u64, now: Millis) -> Millis {
         self.0.get(&key).map_or(0, |it| (it.until - now).max(0))
     }
 
-    /// Counts a try that may be made. Answers whether it is the one after which others begin to wait.
+    /// Counts an attempt that may be made. Answers whether it is the one after which others begin to wait.
     pub(crate) fn strike(&mut self, key: u64, now: Millis, rule: &Lockout) -> bool {
         if self.0.len() >= KEPT && !self.0.contains_key(&key) {
             self.make_room(now, rule);
@@ -98,7 +98,7 @@ impl Locks {
         before.round() < rule.free && strikes.count.round() >= rule.free
     }
 
-    /// Takes a try back that succeeded.
+    /// Takes an attempt back that succeeded.
     pub(crate) fn absolve(&mut self, key: u64) {
         if let Some(strikes) = self.0.get_mut(&key) {
             strikes.count = (strikes.count - 1.0).max(0.0);
@@ -133,7 +133,7 @@ mod tests {
     const RULE: Lockout = Lockout { free: 3.0, first: 1_000, longest: 5_000, forgotten: 60_000 };
 
     #[test]
-    fn the_longest_wait_is_reached_whatever_the_first_one_is() {
+    fn lockout_reaches_the_longest_wait_from_any_first_one() {
         let day = 86_400_000;
         for (first, longest) in [(1_000, day), (1_000, 1_500), (5_000, 1_000), (1, day)] {
             let (mut locks, rule) = (Locks::default(), Lockout { free: 1.0, first, longest, forgotten: 100 * day });
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_grow_and_are_forgotten() {
+    fn lockout_waits_grow_and_are_forgotten() {
         let mut locks = Locks::default();
         assert_eq!([0; 3].map(|now| locks.strike(1, now, &RULE)), [false, false, true], "told once");
         let mut now = 0;
@@ -161,7 +161,7 @@ mod tests {
         }
         assert_eq!(locks.wait(2, now), 0, "another account");
         locks.absolve(1);
-        assert_eq!(locks.wait(1, now), 0, "a try that succeeded");
+        assert_eq!(locks.wait(1, now), 0, "an attempt that succeeded");
         now += 60 * 60_000;
         assert_eq!([0; 3].map(|_| locks.strike(1, now, &RULE)), [false, false, true], "long ago");
         locks.forget(1);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn others_can_not_push_a_guessed_account_out() {
+    fn lockout_keeps_a_guessed_account_in_a_flood() {
         let mut locks = Locks::default();
         for _ in 0..5 {
             locks.strike(0, 0, &RULE);

@@ -1,11 +1,11 @@
-//! How often someone may try: token buckets in memory for registration, sign-in, new passwords, recovery
+//! How often something may be attempted: token buckets in memory for registration, sign-in, new passwords, recovery
 //! links, captcha tokens and what a sign-in writes down. They are of three kinds, by network address, by
-//! account and for a whole site, and a try takes from all that concern it, or from none.
+//! account and for a whole site, and an attempt takes from all that concern it, or from none.
 //!
 //! Never for visitors' tokens or refreshes: a refused refresh silently signs the member out
-//! (identity.md 21, trap 4). Whoever is refused for what others tried may still sign in from a browser that
+//! (identity.md 21, trap 4). Who is refused for what others attempted may still sign in from a browser that
 //! the account knows (`crate::defence::device`), which has a bucket of its own. New passwords are counted by account
-//! alone: only whoever holds its token or link gets there.
+//! alone: only who holds its token or link gets there.
 
 pub use super::lockout::Lockout;
 
@@ -36,7 +36,7 @@ impl Rate {
 
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Tries at one account of a site from one address.
+    /// Attempts at one account of a site from one address.
     pub account: Rate,
     /// Sign-ins at one account from anywhere but the browsers that it knows.
     pub lockout: Lockout,
@@ -68,9 +68,9 @@ pub struct SiteLimits {
     pub flow: Rate,
 }
 
-/// What is tried.
+/// What is attempted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Tried {
+pub(crate) enum AttemptKind {
     SignIn,
     Registration,
     Password,
@@ -133,16 +133,16 @@ impl Bucket {
         self.at = now;
     }
 
-    /// Seconds until there is enough for one try.
+    /// Seconds until there is enough for one attempt.
     fn wait(&self) -> f64 {
         ((1.0 - self.left) / self.rate.per_second).max(0.0)
     }
 }
 
-/// A try that was let through.
+/// An attempt that was let through.
 #[must_use]
 #[derive(Debug)]
-pub(crate) struct Try {
+pub(crate) struct Permit {
     buckets: Vec<u64>,
     lock: Option<u64>,
     /// The account has to wait from now on: this is told once.
@@ -154,46 +154,48 @@ impl Throttle {
         Self { limits, hasher: RandomState::new(), counts: Mutex::default() }
     }
 
-    /// Takes from the buckets of what is tried, or from none and refuses with [`Code::Throttled`].
+    /// Takes from the buckets of what is attempted, or from none and refuses with [`Code::Throttled`].
     pub(crate) fn attempt(
         &self,
-        tried: Tried,
+        kind: AttemptKind,
         now: Millis,
         site: &SiteId,
         address: IpAddr,
         account: &str,
-    ) -> Result<Try> {
+    ) -> Result<Permit> {
         let (limits, network) = (&self.limits, network(address));
         let by_account = || (self.hasher.hash_one((site.as_str(), network, account)), limits.account);
-        let by_network = |rate| (self.hasher.hash_one((site.as_str(), network, tried)), rate);
-        let by_site = |rate| (self.hasher.hash_one((site.as_str(), tried)), rate);
-        match tried {
-            Tried::SignIn => {
+        let by_network = |rate| (self.hasher.hash_one((site.as_str(), network, kind)), rate);
+        let by_site = |rate| (self.hasher.hash_one((site.as_str(), kind)), rate);
+        match kind {
+            AttemptKind::SignIn => {
                 let lock = Some(self.lock_of(site, account));
                 self.take(now, &[by_account(), by_network(limits.address), by_site(limits.site.sign_in)], lock)
             }
-            Tried::Registration => {
+            AttemptKind::Registration => {
                 let site = by_site(limits.site.registration);
                 self.take(now, &[by_account(), by_network(limits.registration), site], None)
             }
-            Tried::Recovery => self.take(now, &[by_network(limits.recovery), by_site(limits.site.recovery)], None),
-            // Not for the site as a whole: whoever sends nonsense would use up what everybody needs.
-            Tried::Captcha => self.take(now, &[by_network(limits.captcha)], None),
-            Tried::Flow => self.take(now, &[by_network(limits.flow), by_site(limits.site.flow)], None),
-            Tried::Password => {
-                let key = self.hasher.hash_one((site.as_str(), tried, account));
+            AttemptKind::Recovery => {
+                self.take(now, &[by_network(limits.recovery), by_site(limits.site.recovery)], None)
+            }
+            // Not for the site as a whole: who sends nonsense would use up what all need.
+            AttemptKind::Captcha => self.take(now, &[by_network(limits.captcha)], None),
+            AttemptKind::Flow => self.take(now, &[by_network(limits.flow), by_site(limits.site.flow)], None),
+            AttemptKind::Password => {
+                let key = self.hasher.hash_one((site.as_str(), kind, account));
                 self.take(now, &[(key, limits.password)], None)
             }
         }
     }
 
     /// A sign-in from a browser that the account knows: it has a bucket of its own.
-    pub(crate) fn attempt_known(&self, now: Millis, site: &SiteId, device: &[u8]) -> Result<Try> {
+    pub(crate) fn attempt_known(&self, now: Millis, site: &SiteId, device: &[u8]) -> Result<Permit> {
         let key = self.hasher.hash_one((site.as_str(), "device", device));
         self.take(now, &[(key, self.limits.device)], None)
     }
 
-    fn take(&self, now: Millis, wanted: &[(u64, Rate)], lock: Option<u64>) -> Result<Try> {
+    fn take(&self, now: Millis, wanted: &[(u64, Rate)], lock: Option<u64>) -> Result<Permit> {
         let Counts { buckets, locks } = &mut *self.counts.lock();
         let mut wait = lock.map_or(0, |key| locks.wait(key, now)) as f64 / 1000.0;
         for (key, _) in wanted {
@@ -213,18 +215,18 @@ impl Throttle {
             buckets.entry(key).or_insert(Bucket { left: rate.burst, at: now, rate }).left -= 1.0;
         }
         let is_last_free = lock.is_some_and(|key| locks.strike(key, now, &self.limits.lockout));
-        Ok(Try { buckets: wanted.iter().map(|it| it.0).collect(), lock, is_last_free })
+        Ok(Permit { buckets: wanted.iter().map(|it| it.0).collect(), lock, is_last_free })
     }
 
-    /// A try that succeeded does not count.
-    pub(crate) fn refund(&self, done: Try) {
+    /// An attempt that succeeded does not count.
+    pub(crate) fn refund(&self, permit: Permit) {
         let Counts { buckets, locks } = &mut *self.counts.lock();
-        for key in done.buckets {
+        for key in permit.buckets {
             if let Some(bucket) = buckets.get_mut(&key) {
                 bucket.left = (bucket.left + 1.0).min(bucket.rate.burst);
             }
         }
-        if let Some(key) = done.lock {
+        if let Some(key) = permit.lock {
             locks.absolve(key);
         }
     }
@@ -270,7 +272,7 @@ mod tests {
     use std::net::Ipv4Addr;
 
     #[test]
-    fn refuses_after_the_burst_and_refills() {
+    fn throttle_refuses_after_the_burst_and_refills() {
         let throttle = Throttle::new(Limits {
             account: Rate { burst: 2.0, per_second: 0.5 },
             address: Rate { burst: 3.0, per_second: 1.0 },
@@ -279,26 +281,26 @@ mod tests {
         });
         let (site, here) = (SiteId::from("s"), IpAddr::V4(Ipv4Addr::LOCALHOST));
         let elsewhere = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
-        let attempt = |now, from, who| throttle.attempt(Tried::SignIn, now, &site, from, who);
+        let attempt = |now, from, who| throttle.attempt(AttemptKind::SignIn, now, &site, from, who);
         assert!(attempt(0, here, "a").is_ok() && attempt(0, here, "a").is_ok());
         assert_eq!(attempt(0, here, "a").err().map(|it| it.code()), Some(Code::Throttled));
         assert!(attempt(0, elsewhere, "a").is_ok(), "another address is not locked out");
         assert!(attempt(0, here, "b").is_ok());
-        assert!(attempt(0, here, "c").is_err(), "the address has used up its tries");
-        assert!(throttle.attempt(Tried::Registration, 0, &site, here, "c").is_ok(), "counted apart");
-        assert!(throttle.attempt(Tried::Registration, 0, &site, here, "d").is_err());
+        assert!(attempt(0, here, "c").is_err(), "the address has used up its attempts");
+        assert!(throttle.attempt(AttemptKind::Registration, 0, &site, here, "c").is_ok(), "counted apart");
+        assert!(throttle.attempt(AttemptKind::Registration, 0, &site, here, "d").is_err());
         assert!(attempt(2_000, here, "a").is_ok());
         let done = attempt(4_000, here, "a");
         done.into_iter().for_each(|it| throttle.refund(it));
         assert!(attempt(4_000, here, "a").is_ok());
     }
     #[test]
-    fn a_site_has_a_bound_of_its_own() {
+    fn throttle_bounds_each_site_alone() {
         let site = SiteLimits { sign_in: Rate { burst: 5.0, per_second: 1.0 }, ..Limits::default().site };
         let throttle = Throttle::new(Limits { site, ..Limits::default() });
         let attempt = |site: &str, n: u8| {
             let from = IpAddr::V4(Ipv4Addr::new(10, 0, 0, n));
-            throttle.attempt(Tried::SignIn, 0, &SiteId::from(site), from, &format!("{n}"))
+            throttle.attempt(AttemptKind::SignIn, 0, &SiteId::from(site), from, &format!("{n}"))
         };
         assert!((0..5).all(|n| attempt("s", n).is_ok()));
         let refused = attempt("s", 5).err().map(|it| (it.code(), it.data().get("retryAfterSeconds").cloned()));
@@ -308,17 +310,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_takes_no_room() {
+    fn throttle_keeps_nothing_of_what_it_refuses() {
         let throttle = Throttle::new(Limits { address: Rate { burst: 1.0, per_second: 0.1 }, ..Limits::default() });
         let (site, here) = (SiteId::from("s"), IpAddr::V4(Ipv4Addr::LOCALHOST));
         for n in 0..1_000 {
-            let _ = throttle.attempt(Tried::SignIn, 0, &site, here, &format!("{n}"));
+            let _ = throttle.attempt(AttemptKind::SignIn, 0, &site, here, &format!("{n}"));
         }
         assert_eq!(throttle.counts.lock().buckets.len(), 3);
     }
 
     #[test]
-    fn a_flood_of_addresses_does_not_free_the_busiest() {
+    fn throttle_keeps_the_busiest_in_a_flood_of_addresses() {
         let (mut buckets, here) = (HashMap::new(), Rate { burst: 10.0, per_second: 0.01 });
         buckets.insert(u64::MAX, Bucket { left: 0.0, at: 0, rate: here });
         for n in 0..BUCKETS as u64 {
@@ -329,56 +331,56 @@ mod tests {
     }
 
     #[test]
-    fn each_rate_is_the_configured_one() {
+    fn throttle_rates_are_the_configured_ones() {
         type Set = fn(&mut crate::Limits) -> (&mut usize, &mut usize);
-        type Row = (&'static str, Set, Tried, fn(u8) -> u8, fn(u8) -> u8);
+        type Row = (&'static str, Set, AttemptKind, fn(u8) -> u8, fn(u8) -> u8);
         let (one, many) = (|_: u8| 0, |n: u8| n);
         let rows: [Row; 11] = [
-            ("account", |it| (&mut it.account_burst, &mut it.account_per_hour), Tried::SignIn, one, one),
-            ("address", |it| (&mut it.address_burst, &mut it.address_per_hour), Tried::SignIn, one, many),
+            ("account", |it| (&mut it.account_burst, &mut it.account_per_hour), AttemptKind::SignIn, one, one),
+            ("address", |it| (&mut it.address_burst, &mut it.address_per_hour), AttemptKind::SignIn, one, many),
             (
                 "registration",
                 |it| (&mut it.registration_burst, &mut it.registration_per_hour),
-                Tried::Registration,
+                AttemptKind::Registration,
                 one,
                 many,
             ),
-            ("password", |it| (&mut it.password_burst, &mut it.password_per_hour), Tried::Password, many, one),
-            ("recovery", |it| (&mut it.recovery_burst, &mut it.recovery_per_hour), Tried::Recovery, one, many),
-            ("captcha", |it| (&mut it.captcha_burst, &mut it.captcha_per_hour), Tried::Captcha, one, many),
-            ("flow", |it| (&mut it.flow_burst, &mut it.flow_per_hour), Tried::Flow, one, many),
+            ("password", |it| (&mut it.password_burst, &mut it.password_per_hour), AttemptKind::Password, many, one),
+            ("recovery", |it| (&mut it.recovery_burst, &mut it.recovery_per_hour), AttemptKind::Recovery, one, many),
+            ("captcha", |it| (&mut it.captcha_burst, &mut it.captcha_per_hour), AttemptKind::Captcha, one, many),
+            ("flow", |it| (&mut it.flow_burst, &mut it.flow_per_hour), AttemptKind::Flow, one, many),
             (
                 "site_sign_in",
                 |it| (&mut it.site_sign_in_burst, &mut it.site_sign_in_per_hour),
-                Tried::SignIn,
+                AttemptKind::SignIn,
                 many,
                 many,
             ),
             (
                 "site_registration",
                 |it| (&mut it.site_registration_burst, &mut it.site_registration_per_hour),
-                Tried::Registration,
+                AttemptKind::Registration,
                 many,
                 many,
             ),
             (
                 "site_recovery",
                 |it| (&mut it.site_recovery_burst, &mut it.site_recovery_per_hour),
-                Tried::Recovery,
+                AttemptKind::Recovery,
                 many,
                 many,
             ),
-            ("site_flow", |it| (&mut it.site_flow_burst, &mut it.site_flow_per_hour), Tried::Flow, many, many),
+            ("site_flow", |it| (&mut it.site_flow_burst, &mut it.site_flow_per_hour), AttemptKind::Flow, many, many),
         ];
         let site = SiteId::from("s");
-        for (name, set, tried, address, account) in rows {
+        for (name, set, kind, address, account) in rows {
             let mut limits = crate::Limits::default();
             let (burst, per_hour) = set(&mut limits);
             (*burst, *per_hour) = (3, 360);
             let throttle = Throttle::new(Limits::from(&limits));
             let attempt = |now, n: u8| {
                 let from = IpAddr::V4(Ipv4Addr::new(10, 0, 0, address(n)));
-                throttle.attempt(tried, now, &site, from, &format!("{}", account(n)))
+                throttle.attempt(kind, now, &site, from, &format!("{}", account(n)))
             };
             assert!((0..3).all(|n| attempt(0, n).is_ok()), "{name}");
             let refused = attempt(0, 3).err().map(|it| (it.code(), it.data().get("retryAfterSeconds").cloned()));

@@ -166,7 +166,7 @@ async fn end_flow(
         (cookies.session, cookies.device) = (Change::Set(cookie), device.cookie());
         mail::soon(core, &site.id).await;
     }
-    if let Some(Grant::Person(person, role)) = &grant {
+    if let Some(Grant::Operator(person, role)) = &grant {
         let (session, cookie) = operator::create_session(core, &site.id, person, *role).await?;
         device::note_operator(core, site, &session, &device, browser.address).await?;
         (cookies.operator, cookies.device) = (Change::Set(cookie), device.cookie());

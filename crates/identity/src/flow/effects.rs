@@ -10,15 +10,15 @@ use crate::{
         state::{Effect, Outcome, PasswordReason},
         wire::{FlowKind, ProfileInput},
     },
-    mail,
+    mail::{self, Wish},
     member::profile::Profile,
-    operator::{self, Person, invite},
+    operator::{self, Operator},
     password, session,
     sign_in::{
+        invitation,
         login::{self, Registration},
         outcome::{self, Origin},
-        recovery::{self, Wish},
-        stage, verification,
+        recovery, stage, verification,
     },
     token::opaque,
 };
@@ -31,7 +31,7 @@ use stoa_store::{Site, boxed};
 pub(super) enum Grant {
     /// A member, by the `sessionToken` of the finished sign-in.
     Member(Secret),
-    Person(Person, Role),
+    Operator(Operator, Role),
 }
 
 type Came = (Outcome, Option<Grant>);
@@ -70,10 +70,10 @@ async fn run_inner(
     };
     match effect {
         Effect::CheckPassword { email, password, .. } if is_owner => {
-            let tried = attempt::sign_in(core, site, &attempt, Account::Person(&email)).await?;
+            let tried = attempt::sign_in(core, site, &attempt, Account::Operator(&email)).await?;
             let session = operator::sign_in(core, &site.id, &email, &password).await?;
             core.throttle.refund(tried);
-            Ok((Outcome::Granted, Some(Grant::Person(session.person, session.role))))
+            Ok((Outcome::Granted, Some(Grant::Operator(session.operator, session.role))))
         }
         Effect::CheckPassword { email, password, .. } => {
             let signed = login::login(core, site, &attempt, email.as_str(), &password).await?;
@@ -199,8 +199,8 @@ async fn check_approval(
 
 async fn accept_invite(core: &Core, record: &Record, email: Option<&Email>, password: &Secret) -> Result<Came> {
     let link = opaque::hash_from_hex(record.context.link.as_deref().unwrap_or_default());
-    let (person, role) = invite::accept_hash(core, &link, email, password).await?;
-    Ok((Outcome::Granted, Some(Grant::Person(person, role))))
+    let (person, role) = invitation::accept_hash(core, &link, email, password).await?;
+    Ok((Outcome::Granted, Some(Grant::Operator(person, role))))
 }
 
 /// The language of the browser becomes the member's.

@@ -4,7 +4,7 @@ use crate::{
     Core, Identity,
     browser::{Beginning, Browser, Change, Cookies},
     client::{self, Client},
-    defence::throttle::Tried,
+    defence::throttle::AttemptKind,
     flow::{
         Shown,
         record::{self, Context, Record},
@@ -115,7 +115,7 @@ async fn insert(
     mut context: Context,
     browser: &Browser,
 ) -> Result<(Record, Beginning)> {
-    let _tried = core.throttle.attempt(Tried::Flow, core.now(), &site.id, browser.address, "")?;
+    let _tried = core.throttle.attempt(AttemptKind::Flow, core.now(), &site.id, browser.address, "")?;
     let front_end = front_end(core, site, &context).await?;
     context.client = front_end.as_ref().map(|it| it.id.clone());
     context.home_url = front_end.and_then(|it| it.home());
@@ -145,5 +145,5 @@ async fn name_of(core: &Core, site: &Arc<Site>, browser: &Browser) -> Result<Opt
     if let Some(session) = session::of_browser(core, site, browser).await? {
         return Ok(member::find(site, &session.member).await?.map(|it| it.email));
     }
-    Ok(operator::session_of_browser(core, site, browser).await?.map(|it| it.person.email))
+    Ok(operator::session_of_browser(core, site, browser).await?.map(|it| it.operator.email))
 }

@@ -3,8 +3,11 @@
 
 use crate::{
     Core,
-    mail::{Letter, Message, Task, enqueue},
-    member::{self, Member},
+    mail::{
+        message::Message,
+        queue::{QueuedMessage, Task, enqueue},
+    },
+    member::{Member, row},
 };
 use stoa_kernel::{MemberId, Result, SiteId};
 use stoa_store::Tx;
@@ -29,7 +32,7 @@ pub(crate) async fn send_to(
         return Ok(());
     }
     let [language, own_language] = [language, member.profile.text("language")].map(|it| it.map(str::to_owned));
-    let task = Task::Letter(Letter { to: to.to_owned(), language, own_language, message });
+    let task = Task::Message(QueuedMessage { to: to.to_owned(), language, own_language, message });
     enqueue(core, tx, site, Some(&member.id), &task).await
 }
 
@@ -41,7 +44,7 @@ pub(crate) async fn new_device(
     member: &MemberId,
     device: String,
 ) -> Result<()> {
-    match member::get(tx, site, member).await? {
+    match row::get(tx, site, member).await? {
         Some(member) => send(core, tx, site, &member, Message::NewDevice { device, at: core.now() }).await,
         None => Ok(()),
     }

@@ -1,20 +1,23 @@
 //! The queue of what is to be sent: rows written in the transaction that causes them.
 //!
-//! A row is either a letter or a question that the background has to answer first, so that asking costs
+//! A row is either a message or a question that the background has to answer first, so that asking costs
 //! the same whatever the answer is: for whom a recovery link is, which owners are told of somebody.
 
-use crate::{Core, mail::Message};
+use crate::{Core, mail::message::Message};
 use serde::{Deserialize, Serialize};
 use stoa_kernel::{Fault, MemberId, Millis, Result, SiteId};
 use stoa_sql::params;
 use stoa_store::{Row, Tx};
 
-/// Whoever took a row has this long to deliver it before it is anybody's again.
+/// A row that was taken is delivered within this time, or may be taken again.
 const LEASE: Millis = 5 * 60_000;
+
+/// Recovery links that may be asked for and wait, in one process.
+pub(crate) const WAITING: usize = 1_000;
 
 /// One message to one person.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Letter {
+pub(crate) struct QueuedMessage {
     pub to: String,
     /// The language that was asked for; the site's setting says which of these there are words in.
     pub language: Option<String>,
@@ -28,21 +31,36 @@ pub(crate) struct Letter {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Task {
-    Letter(Letter),
-    /// Somebody asked for a recovery link for an address that may be a member's.
+    #[serde(rename = "letter")]
+    Message(QueuedMessage),
+    /// A recovery link is asked for, for an address that may be a member's.
     Recovery {
         email: String,
-        language: Option<String>,
-        return_url: Option<String>,
+        #[serde(flatten)]
+        wish: Wish,
     },
     /// A member waits for the owners' answer.
     Approval,
 }
 
+/// What is wished of a recovery link.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Wish {
+    pub language: Option<String>,
+    pub return_url: Option<String>,
+}
+
+/// What a row asks of others than the mail server; `task` is its id.
+#[derive(Debug, Clone)]
+pub(crate) enum Question {
+    Recovery { task: String, email: String, wish: Wish },
+    Approval { task: String, member: MemberId },
+}
+
 impl Task {
     pub(super) fn kind(&self) -> &'static str {
         match self {
-            Self::Letter(it) => it.message.kind(),
+            Self::Message(it) => it.message.kind(),
             Self::Recovery { .. } => RECOVERY,
             Self::Approval => "approval",
         }
@@ -50,7 +68,7 @@ impl Task {
 
     fn life(&self) -> Millis {
         match self {
-            Self::Letter(it) => it.message.life(),
+            Self::Message(it) => it.message.life(),
             Self::Recovery { .. } => 60 * 60_000,
             Self::Approval => 3 * 24 * 60 * 60_000,
         }
@@ -72,7 +90,7 @@ pub(super) struct Taken {
 }
 
 /// Writes down inside a transaction what is to be sent; after the commit the caller says so with
-/// [`deliver::soon`].
+/// [`crate::mail::soon`].
 pub(crate) async fn enqueue(
     core: &Core,
     tx: &mut Tx<'_>,
@@ -87,7 +105,7 @@ pub(crate) async fn enqueue(
     };
     let (now, kind) = (core.now(), task.kind());
     let text = serde_json::to_string(task).map_err(Fault::internal)?;
-    let sealed = core.post.cipher.encrypt(core.world(), &about(site, &id, kind), &text)?;
+    let sealed = core.mail_queue.cipher.encrypt(core.world(), &about(site, &id, kind), &text)?;
     let sql = "insert into stoa.mail (site, id, kind, member, sealed, created, due, expires, attempts) \
                values ($1, $2, $3, $4, $5, $6, $6, $7, 0) on conflict (site, id) do nothing";
     tx.send(sql, params![site, id, kind, member, sealed, now, now + task.life()]).await?;

@@ -7,7 +7,10 @@
 
 use crate::{
     Identity,
-    mail::{Message, deliver, words},
+    mail::{
+        message::{MailContext, Message},
+        words,
+    },
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -121,7 +124,7 @@ impl MailSetting {
 impl Override {
     fn violations(&self, example: &Message) -> Vec<String> {
         let mut wrong = Vec::new();
-        let place = super::Place { site_name: "s".into(), recover_url: "r".into(), sign_in_url: "i".into() };
+        let context = MailContext { site_name: "s".into(), recover_url: "r".into(), sign_in_url: "i".into() };
         let parts = [
             ("subject", &self.subject),
             ("title", &self.title),
@@ -134,11 +137,11 @@ impl Override {
         for (name, text) in parts {
             let Some(text) = text else { continue };
             for placeholder in PLACEHOLDERS.iter().filter(|it| text.contains(&format!("{{{it}}}"))) {
-                if example.value(placeholder, "to", &place).is_none() {
+                if example.value(placeholder, "to", &context).is_none() {
                     wrong.push(format!("{name} names {{{placeholder}}}, which this message does not have"));
                 }
             }
-            let needed = example.code().map(|_| "{code}").or_else(|| example.link(&place).map(|_| "{link}"));
+            let needed = example.code().map(|_| "{code}").or_else(|| example.link(&context).map(|_| "{link}"));
             if let Some(needed) = needed.filter(|it| matches!(name, "text" | "html") && !text.contains(it)) {
                 wrong.push(format!("{name} lacks {needed}"));
             }
@@ -146,7 +149,7 @@ impl Override {
         if self.subject.as_deref().is_some_and(|it| it.chars().any(char::is_control)) {
             wrong.push("subject must be one line".to_owned());
         }
-        if self.action.as_deref() == Some("") && example.link(&place).is_some() {
+        if self.action.as_deref() == Some("") && example.link(&context).is_some() {
             wrong.push("action is empty".to_owned());
         }
         wrong
@@ -167,26 +170,11 @@ impl Identity {
         if !caller.is_privileged() {
             return Err(Fault::new(Code::Forbidden));
         }
-        let (id, value) = (site.id.clone(), serde_json::to_string(setting).map_err(Fault::internal)?);
-        site.write(move |tx| {
-            let (id, value) = (id.clone(), value.clone());
-            boxed!(Ok(setting::put(tx, &id, SETTING, value).await?))
+        let value = serde_json::to_string(setting).map_err(Fault::internal)?;
+        site.write_with((site.id.clone(), value), |tx, (site, value)| {
+            boxed!(Ok(setting::put(tx, site, SETTING, value.clone()).await?))
         })
         .await
-    }
-
-    /// Every message as it would be sent, by language and kind, for looking at.
-    pub async fn mail_preview(&self, site: &Site) -> Result<Vec<(String, &'static str, stoa_outbound::Mail)>> {
-        let core = &self.core;
-        let (setting, place) = (of_site(site).await?, deliver::place_of(core, site).await?);
-        let mut tags: Vec<String> = words::tags().map(str::to_owned).collect();
-        tags.extend(setting.templates.keys().filter(|it| words::find(it).is_none()).cloned());
-        let examples = Message::examples();
-        let all = tags.iter().flat_map(|tag| examples.iter().map(move |it| (tag, it)));
-        let mail = |(tag, message): (&String, &Message)| {
-            (tag.clone(), message.kind(), super::render(message, "anna@example.org", tag, &place, &setting))
-        };
-        Ok(all.map(mail).collect())
     }
 }
 
@@ -223,10 +211,10 @@ pub(super) fn is_right_to_left(tag: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mail::{Place, render};
+    use crate::mail::render::render;
 
-    fn place() -> Place {
-        Place { site_name: "A<B".into(), recover_url: "https://x/r".into(), sign_in_url: "https://x/s".into() }
+    fn context() -> MailContext {
+        MailContext { site_name: "A<B".into(), recover_url: "https://x/r".into(), sign_in_url: "https://x/s".into() }
     }
 
     #[test]
@@ -236,11 +224,11 @@ mod tests {
             "de": { "recovery": { "action": "Los", "note": "" } } } }"#;
         let setting = MailSetting::parse(text).unwrap();
         let code = Message::Verification { code: "123456".into() };
-        let mail = render(&code, "a@example.org", setting.choose([None, Some("xx")]), &place(), &setting);
-        assert_eq!((mail.subject.as_str(), mail.html.as_str()), ("123456 em A<B", "<h1>A&lt;B</h1>123456"));
+        let mail = render(&code, "a@example.org", setting.choose([None, Some("xx")]), &context(), &setting).unwrap();
+        assert_eq!((mail.subject.as_str(), mail.html.as_str()), ("123456 em A<B", "<h1>A&#60;B</h1>123456"));
         assert!(mail.text.contains("Type this code"), "what is missing is English");
         let link = Message::Recovery { link: "https://x/l".into() };
-        let mail = render(&link, "a@example.org", setting.choose([Some("de-CH")]), &place(), &setting);
+        let mail = render(&link, "a@example.org", setting.choose([Some("de-CH")]), &context(), &setting).unwrap();
         assert!(mail.text.contains("Los:\nhttps://x/l") && !mail.text.contains("eine Stunde"), "{}", mail.text);
         assert_eq!(setting.choose([Some("<b>"), Some("fr-CA")]), "fr-CA");
     }
@@ -250,7 +238,7 @@ mod tests {
         let text = r#"{ "templates": { "fa": { "recovery": { "title": "رمز تازه", "note": "یک بار" } } } }"#;
         let setting = MailSetting::parse(text).unwrap();
         let link = Message::Recovery { link: "https://x/l".into() };
-        let mail = render(&link, "a@example.org", "fa", &place(), &setting);
+        let mail = render(&link, "a@example.org", "fa", &context(), &setting).unwrap();
         assert!(mail.html.contains("<html lang=\"fa\" dir=\"rtl\">"), "{}", mail.html);
         let (_, body) = mail.html.split_once("<h1").unwrap();
         assert!(body.contains(">رمز تازه</h1><p class=\"ink\" lang=\"en\" dir=\"ltr\""), "{body}");

@@ -2,11 +2,12 @@
 //! in on the same account pages as members, with a cookie and tokens of their own kind.
 
 pub mod invite;
+pub(crate) mod role;
 
 use crate::{
     Core, Identity,
     browser::Browser,
-    operator::invite::{role_name, role_of},
+    operator::role::{role_name, role_of},
     password::Match,
     token::{self, Access, Kind, revocation},
 };
@@ -14,34 +15,34 @@ use stoa_kernel::{Caller, Code, Email, Fault, Millis, Result, Role, Secret, Sess
 use stoa_sql::params;
 use stoa_store::{Lane, Site, boxed};
 
-/// A person's browser stays signed in for this long at most.
+/// An operator's browser stays signed in for this long at most.
 const SESSION_LIFE: Millis = 14 * 24 * 60 * 60 * 1000;
 
-/// Somebody who runs at least one site.
+/// A person who runs at least one site.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Person {
+pub struct Operator {
     pub id: UserId,
     pub email: String,
 }
 
-/// A person as sign-in needs them.
-pub(crate) struct KnownPerson {
-    pub(crate) person: Person,
+/// An operator as sign-in needs them.
+pub(crate) struct KnownOperator {
+    pub(crate) operator: Operator,
     pub(crate) password_hash: Option<String>,
 }
 
-/// A browser in which a person is signed in to one site.
+/// A browser in which an operator is signed in to one site.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PersonSession {
+pub struct OperatorSession {
     pub id: SessionId,
     pub site: SiteId,
-    pub person: Person,
+    pub operator: Operator,
     pub role: Role,
 }
 
-impl PersonSession {
+impl OperatorSession {
     pub fn caller(&self) -> Caller {
-        Caller::User { id: self.person.id.clone(), role: self.role, session: self.id.clone() }
+        Caller::User { id: self.operator.id.clone(), role: self.role, session: self.id.clone() }
     }
 }
 
@@ -61,43 +62,43 @@ impl Identity {
         Ok(count.unwrap_or(0))
     }
 
-    /// Checks a person's password for a site.
+    /// Checks an operator's password for a site.
     ///
     /// # Errors
-    /// [`Code::PasswordWrong`] alike for an unknown address, a wrong password and a person who has no
+    /// [`Code::PasswordWrong`] alike for an unknown address, a wrong password and an operator who has no
     /// role on this site, after an equal hash.
-    pub async fn person_sign_in(&self, site: &SiteId, email: &Email, secret: &Secret) -> Result<PersonSession> {
+    pub async fn operator_sign_in(&self, site: &SiteId, email: &Email, secret: &Secret) -> Result<OperatorSession> {
         sign_in(&self.core, site, email, secret).await
     }
 
-    /// Opens the session that [`Identity::person_sign_in`] or an invitation allowed; the secret is the cookie.
-    pub async fn person_session_create(
+    /// Opens the session that [`Identity::operator_sign_in`] or an invitation allowed; the secret is the cookie.
+    pub async fn operator_session_create(
         &self,
         site: &SiteId,
-        person: &Person,
+        operator: &Operator,
         role: Role,
-    ) -> Result<(PersonSession, Secret)> {
-        create_session(&self.core, site, person, role).await
+    ) -> Result<(OperatorSession, Secret)> {
+        create_session(&self.core, site, operator, role).await
     }
 
     /// The session that a cookie stands for, with the role as it is today; `None` when there is none.
-    pub async fn person_session_by_cookie(&self, cookie: &str) -> Result<Option<PersonSession>> {
+    pub async fn operator_session_by_cookie(&self, cookie: &str) -> Result<Option<OperatorSession>> {
         session_by_cookie(&self.core, cookie).await
     }
 
     /// Ends a session; its access tokens are refused from now on.
-    pub async fn person_session_end(&self, session: &PersonSession) -> Result<()> {
+    pub async fn operator_session_end(&self, session: &OperatorSession) -> Result<()> {
         end_session(&self.core, session).await
     }
 
-    /// An access token of a person's session.
-    pub fn person_access(&self, session: &PersonSession) -> Result<Access> {
+    /// An access token of an operator's session.
+    pub fn operator_access(&self, session: &OperatorSession) -> Result<Access> {
         token::issue_access(&self.core, &session.site, &session.caller(), None)
     }
 }
 
-/// What [`Identity::person_sign_in`] does.
-pub(crate) async fn sign_in(core: &Core, site: &SiteId, email: &Email, secret: &Secret) -> Result<PersonSession> {
+/// What [`Identity::operator_sign_in`] does.
+pub(crate) async fn sign_in(core: &Core, site: &SiteId, email: &Email, secret: &Secret) -> Result<OperatorSession> {
     let turn = core.passwords.turn().await?;
     let known = find_by_email(core, email).await?;
     let stored = known.as_ref().and_then(|it| it.password_hash.as_deref());
@@ -105,39 +106,37 @@ pub(crate) async fn sign_in(core: &Core, site: &SiteId, email: &Email, secret: &
     drop(turn);
     let refused = || Fault::new(Code::PasswordWrong);
     let known = known.filter(|_| is_right).ok_or_else(refused)?;
-    let role = role_at(core, &known.person.id, site).await?.ok_or_else(refused)?;
-    Ok(PersonSession { id: SessionId::from(core.world().uuid()), site: site.clone(), person: known.person, role })
+    let role = role_at(core, &known.operator.id, site).await?.ok_or_else(refused)?;
+    Ok(OperatorSession { id: SessionId::from(core.world().uuid()), site: site.clone(), operator: known.operator, role })
 }
 
-/// What [`Identity::person_session_create`] does.
+/// What [`Identity::operator_session_create`] does.
 pub(crate) async fn create_session(
     core: &Core,
     site: &SiteId,
-    person: &Person,
+    operator: &Operator,
     role: Role,
-) -> Result<(PersonSession, Secret)> {
+) -> Result<(OperatorSession, Secret)> {
     let site = core.store().site(site).await?;
     let secret = token::opaque(core.world(), Kind::Person, site.number);
     let id = SessionId::from(core.world().uuid());
-    let session = PersonSession { id, site: site.id.clone(), person: person.clone(), role };
-    let (row, hash, now) = (session.clone(), TokenHash::of(secret.expose()), core.now());
-    core.store()
-        .catalog()
-        .append(move |tx| {
-            let values = params![&row.id, &hash, &row.person.id, &row.site, now, now + SESSION_LIFE];
-            boxed!({
-                let sql = "insert into stoa.person_session (id, hash, person, site, created, expires) \
-                           values ($1, $2, $3, $4, $5, $6)";
-                tx.send(sql, values).await?;
-                Ok(())
-            })
+    let session = OperatorSession { id, site: site.id.clone(), operator: operator.clone(), role };
+    let input = (session.clone(), TokenHash::of(secret.expose()), core.now());
+    let written = core.store().catalog().append_with(input, |tx, (session, hash, now)| {
+        boxed!({
+            let sql = "insert into stoa.person_session (id, hash, person, site, created, expires) \
+                       values ($1, $2, $3, $4, $5, $6)";
+            let OperatorSession { id, site, operator, .. } = session;
+            tx.send(sql, params![id, hash, &operator.id, site, *now, now + SESSION_LIFE]).await?;
+            Ok(())
         })
-        .await?;
+    });
+    written.await?;
     Ok((session, secret))
 }
 
-/// What [`Identity::person_session_by_cookie`] does.
-pub(crate) async fn session_by_cookie(core: &Core, cookie: &str) -> Result<Option<PersonSession>> {
+/// What [`Identity::operator_session_by_cookie`] does.
+pub(crate) async fn session_by_cookie(core: &Core, cookie: &str) -> Result<Option<OperatorSession>> {
     if token::site_number(Kind::Person, cookie).is_none() {
         return Ok(None);
     }
@@ -152,9 +151,9 @@ pub(crate) async fn session_by_cookie(core: &Core, cookie: &str) -> Result<Optio
             boxed!({
                 let values = params![&hash, now];
                 let found = tx.row(sql, &values, |row| {
-                    let person = Person { id: UserId::from(row.text(2)?), email: row.get(3)? };
+                    let operator = Operator { id: UserId::from(row.text(2)?), email: row.get(3)? };
                     let (id, site) = (SessionId::from(row.text(0)?), SiteId::from(row.text(1)?));
-                    Ok(PersonSession { id, site, person, role: role_of(row.text(4)?) })
+                    Ok(OperatorSession { id, site, operator, role: role_of(row.text(4)?) })
                 });
                 Ok(found.await?)
             })
@@ -162,24 +161,21 @@ pub(crate) async fn session_by_cookie(core: &Core, cookie: &str) -> Result<Optio
         .await
 }
 
-/// What [`Identity::person_session_end`] does.
-pub(crate) async fn end_session(core: &Core, session: &PersonSession) -> Result<()> {
-    let (id, now, end) = (session.id.clone(), core.now(), revocation::end(core));
-    core.store()
-        .catalog()
-        .write(move |tx| {
-            let id = id.clone();
-            boxed!({
-                tx.send("update stoa.person_session set ended = $1 where id = $2", params![now, &id]).await?;
-                revocation::insert(tx, id.as_str(), now, end).await
-            })
+/// What [`Identity::operator_session_end`] does.
+pub(crate) async fn end_session(core: &Core, session: &OperatorSession) -> Result<()> {
+    let input = (session.id.clone(), core.now(), revocation::end(core));
+    let ended = core.store().catalog().write_with(input, |tx, (id, now, end)| {
+        boxed!({
+            tx.send("update stoa.person_session set ended = $1 where id = $2", params![*now, id]).await?;
+            revocation::insert(tx, id.as_str(), *now, *end).await
         })
-        .await?;
+    });
+    ended.await?;
     revocation::revoke_here(core, session.id.as_str());
     Ok(())
 }
 
-pub(crate) async fn find_by_email(core: &Core, email: &Email) -> Result<Option<KnownPerson>> {
+pub(crate) async fn find_by_email(core: &Core, email: &Email) -> Result<Option<KnownOperator>> {
     let folded = email.folded().to_owned();
     let sql = "select id, email, password_hash from stoa.person where email_folded = $1";
     core.store()
@@ -188,8 +184,8 @@ pub(crate) async fn find_by_email(core: &Core, email: &Email) -> Result<Option<K
             boxed!({
                 let values = params![folded];
                 let found = tx.row(sql, &values, |row| {
-                    let person = Person { id: UserId::from(row.text(0)?), email: row.get(1)? };
-                    Ok(KnownPerson { person, password_hash: row.get(2)? })
+                    let operator = Operator { id: UserId::from(row.text(0)?), email: row.get(1)? };
+                    Ok(KnownOperator { operator, password_hash: row.get(2)? })
                 });
                 Ok(found.await?)
             })
@@ -197,13 +193,13 @@ pub(crate) async fn find_by_email(core: &Core, email: &Email) -> Result<Option<K
         .await
 }
 
-pub(crate) async fn role_at(core: &Core, person: &UserId, site: &SiteId) -> Result<Option<Role>> {
-    let (person, site) = (person.clone(), site.clone());
+pub(crate) async fn role_at(core: &Core, operator: &UserId, site: &SiteId) -> Result<Option<Role>> {
+    let (operator, site) = (operator.clone(), site.clone());
     let sql = "select role from stoa.person_role where person = $1 and site = $2";
     core.store()
         .catalog()
         .read(Lane::Point, move |tx| {
-            boxed!(Ok(tx.row(sql, &params![&person, &site], |row| Ok(role_of(row.text(0)?))).await?))
+            boxed!(Ok(tx.row(sql, &params![&operator, &site], |row| Ok(role_of(row.text(0)?))).await?))
         })
         .await
 }
@@ -218,7 +214,7 @@ pub(crate) async fn confirm_password(core: &Core, secret: &Secret, stored: &str)
 }
 
 /// The session of an operator of this site in a browser.
-pub(crate) async fn session_of_browser(core: &Core, site: &Site, browser: &Browser) -> Result<Option<PersonSession>> {
+pub(crate) async fn session_of_browser(core: &Core, site: &Site, browser: &Browser) -> Result<Option<OperatorSession>> {
     let Some(cookie) = &browser.operator else { return Ok(None) };
     Ok(session_by_cookie(core, cookie).await?.filter(|it| it.site == site.id))
 }

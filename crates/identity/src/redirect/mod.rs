@@ -10,7 +10,7 @@ pub mod request;
 
 use crate::{
     Identity, client,
-    defence::throttle::Tried,
+    defence::throttle::AttemptKind,
     oauth::authorization,
     redirect::plan::Plan,
     session,
@@ -88,7 +88,7 @@ impl Identity {
         let core = &self.core;
         let request = RedirectRequest::parse(body)?;
         if !asking.caller.is_privileged() {
-            let _tried = core.throttle.attempt(Tried::Flow, core.now(), &site.id, asking.address, "")?;
+            let _tried = core.throttle.attempt(AttemptKind::Flow, core.now(), &site.id, asking.address, "")?;
         }
         let post_flow = request.callbacks.post_flow_url.as_deref();
         let (plan, session_token) = match request.intent {

@@ -7,9 +7,9 @@
 
 use crate::{
     Core, Identity, audit,
-    mail::{self, Letter, Message, Task, enqueue, notice},
+    mail::{self, Message, QueuedMessage, Task, enqueue, notice},
     member::{self, Member, Move, Status, access::MemberWrite},
-    operator::{self, invite::role_name},
+    operator::{self, role::role_name},
     sign_in::link,
     token::{self, Kind},
 };
@@ -223,7 +223,8 @@ pub(crate) async fn ask(core: &Arc<Core>, site: &Arc<Site>, task: String, member
                 // Behind `#` it stays in the browser: no proxy, log or other site reads it.
                 let link = format!("{url}/account/approve#{}", link.expose());
                 let message = Message::ApprovalRequest { name: full_name(&member), email: member.email.clone(), link };
-                let task = Task::Letter(Letter { to: email.clone(), language: None, own_language: None, message });
+                let task =
+                    Task::Message(QueuedMessage { to: email.clone(), language: None, own_language: None, message });
                 enqueue(&me, tx, &site.id, Some(&member.id), &task).await?;
             }
             Ok(())

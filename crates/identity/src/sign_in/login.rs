@@ -6,7 +6,7 @@ use crate::{
     defence::{
         attempt::{self, Account, Attempt},
         captcha,
-        throttle::Tried,
+        throttle::AttemptKind,
     },
     mail::{self, notice},
     member::{self, Member, Move, Status, access::MemberWrite, profile::Profile, row},
@@ -222,7 +222,7 @@ pub(crate) async fn register(
     let (email, profile) = check_registration(registration)?;
     captcha::admit(core, site, attempt).await?;
     let throttle = &core.throttle;
-    let kind = Tried::Registration;
+    let kind = AttemptKind::Registration;
     let _tried = throttle.attempt(kind, core.now(), &site.id, attempt.address, email.folded())?;
     let turn = core.passwords.turn().await?;
     if member::find_by_email(site, &email).await?.is_some() {
@@ -318,7 +318,7 @@ pub(crate) async fn login(
 /// [`Code::Throttled`].
 pub(crate) fn password_attempt(core: &Core, site: &SiteId, account: &str) -> Result<()> {
     let anywhere = Ipv4Addr::UNSPECIFIED.into();
-    core.throttle.attempt(Tried::Password, core.now(), site, anywhere, account).map(drop)
+    core.throttle.attempt(AttemptKind::Password, core.now(), site, anywhere, account).map(drop)
 }
 
 /// Hashes a new password; the caller has checked it with [`password::violation`].

@@ -5,8 +5,8 @@
 
 use crate::{
     Core, Identity, SignIn, audit, client,
-    defence::{attempt, throttle::Tried},
-    mail::{self, Message, Task, enqueue, notice},
+    defence::{attempt, throttle::AttemptKind},
+    mail::{self, Message, Task, Wish, enqueue, notice},
     member::{self, Member, Move, Status, access::MemberWrite},
     password,
     session::{self, Which},
@@ -29,19 +29,9 @@ const LIFE: Millis = 60 * 60_000;
 /// Links for one member within [`LIFE`].
 const MOST: i64 = 5;
 const PURPOSE: &str = "recovery";
-/// Requests for a link that wait to be worked on, in this process.
-pub(crate) const WAITING: usize = 1_000;
-
 /// Bounds of what is said of a link (protocol/identity.md 8).
 const RETURN_URL: usize = 1_000;
 const CLIENT: usize = 100;
-
-/// What is wished of a link.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Wish {
-    pub language: Option<String>,
-    pub return_url: Option<String>,
-}
 
 impl Identity {
     /// Sends a recovery link to an address, if it is a member's (`POST /v1/send-email`). `from` is the
@@ -166,15 +156,14 @@ pub(crate) async fn finish_hash(
 }
 
 /// Writes down that a link was asked for, whoever the address belongs to: one statement, always. What
-/// is asked for too often, or while [`WAITING`] others wait, is dropped.
+/// is asked for too often, or while too many others wait, is dropped.
 pub(crate) async fn ask(core: &Arc<Core>, site: &Arc<Site>, from: IpAddr, email: &Email, wish: Wish) -> Result<()> {
-    let tried = core.throttle.attempt(Tried::Recovery, core.now(), &site.id, from, "");
-    if tried.is_err() || !core.post.recovery_begin() {
+    let tried = core.throttle.attempt(AttemptKind::Recovery, core.now(), &site.id, from, "");
+    if tried.is_err() || !core.mail_queue.recovery_begin() {
         tracing::debug!("a recovery link was not sent: too many are asked for");
         return Ok(());
     }
-    let Wish { language, return_url } = wish;
-    let task = Task::Recovery { email: email.as_str().to_owned(), language, return_url };
+    let task = Task::Recovery { email: email.as_str().to_owned(), wish };
     let (me, id) = (core.clone(), site.id.clone());
     let written = site
         .append(move |tx| {
@@ -183,7 +172,7 @@ pub(crate) async fn ask(core: &Arc<Core>, site: &Arc<Site>, from: IpAddr, email:
         })
         .await;
     if written.is_err() {
-        core.post.recovery_end();
+        core.mail_queue.recovery_end();
     }
     mail::later(core, &site.id);
     written
@@ -214,7 +203,7 @@ pub(crate) async fn answer(core: &Arc<Core>, site: &Arc<Site>, task: String, ema
             })
         })
         .await;
-    core.post.recovery_end();
+    core.mail_queue.recovery_end();
     answered
 }
 

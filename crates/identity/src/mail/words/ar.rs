@@ -6,7 +6,7 @@ pub(super) const TEXT: Language = Language {
     tag: "ar",
     is_right_to_left: true,
     copy_link: "إذا لم يعمل الزر، فافتح هذا العنوان:",
-    foot: "أُرسلت من {site}",
+    footer: "أُرسلت من {site}",
     verification: Words {
         subject: "{code} هو رمزك لموقع {site}",
         title: "رمزك",

@@ -6,7 +6,7 @@ pub(super) const TEXT: Language = Language {
     tag: "de",
     is_right_to_left: false,
     copy_link: "Wenn die Schaltfläche nichts bewirkt, öffne diese Adresse:",
-    foot: "Gesendet von {site}",
+    footer: "Gesendet von {site}",
     verification: Words {
         subject: "{code} ist Ihr Code für {site}",
         title: "Ihr Code",

@@ -6,7 +6,7 @@ pub(super) const TEXT: Language = Language {
     tag: "en",
     is_right_to_left: false,
     copy_link: "If the button does nothing, open this address:",
-    foot: "Sent by {site}",
+    footer: "Sent by {site}",
     verification: Words {
         subject: "{code} is your code for {site}",
         title: "Your code",

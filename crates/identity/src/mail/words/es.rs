@@ -6,7 +6,7 @@ pub(super) const TEXT: Language = Language {
     tag: "es",
     is_right_to_left: false,
     copy_link: "Si el botón no funciona, abre esta dirección:",
-    foot: "Enviado por {site}",
+    footer: "Enviado por {site}",
     verification: Words {
         subject: "{code} es tu código para {site}",
         title: "Tu código",

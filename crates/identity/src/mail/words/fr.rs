@@ -6,7 +6,7 @@ pub(super) const TEXT: Language = Language {
     tag: "fr",
     is_right_to_left: false,
     copy_link: "Si le bouton ne fonctionne pas, ouvrez cette adresse :",
-    foot: "Envoyé par {site}",
+    footer: "Envoyé par {site}",
     verification: Words {
         subject: "{code} est votre code pour {site}",
         title: "Votre code",

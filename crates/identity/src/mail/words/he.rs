@@ -6,7 +6,7 @@ pub(super) const TEXT: Language = Language {
     tag: "he",
     is_right_to_left: true,
     copy_link: "אם הכפתור לא פועל, פתחו את הכתובת הזאת:",
-    foot: "נשלח מאת {site}",
+    footer: "נשלח מאת {site}",
     verification: Words {
         subject: "{code} הוא הקוד שלך עבור {site}",
         title: "הקוד שלך",

@@ -6,7 +6,7 @@ pub(super) const TEXT: Language = Language {
     tag: "ja",
     is_right_to_left: false,
     copy_link: "ボタンが動作しない場合は、次のアドレスを開いてください：",
-    foot: "{site} から送信",
+    footer: "{site} から送信",
     verification: Words {
         subject: "{site} の確認コード：{code}",
         title: "確認コード",

@@ -9,38 +9,9 @@ mod es;
 mod fr;
 mod he;
 mod ja;
+mod language;
 
-/// One language.
-pub(super) struct Language {
-    /// BCP 47.
-    pub tag: &'static str,
-    pub is_right_to_left: bool,
-    /// Before an address that is to be copied when the button does nothing.
-    pub copy_link: &'static str,
-    /// At the foot of every message.
-    pub foot: &'static str,
-    pub verification: Words,
-    pub recovery: Words,
-    pub activation: Words,
-    pub new_device: Words,
-    pub password_changed: Words,
-    pub email_verified: Words,
-    pub email_changed: Words,
-    pub approval_request: Words,
-    pub approved: Words,
-    pub declined: Words,
-}
-
-/// One message of one language.
-pub(super) struct Words {
-    pub subject: &'static str,
-    pub title: &'static str,
-    pub body: &'static str,
-    /// On the button; empty when there is none.
-    pub action: &'static str,
-    /// Small print below.
-    pub note: &'static str,
-}
+pub(super) use language::{Language, Words};
 
 /// English comes first: it stands in for what is missing.
 const LANGUAGES: [&Language; 7] = [&en::TEXT, &ar::TEXT, &de::TEXT, &es::TEXT, &fr::TEXT, &he::TEXT, &ja::TEXT];

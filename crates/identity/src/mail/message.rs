@@ -1,0 +1,201 @@
+//! What messages are about, and the values that their words are filled with.
+
+use crate::mail::words::{Language, Words};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use stoa_kernel::{Millis, clock::iso_from_millis};
+
+/// What a message is about. It is encrypted in the queue: codes and links are secrets.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub(crate) enum Message {
+    /// The six-digit code that proves an address.
+    Verification {
+        code: String,
+    },
+    /// The link with which a new password is chosen.
+    Recovery {
+        link: String,
+    },
+    /// The same for a member whom an app has made.
+    Activation {
+        link: String,
+    },
+    /// Somebody signed in in a browser that the member had not used before.
+    NewDevice {
+        device: String,
+        at: Millis,
+    },
+    PasswordChanged {
+        at: Millis,
+    },
+    /// The address of an account in use was proven.
+    EmailVerified {
+        at: Millis,
+    },
+    /// To the old address: the account has another one now.
+    EmailChanged {
+        email: String,
+        at: Millis,
+    },
+    /// To an owner: somebody waits for an answer.
+    ApprovalRequest {
+        name: String,
+        email: String,
+        link: String,
+    },
+    Approved,
+    Declined,
+}
+
+const MINUTE: Millis = 60_000;
+const HOUR: Millis = 60 * MINUTE;
+
+impl Message {
+    /// The name of the kind, in the queue and in a site's setting.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Verification { .. } => "verification",
+            Self::Recovery { .. } => "recovery",
+            Self::Activation { .. } => "activation",
+            Self::NewDevice { .. } => "new_device",
+            Self::PasswordChanged { .. } => "password_changed",
+            Self::EmailVerified { .. } => "email_verified",
+            Self::EmailChanged { .. } => "email_changed",
+            Self::ApprovalRequest { .. } => "approval_request",
+            Self::Approved => "approved",
+            Self::Declined => "declined",
+        }
+    }
+
+    /// How long somebody may still want to read it.
+    pub(crate) fn life(&self) -> Millis {
+        match self {
+            Self::Verification { .. } => 10 * MINUTE,
+            Self::Recovery { .. } | Self::Activation { .. } => HOUR,
+            _ => 3 * 24 * HOUR,
+        }
+    }
+
+    pub(super) fn words(&self, language: &'static Language) -> &'static Words {
+        match self {
+            Self::Verification { .. } => &language.verification,
+            Self::Recovery { .. } => &language.recovery,
+            Self::Activation { .. } => &language.activation,
+            Self::NewDevice { .. } => &language.new_device,
+            Self::PasswordChanged { .. } => &language.password_changed,
+            Self::EmailVerified { .. } => &language.email_verified,
+            Self::EmailChanged { .. } => &language.email_changed,
+            Self::ApprovalRequest { .. } => &language.approval_request,
+            Self::Approved => &language.approved,
+            Self::Declined => &language.declined,
+        }
+    }
+
+    pub(crate) fn code(&self) -> Option<&str> {
+        match self {
+            Self::Verification { code } => Some(code),
+            _ => None,
+        }
+    }
+
+    pub(super) fn link<'a>(&'a self, context: &'a MailContext) -> Option<&'a str> {
+        match self {
+            Self::Recovery { link } | Self::Activation { link } | Self::ApprovalRequest { link, .. } => Some(link),
+            Self::NewDevice { .. } | Self::PasswordChanged { .. } | Self::EmailVerified { .. } => {
+                Some(&context.recover_url)
+            }
+            Self::Approved => Some(&context.sign_in_url),
+            // A recovery link goes to the address that the account has now, which whoever reads this may not have.
+            Self::Verification { .. } | Self::EmailChanged { .. } | Self::Declined => None,
+        }
+    }
+
+    /// The value of a placeholder of this kind; nothing for those it doesn't have.
+    pub(super) fn value<'a>(&'a self, name: &str, to: &'a str, context: &'a MailContext) -> Option<Cow<'a, str>> {
+        Some(match (name, self) {
+            ("site", _) => one_line(&context.site_name).into(),
+            ("code", Self::Verification { code }) => code.into(),
+            ("link", it) => it.link(context)?.into(),
+            ("email", Self::ApprovalRequest { email, .. } | Self::EmailChanged { email, .. }) => one_line(email).into(),
+            ("email", _) => one_line(to).into(),
+            ("name", Self::ApprovalRequest { name, .. }) => name_of(name).into(),
+            ("device", Self::NewDevice { device, .. }) => one_line(device).into(),
+            (
+                "time",
+                Self::NewDevice { at, .. }
+                | Self::PasswordChanged { at }
+                | Self::EmailVerified { at }
+                | Self::EmailChanged { at, .. },
+            ) => time(*at).into(),
+            _ => return None,
+        })
+    }
+
+    /// One of each kind, for looking at them.
+    pub(crate) fn examples() -> Vec<Self> {
+        let at = 1_767_270_600_000;
+        let link = |path: &str| format!("https://www.example.org/{path}");
+        vec![
+            Self::Verification { code: "482915".to_owned() },
+            Self::Recovery {
+                link: link("_api/account/v1/recover?token=l1.8Zq3uXo1c7bW5Yt0nRk2mVd4hJs6fGa9pLeTiBvNxQw"),
+            },
+            Self::Activation {
+                link: link("_api/account/v1/recover?token=l1.8Zq3uXo1c7bW5Yt0nRk2mVd4hJs6fGa9pLeTiBvNxQw"),
+            },
+            Self::NewDevice { device: "Firefox · Linux".to_owned(), at },
+            Self::PasswordChanged { at },
+            Self::EmailVerified { at },
+            Self::EmailChanged { email: "somebody.else@example.org".to_owned(), at },
+            Self::ApprovalRequest {
+                name: "Anna <b> Beispiel".to_owned(),
+                email: "anna@example.org".to_owned(),
+                link: link("account/approve#a1.8Zq3uXo1c7bW5Yt0nRk2mVd4hJs6fGa9pLeTiBvNxQw"),
+            },
+            Self::Approved,
+            Self::Declined,
+        ]
+    }
+}
+
+/// Where a message comes from and where its links lead.
+#[derive(Debug, Clone)]
+pub(crate) struct MailContext {
+    pub site_name: String,
+    /// Where a member chooses a new password.
+    pub recover_url: String,
+    pub sign_in_url: String,
+}
+
+/// Text that a person typed, on one line, without what would turn the direction of the text around it.
+pub(super) fn one_line(text: &str) -> String {
+    let turns = |it: char| matches!(it, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}');
+    let line = text.chars().filter(|it| !turns(*it)).map(|it| match it {
+        it if it.is_control() || matches!(it, '\u{2028}' | '\u{2029}') => ' ',
+        it => it,
+    });
+    line.take(300).collect::<String>().trim().to_owned()
+}
+
+/// A name in a message to somebody else. It says no more than names need, and no mail program makes a link of it:
+/// behind each mark that joins an address there is a space.
+pub(super) fn name_of(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for it in one_line(text).chars().take(80) {
+        if out.ends_with(['.', ':', '\u{3002}', '\u{ff0e}', '\u{ff61}']) && !it.is_whitespace() {
+            out.push(' ');
+        }
+        out.push(it);
+    }
+    out
+}
+
+/// `2026-01-01 12:30 UTC`: read alike in every language, and kept in this order where text runs the other way.
+fn time(at: Millis) -> String {
+    let iso = iso_from_millis(at);
+    match (iso.get(..10), iso.get(11..16)) {
+        (Some(day), Some(minute)) => format!("\u{2066}{day} {minute} UTC\u{2069}"),
+        _ => iso,
+    }
+}

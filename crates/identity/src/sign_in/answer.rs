@@ -1,0 +1,25 @@
+//! Answers to what the queue of mail asks: which member a recovery link is for, which owners are told of a member.
+
+use crate::{
+    Core,
+    mail::{Answerer, Question},
+    sign_in::{approval, recovery},
+};
+use std::sync::Arc;
+
+/// Answers as long as the core lives.
+pub(crate) fn answerer(core: &Arc<Core>) -> Answerer {
+    let core = Arc::downgrade(core);
+    Box::new(move |site, question| {
+        let core = core.upgrade();
+        Box::pin(async move {
+            match (core, question) {
+                (None, _) => Ok(()),
+                (Some(core), Question::Recovery { task, email, wish }) => {
+                    recovery::answer(&core, &site, task, email, wish).await
+                }
+                (Some(core), Question::Approval { task, member }) => approval::ask(&core, &site, task, member).await,
+            }
+        })
+    })
+}
