@@ -8,7 +8,10 @@
 
 use serde_json::{Value as Json, json};
 use std::sync::{Mutex, OnceLock};
-use stoa_content::{Request, transfer::Format};
+use stoa_content::{
+    Request,
+    transfer::{FileOf, Format},
+};
 use stoa_identity::{
     manage::Arrival,
     member::{MemberFilter, Move},
@@ -147,7 +150,7 @@ async fn import(app: &TestApp, collection: &str, items: impl Iterator<Item = Jso
     let done = app
         .app
         .content
-        .import(&app.site, &key(), collection, Format::JsonLines, text.as_bytes(), |_| {})
+        .import(&app.site, &key(), FileOf { collection, format: Format::JsonLines }, text.as_bytes(), |_| {})
         .await
         .unwrap();
     assert_eq!((done.failed, done.links.map_or(0, |it| it.missing)), (0, 0));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use std::path::Path;
-use stoa_content::transfer::Format;
+use stoa_content::transfer::{FileOf, Format};
 use stoa_kernel::Caller;
 use stoa_sql::Table;
 use stoa_store::outbox::Start;
@@ -132,12 +132,16 @@ fn key() -> Caller {
 
 async fn export(app: &TestApp, format: Format) -> stoa_kernel::Result<String> {
     let mut out = Vec::new();
-    app.app.content.export(&app.site, &key(), "c", format, &mut out, |_| ()).await?;
+    app.app.content.export(&app.site, &key(), FileOf { collection: "c", format }, &mut out, |_| ()).await?;
     Ok(String::from_utf8(out).unwrap())
 }
 
 async fn import(app: &TestApp, format: Format, text: &str) -> stoa_content::transfer::Counts {
-    app.app.content.import(&app.site, &key(), "c", format, text.as_bytes(), |_| ()).await.unwrap()
+    app.app
+        .content
+        .import(&app.site, &key(), FileOf { collection: "c", format }, text.as_bytes(), |_| ())
+        .await
+        .unwrap()
 }
 
 on_both_engines! {

@@ -1,7 +1,7 @@
 //! Calls on whole collections, and what only the privileged may do.
 
 use super::*;
-use stoa_content::transfer::Format;
+use stoa_content::transfer::{FileOf, Format};
 
 impl World<'_> {
     /// Makes an item another's: the privileged may, and nobody else.
@@ -69,7 +69,9 @@ impl World<'_> {
                 continue;
             };
             let (content, site, mut out) = (&self.app.app.content, &self.app.site, Vec::new());
-            let done = content.export(site, &known.caller, &side.id, Format::Json, &mut out, |_| {}).await;
+            let done = content
+                .export(site, &known.caller, FileOf { collection: &side.id, format: Format::Json }, &mut out, |_| {})
+                .await;
             if matches!(person.kind, Kind::Owner | Kind::App) {
                 assert_eq!(done.ok(), Some(side.items.len() as u64), "{what}");
                 let items: Value = serde_json::from_slice(&out).unwrap();
@@ -85,7 +87,9 @@ impl World<'_> {
             assert_eq!(done.err().map(|it| it.code().name()), Some("WDE0027"), "{what}");
             assert!(out.is_empty(), "{what}: {out:?}");
             let line = &b"{\"_id\":\"i0\",\"n\":9,\"_owner\":\"x\"}"[..];
-            let done = content.import(site, &known.caller, &side.id, Format::JsonLines, line, |_| {}).await;
+            let done = content
+                .import(site, &known.caller, FileOf { collection: &side.id, format: Format::JsonLines }, line, |_| {})
+                .await;
             assert_eq!(done.err().map(|it| it.code().name()), Some("WDE0027"), "{what}");
         }
         self.check("export", &people[0]).await;

@@ -35,7 +35,8 @@ pub fn import(
         transfer::Event::Unlinked { line, fault } => unlinked.push_link(line, fault),
     };
     let operator = operator();
-    let work = services.content.import(site, &operator, collection, format.into(), input, tell);
+    let work =
+        services.content.import(site, &operator, transfer::FileOf { collection, format: format.into() }, input, tell);
     let counts = runtime.block_on(work).map_err(sentence)?;
     let mut result = json!({});
     tell_counts(&counts, &mut result);
@@ -69,7 +70,10 @@ pub fn export(
     let work = runtime.spawn(async move {
         let site = services.store.site(&site_id).await?;
         let mut out = std::io::BufWriter::with_capacity(1 << 16, Pieces(pieces));
-        services.content.export(&site, &operator(), &name, format.into(), &mut out, |_| {}).await
+        services
+            .content
+            .export(&site, &operator(), transfer::FileOf { collection: &name, format: format.into() }, &mut out, |_| {})
+            .await
     });
     for text in texts {
         output.text(&text).map_err(|it| format!("the output can't be written: {it}"))?;

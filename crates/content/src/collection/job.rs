@@ -133,7 +133,8 @@ impl Job {
         tx: &mut Tx<'_>,
         site: &SiteId,
         collection: i64,
-        (last, now): (i64, Millis),
+        last: i64,
+        now: Millis,
     ) -> Result<()> {
         let sql = "update stoa.sweep set done = $1, touched = $2 where site = $3 and collection = $4 and id = $5";
         tx.send(sql, params![last, now, site, collection, &self.id]).await?;

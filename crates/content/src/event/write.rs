@@ -36,6 +36,12 @@ pub(crate) struct EventWriter {
     names_only: bool,
 }
 
+/// Who did it, as the payload tells.
+struct Identity<'i> {
+    kind: &'static str,
+    id: &'i str,
+}
+
 /// An item that was updated.
 pub(crate) struct UpdatedItem {
     pub doc: String,
@@ -51,16 +57,16 @@ impl EventWriter {
             Caller::User { id, .. } => id.as_str(),
             Caller::App { id } => id.as_str(),
         };
-        Self::of(site, collection, (caller.identity_type(), id), now)
+        Self::of(site, collection, Identity { kind: caller.identity_type(), id }, now)
     }
 
     /// For what is done in the name of a member who made no request.
     pub(crate) fn of_member(site: &SiteId, collection: &Collection, member: &MemberId, now: Millis) -> Self {
-        Self::of(site, collection, ("MEMBER", member.as_str()), now)
+        Self::of(site, collection, Identity { kind: "MEMBER", id: member.as_str() }, now)
     }
 
-    fn of(site: &SiteId, collection: &Collection, (kind, id): (&str, &str), now: Millis) -> Self {
-        let name = &collection.statements.quoted_id;
+    fn of(site: &SiteId, collection: &Collection, identity: Identity<'_>, now: Millis) -> Self {
+        let (name, Identity { kind, id }) = (&collection.statements.quoted_id, identity);
         let head = format!("\"collection\":{name},\"identity\":{{\"type\":\"{kind}\",\"id\":{}}}", quoted(id));
         Self { site: site.clone(), head, hidden: collection.encrypted.clone(), now, names_only: false }
     }

@@ -117,7 +117,9 @@ impl BulkChange {
     async fn write(
         mut self,
         site: &Site,
-        (context, mode, condition): (WriteContext, Mode, Option<Filter>),
+        context: WriteContext,
+        mode: Mode,
+        condition: Option<Filter>,
         show: impl Fn(ChangeResult) -> Option<Item>,
     ) -> Result<Vec<Outcome>> {
         if self.tried.is_empty() {
@@ -200,7 +202,7 @@ impl Content {
         let collection = collection::load(self, site, request.collection(caller)?).await?;
         access::scope(caller, Operation::Update, &collection)?;
         let condition = condition(context, request, &collection).await?;
-        change_many(context, &collection, request, (Mode::Update, condition)).await
+        change_many(context, &collection, request, Mode::Update, condition).await
     }
 
     /// Updates the items that are there and inserts the others.
@@ -212,7 +214,7 @@ impl Content {
         let collection = collection::load(self, site, request.collection(caller)?).await?;
         access::may_save(caller, &collection)?;
         refuse_single(&collection)?;
-        change_many(context, &collection, request, (Mode::Save, None)).await
+        change_many(context, &collection, request, Mode::Save, None).await
     }
 
     /// Changes the fields that patches name; those that can't be applied are refused one by one.
@@ -240,7 +242,7 @@ impl Content {
         let mut write = WriteContext::load(context, &collection).await?;
         write.references = Arc::new(references);
         let show = |it: ChangeResult| shows_items.then(|| visibility::patched(&collection, caller, it.doc));
-        call.write(site, (write, Mode::Update, condition), show).await
+        call.write(site, write, Mode::Update, condition, show).await
     }
 
     /// Removes items by their ids.
@@ -275,7 +277,8 @@ async fn change_many(
     context: RequestContext<'_>,
     collection: &Arc<Collection>,
     request: &Request<'_>,
-    (mode, condition): (Mode, Option<Filter>),
+    mode: Mode,
+    condition: Option<Filter>,
 ) -> Result<Vec<Outcome>> {
     let RequestContext { content, site, caller } = context;
     let (items, shows_items) = (request.items(content.limits())?, request.wants_items()?);
@@ -293,7 +296,7 @@ async fn change_many(
     let mut write = WriteContext::load(context, collection).await?;
     write.references = Arc::new(references);
     let show = |it: ChangeResult| shows_items.then(|| visibility::replaced(collection, caller, it));
-    call.write(site, (write, mode, condition), show).await
+    call.write(site, write, mode, condition, show).await
 }
 
 /// An element of `dataItems`, with an id of ours when it may come without. In a list an id that is

@@ -115,7 +115,7 @@ impl Chunk<'_> {
             }
             JobTask::Purge(field) => self.purge(tx, field, last).await?,
         }
-        job.advance(tx, site, table.number, (last, *now)).await
+        job.advance(tx, site, table.number, last, *now).await
     }
 
     async fn end(&self, tx: &mut Tx<'_>) -> Result<()> {

@@ -50,9 +50,14 @@ impl Content {
         let definition = Definition::parse(object, None, self.limits())?;
         access::may_set_levels(caller, None, &definition)?;
         Rules::check(&definition, self.limits())?;
-        let (content, site_, caller_) = (self.clone(), site.clone(), caller.clone());
-        let creation = Creation { content, site: site_, caller: caller_, id, definition, now: self.state.world.now() };
-        let creation = Arc::new(creation);
+        let creation = Arc::new(Creation {
+            content: self.clone(),
+            site: site.clone(),
+            caller: caller.clone(),
+            id,
+            definition,
+            now: self.state.world.now(),
+        });
         let made = site.write_with(creation.clone(), |tx, creation| boxed!(creation.run(tx).await));
         let (made, reconciled) = made.await?;
         self.state.schema_cache.forget(&site.id, &creation.id);
@@ -245,9 +250,14 @@ where
     {
         encryption::refuse_clear(site, &known, &after).await?;
     }
-    let (job, now) = (content.state.world.uuid(), content.state.world.now());
-    let (content_, site_, caller_) = (content.clone(), site.clone(), caller.clone());
-    let revision = Arc::new(Revision { content: content_, site: site_, caller: caller_, revised, job, now });
+    let revision = Arc::new(Revision {
+        content: content.clone(),
+        site: site.clone(),
+        caller: caller.clone(),
+        revised,
+        job: content.state.world.uuid(),
+        now: content.state.world.now(),
+    });
     let outcome = site.write_with(revision.clone(), |tx, revision| boxed!(revision.run(tx).await)).await?;
     content.state.schema_cache.forget(&site.id, &revision.revised.id);
     relations::after_change(content, site, &outcome.reconciled).await?;

@@ -115,8 +115,9 @@ impl Content {
         if id.is_empty() || id.contains('\0') {
             return Err(fault::collection_not_found(id));
         }
-        let grant = PrincipalGrant { id: self.state.world.uuid(), principal, rights };
-        let (input, now) = ((site.id.clone(), caller.clone(), id.to_owned(), grant.clone()), self.state.world.now());
+        let now = self.state.world.now();
+        let grant = Arc::new(PrincipalGrant { id: self.state.world.uuid(), principal, rights });
+        let input = (site.id.clone(), caller.clone(), id.to_owned(), Arc::clone(&grant));
         let added = site.write_with(input, move |tx, (site, caller, id, grant)| {
             boxed!({
                 let stored = live(tx, site, id).await?.ok_or_else(|| fault::collection_not_found(id))?;

@@ -13,10 +13,10 @@ use crate::{
     schema::{
         definition::Definition,
         field::{self, Field, is_multi, target_id},
-        relation::{self, Relation},
+        relation::{self, End, Relation},
     },
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use stoa_kernel::{Code, Fault, Result, SiteId, clock::Millis};
 use stoa_sql::params;
 use stoa_store::{Site, Tx, boxed};
@@ -42,6 +42,17 @@ pub(crate) struct Reconciled {
     pub has_removed: bool,
 }
 
+/// A definition on its way, with what becomes of its relations.
+struct Change<'c> {
+    defined: &'c Defined<'c>,
+    before: &'c [Field],
+    after: &'c mut Definition,
+    reconciled: Reconciled,
+}
+
+/// The path by which refusals name what a field says of its inverse.
+const PATH: &str = "field.typeMetadata.multiReference";
+
 /// Makes and drops the relations that a new definition asks for, and completes its fields.
 ///
 /// # Errors
@@ -53,69 +64,168 @@ pub(crate) async fn reconcile(
     before: &[Field],
     after: &mut Definition,
 ) -> Result<Reconciled> {
-    let mut reconciled = Reconciled::default();
     if !before.iter().chain(&after.fields).any(is_multi) {
-        return Ok(reconciled);
+        return Ok(Reconciled::default());
     }
-    let mut with_inverse: Vec<String> = Vec::new();
-    for relation in relation::relations(tx, defined.site, defined.number).await? {
-        if is_kept(&relation, defined.number, before, &after.fields) {
-            with_inverse.extend(relation.ends(defined.number).map(|(_, end, _)| end.field.clone()));
-        } else {
-            remove(tx, defined, &relation, before, after, &mut reconciled).await?;
+    let mut change = Change { defined, before, after, reconciled: Reconciled::default() };
+    change.run(tx).await?;
+    Ok(change.reconciled)
+}
+
+impl Change<'_> {
+    async fn run(&mut self, tx: &mut Tx<'_>) -> Result<()> {
+        let mut with_inverse: Vec<String> = Vec::new();
+        for relation in relation::relations(tx, self.defined.site, self.defined.number).await? {
+            if self.keeps(&relation) {
+                with_inverse.extend(relation.ends(self.defined.number).map(|(_, end, _)| end.field.clone()));
+            } else {
+                self.remove(tx, &relation).await?;
+            }
+        }
+        for field in &mut self.after.fields {
+            let key = field::key(field);
+            // Where a relation leads, and what the other side is called, was decided when it was made.
+            if let (true, Some(old)) = (with_inverse.iter().any(|it| it == key), find(self.before, key)) {
+                field.insert("typeMetadata".to_owned(), old.get("typeMetadata").cloned().unwrap_or_default());
+            }
+        }
+        let multis = self.after.fields.iter().filter(|it| is_multi(it)).map(|it| field::key(it).to_owned());
+        for key in multis.collect::<Vec<_>>() {
+            if !with_inverse.contains(&key) {
+                with_inverse.extend(self.make_inverse(tx, &key).await?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether all fields that the collection has in a relation are still there and lead where they led.
+    fn keeps(&self, relation: &Relation) -> bool {
+        relation.ends(self.defined.number).all(|(_, end, _)| {
+            let (old, new) = (find(self.before, &end.field), find(&self.after.fields, &end.field));
+            new.is_some_and(is_multi) && new.and_then(target_id) == old.and_then(target_id)
+        })
+    }
+
+    /// Takes a relation away, and with it the fields that were there only for it.
+    async fn remove(&mut self, tx: &mut Tx<'_>, relation: &Relation) -> Result<()> {
+        drop_relation(tx, self.defined, relation).await?;
+        self.reconciled.has_removed = true;
+        for (_, end, other) in relation.ends(self.defined.number) {
+            if other.collection != self.defined.number {
+                let touched = drop_field(tx, self.defined, other).await?;
+                self.reconciled.touched.extend(touched);
+                continue;
+            }
+            // It refers to itself: what is left of the two fields goes, unless it was made something else.
+            let old = find(self.before, &end.field).and_then(target_id).map(str::to_owned);
+            let is_left = |it: &Field| field::key(it) == end.field && is_multi(it) && target_id(it) == old.as_deref();
+            self.after.fields.retain(|it| !is_left(it));
+        }
+        Ok(())
+    }
+
+    /// Makes the inverse of a field and answers the keys that have their inverse now in the collection at hand.
+    async fn make_inverse(&mut self, tx: &mut Tx<'_>, key: &str) -> Result<Vec<String>> {
+        let Some(field) = find(&self.after.fields, key) else { return Ok(Vec::new()) };
+        let target = target_id(field).unwrap_or_default().to_owned();
+        let sent = InverseNames::of(field);
+        let display_name = || self.after.display_name.clone().unwrap_or_else(|| self.defined.id.to_owned());
+        let inverse = Inverse {
+            of: key.to_owned(),
+            own_name: field.get("displayName").and_then(Value::as_str).unwrap_or(key).to_owned(),
+            name: sent.name.unwrap_or_else(display_name),
+        };
+        match target == self.defined.id {
+            true => self.make_own_inverse(tx, inverse, sent.key).await,
+            false => self.make_other_inverse(tx, inverse, (sent.key, target)).await,
         }
     }
-    for field in &mut after.fields {
-        // Where a relation leads, and what the other side is called, was decided when it was made.
-        if let (true, Some(old)) =
-            (with_inverse.iter().any(|it| it == field::key(field)), find(before, field::key(field)))
-        {
-            field.insert("typeMetadata".to_owned(), old.get("typeMetadata").cloned().unwrap_or_default());
+
+    /// The inverse of a field that leads to its own collection.
+    async fn make_own_inverse(
+        &mut self,
+        tx: &mut Tx<'_>,
+        inverse: Inverse,
+        sent_key: Option<String>,
+    ) -> Result<Vec<String>> {
+        let (defined, key) = (self.defined, inverse.of.as_str());
+        let inverse_key = match sent_key {
+            Some(it) if it == key => {
+                return Err(invalid(&format!("{PATH}.referencingFieldKey"), "must differ from the field's own key"));
+            }
+            Some(it) => it,
+            None => free_key(defined.id, key, &self.after.fields),
+        };
+        // Both fields of the relation may have been sent together.
+        let is_its_inverse = |it: &Field| {
+            is_multi(it) && target_id(it) == Some(defined.id) && InverseNames::of(it).key.as_deref() == Some(key)
+        };
+        match find(&self.after.fields, &inverse_key) {
+            Some(it) if is_its_inverse(it) => {}
+            Some(_) => return Err(taken(&inverse_key, defined.id)),
+            None if field::is_system(&inverse_key) => return Err(taken(&inverse_key, defined.id)),
+            None => {
+                field::check_count(self.after.fields.len() + 1, PATH, defined.limits)?;
+                self.after.fields.push(inverse.field(&inverse_key, defined)?);
+            }
         }
+        complete(self.after, &inverse, &inverse_key);
+        insert(tx, defined, key, defined.number, &inverse_key).await?;
+        Ok(vec![inverse.of, inverse_key])
     }
-    let wanted = after.fields.iter().filter(|it| is_multi(it)).map(|it| field::key(it).to_owned());
-    for key in wanted.collect::<Vec<_>>() {
-        if !with_inverse.contains(&key) {
-            with_inverse.extend(make(tx, defined, &key, after, &mut reconciled).await?);
+
+    /// The inverse of a field that leads to another collection.
+    async fn make_other_inverse(
+        &mut self,
+        tx: &mut Tx<'_>,
+        inverse: Inverse,
+        (sent_key, target): (Option<String>, String),
+    ) -> Result<Vec<String>> {
+        let (defined, key) = (self.defined, inverse.of.as_str());
+        let Some(mut other) = stored::live(tx, defined.site, &target).await? else {
+            return Err(collection_not_found(&target));
+        };
+        let inverse_key = sent_key.unwrap_or_else(|| free_key(defined.id, key, &other.definition.fields));
+        if find(&other.definition.fields, &inverse_key).is_some() {
+            self.free(tx, &mut other, &inverse_key).await?;
         }
+        if field::is_system(&inverse_key) || find(&other.definition.fields, &inverse_key).is_some() {
+            return Err(taken(&inverse_key, &target));
+        }
+        if other.definition.fields.len() >= defined.limits.fields {
+            let text = format!("leads to a collection that has {} fields already", defined.limits.fields);
+            return Err(invalid(PATH, &text));
+        }
+        other.definition.fields.push(inverse.field(&inverse_key, defined)?);
+        stored::update(tx, defined.site, &mut other, defined.now).await?;
+        complete(self.after, &inverse, &inverse_key);
+        insert(tx, defined, key, other.number, &inverse_key).await?;
+        self.reconciled.touched.push(target);
+        Ok(vec![inverse.of])
     }
-    Ok(reconciled)
+
+    /// Frees a key that is held by the inverse of a field on a deleted collection: a new collection of its id
+    /// gets the name, and the deleted one comes back, if it does, without the field.
+    async fn free(&mut self, tx: &mut Tx<'_>, other: &mut StoredCollection, key: &str) -> Result<()> {
+        let defined = self.defined;
+        for relation in relation::relations(tx, defined.site, other.number).await? {
+            let held = relation.ends(other.number).find(|(_, end, _)| end.field == key);
+            let Some((_, _, source)) = held else { continue };
+            let sql = "select number from stoa.collection where site = $1 and number = $2 and deleted is not null";
+            let deleted = tx.row(sql, &params![defined.site, source.collection], |row| row.get::<i64>(0)).await?;
+            if deleted.is_some() {
+                drop_relation(tx, defined, &relation).await?;
+                self.reconciled.has_removed = true;
+                drop_field(tx, defined, source).await?;
+                other.definition.fields.retain(|it| field::key(it) != key);
+            }
+        }
+        Ok(())
+    }
 }
 
 fn find<'f>(fields: &'f [Field], key: &str) -> Option<&'f Field> {
     fields.iter().find(|it| field::key(it) == key)
-}
-
-/// Whether all fields that a collection has in a relation are still there and lead where they led.
-fn is_kept(relation: &Relation, number: i64, before: &[Field], after: &[Field]) -> bool {
-    relation.ends(number).all(|(_, end, _)| {
-        let (old, new) = (find(before, &end.field), find(after, &end.field));
-        new.is_some_and(is_multi) && new.and_then(target_id) == old.and_then(target_id)
-    })
-}
-
-/// Takes a relation away, and with it the fields that were there only for it.
-async fn remove(
-    tx: &mut Tx<'_>,
-    defined: &Defined<'_>,
-    relation: &Relation,
-    before: &[Field],
-    after: &mut Definition,
-    reconciled: &mut Reconciled,
-) -> Result<()> {
-    drop_relation(tx, defined, relation).await?;
-    reconciled.has_removed = true;
-    for (_, end, other) in relation.ends(defined.number) {
-        if other.collection != defined.number {
-            drop_field(tx, defined, other.collection, &other.field, reconciled).await?;
-        } else {
-            // It refers to itself: what is left of the two fields goes, unless it was made something else.
-            let old = find(before, &end.field).and_then(target_id).map(str::to_owned);
-            let is_left = |it: &Field| field::key(it) == end.field && is_multi(it) && target_id(it) == old.as_deref();
-            after.fields.retain(|it| !is_left(it));
-        }
-    }
-    Ok(())
 }
 
 async fn drop_relation(tx: &mut Tx<'_>, defined: &Defined<'_>, relation: &Relation) -> Result<()> {
@@ -124,87 +234,32 @@ async fn drop_relation(tx: &mut Tx<'_>, defined: &Defined<'_>, relation: &Relati
     Ok(())
 }
 
-/// Takes a field out of another collection's definition, deleted or not.
-async fn drop_field(
-    tx: &mut Tx<'_>,
-    defined: &Defined<'_>,
-    number: i64,
-    key: &str,
-    reconciled: &mut Reconciled,
-) -> Result<()> {
-    let Some(mut other) = stored::by_number(tx, defined.site, number).await? else { return Ok(()) };
-    other.definition.fields.retain(|it| field::key(it) != key);
+/// Takes a field out of another collection's definition, deleted or not, and answers the collection's id.
+async fn drop_field(tx: &mut Tx<'_>, defined: &Defined<'_>, end: &End) -> Result<Option<String>> {
+    let Some(mut other) = stored::by_number(tx, defined.site, end.collection).await? else { return Ok(None) };
+    other.definition.fields.retain(|it| field::key(it) != end.field);
     stored::update(tx, defined.site, &mut other, defined.now).await?;
-    reconciled.touched.push(other.id);
-    Ok(())
+    Ok(Some(other.id))
 }
 
-/// Makes the inverse of a field and answers the keys that have their inverse now in the collection at hand.
-async fn make(
-    tx: &mut Tx<'_>,
-    defined: &Defined<'_>,
-    key: &str,
-    after: &mut Definition,
-    reconciled: &mut Reconciled,
-) -> Result<Vec<String>> {
-    let display_name = after.display_name.clone();
-    let Some(field) = after.fields.iter_mut().find(|it| field::key(it) == key) else { return Ok(Vec::new()) };
-    let target = target_id(field).unwrap_or_default().to_owned();
-    let sent = InverseNames::of(field);
-    let name = sent.name.clone().unwrap_or_else(|| display_name.unwrap_or_else(|| defined.id.to_owned()));
-    let own_name = field.get("displayName").and_then(Value::as_str).unwrap_or(key).to_owned();
-    let make_inverse = |inverse_key: &str| {
+/// An inverse field that is to be made.
+struct Inverse {
+    /// The key of the field that it is the inverse of, and that field's name.
+    of: String,
+    own_name: String,
+    name: String,
+}
+
+impl Inverse {
+    fn field(&self, key: &str, defined: &Defined<'_>) -> Result<Field> {
         let metadata = json!({ "multiReference": {
-            "referencedCollectionId": defined.id, "referencingFieldKey": key, "referencingDisplayName": own_name,
+            "referencedCollectionId": defined.id, "referencingFieldKey": self.of,
+            "referencingDisplayName": self.own_name,
         } });
-        json!({ "key": inverse_key, "displayName": name, "type": "MULTI_REFERENCE", "typeMetadata": metadata })
-    };
-    let path = "field.typeMetadata.multiReference";
-    if target == defined.id {
-        let inverse_key = match &sent.key {
-            Some(it) if it == key => {
-                return Err(invalid(&format!("{path}.referencingFieldKey"), "must differ from the field's own key"));
-            }
-            Some(it) => it.clone(),
-            None => free_key(defined.id, key, &after.fields),
-        };
-        // Both fields of the relation may have been sent together.
-        let is_its_inverse = |it: &Field| {
-            is_multi(it) && target_id(it) == Some(defined.id) && InverseNames::of(it).key.as_deref() == Some(key)
-        };
-        match find(&after.fields, &inverse_key) {
-            Some(it) if is_its_inverse(it) => {}
-            Some(_) => return Err(taken(&inverse_key, &target)),
-            None if field::is_system(&inverse_key) => return Err(taken(&inverse_key, &target)),
-            None => {
-                field::check_count(after.fields.len() + 1, path, defined.limits)?;
-                after.fields.push(field::parse(&make_inverse(&inverse_key), path, defined.limits)?);
-            }
-        }
-        complete(after, key, &inverse_key, &name);
-        insert(tx, defined, key, defined.number, &inverse_key).await?;
-        return Ok(vec![key.to_owned(), inverse_key]);
+        let field =
+            json!({ "key": key, "displayName": self.name, "type": "MULTI_REFERENCE", "typeMetadata": metadata });
+        field::parse(&field, PATH, defined.limits)
     }
-    let Some(mut other) = stored::live(tx, defined.site, &target).await? else {
-        return Err(collection_not_found(&target));
-    };
-    let inverse_key = sent.key.unwrap_or_else(|| free_key(defined.id, key, &other.definition.fields));
-    if find(&other.definition.fields, &inverse_key).is_some() {
-        free(tx, defined, &mut other, &inverse_key, reconciled).await?;
-    }
-    if field::is_system(&inverse_key) || find(&other.definition.fields, &inverse_key).is_some() {
-        return Err(taken(&inverse_key, &target));
-    }
-    if other.definition.fields.len() >= defined.limits.fields {
-        let text = format!("leads to a collection that has {} fields already", defined.limits.fields);
-        return Err(invalid(path, &text));
-    }
-    other.definition.fields.push(field::parse(&make_inverse(&inverse_key), path, defined.limits)?);
-    stored::update(tx, defined.site, &mut other, defined.now).await?;
-    complete(after, key, &inverse_key, &name);
-    insert(tx, defined, key, other.number, &inverse_key).await?;
-    reconciled.touched.push(target);
-    Ok(vec![key.to_owned()])
 }
 
 /// What a field says of its inverse.
@@ -222,12 +277,12 @@ impl InverseNames {
 }
 
 /// Writes into a field what its inverse is called.
-fn complete(after: &mut Definition, key: &str, inverse_key: &str, inverse_name: &str) {
-    let field = after.fields.iter_mut().find(|it| field::key(it) == key);
+fn complete(after: &mut Definition, inverse: &Inverse, inverse_key: &str) {
+    let field = after.fields.iter_mut().find(|it| field::key(it) == inverse.of);
     let metadata = field.and_then(|it| it.get_mut("typeMetadata")).and_then(|it| it.get_mut("multiReference"));
     if let Some(metadata) = metadata.and_then(Value::as_object_mut) {
-        let names = [("referencingFieldKey", inverse_key), ("referencingDisplayName", inverse_name)];
-        metadata.extend(names.map(|(name, it)| (name.to_owned(), Value::from(it))).into_iter().collect::<Map<_, _>>());
+        metadata.insert("referencingFieldKey".to_owned(), inverse_key.into());
+        metadata.insert("referencingDisplayName".to_owned(), inverse.name.as_str().into());
     }
 }
 
@@ -238,29 +293,6 @@ fn free_key(collection: &str, key: &str, fields: &[Field]) -> String {
     let numbered = (2..).map(|n| format!("{plain}_{n}"));
     let mut keys = std::iter::once(plain.clone()).chain(numbered);
     keys.find(|it| find(fields, it).is_none() && !field::is_system(it)).unwrap_or(plain)
-}
-
-/// Frees a key that is held by the inverse of a field on a deleted collection: a new collection of its id gets
-/// the name, and the deleted one comes back, if it does, without the field.
-async fn free(
-    tx: &mut Tx<'_>,
-    defined: &Defined<'_>,
-    other: &mut StoredCollection,
-    key: &str,
-    reconciled: &mut Reconciled,
-) -> Result<()> {
-    for relation in relation::relations(tx, defined.site, other.number).await? {
-        let Some((_, _, target)) = relation.ends(other.number).find(|(_, end, _)| end.field == key) else { continue };
-        let is_deleted = "select number from stoa.collection where site = $1 and number = $2 and deleted is not null";
-        let deleted = tx.row(is_deleted, &params![defined.site, target.collection], |row| row.get::<i64>(0)).await?;
-        if deleted.is_some() {
-            drop_relation(tx, defined, &relation).await?;
-            reconciled.has_removed = true;
-            drop_field(tx, defined, target.collection, &target.field, &mut Reconciled::default()).await?;
-            other.definition.fields.retain(|it| field::key(it) != key);
-        }
-    }
-    Ok(())
 }
 
 async fn insert(tx: &mut Tx<'_>, defined: &Defined<'_>, key: &str, other: i64, inverse_key: &str) -> Result<()> {

@@ -4,7 +4,7 @@
 //! to take away. Its inverse field on the other collection isn't written, for it would say the same
 //! links again in an order of its own. A field that leads to a deleted collection isn't written either.
 
-use crate::transfer::{Format, cell, privileged};
+use crate::transfer::{FileOf, Format, cell, privileged};
 use crate::{
     Content, RequestContext,
     collection::{Collection, cipher},
@@ -38,15 +38,14 @@ impl Content {
         &self,
         site: &Site,
         caller: &Caller,
-        collection: &str,
-        format: Format,
+        file: FileOf<'_>,
         out: &mut (dyn Write + Send),
         mut tell: impl FnMut(u64),
     ) -> Result<u64> {
-        let collection = privileged(RequestContext { content: self, site, caller }, collection).await?;
+        let collection = privileged(RequestContext { content: self, site, caller }, file.collection).await?;
         let view = cipher::view(self, site, caller, &collection).await?;
         let source = source(self, site, collection).await?;
-        let mut sink = match format {
+        let mut sink = match file.format {
             Format::Csv => Sink::csv(out, columns(site, &source).await?)?,
             Format::Json => Sink::Json(out, 0),
             Format::JsonLines => Sink::Lines(out),

@@ -5,7 +5,7 @@
 //! keeps the links it had. What then still isn't there is told, and the links to the rest are made.
 
 use crate::transfer::{
-    Format, Record, Records,
+    FileOf, Record, Records,
     deferred::{DeferredLinks, DeferredValue},
     privileged,
 };
@@ -76,14 +76,13 @@ impl Content {
         &self,
         site: &Site,
         caller: &Caller,
-        collection: &str,
-        format: Format,
+        file: FileOf<'_>,
         source: impl Read,
         tell: impl FnMut(Event<'_>),
     ) -> Result<Counts> {
         let context = RequestContext { content: self, site, caller };
-        let collection = privileged(context, collection).await?;
-        let mut records = Records::new(format, source, &collection);
+        let collection = privileged(context, file.collection).await?;
+        let mut records = Records::new(file.format, source, &collection);
         let mut import = Import::new(context, collection, tell).await?;
         loop {
             let (mut batch, mut bytes) = (Vec::with_capacity(BATCH), 0);

@@ -38,6 +38,14 @@ pub enum Format {
     Csv,
 }
 
+/// A file's side of a transfer: what it holds, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct FileOf<'a> {
+    /// The collection's id.
+    pub collection: &'a str,
+    pub format: Format,
+}
+
 impl Format {
     /// `json`, `jsonl` or `csv`.
     pub fn parse(name: &str) -> Option<Self> {

@@ -3,7 +3,11 @@
 use crate::common::{World, app, many, member, single};
 use serde_json::{Value, json};
 use std::time::Duration;
-use stoa_content::{ItemEvent, event::read::KINDS, transfer::Format};
+use stoa_content::{
+    ItemEvent,
+    event::read::KINDS,
+    transfer::{FileOf, Format},
+};
 use stoa_store::outbox::Start;
 use stoa_testkit::on_both_engines;
 
@@ -78,7 +82,7 @@ on_both_engines! {
         world.insert(&app(), json!({ "_id": "i1", "n": -1 })).await.unwrap();
         let lines: String = (0..3).map(|n| format!("{{\"_id\":\"i{n}\",\"n\":{n},\"title\":\"{}\"}}\n", "t".repeat(500))).collect();
         let file = lines.as_bytes();
-        world.content.import(&world.site, &app(), "c", Format::JsonLines, file, |_| {}).await.unwrap();
+        world.content.import(&world.site, &app(), FileOf { collection: "c", format: Format::JsonLines }, file, |_| {}).await.unwrap();
         let rows = world.outbox().await;
         assert!(rows[1..].iter().all(|it| it.1.get("items").is_none() && it.1.to_string().len() < 200), "{rows:?}");
         world.bulk(&app(), "save", &json!({ "dataCollectionId": "c", "dataItems": [single(json!({ "_id": "i0", "n": 7 }))["dataItem"]] })).await.unwrap();

@@ -344,7 +344,7 @@ on_both_engines! {
                 refused.push((line, fault.code().name()));
             }
         };
-        let done = world.content.import(&world.site, &app(), "c", transfer::Format::JsonLines, lines.as_bytes(), tell).await.unwrap();
+        let done = world.content.import(&world.site, &app(), transfer::FileOf { collection: "c", format: transfer::Format::JsonLines }, lines.as_bytes(), tell).await.unwrap();
         assert_eq!((done.inserted, done.failed, refused), (3, 1, vec![(3, "WDE0123")]));
     }
 

@@ -21,15 +21,13 @@ async fn fill(world: &World, count: usize) {
     }
 }
 
-/// As a process leaves a sweep that was killed in its midst.
+/// As a process leaves a job that was killed in its midst.
 async fn leave_a_truncate(world: &World) {
-    let site = world.site.clone();
-    let write = world.site.write(move |tx| {
-        let site = site.clone();
+    let write = world.site.write_with(world.site.id.clone(), |tx, site| {
         boxed!({
             let sql = "insert into stoa.sweep (site, collection, id, kind, upto, started, done, touched) \
                        select $1, number, 's', 'TRUNCATE', 1000000, $2, 0, $2 from stoa.collection where id = 'c'";
-            tx.execute(sql, &stoa_sql::params![&site.id, 1_767_225_600_000_i64]).await?;
+            tx.execute(sql, &stoa_sql::params![site, 1_767_225_600_000_i64]).await?;
             Ok(())
         })
     });
@@ -92,7 +90,7 @@ on_both_engines! {
         let world = World::open(engine).await;
         fill(&world, 1_100).await;
         leave_a_truncate(&world).await;
-        // Another process after the kill. While whoever began may still be at it, it waits.
+        // Another process after the kill. While the one that began may still be at it, it waits.
         let after = World { content: Content::new(world.test.world.clone(), Limits::default()), site: world.site.clone(), test: world.test };
         assert_eq!(count(&after).await, 1_100);
         after.test.clock.advance(10_001);
@@ -129,13 +127,11 @@ on_both_engines! {
     async fn deleted_key_is_refused_while_its_values_go(engine) {
         let world = World::open(engine).await;
         fill(&world, 10).await;
-        let site = world.site.clone();
-        let write = world.site.write(move |tx| {
-            let site = site.clone();
+        let write = world.site.write_with(world.site.id.clone(), |tx, site| {
             boxed!({
                 let sql = "insert into stoa.sweep (site, collection, id, kind, field, upto, started, done, touched) \
                            select $1, number, 's', 'FIELD', 'gone', 5, 0, 0, $2 from stoa.collection where id = 'c'";
-                tx.execute(sql, &stoa_sql::params![&site.id, 1_767_225_600_000_i64]).await?;
+                tx.execute(sql, &stoa_sql::params![site, 1_767_225_600_000_i64]).await?;
                 Ok(())
             })
         });

@@ -1,6 +1,6 @@
 use crate::common::*;
 use serde_json::{Value, json};
-use stoa_content::transfer::{Counts, Event, Format};
+use stoa_content::transfer::{Counts, Event, FileOf, Format};
 use stoa_kernel::{Caller, Result};
 use stoa_testkit::on_both_engines;
 
@@ -12,13 +12,13 @@ async fn import(world: &World, caller: &Caller, format: Format, text: &[u8]) -> 
             refused.push(format!("{line}: {}", fault.code().name()));
         }
     };
-    let counts = world.content.import(&world.site, caller, "c", format, text, tell).await;
+    let counts = world.content.import(&world.site, caller, FileOf { collection: "c", format }, text, tell).await;
     (counts, refused)
 }
 
 async fn export(world: &World, format: Format) -> String {
     let mut out = Vec::new();
-    world.content.export(&world.site, &app(), "c", format, &mut out, |_| ()).await.unwrap();
+    world.content.export(&world.site, &app(), FileOf { collection: "c", format }, &mut out, |_| ()).await.unwrap();
     String::from_utf8(out).unwrap()
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use stoa_content::{
     Request,
-    transfer::{Counts, Event, Format, Links},
+    transfer::{Counts, Event, FileOf, Format, Links},
 };
 use stoa_kernel::Result;
 use stoa_store::{Lane, boxed};
@@ -39,7 +39,7 @@ async fn import(world: &World, collection: &str, format: Format, text: &str) -> 
         }
         Event::Progress(_) => {}
     };
-    let counts = world.content.import(&world.site, &app(), collection, format, text.as_bytes(), tell).await;
+    let counts = world.content.import(&world.site, &app(), FileOf { collection, format }, text.as_bytes(), tell).await;
     (counts, told)
 }
 
@@ -51,7 +51,7 @@ async fn lines(world: &World, collection: &str, items: &[Value]) -> (Counts, Vec
 
 async fn export(world: &World, collection: &str, format: Format) -> String {
     let mut out = Vec::new();
-    world.content.export(&world.site, &app(), collection, format, &mut out, |_| ()).await.unwrap();
+    world.content.export(&world.site, &app(), FileOf { collection, format }, &mut out, |_| ()).await.unwrap();
     String::from_utf8(out).unwrap()
 }
 
