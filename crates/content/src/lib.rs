@@ -1,7 +1,7 @@
 //! Collections and their items: what may be stored, by whom, and how it is read again.
 //!
 //! Operations are methods of [`Content`], a noun and then a verb, each for one site and one caller. A
-//! request passes [`collection::access`] before anything is read or written, and what is allowed becomes a
+//! request passes `collection::access` before anything is read or written, and what is allowed becomes a
 //! [`stoa_query::Scope`] inside the statement, never a filter on its answer. Nothing here knows HTTP or
 //! how a caller was recognised.
 

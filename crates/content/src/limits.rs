@@ -31,7 +31,7 @@ stoa_kernel::limits! {
         enum_value: usize = 1_000, 1..=10_000;
         /// Plugins of a collection (WDE0075).
         plugins: usize = 100, 1..=100;
-        /// Regular indexes of a collection, of up to three fields each, that its makers make (WDE0160).
+        /// Regular indexes of a collection, of up to three fields each, that managers make (WDE0160).
         regular_indexes: usize = 3, 0..=20;
         /// Unique indexes of a collection (WDE0160).
         unique_indexes: usize = 1, 0..=20;
@@ -56,9 +56,9 @@ pub struct AutoIndex {
     /// So many slow ones of a form, within this time, are worth an index.
     pub repeats: u32,
     pub window: Millis,
-    /// An index that served nobody for so long is dropped.
+    /// An index that served no query for so long is dropped.
     pub unused: Millis,
-    /// Items beyond which none is made where writers would wait for it.
+    /// Items beyond which no index is made where writers would wait for it.
     pub items: i64,
 }
 

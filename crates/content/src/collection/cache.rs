@@ -18,18 +18,18 @@ use std::{hash::Hash, sync::Arc};
 use stoa_kernel::{Code, Result, SiteId, clock::Millis};
 use stoa_store::{Lane, Site, boxed};
 
-/// How long a definition is believed without being read again.
+/// How long a definition is used without being read again.
 pub(crate) const LIFE: Millis = 2_000;
 /// Definitions kept.
 const ENTRIES: usize = 10_000;
 
 /// The collection that item operations work on, from memory as a rule. Background jobs that stand still are
-/// noted on the way.
+/// queued on the way.
 ///
 /// # Errors
 /// WDE0025 when there is none, WDE0026 when it was deleted.
 pub(crate) async fn load(content: &Content, site: &Site, id: &str) -> Result<Arc<Collection>> {
-    // No collection has such an id, and one engine can't even be asked.
+    // No collection has such an id, and one engine refuses it in a statement.
     if id.is_empty() || id.contains('\0') {
         return Err(fault::collection_not_found(id));
     }

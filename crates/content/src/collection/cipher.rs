@@ -9,7 +9,7 @@
 //! such a field is sealed, so only the server can put such a text there. The value's length shows
 //! only in steps, and null, which says nothing, stays null.
 //!
-//! Who is privileged is shown the values, everyone else the item without them. Events never hold them. A
+//! Privileged callers are shown the values, others the item without them. Events never hold them. A
 //! collection without encrypted fields pays one look at an empty list, and its documents are never parsed.
 
 use crate::{

@@ -7,10 +7,7 @@
 //! up.
 
 use parking_lot::Mutex;
-use std::{
-    collections::HashMap,
-    sync::{Arc, Weak},
-};
+use std::sync::{Arc, Weak};
 use stoa_kernel::{Result, SiteId, clock::Millis};
 use stoa_sql::{Table, params};
 use stoa_store::{Row, Site, Tx};
@@ -57,21 +54,24 @@ pub struct StalledJobs {
 /// Collections whose readers found that jobs stand still, for the loop that takes them up.
 #[derive(Default)]
 pub(crate) struct JobQueue {
-    stalled: Mutex<HashMap<(SiteId, i64), (Weak<Site>, Table)>>,
+    stalled: Mutex<Vec<(Weak<Site>, Table)>>,
     added: tokio::sync::Notify,
 }
 
 impl JobQueue {
     pub(crate) fn add(&self, site: &Site, table: Table) {
         let Some(shared) = site.shared() else { return };
-        self.stalled.lock().insert((site.id.clone(), table.number), (Arc::downgrade(&shared), table));
+        let mut stalled = self.stalled.lock();
+        let is_other = |site: &Site, other: Table| site.id != shared.id || other.number != table.number;
+        stalled.retain(|(site, other)| site.upgrade().is_some_and(|site| is_other(&site, *other)));
+        stalled.push((Arc::downgrade(&shared), table));
         self.added.notify_one();
     }
 
     /// Waits until there is something to take up.
     pub(crate) async fn wait(&self) -> Vec<StalledJobs> {
         loop {
-            let stalled: Vec<_> = self.stalled.lock().drain().map(|(_, it)| it).collect();
+            let stalled = std::mem::take(&mut *self.stalled.lock());
             let open =
                 stalled.into_iter().filter_map(|(site, table)| Some(StalledJobs { site: site.upgrade()?, table }));
             let open: Vec<_> = open.collect();

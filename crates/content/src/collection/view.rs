@@ -99,7 +99,7 @@ pub(crate) fn allowed(access: &Access, caller: &Caller) -> Value {
     })
 }
 
-/// The field that stands for an item in lists: the maker's choice, or the first text that all readers see.
+/// The field that stands for an item in lists: the definition's choice, or the first text that all readers see.
 fn display_field(definition: &Definition) -> Option<&str> {
     let is_shown_text = |it: &Field| field::kind(it) == "TEXT" && !field::is_encrypted(it);
     definition

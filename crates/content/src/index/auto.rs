@@ -35,7 +35,7 @@ const MOST: usize = 1000;
 /// The site's setting: `"on"` or `"off"` as JSON.
 const SETTING: &str = "autoIndex";
 
-/// What queries came to since the job that tends indexes last looked.
+/// Slow-query statistics since the job that tends indexes last read them.
 #[derive(Default)]
 pub(crate) struct QueryStatistics {
     slow: Mutex<HashMap<Form, Slow>>,

@@ -1,4 +1,4 @@
-//! What indexes wait for is done here, in the background: built, or removed.
+//! Indexes built and removed in the background.
 //!
 //! Nothing is remembered but the rows: what was begun when the process ended is found BUILDING or
 //! DROPPING at the next start and taken up again, leftovers first. Each piece of work has a lock, so that
@@ -120,7 +120,7 @@ impl Build<'_> {
                 self.fail("WDE0112", "The index could not be built.", None, &text).await
             }
             Err(error) => {
-                tracing::warn!(site = %self.site.id, index = self.index.name, milliseconds, "an index waits: {error:?}");
+                tracing::warn!(site = %self.site.id, index = self.index.name, milliseconds, "an index is built later: {error:?}");
                 Ok(End::Later)
             }
         }

@@ -30,7 +30,7 @@ use stoa_query::{CanonicalItem, Projection, Scope, resolve};
 use stoa_sql::Value;
 use stoa_store::{Lane, Site, boxed};
 
-/// What a save came to.
+/// The result of a save.
 pub struct Saved {
     pub item: Item,
     /// INSERTED instead of UPDATED.
@@ -51,7 +51,7 @@ impl Content {
         if scope == Scope::Nothing || id.is_empty() || id.contains('\0') {
             return Err(fault::item_not_found(collection.id.as_str(), id));
         }
-        let (place, key) = (collection.clone(), id.clone());
+        let (reader, key) = (collection.clone(), id.clone());
         let projection = resolve::projection(&request.fields);
         let includes = include::plan(context, &collection, &request.references).await?;
         let view = cipher::view(self, site, caller, &collection).await?;
@@ -59,8 +59,8 @@ impl Content {
         let found = site.read(Lane::Point, move |tx| {
             boxed!({
                 let (sql, params) = match scope {
-                    Scope::OwnedBy(owner) => (&place.statements.get_owned, vec![key.into(), owner.into()]),
-                    _ => (&place.statements.get, vec![Value::Text(key)]),
+                    Scope::OwnedBy(owner) => (&reader.statements.get_owned, vec![key.into(), owner.into()]),
+                    _ => (&reader.statements.get, vec![Value::Text(key)]),
                 };
                 let mut found = tx.row(sql, &params, |row| Ok(row.doc(0)?.into_owned())).await?;
                 view.show_all(found.iter_mut())?;
@@ -185,8 +185,7 @@ impl Content {
 /// shown what the item refers to.
 ///
 /// # Errors
-/// WDE0303 and WDE0027 for references that can't be saved, and WDE0018 when the request doesn't say clearly
-/// what it wants.
+/// WDE0303 and WDE0027 for references that can't be saved, WDE0018 for a flag that is neither true nor false.
 async fn take_references(
     context: RequestContext<'_>,
     write: &mut WriteContext,

@@ -201,7 +201,7 @@ impl Change {
     }
 }
 
-/// What changes come to: a result for each, an entry for each id.
+/// The changes of a call with their results: a result for each, an entry for each id.
 struct Batch<'c> {
     context: &'c WriteContext,
     mode: Mode,

@@ -230,7 +230,7 @@ impl PageQuery {
     }
 }
 
-/// What the rows of a page have come to so far.
+/// The rows of a page that were read so far.
 struct PageRows<'a> {
     collection: &'a Collection,
     plan: &'a Find,

@@ -159,7 +159,7 @@ impl ReferenceChanges {
         self.links
     }
 
-    /// What an item of an import, or one that [`ReferenceChanges::add_value`] was told of, refers to: the number of the
+    /// What an item of an import, or one that came by [`ReferenceChanges::add_value`], refers to: the number of the
     /// field, its key and the ids.
     pub(crate) fn values(&self, index: usize) -> impl Iterator<Item = (usize, &str, &[String])> {
         let first = self.changes.partition_point(|it| it.index < index);

@@ -108,7 +108,7 @@ impl Chunk<'_> {
                 let ids = tx.rows(&format!("select id {these}"), &params, |row| row.get::<String>(0)).await?;
                 let removed = link::some_removed(tx, site, table.number, &ids, LINKS).await?;
                 if removed >= LINKS {
-                    // Their other links go first, and then they do.
+                    // The other links of these items go first, and then the items do.
                     return job.touch(tx, site, table.number, *now).await;
                 }
                 tx.send(&format!("delete {these}"), params).await?;

@@ -1,7 +1,7 @@
 //! What a unique index allows once: breaches are found before they are written, so that of many items
 //! only those that breach it fail (WDE0123).
 //!
-//! Inserts leave it to the engine, which skips a row that breaches any unique index; here it is only told
+//! Inserts leave it to the engine, which skips a row that breaches any unique index; here it is only found out
 //! which. Changes are looked over first, in their transaction: on PostgreSQL it is run again when another
 //! one came between, on SQLite none can.
 

@@ -244,7 +244,7 @@ where
     if revised.id.contains('\0') {
         return Err(fault::collection_not_found(&revised.id));
     }
-    // What is wrong with the change itself is told by the transaction.
+    // What is wrong with the change itself is found by the transaction.
     if let Ok(known) = load(content, site, &revised.id).await
         && let Ok(after) = (revised.make)(&known.definition, content.limits())
     {
@@ -327,7 +327,7 @@ struct Revision<F> {
     now: Millis,
 }
 
-/// What a change of a definition came to.
+/// The result of a change of a definition.
 struct RevisionOutcome {
     collection: Arc<Collection>,
     reconciled: relations::Reconciled,

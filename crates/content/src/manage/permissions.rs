@@ -236,7 +236,7 @@ fn view(collection: &Collection) -> Value {
     view
 }
 
-/// Reads `specialPermissions`: whose they are, if that is said, and what they give.
+/// Reads `specialPermissions`: whose they are, if they name a principal, and what they give.
 fn parse(object: &Value, limits: &Limits) -> Result<(Option<Principal>, Rights)> {
     check(object, &SPECIAL, "specialPermissions", limits)?;
     let text = |name: &str| object.get(name).and_then(Value::as_str).map(str::to_owned);

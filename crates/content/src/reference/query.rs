@@ -1,7 +1,7 @@
 //! Which items an item refers to (protocol/content.md 3.6, 21.6, 21.9; decisions/0010).
 //!
 //! Both calls need the right to read both collections; items that the caller may not read are as if
-//! they weren't there. A single reference that leads nowhere is told of as unresolved, because its id
+//! they weren't there. A single reference that leads nowhere is answered as unresolved, because its id
 //! stands in the document anyway.
 //!
 //! Paging by cursor goes on behind a link by the number that it got when it was made, or, where the ids

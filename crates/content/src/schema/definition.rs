@@ -1,4 +1,4 @@
-//! A collection as its maker defines it, read from its wire object (protocol/content.md 6.3).
+//! A collection as managers define it, read from its wire object (protocol/content.md 6.3).
 
 use crate::{
     fault::invalid,

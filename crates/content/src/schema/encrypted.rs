@@ -86,14 +86,14 @@ pub(crate) fn check_index(definition: &Definition, index: &IndexDefinition) -> R
     }
 }
 
-/// The encrypted fields, by their places, that a definition adds to another.
+/// The encrypted fields, by their positions, that a definition adds to another.
 pub(crate) fn added<'d>(before: &'d Definition, after: &'d Definition) -> impl Iterator<Item = (usize, &'d str)> {
     let encrypted = after.fields.iter().enumerate().filter(|(_, it)| field::is_encrypted(it));
     let keys = encrypted.map(|(n, it)| (n, field::key(it)));
     keys.filter(|(_, key)| before.fields.iter().all(|it| field::key(it) != *key))
 }
 
-/// The refusal of a field in the place `n` of its definition.
+/// The refusal of the field in position `n` of its definition.
 pub(crate) fn refused(n: usize, why: &str) -> Fault {
     Fault::because(Code::NotSupported, format!("collection.fields[{n}].encrypted {why}."))
 }

@@ -1,4 +1,4 @@
-//! Fields of a collection: what their makers may send, and what the server adds when it shows them.
+//! Fields of a collection: what managers may send, and what the server adds when it shows them.
 //!
 //! A field is kept as it was sent, without what only the server knows. The tables are protocol/content.md
 //! section 6.3. Whether items fit their fields is another matter: see `strictMode`.
@@ -11,7 +11,7 @@ use crate::{
 use serde_json::{Map, Value, json};
 use stoa_kernel::{Code, Fault, Result};
 
-/// A field's definition as its maker sent it.
+/// A field's definition as it was sent.
 pub type Field = Map<String, Value>;
 
 /// Fields every item has; the server gives them their values.

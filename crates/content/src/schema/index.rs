@@ -12,7 +12,7 @@
 //!
 //! A row of `stoa.content_index` says where an index stands, and [`crate::index::build`] does what follows
 //! from it. Only an ACTIVE index is part of the schema that queries are planned with. INVALID is a status
-//! of the protocol that this server has no use for: what is invalid is built anew or FAILED.
+//! of the protocol that this server has no use for: what is invalid is built again or FAILED.
 
 use crate::{
     fault::invalid,
@@ -151,7 +151,7 @@ pub(crate) fn parse(object: &Value, schema: &Schema, limits: &Limits) -> Result<
     if definition.unique && definition.fields.len() > 1 {
         return Err(invalid("index.fields", "of a unique index must be one field"));
     }
-    // Who owns what changes without a word of the owner: a visitor's items pass to the member.
+    // The owner of an item changes without a request: a visitor's items are transferred to the member.
     let is_system = |it: &IndexField| !matches!(Field::parse(&it.path), Field::Path(_));
     if definition.unique && definition.fields.iter().any(is_system) {
         return Err(invalid("index.fields", "of a unique index must not be a field of the system"));
@@ -206,7 +206,7 @@ impl Index {
         self.definition.spec(self.number)
     }
 
-    /// Whether it takes one of the places that a collection has for its makers' indexes.
+    /// Whether it counts against the limit of indexes that managers make.
     pub(crate) fn takes_place(&self, unique: bool) -> bool {
         self.source == Source::User && self.status != Status::Dropping && self.definition.unique == unique
     }

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use stoa_kernel::Caller;
 use stoa_query::Scope;
 
-/// What a caller must be to do something, the lowest demand first. Who holds a level holds those before it.
+/// What a caller must be to do something, the lowest demand first. A caller who holds a level holds those
+/// before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Level {

@@ -1,4 +1,4 @@
-//! Plugins of a collection: what their makers may send (protocol/content.md 6.3).
+//! Plugins of a collection: what managers may send (protocol/content.md 6.3).
 //!
 //! A collection has at most one plugin of a type. PUBLISH and DRAFT_ITEMS exclude each other.
 
@@ -11,7 +11,7 @@ use crate::{
 use serde_json::{Map, Value, json};
 use stoa_kernel::Result;
 
-/// A plugin as its maker sent it, without what only the server knows.
+/// A plugin as it was sent, without what only the server knows.
 pub type Plugin = Map<String, Value>;
 
 /// Each type of plugin, the member that holds its options, and what these are.

@@ -156,9 +156,9 @@ impl Rights {
     /// This with the members that the object has.
     pub(crate) fn with(mut self, object: &Value) -> Self {
         let drafts = object.get("draftItemsPluginPermissions");
-        let set = |place: &mut bool, sent: Option<&Value>| {
+        let set = |flag: &mut bool, sent: Option<&Value>| {
             if let Some(it) = sent.and_then(Value::as_str) {
-                *place = it == "ALLOWED";
+                *flag = it == "ALLOWED";
             }
         };
         set(&mut self.items.item_read, object.get("itemRead"));

@@ -2,7 +2,7 @@
 //!
 //! Links are made in the transaction that saves their item. A value that leads to an item which isn't there
 //! is deferred as a whole until the file has been read, since that item may stand further down; meanwhile the item
-//! keeps the links it had. What then still isn't there is told, and the links to the rest are made.
+//! keeps the links it had. What then still isn't there is reported, and the links to the rest are made.
 
 use crate::transfer::{
     FileOf, Record, Records,
@@ -34,7 +34,7 @@ const BATCH_BYTES: usize = 4 * 1024 * 1024;
 /// Links that a transaction may make before it is written with fewer items, beside those of its last item.
 const BATCH_LINKS: usize = 1000;
 
-/// What an import has come to so far.
+/// How far an import is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     pub inserted: u64,
@@ -53,7 +53,7 @@ pub struct Links {
     pub missing: u64,
 }
 
-/// What an import tells while it runs.
+/// What an import reports while it runs.
 pub enum Event<'a> {
     /// A batch is written for good.
     Progress(Counts),
@@ -261,7 +261,7 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
         Ok(self.counts)
     }
 
-    /// Makes the links of values in one transaction and tells which can't be made.
+    /// Makes the links of values in one transaction and reports which can't be made.
     async fn link(&mut self, values: Vec<DeferredValue>) -> Result<()> {
         let mut references = references::of_import(self.context, &self.collection, ResolutionPolicy::Skip).await?;
         for (n, it) in values.iter().enumerate() {

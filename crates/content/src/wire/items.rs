@@ -7,7 +7,7 @@ use std::fmt;
 use stoa_kernel::{Code, Fault, Result};
 use stoa_query::{CanonicalItem, SentId};
 
-/// What stands in the place of an item.
+/// An item as it was sent, or what was sent instead.
 #[derive(Debug)]
 pub(crate) enum RawItem<'a> {
     Item { id: Option<Value>, data: Option<&'a RawValue> },

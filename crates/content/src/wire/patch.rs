@@ -20,7 +20,7 @@ pub(crate) struct Patch {
     pub modifications: Vec<Modification>,
 }
 
-/// One change to one place.
+/// One change of one path.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Modification {
     path: Vec<String>,
@@ -175,26 +175,26 @@ impl Modification {
                 object.shift_remove(name);
             }
             Change::Increment(by) => {
-                let place = object.entry(name.as_str()).or_insert(Json::Null);
-                let sum = match place {
+                let slot = object.entry(name.as_str()).or_insert(Json::Null);
+                let sum = match slot {
                     Json::Null => *by,
                     Json::Number(it) => it.as_f64().unwrap_or_default() + by,
                     _ => return Err(self.misfit("is not a number")),
                 };
                 let sum = Number::from_f64(sum).ok_or_else(|| self.misfit("would be too large a number"))?;
-                *place = item::value(&Json::Number(sum), limits)?;
+                *slot = item::value(&Json::Number(sum), limits)?;
             }
             Change::Append(it) => match object.entry(name.as_str()).or_insert(Json::Null) {
                 Json::Array(list) => list.push(it.clone()),
-                place @ Json::Null => *place = Json::Array(vec![it.clone()]),
+                slot @ Json::Null => *slot = Json::Array(vec![it.clone()]),
                 _ => return Err(self.misfit("is not a list")),
             },
             Change::TakeOut(it) => match object.get_mut(name) {
                 None | Some(Json::Null) => {}
                 Some(Json::Array(list)) => {
                     budget.spend(list.len())?;
-                    if let Some(place) = list.iter().position(|element| element == it) {
-                        list.remove(place);
+                    if let Some(index) = list.iter().position(|element| element == it) {
+                        list.remove(index);
                     }
                 }
                 Some(_) => return Err(self.misfit("is not a list")),
@@ -219,9 +219,9 @@ fn descend<'i>(
     let mut object = item;
     for name in way {
         if makes {
-            let place = object.entry(name.as_str()).or_insert(Json::Null);
-            if place.is_null() {
-                *place = Json::Object(Map::new());
+            let slot = object.entry(name.as_str()).or_insert(Json::Null);
+            if slot.is_null() {
+                *slot = Json::Object(Map::new());
             }
         }
         object = match object.get_mut(name) {
@@ -234,11 +234,11 @@ fn descend<'i>(
     Ok(Some(object))
 }
 
-/// The item that a stored document becomes, its owner included; of several modifications of one place
+/// The item that a stored document becomes, its owner included; of several modifications of one path
 /// each finds what the one before it left.
 ///
 /// # Errors
-/// WDE0080 when a place holds what the change can't work on, and what makes the outcome invalid.
+/// WDE0080 when a path leads to what the change can't work on, and what makes the outcome invalid.
 pub(crate) fn apply(
     document: &str,
     modifications: &[Modification],

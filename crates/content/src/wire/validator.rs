@@ -1,4 +1,4 @@
-//! Validators: tables of what the JSON that a collection's maker sends may be.
+//! Validators: tables of what the JSON of a collection's definition may be.
 //!
 //! What fits is kept as it was sent. A member that is null counts as absent, and one that the table
 //! doesn't name is not looked at: the server ignores unknown members.

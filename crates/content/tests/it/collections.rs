@@ -63,8 +63,8 @@ on_both_engines! {
         assert_eq!(code(content.collection_restore(site, &app(), "other").await), "WDE0025");
 
         content.collection_delete(site, &app(), "Shop/cars").await.unwrap();
-        let anew = content.collection_create(site, &app(), &cars()).await.unwrap();
-        assert_eq!(anew["revision"], "1", "an id is free again after a delete");
+        let again = content.collection_create(site, &app(), &cars()).await.unwrap();
+        assert_eq!(again["revision"], "1", "an id is free again after a delete");
     }
 
     async fn collections_are_defined_by_editors_only(engine) {

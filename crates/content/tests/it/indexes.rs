@@ -212,7 +212,7 @@ on_both_engines! {
         world.drop_index("only").await.unwrap();
         world.work().await;
         assert_eq!(world.available().await["unique1Field"], 1);
-        // What nobody foresaw is tried a few times.
+        // What fails for an unknown reason is tried a few times.
         world.by("title").await.unwrap();
         world.run(if engine == Engine::Sqlite { "alter table stoa.c1 rename to elsewhere" } else { "alter schema site_1 rename to elsewhere" }).await;
         world.work().await;
@@ -471,7 +471,7 @@ on_both_engines! {
         let plan = world.explain(json!({ "n": 7 }), vec![index]).await;
         assert!(plan.contains("c1_i1"), "the engine does not use it: {plan}");
         assert_eq!(world.ids(&app(), query.clone()).await.unwrap().len(), 1);
-        // It takes nobody's place, and what it serves asks for no other.
+        // It counts against no limit of managers, and what it serves asks for no other.
         assert_eq!(world.available().await["total"], 4);
         world.ask(20, query).await;
         world.ask(20, json!({ "filter": { "n": 3 } })).await;
@@ -529,7 +529,7 @@ on_both_engines! {
         }
         world.tend().await;
         assert_eq!(world.names().await.len(), 3, "a collection has at most three of them");
-        // They stand in nobody's way, by number or by name.
+        // They stand in no other's way, by number or by name.
         let name = world.names().await[0].replace("AUTO ", "");
         world.drop_index(&name).await.unwrap();
         for path in ["x", "y", "z"] {

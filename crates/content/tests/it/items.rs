@@ -14,7 +14,7 @@ on_both_engines! {
         });
         let now = json!({ "$date": "2026-01-01T00:00:00.000Z" });
         let made = world.insert(&ann, sent).await.unwrap();
-        assert_eq!((&made["_id"], &made["_owner"]), (&json!("i1"), &json!("ann")), "nobody gives away what is theirs");
+        assert_eq!((&made["_id"], &made["_owner"]), (&json!("i1"), &json!("ann")), "an owner that a member sends is ignored");
         assert_eq!((&made["_createdDate"], &made["_updatedDate"]), (&now, &now));
         assert_eq!(made["when"], json!({ "$date": "2024-03-05T05:07:08.009Z" }));
         assert_eq!(world.get(&visitor("v"), "i1").await.unwrap(), made);

@@ -6,7 +6,7 @@ use stoa_content::Level;
 use stoa_kernel::Caller;
 use stoa_testkit::on_both_engines;
 
-/// An item of Ann's, one of Bob's, one of nobody's and one of the visitor's.
+/// An item of Ann's, one of Bob's, one without an owner and one of the visitor's.
 async fn seed(world: &World) {
     let ids: Vec<_> = ["a", "b", "n", "v", "new"].into();
     let _ = world.bulk(&app(), "remove", &json!({ "dataCollectionId": "c", "dataItemIds": ids })).await;

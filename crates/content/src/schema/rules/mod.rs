@@ -1,4 +1,4 @@
-//! What a collection's maker asks of its items: defaults always, everything else under `strictMode`.
+//! What a collection's definition asks of its items: defaults always, everything else under `strictMode`.
 //!
 //! - **Defaults** fill fields that a new item doesn't have; null counts as had. They are no rule but a
 //!   convenience, so they work without `strictMode`. Members of objects get none of their own.
@@ -9,7 +9,7 @@
 //! - **`immutable`**: once there, the value can't become another. An item that is replaced without it
 //!   keeps it; a different value, or a patch that removes it, is refused.
 //! - **`readOnly`**: the same from the start, for everyone but owners and apps.
-//! - Of an **encrypted** field, an item that is replaced by somebody who isn't shown it keeps the value when
+//! - Of an **encrypted** field, an item that is replaced by a caller who isn't shown it keeps the value when
 //!   none is sent. If the value can't be changed, that caller may send none at all: whether it would be the
 //!   same is not theirs to find out.
 //!

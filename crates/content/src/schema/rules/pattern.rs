@@ -1,4 +1,4 @@
-//! Patterns that makers of collections write, for texts that anybody may send.
+//! Patterns that managers of collections write, for texts that any caller may send.
 //!
 //! They are written for JavaScript and tested as `RegExp.test` does: anywhere in the text unless they are
 //! anchored. They run in time linear in the text, so look-around and back-references are refused, and
