@@ -44,7 +44,7 @@ pub(crate) struct ReferenceChanges {
     multis: Vec<MultiField>,
     /// Whether they are linked.
     saves: bool,
-    changes: Vec<Change>,
+    changes: Vec<LinkChange>,
     links: usize,
     /// Ids in one value.
     most: usize,
@@ -80,7 +80,7 @@ struct MultiField {
 }
 
 /// What becomes of the links of one item in one field.
-struct Change {
+struct LinkChange {
     /// The item's position in the call.
     index: usize,
     field: usize,
@@ -295,7 +295,7 @@ impl ReferenceChanges {
         if self.links > MAX_LINKS {
             return Err(Fault::because(Code::TooManyItems, format!("At most {MAX_LINKS} references per request.")));
         }
-        self.changes.push(Change { index, field, step });
+        self.changes.push(LinkChange { index, field, step });
         Ok(())
     }
 
@@ -383,7 +383,7 @@ impl ReferenceChanges {
     ) -> Result<Vec<Unresolved>> {
         let mut unresolved = Vec::new();
         for (field, multi) in self.multis.iter().enumerate() {
-            let id = |it: &Change| it.index.checked_sub(first).and_then(&written);
+            let id = |it: &LinkChange| it.index.checked_sub(first).and_then(&written);
             let changes = self.changes.iter().filter(|it| it.field == field);
             let changes: Vec<_> = changes.filter_map(|it| Some((it, id(it)?))).collect();
             let wanted: HashSet<&String> = changes.iter().flat_map(|it| it.0.step.wanted()).collect();

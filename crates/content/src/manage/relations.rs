@@ -43,7 +43,7 @@ pub(crate) struct Reconciled {
 }
 
 /// A definition on its way, with what becomes of its relations.
-struct Change<'c> {
+struct Reconciliation<'c> {
     defined: &'c Defined<'c>,
     before: &'c [Field],
     after: &'c mut Definition,
@@ -67,12 +67,12 @@ pub(crate) async fn reconcile(
     if !before.iter().chain(&after.fields).any(is_multi) {
         return Ok(Reconciled::default());
     }
-    let mut change = Change { defined, before, after, reconciled: Reconciled::default() };
-    change.run(tx).await?;
-    Ok(change.reconciled)
+    let mut reconciliation = Reconciliation { defined, before, after, reconciled: Reconciled::default() };
+    reconciliation.run(tx).await?;
+    Ok(reconciliation.reconciled)
 }
 
-impl Change<'_> {
+impl Reconciliation<'_> {
     async fn run(&mut self, tx: &mut Tx<'_>) -> Result<()> {
         let mut with_inverse: Vec<String> = Vec::new();
         for relation in relation::relations(tx, self.defined.site, self.defined.number).await? {

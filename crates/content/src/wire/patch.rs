@@ -24,11 +24,11 @@ pub(crate) struct Patch {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Modification {
     path: Vec<String>,
-    change: Change,
+    change: FieldChange,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Change {
+enum FieldChange {
     Set(Json),
     Remove,
     Increment(f64),
@@ -100,17 +100,17 @@ impl Modification {
         };
         let change = match text("action") {
             Some("SET_FIELD") => match value("setFieldOptions") {
-                Some(it) => Change::Set(item::value(it, limits)?),
-                None => Change::Remove,
+                Some(it) => FieldChange::Set(item::value(it, limits)?),
+                None => FieldChange::Remove,
             },
-            Some("REMOVE_FIELD") => Change::Remove,
+            Some("REMOVE_FIELD") => FieldChange::Remove,
             Some("INCREMENT_FIELD") => {
                 let number = value("incrementFieldOptions").and_then(Json::as_f64);
                 let wrong = || bad(&format!("incrementFieldOptions.value must be a number for {path}."));
-                Change::Increment(number.ok_or_else(wrong)?)
+                FieldChange::Increment(number.ok_or_else(wrong)?)
             }
-            Some("APPEND_TO_ARRAY") => Change::Append(needed("appendToArrayOptions")?),
-            Some("REMOVE_FROM_ARRAY") => Change::TakeOut(needed("removeFromArrayOptions")?),
+            Some("APPEND_TO_ARRAY") => FieldChange::Append(needed("appendToArrayOptions")?),
+            Some("REMOVE_FROM_ARRAY") => FieldChange::TakeOut(needed("removeFromArrayOptions")?),
             _ => return Err(bad("action must be one of the documented actions.")),
         };
         let path: Vec<_> = path.split('.').take(MAX_DEPTH + 1).map(str::to_owned).collect();
@@ -123,7 +123,7 @@ impl Modification {
     }
 
     fn is_of_whole_field(&self) -> bool {
-        self.path.len() == 1 && matches!(self.change, Change::Set(_) | Change::Remove)
+        self.path.len() == 1 && matches!(self.change, FieldChange::Set(_) | FieldChange::Remove)
     }
 
     /// Whether the path can be written, by this caller.
@@ -142,7 +142,7 @@ impl Modification {
                 Err(Fault::because(Code::PermissionDenied, "Only owners and apps give items to others."))
             }
             "_owner" => match &self.change {
-                Change::Set(Json::String(it)) if !it.is_empty() && self.path.len() == 1 => Ok(()),
+                FieldChange::Set(Json::String(it)) if !it.is_empty() && self.path.len() == 1 => Ok(()),
                 _ => Err(bad("_owner is set to the id of its owner, as a string.")),
             },
             it => match schema.fields.get(it) {
@@ -161,20 +161,20 @@ impl Modification {
 
     fn apply(&self, item: &mut Map<String, Json>, budget: &mut PatchBudget, limits: item::Limits) -> Result<()> {
         let Some((name, way)) = self.path.split_last() else { return Ok(()) };
-        let makes = !matches!(self.change, Change::Remove | Change::TakeOut(_));
+        let makes = !matches!(self.change, FieldChange::Remove | FieldChange::TakeOut(_));
         let Some(object) = descend(item, way, makes).map_err(|()| self.misfit("leads through a value"))? else {
             return Ok(());
         };
         match &self.change {
-            Change::Set(it) => {
+            FieldChange::Set(it) => {
                 object.insert(name.clone(), it.clone());
             }
-            Change::Remove => {
+            FieldChange::Remove => {
                 budget.spend(object.len())?;
                 // The others keep their order.
                 object.shift_remove(name);
             }
-            Change::Increment(by) => {
+            FieldChange::Increment(by) => {
                 let slot = object.entry(name.as_str()).or_insert(Json::Null);
                 let sum = match slot {
                     Json::Null => *by,
@@ -184,12 +184,12 @@ impl Modification {
                 let sum = Number::from_f64(sum).ok_or_else(|| self.misfit("would be too large a number"))?;
                 *slot = item::value(&Json::Number(sum), limits)?;
             }
-            Change::Append(it) => match object.entry(name.as_str()).or_insert(Json::Null) {
+            FieldChange::Append(it) => match object.entry(name.as_str()).or_insert(Json::Null) {
                 Json::Array(list) => list.push(it.clone()),
                 slot @ Json::Null => *slot = Json::Array(vec![it.clone()]),
                 _ => return Err(self.misfit("is not a list")),
             },
-            Change::TakeOut(it) => match object.get_mut(name) {
+            FieldChange::TakeOut(it) => match object.get_mut(name) {
                 None | Some(Json::Null) => {}
                 Some(Json::Array(list)) => {
                     budget.spend(list.len())?;
