@@ -17,10 +17,8 @@ pub(crate) struct Cipher(LessSafeKey);
 impl Cipher {
     /// Reads the key and makes it when it is missing; several nodes may do so at once.
     pub(crate) async fn load(catalog: &Database, world: &World, purpose: &'static str) -> Result<Self> {
-        let world = world.clone();
         let key: Vec<u8> = catalog
-            .write(move |tx| {
-                let world = world.clone();
+            .write_with(world.clone(), move |tx, world| {
                 boxed!({
                     let sql = "select private from stoa.signing_key where purpose = $1 order by created, id limit 1";
                     if let Some(key) = tx.row(sql, &params![purpose], |row| row.get(0)).await? {

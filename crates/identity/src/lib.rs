@@ -29,7 +29,6 @@ pub mod token;
 pub use address::form as address_form;
 pub use defence::device::DeviceHints;
 pub use limits::Limits;
-pub use sign_in::{outcome::SignIn, stage::Resumed};
 pub use token::authenticate::Authenticated;
 
 use defence::{captcha_provider, throttle};

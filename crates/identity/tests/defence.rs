@@ -138,7 +138,7 @@ on_both_engines! {
     async fn a_hundred_guesses_at_once_lock_nobody_out_who_was_there_before(engine) {
         let kit = Kit::new(engine).await;
         let (ada, bob) = ("ada@example.org", "bob@example.org");
-        let id = kit.register(ada).await.unwrap().member().id.to_string();
+        let id = kit.register(ada).await.unwrap().member().unwrap().id.to_string();
         kit.register(bob).await.unwrap();
         let home = machine(60_000);
         let mine = kit.page(FlowKind::SignIn, home, None, ada).await.unwrap();

@@ -14,12 +14,13 @@ use std::{
     time::Duration,
 };
 use stoa_identity::{
-    Config, Identity, SignIn,
+    Config, Identity,
     defence::throttle::{Limits, Rate},
     member::{Audience, MemberQuery, Status},
     password::Cost,
     policy::{PolicyChange, SignOnPolicy},
     session::NewSession,
+    sign_in::Outcome,
     sign_in::{Registration, SignOn},
     token::Kind,
 };
@@ -88,7 +89,7 @@ on_both_engines! {
         assert_eq!(json["state"], "SUCCESS");
         assert!(json["sessionToken"].as_str().is_some_and(|it| it.starts_with(&format!("s{}.", kit.site.number))));
         assert_eq!(json["identity"], json!({
-            "id": outcome.member().id,
+            "id": outcome.member().unwrap().id,
             "revision": "1",
             "createdDate": "2026-01-01T00:00:00.000Z",
             "updatedDate": "2026-01-01T00:00:00.000Z",
@@ -97,10 +98,10 @@ on_both_engines! {
             "metadata": { "tags": [] },
             "email": { "address": "Ada@Example.org", "isVerified": false },
             "status": { "name": "ACTIVE", "reasons": [] },
-            "factors": [{ "factorId": outcome.member().id, "type": "PASSWORD", "status": "ACTIVE" }],
+            "factors": [{ "factorId": outcome.member().unwrap().id, "type": "PASSWORD", "status": "ACTIVE" }],
         }));
         let login = kit.login(" ada@EXAMPLE.org ", PASSWORD).await.unwrap();
-        assert_eq!(login.member().id, outcome.member().id);
+        assert_eq!(login.member().unwrap().id, outcome.member().unwrap().id);
         assert_eq!(code_of(kit.login("ada@example.org", "another long phrase").await), Code::PasswordWrong);
         assert_eq!(code_of(kit.login("ada@example.org", "").await), Code::PasswordWrong);
         assert_eq!(code_of(kit.login("ada@example.org", &"x".repeat(5_000)).await), Code::PasswordWrong);
@@ -171,9 +172,9 @@ on_both_engines! {
         let status = json!({ "name": "PENDING", "reasons": ["PENDING_ADMIN_APPROVAL_REQUIRED"] });
         assert_eq!(json["identity"]["status"], status);
         let waiting = kit.login("ada@example.org", PASSWORD).await.unwrap();
-        assert!(matches!(waiting, SignIn::RequireOwnerApproval { .. }));
+        assert!(matches!(waiting, Outcome::RequireOwnerApproval { .. }));
         assert_eq!(code_of(kit.login("ada@example.org", "wrong password").await), Code::PasswordWrong);
-        let id = outcome.member().id.clone();
+        let id = outcome.member().unwrap().id.clone();
         assert_eq!(code_of(kit.identity.member_approve(&kit.site, &visitor, &id).await), Code::Forbidden);
         assert_eq!(kit.identity.member_approve(&kit.site, &app(), &id).await.unwrap().status, Status::Active);
         success(kit.login("ada@example.org", PASSWORD).await.unwrap());
@@ -203,7 +204,7 @@ on_both_engines! {
         let mail = kit.mail.last_to("ada@example.org").unwrap();
         assert_eq!(mail.code.unwrap().len(), 6);
         let login = kit.login("ada@example.org", PASSWORD).await.unwrap();
-        assert!(matches!(login, SignIn::RequireEmailVerification { .. }));
+        assert!(matches!(login, Outcome::RequireEmailVerification { .. }));
     }
 
     async fn a_blocked_member_is_out_at_once(engine) {
@@ -252,7 +253,7 @@ on_both_engines! {
         assert_eq!(code_of(kit.login("ada@example.org", PASSWORD).await), Code::PasswordWrong);
         assert_eq!(code_of(kit.identity.member_delete(&kit.site, &app(), &browser.member).await), Code::NotFound);
         let again = kit.register("ada@example.org").await.unwrap();
-        assert_ne!(again.member().id, browser.member);
+        assert_ne!(again.member().unwrap().id, browser.member);
         let gone = kit.identity.member_get(&kit.site, &browser.member).await.unwrap().unwrap();
         assert!(gone.email.is_empty() && gone.status == Status::Deleted);
     }

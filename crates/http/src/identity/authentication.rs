@@ -12,9 +12,9 @@ use axum::{
 };
 use serde_json::{Value, json};
 use stoa_identity::{
-    DeviceHints, Resumed,
+    DeviceHints,
     defence::Attempt,
-    sign_in::{Registration, SignOn},
+    sign_in::{Registration, Resumption, SignOn},
 };
 use stoa_kernel::{Caller, Email, Fault, MemberId, Secret, Violation};
 
@@ -48,23 +48,16 @@ pub(crate) async fn login(
     let email = text(&body["loginId"]["email"]);
     let password = Some(&body["password"]).filter(|it| !it.is_null()).map(|it| Secret::new(text(it)));
     let identity = &app.identity;
-    let resumed = match (body["stateToken"].as_str().filter(|it| !it.is_empty()), password) {
-        (Some(token), password) => {
+    let outcome = match (body["stateToken"].as_str().filter(|it| !it.is_empty()), &password) {
+        (Some(state_token), password) => {
             let email = Some(email).filter(|it| !it.is_empty());
-            let (site, profile) = (&call.site, &body["profile"]);
-            identity.login_resume(site, &attempt, token, email, password.as_ref(), profile).await?
+            let sent = Resumption { state_token, email, password: password.as_ref(), profile: &body["profile"] };
+            identity.login_resume(&call.site, &attempt, sent).await?
         }
-        (None, None) => Resumed::FirstFactor { state_token: identity.login_begin(&call.site, email)? },
-        (None, Some(password)) => {
-            Resumed::Signed(Box::new(identity.member_login(&call.site, &attempt, email, &password).await?))
-        }
+        (None, None) => identity.login_begin(&call.site, email)?,
+        (None, Some(password)) => identity.member_login(&call.site, &attempt, email, password).await?,
     };
-    Ok(body::ok(&match resumed {
-        Resumed::Signed(outcome) => outcome.to_json(),
-        Resumed::FirstFactor { state_token } => {
-            json!({ "state": "REQUIRE_FIRST_FACTOR", "stateToken": state_token.expose() })
-        }
-    }))
+    Ok(body::ok(&outcome.to_json()))
 }
 
 /// `POST /v2/sign-on`: an app vouches for a member.

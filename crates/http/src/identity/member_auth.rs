@@ -11,10 +11,10 @@ use crate::{App, RequestInfo, body};
 use axum::extract::{FromRequest, FromRequestParts, Request, State};
 use serde_json::{Value, json};
 use stoa_identity::{
-    DeviceHints, SignIn,
+    DeviceHints,
     defence::Attempt,
     member::{Member, Move},
-    sign_in::Registration,
+    sign_in::{Outcome, Registration},
 };
 use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Secret, Violation, clock::iso_from_millis};
 
@@ -144,20 +144,23 @@ async fn named(app: &App, ask: &Ask) -> Result<MemberId, Fault> {
     }
 }
 
-async fn signed(app: &App, ask: &Ask, outcome: SignIn) -> Answer {
+async fn signed(app: &App, ask: &Ask, outcome: Outcome) -> Answer {
     match outcome {
-        SignIn::Success { member, session_token } => {
+        Outcome::Success { member, session_token } => {
             let session = json!({ "token": session_token.expose() });
             Ok(body::ok(&json!({ "session": session, "member": view(&member) })))
         }
-        SignIn::RequireEmailVerification { state_token, .. } => {
+        Outcome::RequireEmailVerification { state_token, .. } => {
             Err(Fault::new(Code::VerificationRequired).with("verificationId", state_token.expose()).into())
         }
-        SignIn::RequireOwnerApproval { member } => {
+        Outcome::RequireOwnerApproval { member } => {
             let token = app.identity.approval_token(&ask.site, &member.id).await?;
             Ok(body::ok(&json!({ "member": view(&member), "approvalToken": token.expose() })))
         }
-        outcome => answer("member", view(outcome.member())),
+        Outcome::RequireMissingFields { member, .. } | Outcome::StatusCheck { member } => {
+            answer("member", view(&member))
+        }
+        Outcome::RequireFirstFactor { .. } => Err(Fault::internal("a password was not looked at").into()),
     }
 }
 

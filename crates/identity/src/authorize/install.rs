@@ -67,13 +67,12 @@ impl Identity {
             return Err(Fault::new(Code::Forbidden));
         }
         let code = token::opaque(core.world(), Kind::Install, site.number);
-        let (id, hash, app) = (site.id.clone(), TokenHash::of(code.expose()), client.id.clone());
         let expires = core.now() + LIFE;
-        site.append(move |tx| {
-            let (id, hash, app) = (id.clone(), hash.clone(), app.clone());
+        let input = (site.id.clone(), TokenHash::of(code.expose()), client.id.clone());
+        site.append_with(input, move |tx, (site, hash, app)| {
             boxed!({
                 let sql = "insert into stoa.install_code (site, hash, client, expires) values ($1, $2, $3, $4)";
-                tx.send(sql, params![&id, &hash, &app, expires]).await?;
+                tx.send(sql, params![site, hash, app, expires]).await?;
                 Ok(())
             })
         })

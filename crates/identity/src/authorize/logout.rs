@@ -12,10 +12,11 @@ use crate::{
     client,
     flow::{FlowKind, open},
     oauth::authorization::Answer,
+    redirect::plan::Logout,
     session,
 };
 use std::sync::Arc;
-use stoa_kernel::{Caller, ClientId, MemberId, Result, SessionId};
+use stoa_kernel::{Caller, ClientId, Result};
 use stoa_store::Site;
 
 impl Identity {
@@ -88,14 +89,8 @@ impl Identity {
 }
 
 /// A browser opened the address of a redirect session for signing out.
-pub(crate) async fn sign_out(
-    core: &Core,
-    site: &Arc<Site>,
-    session: Option<SessionId>,
-    member: Option<MemberId>,
-    url: Option<String>,
-    browser: &Browser,
-) -> Result<Answer> {
+pub(crate) async fn sign_out(core: &Core, site: &Arc<Site>, plan: Logout, browser: &Browser) -> Result<Answer> {
+    let Logout { session, member, return_url } = plan;
     if let Some(session) = &session {
         session::end(core, site, session).await?;
     }
@@ -103,9 +98,9 @@ pub(crate) async fn sign_out(
     match session::of_browser(core, site, browser).await? {
         Some(left) if member.as_ref() == Some(&left.member) => {
             session::end(core, site, &left.id).await?;
-            open::signed_out(core, site, url, browser).await
+            open::signed_out(core, site, return_url, browser).await
         }
-        Some(_) => Ok(Answer::Flow(open::begin(core, site, FlowKind::SignOut, None, url, browser).await?)),
-        None => open::signed_out(core, site, url, browser).await,
+        Some(_) => Ok(Answer::Flow(open::begin(core, site, FlowKind::SignOut, None, return_url, browser).await?)),
+        None => open::signed_out(core, site, return_url, browser).await,
     }
 }

@@ -48,27 +48,43 @@ pub struct Navigation {
     pub is_page: bool,
 }
 
+/// An authorization request that a browser opened.
+pub(crate) struct Opened<'a> {
+    pub client: &'a Client,
+    pub request: Authorization,
+    /// The redirect session that it was made from.
+    pub redirect_session: Option<TokenHash>,
+}
+
+/// By what a browser shows who is signed in.
+struct Shown {
+    redirect_session: Option<TokenHash>,
+    /// The session of its cookie, unless the person is to be asked anyway.
+    session: Option<Session>,
+    device: Device,
+}
+
 /// Answers an authorization request of a known client.
 pub(crate) async fn answer(
     core: &Arc<Core>,
     site: &Arc<Site>,
-    client: &Client,
-    request: Authorization,
-    redirect_session: Option<TokenHash>,
+    opened: Opened<'_>,
     browser: &Browser,
     navigation: &Navigation,
 ) -> Result<Authorized> {
+    let Opened { client, request, redirect_session } = opened;
     let session = session::of_browser(core, site, browser).await?;
     let issuer = &browser.base_url;
-    let (me, place, plan) = (core.clone(), site.clone(), request.clone());
-    let known = session.clone().filter(|_| request.prompt != Prompt::Login);
     let device = Device::of(core, browser, true);
-    let this = device.clone();
+    let shown = Shown {
+        redirect_session,
+        session: session.clone().filter(|_| request.prompt != Prompt::Login),
+        device: device.clone(),
+    };
+    let input = (core.clone(), site.clone(), request.clone(), shown);
     let issued = site
-        .write(move |tx| {
-            let (me, site, plan) = (me.clone(), place.clone(), plan.clone());
-            let (taken, known, this) = (redirect_session.clone(), known.clone(), this.clone());
-            boxed!(issue_at_once(&me, tx, &site, &plan, taken, known, &this).await)
+        .write_with(input, |tx, (core, site, request, shown)| {
+            boxed!(issue_at_once(core, tx, site, request, shown).await)
         })
         .await?;
     let (sent, opened) = match issued {
@@ -103,11 +119,9 @@ async fn issue_at_once(
     tx: &mut Tx<'_>,
     site: &Site,
     request: &Authorization,
-    redirect_session: Option<TokenHash>,
-    known: Option<Session>,
-    device: &Device,
+    shown: &Shown,
 ) -> Result<Issued> {
-    let (is_first, granted) = match &redirect_session {
+    let (is_first, granted) = match &shown.redirect_session {
         Some(hash) => plan::take(tx, site, hash, core.now()).await?,
         None => (true, None),
     };
@@ -118,8 +132,8 @@ async fn issue_at_once(
         let new = NewSession { member: member.clone(), client: None, root: None, visitor: request.visitor.clone() };
         return match session::create(core, tx, site, Kind::Cookie, &new).await {
             Ok((session, secret)) => {
-                device::note_seen(core, tx, site, &member, device).await?;
-                let code = code::issue_for(core, tx, site, request, &member, &session.root).await?;
+                device::note_seen(core, tx, site, &member, &shown.device).await?;
+                let code = code::issue_for(core, tx, site, request, &session).await?;
                 Ok(Issued::Code { code, session: Some(secret) })
             }
             Err(fault) if fault.code() == Code::MemberBlocked => {
@@ -128,9 +142,9 @@ async fn issue_at_once(
             Err(fault) => Err(fault),
         };
     }
-    match known {
+    match &shown.session {
         Some(session) => {
-            let code = code::issue_for(core, tx, site, request, &session.member, &session.root).await?;
+            let code = code::issue_for(core, tx, site, request, session).await?;
             Ok(Issued::Code { code, session: None })
         }
         None => Ok(Issued::Nobody),

@@ -3,7 +3,7 @@
 use crate::{
     Identity,
     address::Address,
-    authorize::{self, Authorized, Navigation, logout},
+    authorize::{self, Authorized, Navigation, Opened, logout},
     browser::Browser,
     client::{self, Client},
     flow::{FlowKind, open},
@@ -30,8 +30,8 @@ impl Identity {
         match plan::get(core, site, token).await? {
             Plan::Auth(request) => {
                 let client = client::of_site(core, site, &request.client).await?;
-                let from = Some(TokenHash::of(token));
-                authorize::answer(core, site, &client, request, from, browser, navigation).await
+                let opened = Opened { client: &client, request, redirect_session: Some(TokenHash::of(token)) };
+                authorize::answer(core, site, opened, browser, navigation).await
             }
             Plan::Login { client, return_url } => {
                 let client = match &client {
@@ -45,8 +45,8 @@ impl Identity {
                 Ok(Authorized::of(Answer::Flow(begun)))
             }
             Plan::Page { url } => Ok(Authorized::of(Answer::Deliver(Delivery::Redirect(url)))),
-            Plan::Logout { session, member, return_url } => {
-                let answer = logout::sign_out(core, site, session, member, return_url, browser).await?;
+            Plan::Logout(plan) => {
+                let answer = logout::sign_out(core, site, plan, browser).await?;
                 Ok(Authorized::of(answer))
             }
         }

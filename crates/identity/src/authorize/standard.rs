@@ -2,7 +2,7 @@
 
 use crate::{
     Identity,
-    authorize::{self, Authorized, Navigation, unregistered},
+    authorize::{self, Authorized, Navigation, Opened, unregistered},
     browser::Browser,
     client,
     oauth::{
@@ -117,6 +117,7 @@ impl Identity {
             let delivery = request.deliver(Sent::Error { name, description }, &browser.base_url);
             return Ok(Authorized::of(Answer::Deliver(delivery)));
         }
-        authorize::answer(core, &site, &client, request, None, browser, navigation).await
+        authorize::answer(core, &site, Opened { client: &client, request, redirect_session: None }, browser, navigation)
+            .await
     }
 }

@@ -1,10 +1,10 @@
 //! API keys: App callers with full rights on one site. Only the hash of a key is stored.
 
 use crate::{
-    Identity,
+    Identity, client,
     token::{self, revocation},
 };
-use stoa_kernel::{Code, Fault, KeyId, Millis, Result, Secret, SiteId};
+use stoa_kernel::{Code, Fault, KeyId, Millis, Result, Secret, SiteId, TokenHash};
 use stoa_sql::params;
 use stoa_store::{Lane, boxed};
 
@@ -25,7 +25,7 @@ impl Identity {
     /// [`Code::SiteUnknown`]; [`Code::NameEmpty`].
     pub async fn api_key_create(&self, site: &SiteId, name: &str) -> Result<(ApiKey, Secret)> {
         let core = &self.core;
-        let name = crate::client::check_name(name)?;
+        let name = client::check_name(name)?;
         let site = core.store.site(site).await?;
         let secret = token::opaque(core.world(), token::Kind::ApiKey, site.number);
         let key = ApiKey {
@@ -35,14 +35,13 @@ impl Identity {
             created: core.now(),
             revoked: None,
         };
-        let (row, hash) = (key.clone(), stoa_kernel::TokenHash::of(secret.expose()));
+        let input = (key.clone(), TokenHash::of(secret.expose()));
         core.store
             .catalog()
-            .append(move |tx| {
-                let (row, hash) = (row.clone(), hash.clone());
+            .append_with(input, move |tx, (row, hash)| {
                 boxed!({
                     let sql = "insert into stoa.api_key (id, hash, site, name, created) values ($1, $2, $3, $4, $5)";
-                    tx.send(sql, params![&row.id, hash, &row.site, row.name, row.created]).await?;
+                    tx.send(sql, params![&row.id, hash, &row.site, &row.name, row.created]).await?;
                     Ok(())
                 })
             })
@@ -82,14 +81,14 @@ impl Identity {
     /// [`Code::NotFound`] when the site has no such key.
     pub async fn api_key_revoke(&self, site: &SiteId, key: &KeyId) -> Result<()> {
         let core = &self.core;
-        let (site, id, now, end) = (site.clone(), key.clone(), core.now(), revocation::end(core));
+        let (now, end) = (core.now(), revocation::end(core));
+        let input = (site.clone(), key.clone());
         core.store
             .catalog()
-            .write(move |tx| {
-                let (site, id) = (site.clone(), id.clone());
+            .write_with(input, move |tx, (site, id)| {
                 boxed!({
                     let sql = "update stoa.api_key set revoked = coalesce(revoked, $1) where site = $2 and id = $3";
-                    if tx.execute(sql, &params![now, &site, &id]).await? == 0 {
+                    if tx.execute(sql, &params![now, site, id]).await? == 0 {
                         return Err(Fault::new(Code::NotFound));
                     }
                     revocation::insert(tx, id.as_str(), now, end).await

@@ -130,16 +130,16 @@ impl Identity {
             created: core.now(),
             revoked: None,
         };
-        let row = client.clone();
+        let input = client.clone();
         core.store
             .catalog()
-            .append(move |tx| {
-                let row = row.clone();
+            .append_with(input, move |tx, row| {
                 boxed!({
                     let sql = "insert into stoa.client (id, site, name, redirect_uris, origins, secret_hash, created) \
                                values ($1, $2, $3, $4, $5, $6, $7)";
                     let (uris, origins) = (json_list(&row.redirect_uris), json_list(&row.origins));
-                    let values = params![&row.id, &row.site, row.name, uris, origins, row.secret_hash, row.created];
+                    let values =
+                        params![&row.id, &row.site, &row.name, uris, origins, row.secret_hash.clone(), row.created];
                     tx.send(sql, values).await?;
                     Ok(())
                 })
@@ -179,19 +179,18 @@ impl Identity {
     pub async fn client_secret_renew(&self, site: &SiteId, client: &ClientId) -> Result<Secret> {
         let core = &self.core;
         let secret = Secret::new(core.world().token::<32>());
-        let (site, id, now, end) = (site.clone(), client.clone(), core.now(), revocation::end(core));
-        let hash = TokenHash::of(secret.expose());
+        let (now, end) = (core.now(), revocation::end(core));
+        let input = (site.clone(), client.clone(), TokenHash::of(secret.expose()));
         let old = core
             .store
             .catalog()
-            .write(move |tx| {
-                let (site, id, hash) = (site.clone(), id.clone(), hash.clone());
+            .write_with(input, move |tx, (site, id, hash)| {
                 boxed!({
                     let sql = format!("{SELECT} where site = $1 and id = $2 and revoked is null");
-                    let found = tx.row(&sql, &params![&site, &id], from_row).await?;
+                    let found = tx.row(&sql, &params![site, id], from_row).await?;
                     let old = found.and_then(|it| it.secret_subject()).ok_or_else(|| Fault::new(Code::NotFound))?;
                     let sql = "update stoa.client set secret_hash = $1 where site = $2 and id = $3";
-                    tx.send(sql, params![hash, &site, &id]).await?;
+                    tx.send(sql, params![hash, site, id]).await?;
                     revocation::insert(tx, &old, now, end).await?;
                     Ok(old)
                 })
@@ -208,14 +207,14 @@ impl Identity {
     /// [`Code::NotFound`] when the site has no such client.
     pub async fn client_revoke(&self, site: &SiteId, client: &ClientId) -> Result<()> {
         let core = &self.core;
-        let (site, id, now, end) = (site.clone(), client.clone(), core.now(), revocation::end(core));
+        let (now, end) = (core.now(), revocation::end(core));
+        let input = (site.clone(), client.clone());
         core.store
             .catalog()
-            .write(move |tx| {
-                let (site, id) = (site.clone(), id.clone());
+            .write_with(input, move |tx, (site, id)| {
                 boxed!({
                     let sql = "update stoa.client set revoked = coalesce(revoked, $1) where site = $2 and id = $3";
-                    if tx.execute(sql, &params![now, &site, &id]).await? == 0 {
+                    if tx.execute(sql, &params![now, site, id]).await? == 0 {
                         return Err(Fault::new(Code::NotFound));
                     }
                     revocation::insert(tx, id.as_str(), now, end).await

@@ -7,10 +7,9 @@ use crate::{
     client,
     defence::device::{self, Device},
     flow::{
-        Shown,
-        effects::{self, Grant},
+        Shown, effects,
         record::{self, Record},
-        state::{Effect, Event, Finish, State, Turn},
+        state::{Completion, Effect, Event, Grant, State, Transition},
         step, view,
         wire::{DoneMessage, FlowInput, Step},
     },
@@ -35,7 +34,7 @@ impl Identity {
     pub async fn flow_show(&self, site: &Arc<Site>, token: &str, browser: &Browser) -> Result<Shown> {
         let core = &self.core;
         let record = find(core, site, token, browser).await?;
-        conduct(core, site, token, record, Event::Look, browser).await
+        conduct(core, site, token, record, Event::Refresh, browser).await
     }
 
     /// Takes what the person sent and answers what comes next.
@@ -51,7 +50,7 @@ impl Identity {
     ) -> Result<Shown> {
         let core = &self.core;
         let record = find(core, site, token, browser).await?;
-        conduct(core, site, token, record, Event::Person(input), browser).await
+        conduct(core, site, token, record, Event::Input(input), browser).await
     }
 }
 
@@ -80,36 +79,34 @@ async fn conduct(
 ) -> Result<Shown> {
     let facts = view::facts(&record);
     let before = record.state.clone();
-    let mut turn = step::step(record.state.clone(), event, &facts);
-    let mut grant = None;
+    let mut transition = step::step(record.state.clone(), event, &facts);
     for _ in 0..MOST_EFFECTS {
-        let Some(at) = turn.effects.iter().position(|it| !matches!(it, Effect::OpenSession | Effect::Finish(_))) else {
-            break;
-        };
-        let effect = turn.effects.swap_remove(at);
-        let asked = effect.clone();
-        let (outcome, granted) = effects::run(core, site, &record, effect, browser).await?;
-        if !asked.comes_to(&outcome) {
-            return Err(Fault::internal(format!("{} came to {}", asked.name(), outcome.name())));
+        let is_effect = |it: &Effect| !matches!(it, Effect::OpenSession(_) | Effect::Finish(_));
+        let Some(at) = transition.effects.iter().position(is_effect) else { break };
+        let effect = transition.effects.swap_remove(at);
+        let result = effects::run(core, site, &record, effect.clone(), browser).await?;
+        if !effect.can_result_in(&result) {
+            return Err(Fault::internal(format!("{} resulted in {}", effect.name(), result.name())));
         }
-        grant = granted.or(grant);
-        turn = step::step(turn.state, Event::Outcome(outcome), &facts);
+        transition = step::step(transition.state, Event::Result(result), &facts);
     }
-    let Turn { state, effects, problems } = turn;
-    let end = effects.into_iter().find_map(|it| match it {
-        Effect::Finish(end) => Some(end),
-        _ => None,
-    });
-    if let Some(end) = end {
-        return end_flow(core, site, token, record, end, grant, browser).await;
+    let Transition { state, effects, problems } = transition;
+    let (mut grant, mut completion) = (None, None);
+    for effect in effects {
+        match effect {
+            Effect::OpenSession(it) => grant = Some(it),
+            Effect::Finish(it) => completion = Some(it),
+            other => return Err(Fault::internal(format!("{} was asked for once too often", other.name()))),
+        }
+    }
+    if let Some(completion) = completion {
+        let end = End { completion, grant };
+        return end_flow(core, site, token, record, end, browser).await;
     }
     if state != before {
-        let (place, row, next) = (site.clone(), record.clone(), state.clone());
+        let input = (site.clone(), record.clone(), state.clone());
         let is_ours = site
-            .write(move |tx| {
-                let (site, row, next) = (place.clone(), row.clone(), next.clone());
-                boxed!(record::advance(tx, &site, &row, &next).await)
-            })
+            .write_with(input, |tx, (site, record, state)| boxed!(record::advance(tx, site, record, state).await))
             .await?;
         match is_ours {
             true => record.state = state,
@@ -122,69 +119,80 @@ async fn conduct(
     Ok(Shown { view, cookies: Cookies::default() })
 }
 
+/// How a flow ends, and for whom a session is opened.
+struct End {
+    completion: Completion,
+    grant: Option<Grant>,
+}
+
+/// What the transaction that ends a flow has made.
+struct Made {
+    cookie: Secret,
+    code: Option<Secret>,
+}
+
 /// Ends a flow once: opens the session, issues the code, tells where to go.
 async fn end_flow(
     core: &Arc<Core>,
     site: &Arc<Site>,
     token: &str,
     mut record: Record,
-    end: Finish,
-    grant: Option<Grant>,
+    end: End,
     browser: &Browser,
 ) -> Result<Shown> {
-    let session_token = match &grant {
+    let session_token = match &end.grant {
         Some(Grant::Member(it)) => Some(it.clone()),
         _ => None,
     };
     let device = Device::of(core, browser, false);
-    let (me, place, row, this) = (core.clone(), site.clone(), record.clone(), device.clone());
-    let (cookie, code) = site
-        .write(move |tx| {
-            let (me, site, row, session_token) = (me.clone(), place.clone(), row.clone(), session_token.clone());
-            let this = this.clone();
+    let input = (core.clone(), site.clone(), record.clone(), session_token, device.clone());
+    let made = site
+        .write_with(input, |tx, (core, site, record, session_token, device)| {
             boxed!({
                 let gone = || Fault::new(Code::StateTokenInvalid);
-                if !record::advance(tx, &site, &row, &State::Ended).await? {
+                if !record::advance(tx, site, record, &State::Ended).await? {
                     return Err(gone());
                 }
-                let Some(session_token) = session_token else { return Ok((None, None)) };
-                let taken = session::redeem_token(&me, tx, &site, session_token.expose()).await?;
+                let Some(session_token) = session_token else { return Ok(None) };
+                let taken = session::redeem_token(core, tx, site, session_token.expose()).await?;
                 let (member, visitor) = taken.ok_or_else(gone)?;
                 let new = NewSession { member: member.clone(), client: None, root: None, visitor };
-                let (session, cookie) = session::create(&me, tx, &site, Kind::Cookie, &new).await?;
-                device::note_seen(&me, tx, &site, &member, &this).await?;
-                let code = match &row.context.authorization {
-                    Some(request) => Some(code::issue_for(&me, tx, &site, request, &member, &session.root).await?),
+                let (session, cookie) = session::create(core, tx, site, Kind::Cookie, &new).await?;
+                device::note_seen(core, tx, site, &member, device).await?;
+                let code = match &record.context.authorization {
+                    Some(request) => Some(code::issue_for(core, tx, site, request, &session).await?),
                     None => None,
                 };
-                Ok((Some(cookie), code))
+                Ok(Some(Made { cookie, code }))
             })
         })
         .await?;
     let mut cookies = Cookies::default();
-    if let Some(cookie) = cookie {
-        (cookies.session, cookies.device) = (Change::Set(cookie), device.cookie());
+    let mut code = None;
+    if let Some(made) = made {
+        (cookies.session, cookies.device) = (Change::Set(made.cookie), device.cookie());
+        code = made.code;
         mail::soon(core, &site.id).await;
     }
-    if let Some(Grant::Operator(person, role)) = &grant {
-        let (session, cookie) = operator::create_session(core, &site.id, person, *role).await?;
+    if let Some(Grant::Operator(operator, role)) = &end.grant {
+        let (session, cookie) = operator::create_session(core, &site.id, operator, *role).await?;
         device::note_operator(core, site, &session, &device, browser.address).await?;
         (cookies.operator, cookies.device) = (Change::Set(cookie), device.cookie());
     }
-    if end == Finish::SignedOut {
+    if end.completion == Completion::SignedOut {
         (cookies.session, cookies.operator) = (session::cookie_when_signed_out(site, browser), Change::Clear);
     }
     record.state = State::Ended;
-    let step = last_step(&record, end, code, &browser.base_url);
+    let step = last_step(&record, end.completion, code, &browser.base_url);
     Ok(Shown { view: view::view(site, token, &record, step, Vec::new(), &browser.base_url), cookies })
 }
 
 /// Where the person goes at the end.
-fn last_step(record: &Record, end: Finish, code: Option<Secret>, issuer: &str) -> Step {
+fn last_step(record: &Record, completion: Completion, code: Option<Secret>, issuer: &str) -> Step {
     let context = &record.context;
     if let Some(request) = &context.authorization {
-        let sent = match (end, code) {
-            (Finish::Cancelled, _) => view::cancelled(),
+        let sent = match (completion, code) {
+            (Completion::Cancelled, _) => view::cancelled(),
             (_, Some(code)) => Sent::Code(code),
             (_, None) => Sent::Error { name: "server_error", description: "No code could be made." },
         };
@@ -192,18 +200,18 @@ fn last_step(record: &Record, end: Finish, code: Option<Secret>, issuer: &str) -
     }
     if let Some(url) = &context.return_url {
         let is_member = view::is_member(record.kind);
-        let flag = if end == Finish::Cancelled { "false" } else { "true" };
+        let flag = if completion == Completion::Cancelled { "false" } else { "true" };
         let url = match Address::parse(url) {
             Some(address) if is_member => address.with_query([("wixMemberLoggedIn", flag)]),
             _ => url.clone(),
         };
         return Step::Redirect { url };
     }
-    let message = match end {
-        Finish::SignedIn => DoneMessage::SignedIn,
-        Finish::SignedOut | Finish::Cancelled => DoneMessage::SignedOut,
-        Finish::PasswordChanged => DoneMessage::PasswordChanged,
-        Finish::OwnerReady => DoneMessage::OwnerReady,
+    let message = match completion {
+        Completion::SignedIn => DoneMessage::SignedIn,
+        Completion::SignedOut | Completion::Cancelled => DoneMessage::SignedOut,
+        Completion::PasswordChanged => DoneMessage::PasswordChanged,
+        Completion::OwnerReady => DoneMessage::OwnerReady,
     };
     Step::Done { message }
 }

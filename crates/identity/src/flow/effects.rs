@@ -1,52 +1,46 @@
-//! The effects that answer with an outcome: each is one operation of identity.
+//! The effects that have a result: each is one operation of identity.
 
 use crate::{
-    Core, DeviceHints, SignIn,
+    Core, DeviceHints,
     browser::Browser,
     defence::attempt::{self, Account, Attempt},
     flow::{
         problem,
         record::Record,
-        state::{Effect, Outcome, PasswordReason},
+        state::{Effect, EffectResult, PasswordReason},
         wire::{FlowKind, ProfileInput},
     },
-    mail::{self, Wish},
-    member::profile::Profile,
-    operator::{self, Operator},
-    password, session,
+    mail::{self, LinkOptions},
+    member::{self, profile::Profile},
+    operator,
+    password::Fingerprint,
+    session,
     sign_in::{
-        invitation,
+        advance, code, invitation,
         login::{self, Registration},
-        outcome::{self, Origin},
-        recovery, stage, verification,
+        outcome::{Origin, Outcome},
+        recovery,
+        resume::{self, MissingFields},
+        verification,
     },
     token::opaque,
 };
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use stoa_kernel::{Code, Email, Fault, MemberId, Result, Role, Secret};
+use stoa_kernel::{Code, Email, Fault, MemberId, Result, Secret};
 use stoa_store::{Site, boxed};
 
-/// Who was granted a session.
-pub(super) enum Grant {
-    /// A member, by the `sessionToken` of the finished sign-in.
-    Member(Secret),
-    Operator(Operator, Role),
-}
-
-type Came = (Outcome, Option<Grant>);
-
-/// Carries an effect out. What the person can do something about is an outcome, not an error.
+/// Carries an effect out. What the person can do something about is a result, not an error.
 pub(crate) async fn run(
     core: &Arc<Core>,
     site: &Arc<Site>,
     record: &Record,
     effect: Effect,
     browser: &Browser,
-) -> Result<Came> {
+) -> Result<EffectResult> {
     match run_inner(core, site, record, effect, browser).await {
-        Ok(came) => Ok(came),
-        Err(fault) => Ok((Outcome::Refused(problem::of(fault)?), None)),
+        Ok(result) => Ok(result),
+        Err(fault) => Ok(EffectResult::Refused(problem::of(fault)?)),
     }
 }
 
@@ -56,7 +50,7 @@ async fn run_inner(
     record: &Record,
     effect: Effect,
     browser: &Browser,
-) -> Result<Came> {
+) -> Result<EffectResult> {
     let is_owner = matches!(record.kind, FlowKind::OwnerSetup | FlowKind::OwnerSignIn);
     let captcha = match &effect {
         Effect::CheckPassword { captcha, .. } | Effect::Register { captcha, .. } => captcha.clone(),
@@ -70,14 +64,14 @@ async fn run_inner(
     };
     match effect {
         Effect::CheckPassword { email, password, .. } if is_owner => {
-            let tried = attempt::sign_in(core, site, &attempt, Account::Operator(&email)).await?;
+            let permit = attempt::sign_in(core, site, &attempt, Account::Operator(&email)).await?;
             let session = operator::sign_in(core, &site.id, &email, &password).await?;
-            core.throttle.refund(tried);
-            Ok((Outcome::Granted, Some(Grant::Operator(session.operator, session.role))))
+            core.throttle.refund(permit);
+            Ok(EffectResult::Operator(session.operator, session.role))
         }
         Effect::CheckPassword { email, password, .. } => {
             let signed = login::login(core, site, &attempt, email.as_str(), &password).await?;
-            outcome_of(core, site, record, signed).await
+            sign_in_result(core, site, record, signed).await
         }
         Effect::Register { email, password, .. } if is_owner => {
             accept_invite(core, record, Some(&email), &password).await
@@ -86,29 +80,29 @@ async fn run_inner(
             let email = email.as_str().to_owned();
             let registration = Registration { email, password, profile: profile_json(profile, browser) };
             let signed = login::register(core, site, &attempt, &registration).await?;
-            outcome_of(core, site, record, signed).await
+            sign_in_result(core, site, record, signed).await
         }
         Effect::CheckCode { code, .. } => {
-            match verification::check_hash(core, site, record.hash.clone(), &code, attempt.address).await {
-                Ok(signed) => outcome_of(core, site, record, signed).await,
+            match verification::check(core, site, record.hash.clone(), &code, attempt.address).await {
+                Ok(signed) => sign_in_result(core, site, record, signed).await,
                 Err(fault) if fault.code() == Code::StateTokenInvalid => {
-                    Ok((Outcome::Refused(problem::wrong_code()), None))
+                    Ok(EffectResult::Refused(problem::wrong_code()))
                 }
                 Err(fault) => Err(fault),
             }
         }
-        Effect::SendCode { .. } => match verification::resend_hash(core, site, record.hash.clone()).await {
-            Ok(_) => Ok((Outcome::Sent, None)),
-            Err(fault) if fault.code() == Code::StateTokenInvalid => {
-                Ok((Outcome::Refused(problem::wrong_code()), None))
-            }
+        Effect::SendCode { .. } => match code::resend(core, site, record.hash.clone()).await {
+            Ok(_) => Ok(EffectResult::Sent),
+            Err(fault) if fault.code() == Code::StateTokenInvalid => Ok(EffectResult::Refused(problem::wrong_code())),
             Err(fault) => Err(fault),
         },
         Effect::Complete { member, password, profile } => {
-            let told = Profile::parse(&profile_json(profile, browser), "profile").map_err(Fault::invalid)?;
-            match stage::complete(core, site, &member, &password, told, attempt.visitor, attempt.address).await? {
-                Some(signed) => outcome_of(core, site, record, signed).await,
-                None => Ok((Outcome::Outdated, None)),
+            let profile = Profile::parse(&profile_json(profile, browser), "profile").map_err(Fault::invalid)?;
+            let (visitor, address) = (attempt.visitor, attempt.address);
+            let told = MissingFields { member, password, profile, visitor, address };
+            match resume::complete(core, site, told).await? {
+                Some(signed) => sign_in_result(core, site, record, signed).await,
+                None => Ok(EffectResult::Outdated),
             }
         }
         Effect::CheckApproval { member, password } => {
@@ -120,17 +114,16 @@ async fn run_inner(
             let is_own_name = browser.base_url == *mail::url(core);
             let return_url = record.context.return_url.clone().filter(|_| is_own_name);
             let language = browser.language.clone();
-            recovery::ask(core, site, browser.address, &email, Wish { language, return_url }).await?;
-            Ok((Outcome::Sent, None))
+            recovery::ask(core, site, browser.address, &email, LinkOptions { language, return_url }).await?;
+            Ok(EffectResult::Sent)
         }
         Effect::SetPassword { reason: PasswordReason::OwnerSetup, password } => {
             accept_invite(core, record, None, &password).await
         }
         Effect::SetPassword { reason: PasswordReason::Recovery, password } => {
             let link = record.context.link.as_deref().unwrap_or_default();
-            let signed =
-                recovery::finish_hash(core, site, &opaque::hash_from_hex(link), &password, attempt.address).await?;
-            outcome_of(core, site, record, signed).await
+            let signed = recovery::finish(core, site, &opaque::hash_from_hex(link), &password, attempt.address).await?;
+            sign_in_result(core, site, record, signed).await
         }
         Effect::EndSession => {
             if let Some(session) = session::of_browser(core, site, browser).await? {
@@ -139,29 +132,22 @@ async fn run_inner(
             if let Some(session) = operator::session_of_browser(core, site, browser).await? {
                 operator::end_session(core, &session).await?;
             }
-            Ok((Outcome::SignedOut, None))
+            Ok(EffectResult::SignedOut)
         }
-        Effect::OpenSession | Effect::Finish(_) => Err(Fault::internal("the conductor ends flows itself")),
+        Effect::OpenSession(_) | Effect::Finish(_) => Err(Fault::internal("the conductor ends flows itself")),
     }
 }
 
-async fn outcome_of(core: &Core, site: &Arc<Site>, record: &Record, signed: SignIn) -> Result<Came> {
-    Ok(match signed {
-        SignIn::Success { session_token, .. } => (Outcome::Granted, Some(Grant::Member(session_token))),
-        SignIn::RequireEmailVerification { member, state_token } => {
-            verification::adopt(core, site, &state_token, &record.hash).await?;
-            (Outcome::MustVerify { member: member.id, email: member.email }, None)
+/// How the sign-in goes on. The flow's token stands for a code that was sent.
+async fn sign_in_result(core: &Core, site: &Arc<Site>, record: &Record, outcome: Outcome) -> Result<EffectResult> {
+    match &outcome {
+        Outcome::RequireEmailVerification { state_token, .. } => {
+            code::adopt(core, site, state_token, &record.hash).await?;
         }
-        SignIn::RequireMissingFields { member, fields, .. } => {
-            let password = password::digest(member.password_hash.as_deref());
-            (Outcome::MustTell { member: member.id, email: member.email, fields, password }, None)
-        }
-        SignIn::StatusCheck { .. } => return Err(Fault::internal("a flow's code did not sign anybody in")),
-        SignIn::RequireOwnerApproval { member } => {
-            let password = password::digest(member.password_hash.as_deref());
-            (Outcome::MustWait { member: member.id, email: member.email, password }, None)
-        }
-    })
+        Outcome::StatusCheck { .. } => return Err(Fault::internal("a flow's code did not sign anybody in")),
+        _ => {}
+    }
+    Ok(EffectResult::SignIn(Box::new(outcome)))
 }
 
 /// The person has shown who they are; they come in as soon as the owner has agreed, unless the
@@ -171,36 +157,34 @@ async fn check_approval(
     site: &Arc<Site>,
     record: &Record,
     member: &MemberId,
-    password: String,
+    password: Fingerprint,
     attempt: Attempt,
-) -> Result<Came> {
-    let (me, place, id) = (core.clone(), site.clone(), member.clone());
+) -> Result<EffectResult> {
+    let input = (core.clone(), site.clone(), member.clone(), password, attempt);
     let advanced = site
-        .write(move |tx| {
-            let (me, site, id, visitor) = (me.clone(), place.clone(), id.clone(), attempt.visitor.clone());
-            let password = password.clone();
+        .write_with(input, |tx, (core, site, id, password, attempt)| {
             boxed!({
-                let member = crate::member::get(tx, &site.id, &id).await?;
+                let member = member::get(tx, &site.id, id).await?;
                 let member = member.ok_or_else(|| Fault::new(Code::MemberBlocked))?;
-                if password::digest(member.password_hash.as_deref()) != password {
+                if Fingerprint::of(member.password_hash.as_deref()) != *password {
                     return Ok(None);
                 }
-                let origin = Origin { visitor: visitor.as_ref(), address: Some(attempt.address), app: None };
-                outcome::advance(&me, tx, &site, member, origin).await.map(Some)
+                let origin = Origin { visitor: attempt.visitor.as_ref(), address: Some(attempt.address), app: None };
+                advance::advance(core, tx, site, member, origin).await.map(Some)
             })
         })
         .await?;
-    let Some(advanced) = advanced else { return Ok((Outcome::Outdated, None)) };
-    match outcome::send_after(core, site, advanced).await {
-        SignIn::RequireOwnerApproval { .. } => Ok((Outcome::Unchanged, None)),
-        signed => outcome_of(core, site, record, signed).await,
+    let Some(advanced) = advanced else { return Ok(EffectResult::Outdated) };
+    match advance::send_after(core, site, advanced).await {
+        Outcome::RequireOwnerApproval { .. } => Ok(EffectResult::Unchanged),
+        signed => sign_in_result(core, site, record, signed).await,
     }
 }
 
-async fn accept_invite(core: &Core, record: &Record, email: Option<&Email>, password: &Secret) -> Result<Came> {
+async fn accept_invite(core: &Core, record: &Record, email: Option<&Email>, password: &Secret) -> Result<EffectResult> {
     let link = opaque::hash_from_hex(record.context.link.as_deref().unwrap_or_default());
-    let (person, role) = invitation::accept_hash(core, &link, email, password).await?;
-    Ok((Outcome::Granted, Some(Grant::Operator(person, role))))
+    let (operator, role) = invitation::accept_hash(core, &link, email, password).await?;
+    Ok(EffectResult::Operator(operator, role))
 }
 
 /// The language of the browser becomes the member's.

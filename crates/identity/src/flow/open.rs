@@ -115,7 +115,7 @@ async fn insert(
     mut context: Context,
     browser: &Browser,
 ) -> Result<(Record, Beginning)> {
-    let _tried = core.throttle.attempt(AttemptKind::Flow, core.now(), &site.id, browser.address, "")?;
+    let _permit = core.throttle.attempt(AttemptKind::Flow, core.now(), &site.id, browser.address, "")?;
     let front_end = front_end(core, site, &context).await?;
     context.client = front_end.as_ref().map(|it| it.id.clone());
     context.home_url = front_end.and_then(|it| it.home());

@@ -40,15 +40,13 @@ pub(super) struct Record {
 }
 
 pub(super) async fn insert(site: &Site, record: &Record, browser: TokenHash, now: Millis) -> Result<()> {
-    let (id, row) = (site.id.clone(), record.clone());
-    let (kind, state, context) = (json(&row.kind)?, json(&row.state)?, json(&row.context)?);
-    site.append(move |tx| {
-        let (id, row, browser) = (id.clone(), row.clone(), browser.clone());
-        let values = params![&id, &row.hash, &browser, &kind, &state, &context, row.revision, now + LIFE];
+    let (kind, state, context) = (json(&record.kind)?, json(&record.state)?, json(&record.context)?);
+    let values = params![&site.id, &record.hash, &browser, kind, state, context, record.revision, now + LIFE].to_vec();
+    site.append_with(values, |tx, values| {
         boxed!({
             let sql = "insert into stoa.flow (site, hash, browser, kind, state, context, revision, expires) \
                        values ($1, $2, $3, $4, $5, $6, $7, $8)";
-            tx.send(sql, values).await?;
+            tx.send(sql, values.clone()).await?;
             Ok(())
         })
     })

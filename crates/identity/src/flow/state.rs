@@ -1,12 +1,15 @@
-//! The words of the machine: where a flow stands, what may happen to it, what it asks to be done.
+//! The types of the machine: where a flow stands, what may happen to it, what it asks to be done.
 //!
 //! `sign_in.mermaid` beside this file is the picture, `sign_in.txt` every pair; a test compares them.
 
 use crate::{
     flow::wire::{FlowInput, FlowKind, Problem, ProfileInput},
+    operator::Operator,
+    password::Fingerprint,
     policy::Field,
+    sign_in::outcome::Outcome,
 };
-use stoa_kernel::{Email, MemberId, Secret};
+use stoa_kernel::{Email, MemberId, Role, Secret};
 
 /// Where a flow stands. Stored as JSON; holds no secret.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -29,16 +32,15 @@ pub enum State {
         email: String,
         fields: Vec<Field>,
         /// As in [`State::AwaitApproval`].
-        password: String,
+        password: Fingerprint,
     },
     /// All that the person can do is done; the owner decides.
     AwaitApproval {
         member: MemberId,
         email: String,
-        /// [`password::digest`](crate::password::digest) of the hash of the password that was right;
-        /// with another password the person has to show it.
+        /// Of the hash of the password that was right; with another password the person has to show it.
         #[serde(default)]
-        password: String,
+        password: Fingerprint,
     },
     RecoverRequest {
         email: Option<String>,
@@ -73,45 +75,32 @@ pub enum PasswordReason {
 #[derive(Debug)]
 pub enum Event {
     /// The person sent something.
-    Person(FlowInput),
+    Input(FlowInput),
     /// The page was asked for again.
-    Look,
-    /// What an [`Effect`] came to.
-    Outcome(Outcome),
+    Refresh,
+    /// What an [`Effect`] resulted in.
+    Result(EffectResult),
 }
 
-/// What an effect came to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    /// The person is who they say and may have a session.
-    Granted,
-    MustVerify {
-        member: MemberId,
-        email: String,
-    },
-    MustTell {
-        member: MemberId,
-        email: String,
-        fields: Vec<Field>,
-        password: String,
-    },
-    MustWait {
-        member: MemberId,
-        email: String,
-        password: String,
-    },
+/// What an effect resulted in.
+#[derive(Debug, Clone, PartialEq)]
+pub enum EffectResult {
+    /// How the sign-in of a member goes on.
+    SignIn(Box<Outcome>),
+    /// An operator of the site has shown who they are.
+    Operator(Operator, Role),
     /// What the person showed before does not hold any more.
     Outdated,
     /// A message is on its way, or would be if the address were known.
     Sent,
     /// The session is over.
     SignedOut,
-    /// Nothing to tell: what was looked at is as it was.
+    /// Nothing to tell: what was refreshed is as it was.
     Unchanged,
     Refused(Problem),
 }
 
-/// What the conductor is to do. Those of the first group answer with an [`Outcome`].
+/// What the conductor is to do. Those of the first group answer with an [`EffectResult`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
     CheckPassword {
@@ -134,12 +123,12 @@ pub enum Effect {
     },
     Complete {
         member: MemberId,
-        password: String,
+        password: Fingerprint,
         profile: ProfileInput,
     },
     CheckApproval {
         member: MemberId,
-        password: String,
+        password: Fingerprint,
     },
     SendRecovery {
         email: Email,
@@ -150,15 +139,23 @@ pub enum Effect {
     },
     EndSession,
 
-    /// Gives the browser a session of whoever was granted one.
-    OpenSession,
-    /// Tells the result to whoever waits for it.
-    Finish(Finish),
+    /// Gives the browser the session that was granted.
+    OpenSession(Grant),
+    /// Tells the client or the page that waits.
+    Finish(Completion),
+}
+
+/// Who was granted a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Grant {
+    /// A member, by the `sessionToken` of the finished sign-in.
+    Member(Secret),
+    Operator(Operator, Role),
 }
 
 /// How a flow ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Finish {
+pub enum Completion {
     SignedIn,
     SignedOut,
     PasswordChanged,
@@ -179,7 +176,7 @@ pub struct Facts {
 
 /// The answer of `step`.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Turn {
+pub struct Transition {
     pub state: State,
     pub effects: Vec<Effect>,
     pub problems: Vec<Problem>,
@@ -204,14 +201,19 @@ impl State {
     }
 }
 
-impl Outcome {
-    /// The outcome's name, as the diagram has it.
+impl EffectResult {
+    /// The result's name, as the diagram has it.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Granted => "granted",
-            Self::MustVerify { .. } => "mustVerify",
-            Self::MustTell { .. } => "mustTell",
-            Self::MustWait { .. } => "mustWait",
+            Self::SignIn(outcome) => match **outcome {
+                Outcome::Success { .. } => "granted",
+                Outcome::RequireEmailVerification { .. } => "mustVerify",
+                Outcome::RequireMissingFields { .. } => "mustTell",
+                Outcome::RequireOwnerApproval { .. } => "mustWait",
+                Outcome::StatusCheck { .. } => "statusCheck",
+                Outcome::RequireFirstFactor { .. } => "mustShow",
+            },
+            Self::Operator(..) => "granted",
             Self::Outdated => "outdated",
             Self::Sent => "sent",
             Self::SignedOut => "signedOut",
@@ -234,28 +236,32 @@ impl Effect {
             Self::SendRecovery { .. } => "SendRecovery",
             Self::SetPassword { .. } => "SetPassword",
             Self::EndSession => "EndSession",
-            Self::OpenSession => "OpenSession",
+            Self::OpenSession(_) => "OpenSession",
             Self::Finish(_) => "Finish",
         }
     }
 
-    /// Whether the effect can come to this. The conductor refuses anything else, so what the walk leaves
+    /// Whether the effect can have this result. The conductor refuses anything else, so what the walk leaves
     /// out can't happen.
-    pub fn comes_to(&self, outcome: &Outcome) -> bool {
-        use Outcome::{Granted, MustTell, MustVerify, MustWait, Outdated, Refused, Sent, SignedOut, Unchanged};
-        let is_next = matches!(outcome, Granted | MustTell { .. } | MustWait { .. });
+    pub fn can_result_in(&self, result: &EffectResult) -> bool {
+        use EffectResult::{Operator, Outdated, Refused, Sent, SignedOut, Unchanged};
+        let sign_in = match result {
+            EffectResult::SignIn(outcome) => Some(&**outcome),
+            _ => None,
+        };
+        let verifies = matches!(sign_in, Some(Outcome::RequireEmailVerification { .. }));
+        let completes = matches!(sign_in, Some(Outcome::Success { .. } | Outcome::RequireMissingFields { .. }));
+        let is_next = completes || matches!(sign_in, Some(Outcome::RequireOwnerApproval { .. }));
         match self {
-            Self::OpenSession | Self::Finish(_) => false,
-            _ if matches!(outcome, Refused(_)) => true,
-            Self::CheckPassword { .. } | Self::Register { .. } => is_next || matches!(outcome, MustVerify { .. }),
-            Self::SetPassword { reason: PasswordReason::OwnerSetup, .. } => *outcome == Granted,
+            Self::OpenSession(_) | Self::Finish(_) => false,
+            _ if matches!(result, Refused(_)) => true,
+            Self::CheckPassword { .. } | Self::Register { .. } => is_next || verifies || matches!(result, Operator(..)),
+            Self::SetPassword { reason: PasswordReason::OwnerSetup, .. } => matches!(result, Operator(..)),
             Self::CheckCode { .. } | Self::SetPassword { .. } => is_next,
-            Self::Complete { .. } => is_next || matches!(outcome, Outdated),
-            Self::CheckApproval { .. } => {
-                matches!(outcome, Granted | MustVerify { .. } | MustTell { .. } | Outdated | Unchanged)
-            }
-            Self::SendCode { .. } | Self::SendRecovery { .. } => *outcome == Sent,
-            Self::EndSession => *outcome == SignedOut,
+            Self::Complete { .. } => is_next || *result == Outdated,
+            Self::CheckApproval { .. } => completes || verifies || matches!(result, Outdated | Unchanged),
+            Self::SendCode { .. } | Self::SendRecovery { .. } => *result == Sent,
+            Self::EndSession => *result == SignedOut,
         }
     }
 }
@@ -264,9 +270,9 @@ impl Event {
     /// The event's name, as the diagram has it.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Look => "Look",
-            Self::Outcome(it) => it.name(),
-            Self::Person(it) => match it {
+            Self::Refresh => "Look",
+            Self::Result(it) => it.name(),
+            Self::Input(it) => match it {
                 FlowInput::SignIn { .. } => "SignIn",
                 FlowInput::SignUp { .. } => "SignUp",
                 FlowInput::Switch { to: FlowKind::SignIn, .. } => "Switch SIGN_IN",

@@ -3,10 +3,13 @@
 use crate::{
     flow::{
         problem,
-        state::{Effect, Event, Facts, Finish, Outcome, PasswordReason, State, Turn},
+        state::{Completion, Effect, EffectResult, Event, Facts, Grant, PasswordReason, State, Transition},
         wire::{FlowInput, FlowKind, Problem, ProfileInput},
     },
+    member::Member,
+    password::Fingerprint,
     policy::Field,
+    sign_in::outcome::Outcome,
 };
 use stoa_kernel::{Email, Secret};
 
@@ -44,18 +47,18 @@ pub fn begin(entry: Entry) -> Option<State> {
 }
 
 /// What comes next. An event that means nothing where the flow stands changes nothing.
-pub fn step(state: State, event: Event, facts: &Facts) -> Turn {
+pub fn step(state: State, event: Event, facts: &Facts) -> Transition {
     match event {
-        Event::Person(FlowInput::Cancel) if facts.can_cancel && !is_over(&state) => finish(Finish::Cancelled),
-        Event::Person(input) => person(state, input, facts),
-        Event::Look => match &state {
+        Event::Input(FlowInput::Cancel) if facts.can_cancel && !is_over(&state) => finish(Completion::Cancelled),
+        Event::Input(input) => take_input(state, input, facts),
+        Event::Refresh => match &state {
             State::AwaitApproval { member, password, .. } => {
                 let effects = vec![Effect::CheckApproval { member: member.clone(), password: password.clone() }];
-                Turn { state, effects, problems: Vec::new() }
+                Transition { state, effects, problems: Vec::new() }
             }
             _ => stay(state),
         },
-        Event::Outcome(outcome) => after(state, outcome, facts),
+        Event::Result(result) => after(state, result, facts),
     }
 }
 
@@ -73,7 +76,7 @@ pub fn back(state: &State, facts: &Facts) -> Option<State> {
     Some(State::SignIn { email })
 }
 
-fn person(state: State, input: FlowInput, facts: &Facts) -> Turn {
+fn take_input(state: State, input: FlowInput, facts: &Facts) -> Transition {
     match (state, input) {
         (state, FlowInput::Back) => match back(&state, facts) {
             Some(before) => stay(before),
@@ -81,14 +84,14 @@ fn person(state: State, input: FlowInput, facts: &Facts) -> Turn {
         },
 
         (State::SignIn { .. }, FlowInput::SignIn { email, password, captcha }) => match Email::parse(&email) {
-            Some(address) if !password.is_empty() => Turn {
+            Some(address) if !password.is_empty() => Transition {
                 state: State::SignIn { email: Some(email) },
                 effects: vec![Effect::CheckPassword { email: address, password: Secret::new(password), captcha }],
                 problems: Vec::new(),
             },
             parsed => {
                 let problems = missing(parsed.is_some(), &email, &password);
-                Turn { state: State::SignIn { email: keep(email) }, effects: Vec::new(), problems }
+                Transition { state: State::SignIn { email: keep(email) }, effects: Vec::new(), problems }
             }
         },
         (State::SignIn { email: kept }, FlowInput::Switch { to: FlowKind::SignUp, email }) if facts.can_sign_up => {
@@ -99,14 +102,14 @@ fn person(state: State, input: FlowInput, facts: &Facts) -> Turn {
         }
 
         (State::SignUp { .. }, FlowInput::SignUp { email, password, profile, captcha }) => match Email::parse(&email) {
-            Some(address) if !password.is_empty() => Turn {
+            Some(address) if !password.is_empty() => Transition {
                 state: State::SignUp { email: Some(email) },
                 effects: vec![Effect::Register { email: address, password: Secret::new(password), profile, captcha }],
                 problems: Vec::new(),
             },
             parsed => {
                 let problems = missing(parsed.is_some(), &email, &password);
-                Turn { state: State::SignUp { email: keep(email) }, effects: Vec::new(), problems }
+                Transition { state: State::SignUp { email: keep(email) }, effects: Vec::new(), problems }
             }
         },
         (State::SignUp { email: kept }, FlowInput::Switch { to: FlowKind::SignIn, email }) => {
@@ -120,21 +123,21 @@ fn person(state: State, input: FlowInput, facts: &Facts) -> Turn {
         (state @ State::MissingFields { .. }, FlowInput::MissingFields { profile }) => tell(state, profile),
 
         (State::RecoverRequest { .. }, FlowInput::RecoverRequest { email }) => match Email::parse(&email) {
-            Some(address) => Turn {
+            Some(address) => Transition {
                 state: State::RecoverRequest { email: Some(email) },
                 effects: vec![Effect::SendRecovery { email: address }],
                 problems: Vec::new(),
             },
             None => {
                 let problems = missing(false, &email, "-");
-                Turn { state: State::RecoverRequest { email: keep(email) }, effects: Vec::new(), problems }
+                Transition { state: State::RecoverRequest { email: keep(email) }, effects: Vec::new(), problems }
             }
         },
         (State::RecoverRequest { email: kept }, FlowInput::Switch { to: FlowKind::SignIn, email }) => {
             stay(State::SignIn { email: email.and_then(keep).or(kept) })
         }
         (State::RecoverSent { email }, FlowInput::Resend) => match Email::parse(&email) {
-            Some(address) => Turn {
+            Some(address) => Transition {
                 state: State::RecoverSent { email },
                 effects: vec![Effect::SendRecovery { email: address }],
                 problems: Vec::new(),
@@ -148,82 +151,98 @@ fn person(state: State, input: FlowInput, facts: &Facts) -> Turn {
         (State::NewPassword { email, reason }, FlowInput::NewPassword { password }) => {
             let state = State::NewPassword { email, reason };
             match password.is_empty() {
-                true => Turn { state, effects: Vec::new(), problems: vec![problem::required("password")] },
+                true => Transition { state, effects: Vec::new(), problems: vec![problem::required("password")] },
                 false => {
                     let effects = vec![Effect::SetPassword { reason, password: Secret::new(password) }];
-                    Turn { state, effects, problems: Vec::new() }
+                    Transition { state, effects, problems: Vec::new() }
                 }
             }
         }
 
         (state @ State::ConfirmSignOut { .. }, FlowInput::ConfirmSignOut) => {
-            Turn { state, effects: vec![Effect::EndSession], problems: Vec::new() }
+            Transition { state, effects: vec![Effect::EndSession], problems: Vec::new() }
         }
 
         (state, _) => unexpected(state),
     }
 }
 
-fn verify(state: State, input: FlowInput) -> Turn {
+fn verify(state: State, input: FlowInput) -> Transition {
     let State::VerifyEmail { member, .. } = &state else { return unexpected(state) };
     let member = member.clone();
     match input {
         FlowInput::VerifyEmail { code } => {
             let code: String = code.chars().filter(|it| !it.is_whitespace()).collect();
             if code.len() != 6 || !code.bytes().all(|it| it.is_ascii_digit()) {
-                return Turn { state, effects: Vec::new(), problems: vec![problem::wrong_code()] };
+                return Transition { state, effects: Vec::new(), problems: vec![problem::wrong_code()] };
             }
-            Turn { state, effects: vec![Effect::CheckCode { member, code }], problems: Vec::new() }
+            Transition { state, effects: vec![Effect::CheckCode { member, code }], problems: Vec::new() }
         }
-        _ => Turn { state, effects: vec![Effect::SendCode { member }], problems: Vec::new() },
+        _ => Transition { state, effects: vec![Effect::SendCode { member }], problems: Vec::new() },
     }
 }
 
-fn tell(state: State, profile: ProfileInput) -> Turn {
+fn tell(state: State, profile: ProfileInput) -> Transition {
     let State::MissingFields { member, fields, password, .. } = &state else { return unexpected(state) };
     let lacking = |field: &&Field| profile.get(**field).is_none_or(|it| it.trim().is_empty());
     let problems: Vec<Problem> = fields.iter().filter(lacking).map(|it| problem::required(it.name())).collect();
     if !problems.is_empty() {
-        return Turn { state, effects: Vec::new(), problems };
+        return Transition { state, effects: Vec::new(), problems };
     }
     let effects = vec![Effect::Complete { member: member.clone(), password: password.clone(), profile }];
-    Turn { state, effects, problems: Vec::new() }
+    Transition { state, effects, problems: Vec::new() }
 }
 
-/// What an outcome leads to. One that the state did not ask for changes nothing.
-fn after(state: State, outcome: Outcome, facts: &Facts) -> Turn {
-    match (state, outcome) {
+/// What the result of an effect leads to. One that the state did not ask for changes nothing.
+fn after(state: State, result: EffectResult, facts: &Facts) -> Transition {
+    match (state, result) {
         (state, _) if is_over(&state) => stay(state),
-        (state, Outcome::Unchanged) => stay(state),
-        (state, Outcome::Refused(it)) => Turn { state, effects: Vec::new(), problems: vec![it] },
-
-        (State::NewPassword { reason, .. }, Outcome::Granted) => {
-            let end = match reason {
-                PasswordReason::Recovery => Finish::PasswordChanged,
-                PasswordReason::OwnerSetup => Finish::OwnerReady,
-            };
-            granted(end)
-        }
-        (State::SignUp { .. }, Outcome::Granted) if facts.kind == FlowKind::OwnerSetup => granted(Finish::OwnerReady),
-        (state, Outcome::Granted) if asks_who(&state) => granted(Finish::SignedIn),
-        (state, Outcome::MustVerify { member, email }) if asks_who(&state) => {
-            stay(State::VerifyEmail { member, email })
-        }
-        (state, Outcome::MustTell { member, email, fields, password }) if asks_who(&state) => {
-            stay(State::MissingFields { member, email, fields, password })
-        }
-        (state, Outcome::MustWait { member, email, password }) if asks_who(&state) => {
-            stay(State::AwaitApproval { member, email, password })
-        }
-        (State::MissingFields { email, .. } | State::AwaitApproval { email, .. }, Outcome::Outdated) => {
+        (state, EffectResult::Unchanged) => stay(state),
+        (state, EffectResult::Refused(it)) => Transition { state, effects: Vec::new(), problems: vec![it] },
+        (state, EffectResult::SignIn(outcome)) => after_sign_in(state, *outcome, facts),
+        (state, EffectResult::Operator(operator, role)) => grant(state, Grant::Operator(operator, role), facts),
+        (State::MissingFields { email, .. } | State::AwaitApproval { email, .. }, EffectResult::Outdated) => {
             let state = State::SignIn { email: Some(email) };
-            Turn { state, effects: Vec::new(), problems: vec![problem::moved_on()] }
+            Transition { state, effects: Vec::new(), problems: vec![problem::moved_on()] }
         }
-        (State::RecoverRequest { email: Some(email) }, Outcome::Sent) => stay(State::RecoverSent { email }),
-        (State::ConfirmSignOut { .. }, Outcome::SignedOut) => finish(Finish::SignedOut),
+        (State::RecoverRequest { email: Some(email) }, EffectResult::Sent) => stay(State::RecoverSent { email }),
+        (State::ConfirmSignOut { .. }, EffectResult::SignedOut) => finish(Completion::SignedOut),
 
         (state, _) => stay(state),
     }
+}
+
+fn after_sign_in(state: State, outcome: Outcome, facts: &Facts) -> Transition {
+    let fingerprint = |member: &Member| Fingerprint::of(member.password_hash.as_deref());
+    match outcome {
+        Outcome::Success { session_token, .. } => grant(state, Grant::Member(session_token), facts),
+        _ if !asks_who(&state) => stay(state),
+        Outcome::RequireEmailVerification { member, .. } => {
+            stay(State::VerifyEmail { member: member.id, email: member.email })
+        }
+        Outcome::RequireMissingFields { member, fields, .. } => {
+            let password = fingerprint(&member);
+            stay(State::MissingFields { member: member.id, email: member.email, fields, password })
+        }
+        Outcome::RequireOwnerApproval { member } => {
+            let password = fingerprint(&member);
+            stay(State::AwaitApproval { member: member.id, email: member.email, password })
+        }
+        Outcome::RequireFirstFactor { .. } | Outcome::StatusCheck { .. } => stay(state),
+    }
+}
+
+/// Ends a flow in which somebody was granted a session, if that is what it asked for.
+fn grant(state: State, grant: Grant, facts: &Facts) -> Transition {
+    let completion = match &state {
+        State::NewPassword { reason: PasswordReason::Recovery, .. } => Completion::PasswordChanged,
+        State::NewPassword { reason: PasswordReason::OwnerSetup, .. } => Completion::OwnerReady,
+        State::SignUp { .. } if facts.kind == FlowKind::OwnerSetup => Completion::OwnerReady,
+        state if asks_who(state) => Completion::SignedIn,
+        _ => return stay(state),
+    };
+    let effects = vec![Effect::OpenSession(grant), Effect::Finish(completion)];
+    Transition { state: State::Ended, effects, problems: Vec::new() }
 }
 
 /// Whether what is asked here can show who the person is, or is asked of somebody who has shown it.
@@ -248,21 +267,17 @@ fn is_over(state: &State) -> bool {
     matches!(state, State::Ended | State::SignedOut)
 }
 
-fn stay(state: State) -> Turn {
-    Turn { state, effects: Vec::new(), problems: Vec::new() }
+fn stay(state: State) -> Transition {
+    Transition { state, effects: Vec::new(), problems: Vec::new() }
 }
 
-fn finish(end: Finish) -> Turn {
-    Turn { state: State::Ended, effects: vec![Effect::Finish(end)], problems: Vec::new() }
-}
-
-fn granted(end: Finish) -> Turn {
-    Turn { state: State::Ended, effects: vec![Effect::OpenSession, Effect::Finish(end)], problems: Vec::new() }
+fn finish(completion: Completion) -> Transition {
+    Transition { state: State::Ended, effects: vec![Effect::Finish(completion)], problems: Vec::new() }
 }
 
 /// A page from before, in another tab perhaps: it is shown where the flow stands now.
-fn unexpected(state: State) -> Turn {
-    Turn { state, effects: Vec::new(), problems: vec![problem::moved_on()] }
+fn unexpected(state: State) -> Transition {
+    Transition { state, effects: Vec::new(), problems: vec![problem::moved_on()] }
 }
 
 fn keep(email: String) -> Option<String> {

@@ -10,7 +10,7 @@ use crate::{
     oauth::authorization::{Delivery, Sent},
     password,
     policy::Field,
-    sign_in::verification::RESEND_AFTER_SECONDS,
+    sign_in::code::RESEND_AFTER_SECONDS,
 };
 use stoa_kernel::Email;
 use stoa_store::Site;

@@ -1,24 +1,28 @@
-//! Every state meets every event under all facts, and every effect each outcome it can come to; what
+//! Every state meets every event under all facts, and every effect each result it can have; what
 //! happens is what `sign_in.mermaid` (the picture) and `sign_in.txt` (every pair) show.
 //!
 //! The lists below are made by [`every`]: it does not compile when an enum has a variant that is not
-//! listed, so a new state, input, outcome, effect, kind or entry can't be left out.
+//! listed, so a new state, input, result, effect, kind or entry can't be left out.
 
 use crate::{
     flow::{
         conduct::MOST_EFFECTS,
         problem,
-        state::{Effect, Event, Facts, Finish, Outcome, PasswordReason, State, Turn},
+        state::{Completion, Effect, EffectResult, Event, Facts, Grant, PasswordReason, State, Transition},
         step::{self, Entry},
         wire::{FlowInput, FlowKind, ProfileInput},
     },
+    member::{Member, profile::Profile},
+    operator::Operator,
+    password::Fingerprint,
     policy::Field,
+    sign_in::outcome::Outcome,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write,
 };
-use stoa_kernel::{Email, MemberId, Secret};
+use stoa_kernel::{Email, MemberId, Role, Secret, UserId};
 
 const DIAGRAM: &str = include_str!("sign_in.mermaid");
 const TABLE: &str = include_str!("sign_in.txt");
@@ -91,10 +95,10 @@ fn states() -> Vec<State> {
         State::SignUp { .. } => [State::SignUp { email: some.clone() }, State::SignUp { email: none.clone() }],
         State::VerifyEmail { .. } => [State::VerifyEmail { member: member(), email: email() }],
         State::MissingFields { .. } => [
-            State::MissingFields { member: member(), email: email(), fields: Field::ALL.to_vec(), password: String::new() },
-            State::MissingFields { member: member(), email: email(), fields: Vec::new(), password: String::new() },
+            State::MissingFields { member: member(), email: email(), fields: Field::ALL.to_vec(), password: Fingerprint::default() },
+            State::MissingFields { member: member(), email: email(), fields: Vec::new(), password: Fingerprint::default() },
         ],
-        State::AwaitApproval { .. } => [State::AwaitApproval { member: member(), email: email(), password: String::new() }],
+        State::AwaitApproval { .. } => [State::AwaitApproval { member: member(), email: email(), password: Fingerprint::default() }],
         State::RecoverRequest { .. } => [
             State::RecoverRequest { email: some.clone() },
             State::RecoverRequest { email: none.clone() },
@@ -158,29 +162,50 @@ fn inputs() -> Vec<FlowInput> {
 }
 
 fn outcomes() -> Vec<Outcome> {
+    let account = || Member::new(member(), &email(), Profile::default(), 0);
+    let token = || Secret::new("token");
     every!(Outcome {
-        Outcome::Granted => [Outcome::Granted],
-        Outcome::MustVerify { .. } => [Outcome::MustVerify { member: member(), email: email() }],
-        Outcome::MustTell { .. } => [
-            Outcome::MustTell { member: member(), email: email(), fields: Field::ALL.to_vec(), password: String::new() },
+        Outcome::Success { .. } => [Outcome::Success { member: account(), session_token: token() }],
+        Outcome::RequireEmailVerification { .. } => [
+            Outcome::RequireEmailVerification { member: account(), state_token: token() },
         ],
-        Outcome::MustWait { .. } => [Outcome::MustWait { member: member(), email: email(), password: String::new() }],
-        Outcome::Outdated => [Outcome::Outdated],
-        Outcome::Sent => [Outcome::Sent],
-        Outcome::SignedOut => [Outcome::SignedOut],
-        Outcome::Unchanged => [Outcome::Unchanged],
-        Outcome::Refused(_) => [Outcome::Refused(problem::credentials())],
+        Outcome::RequireMissingFields { .. } => [
+            Outcome::RequireMissingFields { member: account(), fields: Field::ALL.to_vec(), state_token: token() },
+        ],
+        Outcome::RequireOwnerApproval { .. } => [Outcome::RequireOwnerApproval { member: account() }],
+        Outcome::RequireFirstFactor { .. } => [Outcome::RequireFirstFactor { state_token: token() }],
+        Outcome::StatusCheck { .. } => [Outcome::StatusCheck { member: account() }],
     })
+}
+
+fn operator() -> Operator {
+    Operator { id: UserId::from("o"), email: email() }
+}
+
+/// Those that a flow can meet: an address that was verified outside of a sign-in is none of a flow's.
+fn results() -> Vec<EffectResult> {
+    let mut all: Vec<EffectResult> = outcomes().into_iter().map(|it| EffectResult::SignIn(Box::new(it))).collect();
+    all.extend(every!(EffectResult {
+        EffectResult::SignIn(_) => [EffectResult::SignIn(Box::new(outcomes().remove(0)))],
+        EffectResult::Operator(..) => [EffectResult::Operator(operator(), Role::Owner)],
+        EffectResult::Outdated => [EffectResult::Outdated],
+        EffectResult::Sent => [EffectResult::Sent],
+        EffectResult::SignedOut => [EffectResult::SignedOut],
+        EffectResult::Unchanged => [EffectResult::Unchanged],
+        EffectResult::Refused(_) => [EffectResult::Refused(problem::credentials())],
+    }));
+    all.retain(|result| effects().iter().any(|it| it.can_result_in(result)));
+    all
 }
 
 fn events() -> Vec<Event> {
     let mut all = every!(Event {
-        Event::Person(_) => [Event::Person(FlowInput::Resend)],
-        Event::Look => [Event::Look],
-        Event::Outcome(_) => [Event::Outcome(Outcome::Sent)],
+        Event::Input(_) => [Event::Input(FlowInput::Resend)],
+        Event::Refresh => [Event::Refresh],
+        Event::Result(_) => [Event::Result(EffectResult::Sent)],
     });
-    all.extend(inputs().into_iter().map(Event::Person));
-    all.extend(outcomes().into_iter().map(Event::Outcome));
+    all.extend(inputs().into_iter().map(Event::Input));
+    all.extend(results().into_iter().map(Event::Result));
     all
 }
 
@@ -194,14 +219,14 @@ fn effects() -> Vec<Effect> {
         Effect::CheckCode { .. } => [Effect::CheckCode { member: member(), code: "123456".to_owned() }],
         Effect::SendCode { .. } => [Effect::SendCode { member: member() }],
         Effect::Complete { .. } => [
-            Effect::Complete { member: member(), password: String::new(), profile: ProfileInput::default() },
+            Effect::Complete { member: member(), password: Fingerprint::default(), profile: ProfileInput::default() },
         ],
-        Effect::CheckApproval { .. } => [Effect::CheckApproval { member: member(), password: String::new() }],
+        Effect::CheckApproval { .. } => [Effect::CheckApproval { member: member(), password: Fingerprint::default() }],
         Effect::SendRecovery { .. } => [Effect::SendRecovery { email: email() }],
         Effect::SetPassword { .. } => [Effect::SetPassword { reason: PasswordReason::Recovery, password: password() }],
         Effect::EndSession => [Effect::EndSession],
-        Effect::OpenSession => [Effect::OpenSession],
-        Effect::Finish(_) => [Effect::Finish(Finish::SignedIn)],
+        Effect::OpenSession(_) => [Effect::OpenSession(Grant::Member(password()))],
+        Effect::Finish(_) => [Effect::Finish(Completion::SignedIn)],
     })
 }
 
@@ -230,14 +255,14 @@ fn wire_name(kind: FlowKind) -> String {
 
 /// An effect that must be answered before the machine can go on.
 fn asks(effect: &Effect) -> bool {
-    !matches!(effect, Effect::OpenSession | Effect::Finish(_))
+    !matches!(effect, Effect::OpenSession(_) | Effect::Finish(_))
 }
 
-/// The effects whose outcomes a state can meet.
+/// The effects whose results a state can meet.
 fn asked_for(state: &State, facts: &Facts) -> Vec<Effect> {
-    let asked = inputs().into_iter().map(Event::Person).chain([Event::Look]);
-    let turns = asked.map(|event| step::step(state.clone(), event, facts));
-    turns.filter(|it| it.state.name() == state.name()).flat_map(|it| it.effects).filter(asks).collect()
+    let asked = inputs().into_iter().map(Event::Input).chain([Event::Refresh]);
+    let transitions = asked.map(|event| step::step(state.clone(), event, facts));
+    transitions.filter(|it| it.state.name() == state.name()).flat_map(|it| it.effects).filter(asks).collect()
 }
 
 /// `From --> To: event` for everything that moves a flow, and the ways in.
@@ -252,14 +277,14 @@ fn edges_of_the_machine() -> BTreeSet<String> {
         for state in states() {
             let answers = asked_for(&state, &facts);
             let can_happen = |it: &Event| match it {
-                Event::Outcome(outcome) => answers.iter().any(|effect| effect.comes_to(outcome)),
-                Event::Person(_) | Event::Look => true,
+                Event::Result(result) => answers.iter().any(|effect| effect.can_result_in(result)),
+                Event::Input(_) | Event::Refresh => true,
             };
             for event in events().into_iter().filter(can_happen) {
                 let name = event.name();
-                let turn = step::step(state.clone(), event, &facts);
-                if turn.state.name() != state.name() {
-                    edges.insert(format!("{} --> {}: {name}", state.name(), turn.state.name()));
+                let transition = step::step(state.clone(), event, &facts);
+                if transition.state.name() != state.name() {
+                    edges.insert(format!("{} --> {}: {name}", state.name(), transition.state.name()));
                 }
             }
         }
@@ -277,12 +302,12 @@ fn the_diagram_shows_every_edge_and_no_other() {
 }
 
 /// One cell of the table: where a pair leads, what is asked for and what is told, under some facts.
-fn cell(turn: &Turn) -> String {
-    let mut cell = turn.state.name().to_owned();
-    for effect in &turn.effects {
+fn cell(transition: &Transition) -> String {
+    let mut cell = transition.state.name().to_owned();
+    for effect in &transition.effects {
         let _ = write!(cell, " {}", effect.name());
     }
-    for problem in &turn.problems {
+    for problem in &transition.problems {
         let _ = write!(cell, " !{}", problem.code);
     }
     cell
@@ -315,7 +340,9 @@ fn the_table_has_every_pair() {
     }
     table.push_str("\n# effect: what it can come to\n");
     for effect in effects() {
-        let can: Vec<_> = outcomes().into_iter().filter(|it| effect.comes_to(it)).map(|it| it.name()).collect();
+        let mut can: Vec<_> = results().into_iter().filter(|it| effect.can_result_in(it)).map(|it| it.name()).collect();
+        let mut seen = BTreeSet::new();
+        can.retain(|it| seen.insert(*it));
         assert_eq!(can.is_empty(), !asks(&effect), "{}", effect.name());
         let _ =
             writeln!(table, "{}: {}", effect.name(), if asks(&effect) { can.join(", ") } else { "the end".to_owned() });
@@ -327,26 +354,26 @@ fn the_table_has_every_pair() {
     assert!(table == TABLE, "flow/sign_in.txt is stale: look at each line, then renew it with UPDATE_SNAPSHOTS=1");
 }
 
-/// What the conductor does with an input: the machine, its effects, and each outcome they can come to.
-/// Answers every turn that it can end with.
-fn conduct(turn: Turn, facts: &Facts, depth: usize) -> Vec<Turn> {
-    let mut turn = turn;
-    let Some(at) = turn.effects.iter().position(asks) else { return vec![turn] };
-    assert!(depth < MOST_EFFECTS, "the machine asks for one thing after the other: {turn:?}");
-    let effect = turn.effects.swap_remove(at);
-    assert!(turn.effects.is_empty(), "nothing else is asked for beside {}", effect.name());
+/// What the conductor does with an input: the machine, its effects, and each result they can have.
+/// Answers every transition that it can end with.
+fn conduct(transition: Transition, facts: &Facts, depth: usize) -> Vec<Transition> {
+    let mut transition = transition;
+    let Some(at) = transition.effects.iter().position(asks) else { return vec![transition] };
+    assert!(depth < MOST_EFFECTS, "the machine asks for one thing after the other: {transition:?}");
+    let effect = transition.effects.swap_remove(at);
+    assert!(transition.effects.is_empty(), "nothing else is asked for beside {}", effect.name());
     let mut ends = Vec::new();
-    for outcome in outcomes().into_iter().filter(|it| effect.comes_to(it)) {
-        let next = step::step(turn.state.clone(), Event::Outcome(outcome.clone()), facts);
-        let is_heard = next.state != turn.state || !next.problems.is_empty() || !next.effects.is_empty();
+    for result in results().into_iter().filter(|it| effect.can_result_in(it)) {
+        let next = step::step(transition.state.clone(), Event::Result(result.clone()), facts);
+        let is_heard = next.state != transition.state || !next.problems.is_empty() || !next.effects.is_empty();
         // The same fields may be missing still.
-        let is_still = matches!(outcome, Outcome::Unchanged | Outcome::Sent | Outcome::MustTell { .. });
+        let is_still = result.name() == "mustTell" || matches!(result, EffectResult::Unchanged | EffectResult::Sent);
         assert!(
             is_heard || is_still,
-            "{:?} does not hear that {} came to {}",
-            turn.state,
+            "{:?} does not hear that {} resulted in {}",
+            transition.state,
             effect.name(),
-            outcome.name()
+            result.name()
         );
         ends.extend(conduct(next, facts, depth + 1));
     }
@@ -371,13 +398,13 @@ fn from_every_way_in_all_that_can_happen_is_met_and_every_flow_can_end() {
             let mut waiting = vec![first];
             while let Some(state) = waiting.pop() {
                 met.insert(state.name());
-                let asked = inputs().into_iter().map(Event::Person).chain([Event::Look]);
+                let asked = inputs().into_iter().map(Event::Input).chain([Event::Refresh]);
                 for event in asked {
-                    for turn in conduct(step::step(state.clone(), event, &facts), &facts, 0) {
-                        edges.push((state.clone(), turn.state.clone()));
-                        if !known.contains(&turn.state) {
-                            known.push(turn.state.clone());
-                            waiting.push(turn.state);
+                    for transition in conduct(step::step(state.clone(), event, &facts), &facts, 0) {
+                        edges.push((state.clone(), transition.state.clone()));
+                        if !known.contains(&transition.state) {
+                            known.push(transition.state.clone());
+                            waiting.push(transition.state);
                         }
                     }
                 }
@@ -404,8 +431,8 @@ fn what_is_over_stays_over() {
     for facts in facts() {
         for state in [State::Ended, State::SignedOut] {
             for event in events() {
-                let turn = step::step(state.clone(), event, &facts);
-                assert_eq!((turn.state, turn.effects.len()), (state.clone(), 0));
+                let transition = step::step(state.clone(), event, &facts);
+                assert_eq!((transition.state, transition.effects.len()), (state.clone(), 0));
             }
         }
     }
@@ -416,12 +443,12 @@ fn a_session_is_opened_only_when_one_was_granted() {
     for facts in facts() {
         for state in states() {
             for event in events() {
-                let is_grant = matches!(event, Event::Outcome(Outcome::Granted));
-                let turn = step::step(state.clone(), event, &facts);
-                let opens = turn.effects.contains(&Effect::OpenSession);
+                let is_grant = event.name() == "granted";
+                let transition = step::step(state.clone(), event, &facts);
+                let opens = transition.effects.iter().any(|it| matches!(it, Effect::OpenSession(_)));
                 assert!(is_grant || !opens, "{state:?}");
                 if opens {
-                    assert_eq!(turn.state, State::Ended);
+                    assert_eq!(transition.state, State::Ended);
                 }
             }
         }
@@ -433,9 +460,9 @@ fn ends_finish_once_and_only_they_do() {
     for facts in facts() {
         for state in states() {
             for event in events() {
-                let turn = step::step(state.clone(), event, &facts);
-                let ends = turn.effects.iter().filter(|it| matches!(it, Effect::Finish(_))).count();
-                let has_ended = turn.state == State::Ended && state != State::Ended;
+                let transition = step::step(state.clone(), event, &facts);
+                let ends = transition.effects.iter().filter(|it| matches!(it, Effect::Finish(_))).count();
+                let has_ended = transition.state == State::Ended && state != State::Ended;
                 assert_eq!(ends, usize::from(has_ended), "{state:?}");
             }
         }
@@ -446,18 +473,18 @@ fn ends_finish_once_and_only_they_do() {
 fn bad_input_is_told_and_asks_for_nothing() {
     let facts = Facts { kind: FlowKind::SignIn, can_sign_up: true, can_recover: true, can_cancel: false };
     let input = FlowInput::SignIn { email: "nonsense".into(), password: String::new(), captcha: None };
-    let turn = step::step(State::SignIn { email: None }, Event::Person(input), &facts);
-    let codes: Vec<_> = turn.problems.iter().map(|it| (it.field.as_deref(), it.code.as_str())).collect();
+    let transition = step::step(State::SignIn { email: None }, Event::Input(input), &facts);
+    let codes: Vec<_> = transition.problems.iter().map(|it| (it.field.as_deref(), it.code.as_str())).collect();
     assert_eq!(codes, [(Some("email"), "INVALID_EMAIL"), (Some("password"), "REQUIRED")]);
-    assert!(turn.effects.is_empty());
+    assert!(transition.effects.is_empty());
 }
 
 #[test]
 fn owners_have_neither_sign_up_nor_recovery_of_members() {
     let facts = Facts { kind: FlowKind::OwnerSignIn, can_sign_up: false, can_recover: false, can_cancel: false };
     for to in [FlowKind::SignUp, FlowKind::Recover] {
-        let switch = Event::Person(FlowInput::Switch { to, email: None });
-        let turn = step::step(State::SignIn { email: None }, switch, &facts);
-        assert_eq!(turn.state.name(), "SignIn");
+        let switch = Event::Input(FlowInput::Switch { to, email: None });
+        let transition = step::step(State::SignIn { email: None }, switch, &facts);
+        assert_eq!(transition.state.name(), "SignIn");
     }
 }

@@ -231,7 +231,7 @@ async fn work(core: &Arc<Core>, site: &Arc<Site>, taken: Taken) -> Result<()> {
     let task = text.and_then(|it| serde_json::from_str(&it).ok());
     let question = match task {
         Some(Task::Message(message)) => return send(core, site, taken, message).await,
-        Some(Task::Recovery { email, wish }) => Question::Recovery { task: taken.id, email, wish },
+        Some(Task::Recovery { email, options }) => Question::Recovery { task: taken.id, email, options },
         Some(Task::Approval) => match taken.member {
             Some(member) => Question::Approval { task: taken.id, member },
             None => return done(site, taken.id).await,

@@ -37,15 +37,15 @@ pub(crate) enum Task {
     Recovery {
         email: String,
         #[serde(flatten)]
-        wish: Wish,
+        options: LinkOptions,
     },
     /// A member waits for the owners' answer.
     Approval,
 }
 
-/// What is wished of a recovery link.
+/// What is asked of a link in a message.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct Wish {
+pub(crate) struct LinkOptions {
     pub language: Option<String>,
     pub return_url: Option<String>,
 }
@@ -53,7 +53,7 @@ pub(crate) struct Wish {
 /// What a row asks of others than the mail server; `task` is its id.
 #[derive(Debug, Clone)]
 pub(crate) enum Question {
-    Recovery { task: String, email: String, wish: Wish },
+    Recovery { task: String, email: String, options: LinkOptions },
     Approval { task: String, member: MemberId },
 }
 

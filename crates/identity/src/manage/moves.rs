@@ -4,7 +4,7 @@ use crate::{
     Core, Identity, audit, mail,
     member::{Member, Move, Status, access::MemberWrite, row},
     session::{self, Which},
-    sign_in::approval,
+    sign_in::{approval, approval_request},
 };
 use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Fault, MemberId, Result, SessionId, SiteId};
@@ -83,11 +83,9 @@ async fn make_move(core: &Arc<Core>, site: &Site, caller: &Caller, id: &MemberId
         return Err(unfit());
     }
     let all = ends_sessions(&after).then(|| Which::Member(id.clone()));
-    let input = Arc::new((core.clone(), write, site.id.clone(), id.clone(), caller.clone()));
-    let member = session::end_in(core, site, all, move |tx| {
-        let input = input.clone();
+    let input = (core.clone(), write, site.id.clone(), id.clone(), caller.clone());
+    let member = session::end_in(core, site, all, input, move |tx, (core, write, site, id, caller)| {
         boxed!({
-            let (core, write, site, id, caller) = &*input;
             let member = row::get(tx, site, id).await?.filter(Member::is_there).ok_or_else(missing)?;
             make_move_in(core, tx, write, site, MadeMove { caller, member, step }).await
         })
@@ -127,7 +125,7 @@ pub(super) async fn make_move_in(
         false => Vec::new(),
     };
     if waited && step == Move::Approve {
-        approval::approved(core, tx, site, &member).await?;
+        approval_request::approved(core, tx, site, &member).await?;
     }
     audit::note(core, tx, site, audit::Entry::by(caller, audit::Event::Moved(step), &member.id)).await?;
     Ok((member, ended))

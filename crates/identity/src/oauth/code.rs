@@ -43,8 +43,12 @@ struct Stored {
 
 /// What an exchange found. Not an error, so that what it writes is kept.
 enum Exchange {
-    /// The last are sessions that are to make place for it.
-    Done(Session, Secret, Vec<SessionId>),
+    /// Sessions in `surplus` are to end for it.
+    Done {
+        session: Session,
+        refresh: Secret,
+        surplus: Vec<SessionId>,
+    },
     /// The code was used before, for this session.
     Used(SessionId),
     Refused(&'static str),
@@ -78,19 +82,18 @@ pub(crate) async fn issue(core: &Core, tx: &mut Tx<'_>, site: &Site, new: &NewCo
     Ok(code)
 }
 
-/// A code for a member whose browser session is open.
+/// A code for the member of a browser's session, as the client asked for it.
 pub(crate) async fn issue_for(
     core: &Core,
     tx: &mut Tx<'_>,
     site: &Site,
     request: &Authorization,
-    member: &MemberId,
-    root: &SessionId,
+    session: &Session,
 ) -> Result<Secret> {
     let new = NewCode {
         client: request.client.clone(),
-        member: member.clone(),
-        root: root.clone(),
+        member: session.member.clone(),
+        root: session.root.clone(),
         visitor: request.visitor.clone(),
         rotates: request.rotates,
         redirect_uri: request.redirect_uri.clone(),
@@ -112,32 +115,29 @@ pub(crate) async fn redeem(
     code: &str,
     request: &TokenRequest,
 ) -> Result<(Session, Secret)> {
-    let (me, place, client, hash) = (core.clone(), site.clone(), client.clone(), TokenHash::of(code));
-    let request = request.clone();
+    let input = (core.clone(), site.clone(), TokenHash::of(code), client.clone(), request.clone());
     let exchange = site
-        .write(move |tx| {
-            let (me, site, hash) = (me.clone(), place.clone(), hash.clone());
-            let (client, request) = (client.clone(), request.clone());
+        .write_with(input, move |tx, (core, site, hash, client, request)| {
             boxed!({
-                let Some(stored) = find(tx, &site, &hash).await? else {
+                let Some(stored) = find(tx, site, hash).await? else {
                     return Ok(Exchange::Refused("the code is not known"));
                 };
-                if let Err(why) = check(&stored.new, &client, &request) {
+                if let Err(why) = check(&stored.new, client, request) {
                     return Ok(Exchange::Refused(why));
                 }
                 if let Some(session) = stored.session {
                     return Ok(Exchange::Used(session));
                 }
-                if me.now() >= stored.expires {
+                if core.now() >= stored.expires {
                     return Ok(Exchange::Refused("the code has expired"));
                 }
                 let rotates = stored.new.rotates;
                 let NewCode { member, client, root, visitor, .. } = stored.new;
-                if !is_open(tx, &site, &root).await? {
+                if !is_open(tx, site, &root).await? {
                     return Ok(Exchange::Refused("the session has ended"));
                 }
                 let new = NewSession { member, client: Some(client), root: Some(root), visitor };
-                let (mut session, refresh) = match session::create(&me, tx, &site, Kind::Refresh, &new).await {
+                let (mut session, refresh) = match session::create(core, tx, site, Kind::Refresh, &new).await {
                     Err(fault) if fault.code() == Code::MemberBlocked => {
                         return Ok(Exchange::Refused("the member may not sign in"));
                     }
@@ -150,14 +150,14 @@ pub(crate) async fn redeem(
                 }
                 let sql = "update stoa.code set session = $1 where site = $2 and hash = $3";
                 tx.send(sql, params![&session.id, &site.id, hash]).await?;
-                let surplus = surplus(tx, &site, &session).await?;
-                Ok(Exchange::Done(session, refresh, surplus))
+                let surplus = surplus(tx, site, &session).await?;
+                Ok(Exchange::Done { session, refresh, surplus })
             })
         })
         .await?;
     let refused = |why: &str| Fault::new(Code::OauthInvalidGrant).logged(why);
     match exchange {
-        Exchange::Done(session, refresh, surplus) => {
+        Exchange::Done { session, refresh, surplus } => {
             // Should it come to nothing here, the next exchange finds them again.
             for id in surplus {
                 session::end_all(core, site, Which::One(id)).await?;

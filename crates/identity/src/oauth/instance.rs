@@ -58,14 +58,14 @@ pub(crate) async fn redeem(core: &Core, client: &Client, code: &str) -> Result<O
     if site.id != client.site {
         return Err(refused());
     }
-    let (id, hash, app, now) = (site.id.clone(), TokenHash::of(code), client.id.clone(), core.now());
+    let now = core.now();
+    let input = (site.id.clone(), TokenHash::of(code), client.id.clone());
     let used = site
-        .write(move |tx| {
-            let (id, hash, app) = (id.clone(), hash.clone(), app.clone());
+        .write_with(input, move |tx, (site, hash, app)| {
             boxed!({
                 let sql = "update stoa.install_code set used = $1 where site = $2 and hash = $3 and client = $4 \
                            and used is null and expires > $1";
-                Ok(tx.execute(sql, &params![now, &id, &hash, &app]).await?)
+                Ok(tx.execute(sql, &params![now, site, hash, app]).await?)
             })
         })
         .await?;

@@ -155,16 +155,15 @@ async fn session_for_app(
     member: &MemberId,
     session_token: Option<&str>,
 ) -> Result<(Session, String)> {
-    let (me, place, session_token) = (core.clone(), site.clone(), session_token.map(str::to_owned));
     let new =
         NewSession { member: member.clone(), client: asks.client.clone(), root: None, visitor: asks.visitor.clone() };
+    let input = (core.clone(), site.clone(), session_token.map(str::to_owned), new);
     let made = site
-        .write(move |tx| {
-            let (me, site) = (me.clone(), place.clone());
-            let (session_token, mut new) = (session_token.clone(), new.clone());
+        .write_with(input, |tx, (core, site, session_token, new)| {
             boxed!({
+                let mut new = new.clone();
                 if let Some(token) = session_token {
-                    match session::redeem_token(&me, tx, &site, &token).await? {
+                    match session::redeem_token(core, tx, site, token).await? {
                         Some((member, visitor)) if member == new.member => {
                             new.visitor = new.visitor.or(visitor);
                         }
@@ -172,7 +171,7 @@ async fn session_for_app(
                         _ => return Ok(None),
                     }
                 }
-                session::create(&me, tx, &site, Kind::Refresh, &new).await.map(Some)
+                session::create(core, tx, site, Kind::Refresh, &new).await.map(Some)
             })
         })
         .await

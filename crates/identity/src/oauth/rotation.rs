@@ -76,14 +76,13 @@ pub(crate) async fn rotate(
     refresh: &str,
     issues: bool,
 ) -> Result<Option<Secret>> {
-    let (me, number, site_id, session_id) = (core.clone(), site.number, site.id.clone(), session.id.clone());
-    let hash = TokenHash::of(refresh);
+    let number = site.number;
+    let input = (core.clone(), site.id.clone(), session.id.clone(), TokenHash::of(refresh));
     let found = site
-        .write(move |tx| {
-            let (me, site, session, hash) = (me.clone(), site_id.clone(), session_id.clone(), hash.clone());
+        .write_with(input, move |tx, (core, site, session, hash)| {
             boxed!({
-                let now = me.now();
-                let known = find(tx, &site, &session, &hash).await?;
+                let now = core.now();
+                let known = find(tx, site, session, hash).await?;
                 let known = known.ok_or_else(|| Fault::new(Code::OauthInvalidGrant))?;
                 if known.is_reuse(now) {
                     return Ok(Rotation::Reused);
@@ -100,16 +99,16 @@ pub(crate) async fn rotate(
                            children = refresh_token.children + 1, expires = $5";
                 // The first one does not say whose it is.
                 let forgotten = if known.is_first { known.session_expires } else { now + GRACE };
-                tx.send(sql, params![&site, &hash, &session, now, forgotten]).await?;
-                let next = token::spell(Kind::Refresh, number, &with_half(&known.first, me.world().bytes()));
+                tx.send(sql, params![site, hash, session, now, forgotten]).await?;
+                let next = token::spell(Kind::Refresh, number, &with_half(&known.first, core.world().bytes()));
                 let sql = "insert into stoa.refresh_token (site, hash, session, children, expires) \
                            values ($1, $2, $3, 0, $4)";
-                let expires = now + me.config().session_life;
-                tx.send(sql, params![&site, TokenHash::of(next.expose()), &session, expires]).await?;
+                let expires = now + core.config().session_life;
+                tx.send(sql, params![site, TokenHash::of(next.expose()), session, expires]).await?;
                 let sql = "delete from stoa.refresh_token where site = $1 and session = $2 and (expires < $3 \
                            or hash in (select hash from stoa.refresh_token where site = $1 and session = $2 \
                            and used is null order by expires desc, hash limit $4 offset $4))";
-                tx.send(sql, params![&site, &session, now, AGAIN]).await?;
+                tx.send(sql, params![site, session, now, AGAIN]).await?;
                 Ok(Rotation::Next(Some(next)))
             })
         })
@@ -119,13 +118,12 @@ pub(crate) async fn rotate(
         Rotation::TooOften => Err(Fault::new(Code::OauthInvalidGrant)),
         Rotation::Reused => {
             let family = Which::Family(session.root.clone());
-            let (me, id, member, all) = (core.clone(), site.id.clone(), session.member.clone(), family.clone());
-            session::end_in(core, site, Some(family), move |tx| {
-                let (me, id, member, all) = (me.clone(), id.clone(), member.clone(), all.clone());
+            let input = (core.clone(), site.id.clone(), session.member.clone(), family.clone());
+            session::end_in(core, site, Some(family), input, |tx, (core, site, member, family)| {
                 boxed!({
-                    let ended = all.end(tx, &id, me.now()).await?;
-                    let entry = audit::Entry::by_oneself(&member, audit::Event::TokenReused);
-                    audit::note(&me, tx, &id, entry).await?;
+                    let ended = family.end(tx, site, core.now()).await?;
+                    let entry = audit::Entry::by_oneself(member, audit::Event::TokenReused);
+                    audit::note(core, tx, site, entry).await?;
                     Ok(((), ended))
                 })
             })

@@ -5,8 +5,10 @@
 //! up. Every check costs one hash, also when there is no such account.
 
 mod background;
+mod fingerprint;
 mod foreign;
 
+pub use fingerprint::Fingerprint;
 pub use foreign::can_import;
 
 use argon2::{Algorithm, Argon2, Block, Params, Version};
@@ -20,7 +22,7 @@ use std::{
         mpsc::{Receiver, SyncSender, sync_channel},
     },
 };
-use stoa_kernel::{Code, Fault, Result, Secret, TokenHash, Violation, World};
+use stoa_kernel::{Code, Fault, Result, Secret, Violation, World};
 use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 
 /// Most hashes at the same time, whatever the machine: each fills 19 MiB.
@@ -242,11 +244,6 @@ pub fn violation(password: &Secret, field: &str) -> Option<Violation> {
         return Some(violation);
     }
     None
-}
-
-/// Tells one stored hash from another without giving it away: 16 hex digits of its SHA-256.
-pub(crate) fn digest(stored: Option<&str>) -> String {
-    TokenHash::of(stored.unwrap_or_default()).to_vec().iter().take(8).map(|it| format!("{it:02x}")).collect()
 }
 
 fn is_common(password: &str) -> bool {

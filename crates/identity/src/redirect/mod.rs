@@ -12,7 +12,7 @@ use crate::{
     Identity, client,
     defence::throttle::AttemptKind,
     oauth::authorization,
-    redirect::plan::Plan,
+    redirect::plan::{Logout, Plan},
     session,
     token::{self, Kind},
 };
@@ -88,7 +88,7 @@ impl Identity {
         let core = &self.core;
         let request = RedirectRequest::parse(body)?;
         if !asking.caller.is_privileged() {
-            let _tried = core.throttle.attempt(AttemptKind::Flow, core.now(), &site.id, asking.address, "")?;
+            let _permit = core.throttle.attempt(AttemptKind::Flow, core.now(), &site.id, asking.address, "")?;
         }
         let post_flow = request.callbacks.post_flow_url.as_deref();
         let (plan, session_token) = match request.intent {
@@ -118,7 +118,7 @@ impl Identity {
                     Caller::Member { id, session, .. } => (Some(session.clone()), Some(id.clone())),
                     _ => (None, None),
                 };
-                (Plan::Logout { session, member, return_url }, None)
+                (Plan::Logout(Logout { session, member, return_url }), None)
             }
             Intent::Elsewhere(intent, said) => {
                 let client = match client_of_caller(asking.caller) {
@@ -135,22 +135,20 @@ impl Identity {
             }
         };
         let token = token::opaque(core.world(), Kind::Redirect, site.number);
-        let stored = serde_json::to_string(&plan).map_err(Fault::internal)?;
-        let (me, place, hash) = (core.clone(), site.clone(), TokenHash::of(token.expose()));
-        let (taken, expires) = (session_token.clone(), core.now() + LIFE);
-        site.write(move |tx| {
-            let (me, site, hash) = (me.clone(), place.clone(), hash.clone());
-            let (stored, taken) = (stored.clone(), taken.clone());
+        let (hash, plan) = (TokenHash::of(token.expose()), serde_json::to_string(&plan).map_err(Fault::internal)?);
+        let expires = core.now() + LIFE;
+        let input = (core.clone(), site.clone(), hash, plan, session_token.clone());
+        site.write_with(input, move |tx, (core, site, hash, plan, taken)| {
             boxed!({
                 // A token that is not good counts as none: the browser is then asked to sign in.
-                let member = match &taken {
-                    Some(it) => session::redeem_token(&me, tx, &site, it.expose()).await?,
+                let member = match taken {
+                    Some(it) => session::redeem_token(core, tx, site, it.expose()).await?,
                     None => None,
                 };
                 let sql = "insert into stoa.redirect_session (site, hash, plan, member, expires) \
                            values ($1, $2, $3, $4, $5)";
                 let member = member.as_ref().map(|it| &it.0);
-                tx.send(sql, params![&site.id, &hash, stored, member, expires]).await?;
+                tx.send(sql, params![&site.id, hash, plan, member, expires]).await?;
                 Ok(())
             })
         })

@@ -124,12 +124,10 @@ impl Identity {
         if !caller.is_privileged() {
             return Err(Fault::new(Code::Forbidden));
         }
-        let (id, value) = (site.id.clone(), json!(pages.0).to_string());
-        site.write(move |tx| {
-            let (id, value) = (id.clone(), value.clone());
-            boxed!(Ok(setting::put(tx, &id, SETTING, value).await?))
-        })
-        .await?;
+        let input = (site.id.clone(), json!(pages.0).to_string());
+        let put = site
+            .write_with(input, |tx, (site, value)| boxed!(Ok(setting::put(tx, site, SETTING, value.clone()).await?)));
+        put.await?;
         Ok(pages)
     }
 }

@@ -19,12 +19,15 @@ pub enum Plan {
     Page {
         url: String,
     },
-    /// `session`: that of the token with which it was asked for.
-    Logout {
-        session: Option<SessionId>,
-        member: Option<MemberId>,
-        return_url: Option<String>,
-    },
+    Logout(Logout),
+}
+
+/// Whose session is to end. `session`: that of the token with which it was asked for.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+pub struct Logout {
+    pub session: Option<SessionId>,
+    pub member: Option<MemberId>,
+    pub return_url: Option<String>,
 }
 
 /// What a redirect session is for, while it lives.

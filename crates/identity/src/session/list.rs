@@ -68,12 +68,11 @@ impl Identity {
             }
             (Ending::Others, _) => Which::Member(id.clone()),
         };
-        let (me, place, caller, all) = (core.clone(), site.id.clone(), caller.clone(), which.clone());
-        session::end_in(core, site, Some(which), move |tx| {
-            let (me, site, caller, id, all) = (me.clone(), place.clone(), caller.clone(), id.clone(), all.clone());
+        let input = (core.clone(), site.id.clone(), caller.clone(), id, which.clone());
+        session::end_in(core, site, Some(which), input, |tx, (core, site, caller, id, which)| {
             boxed!({
-                let ended = all.end(tx, &site, me.now()).await?;
-                audit::note(&me, tx, &site, audit::Entry::by(&caller, audit::Event::SessionsEnded, &id)).await?;
+                let ended = which.end(tx, site, core.now()).await?;
+                audit::note(core, tx, site, audit::Entry::by(caller, audit::Event::SessionsEnded, id)).await?;
                 Ok(((), ended))
             })
         })

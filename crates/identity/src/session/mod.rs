@@ -233,12 +233,11 @@ pub(crate) async fn find(core: &Core, site: &Site, hash: Vec<u8>) -> Result<Opti
 
 /// Writes down that the session, and the browser's session behind it, is still in use.
 async fn note_use(site: &Site, session: &Session, now: Millis) -> Result<()> {
-    let (id, session) = (site.id.clone(), session.clone());
-    site.append(move |tx| {
-        let (id, session) = (id.clone(), session.clone());
+    let input = (site.id.clone(), session.clone());
+    site.append_with(input, move |tx, (site, session)| {
         boxed!({
             let sql = "update stoa.session set used = $1 where site = $2 and (id = $3 or id = $4) and used < $1";
-            tx.send(sql, params![now, &id, &session.id, &session.root]).await?;
+            tx.send(sql, params![now, site, &session.id, &session.root]).await?;
             Ok(())
         })
     })
@@ -262,27 +261,28 @@ pub(crate) async fn root(site: &Site, session: &SessionId) -> Result<SessionId> 
 
 /// Ends sessions.
 pub(crate) async fn end_all(core: &Core, site: &Site, which: Which) -> Result<()> {
-    let (id, now, all) = (site.id.clone(), core.now(), which.clone());
-    end_in(core, site, Some(which), move |tx| {
-        let (id, all) = (id.clone(), all.clone());
-        boxed!(Ok(((), all.end(tx, &id, now).await?)))
-    })
-    .await
+    let now = core.now();
+    let input = (site.id.clone(), which.clone());
+    end_in(core, site, Some(which), input, move |tx, (site, which)| boxed!(Ok(((), which.end(tx, site, now).await?))))
+        .await
 }
 
 /// A transaction that ends sessions, and answers which beside its result. `expected` are those that it is
 /// going to end: they are refused first, those that were made meanwhile afterwards.
-pub(crate) async fn end_in<T, F>(core: &Core, site: &Site, expected: Option<Which>, body: F) -> Result<T>
+///
+/// The store lends `input` to each run of `body`, as [`Site::write_with`] does.
+pub(crate) async fn end_in<I, T, F>(core: &Core, site: &Site, expected: Option<Which>, input: I, body: F) -> Result<T>
 where
+    I: Send + Sync + 'static,
     T: Send + 'static,
-    F: for<'t> Fn(&'t mut Tx<'_>) -> TxFuture<'t, (T, Vec<SessionId>)> + Send + Sync + 'static,
+    F: for<'t> Fn(&'t mut Tx<'_>, &'t I) -> TxFuture<'t, (T, Vec<SessionId>)> + Send + Sync + 'static,
 {
     let before = match expected {
         Some(which) => open(site, which).await?,
         None => Vec::new(),
     };
     revocation::revoke(core, &before).await?;
-    let (answer, mut ended) = site.write(body).await?;
+    let (answer, mut ended) = site.write_with(input, body).await?;
     ended.retain(|it| !before.contains(it));
     revocation::revoke(core, &ended).await?;
     Ok(answer)

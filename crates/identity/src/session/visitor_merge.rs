@@ -68,20 +68,17 @@ pub(crate) async fn finish(core: &Core, site: &Site) -> Result<()> {
             })
         })
         .await?;
-    let place = core.store.site(&site.id).await?;
+    let site = core.store.site(&site.id).await?;
     for (visitor, member) in unfinished {
         loop {
-            let (keeper, site) = (keeper.clone(), place.clone());
-            let (visitor, member) = (visitor.clone(), member.clone());
-            let is_left = place
-                .write(move |tx| {
-                    let (keeper, site) = (keeper.clone(), site.clone());
-                    let (visitor, member) = (visitor.clone(), member.clone());
+            let input = (keeper.clone(), site.clone(), visitor.clone(), member.clone());
+            let is_left = site
+                .write_with(input, |tx, (keeper, site, visitor, member)| {
                     boxed!({
-                        let is_left = keeper.pass(tx, &site, &visitor, &member).await?;
+                        let is_left = keeper.pass(tx, site, visitor, member).await?;
                         if !is_left {
                             let sql = "update stoa.visitor_member set unfinished = 0 where site = $1 and visitor = $2";
-                            tx.send(sql, params![&site.id, &visitor]).await?;
+                            tx.send(sql, params![&site.id, visitor]).await?;
                         }
                         Ok(is_left)
                     })
@@ -97,14 +94,14 @@ pub(crate) async fn finish(core: &Core, site: &Site) -> Result<()> {
 
 /// Finishes soon. What does not come to its end here, the housekeeping finds.
 fn later(core: &Arc<Core>, site: &Site) {
-    let (me, id) = (core.clone(), site.id.clone());
+    let (core, id) = (core.clone(), site.id.clone());
     tokio::runtime::Handle::try_current().ok().map(|runtime| {
         runtime.spawn(async move {
             for wait in [50, 500, 5_000] {
                 // The transaction that left something has yet to commit.
                 tokio::time::sleep(Duration::from_millis(wait)).await;
-                let done = match me.store.site(&id).await {
-                    Ok(site) => finish(&me, &site).await,
+                let done = match core.store.site(&id).await {
+                    Ok(site) => finish(&core, &site).await,
                     Err(fault) => Err(fault),
                 };
                 if let Err(fault) = done {

@@ -3,7 +3,7 @@
 use crate::{
     Core,
     mail::{Answerer, Question},
-    sign_in::{approval, recovery},
+    sign_in::{approval_request, recovery},
 };
 use std::sync::Arc;
 
@@ -15,10 +15,12 @@ pub(crate) fn answerer(core: &Arc<Core>) -> Answerer {
         Box::pin(async move {
             match (core, question) {
                 (None, _) => Ok(()),
-                (Some(core), Question::Recovery { task, email, wish }) => {
-                    recovery::answer(&core, &site, task, email, wish).await
+                (Some(core), Question::Recovery { task, email, options }) => {
+                    recovery::answer(&core, &site, task, email, options).await
                 }
-                (Some(core), Question::Approval { task, member }) => approval::ask(&core, &site, task, member).await,
+                (Some(core), Question::Approval { task, member }) => {
+                    approval_request::ask(&core, &site, task, member).await
+                }
             }
         })
     })

@@ -1,16 +1,14 @@
-//! Owners decide about new members by a link in a message; no studio is needed.
+//! Owners decide about new members by the link that they were sent; no studio is needed.
 //!
-//! When a member has done all they can, every owner of the site gets a link of their own. It is bound to
-//! the site, to this purpose, to the member and to the owner, who must still be one when it is used. It
-//! lives seven days. Looking uses nothing up, because mail programs look at links; the first decision
-//! ends all links about the member.
+//! The owner must still be one when the link is used. Looking uses nothing up, because mail programs look at links;
+//! the first decision ends all links about the member.
 
 use crate::{
     Core, Identity, audit,
-    mail::{self, Message, QueuedMessage, Task, enqueue, notice},
+    mail::{self, Message, notice},
     member::{self, Member, Move, Status, access::MemberWrite},
-    operator::{self, role::role_name},
-    sign_in::link,
+    operator,
+    sign_in::approval_request::{LIFE, PURPOSE, approved, end_links, full_name, waits},
     token::{self, Kind},
 };
 use serde_json::{Value, json};
@@ -21,16 +19,8 @@ use stoa_kernel::{
 use stoa_sql::params;
 use stoa_store::{Lane, Site, Tx, boxed};
 
-/// Life of a link.
-const LIFE: Millis = 7 * 24 * 60 * 60_000;
-const PURPOSE: &str = "approval";
 /// A token that names a waiting member to apps. Whoever has it may be the member, so it decides nothing.
 const NAME: &str = "approval-name";
-/// Owners who are told, and messages of a site within a day: sign-ups must not flood a mailbox. Those who
-/// wait beyond that are in the list of pending members.
-const OWNERS: i64 = 20;
-const MOST_A_DAY: i64 = 200;
-
 /// What an owner decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
@@ -69,27 +59,7 @@ impl Request {
 /// A link that was found good: about whom, and whose it is.
 struct Link {
     member: MemberId,
-    person: UserId,
-}
-
-/// Writes down inside a transaction that the owners are to be asked about a member, unless they were.
-pub(crate) async fn request(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<()> {
-    let sql = "select 1 from stoa.link where site = $1 and member = $2 and purpose = $3 and expires > $4 limit 1";
-    let asked = tx.row(sql, &params![site, &member.id, PURPOSE, core.now()], |_| Ok(())).await?;
-    match asked {
-        Some(()) => Ok(()),
-        None => enqueue(core, tx, site, Some(&member.id), &Task::Approval).await,
-    }
-}
-
-/// What follows inside the transaction in which somebody let a waiting member in, whichever way.
-pub(crate) async fn approved(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<()> {
-    end_links(tx, site, &member.id, core.now()).await?;
-    match member.status {
-        // Who has yet to prove the address is told by what they do next.
-        Status::Active => notice::send(core, tx, site, member, Message::Approved).await,
-        _ => Ok(()),
-    }
+    operator: UserId,
 }
 
 impl Identity {
@@ -112,29 +82,28 @@ impl Identity {
     pub async fn approval_decide(&self, site: &Arc<Site>, link: &str, decision: Decision) -> Result<Request> {
         let core = &self.core;
         find_link(core, site, link).await?;
-        let (me, place, hash) = (core.clone(), site.clone(), TokenHash::of(link).to_vec());
+        let input = (core.clone(), site.clone(), TokenHash::of(link).to_vec());
         let member = site
-            .write(move |tx| {
-                let (me, site, hash) = (me.clone(), place.clone(), hash.clone());
+            .write_with(input, move |tx, (core, site, hash)| {
                 boxed!({
                     let gone = || Fault::new(Code::LinkInvalid);
-                    let link = find(tx, &site.id, &hash, me.now()).await?.ok_or_else(gone)?;
+                    let link = find(tx, &site.id, hash, core.now()).await?.ok_or_else(gone)?;
                     let member = member::get(tx, &site.id, &link.member).await?.filter(waits);
                     let mut member = member.ok_or_else(gone)?;
                     let step = if decision == Decision::Approve { Move::Approve } else { Move::Block };
                     if !step.apply(&mut member) {
                         return Err(gone());
                     }
-                    let (event, actor) = (audit::Event::Moved(step), audit::Actor::Operator(&link.person));
+                    let (event, actor) = (audit::Event::Moved(step), audit::Actor::Operator(&link.operator));
                     let entry = audit::Entry { event, actor, member: Some(&member.id), address: None };
-                    audit::note(&me, tx, &site.id, entry).await?;
+                    audit::note(core, tx, &site.id, entry).await?;
                     let write = MemberWrite::by_approval_link(&member.id);
-                    member::update(tx, &write, &site.id, &mut member, me.now()).await?;
+                    member::update(tx, &write, &site.id, &mut member, core.now()).await?;
                     match decision {
-                        Decision::Approve => approved(&me, tx, &site.id, &member).await?,
+                        Decision::Approve => approved(core, tx, &site.id, &member).await?,
                         Decision::Decline => {
-                            end_links(tx, &site.id, &member.id, me.now()).await?;
-                            notice::send(&me, tx, &site.id, &member, Message::Declined).await?;
+                            end_links(tx, &site.id, &member.id, core.now()).await?;
+                            notice::send(core, tx, &site.id, &member, Message::Declined).await?;
                         }
                     }
                     Ok(member)
@@ -151,15 +120,15 @@ impl Identity {
     pub async fn approval_token(&self, site: &Site, member: &MemberId) -> Result<Secret> {
         let core = &self.core;
         let token = token::opaque(core.world(), Kind::Approval, site.number);
-        let (hash, id, member, now) = (TokenHash::of(token.expose()), site.id.clone(), member.clone(), core.now());
-        site.append(move |tx| {
-            let (hash, id, member) = (hash.clone(), id.clone(), member.clone());
+        let now = core.now();
+        let input = (site.id.clone(), member.clone(), TokenHash::of(token.expose()));
+        site.append_with(input, move |tx, (site, member, hash)| {
             boxed!({
                 let sql = "delete from stoa.link where site = $1 and member = $2 and purpose = $3";
-                tx.send(sql, params![&id, &member, NAME]).await?;
+                tx.send(sql, params![site, member, NAME]).await?;
                 let sql = "insert into stoa.link (site, hash, purpose, member, created, expires) \
                            values ($1, $2, $3, $4, $5, $6)";
-                tx.send(sql, params![&id, hash, NAME, &member, now, now + LIFE]).await?;
+                tx.send(sql, params![site, hash, NAME, member, now, now + LIFE]).await?;
                 Ok(())
             })
         })
@@ -190,49 +159,6 @@ pub(crate) async fn use_token(core: &Core, tx: &mut Tx<'_>, site: &SiteId, hash:
     member::get(tx, site, &named).await?.filter(waits).ok_or_else(gone)
 }
 
-/// Answers [`Task::Approval`]: a link and a message for each owner.
-pub(crate) async fn ask(core: &Arc<Core>, site: &Arc<Site>, task: String, member: MemberId) -> Result<()> {
-    let owners = owners(core, &site.id).await?;
-    let url = mail::url(core);
-    let links: Vec<_> = owners.iter().map(|_| token::opaque(core.world(), Kind::Approval, site.number)).collect();
-    let (me, place, owners) = (core.clone(), site.clone(), Arc::new((owners, links)));
-    site.write(move |tx| {
-        let (me, site, owners) = (me.clone(), place.clone(), owners.clone());
-        let (task, member, url) = (task.clone(), member.clone(), url.clone());
-        boxed!({
-            if !mail::done(tx, &site.id, &task).await? {
-                return Ok(());
-            }
-            let member = member::get(tx, &site.id, &member).await?;
-            let Some(member) = member.filter(|it| it.status == Status::Pending && it.pending_approval) else {
-                return Ok(());
-            };
-            let now = me.now();
-            let sql = "select count(*) from stoa.link where site = $1 and purpose = $2 and created > $3";
-            let values = params![&site.id, PURPOSE, now - 24 * 60 * 60_000];
-            let today: i64 = tx.row(sql, &values, |row| row.get(0)).await?.unwrap_or(0);
-            if today >= MOST_A_DAY {
-                return Ok(());
-            }
-            for ((person, email), link) in owners.0.iter().zip(&owners.1) {
-                let sql = "insert into stoa.link (site, hash, purpose, member, person, created, expires) \
-                           values ($1, $2, $3, $4, $5, $6, $7)";
-                let hash = TokenHash::of(link.expose());
-                let values = params![&site.id, hash, PURPOSE, &member.id, person, now, now + LIFE];
-                tx.send(sql, values).await?;
-                // Behind `#` it stays in the browser: no proxy, log or other site reads it.
-                let link = format!("{url}/account/approve#{}", link.expose());
-                let message = Message::ApprovalRequest { name: full_name(&member), email: member.email.clone(), link };
-                let task =
-                    Task::Message(QueuedMessage { to: email.clone(), language: None, own_language: None, message });
-                enqueue(&me, tx, &site.id, Some(&member.id), &task).await?;
-            }
-            Ok(())
-        })
-    })
-    .await
-}
-
 async fn find_link(core: &Core, site: &Arc<Site>, link: &str) -> Result<Link> {
     let gone = || Fault::new(Code::LinkInvalid);
     if token::site_number(Kind::Approval, link) != Some(site.number) {
@@ -241,39 +167,9 @@ async fn find_link(core: &Core, site: &Arc<Site>, link: &str) -> Result<Link> {
     let (id, hash, now) = (site.id.clone(), TokenHash::of(link).to_vec(), core.now());
     let found = site.read(Lane::Point, move |tx| boxed!(find(tx, &id, &hash, now).await)).await?;
     let found = found.ok_or_else(gone)?;
-    match operator::role_at(core, &found.person, &site.id).await? {
+    match operator::role_at(core, &found.operator, &site.id).await? {
         Some(Role::Owner) => Ok(found),
         _ => Err(gone()),
-    }
-}
-
-/// The owners of a site: id and address.
-async fn owners(core: &Core, site: &SiteId) -> Result<Vec<(UserId, String)>> {
-    let site = site.clone();
-    let sql = "select p.id, p.email from stoa.person_role r join stoa.person p on p.id = r.person \
-               where r.site = $1 and r.role = $2 order by p.created, p.id limit $3";
-    core.store()
-        .catalog()
-        .read(Lane::Point, move |tx| {
-            boxed!({
-                let values = params![&site, role_name(Role::Owner), OWNERS];
-                Ok(tx.rows(sql, &values, |row| Ok((UserId::from(row.text(0)?), row.get(1)?))).await?)
-            })
-        })
-        .await
-}
-
-fn waits(member: &Member) -> bool {
-    member.status == Status::Pending && member.pending_approval
-}
-
-fn full_name(member: &Member) -> String {
-    let text = |name: &str| member.profile.text(name).map(str::trim).filter(|it| !it.is_empty());
-    let full = [text("firstName"), text("lastName")].into_iter().flatten().collect::<Vec<_>>().join(" ");
-    match (full.is_empty(), text("nickname")) {
-        (false, _) => full,
-        (true, Some(nickname)) => nickname.to_owned(),
-        (true, None) => member.email.clone(),
     }
 }
 
@@ -281,12 +177,8 @@ async fn find(tx: &mut Tx<'_>, site: &SiteId, hash: &[u8], now: Millis) -> Resul
     let sql = "select member, person from stoa.link where site = $1 and hash = $2 and purpose = $3 \
                and used is null and expires > $4 and person is not null";
     let values = params![site, hash.to_vec(), PURPOSE, now];
-    let read = tx
-        .row(sql, &values, |row| Ok(Link { member: MemberId::from(row.text(0)?), person: UserId::from(row.text(1)?) }));
+    let read = tx.row(sql, &values, |row| {
+        Ok(Link { member: MemberId::from(row.text(0)?), operator: UserId::from(row.text(1)?) })
+    });
     Ok(read.await?)
-}
-
-/// Ends every link about a member: there is nothing left to decide.
-async fn end_links(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, now: Millis) -> Result<()> {
-    link::end(tx, site, member, PURPOSE, now).await
 }

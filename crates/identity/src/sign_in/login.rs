@@ -1,7 +1,7 @@
 //! How members come to be and show who they are: registration, login, sign-on, a new password.
 
 use crate::{
-    Core, Identity, SignIn, audit,
+    Core, Identity, audit,
     community::setting::Privacy,
     defence::{
         attempt::{self, Account, Attempt},
@@ -13,12 +13,15 @@ use crate::{
     password::{self, Match},
     policy,
     session::{self, Which},
-    sign_in::outcome::{self, Origin},
+    sign_in::{
+        advance,
+        outcome::{Origin, Outcome},
+    },
 };
 use serde_json::Value;
 use std::{net::Ipv4Addr, sync::Arc};
-use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Result, Secret, SiteId, Violation, VisitorId};
-use stoa_store::{Site, boxed};
+use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Result, Secret, SessionId, SiteId, Violation, VisitorId};
+use stoa_store::{Site, Tx, boxed};
 
 /// What `register` reads. Absent members of the request are empty.
 #[derive(Debug, Clone)]
@@ -49,7 +52,7 @@ impl Identity {
         site: &Arc<Site>,
         attempt: &Attempt,
         registration: &Registration,
-    ) -> Result<SignIn> {
+    ) -> Result<Outcome> {
         register(&self.core, site, attempt, registration).await
     }
 
@@ -65,7 +68,7 @@ impl Identity {
         attempt: &Attempt,
         email: &str,
         password: &Secret,
-    ) -> Result<SignIn> {
+    ) -> Result<Outcome> {
         login(&self.core, site, attempt, email, password).await
     }
 
@@ -90,58 +93,21 @@ impl Identity {
             return Err(Fault::invalid(email.err().into_iter().chain(profile.err().into_iter().flatten()).collect()));
         };
         let known = member::find_by_email(site, email).await?.filter(may_be_anothers);
-        let (me, place, verify) = (core.clone(), site.clone(), sign_on.verify_email);
-        let (email, profile, visitor, app) = (email.clone(), profile.clone(), visitor.cloned(), caller.clone());
-        let outcome = session::end_in(core, site, known.map(|it| Which::Member(it.id)), move |tx| {
-            let (me, site, visitor) = (me.clone(), place.clone(), visitor.clone());
-            let (email, profile, app, write) = (email.clone(), profile.clone(), app.clone(), write.clone());
-            boxed!({
-                let now = me.now();
-                let (mut member, is_new) = match row::by_email(tx, &site.id, &email).await? {
-                    Some(member) => (member, false),
-                    None => {
-                        let id = MemberId::from(me.world().uuid());
-                        (Member::new(id, email.as_str(), Profile::default(), now), true)
-                    }
-                };
-                let before = member.clone();
-                member.profile.merge(profile);
-                member.fits_beside(&before.profile, "profile")?;
-                match is_new {
-                    true => Privacy::read(tx, &site.id).await?.begin(&mut member),
-                    false if member.asks_to_be_public() => Privacy::read(tx, &site.id).await?.hold(&mut member),
-                    false => {}
-                }
-                let (mut ended, mut noted) = (Vec::new(), is_new.then_some(audit::Event::Created));
-                if may_be_anothers(&member) {
-                    noted = Some(audit::Event::PasswordDropped);
-                    (member.password_hash, member.must_reset) = (None, false);
-                    ended = Which::Member(member.id.clone()).end(tx, &site.id, now).await?;
-                }
-                member.email_verified |= verify;
-                Move::Vouch.apply(&mut member);
-                if is_new {
-                    if !row::insert(tx, &write, &site.id, &mut member, &email).await? {
-                        return Err(Fault::new(Code::EmailTaken));
-                    }
-                } else if member != before {
-                    // Most who are signed on are known and as they were: no index of theirs is written.
-                    row::write_password(tx, &write, &site.id, &member).await?;
-                    row::update(tx, &write, &site.id, &mut member, now).await?;
-                }
-                if let Some(event) = noted {
-                    audit::note(&me, tx, &site.id, audit::Entry::by(&app, event, &member.id)).await?;
-                }
-                // A password that is refused stays so; it isn't what they are signed on by.
-                member.must_reset = false;
-                let origin = Origin { visitor: visitor.as_ref(), address: None, app: Some(&app) };
-                let outcome = outcome::advance(&me, tx, &site, member, origin).await?;
-                Ok((outcome, ended))
-            })
-        })
-        .await?;
-        match outcome {
-            SignIn::Success { member, session_token } => Ok((member, session_token)),
+        let vouched = Vouched {
+            app: caller.clone(),
+            write,
+            email: email.clone(),
+            profile: profile.clone(),
+            visitor: visitor.cloned(),
+            is_verified: sign_on.verify_email,
+        };
+        let expected = known.map(|it| Which::Member(it.id));
+        let input = (core.clone(), site.clone(), vouched);
+        let signed_on = session::end_in(core, site, expected, input, |tx, (core, site, vouched)| {
+            boxed!(sign_on_in(core, tx, site, vouched).await)
+        });
+        match signed_on.await? {
+            Outcome::Success { member, session_token } => Ok((member, session_token)),
             _ => Err(Fault::internal("a member vouched for by an app was not active")),
         }
     }
@@ -156,7 +122,6 @@ impl Identity {
         let Caller::Member { id, session, .. } = caller else {
             return Err(Fault::new(Code::Forbidden));
         };
-        let write = MemberWrite::of(caller, id)?;
         if let Some(violation) = password::violation(new, "newPassword") {
             return Err(Fault::invalid(vec![violation]));
         }
@@ -164,20 +129,18 @@ impl Identity {
         let hash = hash_password(core, new).await?;
         let root = session::root(site, session).await?;
         let others = Which::MemberExcept(id.clone(), root);
-        let (me, site_id, id, now) = (core.clone(), site.id.clone(), id.clone(), core.now());
-        session::end_in(core, site, Some(others.clone()), move |tx| {
-            let me = me.clone();
-            let (site, id, hash, others) = (site_id.clone(), id.clone(), hash.clone(), others.clone());
-            let write = write.clone();
+        let write = MemberWrite::of(caller, id)?;
+        let input = (core.clone(), site.id.clone(), write, id.clone(), hash, others.clone());
+        session::end_in(core, site, Some(others), input, |tx, (core, site, write, id, hash, others)| {
             boxed!({
-                let mut member = row::get(tx, &site, &id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
-                (member.password_hash, member.must_reset) = (Some(hash), false);
-                row::write_password(tx, &write, &site, &member).await?;
-                row::update(tx, &write, &site, &mut member, now).await?;
+                let mut member = row::get(tx, site, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
+                (member.password_hash, member.must_reset) = (Some(hash.clone()), false);
+                row::write_password(tx, write, site, &member).await?;
+                row::update(tx, write, site, &mut member, core.now()).await?;
                 let entry = audit::Entry::by_oneself(&member.id, audit::Event::PasswordChanged);
-                audit::note(&me, tx, &site, entry).await?;
-                notice::password_changed(&me, tx, &site, &member).await?;
-                Ok(((), others.end(tx, &site, now).await?))
+                audit::note(core, tx, site, entry).await?;
+                notice::password_changed(core, tx, site, &member).await?;
+                Ok(((), others.end(tx, site, core.now()).await?))
             })
         })
         .await?;
@@ -194,18 +157,16 @@ impl Identity {
         let core = &self.core;
         let write = MemberWrite::privileged(caller)?;
         let all = Which::Member(id.clone());
-        let (me, site_id, id, caller, now) = (core.clone(), site.id.clone(), id.clone(), caller.clone(), core.now());
-        session::end_in(core, site, Some(all), move |tx| {
-            let (me, site, id, caller) = (me.clone(), site_id.clone(), id.clone(), caller.clone());
-            let write = write.clone();
+        let input = (core.clone(), site.id.clone(), write, caller.clone(), id.clone());
+        session::end_in(core, site, Some(all), input, |tx, (core, site, write, caller, id)| {
             boxed!({
-                let member = row::get(tx, &site, &id).await?.filter(|it| it.status != Status::Deleted);
+                let member = row::get(tx, site, id).await?.filter(|it| it.status != Status::Deleted);
                 let mut member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
                 member.must_reset = true;
-                row::write_password(tx, &write, &site, &member).await?;
-                let entry = audit::Entry::by(&caller, audit::Event::PasswordRefused, &id);
-                audit::note(&me, tx, &site, entry).await?;
-                Ok(((), Which::Member(id).end(tx, &site, now).await?))
+                row::write_password(tx, write, site, &member).await?;
+                let entry = audit::Entry::by(caller, audit::Event::PasswordRefused, id);
+                audit::note(core, tx, site, entry).await?;
+                Ok(((), Which::Member(id.clone()).end(tx, site, core.now()).await?))
             })
         })
         .await
@@ -218,29 +179,27 @@ pub(crate) async fn register(
     site: &Arc<Site>,
     attempt: &Attempt,
     registration: &Registration,
-) -> Result<SignIn> {
+) -> Result<Outcome> {
     let (email, profile) = check_registration(registration)?;
     captcha::admit(core, site, attempt).await?;
     let throttle = &core.throttle;
     let kind = AttemptKind::Registration;
-    let _tried = throttle.attempt(kind, core.now(), &site.id, attempt.address, email.folded())?;
+    let _permit = throttle.attempt(kind, core.now(), &site.id, attempt.address, email.folded())?;
     let turn = core.passwords.turn().await?;
     if member::find_by_email(site, &email).await?.is_some() {
         return Err(Fault::new(Code::EmailTaken));
     }
     let hash = turn.hash(&registration.password, core.world()).await?;
     drop(turn);
-    let (me, place, visitor) = (core.clone(), site.clone(), attempt.visitor.clone());
     let address = attempt.address;
+    let input = (core.clone(), site.clone(), attempt.visitor.clone(), email, hash, profile);
     let advanced = site
-        .write(move |tx| {
-            let (me, site, visitor) = (me.clone(), place.clone(), visitor.clone());
-            let (email, hash, profile) = (email.clone(), hash.clone(), profile.clone());
+        .write_with(input, move |tx, (core, site, visitor, email, hash, profile)| {
             boxed!({
                 let policy = policy::read(tx, &site.id).await?;
-                let (id, now) = (MemberId::from(me.world().uuid()), me.now());
-                let mut member = Member::new(id, email.as_str(), profile, now);
-                member.password_hash = Some(hash);
+                let (id, now) = (MemberId::from(core.world().uuid()), core.now());
+                let mut member = Member::new(id, email.as_str(), profile.clone(), now);
+                member.password_hash = Some(hash.clone());
                 Privacy::read(tx, &site.id).await?.begin(&mut member);
                 member.pending_email = policy.require_email_verification;
                 member.pending_fields = !policy.lacking(&member.profile).is_empty();
@@ -248,17 +207,17 @@ pub(crate) async fn register(
                 if !member.pending_email && !member.pending_fields && !member.pending_approval {
                     member.status = Status::Active;
                 }
-                if !row::insert(tx, &MemberWrite::registering(), &site.id, &mut member, &email).await? {
+                if !row::insert(tx, &MemberWrite::registering(), &site.id, &mut member, email).await? {
                     return Err(Fault::new(Code::EmailTaken));
                 }
                 let entry = audit::Entry::by_oneself(&member.id, audit::Event::Registered);
-                audit::note(&me, tx, &site.id, entry.from_address(Some(address))).await?;
+                audit::note(core, tx, &site.id, entry.from_address(Some(address))).await?;
                 let origin = Origin { visitor: visitor.as_ref(), address: Some(address), app: None };
-                outcome::advance(&me, tx, &site, member, origin).await
+                advance::advance(core, tx, site, member, origin).await
             })
         })
         .await?;
-    Ok(outcome::send_after(core, site, advanced).await)
+    Ok(advance::send_after(core, site, advanced).await)
 }
 
 /// What [`Identity::member_login`] does.
@@ -268,10 +227,10 @@ pub(crate) async fn login(
     attempt: &Attempt,
     email: &str,
     password: &Secret,
-) -> Result<SignIn> {
+) -> Result<Outcome> {
     let email = Email::parse(email).ok_or_else(|| Fault::new(Code::EmailInvalid))?;
     captcha::admit(core, site, attempt).await?;
-    let tried = attempt::sign_in(core, site, attempt, Account::Member(&email)).await?;
+    let permit = attempt::sign_in(core, site, attempt, Account::Member(&email)).await?;
     let turn = core.passwords.turn().await?;
     let found = member::find_by_email(site, &email).await?;
     let stored = found.as_ref().and_then(|it| it.password_hash.clone());
@@ -284,32 +243,87 @@ pub(crate) async fn login(
         Match::Right | Match::Wrong => None,
     };
     drop(turn);
-    let (me, place, visitor) = (core.clone(), site.clone(), attempt.visitor.clone());
     let address = attempt.address;
+    let input = (core.clone(), site.clone(), attempt.visitor.clone(), member.id, stored, fresh);
     let advanced = site
-        .write(move |tx| {
-            let (me, site, visitor) = (me.clone(), place.clone(), visitor.clone());
-            let (id, stored, fresh) = (member.id.clone(), stored.clone(), fresh.clone());
+        .write_with(input, move |tx, (core, site, visitor, id, stored, fresh)| {
             boxed!({
-                let now_there = row::get(tx, &site.id, &id).await?;
+                let now_there = row::get(tx, &site.id, id).await?;
                 // The password was changed or the account deleted while this one was checked.
-                let Some(mut member) = now_there.filter(|it| it.password_hash == stored) else {
+                let Some(mut member) = now_there.filter(|it| it.password_hash == *stored) else {
                     return Err(Fault::new(Code::PasswordWrong));
                 };
                 if let Some(fresh) = fresh {
-                    member.password_hash = Some(fresh);
-                    row::write_password(tx, &MemberWrite::shown_to_be(&id), &site.id, &member).await?;
+                    member.password_hash = Some(fresh.clone());
+                    row::write_password(tx, &MemberWrite::shown_to_be(id), &site.id, &member).await?;
                 }
                 let origin = Origin { visitor: visitor.as_ref(), address: Some(address), app: None };
-                outcome::advance(&me, tx, &site, member, origin).await
+                advance::advance(core, tx, site, member, origin).await
             })
         })
         .await?;
     // Whoever still waits for a code was sent a message, so that try counts.
-    if matches!(advanced, SignIn::Success { .. }) {
-        core.throttle.refund(tried);
+    if matches!(advanced, Outcome::Success { .. }) {
+        core.throttle.refund(permit);
     }
-    Ok(outcome::send_after(core, site, advanced).await)
+    Ok(advance::send_after(core, site, advanced).await)
+}
+
+/// A member for whom an app vouches.
+struct Vouched {
+    app: Caller,
+    write: MemberWrite,
+    email: Email,
+    profile: Profile,
+    visitor: Option<VisitorId>,
+    /// The app has seen that the address belongs to the person.
+    is_verified: bool,
+}
+
+/// What [`Identity::member_sign_on`] writes, and the sessions that it ends.
+async fn sign_on_in(core: &Core, tx: &mut Tx<'_>, site: &Site, vouched: &Vouched) -> Result<(Outcome, Vec<SessionId>)> {
+    let write = &vouched.write;
+    let now = core.now();
+    let (mut member, is_new) = match row::by_email(tx, &site.id, &vouched.email).await? {
+        Some(member) => (member, false),
+        None => {
+            let id = MemberId::from(core.world().uuid());
+            (Member::new(id, vouched.email.as_str(), Profile::default(), now), true)
+        }
+    };
+    let before = member.clone();
+    member.profile.merge(vouched.profile.clone());
+    member.fits_beside(&before.profile, "profile")?;
+    match is_new {
+        true => Privacy::read(tx, &site.id).await?.begin(&mut member),
+        false if member.asks_to_be_public() => Privacy::read(tx, &site.id).await?.hold(&mut member),
+        false => {}
+    }
+    let (mut ended, mut noted) = (Vec::new(), is_new.then_some(audit::Event::Created));
+    if may_be_anothers(&member) {
+        noted = Some(audit::Event::PasswordDropped);
+        (member.password_hash, member.must_reset) = (None, false);
+        ended = Which::Member(member.id.clone()).end(tx, &site.id, now).await?;
+    }
+    member.email_verified |= vouched.is_verified;
+    Move::Vouch.apply(&mut member);
+    if is_new {
+        if !row::insert(tx, write, &site.id, &mut member, &vouched.email).await? {
+            return Err(Fault::new(Code::EmailTaken));
+        }
+    } else if member != before {
+        // Most who are signed on are known and as they were: no index of theirs is written.
+        row::write_password(tx, write, &site.id, &member).await?;
+        row::update(tx, write, &site.id, &mut member, now).await?;
+    }
+    if let Some(event) = noted {
+        audit::note(core, tx, &site.id, audit::Entry::by(&vouched.app, event, &member.id)).await?;
+    }
+    // A password that is refused stays so; it isn't what they are signed on by.
+    member.must_reset = false;
+    let origin = Origin { visitor: vouched.visitor.as_ref(), address: None, app: Some(&vouched.app) };
+    let outcome = advance::advance(core, tx, site, member, origin).await?;
+    Ok((outcome, ended))
 }
 
 /// Counts a hash that is made for an account which the caller has shown to be theirs.

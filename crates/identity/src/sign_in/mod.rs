@@ -1,14 +1,20 @@
 //! Signing in: passwords, codes, links, and what each attempt comes to.
 
+pub(crate) mod advance;
 mod answer;
 pub mod approval;
+pub(crate) mod approval_request;
+pub(crate) mod code;
 pub(crate) mod invitation;
 pub(crate) mod link;
 pub(crate) mod login;
 pub(crate) mod outcome;
+pub(crate) mod pending;
 pub mod recovery;
-pub(crate) mod stage;
+pub(crate) mod resume;
 pub mod verification;
 
 pub(crate) use answer::answerer;
 pub use login::{Registration, SignOn};
+pub use outcome::Outcome;
+pub use resume::Resumption;

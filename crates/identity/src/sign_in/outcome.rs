@@ -1,27 +1,17 @@
-//! Where a sign-in stands: the answer of registration, login, verification and recovery (identity.md 10.1).
+//! What a sign-in answers, whichever way it came: registration, login, verification, recovery (identity.md 10.1).
 
-use crate::{
-    Core, audit, mail,
-    member::{self, Member, Move, Status, access::MemberWrite},
-    password,
-    policy::{self, Field},
-    session,
-    sign_in::{
-        approval,
-        stage::{self, Stage},
-        verification,
-    },
-};
+use crate::{member::Member, policy::Field};
 use serde_json::{Value, json};
-use std::{net::IpAddr, sync::Arc};
-use stoa_kernel::{Caller, Code, Fault, Result, Secret, VisitorId};
-use stoa_store::{Site, Tx};
+use std::net::IpAddr;
+use stoa_kernel::{Caller, Secret, VisitorId};
 
-/// What comes next for a member who has shown who they are.
-#[derive(Debug, Clone)]
-pub enum SignIn {
+/// What comes next in a sign-in.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
     /// Signed in; the token becomes a session (`session`).
     Success { member: Member, session_token: Secret },
+    /// The sign-in began with nothing but an address: the state token goes with the password.
+    RequireFirstFactor { state_token: Secret },
     /// A code was sent to the member's address; the state token goes with it.
     RequireEmailVerification { member: Member, state_token: Secret },
     /// The profile lacks what the site requires; the state token says who may complete it.
@@ -33,7 +23,7 @@ pub enum SignIn {
     StatusCheck { member: Member },
 }
 
-impl SignIn {
+impl Outcome {
     /// The StateMachineResponse.
     pub fn to_json(&self) -> Value {
         match self {
@@ -41,6 +31,10 @@ impl SignIn {
                 "state": "SUCCESS",
                 "sessionToken": session_token.expose(),
                 "identity": member.to_json(),
+            }),
+            Self::RequireFirstFactor { state_token } => json!({
+                "state": "REQUIRE_FIRST_FACTOR",
+                "stateToken": state_token.expose(),
             }),
             Self::RequireEmailVerification { member, state_token } => json!({
                 "state": "REQUIRE_EMAIL_VERIFICATION",
@@ -63,13 +57,15 @@ impl SignIn {
         }
     }
 
-    pub fn member(&self) -> &Member {
+    /// Whom it is about; `None` while only an address is known.
+    pub fn member(&self) -> Option<&Member> {
         match self {
+            Self::RequireFirstFactor { .. } => None,
             Self::Success { member, .. }
             | Self::RequireEmailVerification { member, .. }
             | Self::RequireMissingFields { member, .. }
             | Self::RequireOwnerApproval { member }
-            | Self::StatusCheck { member } => member,
+            | Self::StatusCheck { member } => Some(member),
         }
     }
 }
@@ -83,90 +79,4 @@ pub(crate) struct Origin<'a> {
     pub address: Option<IpAddr>,
     /// The app that vouches for the member.
     pub app: Option<&'a Caller>,
-}
-
-/// Decides inside a transaction what comes next for a member whose password, code or link was right:
-/// verification before missing fields before approval before success. A pending member with nothing left to wait for
-/// becomes active here, and every success is noted in the audit log.
-///
-/// # Errors
-/// [`Code::MemberBlocked`] for members who may not sign in at all; [`Code::PasswordReset`] for those whose
-/// password is refused, whatever they have shown before it was.
-pub(crate) async fn advance(
-    core: &Core,
-    tx: &mut Tx<'_>,
-    site: &Site,
-    mut member: Member,
-    origin: Origin<'_>,
-) -> Result<SignIn> {
-    let (visitor, write) = (origin.visitor, MemberWrite::shown_to_be(&member.id));
-    match next(&member) {
-        Next::Refuse => return Err(Fault::new(Code::MemberBlocked)),
-        _ if member.must_reset => return Err(Fault::new(Code::PasswordReset)),
-        Next::Open if member.status == Status::Active => {}
-        Next::Open => {
-            member.status = Status::Active;
-            member::update(tx, &write, &site.id, &mut member, core.now()).await?;
-        }
-        Next::Verify => {
-            let state_token = verification::start(core, tx, site, &member, visitor).await?;
-            return Ok(SignIn::RequireEmailVerification { member, state_token });
-        }
-        Next::Complete => {
-            let fields = policy::read(tx, &site.id).await?.lacking(&member.profile);
-            if !fields.is_empty() {
-                let password = password::digest(member.password_hash.as_deref());
-                let stage = Stage::Complete { member: member.id.clone(), password, visitor: visitor.cloned() };
-                let state_token = stage::issue(core, &site.id, &stage)?;
-                return Ok(SignIn::RequireMissingFields { member, fields, state_token });
-            }
-            // The site requires less than before, or somebody else has completed the profile.
-            Move::Complete.apply(&mut member);
-            member::update(tx, &write, &site.id, &mut member, core.now()).await?;
-            if member.pending_approval {
-                approval::request(core, tx, &site.id, &member).await?;
-                return Ok(SignIn::RequireOwnerApproval { member });
-            }
-        }
-        Next::Approve => {
-            approval::request(core, tx, &site.id, &member).await?;
-            return Ok(SignIn::RequireOwnerApproval { member });
-        }
-    }
-    member::note_login(tx, &write, &site.id, &mut member, core.now()).await?;
-    let entry = match origin.app {
-        Some(app) => audit::Entry::by(app, audit::Event::SignedIn, &member.id),
-        None => audit::Entry::by_oneself(&member.id, audit::Event::SignedIn),
-    };
-    audit::note(core, tx, &site.id, entry.from_address(origin.address)).await?;
-    let session_token = session::issue_token(core, tx, site, &member.id, visitor).await?;
-    Ok(SignIn::Success { member, session_token })
-}
-
-/// Has what the transaction of a sign-in left to be sent delivered.
-pub(crate) async fn send_after(core: &Arc<Core>, site: &Arc<Site>, outcome: SignIn) -> SignIn {
-    if !matches!(outcome, SignIn::Success { .. }) {
-        mail::soon(core, &site.id).await;
-    }
-    outcome
-}
-
-/// What comes next for a member, by standing alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Next {
-    Open,
-    Verify,
-    Complete,
-    Approve,
-    Refuse,
-}
-
-fn next(member: &Member) -> Next {
-    match member.status {
-        Status::Blocked | Status::Offline | Status::Deleted => Next::Refuse,
-        _ if member.pending_email => Next::Verify,
-        _ if member.pending_fields => Next::Complete,
-        _ if member.pending_approval => Next::Approve,
-        Status::Active | Status::Pending => Next::Open,
-    }
 }

@@ -4,15 +4,15 @@
 //! hour, for one member; using it proves the address, sets the password and ends all sessions.
 
 use crate::{
-    Core, Identity, SignIn, audit, client,
+    Core, Identity, audit, client,
     defence::{attempt, throttle::AttemptKind},
-    mail::{self, Message, Task, Wish, enqueue, notice},
+    mail::{self, LinkOptions, Message, Task, enqueue, notice},
     member::{self, Member, Move, Status, access::MemberWrite},
     password,
     session::{self, Which},
     sign_in::{
-        link, login,
-        outcome::{self, Origin},
+        advance, link, login,
+        outcome::{Origin, Outcome},
     },
     token::{self, Kind},
 };
@@ -48,8 +48,8 @@ impl Identity {
             let violation = Violation::new("email", rule, "the email address is not valid");
             Fault::invalid(vec![violation.with("type", "EMAIL")])
         })?;
-        let wish = wish(core, site, caller, body, "").await?;
-        ask(core, site, from, &email, wish).await
+        let options = link_options(core, site, caller, body, "").await?;
+        ask(core, site, from, &email, options).await
     }
 
     /// Sends a link to a member whom an app names (`POST /v1/activation-email`).
@@ -63,10 +63,10 @@ impl Identity {
         if id.is_empty() {
             return Err(Fault::invalid(vec![Violation::new("identityId", "REQUIRED_FIELD", "is required")]));
         }
-        let wish = wish(core, site, caller, &body["emailOptions"], "emailOptions.").await?;
+        let options = link_options(core, site, caller, &body["emailOptions"], "emailOptions.").await?;
         let member = member::find(site, &MemberId::from(id)).await?.filter(can_recover);
         let member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
-        send_activation_to(core, site, write, member, wish).await
+        send_activation_to(core, site, write, member, options).await
     }
 
     /// Sets a new password with a link's token and signs in (`POST /v1/recover`).
@@ -80,12 +80,12 @@ impl Identity {
         link: &str,
         password: &Secret,
         address: IpAddr,
-    ) -> Result<SignIn> {
+    ) -> Result<Outcome> {
         let core = &self.core;
         if token::site_number(Kind::Link, link) != Some(site.number) {
             return Err(Fault::new(Code::LinkInvalid));
         }
-        finish_hash(core, site, &TokenHash::of(link).to_vec(), password, address).await
+        finish(core, site, &TokenHash::of(link).to_vec(), password, address).await
     }
 }
 
@@ -105,13 +105,13 @@ pub(crate) async fn look(core: &Core, site: &Arc<Site>, link: &str) -> Result<(S
     Ok((member.email, return_url))
 }
 
-pub(crate) async fn finish_hash(
+pub(crate) async fn finish(
     core: &Arc<Core>,
     site: &Arc<Site>,
     link: &[u8],
     password: &Secret,
     address: IpAddr,
-) -> Result<SignIn> {
+) -> Result<Outcome> {
     let gone = || Fault::new(Code::LinkInvalid);
     if let Some(violation) = password::violation(password, "password") {
         return Err(Fault::invalid(vec![violation]));
@@ -121,56 +121,60 @@ pub(crate) async fn finish_hash(
     let (member, _) = known.ok_or_else(gone)?;
     login::password_attempt(core, &site.id, member.as_str())?;
     let hash = login::hash_password(core, password).await?;
-    let (me, place, key) = (core.clone(), site.clone(), link.to_vec());
-    let advanced = session::end_in(core, site, Some(Which::Member(member)), move |tx| {
-        let (me, site, key, hash) = (me.clone(), place.clone(), key.clone(), hash.clone());
-        boxed!({
-            let now = me.now();
-            let (id, _) = find(tx, site.id.as_str(), &key, now).await?.ok_or_else(gone)?;
-            // This link and every other one of the member is over.
-            links_end(tx, &site.id, &id, now).await?;
-            let member = member::get(tx, &site.id, &id).await?.filter(can_recover);
-            let mut member = member.ok_or_else(gone)?;
-            // Whoever had no password until now does not wonder who changed it.
-            let is_change = member.password_hash.is_some();
-            (member.password_hash, member.must_reset) = (Some(hash), false);
-            Move::Verify.apply(&mut member);
-            let write = MemberWrite::shown_to_be(&id);
-            member::write_password(tx, &write, &site.id, &member).await?;
-            member::update(tx, &write, &site.id, &mut member, now).await?;
-            if is_change {
-                notice::password_changed(&me, tx, &site.id, &member).await?;
-            }
-            let entry = audit::Entry::by_oneself(&id, audit::Event::PasswordChanged);
-            audit::note(&me, tx, &site.id, entry).await?;
-            let ended = Which::Member(id).end(tx, &site.id, now).await?;
-            let origin = Origin { address: Some(address), ..Default::default() };
-            let advanced = outcome::advance(&me, tx, &site, member, origin).await?;
-            Ok((advanced, ended))
+    let input = (core.clone(), site.clone(), link.to_vec(), hash);
+    let advanced =
+        session::end_in(core, site, Some(Which::Member(member)), input, move |tx, (core, site, key, hash)| {
+            boxed!({
+                let now = core.now();
+                let (id, _) = find(tx, site.id.as_str(), key, now).await?.ok_or_else(gone)?;
+                // This link and every other one of the member is over.
+                links_end(tx, &site.id, &id, now).await?;
+                let member = member::get(tx, &site.id, &id).await?.filter(can_recover);
+                let mut member = member.ok_or_else(gone)?;
+                // Whoever had no password until now does not wonder who changed it.
+                let is_change = member.password_hash.is_some();
+                (member.password_hash, member.must_reset) = (Some(hash.clone()), false);
+                Move::Verify.apply(&mut member);
+                let write = MemberWrite::shown_to_be(&id);
+                member::write_password(tx, &write, &site.id, &member).await?;
+                member::update(tx, &write, &site.id, &mut member, now).await?;
+                if is_change {
+                    notice::password_changed(core, tx, &site.id, &member).await?;
+                }
+                let entry = audit::Entry::by_oneself(&id, audit::Event::PasswordChanged);
+                audit::note(core, tx, &site.id, entry).await?;
+                let ended = Which::Member(id).end(tx, &site.id, now).await?;
+                let origin = Origin { address: Some(address), ..Default::default() };
+                let advanced = advance::advance(core, tx, site, member, origin).await?;
+                Ok((advanced, ended))
+            })
         })
-    })
-    .await?;
-    attempt::unlock(core, site, advanced.member());
+        .await?;
+    if let Some(member) = advanced.member() {
+        attempt::unlock(core, site, member);
+    }
     mail::soon(core, &site.id).await;
     Ok(advanced)
 }
 
 /// Writes down that a link was asked for, whoever the address belongs to: one statement, always. What
 /// is asked for too often, or while too many others wait, is dropped.
-pub(crate) async fn ask(core: &Arc<Core>, site: &Arc<Site>, from: IpAddr, email: &Email, wish: Wish) -> Result<()> {
-    let tried = core.throttle.attempt(AttemptKind::Recovery, core.now(), &site.id, from, "");
-    if tried.is_err() || !core.mail_queue.recovery_begin() {
+pub(crate) async fn ask(
+    core: &Arc<Core>,
+    site: &Arc<Site>,
+    from: IpAddr,
+    email: &Email,
+    options: LinkOptions,
+) -> Result<()> {
+    let permit = core.throttle.attempt(AttemptKind::Recovery, core.now(), &site.id, from, "");
+    if permit.is_err() || !core.mail_queue.recovery_begin() {
         tracing::debug!("a recovery link was not sent: too many are asked for");
         return Ok(());
     }
-    let task = Task::Recovery { email: email.as_str().to_owned(), wish };
-    let (me, id) = (core.clone(), site.id.clone());
-    let written = site
-        .append(move |tx| {
-            let (me, id, task) = (me.clone(), id.clone(), task.clone());
-            boxed!(enqueue(&me, tx, &id, None, &task).await)
-        })
-        .await;
+    let task = Task::Recovery { email: email.as_str().to_owned(), options };
+    let input = (core.clone(), site.id.clone(), task);
+    let written =
+        site.append_with(input, |tx, (core, site, task)| boxed!(enqueue(core, tx, site, None, task).await)).await;
     if written.is_err() {
         core.mail_queue.recovery_end();
     }
@@ -179,27 +183,31 @@ pub(crate) async fn ask(core: &Arc<Core>, site: &Arc<Site>, from: IpAddr, email:
 }
 
 /// Answers [`Task::Recovery`]: a link, if the address is that of a member who can sign in.
-pub(crate) async fn answer(core: &Arc<Core>, site: &Arc<Site>, task: String, email: String, wish: Wish) -> Result<()> {
-    let link = token::opaque(core.world(), Kind::Link, site.number);
+pub(crate) async fn answer(
+    core: &Arc<Core>,
+    site: &Arc<Site>,
+    task: String,
+    email: String,
+    options: LinkOptions,
+) -> Result<()> {
     let email = Email::parse(&email).ok_or_else(|| Fault::internal("an address was not kept as it was"))?;
-    let (me, place) = (core.clone(), site.clone());
+    let link = token::opaque(core.world(), Kind::Link, site.number);
+    let input = (core.clone(), site.clone(), task, email, link, options);
     let answered = site
-        .write(move |tx| {
-            let (me, site, task, email) = (me.clone(), place.clone(), task.clone(), email.clone());
-            let (link, wish) = (link.clone(), wish.clone());
+        .write_with(input, |tx, (core, site, task, email, link, options)| {
             boxed!({
-                if !mail::done(tx, &site.id, &task).await? {
+                if !mail::done(tx, &site.id, task).await? {
                     return Ok(());
                 }
-                let Some(member) = member::by_email(tx, &site.id, &email).await?.filter(can_recover) else {
+                let Some(member) = member::by_email(tx, &site.id, email).await?.filter(can_recover) else {
                     return Ok(());
                 };
-                if !may_have_another(tx, &site, &member.id, me.now()).await? {
+                if !may_have_another(tx, site, &member.id, core.now()).await? {
                     return Ok(());
                 }
-                let link = insert(&me, tx, &site, &member, &link, wish.return_url).await?;
+                let link = insert(core, tx, site, &member, NewLink { link, options }).await?;
                 let (to, message) = (&member.email, Message::Recovery { link });
-                notice::send_to(&me, tx, &site.id, &member, to, wish.language.as_deref(), message).await
+                notice::send_to(core, tx, &site.id, &member, to, options.language.as_deref(), message).await
             })
         })
         .await;
@@ -212,28 +220,26 @@ async fn send_activation_to(
     site: &Arc<Site>,
     write: MemberWrite,
     member: Member,
-    wish: Wish,
+    options: LinkOptions,
 ) -> Result<()> {
     let link = token::opaque(core.world(), Kind::Link, site.number);
-    let (me, place) = (core.clone(), site.clone());
-    site.write(move |tx| {
-        let (me, site, member, link) = (me.clone(), place.clone(), member.clone(), link.clone());
-        let (wish, write) = (wish.clone(), write.clone());
+    let input = (core.clone(), site.clone(), write, member.id, link, options);
+    site.write_with(input, |tx, (core, site, write, id, link, options)| {
         boxed!({
-            if !may_have_another(tx, &site, &member.id, me.now()).await? {
+            if !may_have_another(tx, site, id, core.now()).await? {
                 return Err(Fault::new(Code::Throttled));
             }
             // As they are now: what was read before the transaction may have changed.
-            let member = member::get(tx, &site.id, &member.id).await?.filter(can_recover);
+            let member = member::get(tx, &site.id, id).await?.filter(can_recover);
             let mut member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
             // The first word about the member's language is kept for all that they are told later.
-            if let (None, Some(tag)) = (member.profile.text("language"), wish.language.as_deref()) {
+            if let (None, Some(tag)) = (member.profile.text("language"), options.language.as_deref()) {
                 member.profile.0.insert("language".to_owned(), tag.into());
-                member::update(tx, &write, &site.id, &mut member, me.now()).await?;
+                member::update(tx, write, &site.id, &mut member, core.now()).await?;
             }
-            let link = insert(&me, tx, &site, &member, &link, wish.return_url).await?;
+            let link = insert(core, tx, site, &member, NewLink { link, options }).await?;
             let (to, message) = (&member.email, Message::Activation { link });
-            notice::send_to(&me, tx, &site.id, &member, to, wish.language.as_deref(), message).await
+            notice::send_to(core, tx, &site.id, &member, to, options.language.as_deref(), message).await
         })
     })
     .await?;
@@ -243,7 +249,7 @@ async fn send_activation_to(
 
 /// What an object of a request says of a link; `place` is where it stands in the request. A link leads to the
 /// server's own address, whatever name it was asked under: that name may be made up by whoever asks.
-async fn wish(core: &Core, site: &Site, caller: &Caller, sent: &Value, place: &str) -> Result<Wish> {
+async fn link_options(core: &Core, site: &Site, caller: &Caller, sent: &Value, place: &str) -> Result<LinkOptions> {
     let mut wrong = Vec::new();
     let mut text = |value: &Value, name: &str, most: usize| match value {
         Value::Null => None,
@@ -280,7 +286,7 @@ async fn wish(core: &Core, site: &Site, caller: &Caller, sent: &Value, place: &s
         None => None,
     };
     let return_url = client::return_url(client.as_deref(), url.as_deref(), &mail::url(core))?;
-    Ok(Wish { language, return_url })
+    Ok(LinkOptions { language, return_url })
 }
 
 /// Ends every recovery link of a member: one was used, or the address that they were sent to is another's now.
@@ -301,20 +307,20 @@ async fn may_have_another(tx: &mut Tx<'_>, site: &Site, member: &MemberId, now: 
     Ok(recent.unwrap_or(0) < MOST)
 }
 
+/// A link, and what was asked of it.
+struct NewLink<'a> {
+    link: &'a Secret,
+    options: &'a LinkOptions,
+}
+
 /// Writes a link down and answers its address.
-async fn insert(
-    core: &Core,
-    tx: &mut Tx<'_>,
-    site: &Site,
-    member: &Member,
-    link: &Secret,
-    return_url: Option<String>,
-) -> Result<String> {
+async fn insert(core: &Core, tx: &mut Tx<'_>, site: &Site, member: &Member, new: NewLink<'_>) -> Result<String> {
+    let NewLink { link, options } = new;
     let now = core.now();
     let sql = "insert into stoa.link (site, hash, purpose, member, return_url, created, expires) \
                values ($1, $2, $3, $4, $5, $6, $7)";
     let hash = TokenHash::of(link.expose());
-    tx.send(sql, params![&site.id, hash, PURPOSE, &member.id, return_url, now, now + LIFE]).await?;
+    tx.send(sql, params![&site.id, hash, PURPOSE, &member.id, options.return_url.clone(), now, now + LIFE]).await?;
     Ok(format!("{}/_api/account/v1/recover?token={}", mail::url(core), link.expose()))
 }
 

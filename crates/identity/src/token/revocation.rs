@@ -113,11 +113,10 @@ pub(crate) async fn revoke_until(core: &Core, subjects: &[SessionId], expires: M
         core.revocations.add(subjects.iter().map(|it| (it.clone(), expires)));
         core.store
             .catalog()
-            .append(move |tx| {
-                let subjects = subjects.clone();
+            .append_with(subjects, move |tx, subjects| {
                 boxed!({
                     for subject in subjects {
-                        insert(tx, &subject, now, expires).await?;
+                        insert(tx, subject, now, expires).await?;
                     }
                     Ok(())
                 })

@@ -25,7 +25,7 @@ pub enum Purpose {
     /// Refresh tokens of visitors; their keys verify for as long as a visitor lives.
     Visitor,
     /// Where a sign-in stands.
-    Stage,
+    PendingAuthentication,
     /// Challenges of the captcha.
     Captcha,
     /// Refresh tokens of applications.
@@ -33,13 +33,13 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    const ALL: [Self; 5] = [Self::Access, Self::Visitor, Self::Stage, Self::Captcha, Self::Instance];
+    const ALL: [Self; 5] = [Self::Access, Self::Visitor, Self::PendingAuthentication, Self::Captcha, Self::Instance];
 
     fn name(self) -> &'static str {
         match self {
             Self::Access => "access",
             Self::Visitor => "visitor",
-            Self::Stage => "stage",
+            Self::PendingAuthentication => "stage",
             Self::Captcha => "captcha",
             Self::Instance => "instance",
         }
@@ -49,7 +49,7 @@ impl Purpose {
         match self {
             Self::Access => "at+jwt",
             Self::Visitor => "vr+jwt",
-            Self::Stage => "st+jwt",
+            Self::PendingAuthentication => "st+jwt",
             Self::Captcha => "ca+jwt",
             Self::Instance => "ir+jwt",
         }
@@ -76,10 +76,8 @@ enum Signer {
 impl Keys {
     /// Reads the keys and makes those that are missing; several nodes may do so at once.
     pub(crate) async fn load(catalog: &Database, world: &World) -> Result<Self> {
-        let world = world.clone();
         let rows = catalog
-            .write(move |tx| {
-                let world = world.clone();
+            .write_with(world.clone(), move |tx, world| {
                 boxed!({
                     for purpose in Purpose::ALL {
                         let sql = "select 1 from stoa.signing_key where purpose = $1 and retired is null";
@@ -220,14 +218,14 @@ mod tests {
             of(Purpose::Access, Signer::Pair(pair(&seed).expect("a pair"))),
             old,
             of(Purpose::Visitor, Signer::mac(&seed)),
-            of(Purpose::Stage, Signer::mac(&seed)),
+            of(Purpose::PendingAuthentication, Signer::mac(&seed)),
         ])
     }
 
     #[test]
     fn a_token_is_good_for_its_purpose_alone() {
         let keys = keys();
-        for purpose in [Purpose::Access, Purpose::Visitor, Purpose::Stage] {
+        for purpose in [Purpose::Access, Purpose::Visitor, Purpose::PendingAuthentication] {
             let token = keys.sign(purpose, &json!({ "sub": "x" })).expect("signed");
             for other in Purpose::ALL {
                 let claims = keys.verify(other, &token);

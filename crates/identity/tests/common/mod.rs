@@ -9,12 +9,13 @@ use std::{
     sync::Arc,
 };
 use stoa_identity::{
-    Config, DeviceHints, Identity, SignIn,
+    Config, DeviceHints, Identity,
     client::{Client, ClientDraft},
     defence::Attempt,
     oauth::{TokenAnswer, TokenRequest, code::NewCode, pkce},
     password::Cost,
     session::{NewSession, Session},
+    sign_in::Outcome,
     sign_in::Registration,
     token::Kind,
 };
@@ -65,12 +66,12 @@ impl Kit {
         self.identity.token_grant(&anonymous(&self.client), None).await.unwrap()
     }
 
-    pub async fn register(&self, email: &str) -> Result<SignIn> {
+    pub async fn register(&self, email: &str) -> Result<Outcome> {
         let registration = registration(email, PASSWORD);
         self.identity.member_register(&self.site, &attempt(), &registration).await
     }
 
-    pub async fn login(&self, email: &str, password: &str) -> Result<SignIn> {
+    pub async fn login(&self, email: &str, password: &str) -> Result<Outcome> {
         self.identity.member_login(&self.site, &attempt(), email, &Secret::new(password)).await
     }
 
@@ -202,9 +203,9 @@ pub fn attempt_from(address: IpAddr) -> Attempt {
     Attempt { address, visitor: None, hints: DeviceHints::default(), captcha: None }
 }
 
-pub fn success(outcome: SignIn) -> String {
+pub fn success(outcome: Outcome) -> String {
     match outcome {
-        SignIn::Success { session_token, .. } => session_token.expose().to_owned(),
+        Outcome::Success { session_token, .. } => session_token.expose().to_owned(),
         other => panic!("expected success: {other:?}"),
     }
 }

@@ -1,0 +1,107 @@
+//! The one decision of a sign-in: what comes next for a member who has shown who they are.
+
+use crate::{
+    Core, audit, mail,
+    member::{self, Member, Move, Status, access::MemberWrite},
+    password::Fingerprint,
+    policy, session,
+    sign_in::{
+        approval_request,
+        code::{self, Use},
+        outcome::{Origin, Outcome},
+        pending::{self, PendingAuthentication},
+    },
+};
+use std::sync::Arc;
+use stoa_kernel::{Code, Fault, Result};
+use stoa_store::{Site, Tx};
+
+/// Decides inside a transaction what comes next for a member whose password, code or link was right:
+/// verification before missing fields before approval before success. A pending member with nothing left to wait for
+/// becomes active here, and every success is noted in the audit log.
+///
+/// # Errors
+/// [`Code::MemberBlocked`] for members who may not sign in at all; [`Code::PasswordReset`] for those whose
+/// password is refused, whatever they have shown before it was.
+pub(crate) async fn advance(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &Site,
+    mut member: Member,
+    origin: Origin<'_>,
+) -> Result<Outcome> {
+    let (visitor, write) = (origin.visitor, MemberWrite::shown_to_be(&member.id));
+    match next(&member) {
+        Next::Refuse => return Err(Fault::new(Code::MemberBlocked)),
+        _ if member.must_reset => return Err(Fault::new(Code::PasswordReset)),
+        Next::Open if member.status == Status::Active => {}
+        Next::Open => {
+            member.status = Status::Active;
+            member::update(tx, &write, &site.id, &mut member, core.now()).await?;
+        }
+        Next::Verify => {
+            let state_token = code::start(core, tx, site, &member, Use::SignIn(visitor)).await?;
+            return Ok(Outcome::RequireEmailVerification { member, state_token });
+        }
+        Next::Complete => {
+            let fields = policy::read(tx, &site.id).await?.lacking(&member.profile);
+            if !fields.is_empty() {
+                let password = Fingerprint::of(member.password_hash.as_deref());
+                let pending = PendingAuthentication::MissingFields {
+                    member: member.id.clone(),
+                    password,
+                    visitor: visitor.cloned(),
+                };
+                let state_token = pending::issue(core, &site.id, &pending)?;
+                return Ok(Outcome::RequireMissingFields { member, fields, state_token });
+            }
+            // The site requires less than before, or somebody else has completed the profile.
+            Move::Complete.apply(&mut member);
+            member::update(tx, &write, &site.id, &mut member, core.now()).await?;
+            if member.pending_approval {
+                approval_request::request(core, tx, &site.id, &member).await?;
+                return Ok(Outcome::RequireOwnerApproval { member });
+            }
+        }
+        Next::Approve => {
+            approval_request::request(core, tx, &site.id, &member).await?;
+            return Ok(Outcome::RequireOwnerApproval { member });
+        }
+    }
+    member::note_login(tx, &write, &site.id, &mut member, core.now()).await?;
+    let entry = match origin.app {
+        Some(app) => audit::Entry::by(app, audit::Event::SignedIn, &member.id),
+        None => audit::Entry::by_oneself(&member.id, audit::Event::SignedIn),
+    };
+    audit::note(core, tx, &site.id, entry.from_address(origin.address)).await?;
+    let session_token = session::issue_token(core, tx, site, &member.id, visitor).await?;
+    Ok(Outcome::Success { member, session_token })
+}
+
+/// Has what the transaction of a sign-in left to be sent delivered.
+pub(crate) async fn send_after(core: &Arc<Core>, site: &Arc<Site>, outcome: Outcome) -> Outcome {
+    if !matches!(outcome, Outcome::Success { .. }) {
+        mail::soon(core, &site.id).await;
+    }
+    outcome
+}
+
+/// What comes next for a member, by standing alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Open,
+    Verify,
+    Complete,
+    Approve,
+    Refuse,
+}
+
+fn next(member: &Member) -> Next {
+    match member.status {
+        Status::Blocked | Status::Offline | Status::Deleted => Next::Refuse,
+        _ if member.pending_email => Next::Verify,
+        _ if member.pending_fields => Next::Complete,
+        _ if member.pending_approval => Next::Approve,
+        Status::Active | Status::Pending => Next::Open,
+    }
+}

@@ -1,0 +1,209 @@
+//! Codes of six digits that prove an e-mail address (identity.md 7).
+//!
+//! A code belongs to one state token (or flow) and one address, lives ten minutes and works once, also
+//! when many try it at the same time. Wrong codes are counted for the state token and for the member,
+//! messages for the member, so neither guessing nor flooding a mailbox gets far.
+
+use crate::{
+    Core,
+    mail::{self, Message, notice},
+    member::{self, Member, Status},
+    token::{self, Kind},
+};
+use std::sync::Arc;
+use stoa_kernel::{Code, Fault, MemberId, Millis, Result, Secret, TokenHash, VisitorId};
+use stoa_sql::params;
+use stoa_store::{Row, Site, Tx, boxed};
+
+/// Life of a code.
+const CODE_LIFE: Millis = 10 * 60_000;
+/// Seconds after which a page offers to send another code.
+pub const RESEND_AFTER_SECONDS: u32 = 30;
+/// Life of a state token: within it codes can be sent anew.
+const TOKEN_LIFE: Millis = 60 * 60_000;
+/// Wrong codes for one state token.
+pub(super) const TOKEN_ATTEMPTS: i64 = 10;
+/// Wrong codes and messages for one member within [`WINDOW`].
+pub(super) const MEMBER_ATTEMPTS: i64 = 20;
+const MEMBER_MESSAGES: i64 = 10;
+const WINDOW: Millis = 60 * 60_000;
+
+/// A stored verification.
+pub(super) struct Stored {
+    pub(super) member: MemberId,
+    email_folded: String,
+    pub(super) visitor: Option<VisitorId>,
+    pub(super) code_hash: Vec<u8>,
+    pub(super) code_expires: Millis,
+    pub(super) attempts: i64,
+    /// It belongs to a sign-in: whoever began it has shown a first factor.
+    pub(super) signs_in: bool,
+}
+
+/// What a code is sent for.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Use<'a> {
+    /// A sign-in that waits for it, of this visitor.
+    SignIn(Option<&'a VisitorId>),
+    /// The address alone.
+    Address,
+}
+
+/// Starts a verification inside a transaction: the `stateToken`; the code goes into the queue.
+///
+/// # Errors
+/// [`Code::Throttled`] when the member got too many messages.
+pub(super) async fn start(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &Site,
+    member: &Member,
+    for_use: Use<'_>,
+) -> Result<Secret> {
+    let now = core.now();
+    allow_message(tx, site, &member.id, now).await?;
+    let (visitor, signs_in) = match for_use {
+        Use::SignIn(visitor) => (visitor, true),
+        Use::Address => (None, false),
+    };
+    let (state_token, code) = (token::opaque(core.world(), Kind::State, site.number), core.world().six_digits());
+    let sql = "insert into stoa.verification (site, hash, member, email_folded, visitor, code_hash, code_expires, \
+               attempts, messages, created, expires, signs_in) values ($1, $2, $3, $4, $5, $6, $7, 0, 1, $8, $9, $10)";
+    let values = params![
+        &site.id,
+        TokenHash::of(state_token.expose()),
+        &member.id,
+        folded(member),
+        visitor,
+        code_hash(&member.id, &code),
+        now + CODE_LIFE,
+        now,
+        now + TOKEN_LIFE,
+        signs_in
+    ];
+    tx.send(sql, values).await?;
+    notice::send(core, tx, &site.id, member, Message::Verification { code }).await?;
+    Ok(state_token)
+}
+
+/// Sends another code for the same state token; the old one ends.
+///
+/// # Errors
+/// [`Code::StateTokenInvalid`]; [`Code::Throttled`]; [`Code::MemberBlocked`].
+pub(crate) async fn resend(core: &Arc<Core>, site: &Arc<Site>, hash: TokenHash) -> Result<Member> {
+    let input = (core.clone(), site.clone(), hash);
+    let member = site
+        .write_with(input, move |tx, (core, site, hash)| {
+            boxed!({
+                let (stored, now) = (find(tx, site, hash, core.now()).await?, core.now());
+                let Some((stored, member)) = still_valid(tx, site, stored).await? else {
+                    return Err(Fault::new(Code::StateTokenInvalid));
+                };
+                if !matches!(member.status, Status::Pending | Status::Active) {
+                    return Err(Fault::new(Code::MemberBlocked));
+                }
+                allow_message(tx, site, &stored.member, now).await?;
+                let code = core.world().six_digits();
+                let sql = "update stoa.verification set code_hash = $1, code_expires = $2, messages = messages + 1 \
+                           where site = $3 and hash = $4";
+                let values = params![code_hash(&member.id, &code), now + CODE_LIFE, &site.id, hash];
+                tx.send(sql, values).await?;
+                notice::send(core, tx, &site.id, &member, Message::Verification { code }).await?;
+                Ok(member)
+            })
+        })
+        .await?;
+    mail::soon(core, &site.id).await;
+    Ok(member)
+}
+
+/// Gives a verification to a flow: from now on the flow's token stands for it, the state token ends.
+pub(crate) async fn adopt(core: &Core, site: &Site, state_token: &Secret, flow: &TokenHash) -> Result<()> {
+    let unknown = TokenHash::of(&core.world().token::<32>());
+    let input = (site.id.clone(), TokenHash::of(state_token.expose()), flow.clone(), unknown);
+    site.write_with(input, |tx, (site, from, to, unknown)| {
+        boxed!({
+            // What the flow had before ends, but its wrong codes and messages still count for the member.
+            let sql = "update stoa.verification set hash = $1, code_expires = 0 where site = $2 and hash = $3";
+            tx.send(sql, params![unknown, site, to]).await?;
+            let sql = "update stoa.verification set hash = $1 where site = $2 and hash = $3";
+            tx.send(sql, params![to, site, from]).await?;
+            Ok(())
+        })
+    })
+    .await
+}
+
+pub(super) async fn find(tx: &mut Tx<'_>, site: &Site, hash: &TokenHash, now: Millis) -> Result<Option<Stored>> {
+    let sql = "select member, email_folded, visitor, code_hash, code_expires, attempts, signs_in \
+               from stoa.verification \
+               where site = $1 and hash = $2 and expires > $3";
+    let read = |row: &Row<'_>| {
+        let visitor: Option<String> = row.get(2)?;
+        Ok(Stored {
+            member: MemberId::from(row.text(0)?),
+            email_folded: row.get(1)?,
+            visitor: visitor.map(VisitorId::from),
+            code_hash: row.get(3)?,
+            code_expires: row.get(4)?,
+            attempts: row.get(5)?,
+            signs_in: row.get(6)?,
+        })
+    };
+    Ok(tx.row(sql, &params![&site.id, hash, now], read).await?)
+}
+
+/// The member, when the address is still the one that the code was sent to.
+pub(super) async fn still_valid(
+    tx: &mut Tx<'_>,
+    site: &Site,
+    stored: Option<Stored>,
+) -> Result<Option<(Stored, Member)>> {
+    let Some(stored) = stored else { return Ok(None) };
+    let member = member::get(tx, &site.id, &stored.member).await?;
+    Ok(member.filter(|it| folded(it) == stored.email_folded).map(|it| (stored, it)))
+}
+
+async fn allow_message(tx: &mut Tx<'_>, site: &Site, member: &MemberId, now: Millis) -> Result<()> {
+    let recent = recent(tx, site, member, "messages", now).await?;
+    if recent.sum >= MEMBER_MESSAGES { Err(recent.throttled(now)) } else { Ok(()) }
+}
+
+/// A count over the member's verifications of the last hour.
+pub(super) struct Recent {
+    pub(super) sum: i64,
+    /// When the first of them was made that counts.
+    since: Millis,
+}
+
+impl Recent {
+    /// Comes again when the first of them has gone out of the hour.
+    pub(super) fn throttled(&self, now: Millis) -> Fault {
+        let wait = (self.since + WINDOW - now).clamp(1_000, WINDOW);
+        Fault::new(Code::Throttled).with("retryAfterSeconds", (wait + 999) / 1_000)
+    }
+}
+
+pub(super) async fn recent(
+    tx: &mut Tx<'_>,
+    site: &Site,
+    member: &MemberId,
+    count: &'static str,
+    now: Millis,
+) -> Result<Recent> {
+    // The sum of bigint is a decimal on one of the engines, so it is made here.
+    let sql =
+        format!("select {count}, created from stoa.verification where site = $1 and member = $2 and created > $3");
+    let read = |row: &Row<'_>| Ok((row.get::<i64>(0)?, row.get::<Millis>(1)?));
+    let counts = tx.rows(&sql, &params![&site.id, member, now - WINDOW], read).await?;
+    let since = counts.iter().filter(|it| it.0 > 0).map(|it| it.1).min().unwrap_or(now);
+    Ok(Recent { sum: counts.iter().map(|it| it.0).sum(), since })
+}
+
+fn folded(member: &Member) -> String {
+    stoa_kernel::fold::fold(member.email.trim()).into_owned()
+}
+
+pub(super) fn code_hash(member: &MemberId, code: &str) -> TokenHash {
+    TokenHash::of(&format!("{member}:{code}"))
+}

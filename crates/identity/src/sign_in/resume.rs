@@ -1,0 +1,131 @@
+//! Going on with a sign-in by its state token.
+
+use crate::{
+    Core, Identity, audit,
+    defence::attempt::Attempt,
+    member::{self, Move, access::MemberWrite, profile::Profile},
+    password::Fingerprint,
+    policy::{self, Field},
+    sign_in::{
+        advance, login,
+        outcome::{Origin, Outcome},
+        pending::{self, PendingAuthentication},
+    },
+};
+use serde_json::{Map, Value, json};
+use std::{net::IpAddr, sync::Arc};
+use stoa_kernel::{Code, Email, Fault, MemberId, Result, Secret, Violation, VisitorId};
+use stoa_store::{Site, boxed};
+
+/// What `login` sends with a state token.
+#[derive(Debug, Clone, Copy)]
+pub struct Resumption<'a> {
+    pub state_token: &'a str,
+    pub email: Option<&'a str>,
+    pub password: Option<&'a Secret>,
+    pub profile: &'a Value,
+}
+
+impl Identity {
+    /// Begins a sign-in with nothing but an address: REQUIRE_FIRST_FACTOR with a state token. Nothing is
+    /// looked up, so it tells nothing about the address, and costs nothing.
+    ///
+    /// # Errors
+    /// [`Code::EmailInvalid`].
+    pub fn login_begin(&self, site: &Site, email: &str) -> Result<Outcome> {
+        let email = Email::parse(email).ok_or_else(|| Fault::new(Code::EmailInvalid))?;
+        let pending = PendingAuthentication::FirstFactor { email: email.as_str().to_owned() };
+        Ok(Outcome::RequireFirstFactor { state_token: pending::issue(&self.core, &site.id, &pending)? })
+    }
+
+    /// Goes on with a sign-in: by the password after REQUIRE_FIRST_FACTOR, by the profile after
+    /// REQUIRE_MISSING_FIELDS. Without what is missing it answers where the sign-in stands. `email`, when
+    /// there is one, must be the one that the sign-in began with.
+    ///
+    /// # Errors
+    /// [`Code::StateTokenInvalid`] for a token that is unknown, too old, finished or somebody else's;
+    /// those of [`Identity::member_login`]; [`Code::ProfileInvalid`], its data naming the fields.
+    pub async fn login_resume(&self, site: &Arc<Site>, attempt: &Attempt, sent: Resumption<'_>) -> Result<Outcome> {
+        let core = &self.core;
+        match pending::read(core, &site.id, sent.state_token).ok_or_else(gone)? {
+            PendingAuthentication::FirstFactor { email } => {
+                if !sent.email.is_none_or(|it| is_same_address(it, &email)) {
+                    return Err(gone());
+                }
+                match sent.password {
+                    None => Ok(Outcome::RequireFirstFactor { state_token: Secret::new(sent.state_token) }),
+                    Some(password) => login::login(core, site, attempt, &email, password).await,
+                }
+            }
+            PendingAuthentication::MissingFields { member, password, visitor } => {
+                let profile = missing_fields(sent.profile)?;
+                let told = MissingFields { member, password, profile, visitor, address: attempt.address };
+                complete(core, site, told).await?.ok_or_else(gone)
+            }
+        }
+    }
+}
+
+/// What a member tells who signs in and whose profile lacked something.
+pub(crate) struct MissingFields {
+    pub member: MemberId,
+    /// Of the hash of the password that was right.
+    pub password: Fingerprint,
+    pub profile: Profile,
+    pub visitor: Option<VisitorId>,
+    pub address: IpAddr,
+}
+
+/// Adds what a waiting member tells to the profile, and goes on with the sign-in. `None` when it is
+/// over: the password is another one by now, or the member waits for no fields.
+///
+/// # Errors
+/// [`Code::MemberBlocked`]; [`Code::SlugTaken`].
+pub(crate) async fn complete(core: &Arc<Core>, site: &Arc<Site>, told: MissingFields) -> Result<Option<Outcome>> {
+    let input = (core.clone(), site.clone(), told);
+    let advanced = site
+        .write_with(input, |tx, (core, site, told)| {
+            boxed!({
+                let Some(mut member) = member::get(tx, &site.id, &told.member).await? else { return Ok(None) };
+                let is_same = Fingerprint::of(member.password_hash.as_deref()) == told.password;
+                if !is_same || !member.pending_fields {
+                    return Ok(None);
+                }
+                let policy = policy::read(tx, &site.id).await?;
+                member.profile.merge(told.profile.clone());
+                if policy.lacking(&member.profile).is_empty() && Move::Complete.apply(&mut member) {
+                    let entry = audit::Entry::by_oneself(&told.member, audit::Event::Moved(Move::Complete));
+                    audit::note(core, tx, &site.id, entry).await?;
+                }
+                let write = MemberWrite::shown_to_be(&told.member);
+                member::update(tx, &write, &site.id, &mut member, core.now()).await?;
+                let origin = Origin { visitor: told.visitor.as_ref(), address: Some(told.address), app: None };
+                advance::advance(core, tx, site, member, origin).await.map(Some)
+            })
+        })
+        .await?;
+    match advanced {
+        Some(advanced) => Ok(Some(advance::send_after(core, site, advanced).await)),
+        None => Ok(None),
+    }
+}
+
+/// Nothing but what can be asked for: the person is not signed in yet.
+fn missing_fields(profile: &Value) -> Result<Profile> {
+    let told = Field::ALL.map(|it| (it.name().to_owned(), profile[it.name()].clone()));
+    let told: Map<String, Value> = told.into_iter().filter(|it| !it.1.is_null()).collect();
+    // Clients look for an error's code here and break on one that has none but violations.
+    let wrong = |it: Vec<Violation>| Fault::new(Code::ProfileInvalid).with("fieldViolations", json!(it));
+    Profile::parse(&Value::Object(told), "profile").map_err(wrong)
+}
+
+fn is_same_address(one: &str, other: &str) -> bool {
+    match (Email::parse(one), Email::parse(other)) {
+        (Some(one), Some(other)) => one.folded() == other.folded(),
+        _ => false,
+    }
+}
+
+fn gone() -> Fault {
+    Fault::new(Code::StateTokenInvalid)
+}
