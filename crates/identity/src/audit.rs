@@ -17,13 +17,13 @@ pub(crate) enum Event {
     PasswordChanged,
     /// Those who run the site want another password.
     PasswordRefused,
-    /// It was of somebody who may not have had the address that an app vouches for.
+    /// It was of a person who may not have had the address that an app vouches for.
     PasswordDropped,
     Imported,
     Moved(Move),
     /// Tries at an account have to wait from now on, except in browsers that it knows.
     SignInSlowed,
-    /// Somebody who runs the site signed in.
+    /// An operator signed in.
     OperatorSignedIn,
     /// A member's sessions were ended from the list of them.
     SessionsEnded,
@@ -85,7 +85,6 @@ pub(crate) enum Actor<'a> {
     /// A visitor; `None` when it is not known which one.
     Visitor(Option<&'a VisitorId>),
     Member(&'a MemberId),
-    /// Somebody who runs the site.
     Operator(&'a UserId),
 }
 

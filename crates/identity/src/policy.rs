@@ -112,7 +112,7 @@ impl Identity {
     /// The site's policy, for those who run it and for apps.
     ///
     /// # Errors
-    /// [`Code::Forbidden`] for everybody else.
+    /// [`Code::Forbidden`] for all others.
     pub async fn policy_get(&self, site: &Site, caller: &Caller) -> Result<SignOnPolicy> {
         allow(caller)?;
         of_site(site).await

@@ -89,7 +89,7 @@ impl Identity {
     }
 }
 
-/// For each of those who are named, which fields apply to somebody who is or has these.
+/// For each of those who are named, which fields apply to a member who is or has these.
 async fn applied(site: &Site, named: Vec<(String, Vec<(&'static str, String)>)>) -> Result<Applications> {
     let site_id = site.id.clone();
     let read = site.read(Lane::Scan, move |tx| {

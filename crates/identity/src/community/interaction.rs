@@ -80,7 +80,7 @@ impl Identity {
         if gone.await? { Ok(()) } else { Err(Fault::new(Code::NotFound)) }
     }
 
-    /// A page of a member's interactions: of one's own, of those of members who show themselves, or of anybody's for
+    /// A page of a member's interactions: of one's own, of those of members who show themselves, or of any member's for
     /// those who run the site. `None` names the calling member.
     ///
     /// # Errors

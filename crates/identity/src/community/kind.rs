@@ -39,7 +39,7 @@ pub struct Kind {
     pub(crate) hidden: Option<&'static str>,
     /// The member that is its id; else it gets one of its own.
     pub(crate) id_from: Option<&'static str>,
-    /// What members hold that nobody has set.
+    /// What members hold that were never set.
     pub(crate) defaults: &'static [(&'static str, &'static str)],
     /// The entity that it belongs to.
     pub(crate) part_of: Option<Part>,

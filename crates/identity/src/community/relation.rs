@@ -1,5 +1,5 @@
-//! Relations: what joins a member to another member or to an entity, by one statement either way. Who may read and write
-//! them is said by what they mean: [`super::Assignable`] and [`super::Interaction`], whose name is the kind of relation here.
+//! Relations: what joins a member to another member or to an entity, by one statement either way. Who may read and
+//! write them is said by what they mean: [`super::Assignable`] and [`Interaction`], whose name is the kind here.
 
 use crate::{Core, community::check::own_id};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};

@@ -89,7 +89,7 @@ pub(crate) async fn see_member(site: &Site, caller: &Caller, id: &MemberId) -> R
 }
 
 /// Those of these members whom the caller may see, as [`Identity::member_see`] has it; for oneself
-/// and those who run the site nobody is looked up.
+/// and those who run the site no member is looked up.
 pub(crate) async fn see_members(site: &Site, caller: &Caller, ids: &[String]) -> Result<HashSet<String>> {
     if caller.is_editor() {
         return Ok(ids.iter().cloned().collect());

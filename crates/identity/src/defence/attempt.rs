@@ -1,7 +1,7 @@
 //! Attempts at a password: who may make one although others guess at the same account.
 //!
 //! The counts are in `throttle`. Only when they refuse is it looked up whether the account knows the
-//! browser, so that a sign-in costs nothing more as long as nobody attacks; the refusal costs the same
+//! browser, so that a sign-in costs nothing more as long as there is no attack; the refusal costs the same
 //! whether or not there is such an account.
 
 use crate::{

@@ -51,9 +51,9 @@ enum Asked {
 type IsUsed = bool;
 
 impl Identity {
-    /// What somebody needs for an answer: `{kind: "PROOF_OF_WORK", challenge, bits, expires}`, or with a
-    /// provider `{kind: "PROVIDER", visibleSiteKey, invisibleSiteKey}`. Without work nobody gets anything
-    /// from a challenge, so anybody may have one.
+    /// What is needed for an answer: `{kind: "PROOF_OF_WORK", challenge, bits, expires}`, or with a
+    /// provider `{kind: "PROVIDER", visibleSiteKey, invisibleSiteKey}`. Without work a challenge gives nothing,
+    /// so all may have one.
     ///
     /// # Errors
     /// [`Code::Internal`] when there is no key to sign with.

@@ -1,7 +1,7 @@
 //! A captcha provider of a site: any that answers as `siteverify` does (`stoa_outbound::Siteverifier`).
 //!
 //! Only who runs the server sets one, for the server goes wherever its address leads. The secret is encrypted
-//! for its site and address, so that whoever can write into the tables can't have it sent elsewhere; it is
+//! for its site and address, so that who can write into the tables can't have it sent elsewhere; it is
 //! decrypted when a question is asked, and nothing shows it.
 //!
 //! What the provider says of host and action is not compared with anything: pages of a site may lie
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_goes_by_tls_or_stays_here() {
+    fn provider_secret_goes_by_tls_or_stays_here() {
         for good in [
             "https://www.google.com/recaptcha/api/siteverify",
             "https://api.hcaptcha.com/siteverify",
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_wrong_is_named() {
+    fn provider_mistakes_are_all_named() {
         let draft = ProviderDraft {
             url: "http://example.org/".into(),
             secret: Secret::new(""),

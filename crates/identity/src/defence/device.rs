@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn browsers_are_named_in_our_words() {
+    fn device_is_named_in_our_words() {
         for (agent, name) in [
             ("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "Firefox · Linux"),
             ("Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 Chrome/140.0 Safari/537.36 Edg/140.0", "Edge · Windows"),

@@ -45,7 +45,7 @@ pub struct Failure {
     pub member: Option<String>,
     pub created: Millis,
     pub attempts: i64,
-    /// What the mail server or the network said.
+    /// What the mail server or the network answered.
     pub error: String,
 }
 
@@ -139,7 +139,7 @@ pub(crate) fn url(core: &Core) -> Arc<str> {
 pub(crate) async fn soon(core: &Arc<Core>, site: &SiteId) {
     if core.mail.is_local() {
         // A line in a file: the client that reads the answer may look for the message at once.
-        let _turn = core.mail_queue.local.lock().await;
+        let _local = core.mail_queue.local.lock().await;
         let delivered = async { deliver(core, &core.store().site(site).await?, false).await };
         if let Err(fault) = delivered.await {
             tracing::warn!(site = %site, "mail could not be worked on: {fault:?}");
@@ -176,7 +176,7 @@ async fn empty(core: &Arc<Core>, id: &SiteId) {
 }
 
 /// Delivers what is due, all or without what no request may wait for. As soon as one message has left,
-/// the next is taken: a slow one holds up nobody but itself.
+/// the next is taken: a slow one holds up no other.
 async fn deliver(core: &Arc<Core>, site: &Arc<Site>, all: bool) -> Result<()> {
     let mut under_way = JoinSet::new();
     loop {
@@ -225,9 +225,9 @@ async fn take(core: &Core, site: &Site, all: bool, most: usize) -> Result<(Vec<T
 
 async fn work(core: &Arc<Core>, site: &Arc<Site>, taken: Taken) -> Result<()> {
     if taken.expires <= core.now() {
-        return failed(core, site, taken, Undelivered::Never("nobody had a use for it any more".into())).await;
+        return failed(core, site, taken, Undelivered::Never("it was of no use any more".into())).await;
     }
-    let text = core.mail_queue.cipher.decrypt(&queue::about(&site.id, &taken.id, &taken.kind), &taken.sealed);
+    let text = core.mail_queue.cipher.decrypt(&queue::about(&site.id, &taken.id, &taken.kind), &taken.encrypted);
     let task = text.and_then(|it| serde_json::from_str(&it).ok());
     let question = match task {
         Some(Task::Message(message)) => return send(core, site, taken, message).await,

@@ -21,7 +21,7 @@ pub(crate) enum Message {
     Activation {
         link: String,
     },
-    /// Somebody signed in in a browser that the member had not used before.
+    /// A sign-in in a browser that the member had not used before.
     NewDevice {
         device: String,
         at: Millis,
@@ -38,7 +38,7 @@ pub(crate) enum Message {
         email: String,
         at: Millis,
     },
-    /// To an owner: somebody waits for an answer.
+    /// To an owner: a member waits for an answer.
     ApprovalRequest {
         name: String,
         email: String,
@@ -68,7 +68,7 @@ impl Message {
         }
     }
 
-    /// How long somebody may still want to read it.
+    /// How long it is worth reading.
     pub(crate) fn life(&self) -> Millis {
         match self {
             Self::Verification { .. } => 10 * MINUTE,
@@ -106,7 +106,7 @@ impl Message {
                 Some(&context.recover_url)
             }
             Self::Approved => Some(&context.sign_in_url),
-            // A recovery link goes to the address that the account has now, which whoever reads this may not have.
+            // A recovery link goes to the address that the account has now, which the reader of this may not have.
             Self::Verification { .. } | Self::EmailChanged { .. } | Self::Declined => None,
         }
     }
@@ -178,7 +178,7 @@ pub(super) fn one_line(text: &str) -> String {
     line.take(300).collect::<String>().trim().to_owned()
 }
 
-/// A name in a message to somebody else. It says no more than names need, and no mail program makes a link of it:
+/// A name in a message to another person. It says no more than names need, and no mail program makes a link of it:
 /// behind each mark that joins an address there is a space.
 pub(super) fn name_of(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

@@ -1,7 +1,7 @@
 //! The queue of what is to be sent: rows written in the transaction that causes them.
 //!
 //! A row is either a message or a question that the background has to answer first, so that asking costs
-//! the same whatever the answer is: for whom a recovery link is, which owners are told of somebody.
+//! the same whatever the answer is: for whom a recovery link is, which owners are told of a member.
 
 use crate::{Core, mail::message::Message};
 use serde::{Deserialize, Serialize};
@@ -83,7 +83,7 @@ pub(super) struct Taken {
     pub id: String,
     pub kind: String,
     pub member: Option<MemberId>,
-    pub sealed: Vec<u8>,
+    pub encrypted: Vec<u8>,
     pub created: Millis,
     pub expires: Millis,
     pub attempts: i64,
@@ -105,10 +105,10 @@ pub(crate) async fn enqueue(
     };
     let (now, kind) = (core.now(), task.kind());
     let text = serde_json::to_string(task).map_err(Fault::internal)?;
-    let sealed = core.mail_queue.cipher.encrypt(core.world(), &about(site, &id, kind), &text)?;
+    let encrypted = core.mail_queue.cipher.encrypt(core.world(), &about(site, &id, kind), &text)?;
     let sql = "insert into stoa.mail (site, id, kind, member, sealed, created, due, expires, attempts) \
                values ($1, $2, $3, $4, $5, $6, $6, $7, 0) on conflict (site, id) do nothing";
-    tx.send(sql, params![site, id, kind, member, sealed, now, now + task.life()]).await?;
+    tx.send(sql, params![site, id, kind, member, encrypted, now, now + task.life()]).await?;
     Ok(())
 }
 
@@ -116,7 +116,7 @@ pub(super) fn about(site: &SiteId, id: &str, kind: &str) -> String {
     format!("{site} {id} {kind}")
 }
 
-/// Takes so many of what is due, all or without [`RECOVERY`]; it comes back when nobody finishes it in time.
+/// Takes so many of what is due, all or without [`RECOVERY`]; it comes back when it is not finished in time.
 pub(super) async fn take(tx: &mut Tx<'_>, site: &SiteId, now: Millis, all: bool, count: i64) -> Result<Vec<Taken>> {
     let sql = "update stoa.mail set due = $1, attempts = attempts + 1 where site = $2 and id in \
                (select id from stoa.mail where site = $2 and due <= $3 and kind <> $4 order by due, id limit $5) \
@@ -127,7 +127,7 @@ pub(super) async fn take(tx: &mut Tx<'_>, site: &SiteId, now: Millis, all: bool,
             id: row.get(0)?,
             kind: row.get(1)?,
             member: member.map(MemberId::from),
-            sealed: row.get(3)?,
+            encrypted: row.get(3)?,
             created: row.get(4)?,
             expires: row.get(5)?,
             attempts: row.get(6)?,
@@ -137,13 +137,13 @@ pub(super) async fn take(tx: &mut Tx<'_>, site: &SiteId, now: Millis, all: bool,
     Ok(tx.rows(sql, &params![now + LEASE, site, now, but, count], read).await?)
 }
 
-/// Forgets what was delivered or answered; `false` when somebody else has.
+/// Forgets what was delivered or answered; `false` when another has.
 pub(crate) async fn done(tx: &mut Tx<'_>, site: &SiteId, id: &str) -> Result<bool> {
     let gone = tx.execute("delete from stoa.mail where site = $1 and id = $2", &params![site, id]).await?;
     Ok(gone == 1)
 }
 
-/// Puts a row back until `due`, or gives it up: then what it said is forgotten and why is kept.
+/// Puts a row back until `due`, or gives it up: then its content is forgotten and why is kept.
 pub(super) async fn failed(
     tx: &mut Tx<'_>,
     site: &SiteId,
@@ -151,9 +151,9 @@ pub(super) async fn failed(
     due: Option<Millis>,
     error: &str,
 ) -> Result<()> {
-    let sealed = due.map(|_| taken.sealed.clone());
+    let encrypted = due.map(|_| taken.encrypted.clone());
     let sql = "update stoa.mail set due = $1, sealed = $2, error = $3 where site = $4 and id = $5 and attempts = $6";
-    tx.send(sql, params![due, sealed, error, site, &taken.id, taken.attempts]).await?;
+    tx.send(sql, params![due, encrypted, error, site, &taken.id, taken.attempts]).await?;
     Ok(())
 }
 

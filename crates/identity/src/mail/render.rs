@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn every_message_in_every_language_is_whole() {
+    fn message_is_whole_in_every_language() {
         for message in Message::examples() {
             for tag in words::tags() {
                 let mail = render(&message, "anna@example.org", tag, &context(), &MailSetting::default()).unwrap();
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_no_address() {
+    fn name_in_a_message_is_no_address() {
         let name =
             format!("Your account is locked, visit http://evil.example/login or www.evil.example {}", "x".repeat(90));
         let message = Message::ApprovalRequest { name, email: "e@example.org".into(), link: "https://x/#a".into() };
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_not_read_again() {
+    fn placeholder_values_are_not_read_again() {
         let name = "{link} {site} \u{202e}x".to_owned();
         let message = Message::ApprovalRequest { name, email: "e@example.org".into(), link: "https://x/#a".into() };
         let mail = render(&message, "o@example.org", "de-AT", &context(), &MailSetting::default()).unwrap();

@@ -108,7 +108,7 @@ impl MailSetting {
         Some(Own { words, tag: words::find(tag).is_none().then_some(tag.as_str()) })
     }
 
-    /// The language for somebody: what they asked for, else the site's, else English; of each only what
+    /// The language for a person: what they asked for, else the site's, else English; of each only what
     /// there are words for.
     pub(crate) fn choose<'a>(&'a self, wishes: impl IntoIterator<Item = Option<&'a str>>) -> &'a str {
         let has_words = |tag: &&str| {
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_site_says_it_in_its_own_words() {
+    fn setting_replaces_words_and_parts() {
         let text = r#"{ "language": "pt", "templates": {
             "pt": { "verification": { "subject": "{code} em {site}", "html": "<h1>{site}</h1>{code}" } },
             "de": { "recovery": { "action": "Los", "note": "" } } } }"#;
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn each_part_runs_the_way_of_its_own_language() {
+    fn setting_parts_run_the_way_of_their_language() {
         let text = r#"{ "templates": { "fa": { "recovery": { "title": "رمز تازه", "note": "یک بار" } } } }"#;
         let setting = MailSetting::parse(text).unwrap();
         let link = Message::Recovery { link: "https://x/l".into() };
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named() {
+    fn setting_mistakes_are_named() {
         for (text, says) in [
             ("{\"langage\":\"de\"}", "unknown field"),
             ("{\"language\":\"german!\"}", "language tag"),

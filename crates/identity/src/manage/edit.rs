@@ -64,7 +64,7 @@ impl Checked {
         self.profile.text("privacyStatus") == Some("PUBLIC")
     }
 
-    /// Makes the change. Whoever writes back what was read changes nothing: what is shown in place of something
+    /// Makes the change. Writing back what was read changes nothing: what is shown in place of something
     /// that is not there does not come to be there.
     fn apply(&self, member: &mut Member, id: impl FnMut() -> String) {
         let (name, photo) = (member.shown_name(), member.shown_photo());
@@ -137,7 +137,7 @@ impl Identity {
     ///
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is the member, an app or owner; [`Code::NotFound`];
-    /// [`Code::Validation`]; [`Code::SlugTaken`]; [`Code::CommunityClosed`] when the site lets nobody
+    /// [`Code::Validation`]; [`Code::SlugTaken`]; [`Code::CommunityClosed`] when the site lets no member
     /// show themselves.
     pub async fn member_change(
         &self,
@@ -164,7 +164,7 @@ impl Identity {
         edit(core, site, edited, move |member| member.muted = muted).await
     }
 
-    /// Shows the calling member to others (`join-community`), or to nobody any more.
+    /// Shows the calling member to others (`join-community`), or hides them.
     ///
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is a member; [`Code::CommunityClosed`].

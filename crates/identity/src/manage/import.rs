@@ -184,7 +184,7 @@ pub enum Arrived {
     New,
     /// A member with this address or id is there already, and stays as they are.
     Known,
-    /// Somebody else has the slug.
+    /// Another member has the slug.
     SlugTaken,
 }
 

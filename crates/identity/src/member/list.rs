@@ -19,9 +19,9 @@ const COUNTED: i64 = 1_500;
 /// Whom a list is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Audience {
-    /// Those who run the site: everybody who is not deleted.
+    /// Those who run the site: all who are not deleted.
     Staff,
-    /// Everybody else: active members with a public profile.
+    /// All others: active members with a public profile.
     Public,
 }
 
@@ -98,7 +98,7 @@ pub struct MemberQuery {
     pub is_ascending: bool,
     pub limit: u32,
     pub window: Window,
-    /// Who reads a list for [`Audience::Public`]: whoever has blocked them is not in it.
+    /// Who reads a list for [`Audience::Public`]: those who have blocked them are not in it.
     pub viewer: Option<MemberId>,
 }
 
@@ -312,7 +312,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_of_a_prefix() {
+    fn prefix_ends_before_the_next_text() {
         assert_eq!(after_prefix("ab").as_deref(), Some("ac"));
         assert_eq!(after_prefix("a\u{10ffff}").as_deref(), Some("b"));
         assert_eq!(after_prefix("a\u{d7ff}").as_deref(), Some("a\u{e000}"));
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn cursors_come_back() {
+    fn cursor_comes_back_as_it_was() {
         assert_eq!(read_cursor(&cursor(12, "a:b")).ok(), Some((12, "a:b".to_owned())));
         for bad in ["%", "", "YQ", "OjE"] {
             assert!(read_cursor(bad).is_err(), "{bad}");

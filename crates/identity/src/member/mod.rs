@@ -30,7 +30,7 @@ pub struct Member {
     pub pending_email: bool,
     /// A pending member has yet to tell what the site requires.
     pub pending_fields: bool,
-    /// A pending member waits for somebody who runs the site.
+    /// A pending member waits for an answer of those who run the site.
     pub pending_approval: bool,
     pub(crate) password_hash: Option<String>,
     /// The password is not good for signing in any more: a new one must be set by a recovery link.

@@ -115,7 +115,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_full_profile_comes_back_as_it_was() {
+    fn profile_comes_back_as_it_was() {
         let full = json!({
             "firstName": "Ada", "lastName": "L", "nickname": "ada", "picture": "https://x.example/p.png",
             "emails": ["a@b.co"], "phones": ["1"], "labels": ["x"], "language": "en", "privacyStatus": "PUBLIC",
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_shapes_are_told_with_their_path() {
+    fn profile_violations_have_their_path() {
         let wrong = |value: Value| {
             let violations = Profile::parse(&value, "profile").expect_err("bad");
             violations.into_iter().map(|it| (it.field, it.violated_rule)).collect::<Vec<_>>()

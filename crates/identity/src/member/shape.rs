@@ -1,4 +1,4 @@
-//! The shape of what is said of members: a checker of JSON that names everything that is wrong, with its path.
+//! The shape of what is stored of members: a checker of JSON that names everything that is wrong, with its path.
 
 use serde_json::{Map, Value};
 use stoa_kernel::{Email, Violation};

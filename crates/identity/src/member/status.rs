@@ -22,7 +22,7 @@ pub enum Move {
     Verify,
     /// The person has told what the site requires of its members.
     Complete,
-    /// Somebody who runs the site lets the member in; of a blocked one it lifts the block.
+    /// Those who run the site let the member in; of a blocked one it lifts the block.
     Approve,
     /// An app has recognised the person elsewhere: counts for everything that is waited for.
     Vouch,
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn every_move_from_every_status_is_in_the_table() {
+    fn status_table_has_every_move_from_every_status() {
         let mut table = String::from("# status, waits for: move by whom -> status, waits for\n");
         for status in Status::ALL {
             let all = (0..8_u8).map(|it| [it & 1 != 0, it & 2 != 0, it & 4 != 0]);

@@ -17,7 +17,7 @@ use stoa_store::{Lane, Tx, boxed};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invite {
     pub site: SiteId,
-    /// Absent in the very first link of a site: whoever opens it says who they are.
+    /// Absent in the very first link of a site: the person who opens it says who they are.
     pub email: Option<Email>,
     pub role: Role,
 }

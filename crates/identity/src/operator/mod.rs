@@ -99,11 +99,11 @@ impl Identity {
 
 /// What [`Identity::operator_sign_in`] does.
 pub(crate) async fn sign_in(core: &Core, site: &SiteId, email: &Email, secret: &Secret) -> Result<OperatorSession> {
-    let turn = core.passwords.turn().await?;
+    let permit = core.passwords.permit().await?;
     let known = find_by_email(core, email).await?;
     let stored = known.as_ref().and_then(|it| it.password_hash.as_deref());
-    let is_right = !matches!(turn.check(secret, stored).await?, Match::Wrong);
-    drop(turn);
+    let is_right = !matches!(permit.check(secret, stored).await?, Match::Wrong);
+    drop(permit);
     let refused = || Fault::new(Code::PasswordWrong);
     let known = known.filter(|_| is_right).ok_or_else(refused)?;
     let role = role_at(core, &known.operator.id, site).await?.ok_or_else(refused)?;
@@ -207,7 +207,7 @@ pub(crate) async fn role_at(core: &Core, operator: &UserId, site: &SiteId) -> Re
 /// # Errors
 /// [`Code::PasswordWrong`].
 pub(crate) async fn confirm_password(core: &Core, secret: &Secret, stored: &str) -> Result<()> {
-    match core.passwords.turn().await?.check(secret, Some(stored)).await? {
+    match core.passwords.permit().await?.check(secret, Some(stored)).await? {
         Match::Wrong => Err(Fault::new(Code::PasswordWrong)),
         _ => Ok(()),
     }

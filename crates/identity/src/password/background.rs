@@ -1,7 +1,7 @@
-//! A thread whose long work stands back for everybody else's.
+//! A thread whose long work is preempted by all other work.
 //!
 //! A low priority alone doesn't do that. Linux lets a thread that is at work finish its slice before one that has
-//! just become ready, up to the next tick (4 ms), and a core that is never idle pulls over nobody who waits for the
+//! just become ready, up to the next tick (4 ms), and a core that is never idle pulls over no thread that waits for the
 //! other one. So a timer interrupts the work, which makes no system calls of its own, and hands the core over
 //! (decisions/0017). Elsewhere the work goes through as it is.
 
@@ -28,23 +28,23 @@ mod system {
 
     /// Work goes on for so long at a time: reads beside it waited as little with half and with double.
     const STRETCH: Duration = Duration::from_micros(250);
-    /// Every so many stretches the core is left idle for a moment, in which it pulls over who waits for another.
+    /// Every so many stretches the core is left idle for a moment, in which it pulls over a thread that waits for another.
     const REST_EVERY: u32 = 4;
     /// The shortest sleep: it takes as long as the timer's slack, some 50 µs.
     const REST: Timespec = Timespec { tv_sec: 0, tv_nsec: 1 };
-    /// Whoever waited for the core works on for this part of that time. Beside a thread that is always ready one who
+    /// A thread that waited for the core works on for this part of that time. Beside a thread that is always ready one who
     /// yields at this priority comes back after the timer's next signal (seen on Linux 6.18), and would yield again
     /// at once, for ever.
     const SHARE: u32 = 10;
     /// A thirtieth of the share that other threads have where both want the processor: sign-ins must not wait
     /// for ever, and 10 still made reads wait for more than twice as long.
     const NICE: i32 = 15;
-    /// Nobody else's: by default it does nothing, and Go's runtime uses it for the same.
+    /// A signal without other use: by default it does nothing, and Go's runtime uses it for the same.
     const SIGNAL: Signal = Signal::SIGURG;
 
     thread_local! {
-        /// How often this thread has given way.
-        pub(super) static GIVEN_WAY: AtomicU32 = const { AtomicU32::new(0) };
+        /// How often this thread was preempted.
+        pub(super) static PREEMPTIONS: AtomicU32 = const { AtomicU32::new(0) };
         /// The processor time, in nanoseconds, that it works up to before it does so again.
         static WORKS_UNTIL: AtomicU64 = const { AtomicU64::new(0) };
     }
@@ -68,7 +68,7 @@ mod system {
             Self { timer: timer.inspect_err(|it| tracing::debug!("hashing goes on without a break: {it}")).ok() }
         }
 
-        /// Work that gives way while it lasts.
+        /// Work that is preempted while it lasts.
         pub(in super::super) fn run<T>(&mut self, work: impl FnOnce() -> T) -> T {
             let _ticking = self.timer.as_mut().map(Ticking::start);
             work()
@@ -100,7 +100,7 @@ mod system {
     /// The handler is there, for the whole process.
     static LISTENING: LazyLock<nix::Result<()>> = LazyLock::new(|| {
         let flags = SaFlags::SA_RESTART | SaFlags::SA_ONSTACK;
-        let action = SigAction::new(SigHandler::Handler(give_way), flags, SigSet::empty());
+        let action = SigAction::new(SigHandler::Handler(preempt), flags, SigSet::empty());
         #[expect(
             unsafe_code,
             reason = "a handler may do only what is safe at any moment, and the compiler can't see that"
@@ -110,13 +110,13 @@ mod system {
         unsafe { sigaction(SIGNAL, &action) }.map(drop)
     });
 
-    extern "C" fn give_way(_: c_int) {
+    extern "C" fn preempt(_: c_int) {
         if nanoseconds(ClockId::CLOCK_THREAD_CPUTIME_ID) < WORKS_UNTIL.with(|it| it.load(Relaxed)) {
             return;
         }
         let before = nanoseconds(ClockId::CLOCK_MONOTONIC);
-        let turn = GIVEN_WAY.with(|it| it.fetch_add(1, Relaxed));
-        if turn.is_multiple_of(REST_EVERY) {
+        let count = PREEMPTIONS.with(|it| it.fetch_add(1, Relaxed));
+        if count.is_multiple_of(REST_EVERY) {
             // Whether it was cut short doesn't matter.
             let _ = nanosleep(&REST);
         } else {
@@ -151,7 +151,7 @@ mod system {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use super::{Background, system::GIVEN_WAY};
+    use super::{Background, system::PREEMPTIONS};
     use crate::password::{Cost, argon2id};
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
     use std::{
@@ -163,31 +163,31 @@ mod tests {
     };
 
     #[test]
-    fn gives_way_while_it_works_and_only_then() {
+    fn background_is_preempted_while_it_works_only() {
         let cost = Cost { memory_kib: 64, passes: 1, lanes: 1 };
         let mut memory = Vec::new();
         let mut hash = move || argon2id("correct horse", &[7; 16], cost, &mut memory).unwrap();
         let alone = hash();
-        let given_way = || GIVEN_WAY.with(|it| it.load(Relaxed));
+        let preemptions = || PREEMPTIONS.with(|it| it.load(Relaxed));
         let thread = std::thread::spawn(move || {
             let mut background = Background::enter();
             for _ in 0..2 {
-                let before = given_way();
+                let before = preemptions();
                 let hashes = background.run(|| {
-                    let is_done = || given_way() >= before + 10;
+                    let is_done = || preemptions() >= before + 10;
                     (0..200_000).take_while(|_| hash() == alone && !is_done()).count()
                 });
-                let after = given_way();
+                let after = preemptions();
                 assert!(after >= before + 10, "interrupted {} times in {hashes} hashes", after - before);
                 assert!((0..100).all(|_| hash() == alone));
-                assert_eq!(given_way(), after, "the timer is off");
+                assert_eq!(preemptions(), after, "the timer is off");
             }
         });
         thread.join().unwrap();
     }
     /// Another thread that is always ready leaves it little of their core, but not nothing.
     #[test]
-    fn gets_done_on_a_busy_core() {
+    fn background_gets_done_on_a_busy_core() {
         let allowed = sched_getaffinity(None).unwrap();
         let mut core = CpuSet::new();
         core.set((0..CpuSet::MAX_CPU).find(|it| allowed.is_set(*it)).unwrap());

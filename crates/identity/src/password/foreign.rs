@@ -1,4 +1,4 @@
-//! Password hashes that members bring along from other systems: compared once, then made anew.
+//! Password hashes that members bring along from other systems: compared once, then hashed again.
 //!
 //! | scheme | forms |
 //! |---|---|
@@ -9,7 +9,7 @@
 //!
 //! A hash that would cost more than a sign-in may is not taken over.
 
-use crate::password::is_same;
+use crate::password::argon::{self, is_same};
 use argon2::{Algorithm, Argon2, Params, Version};
 use base64::{
     Engine,
@@ -55,7 +55,7 @@ pub(super) enum Foreign {
 
 /// Whether a member can be imported with this hash.
 pub fn can_import(hash: &str) -> bool {
-    super::parse(hash).is_some_and(|it| u64::from(it.0.memory_kib) <= MOST_KIB && it.0.passes <= MOST_PASSES)
+    argon::parse(hash).is_some_and(|it| u64::from(it.cost.memory_kib) <= MOST_KIB && it.cost.passes <= MOST_PASSES)
         || Foreign::parse(hash).is_some()
 }
 
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn known_hashes_fit_their_passwords() {
+    fn foreign_hashes_fit_their_passwords() {
         for (password, hash) in vectors() {
             let foreign = Foreign::parse(&hash).unwrap_or_else(|| panic!("{hash} can be read"));
             assert!(foreign.fits(password.as_bytes()), "{hash}");
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_dear_or_broken_is_not_taken_over() {
+    fn foreign_hashes_that_are_dear_or_broken_are_refused() {
         for hash in [
             "",
             "plain",

@@ -4,14 +4,17 @@
 //! in the background: a storm of sign-ins waits here, before it has looked an account up, and holds nothing
 //! up. Every check costs one hash, also when there is no such account.
 
+mod argon;
 mod background;
 mod fingerprint;
 mod foreign;
 
+pub use argon::Cost;
 pub use fingerprint::Fingerprint;
 pub use foreign::can_import;
 
-use argon2::{Algorithm, Argon2, Block, Params, Version};
+use argon::{argon2id, parse};
+use argon2::Block;
 use background::Background;
 use base64::{Engine, engine::general_purpose::STANDARD_NO_PAD};
 use parking_lot::Mutex;
@@ -29,25 +32,11 @@ use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 const THREADS: usize = 8;
 /// Who may wait for a hash: about five seconds of work for one thread.
 const WAITING: usize = 256;
-/// Turns at the same time for each thread: while one's password is hashed, the next one's is looked up.
-const TURNS: usize = 2;
+/// Permits at the same time for each thread: while one's password is hashed, the next one's is looked up.
+const PERMITS: usize = 2;
 /// Fewest characters and most bytes.
 pub const MIN_CHARS: usize = 8;
 pub const MAX_BYTES: usize = 1_000;
-
-/// The price of one hash.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cost {
-    pub memory_kib: u32,
-    pub passes: u32,
-    pub lanes: u32,
-}
-
-impl Default for Cost {
-    fn default() -> Self {
-        Self { memory_kib: 19_456, passes: 2, lanes: 1 }
-    }
-}
 
 /// Whether a password matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,26 +47,26 @@ pub(crate) enum Match {
     RightButCheap,
 }
 
-/// Hashes and checks passwords, for whoever has a [`Turn`].
+/// Hashes and checks passwords, for those who have a [`HashPermit`].
 pub(crate) struct Passwords {
     jobs: SyncSender<Job>,
-    /// Everybody who waits or has a turn, and those who have one.
+    /// All who wait or have a permit, and those who have one.
     line: Semaphore,
-    turns: Semaphore,
+    permits: Semaphore,
     cost: Cost,
-    /// The hash of nobody's password: checked when there is no account.
-    nobody: String,
+    /// The hash of a password that no account has: checked when there is none.
+    unknown: String,
 }
 
 type Job = Box<dyn FnOnce(&mut Background, &mut Vec<Block>) + Send>;
 
-/// A place among the few whose passwords are looked at now. Whoever signs in takes it before looking up an
+/// A permit for one of the few whose passwords are checked now. A sign-in takes it before it looks up an
 /// account: two hundred at once would otherwise all be looked up before the next reader is answered. It is
 /// not kept while anything outside the process and its database is waited for.
-pub(crate) struct Turn<'a> {
+pub(crate) struct HashPermit<'a> {
     passwords: &'a Passwords,
-    _turn: SemaphorePermit<'a>,
-    _place: SemaphorePermit<'a>,
+    _permit: SemaphorePermit<'a>,
+    _place_in_line: SemaphorePermit<'a>,
 }
 
 impl Passwords {
@@ -91,22 +80,22 @@ impl Passwords {
                 .spawn(move || run(&waiting))
                 .map_err(|it| Fault::new(Code::Unavailable).logged(it))?;
         }
-        let (line, turns) = (Semaphore::new(WAITING), Semaphore::new(TURNS * threads));
-        let mut passwords = Self { jobs, line, turns, cost: *cost, nobody: String::new() };
-        let nobody = passwords.turn().await?.hash(&Secret::new(world.token::<32>()), world).await?;
-        passwords.nobody = nobody;
+        let (line, permits) = (Semaphore::new(WAITING), Semaphore::new(PERMITS * threads));
+        let mut passwords = Self { jobs, line, permits, cost: *cost, unknown: String::new() };
+        let unknown = passwords.permit().await?.hash(&Secret::new(world.token::<32>()), world).await?;
+        passwords.unknown = unknown;
         Ok(passwords)
     }
 
-    /// Waits in line. Whoever came first goes first.
+    /// Waits in line: first come, first served.
     ///
     /// # Errors
     /// [`Code::Throttled`] when too many wait.
-    pub(crate) async fn turn(&self) -> Result<Turn<'_>> {
-        let too_many = |_| Fault::new(Code::Throttled).logged("too many wait for a password to be looked at");
+    pub(crate) async fn permit(&self) -> Result<HashPermit<'_>> {
+        let too_many = |_| Fault::new(Code::Throttled).logged("too many wait for a password to be checked");
         let place = self.line.try_acquire().map_err(too_many)?;
-        let turn = self.turns.acquire().await.map_err(Fault::internal)?;
-        Ok(Turn { passwords: self, _turn: turn, _place: place })
+        let permit = self.permits.acquire().await.map_err(Fault::internal)?;
+        Ok(HashPermit { passwords: self, _permit: permit, _place_in_line: place })
     }
 
     async fn run<T: Send + 'static>(
@@ -116,20 +105,20 @@ impl Passwords {
         tracing::trace!(target: "stoa::password", work = "hash");
         let (answer, answered) = oneshot::channel();
         let job: Job = Box::new(move |background, memory| {
-            // Nobody waits any more: the work is not done.
+            // The caller is gone: the work is not done.
             if !answer.is_closed() {
                 let done = background.run(|| work(memory));
                 let _ = answer.send(done);
             }
         });
-        // Those who have gone left their turn to others, and their work behind.
+        // Those who have gone left their permit to others, and their work behind.
         let too_many = |_| Fault::new(Code::Throttled).logged("the password queue is full");
         self.jobs.try_send(job).map_err(too_many)?;
         answered.await.unwrap_or_else(|_| Err(Fault::internal("a password thread gave up its work")))
     }
 }
 
-impl Turn<'_> {
+impl HashPermit<'_> {
     /// A new hash of the password, as text with its cost and salt.
     ///
     /// # Errors
@@ -146,7 +135,7 @@ impl Turn<'_> {
     }
 
     /// Compares a password with a stored hash. Without one it takes as long and is wrong, and so it is with
-    /// a password of more than [`MAX_BYTES`], which nobody has.
+    /// a password of more than [`MAX_BYTES`], which no account has.
     ///
     /// # Errors
     /// [`Code::Throttled`] when too many have gone and left their work behind.
@@ -154,9 +143,9 @@ impl Turn<'_> {
         let is_possible = password.expose().len() <= MAX_BYTES;
         let (password, stored) = if is_possible { (password.clone(), stored) } else { (Secret::new(""), None) };
         let is_known = stored.is_some();
-        let (stored, cost) = (stored.unwrap_or(&self.passwords.nobody).to_owned(), self.passwords.cost);
+        let (stored, cost) = (stored.unwrap_or(&self.passwords.unknown).to_owned(), self.passwords.cost);
         let work = move |memory: &mut Vec<Block>| {
-            let Some((its_cost, salt, expected)) = parse(&stored) else {
+            let Some(known) = parse(&stored) else {
                 let foreign = foreign::Foreign::parse(&stored);
                 let foreign = foreign.ok_or_else(|| Fault::internal("a stored password hash can't be read"))?;
                 return Ok(if foreign.fits(password.expose().as_bytes()) {
@@ -165,11 +154,11 @@ impl Turn<'_> {
                     Match::Wrong
                 });
             };
-            let hash = argon2id(password.expose(), &salt, its_cost, memory)?;
-            let is_equal = is_same(&hash, &expected);
+            let hash = argon2id(password.expose(), &known.salt, known.cost, memory)?;
+            let is_equal = argon::is_same(&hash, &known.hash);
             Ok(match is_known && is_equal {
                 false => Match::Wrong,
-                true if its_cost != cost => Match::RightButCheap,
+                true if known.cost != cost => Match::RightButCheap,
                 true => Match::Right,
             })
         };
@@ -197,37 +186,8 @@ fn run(waiting: &Mutex<Receiver<Job>>) {
     }
 }
 
-fn argon2id(password: &str, salt: &[u8], cost: Cost, memory: &mut Vec<Block>) -> Result<[u8; 32]> {
-    let params = Params::new(cost.memory_kib, cost.passes, cost.lanes, Some(32)).map_err(Fault::internal)?;
-    let blocks = params.block_count();
-    if memory.len() < blocks {
-        memory.resize(blocks, Block::default());
-    }
-    let mut hash = [0; 32];
-    Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
-        .hash_password_into_with_memory(password.as_bytes(), salt, &mut hash, &mut memory[..blocks])
-        .map_err(Fault::internal)?;
-    Ok(hash)
-}
-
-/// Reads `$argon2id$v=19$m=…,t=…,p=…$salt$hash`.
-fn parse(stored: &str) -> Option<(Cost, Vec<u8>, Vec<u8>)> {
-    let mut parts = stored.strip_prefix("$argon2id$v=19$")?.split('$');
-    let mut numbers = parts.next()?.split(',');
-    let mut number = |name: &str| numbers.next()?.strip_prefix(name)?.parse::<u32>().ok();
-    let cost = Cost { memory_kib: number("m=")?, passes: number("t=")?, lanes: number("p=")? };
-    let salt = STANDARD_NO_PAD.decode(parts.next()?).ok()?;
-    let hash = STANDARD_NO_PAD.decode(parts.next()?).ok()?;
-    (hash.len() == 32 && parts.next().is_none()).then_some((cost, salt, hash))
-}
-
-/// Compares without telling by its time where the first difference is.
-pub(crate) fn is_same(a: &[u8], b: &[u8]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).fold(0, |difference, (a, b)| difference | (a ^ b)) == 0
-}
-
 /// What is wrong with a new password, if anything: it has at least [`MIN_CHARS`] characters and at most
-/// [`MAX_BYTES`] bytes, and isn't one that everybody tries first. `field` is the JSON path it came from.
+/// [`MAX_BYTES`] bytes, and isn't one that is guessed first. `field` is the JSON path it came from.
 pub fn violation(password: &Secret, field: &str) -> Option<Violation> {
     let text = password.expose();
     if text.chars().count() < MIN_CHARS {
@@ -261,7 +221,7 @@ mod tests {
     const CHEAP: Cost = Cost { memory_kib: 64, passes: 1, lanes: 1 };
 
     #[test]
-    fn accepts_long_and_strange_ones() {
+    fn password_may_be_long_and_strange() {
         let check = |text: &str| violation(&Secret::new(text), "password").map(|it| it.violated_rule);
         assert_eq!(check("1234567"), Some("MIN_LENGTH"));
         assert_eq!(check("пароль12"), None, "characters are counted, not bytes");
@@ -273,56 +233,56 @@ mod tests {
     }
 
     #[test]
-    fn the_list_holds_nothing_that_length_refuses_anyway() {
+    fn password_list_holds_none_that_are_too_short() {
         let list: Vec<&str> = include_str!("common.txt").lines().collect();
         assert!(list.len() >= 300);
         assert!(list.iter().all(|it| it.chars().count() >= MIN_CHARS && stoa_kernel::fold::fold(it) == *it));
     }
 
     #[tokio::test]
-    async fn checks_what_it_hashed() -> Result<()> {
+    async fn password_fits_its_own_hash_only() -> Result<()> {
         let (world, _) = World::fixed(0, 3);
         let passwords = Passwords::start(&CHEAP, &world).await?;
-        let turn = passwords.turn().await?;
+        let permit = passwords.permit().await?;
         let (right, wrong) = (Secret::new("correct horse\0battery"), Secret::new("correct horse"));
-        let hash = turn.hash(&right, &world).await?;
+        let hash = permit.hash(&right, &world).await?;
         assert!(hash.starts_with("$argon2id$v=19$m=64,t=1,p=1$"));
-        assert_eq!(turn.check(&right, Some(&hash)).await?, Match::Right);
-        assert_eq!(turn.check(&wrong, Some(&hash)).await?, Match::Wrong);
-        assert_eq!(turn.check(&right, None).await?, Match::Wrong);
-        assert_eq!(turn.check(&Secret::new("x".repeat(MAX_BYTES + 1)), Some(&hash)).await?, Match::Wrong);
+        assert_eq!(permit.check(&right, Some(&hash)).await?, Match::Right);
+        assert_eq!(permit.check(&wrong, Some(&hash)).await?, Match::Wrong);
+        assert_eq!(permit.check(&right, None).await?, Match::Wrong);
+        assert_eq!(permit.check(&Secret::new("x".repeat(MAX_BYTES + 1)), Some(&hash)).await?, Match::Wrong);
         let dearer = Passwords::start(&Cost { passes: 2, ..CHEAP }, &world).await?;
-        let dearer = dearer.turn().await?;
+        let dearer = dearer.permit().await?;
         assert_eq!(dearer.check(&right, Some(&hash)).await?, Match::RightButCheap);
         assert!(dearer.check(&right, Some("$argon2id$v=19$m=x")).await.is_err());
         Ok(())
     }
 
     #[tokio::test]
-    async fn the_line_is_in_order_and_ends_somewhere() -> Result<()> {
+    async fn password_line_is_in_order_and_bounded() -> Result<()> {
         let (world, _) = World::fixed(0, 3);
         let passwords = Arc::new(Passwords::start(&CHEAP, &world).await?);
         let mut at_work = Vec::new();
-        for _ in 0..TURNS * threads() {
-            at_work.push(passwords.turn().await?);
+        for _ in 0..PERMITS * threads() {
+            at_work.push(passwords.permit().await?);
         }
         let (went, order) = std::sync::mpsc::channel();
         let mut waiting = Vec::new();
         for n in 0..WAITING - at_work.len() {
             let (passwords, went) = (passwords.clone(), went.clone());
             waiting.push(tokio::spawn(async move {
-                let _turn = passwords.turn().await?;
+                let _permit = passwords.permit().await?;
                 went.send(n).map_err(Fault::internal)
             }));
             tokio::task::yield_now().await;
         }
-        assert_eq!(passwords.turn().await.err().map(|it| it.code()), Some(Code::Throttled));
+        assert_eq!(passwords.permit().await.err().map(|it| it.code()), Some(Code::Throttled));
         // Who goes leaves the place to another.
         waiting.pop().unwrap().abort();
         tokio::task::yield_now().await;
         let last = tokio::spawn({
             let passwords = passwords.clone();
-            async move { passwords.turn().await.map(drop) }
+            async move { passwords.permit().await.map(drop) }
         });
         drop(at_work);
         for it in waiting {

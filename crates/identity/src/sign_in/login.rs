@@ -184,13 +184,13 @@ pub(crate) async fn register(
     captcha::admit(core, site, attempt).await?;
     let throttle = &core.throttle;
     let kind = AttemptKind::Registration;
-    let _permit = throttle.attempt(kind, core.now(), &site.id, attempt.address, email.folded())?;
-    let turn = core.passwords.turn().await?;
+    let _attempted = throttle.attempt(kind, core.now(), &site.id, attempt.address, email.folded())?;
+    let permit = core.passwords.permit().await?;
     if member::find_by_email(site, &email).await?.is_some() {
         return Err(Fault::new(Code::EmailTaken));
     }
-    let hash = turn.hash(&registration.password, core.world()).await?;
-    drop(turn);
+    let hash = permit.hash(&registration.password, core.world()).await?;
+    drop(permit);
     let address = attempt.address;
     let input = (core.clone(), site.clone(), attempt.visitor.clone(), email, hash, profile);
     let advanced = site
@@ -230,19 +230,19 @@ pub(crate) async fn login(
 ) -> Result<Outcome> {
     let email = Email::parse(email).ok_or_else(|| Fault::new(Code::EmailInvalid))?;
     captcha::admit(core, site, attempt).await?;
-    let permit = attempt::sign_in(core, site, attempt, Account::Member(&email)).await?;
-    let turn = core.passwords.turn().await?;
+    let attempted = attempt::sign_in(core, site, attempt, Account::Member(&email)).await?;
+    let permit = core.passwords.permit().await?;
     let found = member::find_by_email(site, &email).await?;
     let stored = found.as_ref().and_then(|it| it.password_hash.clone());
-    let matched = turn.check(password, stored.as_deref()).await?;
+    let matched = permit.check(password, stored.as_deref()).await?;
     let Some(member) = found.filter(|_| matched != Match::Wrong) else {
         return Err(Fault::new(Code::PasswordWrong));
     };
     let fresh = match matched {
-        Match::RightButCheap => Some(turn.hash(password, core.world()).await?),
+        Match::RightButCheap => Some(permit.hash(password, core.world()).await?),
         Match::Right | Match::Wrong => None,
     };
-    drop(turn);
+    drop(permit);
     let address = attempt.address;
     let input = (core.clone(), site.clone(), attempt.visitor.clone(), member.id, stored, fresh);
     let advanced = site
@@ -264,7 +264,7 @@ pub(crate) async fn login(
         .await?;
     // Whoever still waits for a code was sent a message, so that try counts.
     if matches!(advanced, Outcome::Success { .. }) {
-        core.throttle.refund(permit);
+        core.throttle.refund(attempted);
     }
     Ok(advance::send_after(core, site, advanced).await)
 }
@@ -340,7 +340,7 @@ pub(crate) fn password_attempt(core: &Core, site: &SiteId, account: &str) -> Res
 /// # Errors
 /// [`Code::Throttled`] when too many wait for a hash.
 pub(crate) async fn hash_password(core: &Core, password: &Secret) -> Result<String> {
-    core.passwords.turn().await?.hash(password, core.world()).await
+    core.passwords.permit().await?.hash(password, core.world()).await
 }
 
 fn check_registration(registration: &Registration) -> Result<(Email, Profile)> {
