@@ -4,7 +4,7 @@
 //   scripts/check-dependencies.mjs [--json]
 //
 // It stands where `cargo deny` would: that tool's advisory database is not on a package registry, and this
-// check works with nothing but crates.io (decisions/0003). Crates: every one of Cargo.lock, tests and build
+// check works with nothing but crates.io (decision 3). Crates: every one of Cargo.lock, tests and build
 // included. npm: what web/ ships; the tools that build it and the test folders are not carried by the program.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

@@ -18,10 +18,8 @@ async fn relation(app: &TestApp, kind: &'static str, (holder, target): (&str, &s
          with recursive n(i) as (select cast(1 as bigint) union all select i + 1 from n where i < $1) \
          select $2, $3, {holder}, {target}, {holder} || ' ' || {target}, '{{}}', i from n"
     );
-    let site = app.site.id.clone();
-    let write = app.site.write(move |tx| {
-        let (sql, site) = (sql.clone(), site.clone());
-        boxed!(Ok(tx.execute(&sql, &params![count, &site, kind]).await?))
+    let write = app.site.write_with((app.site.id.clone(), sql), move |tx, (site, sql)| {
+        boxed!(Ok(tx.execute(sql, &params![count, site, kind]).await?))
     });
     assert_eq!(write.await.unwrap(), count as u64);
 }

@@ -1,8 +1,8 @@
 //! Work in the background and in bulk goes in pieces: SQLite's writer serves nobody else meanwhile, so none of
-//! its transactions may grow with the number of rows there are (decisions/0011). No clock is looked at: each
+//! its transactions may grow with the number of rows there are (decision 11). No clock is looked at: each
 //! transaction tells how many rows it changed.
 //!
-//! An index on SQLite is built in one piece, which decisions/0011 gives the reason for.
+//! An index on SQLite is built in one piece, which decision 11 gives the reason for.
 
 #![allow(clippy::unwrap_used, reason = "in a test a failed step is the failure")]
 
@@ -222,12 +222,10 @@ on_both_engines! {
     async fn an_outbox_is_cut_in_pieces(engine) {
         let _turn = TURN.lock().await;
         let app = TestApp::new(engine).await;
-        let id = app.site.id.clone();
-        let write = app.site.append(move |tx| {
-            let id = id.clone();
+        let write = app.site.append_with(app.site.id.clone(), |tx, id| {
             boxed!({
                 for n in 0..4000 {
-                    outbox::put(tx, &id, "test", format!("{n}"), 0).await?;
+                    outbox::put(tx, id, "test", format!("{n}"), 0).await?;
                 }
                 Ok(())
             })
@@ -304,9 +302,7 @@ on_both_engines! {
     async fn badges_of_members_are_retagged_in_pieces(engine) {
         let _turn = TURN.lock().await;
         let app = TestApp::new(engine).await;
-        let id = app.site.id.clone();
-        let write = app.site.append(move |tx| {
-            let id = id.clone();
+        let write = app.site.append_with(app.site.id.clone(), |tx, id| {
             boxed!({
                 let sql = "insert into stoa.member_tie (site, kind, holder, target, id, doc, created) \
                            with recursive n(i) as (select cast(1 as bigint) union all select i + 1 from n where i < 1600) \

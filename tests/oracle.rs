@@ -1,6 +1,6 @@
 //! The permission oracle: random levels, special permissions, callers, items and calls, through HTTP.
 //!
-//! [`right`] is a plain reading of the rules (protocol/content.md 8 and 21.9), written without a look at
+//! [`right`] is a plain reading of the rules (docs/protocol/content.md §8, §21.9), written without a look at
 //! the server's. After each call the whole collection is read with the API key: what a call showed and what
 //! it changed must be what that reading says, no more and no less. `STOA_ORACLE_SEED` repeats a fresh run.
 

@@ -1,4 +1,4 @@
-//! What the outbox promises its readers (hazards: Reading a log by seq > last).
+//! What the outbox promises its readers (docs/hazards.md §Reading a log by seq > last).
 
 use std::{sync::Arc, time::Duration};
 use stoa_kernel::clock::Millis;
@@ -16,10 +16,9 @@ async fn site(kit: &TestStore) -> Arc<Site> {
 }
 
 async fn put(kit: &TestStore, site: &Site, kind: &'static str, payload: &str) {
-    let (id, payload, now) = (site.id.clone(), payload.to_owned(), kit.world.now());
-    let written = site.append(move |tx| {
-        let (id, payload) = (id.clone(), payload.clone());
-        boxed!(outbox::put(tx, &id, kind, payload, now).await)
+    let now = kit.world.now();
+    let written = site.append_with((site.id.clone(), payload.to_owned()), move |tx, (id, payload)| {
+        boxed!(outbox::put(tx, id, kind, payload.clone(), now).await)
     });
     written.await.unwrap();
 }
@@ -279,11 +278,9 @@ async fn a_restored_database_is_read_on() {
     let site = store.site(&id).await.unwrap();
     let later = world.now() + 2 * LIFE;
     let mut place = site.outbox().claim("test", "next", later, LIFE).await.unwrap().unwrap();
-    let (key, now) = (id.clone(), world.now());
-    let written = site.append(move |tx| {
-        let key = key.clone();
-        boxed!(outbox::put(tx, &key, "a", "3".to_owned(), now).await)
-    });
+    let now = world.now();
+    let written =
+        site.append_with(id.clone(), move |tx, id| boxed!(outbox::put(tx, id, "a", "3".to_owned(), now).await));
     written.await.unwrap();
     assert_eq!(read_all(&site, &mut place).await, ["2", "3"]);
 }

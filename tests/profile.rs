@@ -1,5 +1,5 @@
-//! Identities and their profiles (identity.md 10.2, 10.3): what is written comes back to the letter, and
-//! what is malformed is named.
+//! Identities and their profiles (docs/protocol/identity.md §10.2, §10.3): what is written comes back to the
+//! letter, and what is malformed is named.
 
 use crate::oracle::{Random, fresh_seed};
 use axum::http::Method;
@@ -156,7 +156,7 @@ fn assert_shows(reply: &Reply, profile: &Value, what: &str) {
     assert!(text.contains(&wanted), "{what}\nwanted {wanted}\nfound  {text}");
 }
 
-/// What stands around the profile (identity.md 10.2).
+/// What stands around the profile (docs/protocol/identity.md §10.2).
 fn assert_envelope(identity: &Value, email: &str) {
     let names: Vec<&String> = identity.as_object().unwrap().keys().collect();
     let all = [
@@ -372,7 +372,7 @@ impl Random {
         }
     }
 
-    /// What the members API writes and reads alike (identity.md 17).
+    /// What the members API writes and reads alike (docs/protocol/identity.md §17).
     fn member(&mut self, n: usize, email: &str) -> Value {
         let address = |it: &mut Self| match it.one_in(2) {
             true => json!({ "id": it.text(9), "addressLine": it.text(20), "city": it.text(9), "country": "DE" }),

@@ -1,4 +1,4 @@
-//! Encrypted fields by URL: what is stored, who is shown what, and what can't be asked (decisions/0013).
+//! Encrypted fields by URL: what is stored, who is shown what, and what can't be asked (decision 13).
 
 use serde_json::{Value, json};
 use std::path::Path;

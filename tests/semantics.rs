@@ -1,5 +1,5 @@
 //! What calls mean where the client can't show it: the answers of docs/semantics.md that need the whole
-//! program (protocol/content.md 21.4, 21.5, 21.10).
+//! program (docs/protocol/content.md §21.4, §21.5, §21.10).
 
 use crate::ownership::together;
 use serde_json::{Value, json};

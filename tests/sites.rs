@@ -27,16 +27,14 @@ async fn count(store: &Store, id: &SiteId, by: i64) -> i64 {
 }
 
 async fn add(site: &Site, by: i64) -> i64 {
-    let key = site.id.clone();
-    let write = site.write(move |tx| {
-        let key = key.clone();
+    let write = site.write_with(site.id.clone(), move |tx, key| {
         boxed!({
             let sql = "select value from stoa.setting where site = $1 and name = 'count'";
             let read = |row: &stoa_store::Row<'_>| row.get::<String>(0);
-            let before: i64 = tx.row(sql, &params![&key], read).await?.and_then(|it| it.parse().ok()).unwrap_or(0);
+            let before: i64 = tx.row(sql, &params![key], read).await?.and_then(|it| it.parse().ok()).unwrap_or(0);
             let sql = "insert into stoa.setting (site, name, value) values ($1, 'count', $2) \
                        on conflict (site, name) do update set value = excluded.value";
-            tx.execute(sql, &params![&key, (before + by).to_string()]).await?;
+            tx.execute(sql, &params![key, (before + by).to_string()]).await?;
             Ok(before + by)
         })
     });

@@ -1,4 +1,4 @@
-//! What a transaction promises (hazards: Writers sharing a commit, Two kinds of transaction).
+//! What a transaction promises (docs/hazards.md §Writers sharing a commit, §Two kinds of transaction).
 
 use std::sync::Arc;
 use stoa_kernel::{Code, Fault};

@@ -1,4 +1,4 @@
-//! A walk by cursor through a large collection, while others write into it (hazards: Cursors).
+//! A walk by cursor through a large collection, while others write into it (docs/hazards.md §Cursors).
 
 use serde_json::{Value, json};
 use std::cell::Cell;

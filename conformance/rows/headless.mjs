@@ -1,5 +1,5 @@
 // The companion package for content pages: its loaders and its two services, run by the services
-// manager it is made for, as a visitor. Its calls are those of protocol/content.md section 18.
+// manager it is made for, as a visitor. Its calls are those of docs/protocol/content.md §18.
 import * as headless from '@wix/headless-cms/services';
 import { createServicesManager, createServicesMap } from '@wix/services-manager';
 import { assert, present, untyped } from '../lib/expect.mjs';

@@ -171,12 +171,10 @@ async fn kept(site: &Site, name: &'static str) -> Option<String> {
 }
 
 async fn keep(site: &Site, name: &'static str, value: String) {
-    let id = site.id.clone();
     let sql = "insert into stoa.setting (site, name, value) values ($1, $2, $3) \
                on conflict (site, name) do update set value = excluded.value";
-    let write = site.write(move |tx| {
-        let (id, value) = (id.clone(), value.clone());
-        boxed!(Ok(tx.execute(sql, &params![&id, name, value]).await?))
+    let write = site.write_with((site.id.clone(), value), move |tx, (id, value)| {
+        boxed!(Ok(tx.execute(sql, &params![id, name, value.as_str()]).await?))
     });
     write.await.unwrap();
 }

@@ -1,4 +1,4 @@
-//! Installing an application: from the owner's browser to an App caller (identity.md 16.1).
+//! Installing an application: from the owner's browser to an App caller (docs/protocol/identity.md §16.1).
 
 use super::*;
 use stoa_kernel::{Role, Secret};

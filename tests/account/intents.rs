@@ -1,4 +1,4 @@
-//! Redirect sessions for every intent of the protocol (identity.md 5.1).
+//! Redirect sessions for every intent of the protocol (docs/protocol/identity.md §5.1).
 
 use super::*;
 use stoa_testkit::on_both_engines;

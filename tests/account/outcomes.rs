@@ -1,5 +1,5 @@
 //! Every outcome and every error of registration, login and verification that a client can tell apart
-//! (identity.md 11), each from a real request, as the public client reads it.
+//! (docs/protocol/identity.md §11), each from a real request, as the public client reads it.
 
 use super::*;
 use std::collections::BTreeSet;

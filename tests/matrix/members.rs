@@ -1,4 +1,4 @@
-//! The permission matrix of the members API (identity.md 17): every call, by every kind of caller.
+//! The permission matrix of the members API (docs/protocol/identity.md §17): every call, by every kind of caller.
 
 use super::{
     kept,

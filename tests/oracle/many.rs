@@ -29,12 +29,11 @@ async fn fill(app: &TestApp, author: &str) {
     }
     let team = json!({ "dataCollectionId": "team", "dataItem": { "data": { "_id": "t" } } });
     assert_eq!(app.app().post("/v2/items", &team).await.verdict(), "200");
-    let (site, id, author) = (app.site.number, app.site.id.clone(), author.to_owned());
-    let load = app.site.write(move |tx| {
-        let (id, author) = (id.clone(), author.clone());
+    let site = app.site.number;
+    let load = app.site.write_with((app.site.id.clone(), author.to_owned()), move |tx, (id, author)| {
         boxed!({
             let sql = "select number from stoa.collection where site = $1 and id = 'mass'";
-            let number = tx.row(sql, &stoa_sql::params![&id], |row| row.get::<i64>(0)).await?.unwrap_or_default();
+            let number = tx.row(sql, &stoa_sql::params![id], |row| row.get::<i64>(0)).await?.unwrap_or_default();
             let owner = format!("case n % 6 when 0 then 'another' else '{author}' end");
             let d = tx.dialect();
             let document = d.store_doc(&format!(
@@ -53,7 +52,7 @@ async fn fill(app: &TestApp, author: &str) {
                  select $1, (select max(number) from stoa.relation where site = $1), 't', 'i' || n from number",
                 LINKS - 1
             );
-            Ok(tx.execute(&sql, &stoa_sql::params![&id]).await?)
+            Ok(tx.execute(&sql, &stoa_sql::params![id]).await?)
         })
     });
     assert_eq!(load.await.unwrap(), LINKS as u64);

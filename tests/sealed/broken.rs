@@ -16,12 +16,10 @@ pub(super) async fn stored(app: &TestApp, id: &str) -> String {
 }
 
 async fn put(app: &TestApp, id: &str, document: String) {
-    let (table, id) = (table(app), id.to_owned());
-    let written = app.site.write(move |tx| {
-        let (table, id, document) = (table.clone(), id.clone(), document.clone());
+    let written = app.site.write_with((table(app), id.to_owned(), document), |tx, (table, id, document)| {
         boxed!({
             let sql = format!("update {table} set doc = {} where id = $2", tx.dialect().store_doc("$1"));
-            assert_eq!(tx.execute(&sql, &params![document, id]).await?, 1);
+            assert_eq!(tx.execute(&sql, &params![document.as_str(), id.as_str()]).await?, 1);
             Ok(())
         })
     });

@@ -1,4 +1,4 @@
-//! How much of what: each a configuration value with the default of protocol/content.md section 19.
+//! How much of what: each a configuration value with the default of docs/protocol/content.md §19.
 
 use stoa_kernel::clock::Millis;
 

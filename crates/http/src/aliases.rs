@@ -1,8 +1,8 @@
 //! The other names of our paths, in one table.
 //!
 //! The canonical path is the one of the specification (`/v2/items/query`). Public clients and REST
-//! users send others, depending on the host they believe they talk to (protocol/identity.md 1.2,
-//! protocol/content.md 1.1). The longest matching prefix wins, so the table may be read in any order.
+//! users send others, depending on the host they believe they talk to (docs/protocol/identity.md §1.2,
+//! docs/protocol/content.md §1.1). The longest matching prefix wins, so the table may be read in any order.
 
 /// Prefix as sent, prefix of the canonical path.
 const ALIASES: &[(&str, &str)] = &[

@@ -1,7 +1,7 @@
 //! The outermost layer: what every request and every answer has in common.
 //!
 //! Preflights are answered here, aliases become canonical paths before routing, and every answer,
-//! errors included, carries its request id and CORS headers (protocol/identity.md 2.2, 2.3).
+//! errors included, carries its request id and CORS headers (docs/protocol/identity.md §2.2, §2.3).
 
 use crate::{
     App, Problem, aliases,

@@ -1,4 +1,4 @@
-//! A [`Fault`] as the client reads it (protocol/identity.md 12.1, protocol/content.md 14.1).
+//! A [`Fault`] as the client reads it (docs/protocol/identity.md §12.1, docs/protocol/content.md §14.1).
 //!
 //! Malformed input has the same shape as everything else. The private half of a fault goes to the
 //! log, never into the answer.

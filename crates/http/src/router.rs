@@ -1,6 +1,6 @@
 //! Every route, on one page, by its canonical path. Other prefixes are in `aliases.rs`.
 //!
-//! Ids may hold slashes and arrive unencoded (protocol/content.md 1.4), so paths that end in an id
+//! Ids may hold slashes and arrive unencoded (docs/protocol/content.md §1.4), so paths that end in an id
 //! take everything behind the prefix and the handler reads the id from query or body.
 
 use crate::{App, content::*, identity::*, site};

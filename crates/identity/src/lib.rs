@@ -151,7 +151,7 @@ impl Identity {
 pub struct Config {
     /// Life of an access token as the client is told.
     pub access_life: Millis,
-    /// How long after that it is still accepted: clients have no safety margin (identity.md 4.4).
+    /// How long after that it is still accepted: clients have no safety margin (docs/protocol/identity.md §4.4).
     pub access_grace: Millis,
     /// Life of a session whatever happens.
     pub session_life: Millis,

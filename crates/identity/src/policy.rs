@@ -1,4 +1,4 @@
-//! What a site asks of new members before they may sign in (identity.md 9).
+//! What a site asks of new members before they may sign in (docs/protocol/identity.md §9).
 
 use crate::{Identity, member::profile::Profile};
 use serde::{Deserialize, Serialize};

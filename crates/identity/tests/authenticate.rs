@@ -70,10 +70,8 @@ on_both_engines! {
         let moved = key.replacen(&format!("k{}.", other.number), &format!("k{}.", kit.site.number), 1);
         assert!(site_of(&moved, None).await.is_err());
         let session_token = success(kit.register("ada@example.org").await.unwrap());
-        let (me, place) = (kit.identity.clone(), other.clone());
-        let redeemed = other.write(move |tx| {
-            let (me, site, token) = (me.clone(), place.clone(), session_token.clone());
-            stoa_store::boxed!(me.session_token_redeem(tx, &site, &token).await)
+        let redeemed = other.write_with((kit.identity.clone(), other.clone(), session_token), |tx, (identity, site, token)| {
+            stoa_store::boxed!(identity.session_token_redeem(tx, site, token).await)
         });
         assert!(redeemed.await.unwrap().is_none());
     }

@@ -224,12 +224,10 @@ on_both_engines! {
         assert_eq!(code_of(kit.login("ada@example.org", "wrong password").await), Code::PasswordWrong);
         assert_eq!(code_of(kit.register("ada@example.org").await), Code::EmailTaken);
         assert!(kit.browser_session(&pending).await.is_none());
-        let (me, site, member) = (kit.identity.clone(), kit.site.clone(), id.clone());
-        let created = kit.site.write(move |tx| {
-            let (me, site, member) = (me.clone(), site.clone(), member.clone());
+        let new = NewSession { member: id.clone(), client: None, root: None, visitor: None };
+        let created = kit.site.write_with((kit.identity.clone(), kit.site.clone(), new), |tx, (identity, site, new)| {
             stoa_store::boxed!({
-                let new = NewSession { member, client: None, root: None, visitor: None };
-                me.session_create(tx, &site, Kind::Cookie, &new).await
+                identity.session_create(tx, site, Kind::Cookie, new).await
             })
         });
         assert_eq!(code_of(created.await), Code::MemberBlocked);

@@ -26,7 +26,7 @@ pub enum Role {
 }
 
 impl Caller {
-    /// Whose items these are when the caller writes them: `_owner` (protocol/content.md 21.4).
+    /// Whose items these are when the caller writes them: `_owner` (docs/protocol/content.md §21.4).
     /// An app owns nothing, so what it writes has no owner.
     pub fn owner(&self) -> Option<&str> {
         match self {
@@ -51,7 +51,7 @@ impl Caller {
         matches!(self, Self::Member { .. })
     }
 
-    /// The identity type of protocol/identity.md 10.4, "Webhook identity".
+    /// The identity type of docs/protocol/identity.md §10.4, "Webhook identity".
     pub fn identity_type(&self) -> &'static str {
         match self {
             Self::Visitor { .. } => "ANONYMOUS_VISITOR",

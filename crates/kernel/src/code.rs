@@ -1,6 +1,6 @@
 //! Every error code on one page: its name on the wire, its HTTP status and its plain sentence.
 //!
-//! Sources: protocol/content.md section 15 (WDE), protocol/identity.md sections 11 and 12. Statuses
+//! Sources: docs/protocol/content.md §15 (WDE), docs/protocol/identity.md §11, §12. Statuses
 //! without a source are our choice and stand here so that they are made once.
 
 macro_rules! codes {
@@ -28,7 +28,7 @@ macro_rules! codes {
 }
 
 codes! {
-    // Content: faults of a request that the public client also checks (content.md 13).
+    // Content: faults of a request that the public client also checks (docs/protocol/content.md §13).
     CollectionNotText    = "WDE0001", 400, "Collection name must be a string.";
     ItemIdNotText        = "WDE0002", 400, "Item id must be a string.";
     FieldNotText         = "WDE0003", 400, "Field name must be a string.";
@@ -96,7 +96,7 @@ codes! {
     MultiReferenceValue  = "WDE0303", 400, "The value of a multi-reference must be a list of ids.";
     SandboxDisabled      = "WDE0179", 403, "The sandbox is not available.";
 
-    // Identity: the five codes that the public client maps (identity.md 11).
+    // Identity: the five codes that the public client maps (docs/protocol/identity.md §11).
     CaptchaMissing       = "-19971", 400, "A captcha answer is needed.";
     CaptchaInvalid       = "-19970", 400, "The captcha answer is not valid.";
     PasswordWrong        = "-19976", 401, "The email or password does not match.";

@@ -19,7 +19,7 @@ struct Inner {
     violations: Vec<Violation>,
 }
 
-/// One field that broke a rule (protocol/identity.md 12.1, protocol/content.md 14.1).
+/// One field that broke a rule (docs/protocol/identity.md §12.1, docs/protocol/content.md §14.1).
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Violation {

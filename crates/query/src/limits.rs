@@ -1,4 +1,4 @@
-//! How much of what a request may ask for and an item may be (protocol/content.md section 19).
+//! How much of what a request may ask for and an item may be (docs/protocol/content.md §19).
 //!
 //! What an engine's statements can't do without is no limit of this kind and stays a constant: how many
 //! conditions a filter has, how long its lists are.

@@ -211,7 +211,7 @@ pub struct Links {
     pub scope: Scope,
 }
 
-/// An index that somebody asked for (protocol/content.md section 7).
+/// An index that somebody asked for (docs/protocol/content.md §7).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexSpec {
     /// Its number within the collection, of which its name is made.

@@ -12,7 +12,7 @@ use crate::{
 use stoa_kernel::{Code, Fault, Result};
 use stoa_sql::Direction;
 
-/// The page's size when the request names none (protocol/content.md section 19).
+/// The page's size when the request names none (docs/protocol/content.md §19).
 const DEFAULT_LIMIT: u32 = 50;
 
 /// What a request is resolved against.

@@ -1,7 +1,7 @@
 //! What a collection's fields are, as far as a query depends on it.
 //!
 //! Fields that the schema doesn't know may be stored, filtered and sorted all the same
-//! (protocol/content.md 21.10): values carry their own types.
+//! (docs/protocol/content.md §21.10): values carry their own types.
 
 pub use crate::plan::{IndexSpec, Links};
 

@@ -1,6 +1,6 @@
 //! What a client writes, taken apart but not yet understood: names are text, operands any JSON.
 //!
-//! Two dialects arrive (protocol/content.md 4.1), one grammar reads both:
+//! Two dialects arrive (docs/protocol/content.md §4.1), one grammar reads both:
 //!
 //! ```text
 //! filter    = { member, … }                  all members hold; {} holds always
@@ -25,7 +25,7 @@ use member::{field_name, flag, present, texts};
 use serde_json::{Map, Value as Json};
 use stoa_kernel::{Code, Fault, Result};
 
-/// The members of a query request that decide which items are found (protocol/content.md 3.8).
+/// The members of a query request that decide which items are found (docs/protocol/content.md §3.8).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
     pub filter: Filter,
@@ -39,7 +39,7 @@ pub struct Query {
     pub field_groups: Vec<String>,
 }
 
-/// The members of a distinct request (protocol/content.md 3.9).
+/// The members of a distinct request (docs/protocol/content.md §3.9).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Distinct {
     pub field: String,
@@ -49,7 +49,7 @@ pub struct Distinct {
     pub total: bool,
 }
 
-/// The members of a request for referenced items that say which of them (protocol/content.md 3.6).
+/// The members of a request for referenced items that say which of them (docs/protocol/content.md §3.6).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Referenced {
     pub fields: Vec<String>,

@@ -1,4 +1,4 @@
-//! What requests are refused with (protocol/content.md 13.1, 15 and 19), and what is tolerated.
+//! What requests are refused with (docs/protocol/content.md §13.1, §15, §19), and what is tolerated.
 
 use serde_json::{Value as Json, json};
 use stoa_kernel::{Code, Fault, Result};

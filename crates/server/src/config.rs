@@ -7,7 +7,7 @@
 //! means is [`Config`].
 //!
 //! Limits are in two tables more ([`limits`]), which have no flags: sixty of them would bury the others in
-//! `--help` (decisions/0015).
+//! `--help` (decision 15).
 
 mod limits;
 

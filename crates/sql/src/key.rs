@@ -5,7 +5,7 @@
 //! ""                    1 hex       2 text      3 sorted    4 sorted   5 0 or 1     6 ISO
 //! ```
 //!
-//! (protocol/content.md 21.2.) An array takes the place of its smallest element in ascending order and
+//! (docs/protocol/content.md §21.2.) An array takes the place of its smallest element in ascending order and
 //! of its largest in descending order, so only arrays within arrays have a place of their own.
 //!
 //! Keys that order items are [`bounded`], so that they fit into an index and into a cursor: of a value
@@ -137,7 +137,7 @@ pub fn own_of(value: &Json) -> String {
     }
 }
 
-/// The text of a date. Stored items have `$date` in nothing else (protocol/content.md section 2).
+/// The text of a date. Stored items have `$date` in nothing else (docs/protocol/content.md §2).
 fn date(object: &serde_json::Map<String, Json>) -> Option<&str> {
     object.get("$date").and_then(Json::as_str)
 }

@@ -1,4 +1,4 @@
-//! Patterns of `$matches` (protocol/content.md 4.1): literals, and runs of separators.
+//! Patterns of `$matches` (docs/protocol/content.md §4.1): literals, and runs of separators.
 //!
 //! A pattern is kept as JSON text, a list of `{"literal":"…"}` and `{"run":"…"}`: SQLite hands it to
 //! [`matches`], PostgreSQL reads what [`regex`] makes of it. Folding is the caller's business.

@@ -8,7 +8,7 @@ use crate::{
 use std::{path::Path, sync::Arc};
 use stoa_kernel::Result;
 
-/// Where a read may run (hazards: Readers and long work).
+/// Where a read may run (docs/hazards.md §Readers and long work).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lane {
     /// Bounded by an index: at once, beside everything else.

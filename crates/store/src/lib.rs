@@ -2,7 +2,7 @@
 //!
 //! Everything above writes SQL that both engines read alike and hands it to a [`Tx`]. A write is a
 //! closure that may be run again, that awaits nothing but its `Tx`, and whose answer is given only
-//! after the commit is durable (hazards: Writers sharing a commit, Two kinds of transaction).
+//! after the commit is durable (docs/hazards.md §Writers sharing a commit, §Two kinds of transaction).
 
 mod database;
 mod directory;

@@ -9,7 +9,7 @@
 //! on where it was: an entry is delivered at least once, and [`Entry::id`] stays the same each time. Of
 //! several processes only one works for a consumer: the one that holds its lease.
 //!
-//! Reading never passes a row that is still to be committed (hazards: Reading a log by seq > last).
+//! Reading never passes a row that is still to be committed (docs/hazards.md §Reading a log by seq > last).
 //! On PostgreSQL a place is therefore the writing transaction and the number, in this order, and reading
 //! stops at the oldest transaction that is running anywhere in the cluster: a long one delays, and loses nothing.
 //!

@@ -3,8 +3,9 @@
 use crate::{Site, Tx, TxFuture};
 use stoa_kernel::{MemberId, VisitorId};
 
-/// What becomes of a visitor's things when the visitor becomes a member (hazards: Ownership from visitor
-/// to member). Content implements it, the server hands it to identity; neither knows the other.
+/// What becomes of a visitor's things when the visitor becomes a member
+/// (docs/hazards.md §Ownership from visitor to member). Content implements it, the server hands it to
+/// identity; neither knows the other.
 pub trait Ownership: Send + Sync + 'static {
     /// Passes the visitor's things to the member, in the transaction that issues the member's first
     /// session. A bounded number of them, so that nobody holds the writer up: `true` when more are left,

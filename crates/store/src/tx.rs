@@ -128,7 +128,7 @@ impl Tx<'_> {
     }
 }
 
-/// PostgreSQL can't hold U+0000 in text, so neither engine is given it (hazards: Strings).
+/// PostgreSQL can't hold U+0000 in text, so neither engine is given it (docs/hazards.md §Strings).
 fn refuse_nul(params: &[Value]) -> Result<(), Error> {
     let has_nul = |it: &Value| match it {
         Value::Text(text) => text.as_bytes().contains(&0),

@@ -57,7 +57,7 @@ pub(crate) fn may_save(caller: &Caller, collection: &Collection) -> Result<()> {
     }
 }
 
-/// Whether the caller may empty the collection whole: owners and apps (protocol/content.md 21.9).
+/// Whether the caller may empty the collection whole: owners and apps (docs/protocol/content.md §21.9).
 ///
 /// # Errors
 /// WDE0027.

@@ -1,4 +1,4 @@
-//! Encrypted fields (decisions/0013): how their values are stored, and who is shown them.
+//! Encrypted fields (decision 13): how their values are stored, and who is shown them.
 //!
 //! ```text
 //! item ── rules ──▶ canonical and clear ── FieldCipher::seal ──▶ document ── FieldView::show ──▶ caller

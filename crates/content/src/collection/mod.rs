@@ -1,4 +1,4 @@
-//! A collection as it is stored and loaded (protocol/content.md 6), and who may do what in it. How one
+//! A collection as it is stored and loaded (docs/protocol/content.md §6), and who may do what in it. How one
 //! changes is in [`crate::manage::collections`].
 
 pub(crate) mod access;

@@ -1,4 +1,4 @@
-//! The wire object of a collection, as a caller is shown it (protocol/content.md 6.3).
+//! The wire object of a collection, as a caller is shown it (docs/protocol/content.md §6.3).
 
 use crate::{
     collection::Collection,
@@ -90,7 +90,7 @@ pub(crate) fn view(collection: &Collection, caller: &Caller, with_allowed: bool,
     view
 }
 
-/// What the caller may do, as booleans (protocol/content.md 8, getMyPermissions).
+/// What the caller may do, as booleans (docs/protocol/content.md §8, getMyPermissions).
 pub(crate) fn allowed(access: &Access, caller: &Caller) -> Value {
     use crate::schema::level::Operation::{Insert, Read, Remove, Update};
     json!({

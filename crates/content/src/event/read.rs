@@ -1,4 +1,4 @@
-//! Events of items as they are sent to others (protocol/content.md 16), made from rows of the outbox.
+//! Events of items as they are sent to others (docs/protocol/content.md §16), made from rows of the outbox.
 
 use crate::{Content, collection, document::quoted_id, fault};
 use serde::Deserialize;

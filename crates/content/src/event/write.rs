@@ -11,7 +11,7 @@
 //! fields that differ, `ids` are the deleted ones. Encrypted fields are named, and in no document. The rows
 //! of an import hold the `ids` of its items instead of `items` and `modified`: written twice, a large file
 //! would fill the disk twice.
-//! [`crate::event::read`] makes events of it (protocol/content.md 16).
+//! [`crate::event::read`] makes events of it (docs/protocol/content.md §16).
 //!
 //! An emptied collection is one row of the kind `data_items_truncated`, `{"collection","identity","truncated":true}`,
 //! written when its last item is gone: a row with a million ids would be of no use.

@@ -5,7 +5,7 @@
 //! of several nodes one does it, and looks under that lock whether it is still to be done.
 //!
 //! PostgreSQL builds beside the writers of the collection; on SQLite all writers of the site wait
-//! (decisions/0011), which the log announces.
+//! (decision 11), which the log announces.
 
 use crate::{
     Content,

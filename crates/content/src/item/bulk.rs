@@ -1,4 +1,4 @@
-//! Many items in one call and one transaction, each with an answer of its own (protocol/content.md 3.4).
+//! Many items in one call and one transaction, each with an answer of its own (docs/protocol/content.md §3.4).
 
 use crate::{
     Content, RequestContext,
@@ -75,7 +75,7 @@ impl Outcome {
     }
 }
 
-/// Items don't come by the thousand where there is but one (protocol/content.md 21.10).
+/// Items don't come by the thousand where there is but one (docs/protocol/content.md §21.10).
 fn refuse_single(collection: &Collection) -> Result<()> {
     match collection.definition.single_item() {
         None => Ok(()),
@@ -300,7 +300,7 @@ async fn change_many(
 }
 
 /// An element of `dataItems`, with an id of ours when it may come without. In a list an id that is
-/// null or empty is an error like any other (protocol/content.md 20, trap 20).
+/// null or empty is an error like any other (docs/protocol/content.md §20.20).
 fn whole(
     content: &Content,
     raw: &RawItem<'_>,

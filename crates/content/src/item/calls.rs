@@ -1,4 +1,4 @@
-//! One item: read, inserted, updated, saved, removed (protocol/content.md 3, 21.4).
+//! One item: read, inserted, updated, saved, removed (docs/protocol/content.md §3, §21.4).
 //!
 //! A document is the stored text; it is read and answered without being parsed, unless it has encrypted
 //! fields.
@@ -202,7 +202,7 @@ fn raw_item<'r, 'a>(request: &'r Request<'a>) -> Result<&'r RawItem<'a>> {
     request.item.as_ref().ok_or_else(|| Fault::because(Code::ItemNotObject, "dataItem is missing."))
 }
 
-/// The id of a new item: in a collection of one item, the id of that (protocol/content.md 21.4).
+/// The id of a new item: in a collection of one item, the id of that (docs/protocol/content.md §21.4).
 fn single(collection: &Collection, id: Option<String>) -> Result<Option<String>> {
     let Some(single) = collection.definition.single_item() else { return Ok(id) };
     match id {

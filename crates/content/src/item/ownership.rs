@@ -1,5 +1,5 @@
-//! What a visitor owns is transferred to the member that the visitor becomes (hazards: Ownership from visitor
-//! to member).
+//! What a visitor owns is transferred to the member that the visitor becomes
+//! (docs/hazards.md §Ownership from visitor to member).
 //!
 //! A visitor's first item in a collection records the pair (visitor, collection); with the member's first
 //! session every recorded collection is gone through by its index on the owner. From then on a tombstone

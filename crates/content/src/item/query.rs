@@ -1,8 +1,8 @@
-//! Many items at once: queries, counts, different values (protocol/content.md 3.8, 3.9, 5).
+//! Many items at once: queries, counts, different values (docs/protocol/content.md §3.8, §3.9, §5).
 //!
 //! The scope of the caller is part of the plan, so that no filter, sort or count can see past it. A request
 //! by offset is answered without cursors, one by cursor with them: on every page but the last `next`, on
-//! every page but the first `prev` (section 5.3).
+//! every page but the first `prev` (docs/protocol/content.md §5.3).
 
 use crate::{
     Content, RequestContext,

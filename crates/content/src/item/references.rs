@@ -1,4 +1,4 @@
-//! References inside items on their way in (protocol/content.md 3.0, 3.3, 21.6; decisions/0010).
+//! References inside items on their way in (docs/protocol/content.md §3.0, §3.3, §21.6; decision 10).
 //!
 //! A whole item in the place of a single reference becomes its id. Values of multi-references never
 //! reach the document: with `saveReferences`, and in patches, they become links in the transaction that

@@ -1,4 +1,4 @@
-//! Collections made, changed, deleted and restored by those who run the site (protocol/content.md 6.2).
+//! Collections made, changed, deleted and restored by those who run the site (docs/protocol/content.md §6.2).
 //!
 //! Each call is one transaction over the definition; a table of items is made with its collection. The
 //! node that changes a definition forgets what it knew of it before it answers.

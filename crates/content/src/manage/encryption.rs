@@ -1,4 +1,4 @@
-//! Fields that become encrypted: whether items have clear values under their keys (decisions/0013).
+//! Fields that become encrypted: whether items have clear values under their keys (decision 13).
 
 use crate::{
     collection::Collection,

@@ -1,4 +1,4 @@
-//! Permissions of a collection changed and shown (protocol/content.md 8): its levels, and special permissions
+//! Permissions of a collection changed and shown (docs/protocol/content.md §8): its levels, and special permissions
 //! of single principals that add to them.
 //!
 //! The levels live in the definition, so both models and the collection object are one truth. Special
@@ -117,8 +117,7 @@ impl Content {
         }
         let now = self.state.world.now();
         let grant = Arc::new(PrincipalGrant { id: self.state.world.uuid(), principal, rights });
-        let input = (site.id.clone(), caller.clone(), id.to_owned(), Arc::clone(&grant));
-        let added = site.write_with(input, move |tx, (site, caller, id, grant)| {
+        let added = site.write_with((site.id.clone(), caller.clone(), id.to_owned(), Arc::clone(&grant)), move |tx, (site, caller, id, grant)| {
             boxed!({
                 let stored = live(tx, site, id).await?.ok_or_else(|| fault::collection_not_found(id))?;
                 access::may_grant(caller, &stored.definition, &grant.rights)?;
@@ -190,8 +189,9 @@ where
     if change.id.contains('\0') {
         return Err(grant_not_found());
     }
-    let input = (site.id.clone(), caller.clone(), change);
-    let changed = site.write_with(input, |tx, (site, caller, change)| boxed!(change.run(tx, site, caller).await));
+    let changed = site.write_with((site.id.clone(), caller.clone(), change), |tx, (site, caller, change)| {
+        boxed!(change.run(tx, site, caller).await)
+    });
     let (collection, grant) = changed.await?;
     content.state.schema_cache.forget(&site.id, &collection);
     Ok(grant.map_or(Value::Null, |it| it.view()))

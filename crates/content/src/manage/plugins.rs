@@ -1,4 +1,4 @@
-//! Plugins added to a collection and deleted (protocol/content.md 6.2).
+//! Plugins added to a collection and deleted (docs/protocol/content.md §6.2).
 //!
 //! PUBLISH and DRAFT_ITEMS exclude each other: a call that adds one says what becomes of the other.
 

@@ -1,5 +1,5 @@
 //! Multi-reference fields and their inverse fields: what a change of one definition does to the other
-//! collection (protocol/content.md 6.2, 21.6; decisions/0010).
+//! collection (docs/protocol/content.md §6.2, §21.6; decision 10).
 //!
 //! Both sides change in the transaction of the call. A relation goes when either of its fields goes, or leads
 //! to another collection. Deleting a collection leaves its relations as they are, so that restoring it brings

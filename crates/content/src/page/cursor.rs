@@ -1,4 +1,4 @@
-//! Cursors: how far cursor pagination has come, and the request it began with (protocol/content.md 5).
+//! Cursors: how far cursor pagination has come, and the request it began with (docs/protocol/content.md §5).
 //!
 //! A cursor is authenticated with a key of the site, and bound to the site, the collection's table (of
 //! which each environment has one), the call that it continues and the kind of caller. It holds no

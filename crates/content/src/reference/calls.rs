@@ -1,4 +1,4 @@
-//! Links made and removed by their own calls (protocol/content.md 3.6, 21.6, 21.9; decisions/0010).
+//! Links made and removed by their own calls (docs/protocol/content.md §3.6, §21.6, §21.9; decision 10).
 //!
 //! A call does all it was asked for or nothing: clients ignore failures of single references inside a
 //! 200, so the first one is the answer. A link belongs to the field that was declared: a caller who changes

@@ -1,4 +1,4 @@
-//! Multi-references in filters: what of their links a caller may ask for (protocol/content.md 21.1).
+//! Multi-references in filters: what of their links a caller may ask for (docs/protocol/content.md §21.1).
 //!
 //! The scope of the collection that a field leads to is part of the query, so that a filter tells nothing of
 //! links to items that the caller can't read: to that caller they aren't there.

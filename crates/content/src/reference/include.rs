@@ -1,4 +1,4 @@
-//! Referenced items in the place of their ids (protocol/content.md 3.8, 21.6; decisions/0010).
+//! Referenced items in the place of their ids (docs/protocol/content.md §3.8, §21.6; decision 10).
 //!
 //! A whole page is filled at once: for each included field of each level one statement reads the items,
 //! and for a multi-reference one more the links. The scope of the other collection is in both. What
@@ -27,7 +27,7 @@ use stoa_query::{Scope, item::members, wire};
 use stoa_sql::{Writer, json::quoted};
 use stoa_store::{Tx, TxFuture};
 
-/// Items of a multi-reference that are included without a word (protocol/content.md section 19).
+/// Items of a multi-reference that are included without a word (docs/protocol/content.md §19).
 const DEFAULT_LIMIT: u32 = 50;
 /// Names in a dotted name.
 const MAX_LEVELS: usize = 5;

@@ -1,4 +1,4 @@
-//! Reference fields: what they lead to, and the calls about it (protocol/content.md 3.6, 21.6; decisions/0010).
+//! Reference fields: what they lead to, and the calls about it (docs/protocol/content.md §3.6, §21.6; decision 10).
 //!
 //! A single reference is an id in the document. A multi-reference is one side of a relation
 //! ([`crate::schema::relation`]), whose links are kept beside the items.

@@ -1,4 +1,4 @@
-//! Which items an item refers to (protocol/content.md 3.6, 21.6, 21.9; decisions/0010).
+//! Which items an item refers to (docs/protocol/content.md §3.6, §21.6, §21.9; decision 10).
 //!
 //! Both calls need the right to read both collections; items that the caller may not read are as if
 //! they weren't there. A single reference that leads nowhere is answered as unresolved, because its id

@@ -1,4 +1,4 @@
-//! A collection as managers define it, read from its wire object (protocol/content.md 6.3).
+//! A collection as managers define it, read from its wire object (docs/protocol/content.md §6.3).
 
 use crate::{
     fault::invalid,
@@ -59,7 +59,7 @@ const OLDER_LEVELS: Validator = Validator::Object(&[
 ///
 /// # Errors
 /// WDE0075 when it is missing, not text, empty, too long, or has a character that no request
-/// path can carry (protocol/content.md 1.4).
+/// path can carry (docs/protocol/content.md §1.4).
 pub(crate) fn parse_id<'o>(collection: &'o Value, limits: &Limits) -> Result<&'o str> {
     let path = "collection.id";
     let id = match collection.get("id") {
@@ -106,7 +106,7 @@ impl Definition {
         })
     }
 
-    /// This definition with the members that `patch` has; there is no other mask (protocol/content.md 6.2).
+    /// This definition with the members that `patch` has; there is no other mask (docs/protocol/content.md §6.2).
     pub(crate) fn patched(&self, patch: &Value, limits: &Limits) -> Result<Self> {
         check(patch, &COLLECTION, "dataCollection", limits)?;
         let mut patched = self.clone();

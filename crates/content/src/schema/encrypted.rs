@@ -1,4 +1,4 @@
-//! Encrypted fields of a definition, and when a field may be declared so (decisions/0013): from its first day
+//! Encrypted fields of a definition, and when a field may be declared so (decision 13): from its first day
 //! on, and then for good.
 //!
 //! What items hold under a key stays as it is when a field is declared. So a field can't become encrypted

@@ -1,7 +1,7 @@
 //! Fields of a collection: what managers may send, and what the server adds when it shows them.
 //!
-//! A field is kept as it was sent, without what only the server knows. The tables are protocol/content.md
-//! section 6.3. Whether items fit their fields is another matter: see `strictMode`.
+//! A field is kept as it was sent, without what only the server knows. The tables are
+//! docs/protocol/content.md §6.3. Whether items fit their fields is another matter: see `strictMode`.
 
 use crate::{
     fault::invalid,

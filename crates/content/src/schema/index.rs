@@ -1,4 +1,4 @@
-//! Indexes of collections (protocol/content.md 7): what one is, its life, and how it looks on the wire.
+//! Indexes of collections (docs/protocol/content.md §7): what one is, its life, and how it looks on the wire.
 //!
 //! ```text
 //!            ┌───────── begun again ────────┐

@@ -1,8 +1,8 @@
 //! Permission levels: what a caller may do with items, and with which.
 //!
-//! Pure: a caller, an operation, the collection's levels and what the caller is specially granted in, a
-//! scope or nothing out (protocol/content.md 8 and 21.9; decisions: "read without right", "another's item
-//! under SITE_MEMBER_AUTHOR"). What is asked of it is in [`crate::collection::access`].
+//! Pure: a caller, an operation, the collection's levels and what the caller is specially granted in, a scope
+//! or nothing out (docs/protocol/content.md §8, §21.9; docs/compatibility.md). What is asked of it is in
+//! [`crate::collection::access`].
 
 use crate::wire::validator::Validator;
 use serde::{Deserialize, Serialize};
@@ -182,7 +182,7 @@ impl Access {
 }
 
 impl Default for Levels {
-    /// Protocol/content.md 6.3: reads SITE_MEMBER_AUTHOR, everything else CMS_EDITOR.
+    /// docs/protocol/content.md §6.3: reads SITE_MEMBER_AUTHOR, everything else CMS_EDITOR.
     fn default() -> Self {
         let editor = Level::CmsEditor;
         Self { item_read: Level::SiteMemberAuthor, item_insert: editor, item_update: editor, item_remove: editor }

@@ -1,4 +1,4 @@
-//! Plugins of a collection: what managers may send (protocol/content.md 6.3).
+//! Plugins of a collection: what managers may send (docs/protocol/content.md §6.3).
 //!
 //! A collection has at most one plugin of a type. PUBLISH and DRAFT_ITEMS exclude each other.
 

@@ -1,5 +1,5 @@
 //! Relations: two multi-reference fields on two collections (or on one) that read the same links
-//! (protocol/content.md 21.6; decisions/0010).
+//! (docs/protocol/content.md §21.6; decision 10).
 //!
 //! The links are kept beside the items. Collections stand in a relation by number, so a collection that
 //! takes a deleted one's id inherits nothing.

@@ -1,5 +1,5 @@
 //! Special permissions of a collection: rights of single principals beside those of their levels
-//! (`specialPermissions` on the wire, protocol/content.md 8).
+//! (`specialPermissions` on the wire, docs/protocol/content.md §8).
 //!
 //! They are rows of their own, read with the definition and cached as long.
 

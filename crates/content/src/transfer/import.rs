@@ -268,18 +268,20 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
             references.add_value(n, &it.field, it.ids.clone())?;
         }
         let sources: Vec<String> = values.iter().map(|it| it.item.clone()).collect();
-        let input = (self.collection.clone(), references, sources, self.context.caller.clone());
-        let linked = self.context.site.write_with(input, |tx, (collection, references, sources, caller)| {
-            boxed!({
-                references.refusals(tx, collection, 0, sources).await?;
-                // An item may have been removed since it was saved.
-                let scope = access::scope(caller, Operation::Update, collection)?;
-                let there = visible(tx, collection, &scope, sources.clone()).await?;
-                let is_there = |n: usize| sources.get(n).filter(|it| there.contains(*it)).map(String::as_str);
-                let unresolved = references.write(tx, 0, is_there).await?;
-                Ok((there, unresolved))
-            })
-        });
+        let linked = self.context.site.write_with(
+            (self.collection.clone(), references, sources, self.context.caller.clone()),
+            |tx, (collection, references, sources, caller)| {
+                boxed!({
+                    references.refusals(tx, collection, 0, sources).await?;
+                    // An item may have been removed since it was saved.
+                    let scope = access::scope(caller, Operation::Update, collection)?;
+                    let there = visible(tx, collection, &scope, sources.clone()).await?;
+                    let is_there = |n: usize| sources.get(n).filter(|it| there.contains(*it)).map(String::as_str);
+                    let unresolved = references.write(tx, 0, is_there).await?;
+                    Ok((there, unresolved))
+                })
+            },
+        );
         let (there, unresolved) = linked.await?;
         let is_new = |it: &DeferredValue| !it.is_linked && there.contains(&it.item);
         for (n, it) in values.iter().enumerate().filter(|it| is_new(it.1)) {

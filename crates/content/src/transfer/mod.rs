@@ -5,7 +5,7 @@
 //! are added once more by a second run. An item that is refused is reported with its line and does not
 //! stop the others; a file that can't be read on does.
 //!
-//! Multi-references travel as arrays of ids (decisions/0010). An export writes those of the fields that
+//! Multi-references travel as arrays of ids (decision 10). An export writes those of the fields that
 //! were declared; their inverse fields on other collections say the same once more.
 //!
 //! An export reads by key in chunks; it isn't one moment's picture of a collection that is being written.

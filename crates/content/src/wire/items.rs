@@ -57,7 +57,7 @@ impl RawItem<'_> {
     }
 }
 
-/// Ids that a request can carry in its path (protocol/content.md 1.4).
+/// Ids that a request can carry in its path (docs/protocol/content.md §1.4).
 pub(crate) fn check_id(id: &str, limits: &Limits) -> Result<()> {
     let is_short = id.len() <= limits.item_id || id.chars().count() <= limits.item_id;
     let is_plain = || id.bytes().all(|it| it >= b' ' && it != 0x7f && it != b'?' && it != b'#');

@@ -1,4 +1,4 @@
-//! Patches: named fields of an item changed, the others left alone (protocol/content.md 3.3).
+//! Patches: named fields of an item changed, the others left alone (docs/protocol/content.md §3.3).
 //!
 //! A path is names with dots between them. Objects on the way are made when something is put behind
 //! them; null counts as missing. A list or a value on the way is refused (WDE0080): elements of lists

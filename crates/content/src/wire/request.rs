@@ -21,7 +21,7 @@ pub struct Request<'a> {
     pub(crate) items: Option<Items<'a>>,
 }
 
-/// The members of a get (protocol/content.md 3.1).
+/// The members of a get (docs/protocol/content.md §3.1).
 #[derive(Debug, Clone, Default)]
 pub struct GetRequest {
     pub collection: String,
@@ -63,7 +63,7 @@ impl<'a> Request<'a> {
         collection(&self.members, caller)
     }
 
-    /// The filter of `condition`, if there is one (protocol/content.md 3.0).
+    /// The filter of `condition`, if there is one (docs/protocol/content.md §3.0).
     pub(crate) fn condition(&self, limits: &Limits) -> Result<Option<wire::Filter>> {
         match present(&self.members, "condition") {
             None => Ok(None),

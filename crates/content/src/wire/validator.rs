@@ -15,7 +15,7 @@ pub(crate) enum Validator {
     /// Text of so many characters, at most as many as the configuration says.
     TextTo(usize, fn(&Limits) -> usize),
     Flag,
-    /// A number, or `"NaN"`, `"Infinity"`, `"-Infinity"` (protocol/content.md 6.1).
+    /// A number, or `"NaN"`, `"Infinity"`, `"-Infinity"` (docs/protocol/content.md §6.1).
     Number,
     /// A whole number, 0 or more.
     Count,

@@ -1,4 +1,4 @@
-//! Rows of the outbox become the events of protocol/content.md 16.
+//! Rows of the outbox become the events of docs/protocol/content.md §16.
 
 use crate::common::{World, app, many, member, single};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Collections: `/v2/collections…` (protocol/content.md 6.2).
+//! Collections: `/v2/collections…` (docs/protocol/content.md §6.2).
 
 use super::{
     Json,

@@ -1,4 +1,4 @@
-//! Indexes: `/v2/indexes…` (protocol/content.md 7).
+//! Indexes: `/v2/indexes…` (docs/protocol/content.md §7).
 
 use super::{
     Json,

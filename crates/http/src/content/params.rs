@@ -1,4 +1,4 @@
-//! What a GET or DELETE carries: its whole payload stands in the query string (protocol/content.md 1.4).
+//! What a GET or DELETE carries: its whole payload stands in the query string (docs/protocol/content.md §1.4).
 //!
 //! Nested members are dotted (`paging.limit=5`), lists repeat their key, and a payload that doesn't fit
 //! this form is base64url JSON in the parameter `.r`. Ids in the path aren't encoded by clients, so the

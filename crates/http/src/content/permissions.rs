@@ -1,4 +1,4 @@
-//! Permissions: `/v1/permissions…` (protocol/content.md 8).
+//! Permissions: `/v1/permissions…` (docs/protocol/content.md §8).
 
 use super::{
     Json,

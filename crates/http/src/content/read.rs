@@ -13,7 +13,7 @@ pub(crate) async fn query(State(app): State<App>, call: Call, body: body::Raw) -
     Ok(answer("dataItems", page))
 }
 
-/// `GET /v2/items/query`: the same, sent in the query string when it is short (protocol/content.md 1.5).
+/// `GET /v2/items/query`: the same, sent in the query string when it is short (docs/protocol/content.md §1.5).
 pub(crate) async fn query_get(State(app): State<App>, call: Call, uri: Uri) -> Result<Response, Problem> {
     let members = params::members(&uri)?;
     let page = app.content.item_query(&call.site, &call.caller, &members).await?;

@@ -1,5 +1,5 @@
 //! A call of the members API, however its client sends it: what it names stands in the path, in flat or
-//! dotted query pairs, in `.r` (JSON in base64url) or in the body (identity.md 3).
+//! dotted query pairs, in `.r` (JSON in base64url) or in the body (docs/protocol/identity.md §3).
 
 use crate::{App, Call, Problem, body, body::Json};
 use axum::{

@@ -1,4 +1,4 @@
-//! Registration, login and what belongs to them (identity.md 6).
+//! Registration, login and what belongs to them (docs/protocol/identity.md §6).
 
 use super::{
     ask::{Answer, Ask, done},
@@ -117,7 +117,7 @@ pub(crate) async fn captcha_challenge(
     Ok(response)
 }
 
-/// The captcha answer of a request: its one element may hold several kinds of token (identity.md 6).
+/// The captcha answer of a request: its one element may hold several kinds of token (docs/protocol/identity.md §6).
 pub(super) fn captcha(body: &Value) -> Option<String> {
     let given = &body["captchaTokens"];
     let elements = given.as_array().map_or(std::slice::from_ref(given), Vec::as_slice);

@@ -1,4 +1,4 @@
-//! The authorize address, and how an authorization travels back (identity.md 5.3).
+//! The authorize address, and how an authorization travels back (docs/protocol/identity.md §5.3).
 //!
 //! `GET /oauth2/authorize` (alias `/_api/oauth2/authorize`): [`authorize`].
 

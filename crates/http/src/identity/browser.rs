@@ -21,7 +21,7 @@ use stoa_identity::{
 use stoa_kernel::{ClientId, Code, Fault, Result};
 
 /// The session of a member. Frames of the client's own pages need it too, so it is sent everywhere
-/// (identity.md 21, trap 34); every use of it is a navigation or same-origin.
+/// (docs/protocol/identity.md §21.34); every use of it is a navigation or same-origin.
 const SESSION: &str = "stoa-session";
 /// The session of a person who runs sites: only our own pages may use it.
 const PERSON: &str = "stoa-person";

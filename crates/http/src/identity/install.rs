@@ -1,4 +1,4 @@
-//! The installer of applications (identity.md 16.1).
+//! The installer of applications (docs/protocol/identity.md §16.1).
 //!
 //! `GET /installer/install?redirectUrl=…&appId=…[&state=…]`: [`install`].
 

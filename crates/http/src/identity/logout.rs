@@ -1,4 +1,4 @@
-//! Signing out (identity.md 5.4): the module's call, and a browser that opens the same address.
+//! Signing out (docs/protocol/identity.md §5.4): the module's call, and a browser that opens the same address.
 //!
 //! `GET /v1/logout`: [`logout`].
 

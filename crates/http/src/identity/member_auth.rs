@@ -1,5 +1,5 @@
-//! The members package's own registration and sign-in (identity.md 17, `authentication`): the calls of
-//! section 6 in their older dress.
+//! The members package's own registration and sign-in (docs/protocol/identity.md §17, `authentication`): the
+//! calls of docs/protocol/identity.md §6 in their older form.
 
 use super::{
     ask::{Answer, Ask, answer, done, invalid},

@@ -1,4 +1,4 @@
-//! Members as the members API writes and reads them (identity.md 17).
+//! Members as the members API writes and reads them (docs/protocol/identity.md §17).
 
 use super::ask::{invalid, texts};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! The members of a site (identity.md 17): read, made, changed, and what those who run it decide.
+//! The members of a site (docs/protocol/identity.md §17): read, made, changed, and what those who run it decide.
 
 use super::{
     ask::{Answer, Ask, answer, done},

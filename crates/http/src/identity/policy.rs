@@ -1,4 +1,4 @@
-//! The sign-on policy (identity.md 9).
+//! The sign-on policy (docs/protocol/identity.md §9).
 
 use crate::{App, Call, Problem, body, body::Json};
 use axum::{extract::State, response::Response};

@@ -1,4 +1,4 @@
-//! Recovery of an account (identity.md 8).
+//! Recovery of an account (docs/protocol/identity.md §8).
 //!
 //! `POST /v1/send-email`: [`send_email`]. `POST /v1/activation-email`: [`activation_email`].
 //! `POST /v1/recover`: [`recover`]. `GET /_api/account/v1/recover`: [`open`].

@@ -1,4 +1,4 @@
-//! Redirect sessions (identity.md 5.1, 5.2).
+//! Redirect sessions (docs/protocol/identity.md §5.1, §5.2).
 //!
 //! `POST /v1/redirect-session`: [`create`].
 

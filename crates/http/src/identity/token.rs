@@ -1,4 +1,4 @@
-//! Tokens: the token endpoint, token-info, user-info and the public keys (identity.md 4).
+//! Tokens: the token endpoint, token-info, user-info and the public keys (docs/protocol/identity.md §4).
 
 use crate::{
     App, Call, Problem,

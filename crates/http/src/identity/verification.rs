@@ -1,4 +1,4 @@
-//! E-mailed codes (identity.md 7).
+//! E-mailed codes (docs/protocol/identity.md §7).
 //!
 //! `POST /v1/auth/verify`: [`verify`]. `POST /v1/auth/resend`: [`resend`]. `POST /v1/start` and
 //! `/v1/Start`: [`start`].

@@ -1,4 +1,4 @@
-//! Installing an application at a site (identity.md 16.1).
+//! Installing an application at a site (docs/protocol/identity.md §16.1).
 //!
 //! An application is a client with a secret; an instance of it is a site, so the instance's id is the
 //! site's. Whoever runs the site opens the installer's address; the browser goes on to the application
@@ -68,14 +68,16 @@ impl Identity {
         }
         let code = token::opaque(core.world(), Kind::Install, site.number);
         let expires = core.now() + LIFE;
-        let input = (site.id.clone(), TokenHash::of(code.expose()), client.id.clone());
-        site.append_with(input, move |tx, (site, hash, app)| {
-            boxed!({
-                let sql = "insert into stoa.install_code (site, hash, client, expires) values ($1, $2, $3, $4)";
-                tx.send(sql, params![site, hash, app, expires]).await?;
-                Ok(())
-            })
-        })
+        site.append_with(
+            (site.id.clone(), TokenHash::of(code.expose()), client.id.clone()),
+            move |tx, (site, hash, app)| {
+                boxed!({
+                    let sql = "insert into stoa.install_code (site, hash, client, expires) values ($1, $2, $3, $4)";
+                    tx.send(sql, params![site, hash, app, expires]).await?;
+                    Ok(())
+                })
+            },
+        )
         .await?;
         let mut pairs = vec![("code", code.expose()), ("instanceId", site.id.as_str())];
         pairs.extend(installing.state.map(|it| ("state", it)));

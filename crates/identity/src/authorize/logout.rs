@@ -1,4 +1,4 @@
-//! Signing out (identity.md 5.4).
+//! Signing out (docs/protocol/identity.md §5.4).
 //!
 //! Anybody can make a browser open an address. So a session only ends without a question when the
 //! request proves that it comes from the member's own client: a redirect session made with the member's

@@ -81,9 +81,8 @@ pub(crate) async fn answer(
         session: session.clone().filter(|_| request.prompt != Prompt::Login),
         device: device.clone(),
     };
-    let input = (core.clone(), site.clone(), request.clone(), shown);
     let issued = site
-        .write_with(input, |tx, (core, site, request, shown)| {
+        .write_with((core.clone(), site.clone(), request.clone(), shown), |tx, (core, site, request, shown)| {
             boxed!(issue_at_once(core, tx, site, request, shown).await)
         })
         .await?;

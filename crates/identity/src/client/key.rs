@@ -35,10 +35,9 @@ impl Identity {
             created: core.now(),
             revoked: None,
         };
-        let input = (key.clone(), TokenHash::of(secret.expose()));
         core.store
             .catalog()
-            .append_with(input, move |tx, (row, hash)| {
+            .append_with((key.clone(), TokenHash::of(secret.expose())), move |tx, (row, hash)| {
                 boxed!({
                     let sql = "insert into stoa.api_key (id, hash, site, name, created) values ($1, $2, $3, $4, $5)";
                     tx.send(sql, params![&row.id, hash, &row.site, &row.name, row.created]).await?;
@@ -82,10 +81,9 @@ impl Identity {
     pub async fn api_key_revoke(&self, site: &SiteId, key: &KeyId) -> Result<()> {
         let core = &self.core;
         let (now, end) = (core.now(), revocation::end(core));
-        let input = (site.clone(), key.clone());
         core.store
             .catalog()
-            .write_with(input, move |tx, (site, id)| {
+            .write_with((site.clone(), key.clone()), move |tx, (site, id)| {
                 boxed!({
                     let sql = "update stoa.api_key set revoked = coalesce(revoked, $1) where site = $2 and id = $3";
                     if tx.execute(sql, &params![now, site, id]).await? == 0 {

@@ -130,10 +130,9 @@ impl Identity {
             created: core.now(),
             revoked: None,
         };
-        let input = client.clone();
         core.store
             .catalog()
-            .append_with(input, move |tx, row| {
+            .append_with(client.clone(), move |tx, row| {
                 boxed!({
                     let sql = "insert into stoa.client (id, site, name, redirect_uris, origins, secret_hash, created) \
                                values ($1, $2, $3, $4, $5, $6, $7)";
@@ -180,11 +179,10 @@ impl Identity {
         let core = &self.core;
         let secret = Secret::new(core.world().token::<32>());
         let (now, end) = (core.now(), revocation::end(core));
-        let input = (site.clone(), client.clone(), TokenHash::of(secret.expose()));
         let old = core
             .store
             .catalog()
-            .write_with(input, move |tx, (site, id, hash)| {
+            .write_with((site.clone(), client.clone(), TokenHash::of(secret.expose())), move |tx, (site, id, hash)| {
                 boxed!({
                     let sql = format!("{SELECT} where site = $1 and id = $2 and revoked is null");
                     let found = tx.row(&sql, &params![site, id], from_row).await?;
@@ -208,10 +206,9 @@ impl Identity {
     pub async fn client_revoke(&self, site: &SiteId, client: &ClientId) -> Result<()> {
         let core = &self.core;
         let (now, end) = (core.now(), revocation::end(core));
-        let input = (site.clone(), client.clone());
         core.store
             .catalog()
-            .write_with(input, move |tx, (site, id)| {
+            .write_with((site.clone(), client.clone()), move |tx, (site, id)| {
                 boxed!({
                     let sql = "update stoa.client set revoked = coalesce(revoked, $1) where site = $2 and id = $3";
                     if tx.execute(sql, &params![now, site, id]).await? == 0 {

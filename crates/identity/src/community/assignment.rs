@@ -96,8 +96,7 @@ impl Identity {
     ) -> Result<()> {
         check_owner(caller)?;
         check_count(members, "memberIds")?;
-        let input = (site.id.clone(), target.to_owned(), members.to_vec());
-        site.write_with(input, move |tx, (site, target, members)| {
+        site.write_with((site.id.clone(), target.to_owned(), members.to_vec()), move |tx, (site, target, members)| {
             boxed!({
                 for id in members {
                     relation::drop(tx, site, what.kind().name, id, target).await?;
@@ -228,22 +227,24 @@ struct NewAssignments {
 async fn assign(core: &Arc<Core>, site: &Site, caller: &Caller, new: NewAssignments) -> Result<Vec<Relation>> {
     check_owner(caller)?;
     check_count(&new.members, "memberIds")?;
-    let input = (core.clone(), site.id.clone(), new);
-    site.write_with(input, |tx, (core, site, NewAssignments { what, target, members, doc })| {
-        boxed!({
-            let kind = what.kind();
-            entity::get(tx, site, kind, target).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
-            let mut made = Vec::new();
-            for id in members {
-                let found = row::get(tx, site, &MemberId::from(id.as_str())).await?;
-                let found = found.filter(|it| it.status != Status::Deleted);
-                found.ok_or_else(|| Fault::new(Code::NotFound).with("memberId", id.as_str()))?;
-                let new = NewRelation { kind: kind.name, holder: id, target, doc: doc.clone() };
-                made.extend(relation::put(core, tx, site, new).await?);
-            }
-            Ok(made)
-        })
-    })
+    site.write_with(
+        (core.clone(), site.id.clone(), new),
+        |tx, (core, site, NewAssignments { what, target, members, doc })| {
+            boxed!({
+                let kind = what.kind();
+                entity::get(tx, site, kind, target).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
+                let mut made = Vec::new();
+                for id in members {
+                    let found = row::get(tx, site, &MemberId::from(id.as_str())).await?;
+                    let found = found.filter(|it| it.status != Status::Deleted);
+                    found.ok_or_else(|| Fault::new(Code::NotFound).with("memberId", id.as_str()))?;
+                    let new = NewRelation { kind: kind.name, holder: id, target, doc: doc.clone() };
+                    made.extend(relation::put(core, tx, site, new).await?);
+                }
+                Ok(made)
+            })
+        },
+    )
     .await
 }
 

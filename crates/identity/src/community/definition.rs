@@ -67,8 +67,7 @@ impl Identity {
             let key = key_of(&doc);
             doc.entry("key").or_insert(key);
         }
-        let input = (site.id.clone(), Draft { id, doc }, core.now());
-        site.write_with(input, move |tx, (site, draft, now)| {
+        site.write_with((site.id.clone(), Draft { id, doc }, core.now()), move |tx, (site, draft, now)| {
             boxed!({
                 let mut draft = draft.clone();
                 if let Some(part) = &kind.part_of {

@@ -139,9 +139,10 @@ pub(crate) async fn create(
     doc: Map<String, Value>,
 ) -> Result<Entity> {
     let draft = Draft { id: id.to_owned(), doc };
-    let input = (site.id.clone(), draft, core.now());
-    site.write_with(input, move |tx, (site, draft, now)| boxed!(insert(tx, site, kind, draft.clone(), *now).await))
-        .await
+    site.write_with((site.id.clone(), draft, core.now()), move |tx, (site, draft, now)| {
+        boxed!(insert(tx, site, kind, draft.clone(), *now).await)
+    })
+    .await
 }
 
 /// A change of an entity.
@@ -160,30 +161,32 @@ pub(crate) struct EntityChange {
 /// [`Code::NotFound`]; [`Code::RevisionOld`] when the change was made from another revision;
 /// [`Code::Validation`] when what stays as it was made would change.
 pub(crate) async fn change(core: &Core, site: &Site, kind: &'static Kind, change: EntityChange) -> Result<Entity> {
-    let input = (site.id.clone(), change, core.now());
-    site.write_with(input, move |tx, (site, EntityChange { id, revision, doc }, now)| {
-        boxed!({
-            let mut entity = get(tx, site, kind, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
-            check_revision(&entity, *revision)?;
-            for (name, value) in doc {
-                if kind.fixed.contains(&name.as_str()) && entity.doc.get(name) != Some(value) {
-                    let field = format!("{}.{name}", kind.wire);
-                    let violation = Violation::new(field, "FIELD_NOT_ALLOWED", "stays as it was made");
-                    return Err(Fault::invalid(vec![violation]));
+    site.write_with(
+        (site.id.clone(), change, core.now()),
+        move |tx, (site, EntityChange { id, revision, doc }, now)| {
+            boxed!({
+                let mut entity = get(tx, site, kind, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
+                check_revision(&entity, *revision)?;
+                for (name, value) in doc {
+                    if kind.fixed.contains(&name.as_str()) && entity.doc.get(name) != Some(value) {
+                        let field = format!("{}.{name}", kind.wire);
+                        let violation = Violation::new(field, "FIELD_NOT_ALLOWED", "stays as it was made");
+                        return Err(Fault::invalid(vec![violation]));
+                    }
+                    match value {
+                        Value::Null => entity.doc.remove(name),
+                        value => entity.doc.insert(name.clone(), value.clone()),
+                    };
                 }
-                match value {
-                    Value::Null => entity.doc.remove(name),
-                    value => entity.doc.insert(name.clone(), value.clone()),
-                };
-            }
-            (entity.revision, entity.updated) = (entity.revision + 1, *now);
-            let sql = "update stoa.member_noun set doc = $1, revision = $2, updated = $3 \
+                (entity.revision, entity.updated) = (entity.revision + 1, *now);
+                let sql = "update stoa.member_noun set doc = $1, revision = $2, updated = $3 \
                        where site = $4 and kind = $5 and id = $6";
-            let text = Value::Object(entity.doc.clone()).to_string();
-            tx.send(sql, params![text, entity.revision, *now, site, kind.name, &entity.id]).await?;
-            Ok(entity)
-        })
-    })
+                let text = Value::Object(entity.doc.clone()).to_string();
+                tx.send(sql, params![text, entity.revision, *now, site, kind.name, &entity.id]).await?;
+                Ok(entity)
+            })
+        },
+    )
     .await
 }
 

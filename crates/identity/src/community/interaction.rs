@@ -73,10 +73,10 @@ impl Identity {
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is a member; [`Code::NotFound`] when there is no such interaction.
     pub async fn interaction_delete(&self, site: &Site, caller: &Caller, what: Interaction, other: &str) -> Result<()> {
-        let input = (site.id.clone(), own_id(caller)?.clone(), other.to_owned());
-        let gone = site.write_with(input, move |tx, (site, own, other)| {
-            boxed!(relation::drop(tx, site, what.name(), own.as_str(), other).await)
-        });
+        let gone = site
+            .write_with((site.id.clone(), own_id(caller)?.clone(), other.to_owned()), move |tx, (site, own, other)| {
+                boxed!(relation::drop(tx, site, what.name(), own.as_str(), other).await)
+            });
         if gone.await? { Ok(()) } else { Err(Fault::new(Code::NotFound)) }
     }
 
@@ -165,35 +165,38 @@ pub(crate) async fn make(
     if own == new.other {
         return Err(Fault::new(Code::SelfBlock));
     }
-    let input = (core.clone(), site.id.clone(), own, new);
-    site.write_with(input, |tx, (core, site, own, NewInteraction { what, other, doc })| {
-        boxed!({
-            // Only whom one can see can one follow. Whom to block or report, what they wrote elsewhere may say.
-            let is_there = |it: &Member| it.status == Status::Active && (it.is_public || *what != Interaction::Follow);
-            let found = row::get(tx, site, other).await?.filter(is_there);
-            found.ok_or_else(|| Fault::new(Code::NotFound))?;
-            let (own, other) = (own.as_str(), other.as_str());
-            let (follow, block) = (Interaction::Follow.name(), Interaction::Block.name());
-            match what {
-                Interaction::Follow => {
-                    let blocks = relation::has(tx, site, block, own, other).await?;
-                    if blocks || relation::has(tx, site, block, other, own).await? {
-                        return Err(Fault::new(Code::BlockedByMember));
+    site.write_with(
+        (core.clone(), site.id.clone(), own, new),
+        |tx, (core, site, own, NewInteraction { what, other, doc })| {
+            boxed!({
+                // Only whom one can see can one follow. Whom to block or report, what they wrote elsewhere may say.
+                let is_there =
+                    |it: &Member| it.status == Status::Active && (it.is_public || *what != Interaction::Follow);
+                let found = row::get(tx, site, other).await?.filter(is_there);
+                found.ok_or_else(|| Fault::new(Code::NotFound))?;
+                let (own, other) = (own.as_str(), other.as_str());
+                let (follow, block) = (Interaction::Follow.name(), Interaction::Block.name());
+                match what {
+                    Interaction::Follow => {
+                        let blocks = relation::has(tx, site, block, own, other).await?;
+                        if blocks || relation::has(tx, site, block, other, own).await? {
+                            return Err(Fault::new(Code::BlockedByMember));
+                        }
                     }
+                    Interaction::Block => {
+                        relation::drop(tx, site, follow, own, other).await?;
+                        relation::drop(tx, site, follow, other, own).await?;
+                    }
+                    Interaction::Report => {}
                 }
-                Interaction::Block => {
-                    relation::drop(tx, site, follow, own, other).await?;
-                    relation::drop(tx, site, follow, other, own).await?;
+                let new = NewRelation { kind: what.name(), holder: own, target: other, doc: doc.clone() };
+                match (relation::put(core, tx, site, new).await?, what) {
+                    (None, Interaction::Block | Interaction::Report) => Err(Fault::new(Code::AlreadyExists)),
+                    (made, _) => Ok(made),
                 }
-                Interaction::Report => {}
-            }
-            let new = NewRelation { kind: what.name(), holder: own, target: other, doc: doc.clone() };
-            match (relation::put(core, tx, site, new).await?, what) {
-                (None, Interaction::Block | Interaction::Report) => Err(Fault::new(Code::AlreadyExists)),
-                (made, _) => Ok(made),
-            }
-        })
-    })
+            })
+        },
+    )
     .await
 }
 

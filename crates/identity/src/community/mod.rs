@@ -1,5 +1,5 @@
 //! What members have beside their account: roles, badges, custom fields, followers, blocks, reports,
-//! abouts, and how much of it others see (identity.md 17).
+//! abouts, and how much of it others see (docs/protocol/identity.md §17).
 //!
 //! Two tables carry all of it. An *entity* is an object that is read whole by its id ([`entity`]); a *relation*
 //! joins a member to another member or to an entity ([`relation`]). What a kind of entity may hold, and who reads it,

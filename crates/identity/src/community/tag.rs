@@ -64,8 +64,7 @@ impl Identity {
             return Err(malformed("ids", format!("1 to {AT_ONCE} ids are expected")));
         }
         check_owner(caller)?;
-        let input = (site.id.clone(), ids.to_vec(), with.clone());
-        site.write_with(input, |tx, (site, ids, with)| {
+        site.write_with((site.id.clone(), ids.to_vec(), with.clone()), |tx, (site, ids, with)| {
             boxed!({
                 let mut found = Vec::with_capacity(ids.len());
                 for id in ids {
@@ -95,20 +94,22 @@ impl Identity {
         check_owner(caller)?;
         let mut after = None;
         loop {
-            let input = (site.id.clone(), filter.clone(), with.clone(), after.take());
-            let write = site.write_with(input, |tx, (site, filter, with, after)| {
-                boxed!({
-                    let limit = relation::AT_ONCE;
-                    let query = RelationQuery { kind: BADGE.name, filter, after: after.as_ref(), limit };
-                    let page = relation::page(tx, site, query).await?;
-                    let last = page.last().filter(|_| page.len() == limit).map(Relation::keyset);
-                    for relation in page {
-                        let doc = with.apply(relation.doc);
-                        relation::write(tx, site, BADGE.name, &relation.id, doc).await?;
-                    }
-                    Ok(last)
-                })
-            });
+            let write = site.write_with(
+                (site.id.clone(), filter.clone(), with.clone(), after.take()),
+                |tx, (site, filter, with, after)| {
+                    boxed!({
+                        let limit = relation::AT_ONCE;
+                        let query = RelationQuery { kind: BADGE.name, filter, after: after.as_ref(), limit };
+                        let page = relation::page(tx, site, query).await?;
+                        let last = page.last().filter(|_| page.len() == limit).map(Relation::keyset);
+                        for relation in page {
+                            let doc = with.apply(relation.doc);
+                            relation::write(tx, site, BADGE.name, &relation.id, doc).await?;
+                        }
+                        Ok(last)
+                    })
+                },
+            );
             after = write.await?;
             if after.is_none() {
                 return Ok(());

@@ -20,7 +20,7 @@ use url::{Host, Url};
 pub(crate) const WORK: &str = "PROOF_OF_WORK";
 const PROVIDER: &str = "PROVIDER";
 pub(super) const SETTING: &str = "captcha provider";
-/// The longest answer (identity.md 6).
+/// The longest answer (docs/protocol/identity.md §6).
 pub(super) const LONGEST: usize = 5_000;
 const LONGEST_KEY: usize = 200;
 const LONGEST_SECRET: usize = 1_000;

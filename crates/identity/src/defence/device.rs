@@ -89,15 +89,17 @@ pub(crate) async fn note_operator(
 ) -> Result<()> {
     let subject = session.operator.device_subject();
     let hash = hash_of(&subject, device.cookie.expose());
-    let input = (core.clone(), site.id.clone(), subject, hash, session.operator.id.clone());
-    site.write_with(input, move |tx, (core, site, subject, hash, operator)| {
-        boxed!({
-            remember(tx, site, subject, hash.clone(), core.now()).await?;
-            let (event, actor) = (audit::Event::OperatorSignedIn, audit::Actor::Operator(operator));
-            let entry = audit::Entry { event, actor, member: None, address: Some(address) };
-            audit::note(core, tx, site, entry).await
-        })
-    })
+    site.write_with(
+        (core.clone(), site.id.clone(), subject, hash, session.operator.id.clone()),
+        move |tx, (core, site, subject, hash, operator)| {
+            boxed!({
+                remember(tx, site, subject, hash.clone(), core.now()).await?;
+                let (event, actor) = (audit::Event::OperatorSignedIn, audit::Actor::Operator(operator));
+                let entry = audit::Entry { event, actor, member: None, address: Some(address) };
+                audit::note(core, tx, site, entry).await
+            })
+        },
+    )
     .await
 }
 

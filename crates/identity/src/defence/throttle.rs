@@ -3,7 +3,7 @@
 //! account and for a whole site, and an attempt takes from all that concern it, or from none.
 //!
 //! Never for visitors' tokens or refreshes: a refused refresh silently signs the member out
-//! (identity.md 21, trap 4). Who is refused for what others attempted may still sign in from a browser that
+//! (docs/protocol/identity.md §21.4). Who is refused for what others attempted may still sign in from a browser that
 //! the account knows (`crate::defence::device`), which has a bucket of its own. New passwords are counted by account
 //! alone: only who holds its token or link gets there.
 

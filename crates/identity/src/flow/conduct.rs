@@ -104,9 +104,10 @@ async fn conduct(
         return end_flow(core, site, token, record, end, browser).await;
     }
     if state != before {
-        let input = (site.clone(), record.clone(), state.clone());
         let is_ours = site
-            .write_with(input, |tx, (site, record, state)| boxed!(record::advance(tx, site, record, state).await))
+            .write_with((site.clone(), record.clone(), state.clone()), |tx, (site, record, state)| {
+                boxed!(record::advance(tx, site, record, state).await)
+            })
             .await?;
         match is_ours {
             true => record.state = state,
@@ -145,27 +146,29 @@ async fn end_flow(
         _ => None,
     };
     let device = Device::of(core, browser, false);
-    let input = (core.clone(), site.clone(), record.clone(), session_token, device.clone());
     let made = site
-        .write_with(input, |tx, (core, site, record, session_token, device)| {
-            boxed!({
-                let gone = || Fault::new(Code::StateTokenInvalid);
-                if !record::advance(tx, site, record, &State::Ended).await? {
-                    return Err(gone());
-                }
-                let Some(session_token) = session_token else { return Ok(None) };
-                let taken = session::redeem_token(core, tx, site, session_token.expose()).await?;
-                let (member, visitor) = taken.ok_or_else(gone)?;
-                let new = NewSession { member: member.clone(), client: None, root: None, visitor };
-                let (session, cookie) = session::create(core, tx, site, Kind::Cookie, &new).await?;
-                device::note_seen(core, tx, site, &member, device).await?;
-                let code = match &record.context.authorization {
-                    Some(request) => Some(code::issue_for(core, tx, site, request, &session).await?),
-                    None => None,
-                };
-                Ok(Some(Made { cookie, code }))
-            })
-        })
+        .write_with(
+            (core.clone(), site.clone(), record.clone(), session_token, device.clone()),
+            |tx, (core, site, record, session_token, device)| {
+                boxed!({
+                    let gone = || Fault::new(Code::StateTokenInvalid);
+                    if !record::advance(tx, site, record, &State::Ended).await? {
+                        return Err(gone());
+                    }
+                    let Some(session_token) = session_token else { return Ok(None) };
+                    let taken = session::redeem_token(core, tx, site, session_token.expose()).await?;
+                    let (member, visitor) = taken.ok_or_else(gone)?;
+                    let new = NewSession { member: member.clone(), client: None, root: None, visitor };
+                    let (session, cookie) = session::create(core, tx, site, Kind::Cookie, &new).await?;
+                    device::note_seen(core, tx, site, &member, device).await?;
+                    let code = match &record.context.authorization {
+                        Some(request) => Some(code::issue_for(core, tx, site, request, &session).await?),
+                        None => None,
+                    };
+                    Ok(Some(Made { cookie, code }))
+                })
+            },
+        )
         .await?;
     let mut cookies = Cookies::default();
     let mut code = None;

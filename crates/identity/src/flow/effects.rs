@@ -160,19 +160,22 @@ async fn check_approval(
     password: Fingerprint,
     attempt: Attempt,
 ) -> Result<EffectResult> {
-    let input = (core.clone(), site.clone(), member.clone(), password, attempt);
     let advanced = site
-        .write_with(input, |tx, (core, site, id, password, attempt)| {
-            boxed!({
-                let member = member::get(tx, &site.id, id).await?;
-                let member = member.ok_or_else(|| Fault::new(Code::MemberBlocked))?;
-                if Fingerprint::of(member.password_hash.as_deref()) != *password {
-                    return Ok(None);
-                }
-                let origin = Origin { visitor: attempt.visitor.as_ref(), address: Some(attempt.address), app: None };
-                advance::advance(core, tx, site, member, origin).await.map(Some)
-            })
-        })
+        .write_with(
+            (core.clone(), site.clone(), member.clone(), password, attempt),
+            |tx, (core, site, id, password, attempt)| {
+                boxed!({
+                    let member = member::get(tx, &site.id, id).await?;
+                    let member = member.ok_or_else(|| Fault::new(Code::MemberBlocked))?;
+                    if Fingerprint::of(member.password_hash.as_deref()) != *password {
+                        return Ok(None);
+                    }
+                    let origin =
+                        Origin { visitor: attempt.visitor.as_ref(), address: Some(attempt.address), app: None };
+                    advance::advance(core, tx, site, member, origin).await.map(Some)
+                })
+            },
+        )
         .await?;
     let Some(advanced) = advanced else { return Ok(EffectResult::Outdated) };
     match advance::send_after(core, site, advanced).await {

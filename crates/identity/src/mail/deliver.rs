@@ -263,8 +263,7 @@ async fn send(core: &Core, site: &Arc<Site>, taken: Taken, queued: QueuedMessage
 }
 
 async fn done(site: &Site, id: String) -> Result<()> {
-    let input = (site.id.clone(), id);
-    site.append_with(input, |tx, (site, id)| boxed!(queue::done(tx, site, id).await.map(drop))).await
+    site.append_with((site.id.clone(), id), |tx, (site, id)| boxed!(queue::done(tx, site, id).await.map(drop))).await
 }
 
 async fn failed(core: &Core, site: &Site, taken: Taken, why: Undelivered) -> Result<()> {
@@ -282,9 +281,10 @@ async fn failed(core: &Core, site: &Site, taken: Taken, why: Undelivered) -> Res
             tracing::error!(site = %site.id, kind = taken.kind, attempts = taken.attempts, "mail given up: {why}")
         }
     }
-    let input = (site.id.clone(), taken, why.to_string());
-    site.append_with(input, move |tx, (site, taken, error)| boxed!(queue::failed(tx, site, taken, due, error).await))
-        .await
+    site.append_with((site.id.clone(), taken, why.to_string()), move |tx, (site, taken, error)| {
+        boxed!(queue::failed(tx, site, taken, due, error).await)
+    })
+    .await
 }
 
 /// Where the site's messages come from and lead to. The addresses name a client, so that they find

@@ -68,8 +68,7 @@ async fn move_all(core: &Arc<Core>, site: &Site, bulk: &Arc<Bulk>, filter: Membe
 async fn move_piece(core: &Arc<Core>, site: &Site, bulk: &Arc<Bulk>, ids: Vec<MemberId>) -> Result<usize> {
     let before = if bulk.step.closes() { sessions_of(site, &ids).await? } else { Vec::new() };
     revocation::revoke(core, &before).await?;
-    let input = (core.clone(), site.id.clone(), bulk.clone(), ids);
-    let moved = site.write_with(input, |tx, (core, site, bulk, ids)| {
+    let moved = site.write_with((core.clone(), site.id.clone(), bulk.clone(), ids), |tx, (core, site, bulk, ids)| {
         boxed!({
             let Bulk { write, caller, step } = &**bulk;
             let (mut count, mut ended) = (0, Vec::new());

@@ -15,7 +15,7 @@ use stoa_store::{Site, boxed};
 /// A change of what a member shows; null removes.
 #[derive(Debug, Clone, Default)]
 pub struct MemberChange {
-    /// By the names of IdentityProfile (identity.md 10.3).
+    /// By the names of IdentityProfile (docs/protocol/identity.md §10.3).
     pub profile: Map<String, Value>,
     /// Phones, emails, addresses and custom fields of the contact, as [`Member::contact`] shows them.
     pub contact: Map<String, Value>,
@@ -110,26 +110,28 @@ impl Identity {
         let core = &self.core;
         let write = MemberWrite::privileged(caller)?;
         let email = parse_email(email, "member.loginEmail")?;
-        let input = (core.clone(), write, site.id.clone(), caller.clone(), email, change.check()?);
-        site.write_with(input, |tx, (core, write, site, caller, email, change)| {
-            boxed!({
-                let id = MemberId::from(core.world().uuid());
-                let mut member = Member::new(id, email.as_str(), Profile::default(), core.now());
-                member.status = Status::Active;
-                let privacy = Privacy::read(tx, site).await?;
-                privacy.begin(&mut member);
-                change.apply(&mut member, || core.world().uuid());
-                if change.goes_public() && !privacy.may_be_public {
-                    return Err(Fault::new(Code::CommunityClosed));
-                }
-                member.fits_beside(&Profile::default(), "member")?;
-                if !row::insert(tx, write, site, &mut member, email).await? {
-                    return Err(Fault::new(Code::EmailTaken));
-                }
-                audit::note(core, tx, site, audit::Entry::by(caller, audit::Event::Created, &member.id)).await?;
-                Ok(member)
-            })
-        })
+        site.write_with(
+            (core.clone(), write, site.id.clone(), caller.clone(), email, change.check()?),
+            |tx, (core, write, site, caller, email, change)| {
+                boxed!({
+                    let id = MemberId::from(core.world().uuid());
+                    let mut member = Member::new(id, email.as_str(), Profile::default(), core.now());
+                    member.status = Status::Active;
+                    let privacy = Privacy::read(tx, site).await?;
+                    privacy.begin(&mut member);
+                    change.apply(&mut member, || core.world().uuid());
+                    if change.goes_public() && !privacy.may_be_public {
+                        return Err(Fault::new(Code::CommunityClosed));
+                    }
+                    member.fits_beside(&Profile::default(), "member")?;
+                    if !row::insert(tx, write, site, &mut member, email).await? {
+                        return Err(Fault::new(Code::EmailTaken));
+                    }
+                    audit::note(core, tx, site, audit::Entry::by(caller, audit::Event::Created, &member.id)).await?;
+                    Ok(member)
+                })
+            },
+        )
         .await
     }
 
@@ -246,27 +248,29 @@ async fn edit(
     change: impl Fn(&mut Member) + Send + Sync + 'static,
 ) -> Result<Member> {
     let Edit { write, caller, id, goes_public } = edited;
-    let input = (core.clone(), write, site.id.clone(), caller.clone(), id.clone(), change);
     let edited = site
-        .write_with(input, move |tx, (core, write, site, caller, id, change)| {
-            boxed!({
-                let member = row::get(tx, site, id).await?.filter(Member::is_there);
-                let mut member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
-                if goes_public && !member.is_public && !Privacy::read(tx, site).await?.may_be_public {
-                    return Err(Fault::new(Code::CommunityClosed));
-                }
-                let (before, profile) = (member.email.clone(), member.profile.clone());
-                change(&mut member);
-                member.fits_beside(&profile, "member")?;
-                row::update(tx, write, site, &mut member, core.now()).await?;
-                if Email::parse(&before).is_some_and(|it| Email::parse(&member.email) != Some(it)) {
-                    recovery::links_end(tx, site, &member.id, core.now()).await?;
-                    notice::email_changed(core, tx, site, &member, &before).await?;
-                }
-                audit::note(core, tx, site, audit::Entry::by(caller, audit::Event::Changed, &member.id)).await?;
-                Ok(member)
-            })
-        })
+        .write_with(
+            (core.clone(), write, site.id.clone(), caller.clone(), id.clone(), change),
+            move |tx, (core, write, site, caller, id, change)| {
+                boxed!({
+                    let member = row::get(tx, site, id).await?.filter(Member::is_there);
+                    let mut member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
+                    if goes_public && !member.is_public && !Privacy::read(tx, site).await?.may_be_public {
+                        return Err(Fault::new(Code::CommunityClosed));
+                    }
+                    let (before, profile) = (member.email.clone(), member.profile.clone());
+                    change(&mut member);
+                    member.fits_beside(&profile, "member")?;
+                    row::update(tx, write, site, &mut member, core.now()).await?;
+                    if Email::parse(&before).is_some_and(|it| Email::parse(&member.email) != Some(it)) {
+                        recovery::links_end(tx, site, &member.id, core.now()).await?;
+                        notice::email_changed(core, tx, site, &member, &before).await?;
+                    }
+                    audit::note(core, tx, site, audit::Entry::by(caller, audit::Event::Changed, &member.id)).await?;
+                    Ok(member)
+                })
+            },
+        )
         .await;
     mail::soon(core, &site.id).await;
     edited

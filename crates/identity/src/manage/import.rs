@@ -200,28 +200,30 @@ impl Identity {
         if arrivals.len() > AT_ONCE {
             return Err(Fault::new(Code::TooMany));
         }
-        let input = (core.clone(), write, site.id.clone(), caller.clone(), arrivals);
-        site.write_with(input, |tx, (core, write, site, caller, arrivals)| {
-            boxed!({
-                let mut outcomes = Vec::with_capacity(arrivals.len());
-                let privacy = Privacy::read(tx, site).await?;
-                for it in arrivals {
-                    let mut member = it.member(core);
-                    let is_known = it.id.is_some() && row::get(tx, site, &member.id).await?.is_some();
-                    privacy.begin(&mut member);
-                    let outcome = match is_known {
-                        true => Arrived::Known,
-                        false => insert(tx, write, site, &mut member, &it.email).await?,
-                    };
-                    if outcome == Arrived::New {
-                        let entry = audit::Entry::by(caller, audit::Event::Imported, &member.id);
-                        audit::note(core, tx, site, entry).await?;
+        site.write_with(
+            (core.clone(), write, site.id.clone(), caller.clone(), arrivals),
+            |tx, (core, write, site, caller, arrivals)| {
+                boxed!({
+                    let mut outcomes = Vec::with_capacity(arrivals.len());
+                    let privacy = Privacy::read(tx, site).await?;
+                    for it in arrivals {
+                        let mut member = it.member(core);
+                        let is_known = it.id.is_some() && row::get(tx, site, &member.id).await?.is_some();
+                        privacy.begin(&mut member);
+                        let outcome = match is_known {
+                            true => Arrived::Known,
+                            false => insert(tx, write, site, &mut member, &it.email).await?,
+                        };
+                        if outcome == Arrived::New {
+                            let entry = audit::Entry::by(caller, audit::Event::Imported, &member.id);
+                            audit::note(core, tx, site, entry).await?;
+                        }
+                        outcomes.push(outcome);
                     }
-                    outcomes.push(outcome);
-                }
-                Ok(outcomes)
-            })
-        })
+                    Ok(outcomes)
+                })
+            },
+        )
         .await
     }
 }

@@ -61,14 +61,16 @@ impl Identity {
         let core = &self.core;
         let write = MemberWrite::privileged(caller)?;
         let hash = approval::token_hash(site, token)?;
-        let input = (core.clone(), write, site.id.clone(), caller.clone(), hash);
-        let approved = site.write_with(input, |tx, (core, write, site, caller, hash)| {
-            boxed!({
-                let member = approval::use_token(core, tx, site, hash).await?;
-                let made = MadeMove { caller, member, step: Move::Approve };
-                Ok(make_move_in(core, tx, write, site, made).await?.0)
-            })
-        });
+        let approved = site.write_with(
+            (core.clone(), write, site.id.clone(), caller.clone(), hash),
+            |tx, (core, write, site, caller, hash)| {
+                boxed!({
+                    let member = approval::use_token(core, tx, site, hash).await?;
+                    let made = MadeMove { caller, member, step: Move::Approve };
+                    Ok(make_move_in(core, tx, write, site, made).await?.0)
+                })
+            },
+        );
         let member = approved.await?;
         mail::soon(core, &site.id).await;
         Ok(member)

@@ -1,4 +1,5 @@
-//! A member's contact as the members API writes and reads it (identity.md 17): parts of the profile, plainer.
+//! A member's contact as the members API writes and reads it (docs/protocol/identity.md §17): parts of the profile,
+//! plainer.
 //!
 //! What it does not show (tags, kinds of values, geocodes) stays with what it belongs to: an address is known
 //! by its id, by what is shown of it or by its place, a phone and an email address by their value, a custom field by its name.
@@ -236,7 +237,7 @@ fn sent_value(field: &Value) -> &Value {
     if field.is_object() { &field["value"] } else { field }
 }
 
-/// The value inside a custom value (identity.md 10.3).
+/// The value inside a custom value (docs/protocol/identity.md §10.3).
 fn plain(value: &Value) -> Value {
     let Some((kind, inner)) = value.as_object().and_then(|it| it.iter().find(|it| !it.1.is_null())) else {
         return Value::Null;

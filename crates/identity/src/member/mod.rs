@@ -72,7 +72,7 @@ impl Member {
         }
     }
 
-    /// The Identity of identity.md 10.2.
+    /// The Identity of docs/protocol/identity.md §10.2.
     pub fn to_json(&self) -> Value {
         let mut reasons = Vec::new();
         if self.status == Status::Pending && self.pending_email {
@@ -135,7 +135,7 @@ impl Member {
     }
 }
 
-/// StatusName of identity.md 10.4. Only ACTIVE members can sign in.
+/// StatusName of docs/protocol/identity.md §10.4. Only ACTIVE members can sign in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     Pending,

@@ -1,4 +1,4 @@
-//! A member's profile: checked for shape, kept as JSON, and given back as it came (identity.md 10.3).
+//! A member's profile: checked for shape, kept as JSON, and given back as it came (docs/protocol/identity.md §10.3).
 
 use crate::member::shape::{Check, MAX_LIST, Shape};
 use serde_json::{Map, Value};

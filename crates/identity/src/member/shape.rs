@@ -147,7 +147,7 @@ impl Check {
         }
     }
 
-    /// Empty, or text of a format that has a name (identity.md 10.3).
+    /// Empty, or text of a format that has a name (docs/protocol/identity.md §10.3).
     fn formatted(&mut self, value: &Value, path: &str, most: usize, format: Option<&Format>) {
         let found = self.0.len();
         self.text(value, path, most);

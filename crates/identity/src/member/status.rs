@@ -1,4 +1,4 @@
-//! Identity status: every move there is, in one table (identity.md 10.4).
+//! Identity status: every move there is, in one table (docs/protocol/identity.md §10.4).
 //!
 //! ```text
 //!  registers ──▶ PENDING ──verify, approve──▶ ACTIVE

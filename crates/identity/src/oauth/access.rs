@@ -11,12 +11,12 @@ use serde::Serialize;
 use std::sync::Arc;
 use stoa_kernel::{ClientId, Code, Fault, Result, SiteId};
 
-/// The answer of the token endpoint, in snake case as every client reads it (identity.md 4.2).
+/// The answer of the token endpoint, in snake case as every client reads it (docs/protocol/identity.md §4.2).
 #[derive(Debug, Clone, Serialize)]
 pub struct TokenAnswer {
     pub access_token: String,
     pub token_type: &'static str,
-    /// Seconds. Always there: without it a client's token never expires (identity.md 21, trap 8).
+    /// Seconds. Always there: without it a client's token never expires (docs/protocol/identity.md §21.8).
     pub expires_in: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refresh_token: Option<String>,

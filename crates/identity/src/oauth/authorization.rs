@@ -24,7 +24,7 @@ pub struct Authorization {
     /// The visitor who becomes the member.
     pub visitor: Option<VisitorId>,
     /// Asked for as the standard says, or by a client with a secret: such clients replace their refresh
-    /// tokens, so those rotate. The SDK's public clients never do (identity.md 4.4).
+    /// tokens, so those rotate. The SDK's public clients never do (docs/protocol/identity.md §4.4).
     #[serde(default)]
     pub rotates: bool,
 }
@@ -90,7 +90,7 @@ pub enum Answer {
     Deliver(Delivery),
     /// A flow has begun: show its page.
     Flow(Beginning),
-    /// An empty page that these origins may frame (pre-warm, identity.md 5.5).
+    /// An empty page that these origins may frame (pre-warm, docs/protocol/identity.md §5.5).
     Blank {
         origins: Vec<String>,
     },
@@ -102,7 +102,7 @@ pub enum Answer {
 }
 
 impl Authorization {
-    /// The answer as the client reads it (identity.md 5.3). `issuer` tells which server answers
+    /// The answer as the client reads it (docs/protocol/identity.md §5.3). `issuer` tells which server answers
     /// (RFC 9207).
     pub fn deliver(&self, sent: Sent, issuer: &str) -> Delivery {
         let (code, error) = match sent {
@@ -146,8 +146,9 @@ pub(crate) fn check(
     {
         return Err(refuse("redirect address"));
     }
-    // Nobody is redirected, so the origin of the asking page is where the answer goes (5.3). The header
-    // can't be forged by a page; outside browsers a client with a single origin needs none.
+    // Nobody is redirected, so the origin of the asking page is where the answer goes
+    // (docs/protocol/identity.md §5.3). The header can't be forged by a page; outside browsers a client with
+    // a single origin needs none.
     let target = match (request.mode, origin, &request.redirect_uri) {
         (ResponseMode::WebMessage, Some(origin), _) if client.allows_origin(origin) => {
             Some(Address::parse(origin).ok_or_else(|| refuse("origin"))?.origin())

@@ -25,7 +25,7 @@ pub struct NewCode {
     /// The browser's session ([`Session::root`]) that the client's session will belong to.
     pub root: SessionId,
     pub visitor: Option<VisitorId>,
-    /// Absent in the direct-login flow, which has none (identity.md 5.3).
+    /// Absent in the direct-login flow, which has none (docs/protocol/identity.md §5.3).
     pub redirect_uri: Option<String>,
     /// Whether it was asked for as the standard says, by a client that takes new refresh tokens.
     pub rotates: bool,
@@ -115,45 +115,47 @@ pub(crate) async fn redeem(
     code: &str,
     request: &TokenRequest,
 ) -> Result<(Session, Secret)> {
-    let input = (core.clone(), site.clone(), TokenHash::of(code), client.clone(), request.clone());
     let exchange = site
-        .write_with(input, move |tx, (core, site, hash, client, request)| {
-            boxed!({
-                let Some(stored) = find(tx, site, hash).await? else {
-                    return Ok(Exchange::Refused("the code is not known"));
-                };
-                if let Err(why) = check(&stored.new, client, request) {
-                    return Ok(Exchange::Refused(why));
-                }
-                if let Some(session) = stored.session {
-                    return Ok(Exchange::Used(session));
-                }
-                if core.now() >= stored.expires {
-                    return Ok(Exchange::Refused("the code has expired"));
-                }
-                let rotates = stored.new.rotates;
-                let NewCode { member, client, root, visitor, .. } = stored.new;
-                if !is_open(tx, site, &root).await? {
-                    return Ok(Exchange::Refused("the session has ended"));
-                }
-                let new = NewSession { member, client: Some(client), root: Some(root), visitor };
-                let (mut session, refresh) = match session::create(core, tx, site, Kind::Refresh, &new).await {
-                    Err(fault) if fault.code() == Code::MemberBlocked => {
-                        return Ok(Exchange::Refused("the member may not sign in"));
+        .write_with(
+            (core.clone(), site.clone(), TokenHash::of(code), client.clone(), request.clone()),
+            move |tx, (core, site, hash, client, request)| {
+                boxed!({
+                    let Some(stored) = find(tx, site, hash).await? else {
+                        return Ok(Exchange::Refused("the code is not known"));
+                    };
+                    if let Err(why) = check(&stored.new, client, request) {
+                        return Ok(Exchange::Refused(why));
                     }
-                    made => made?,
-                };
-                if rotates {
-                    session.rotates = true;
-                    let sql = "update stoa.session set rotates = 1 where site = $1 and id = $2";
-                    tx.send(sql, params![&site.id, &session.id]).await?;
-                }
-                let sql = "update stoa.code set session = $1 where site = $2 and hash = $3";
-                tx.send(sql, params![&session.id, &site.id, hash]).await?;
-                let surplus = surplus(tx, site, &session).await?;
-                Ok(Exchange::Done { session, refresh, surplus })
-            })
-        })
+                    if let Some(session) = stored.session {
+                        return Ok(Exchange::Used(session));
+                    }
+                    if core.now() >= stored.expires {
+                        return Ok(Exchange::Refused("the code has expired"));
+                    }
+                    let rotates = stored.new.rotates;
+                    let NewCode { member, client, root, visitor, .. } = stored.new;
+                    if !is_open(tx, site, &root).await? {
+                        return Ok(Exchange::Refused("the session has ended"));
+                    }
+                    let new = NewSession { member, client: Some(client), root: Some(root), visitor };
+                    let (mut session, refresh) = match session::create(core, tx, site, Kind::Refresh, &new).await {
+                        Err(fault) if fault.code() == Code::MemberBlocked => {
+                            return Ok(Exchange::Refused("the member may not sign in"));
+                        }
+                        made => made?,
+                    };
+                    if rotates {
+                        session.rotates = true;
+                        let sql = "update stoa.session set rotates = 1 where site = $1 and id = $2";
+                        tx.send(sql, params![&site.id, &session.id]).await?;
+                    }
+                    let sql = "update stoa.code set session = $1 where site = $2 and hash = $3";
+                    tx.send(sql, params![&session.id, &site.id, hash]).await?;
+                    let surplus = surplus(tx, site, &session).await?;
+                    Ok(Exchange::Done { session, refresh, surplus })
+                })
+            },
+        )
         .await?;
     let refused = |why: &str| Fault::new(Code::OauthInvalidGrant).logged(why);
     match exchange {

@@ -1,4 +1,4 @@
-//! What a token says about itself and its member: token-info and user-info (identity.md 4.7, 4.8).
+//! What a token says about itself and its member: token-info and user-info (docs/protocol/identity.md §4.7, §4.8).
 
 use crate::{
     Core, Identity, member,

@@ -1,4 +1,4 @@
-//! Instances of applications: what one gets for the code of its installation (identity.md 16.1).
+//! Instances of applications: what one gets for the code of its installation (docs/protocol/identity.md §16.1).
 
 use crate::{
     Core,
@@ -59,9 +59,8 @@ pub(crate) async fn redeem(core: &Core, client: &Client, code: &str) -> Result<O
         return Err(refused());
     }
     let now = core.now();
-    let input = (site.id.clone(), TokenHash::of(code), client.id.clone());
     let used = site
-        .write_with(input, move |tx, (site, hash, app)| {
+        .write_with((site.id.clone(), TokenHash::of(code), client.id.clone()), move |tx, (site, hash, app)| {
             boxed!({
                 let sql = "update stoa.install_code set used = $1 where site = $2 and hash = $3 and client = $4 \
                            and used is null and expires > $1";

@@ -1,4 +1,4 @@
-//! The token endpoint: what a client sends for tokens and what it gets (identity.md 4).
+//! The token endpoint: what a client sends for tokens and what it gets (docs/protocol/identity.md §4).
 
 mod access;
 pub(crate) mod authorization;
@@ -47,8 +47,9 @@ impl Identity {
         }
     }
 
-    /// Answers `/oauth/access`, the token endpoint of applications: with their secret, for a code or a
-    /// refresh token, which comes back as it is because they ask before every request (identity.md 16.1).
+    /// Answers `/oauth/access`, the token endpoint of applications: with their secret, for a code or a refresh
+    /// token, which comes back as it is because they ask before every request
+    /// (docs/protocol/identity.md §16.1).
     ///
     /// # Errors
     /// As [`Identity::token_grant`]; [`Code::OauthInvalidClient`] without a secret.
@@ -132,7 +133,8 @@ async fn grant_code(core: &Arc<Core>, request: &TokenRequest) -> Result<TokenAns
     Ok(TokenAnswer::new(session_access(core, &site.id, &session)?, Some(refresh.expose().to_owned())))
 }
 
-/// External login: an app asks for a member's tokens, in the name of the visitor's client (4.6).
+/// External login: an app asks for a member's tokens, in the name of the visitor's client
+/// (docs/protocol/identity.md §4.6).
 async fn grant_authorized_client(
     core: &Arc<Core>,
     request: &TokenRequest,
@@ -157,23 +159,25 @@ async fn session_for_app(
 ) -> Result<(Session, String)> {
     let new =
         NewSession { member: member.clone(), client: asks.client.clone(), root: None, visitor: asks.visitor.clone() };
-    let input = (core.clone(), site.clone(), session_token.map(str::to_owned), new);
     let made = site
-        .write_with(input, |tx, (core, site, session_token, new)| {
-            boxed!({
-                let mut new = new.clone();
-                if let Some(token) = session_token {
-                    match session::redeem_token(core, tx, site, token).await? {
-                        Some((member, visitor)) if member == new.member => {
-                            new.visitor = new.visitor.or(visitor);
+        .write_with(
+            (core.clone(), site.clone(), session_token.map(str::to_owned), new),
+            |tx, (core, site, session_token, new)| {
+                boxed!({
+                    let mut new = new.clone();
+                    if let Some(token) = session_token {
+                        match session::redeem_token(core, tx, site, token).await? {
+                            Some((member, visitor)) if member == new.member => {
+                                new.visitor = new.visitor.or(visitor);
+                            }
+                            // A token of somebody else is used up all the same: an error would undo that.
+                            _ => return Ok(None),
                         }
-                        // A token of somebody else is used up all the same: an error would undo that.
-                        _ => return Ok(None),
                     }
-                }
-                session::create(core, tx, site, Kind::Refresh, &new).await.map(Some)
-            })
-        })
+                    session::create(core, tx, site, Kind::Refresh, &new).await.map(Some)
+                })
+            },
+        )
         .await
         .map_err(unknown_as(Code::OauthInvalidGrant))?;
     let (session, refresh) = made.ok_or_else(invalid_grant)?;

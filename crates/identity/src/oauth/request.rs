@@ -27,7 +27,7 @@ pub struct TokenRequest {
 
 impl TokenRequest {
     /// Reads a JSON body. Both spellings of each name are taken; a body `{"body": "<base64>"}` without a
-    /// grant is opened first (identity.md 21, trap 27).
+    /// grant is opened first (docs/protocol/identity.md §21.27).
     ///
     /// # Errors
     /// [`Code::OauthInvalidRequest`] when a value isn't text or both spellings differ.

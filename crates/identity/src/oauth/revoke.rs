@@ -126,7 +126,7 @@ async fn end_grant(core: &Core, client: Option<&ClientId>, grant: &SessionId, re
     revocation::revoke_until(core, std::slice::from_ref(grant), expires).await
 }
 
-/// The same access token without what binds it to a browser's session (identity.md 4.1). Ours are not
+/// The same access token without what binds it to a browser's session (docs/protocol/identity.md §4.1). Ours are not
 /// bound, so the token that is good stays as it is, for as long as it has left.
 ///
 /// # Errors

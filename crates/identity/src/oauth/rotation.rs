@@ -3,7 +3,7 @@
 //! Each use gives another token. A token that was used before is good for another [`GRACE`] still: answers
 //! get lost, and several tabs refresh at once; all of them stay in one family. After that its use means
 //! that somebody has a copy, and the family ends. Public SDK clients keep their first token for ever, so
-//! theirs never rotate (identity.md 4.4).
+//! theirs never rotate (docs/protocol/identity.md §4.4).
 //!
 //! Half of each further token says which session it is of, so that used ones can be forgotten: what is
 //! of a session and not known was used before. Rows of a session are its first token, once that was used,
@@ -77,41 +77,43 @@ pub(crate) async fn rotate(
     issues: bool,
 ) -> Result<Option<Secret>> {
     let number = site.number;
-    let input = (core.clone(), site.id.clone(), session.id.clone(), TokenHash::of(refresh));
     let found = site
-        .write_with(input, move |tx, (core, site, session, hash)| {
-            boxed!({
-                let now = core.now();
-                let known = find(tx, site, session, hash).await?;
-                let known = known.ok_or_else(|| Fault::new(Code::OauthInvalidGrant))?;
-                if known.is_reuse(now) {
-                    return Ok(Rotation::Reused);
-                }
-                if known.is_too_often() {
-                    return Ok(Rotation::TooOften);
-                }
-                if !issues {
-                    return Ok(Rotation::Next(None));
-                }
-                let sql = "insert into stoa.refresh_token (site, hash, session, used, children, expires) \
+        .write_with(
+            (core.clone(), site.id.clone(), session.id.clone(), TokenHash::of(refresh)),
+            move |tx, (core, site, session, hash)| {
+                boxed!({
+                    let now = core.now();
+                    let known = find(tx, site, session, hash).await?;
+                    let known = known.ok_or_else(|| Fault::new(Code::OauthInvalidGrant))?;
+                    if known.is_reuse(now) {
+                        return Ok(Rotation::Reused);
+                    }
+                    if known.is_too_often() {
+                        return Ok(Rotation::TooOften);
+                    }
+                    if !issues {
+                        return Ok(Rotation::Next(None));
+                    }
+                    let sql = "insert into stoa.refresh_token (site, hash, session, used, children, expires) \
                            values ($1, $2, $3, $4, 1, $5) on conflict (site, hash) do update set \
                            used = coalesce(refresh_token.used, $4), \
                            children = refresh_token.children + 1, expires = $5";
-                // The first one does not say whose it is.
-                let forgotten = if known.is_first { known.session_expires } else { now + GRACE };
-                tx.send(sql, params![site, hash, session, now, forgotten]).await?;
-                let next = token::spell(Kind::Refresh, number, &with_half(&known.first, core.world().bytes()));
-                let sql = "insert into stoa.refresh_token (site, hash, session, children, expires) \
+                    // The first one does not say whose it is.
+                    let forgotten = if known.is_first { known.session_expires } else { now + GRACE };
+                    tx.send(sql, params![site, hash, session, now, forgotten]).await?;
+                    let next = token::spell(Kind::Refresh, number, &with_half(&known.first, core.world().bytes()));
+                    let sql = "insert into stoa.refresh_token (site, hash, session, children, expires) \
                            values ($1, $2, $3, 0, $4)";
-                let expires = now + core.config().session_life;
-                tx.send(sql, params![site, TokenHash::of(next.expose()), session, expires]).await?;
-                let sql = "delete from stoa.refresh_token where site = $1 and session = $2 and (expires < $3 \
+                    let expires = now + core.config().session_life;
+                    tx.send(sql, params![site, TokenHash::of(next.expose()), session, expires]).await?;
+                    let sql = "delete from stoa.refresh_token where site = $1 and session = $2 and (expires < $3 \
                            or hash in (select hash from stoa.refresh_token where site = $1 and session = $2 \
                            and used is null order by expires desc, hash limit $4 offset $4))";
-                tx.send(sql, params![site, session, now, AGAIN]).await?;
-                Ok(Rotation::Next(Some(next)))
-            })
-        })
+                    tx.send(sql, params![site, session, now, AGAIN]).await?;
+                    Ok(Rotation::Next(Some(next)))
+                })
+            },
+        )
         .await?;
     match found {
         Rotation::Next(next) => Ok(next),

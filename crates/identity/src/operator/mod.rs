@@ -121,16 +121,18 @@ pub(crate) async fn create_session(
     let secret = token::opaque(core.world(), Kind::Person, site.number);
     let id = SessionId::from(core.world().uuid());
     let session = OperatorSession { id, site: site.id.clone(), operator: operator.clone(), role };
-    let input = (session.clone(), TokenHash::of(secret.expose()), core.now());
-    let written = core.store().catalog().append_with(input, |tx, (session, hash, now)| {
-        boxed!({
-            let sql = "insert into stoa.person_session (id, hash, person, site, created, expires) \
+    let written = core.store().catalog().append_with(
+        (session.clone(), TokenHash::of(secret.expose()), core.now()),
+        |tx, (session, hash, now)| {
+            boxed!({
+                let sql = "insert into stoa.person_session (id, hash, person, site, created, expires) \
                        values ($1, $2, $3, $4, $5, $6)";
-            let OperatorSession { id, site, operator, .. } = session;
-            tx.send(sql, params![id, hash, &operator.id, site, *now, now + SESSION_LIFE]).await?;
-            Ok(())
-        })
-    });
+                let OperatorSession { id, site, operator, .. } = session;
+                tx.send(sql, params![id, hash, &operator.id, site, *now, now + SESSION_LIFE]).await?;
+                Ok(())
+            })
+        },
+    );
     written.await?;
     Ok((session, secret))
 }
@@ -163,13 +165,15 @@ pub(crate) async fn session_by_cookie(core: &Core, cookie: &str) -> Result<Optio
 
 /// What [`Identity::operator_session_end`] does.
 pub(crate) async fn end_session(core: &Core, session: &OperatorSession) -> Result<()> {
-    let input = (session.id.clone(), core.now(), revocation::end(core));
-    let ended = core.store().catalog().write_with(input, |tx, (id, now, end)| {
-        boxed!({
-            tx.send("update stoa.person_session set ended = $1 where id = $2", params![*now, id]).await?;
-            revocation::insert(tx, id.as_str(), *now, *end).await
-        })
-    });
+    let ended = core.store().catalog().write_with(
+        (session.id.clone(), core.now(), revocation::end(core)),
+        |tx, (id, now, end)| {
+            boxed!({
+                tx.send("update stoa.person_session set ended = $1 where id = $2", params![*now, id]).await?;
+                revocation::insert(tx, id.as_str(), *now, *end).await
+            })
+        },
+    );
     ended.await?;
     revocation::revoke_here(core, session.id.as_str());
     Ok(())

@@ -1,5 +1,5 @@
 //! Redirect sessions: a short-lived address of this server that a browser is sent to in order to sign
-//! in or out (identity.md 5.1, 5.2, 5.4).
+//! in or out (docs/protocol/identity.md §5.1, §5.2, §5.4).
 //!
 //! The address holds nothing but a random token; what it is for is stored. `authorize` and `logout`
 //! say what happens when a browser opens it.
@@ -137,21 +137,23 @@ impl Identity {
         let token = token::opaque(core.world(), Kind::Redirect, site.number);
         let (hash, plan) = (TokenHash::of(token.expose()), serde_json::to_string(&plan).map_err(Fault::internal)?);
         let expires = core.now() + LIFE;
-        let input = (core.clone(), site.clone(), hash, plan, session_token.clone());
-        site.write_with(input, move |tx, (core, site, hash, plan, taken)| {
-            boxed!({
-                // A token that is not good counts as none: the browser is then asked to sign in.
-                let member = match taken {
-                    Some(it) => session::redeem_token(core, tx, site, it.expose()).await?,
-                    None => None,
-                };
-                let sql = "insert into stoa.redirect_session (site, hash, plan, member, expires) \
+        site.write_with(
+            (core.clone(), site.clone(), hash, plan, session_token.clone()),
+            move |tx, (core, site, hash, plan, taken)| {
+                boxed!({
+                    // A token that is not good counts as none: the browser is then asked to sign in.
+                    let member = match taken {
+                        Some(it) => session::redeem_token(core, tx, site, it.expose()).await?,
+                        None => None,
+                    };
+                    let sql = "insert into stoa.redirect_session (site, hash, plan, member, expires) \
                            values ($1, $2, $3, $4, $5)";
-                let member = member.as_ref().map(|it| &it.0);
-                tx.send(sql, params![&site.id, hash, plan, member, expires]).await?;
-                Ok(())
-            })
-        })
+                    let member = member.as_ref().map(|it| &it.0);
+                    tx.send(sql, params![&site.id, hash, plan, member, expires]).await?;
+                    Ok(())
+                })
+            },
+        )
         .await?;
         Ok(RedirectSession {
             id: core.world().uuid(),

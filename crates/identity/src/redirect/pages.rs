@@ -124,9 +124,9 @@ impl Identity {
         if !caller.is_privileged() {
             return Err(Fault::new(Code::Forbidden));
         }
-        let input = (site.id.clone(), json!(pages.0).to_string());
-        let put = site
-            .write_with(input, |tx, (site, value)| boxed!(Ok(setting::put(tx, site, SETTING, value.clone()).await?)));
+        let put = site.write_with((site.id.clone(), json!(pages.0).to_string()), |tx, (site, value)| {
+            boxed!(Ok(setting::put(tx, site, SETTING, value.clone()).await?))
+        });
         put.await?;
         Ok(pages)
     }

@@ -1,4 +1,4 @@
-//! The body of `POST /v1/redirect-session` (protocol/identity.md 5.1), read into what was meant.
+//! The body of `POST /v1/redirect-session` (docs/protocol/identity.md §5.1), read into what was meant.
 //!
 //! Pure: no client is looked up here and no address is trusted yet.
 
@@ -126,7 +126,7 @@ const MEMBERS: &[Members] = &[
     ),
 ];
 
-/// The intents that lead to one of the site's own pages (protocol/identity.md 5.1).
+/// The intents that lead to one of the site's own pages (docs/protocol/identity.md §5.1).
 pub(super) fn pages() -> impl Iterator<Item = &'static str> {
     MEMBERS.iter().map(|it| it.0)
 }
@@ -246,7 +246,7 @@ fn auth(fields: &mut Fields, body: &Value) -> AuthRequest {
     }
 }
 
-/// A PKCE challenge as S256 makes it is 43 characters; the protocol allows 43 to 128 (4.9).
+/// A PKCE challenge as S256 makes it is 43 characters; the protocol allows 43 to 128 (docs/protocol/identity.md §4.9).
 pub fn is_challenge(text: &str) -> bool {
     (43..=128).contains(&text.len()) && text.bytes().all(|it| it.is_ascii_alphanumeric() || b"-._~".contains(&it))
 }

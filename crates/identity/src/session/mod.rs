@@ -233,8 +233,7 @@ pub(crate) async fn find(core: &Core, site: &Site, hash: Vec<u8>) -> Result<Opti
 
 /// Writes down that the session, and the browser's session behind it, is still in use.
 async fn note_use(site: &Site, session: &Session, now: Millis) -> Result<()> {
-    let input = (site.id.clone(), session.clone());
-    site.append_with(input, move |tx, (site, session)| {
+    site.append_with((site.id.clone(), session.clone()), move |tx, (site, session)| {
         boxed!({
             let sql = "update stoa.session set used = $1 where site = $2 and (id = $3 or id = $4) and used < $1";
             tx.send(sql, params![now, site, &session.id, &session.root]).await?;

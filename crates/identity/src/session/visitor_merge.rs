@@ -71,18 +71,21 @@ pub(crate) async fn finish(core: &Core, site: &Site) -> Result<()> {
     let site = core.store.site(&site.id).await?;
     for (visitor, member) in unfinished {
         loop {
-            let input = (keeper.clone(), site.clone(), visitor.clone(), member.clone());
             let is_left = site
-                .write_with(input, |tx, (keeper, site, visitor, member)| {
-                    boxed!({
-                        let is_left = keeper.pass(tx, site, visitor, member).await?;
-                        if !is_left {
-                            let sql = "update stoa.visitor_member set unfinished = 0 where site = $1 and visitor = $2";
-                            tx.send(sql, params![&site.id, visitor]).await?;
-                        }
-                        Ok(is_left)
-                    })
-                })
+                .write_with(
+                    (keeper.clone(), site.clone(), visitor.clone(), member.clone()),
+                    |tx, (keeper, site, visitor, member)| {
+                        boxed!({
+                            let is_left = keeper.pass(tx, site, visitor, member).await?;
+                            if !is_left {
+                                let sql =
+                                    "update stoa.visitor_member set unfinished = 0 where site = $1 and visitor = $2";
+                                tx.send(sql, params![&site.id, visitor]).await?;
+                            }
+                            Ok(is_left)
+                        })
+                    },
+                )
                 .await?;
             if !is_left {
                 break;

@@ -82,9 +82,8 @@ impl Identity {
     pub async fn approval_decide(&self, site: &Arc<Site>, link: &str, decision: Decision) -> Result<Request> {
         let core = &self.core;
         find_link(core, site, link).await?;
-        let input = (core.clone(), site.clone(), TokenHash::of(link).to_vec());
         let member = site
-            .write_with(input, move |tx, (core, site, hash)| {
+            .write_with((core.clone(), site.clone(), TokenHash::of(link).to_vec()), move |tx, (core, site, hash)| {
                 boxed!({
                     let gone = || Fault::new(Code::LinkInvalid);
                     let link = find(tx, &site.id, hash, core.now()).await?.ok_or_else(gone)?;
@@ -121,17 +120,19 @@ impl Identity {
         let core = &self.core;
         let token = token::opaque(core.world(), Kind::Approval, site.number);
         let now = core.now();
-        let input = (site.id.clone(), member.clone(), TokenHash::of(token.expose()));
-        site.append_with(input, move |tx, (site, member, hash)| {
-            boxed!({
-                let sql = "delete from stoa.link where site = $1 and member = $2 and purpose = $3";
-                tx.send(sql, params![site, member, NAME]).await?;
-                let sql = "insert into stoa.link (site, hash, purpose, member, created, expires) \
+        site.append_with(
+            (site.id.clone(), member.clone(), TokenHash::of(token.expose())),
+            move |tx, (site, member, hash)| {
+                boxed!({
+                    let sql = "delete from stoa.link where site = $1 and member = $2 and purpose = $3";
+                    tx.send(sql, params![site, member, NAME]).await?;
+                    let sql = "insert into stoa.link (site, hash, purpose, member, created, expires) \
                            values ($1, $2, $3, $4, $5, $6)";
-                tx.send(sql, params![site, hash, NAME, member, now, now + LIFE]).await?;
-                Ok(())
-            })
-        })
+                    tx.send(sql, params![site, hash, NAME, member, now, now + LIFE]).await?;
+                    Ok(())
+                })
+            },
+        )
         .await?;
         Ok(token)
     }

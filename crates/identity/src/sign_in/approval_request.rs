@@ -57,8 +57,7 @@ pub(super) async fn ask(core: &Arc<Core>, site: &Arc<Site>, task: String, member
     let link = || token::opaque(core.world(), Kind::Approval, site.number);
     let owners = owners(core, &site.id).await?.into_iter();
     let asked: Vec<Asked> = owners.map(|(owner, email)| Asked { owner, email, link: link() }).collect();
-    let input = (core.clone(), site.id.clone(), task, member, asked);
-    site.write_with(input, |tx, (core, site, task, member, asked)| {
+    site.write_with((core.clone(), site.id.clone(), task, member, asked), |tx, (core, site, task, member, asked)| {
         boxed!({
             if !mail::done(tx, site, task).await? {
                 return Ok(());

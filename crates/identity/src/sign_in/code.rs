@@ -1,4 +1,4 @@
-//! Codes of six digits that prove an e-mail address (identity.md 7).
+//! Codes of six digits that prove an e-mail address (docs/protocol/identity.md §7).
 //!
 //! A code belongs to one state token (or flow) and one address, lives ten minutes and works once, also
 //! when many try it at the same time. Wrong codes are counted for the state token and for the member,
@@ -91,9 +91,8 @@ pub(super) async fn start(
 /// # Errors
 /// [`Code::StateTokenInvalid`]; [`Code::Throttled`]; [`Code::MemberBlocked`].
 pub(crate) async fn resend(core: &Arc<Core>, site: &Arc<Site>, hash: TokenHash) -> Result<Member> {
-    let input = (core.clone(), site.clone(), hash);
     let member = site
-        .write_with(input, move |tx, (core, site, hash)| {
+        .write_with((core.clone(), site.clone(), hash), move |tx, (core, site, hash)| {
             boxed!({
                 let (stored, now) = (find(tx, site, hash, core.now()).await?, core.now());
                 let Some((stored, member)) = still_valid(tx, site, stored).await? else {
@@ -120,17 +119,19 @@ pub(crate) async fn resend(core: &Arc<Core>, site: &Arc<Site>, hash: TokenHash) 
 /// Gives a verification to a flow: from now on the flow's token stands for it, the state token ends.
 pub(crate) async fn adopt(core: &Core, site: &Site, state_token: &Secret, flow: &TokenHash) -> Result<()> {
     let unknown = TokenHash::of(&core.world().token::<32>());
-    let input = (site.id.clone(), TokenHash::of(state_token.expose()), flow.clone(), unknown);
-    site.write_with(input, |tx, (site, from, to, unknown)| {
-        boxed!({
-            // What the flow had before ends, but its wrong codes and messages still count for the member.
-            let sql = "update stoa.verification set hash = $1, code_expires = 0 where site = $2 and hash = $3";
-            tx.send(sql, params![unknown, site, to]).await?;
-            let sql = "update stoa.verification set hash = $1 where site = $2 and hash = $3";
-            tx.send(sql, params![to, site, from]).await?;
-            Ok(())
-        })
-    })
+    site.write_with(
+        (site.id.clone(), TokenHash::of(state_token.expose()), flow.clone(), unknown),
+        |tx, (site, from, to, unknown)| {
+            boxed!({
+                // What the flow had before ends, but its wrong codes and messages still count for the member.
+                let sql = "update stoa.verification set hash = $1, code_expires = 0 where site = $2 and hash = $3";
+                tx.send(sql, params![unknown, site, to]).await?;
+                let sql = "update stoa.verification set hash = $1 where site = $2 and hash = $3";
+                tx.send(sql, params![to, site, from]).await?;
+                Ok(())
+            })
+        },
+    )
     .await
 }
 

@@ -41,7 +41,7 @@ pub struct SignOn {
 }
 
 impl Identity {
-    /// Makes an account and says what comes next (identity.md 6, 11).
+    /// Makes an account and says what comes next (docs/protocol/identity.md §6, §11).
     ///
     /// # Errors
     /// [`Code::Validation`] for the address (with `data.type` EMAIL), password and profile;
@@ -59,9 +59,9 @@ impl Identity {
     /// Signs a member in by password. An unknown address costs and answers the same as a wrong password.
     ///
     /// # Errors
-    /// [`Code::EmailInvalid`], [`Code::CaptchaMissing`], [`Code::CaptchaInvalid`], [`Code::Unavailable`] when
-    /// the site's captcha provider is, [`Code::PasswordWrong`],
-    /// [`Code::PasswordReset`] when the password was right, [`Code::MemberBlocked`], [`Code::Throttled`]; never [`Code::Validation`] (identity.md 21, trap 11).
+    /// [`Code::EmailInvalid`], [`Code::CaptchaMissing`], [`Code::CaptchaInvalid`], [`Code::Unavailable`] when the
+    /// site's captcha provider is, [`Code::PasswordWrong`], [`Code::PasswordReset`] when the password was right,
+    /// [`Code::MemberBlocked`], [`Code::Throttled`]; never [`Code::Validation`] (docs/protocol/identity.md §21.11).
     pub async fn member_login(
         &self,
         site: &Arc<Site>,
@@ -72,7 +72,7 @@ impl Identity {
         login(&self.core, site, attempt, email, password).await
     }
 
-    /// Makes or updates a member whom an app vouches for; no credentials (identity.md 6, sign-on).
+    /// Makes or updates a member whom an app vouches for; no credentials (docs/protocol/identity.md §6, sign-on).
     /// The app's word counts as approval. When nobody had verified the account's address its password
     /// is dropped and its sessions end, whatever the app says of the address: whoever set the password
     /// may be somebody else who was there first.
@@ -192,30 +192,32 @@ pub(crate) async fn register(
     let hash = permit.hash(&registration.password, core.world()).await?;
     drop(permit);
     let address = attempt.address;
-    let input = (core.clone(), site.clone(), attempt.visitor.clone(), email, hash, profile);
     let advanced = site
-        .write_with(input, move |tx, (core, site, visitor, email, hash, profile)| {
-            boxed!({
-                let policy = policy::read(tx, &site.id).await?;
-                let (id, now) = (MemberId::from(core.world().uuid()), core.now());
-                let mut member = Member::new(id, email.as_str(), profile.clone(), now);
-                member.password_hash = Some(hash.clone());
-                Privacy::read(tx, &site.id).await?.begin(&mut member);
-                member.pending_email = policy.require_email_verification;
-                member.pending_fields = !policy.lacking(&member.profile).is_empty();
-                member.pending_approval = policy.require_owner_approval;
-                if !member.pending_email && !member.pending_fields && !member.pending_approval {
-                    member.status = Status::Active;
-                }
-                if !row::insert(tx, &MemberWrite::registering(), &site.id, &mut member, email).await? {
-                    return Err(Fault::new(Code::EmailTaken));
-                }
-                let entry = audit::Entry::by_oneself(&member.id, audit::Event::Registered);
-                audit::note(core, tx, &site.id, entry.from_address(Some(address))).await?;
-                let origin = Origin { visitor: visitor.as_ref(), address: Some(address), app: None };
-                advance::advance(core, tx, site, member, origin).await
-            })
-        })
+        .write_with(
+            (core.clone(), site.clone(), attempt.visitor.clone(), email, hash, profile),
+            move |tx, (core, site, visitor, email, hash, profile)| {
+                boxed!({
+                    let policy = policy::read(tx, &site.id).await?;
+                    let (id, now) = (MemberId::from(core.world().uuid()), core.now());
+                    let mut member = Member::new(id, email.as_str(), profile.clone(), now);
+                    member.password_hash = Some(hash.clone());
+                    Privacy::read(tx, &site.id).await?.begin(&mut member);
+                    member.pending_email = policy.require_email_verification;
+                    member.pending_fields = !policy.lacking(&member.profile).is_empty();
+                    member.pending_approval = policy.require_owner_approval;
+                    if !member.pending_email && !member.pending_fields && !member.pending_approval {
+                        member.status = Status::Active;
+                    }
+                    if !row::insert(tx, &MemberWrite::registering(), &site.id, &mut member, email).await? {
+                        return Err(Fault::new(Code::EmailTaken));
+                    }
+                    let entry = audit::Entry::by_oneself(&member.id, audit::Event::Registered);
+                    audit::note(core, tx, &site.id, entry.from_address(Some(address))).await?;
+                    let origin = Origin { visitor: visitor.as_ref(), address: Some(address), app: None };
+                    advance::advance(core, tx, site, member, origin).await
+                })
+            },
+        )
         .await?;
     Ok(advance::send_after(core, site, advanced).await)
 }
@@ -244,23 +246,25 @@ pub(crate) async fn login(
     };
     drop(permit);
     let address = attempt.address;
-    let input = (core.clone(), site.clone(), attempt.visitor.clone(), member.id, stored, fresh);
     let advanced = site
-        .write_with(input, move |tx, (core, site, visitor, id, stored, fresh)| {
-            boxed!({
-                let now_there = row::get(tx, &site.id, id).await?;
-                // The password was changed or the account deleted while this one was checked.
-                let Some(mut member) = now_there.filter(|it| it.password_hash == *stored) else {
-                    return Err(Fault::new(Code::PasswordWrong));
-                };
-                if let Some(fresh) = fresh {
-                    member.password_hash = Some(fresh.clone());
-                    row::write_password(tx, &MemberWrite::shown_to_be(id), &site.id, &member).await?;
-                }
-                let origin = Origin { visitor: visitor.as_ref(), address: Some(address), app: None };
-                advance::advance(core, tx, site, member, origin).await
-            })
-        })
+        .write_with(
+            (core.clone(), site.clone(), attempt.visitor.clone(), member.id, stored, fresh),
+            move |tx, (core, site, visitor, id, stored, fresh)| {
+                boxed!({
+                    let now_there = row::get(tx, &site.id, id).await?;
+                    // The password was changed or the account deleted while this one was checked.
+                    let Some(mut member) = now_there.filter(|it| it.password_hash == *stored) else {
+                        return Err(Fault::new(Code::PasswordWrong));
+                    };
+                    if let Some(fresh) = fresh {
+                        member.password_hash = Some(fresh.clone());
+                        row::write_password(tx, &MemberWrite::shown_to_be(id), &site.id, &member).await?;
+                    }
+                    let origin = Origin { visitor: visitor.as_ref(), address: Some(address), app: None };
+                    advance::advance(core, tx, site, member, origin).await
+                })
+            },
+        )
         .await?;
     // Whoever still waits for a code was sent a message, so that try counts.
     if matches!(advanced, Outcome::Success { .. }) {

@@ -1,4 +1,5 @@
-//! What a sign-in answers, whichever way it came: registration, login, verification, recovery (identity.md 10.1).
+//! What a sign-in answers, whichever way it came: registration, login, verification, recovery
+//! (docs/protocol/identity.md §10.1).
 
 use crate::{member::Member, policy::Field};
 use serde_json::{Value, json};

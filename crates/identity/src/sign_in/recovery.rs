@@ -1,4 +1,4 @@
-//! Recovery of an account by a link to its address (identity.md 8).
+//! Recovery of an account by a link to its address (docs/protocol/identity.md §8).
 //!
 //! Asking answers alike, and as fast, whether or not the address is known. A link works once, for one
 //! hour, for one member; using it proves the address, sets the password and ends all sessions.
@@ -29,7 +29,7 @@ const LIFE: Millis = 60 * 60_000;
 /// Links for one member within [`LIFE`].
 const MOST: i64 = 5;
 const PURPOSE: &str = "recovery";
-/// Bounds of what is said of a link (protocol/identity.md 8).
+/// Bounds of what is said of a link (docs/protocol/identity.md §8).
 const RETURN_URL: usize = 1_000;
 const CLIENT: usize = 100;
 
@@ -172,9 +172,11 @@ pub(crate) async fn ask(
         return Ok(());
     }
     let task = Task::Recovery { email: email.as_str().to_owned(), options };
-    let input = (core.clone(), site.id.clone(), task);
-    let written =
-        site.append_with(input, |tx, (core, site, task)| boxed!(enqueue(core, tx, site, None, task).await)).await;
+    let written = site
+        .append_with((core.clone(), site.id.clone(), task), |tx, (core, site, task)| {
+            boxed!(enqueue(core, tx, site, None, task).await)
+        })
+        .await;
     if written.is_err() {
         core.mail_queue.recovery_end();
     }
@@ -192,24 +194,26 @@ pub(crate) async fn answer(
 ) -> Result<()> {
     let email = Email::parse(&email).ok_or_else(|| Fault::internal("an address was not kept as it was"))?;
     let link = token::opaque(core.world(), Kind::Link, site.number);
-    let input = (core.clone(), site.clone(), task, email, link, options);
     let answered = site
-        .write_with(input, |tx, (core, site, task, email, link, options)| {
-            boxed!({
-                if !mail::done(tx, &site.id, task).await? {
-                    return Ok(());
-                }
-                let Some(member) = member::by_email(tx, &site.id, email).await?.filter(can_recover) else {
-                    return Ok(());
-                };
-                if !may_have_another(tx, site, &member.id, core.now()).await? {
-                    return Ok(());
-                }
-                let link = insert(core, tx, site, &member, NewLink { link, options }).await?;
-                let (to, message) = (&member.email, Message::Recovery { link });
-                notice::send_to(core, tx, &site.id, &member, to, options.language.as_deref(), message).await
-            })
-        })
+        .write_with(
+            (core.clone(), site.clone(), task, email, link, options),
+            |tx, (core, site, task, email, link, options)| {
+                boxed!({
+                    if !mail::done(tx, &site.id, task).await? {
+                        return Ok(());
+                    }
+                    let Some(member) = member::by_email(tx, &site.id, email).await?.filter(can_recover) else {
+                        return Ok(());
+                    };
+                    if !may_have_another(tx, site, &member.id, core.now()).await? {
+                        return Ok(());
+                    }
+                    let link = insert(core, tx, site, &member, NewLink { link, options }).await?;
+                    let (to, message) = (&member.email, Message::Recovery { link });
+                    notice::send_to(core, tx, &site.id, &member, to, options.language.as_deref(), message).await
+                })
+            },
+        )
         .await;
     core.mail_queue.recovery_end();
     answered
@@ -223,25 +227,27 @@ async fn send_activation_to(
     options: LinkOptions,
 ) -> Result<()> {
     let link = token::opaque(core.world(), Kind::Link, site.number);
-    let input = (core.clone(), site.clone(), write, member.id, link, options);
-    site.write_with(input, |tx, (core, site, write, id, link, options)| {
-        boxed!({
-            if !may_have_another(tx, site, id, core.now()).await? {
-                return Err(Fault::new(Code::Throttled));
-            }
-            // As they are now: what was read before the transaction may have changed.
-            let member = member::get(tx, &site.id, id).await?.filter(can_recover);
-            let mut member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
-            // The first word about the member's language is kept for all that they are told later.
-            if let (None, Some(tag)) = (member.profile.text("language"), options.language.as_deref()) {
-                member.profile.0.insert("language".to_owned(), tag.into());
-                member::update(tx, write, &site.id, &mut member, core.now()).await?;
-            }
-            let link = insert(core, tx, site, &member, NewLink { link, options }).await?;
-            let (to, message) = (&member.email, Message::Activation { link });
-            notice::send_to(core, tx, &site.id, &member, to, options.language.as_deref(), message).await
-        })
-    })
+    site.write_with(
+        (core.clone(), site.clone(), write, member.id, link, options),
+        |tx, (core, site, write, id, link, options)| {
+            boxed!({
+                if !may_have_another(tx, site, id, core.now()).await? {
+                    return Err(Fault::new(Code::Throttled));
+                }
+                // As they are now: what was read before the transaction may have changed.
+                let member = member::get(tx, &site.id, id).await?.filter(can_recover);
+                let mut member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
+                // The first word about the member's language is kept for all that they are told later.
+                if let (None, Some(tag)) = (member.profile.text("language"), options.language.as_deref()) {
+                    member.profile.0.insert("language".to_owned(), tag.into());
+                    member::update(tx, write, &site.id, &mut member, core.now()).await?;
+                }
+                let link = insert(core, tx, site, &member, NewLink { link, options }).await?;
+                let (to, message) = (&member.email, Message::Activation { link });
+                notice::send_to(core, tx, &site.id, &member, to, options.language.as_deref(), message).await
+            })
+        },
+    )
     .await?;
     mail::soon(core, &site.id).await;
     Ok(())

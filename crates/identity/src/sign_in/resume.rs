@@ -82,9 +82,8 @@ pub(crate) struct MissingFields {
 /// # Errors
 /// [`Code::MemberBlocked`]; [`Code::SlugTaken`].
 pub(crate) async fn complete(core: &Arc<Core>, site: &Arc<Site>, told: MissingFields) -> Result<Option<Outcome>> {
-    let input = (core.clone(), site.clone(), told);
     let advanced = site
-        .write_with(input, |tx, (core, site, told)| {
+        .write_with((core.clone(), site.clone(), told), |tx, (core, site, told)| {
             boxed!({
                 let Some(mut member) = member::get(tx, &site.id, &told.member).await? else { return Ok(None) };
                 let is_same = Fingerprint::of(member.password_hash.as_deref()) == told.password;

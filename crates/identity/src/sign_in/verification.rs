@@ -1,4 +1,4 @@
-//! Verification of e-mail addresses, and the sign-ins that wait for it (identity.md 7).
+//! Verification of e-mail addresses, and the sign-ins that wait for it (docs/protocol/identity.md §7).
 
 use crate::{
     Core, Identity,
@@ -66,9 +66,8 @@ impl Identity {
         if !is_self && !caller.is_privileged() {
             return Err(Fault::new(Code::Forbidden));
         }
-        let input = (core.clone(), site.clone(), id.clone());
         let state_token = site
-            .write_with(input, |tx, (core, site, id)| {
+            .write_with((core.clone(), site.clone(), id.clone()), |tx, (core, site, id)| {
                 boxed!({
                     let member = member::get(tx, &site.id, id).await?.filter(|it| !it.email.is_empty());
                     let member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
@@ -92,9 +91,8 @@ pub(crate) async fn check(
     code: &str,
     address: IpAddr,
 ) -> Result<Outcome> {
-    let input = (core.clone(), site.clone(), hash, code.to_owned());
     let checked = site
-        .write_with(input, move |tx, (core, site, hash, code)| {
+        .write_with((core.clone(), site.clone(), hash, code.to_owned()), move |tx, (core, site, hash, code)| {
             boxed!({
                 let sent = Sent { hash, code, address };
                 // Not an error, so that the count of attempts is kept.

@@ -32,7 +32,7 @@ pub struct Authenticated {
     pub caller: Caller,
     /// The client that the token was made for. Beside an API key it is the client of the visitor's token.
     pub client: Option<ClientId>,
-    /// The visitor who calls, or whose token came together with an API key (identity.md 4.6).
+    /// The visitor who calls, or whose token came together with an API key (docs/protocol/identity.md §4.6).
     pub visitor: Option<VisitorId>,
 }
 
@@ -123,7 +123,7 @@ struct Header<'a> {
 }
 
 impl<'a> Header<'a> {
-    /// Reads a raw token, `Bearer token`, `token,apiKey` and `,apiKey` (identity.md 2.1).
+    /// Reads a raw token, `Bearer token`, `token,apiKey` and `,apiKey` (docs/protocol/identity.md §2.1).
     fn parse(text: &'a str) -> Self {
         let text = text.trim();
         let text = match text.split_at_checked(7) {

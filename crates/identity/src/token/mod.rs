@@ -4,7 +4,7 @@
 //! members' refresh tokens, cookies, codes, API keys, links) is opaque: a letter for its kind, the short
 //! id of its site, a dot and 256 random bits, for example `r1.0Jq…`; of a refresh token that came by
 //! rotation 128 of them say which session it is of (`oauth::rotation`). A signed token has two dots, an
-//! opaque one has one, and neither ever holds a comma or white space (identity.md 4.5).
+//! opaque one has one, and neither ever holds a comma or white space (docs/protocol/identity.md §4.5).
 
 pub mod authenticate;
 pub(crate) mod opaque;

@@ -148,7 +148,7 @@ impl Keys {
         }
     }
 
-    /// The public keys that check access tokens, as RFC 7517 writes them (identity.md 4.8).
+    /// The public keys that check access tokens, as RFC 7517 writes them (docs/protocol/identity.md §4.8).
     pub fn jwks(&self) -> Value {
         let access = self.0.iter().filter(|it| it.purpose == Purpose::Access);
         let public = access.filter_map(|it| match &it.signer {

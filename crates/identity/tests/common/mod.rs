@@ -77,18 +77,19 @@ impl Kit {
 
     /// What the authorize page does with a `sessionToken`: a browser's session.
     pub async fn browser_session(&self, session_token: &str) -> Option<(Session, Secret)> {
-        let (me, site, token) = (self.identity.clone(), self.site.clone(), session_token.to_owned());
         self.site
-            .write(move |tx| {
-                let (me, site, token) = (me.clone(), site.clone(), token.clone());
-                boxed!({
-                    let Some((member, visitor)) = me.session_token_redeem(tx, &site, &token).await? else {
-                        return Ok(None);
-                    };
-                    let new = NewSession { member, client: None, root: None, visitor };
-                    Ok(Some(me.session_create(tx, &site, Kind::Cookie, &new).await?))
-                })
-            })
+            .write_with(
+                (self.identity.clone(), self.site.clone(), session_token.to_owned()),
+                |tx, (identity, site, token)| {
+                    boxed!({
+                        let Some((member, visitor)) = identity.session_token_redeem(tx, site, token).await? else {
+                            return Ok(None);
+                        };
+                        let new = NewSession { member, client: None, root: None, visitor };
+                        Ok(Some(identity.session_create(tx, site, Kind::Cookie, &new).await?))
+                    })
+                },
+            )
             .await
             .unwrap()
     }
@@ -114,12 +115,10 @@ impl Kit {
             challenge,
             rotates,
         };
-        let (me, site) = (self.identity.clone(), self.site.clone());
         let code = self
             .site
-            .write(move |tx| {
-                let (me, site, new) = (me.clone(), site.clone(), new.clone());
-                boxed!(me.code_issue(tx, &site, &new).await)
+            .write_with((self.identity.clone(), self.site.clone(), new), |tx, (identity, site, new)| {
+                boxed!(identity.code_issue(tx, site, new).await)
             })
             .await
             .unwrap();

@@ -1,6 +1,6 @@
 //! Items as they are stored: one canonical text, made in one pass over what the client sent.
 //!
-//! The rules (protocol/content.md sections 2 and 19, and the hazards about numbers, strings and bytes):
+//! The rules (docs/protocol/content.md §2, §19; docs/hazards.md §Stored bytes, §Numbers, §Strings):
 //! - every number is an IEEE double and prints as ECMAScript prints it; one beyond the range is refused;
 //! - of a repeated name the last value wins, at the place of the first;
 //! - NUL and lone surrogates are refused (WDE0080), since one of the engines can't keep them;

@@ -15,7 +15,7 @@ pub enum Edit {
 /// The document with the fields asked for, in its own order; `_id` is always among them.
 ///
 /// `b.c` keeps `b` with its member `c`, in each object if `b` is an array; what has no members is left
-/// out (protocol/content.md 21.3). The document must be canonical.
+/// out (docs/protocol/content.md §21.3). The document must be canonical.
 pub fn project(document: &str, projection: &Projection) -> String {
     match projection {
         Projection::All => document.to_owned(),

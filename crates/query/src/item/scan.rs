@@ -25,7 +25,7 @@ impl Limits {
     }
 }
 
-/// How an item's `_id` arrived. Which of these an operation takes differs (protocol/content.md 13.1).
+/// How an item's `_id` arrived. Which of these an operation takes differs (docs/protocol/content.md §13.1).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SentId {
     Absent,

@@ -1,4 +1,4 @@
-//! What each operator takes, and the codes for everything else (protocol/content.md 13.1).
+//! What each operator takes, and the codes for everything else (docs/protocol/content.md §13.1).
 
 use crate::{
     item,

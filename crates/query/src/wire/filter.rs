@@ -25,7 +25,7 @@ pub struct Condition {
 
 macro_rules! operators {
     ($($variant:ident = $name:literal)+) => {
-        /// The operators of protocol/content.md 4.1.
+        /// The operators of docs/protocol/content.md §4.1.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Operator { $($variant),+ }
 
@@ -86,7 +86,7 @@ impl Filter {
     /// Reads a filter object.
     ///
     /// A whole filter wrapped once more into `{"filter": …}` is unwrapped: the public client does that
-    /// when a `Filter` object is handed over directly (protocol/content.md 4.2).
+    /// when a `Filter` object is handed over directly (docs/protocol/content.md §4.2).
     pub fn parse(filter: &Json, limits: &Limits) -> Result<Self> {
         let Json::Object(object) = filter else {
             return Err(Fault::because(Code::FilterNotObject, "the filter must be an object"));

@@ -106,11 +106,7 @@ fn rows(place: &Place, change: Option<&'static str>) -> Vec<String> {
         let (id, _) = store.sites().await.unwrap().remove(0);
         let site = store.site(&id).await.unwrap();
         if let Some(sql) = change {
-            let id = id.clone();
-            let written = site.write(move |tx| {
-                let id = id.clone();
-                boxed!(Ok(tx.execute(sql, &params![&id]).await?))
-            });
+            let written = site.write_with(id.clone(), move |tx, id| boxed!(Ok(tx.execute(sql, &params![id]).await?)));
             written.await.unwrap();
         }
         let read = site.read(Lane::Scan, move |tx| {

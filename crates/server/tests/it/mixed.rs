@@ -5,7 +5,7 @@
 //! the outcome is unknown, it asks what is there, and that must be one of the two as a whole. So it does
 //! with each server that it meets, before it writes anything that could hide what got lost.
 //!
-//! A bulk call is one transaction (protocol/content.md 3.4): all its entries are there or none is.
+//! A bulk call is one transaction (docs/protocol/content.md §3.4): all its entries are there or none is.
 
 use crate::process::{Place, Server};
 use serde_json::{Value, json};

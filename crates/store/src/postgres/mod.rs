@@ -21,7 +21,7 @@ use tokio_postgres::NoTls;
 const RUNS: u32 = 20;
 /// Long reads at the same time.
 const SCANS: usize = 8;
-/// A long read is ended after this long (protocol/content.md: WDE0028).
+/// A long read is ended after this long (docs/protocol/content.md §15).
 const SCAN_LIMIT: Duration = Duration::from_secs(30);
 
 /// How long a change of the schema waits for those who are in its way.
@@ -269,7 +269,7 @@ impl Drop for Scan {
     }
 }
 
-/// The database must be UTF-8 (hazards: Strings).
+/// The database must be UTF-8 (docs/hazards.md §Strings).
 pub(crate) async fn check_encoding(client: &Object) -> Result<(), Fault> {
     let row = client.query_one("show server_encoding", &[]).await.map_err(|it| Error::from_postgres(&it))?;
     let encoding: String = row.try_get(0).map_err(|it| Error::Other(it.to_string()))?;

@@ -2,7 +2,7 @@
 //!
 //! Bounded point reads and index lookups run at once on the caller's thread, and so does what shows itself
 //! to be short. Everything that scans runs on a small lane of its own, bounded in number and cancelled
-//! when nobody waits for it any more or its time is over (measurements Q2).
+//! when nobody waits for it any more or its time is over (docs/hazards.md §Readers and long work).
 
 use super::{SqliteTx, log::Gate, map};
 use crate::{Error, Tx, TxFuture, tx::EngineTx};
@@ -31,7 +31,7 @@ const IDLE: usize = 8;
 /// millisecond or two.
 const SHORT: u32 = 20;
 const STEPS: i32 = 1000;
-/// A scan is ended after this long (protocol/content.md: WDE0028).
+/// A scan is ended after this long (docs/protocol/content.md §15).
 const SCAN_LIMIT: Duration = Duration::from_secs(30);
 
 pub(crate) struct Readers {

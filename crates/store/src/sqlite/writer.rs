@@ -1,9 +1,9 @@
 //! The one writer of a SQLite file. Waiting transactions share a commit.
 //!
 //! A thread takes whatever waits in its queue, runs each transaction to its end as a savepoint of one
-//! physical transaction, commits once, and only then answers them all. It never lingers: under light
-//! load a transaction has a commit to itself. The rules and what broke without them are in the
-//! design's hazards ("Writers sharing a commit") and measurements (Q1, F1 to F9).
+//! physical transaction, commits once, and only then answers them all. It never lingers: under light load a
+//! transaction has a commit to itself. The rules, and what broke without them:
+//! docs/hazards.md §Writers sharing a commit.
 
 use super::{
     SqliteTx,

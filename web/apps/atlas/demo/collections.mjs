@@ -1,4 +1,4 @@
-// The collections of Atlas, as `POST /v2/collections` takes them (protocol, content 6.3).
+// The collections of Atlas, as `POST /v2/collections` takes them (docs/protocol/content.md §6.3).
 // In the order in which they are made: `cities` refers to `countries`.
 
 const field = (key, displayName, type, more = {}) => ({ key, displayName, type, ...more });

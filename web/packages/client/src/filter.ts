@@ -1,6 +1,6 @@
 /**
  * Conditions on items, built step by step and never changed: each method gives a new object. The result is the plain
- * JSON of the query language (protocol, content 4), composed as section 4.2 there lists it.
+ * JSON of the query language (docs/protocol/content.md §4), composed as listed in docs/protocol/content.md §4.2.
  */
 import { isPlainObject } from './check.ts';
 import { invalid } from './error.ts';

@@ -1,4 +1,4 @@
-/** Items of collections (protocol, content 3). */
+/** Items of collections (docs/protocol/content.md §3). */
 import { base64url } from './base64url.ts';
 import { checkCollection, checkItem, checkItemId, checkOptions } from './check.ts';
 import { StoaError, invalid, record } from './error.ts';
@@ -22,7 +22,10 @@ export type WriteOptions = Pick<ReadOptions, 'showDrafts' | 'suppressAuth' | 'su
 
 const writeOptionNames = ['showDrafts', 'suppressAuth', 'suppressHooks', 'signal'] as const;
 const notFound = 'WDE0073';
-/** A query whose path is at most this long travels as GET, so that caches can hold it (protocol, content 1.5). */
+/**
+ * A query whose path is at most this long travels as GET, so that caches can hold it
+ * (docs/protocol/content.md §1.5).
+ */
 const longestGet = 2048;
 
 export class Items implements Ask {
@@ -162,7 +165,10 @@ export class Items implements Ask {
   }
 }
 
-/** Options as members of a request (protocol, content 3.0). `false` is the default everywhere and is left out. */
+/**
+ * Options as members of a request (docs/protocol/content.md §3.0). `false` is the default everywhere and is left
+ * out.
+ */
 function wireOptions(options: FindOptions): Record<string, unknown> {
   const members: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(options)) {

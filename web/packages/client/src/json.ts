@@ -1,6 +1,6 @@
 /**
- * Values on the wire: a Date travels as `{"$date":"2024-03-05T06:07:08.009Z"}` at any depth (protocol, content 2).
- * Everything else is JSON as it is; names inside items are never changed.
+ * Values on the wire: a Date travels as `{"$date":"2024-03-05T06:07:08.009Z"}` at any depth
+ * (docs/protocol/content.md §2). Everything else is JSON as it is; names inside items are never changed.
  */
 import { isPlainObject } from './check.ts';
 import { invalid } from './error.ts';

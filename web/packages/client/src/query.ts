@@ -41,7 +41,7 @@ export interface WireSort {
   readonly order: 'ASC' | 'DESC';
 }
 
-/** The body of `POST /v2/items/query` (protocol, content 3.8), but for the options of `find`. */
+/** The body of `POST /v2/items/query` (docs/protocol/content.md §3.8), but for the options of `find`. */
 export interface WireQuery {
   readonly dataCollectionId: string;
   readonly query: {

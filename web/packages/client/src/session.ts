@@ -1,5 +1,5 @@
 /**
- * The life of the tokens (protocol, identity 4).
+ * The life of the tokens (docs/protocol/identity.md §4).
  *
  * Before each call: an access token that still holds is used; else the refresh token buys a new one; else an anonymous
  * visitor is made. Three things are stricter than that protocol asks of a client:

@@ -6,7 +6,7 @@
 /** Who holds the tokens: no one yet, an anonymous visitor, or a member who signed in. */
 export type Role = 'none' | 'visitor' | 'member';
 
-/** The pair as it is kept (protocol, identity 4.4). Plain JSON, so it can be stored anywhere. */
+/** The pair as it is kept (docs/protocol/identity.md §4.4). Plain JSON, so it can be stored anywhere. */
 export interface Tokens {
   readonly accessToken: {
     /** Sent with every call; empty when there is none. */

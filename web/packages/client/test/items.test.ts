@@ -27,7 +27,7 @@ const numbers: Handler = ({ path, body }) => {
 const wireOf = (seen: Seen[]) => seen.filter(({ path }) => path !== '/oauth2/token').map(({ body }) => body);
 
 describe('query', () => {
-  test('the bare query is the known vector of protocol 1.5, but for the empty includes', async () => {
+  test('the bare query is the known vector of docs/protocol/content.md §1.5, but for the empty includes', async () => {
     const { server, items } = await start(numbers);
     expect(JSON.stringify(items.query('c'))).toBe(
       '{"dataCollectionId":"c","query":{"fields":[],"filter":{},"sort":[]}}',

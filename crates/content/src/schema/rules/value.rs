@@ -1,4 +1,4 @@
-//! What a field's type and its options ask of a value (the table of protocol/content.md 6.3).
+//! What a field's type and its options ask of a value (the table of docs/protocol/content.md §6.3).
 
 use crate::fault::invalid;
 use crate::schema::rules::pattern;

@@ -1,4 +1,4 @@
-//! What members have beside their account (identity.md 17), one file an entity.
+//! What members have beside their account (docs/protocol/identity.md §17), one file an entity.
 
 pub mod about;
 pub mod assignment;
