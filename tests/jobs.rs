@@ -289,7 +289,7 @@ on_both_engines! {
         import(&app, "plain", plain()).await;
         import(&app, "linked", linked()).await;
         let most = 500 + 1000 + 2;
-        in_pieces("a field of items", 3500, 502, content.field_delete(&app.site, &owner(), "plain", "n")).await.unwrap();
+        in_pieces("a field of items", 3500, 502, content.field_delete(&app.site, &key(), "plain", "n")).await.unwrap();
         in_pieces("a truncate of few items with many links", 7200, most, truncate(&app, "linked")).await;
         import(&app, "linked", linked()).await;
         in_pieces("a truncate of many items with many links", 3500 + 7200, most, truncate(&app, "plain")).await;

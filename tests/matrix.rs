@@ -177,11 +177,54 @@ async fn cells(
     cell("indexes".to_owned(), caller.get(&format!("/v2/indexes?dataCollectionId={c}")).await.verdict());
     let index = json!({ "dataCollectionId": c, "index": { "name": "", "fields": [] } });
     cell("bad index".to_owned(), caller.post("/v2/indexes", &index).await.verdict());
+    for (operation, answer) in definition(app, caller, c).await {
+        cell(operation.to_owned(), answer);
+    }
     let reply = caller.get(&format!("/v1/permissions/current?dataCollectionId={c}")).await;
     for right in ["itemRead", "itemInsert", "itemUpdate", "itemRemove"] {
         cell(format!("may {right}"), answer(&reply, |json| (json[right] == true).to_string()));
     }
     cells
+}
+
+/// Changes of what the collection is: its fields, plugins and indexes. What they change is taken back.
+async fn definition(app: &TestApp, caller: &Asker<'_>, c: &str) -> [(&'static str, String); 7] {
+    let owner = app.app();
+    let field = |kind: &str| json!({ "dataCollectionId": c, "field": { "key": "extra", "type": kind } });
+    let plugin = json!({ "dataCollectionId": c, "plugin": { "type": "SHARED" } });
+    let (no_field, no_plugin) = (
+        json!({ "dataCollectionId": c, "fieldKey": "extra" }),
+        json!({ "dataCollectionId": c, "pluginType": "SHARED" }),
+    );
+    let index = json!({ "dataCollectionId": c, "index": { "name": "by-secret", "fields": [{ "path": "secret" }] } });
+    let no_index = format!("/v2/indexes?dataCollectionId={c}&indexName=by-secret");
+    let [create_field, update_field, delete_field] =
+        ["create", "update", "delete"].map(|it| format!("/v2/collections/{it}-field"));
+    let [add_plugin, delete_plugin] = ["add", "delete"].map(|it| format!("/v2/collections/{it}-plugin"));
+
+    let created = caller.post(&create_field, &field("TEXT")).await.verdict();
+    owner.post(&create_field, &field("TEXT")).await;
+    let updated = caller.post(&update_field, &field("ANY")).await.verdict();
+    let deleted = caller.post(&delete_field, &no_field).await.verdict();
+    owner.post(&delete_field, &no_field).await;
+    let added = caller.post(&add_plugin, &plugin).await.verdict();
+    owner.post(&add_plugin, &plugin).await;
+    let taken = caller.post(&delete_plugin, &no_plugin).await.verdict();
+    owner.post(&delete_plugin, &no_plugin).await;
+    let indexed = caller.post("/v2/indexes", &index).await.verdict();
+    owner.post("/v2/indexes", &index).await;
+    let dropped = caller.delete(&no_index).await.verdict();
+    owner.delete(&no_index).await;
+    app.app.content.index_work_do(&app.site).await.unwrap();
+    [
+        ("create field", created),
+        ("update field", updated),
+        ("delete field", deleted),
+        ("add plugin", added),
+        ("delete plugin", taken),
+        ("create index", indexed),
+        ("drop index", dropped),
+    ]
 }
 
 /// What an answer says, if it is one.

@@ -1,6 +1,9 @@
 //! Permissions by URL: both models, special permissions, what is mine, and those who try to help themselves.
 
 use serde_json::{Value, json};
+use stoa_kernel::{Caller, Role};
+use stoa_sql::params;
+use stoa_store::boxed;
 use stoa_testkit::{Asker, TestApp, on_both_engines};
 
 const OPEN: &str = "ANYONE";
@@ -269,6 +272,73 @@ on_both_engines! {
         let all = futures(tries).await;
         assert_eq!(all.iter().filter(|it| *it == "200").count(), 1, "{all:?}");
         assert!(all.iter().all(|it| matches!(it.as_str(), "200" | "409 ALREADY_EXISTS" | "503 UNAVAILABLE")), "{all:?}");
+    }
+
+    async fn standing_ends_with_a_key_a_client_and_a_role(engine) {
+        let app = TestApp::new(engine).await;
+        let (identity, site) = (&app.app.identity, &app.site.id);
+        let standing = identity.standing();
+        let owner = app.owner().await;
+        let owner = identity.authenticate(Some(&owner.token), None).await.unwrap().caller;
+        let key = identity.api_key_list(site).await.unwrap().remove(0).id;
+        let client = Caller::App { id: app.client.id.as_str().into() };
+        let callers = [owner.clone(), Caller::App { id: key.clone() }, client];
+        for caller in &callers {
+            assert!(standing.still(site, caller).await.unwrap(), "{caller:?}");
+        }
+        identity.api_key_revoke(site, &key).await.unwrap();
+        identity.client_revoke(site, &app.client.id).await.unwrap();
+        let lesser = app.kit.store.catalog().write(|tx| {
+            boxed!({
+                tx.execute("update stoa.person_role set role = 'EDITOR'", &[]).await?;
+                Ok(())
+            })
+        });
+        lesser.await.unwrap();
+        for caller in &callers {
+            assert!(!standing.still(site, caller).await.unwrap(), "{caller:?}");
+        }
+        let Caller::User { id, session, .. } = owner else { panic!("a person") };
+        let editor = Caller::User { id, session, role: Role::Editor };
+        assert!(standing.still(site, &editor).await.unwrap());
+        let gone = app.kit.store.catalog().write(|tx| {
+            boxed!({
+                tx.execute("delete from stoa.person_role", &[]).await?;
+                Ok(())
+            })
+        });
+        gone.await.unwrap();
+        assert!(!standing.still(site, &editor).await.unwrap());
+    }
+
+    async fn truncate_job_ends_with_its_key(engine) {
+        let app = TestApp::new(engine).await;
+        collection(&app, "c", OPEN, OPEN).await;
+        for item in ["a", "b"] {
+            insert(&app.app(), "c", item).await;
+        }
+        let key = app.app.identity.api_key_list(&app.site.id).await.unwrap().remove(0).id;
+        let asker = json!({ "app": key }).to_string();
+        let left = app.site.write_with((app.site.id.clone(), asker), |tx, (site, asker)| {
+            boxed!({
+                let sql = "insert into stoa.sweep \
+                           (site, collection, id, kind, upto, started, done, touched, event, asker) \
+                           select $1, number, 's', 'TRUNCATE', 9, $2, 0, 0, '{}', $3 from stoa.collection where id = 'c'";
+                tx.execute(sql, &params![site, i64::MAX, asker.as_str()]).await?;
+                Ok(())
+            })
+        });
+        left.await.unwrap();
+        let owner = app.owner().await;
+        app.app.identity.api_key_revoke(&app.site.id, &key).await.unwrap();
+        app.kit.clock.advance(10_001);
+        let body = json!({ "dataCollectionId": "c" });
+        assert_eq!(owner.post("/v2/items/count", &body).await.json()["totalCount"], 2);
+        let stalled = app.app.content.stalled_jobs_wait().await;
+        app.app.content.stalled_jobs_do(&stalled[0]).await.unwrap();
+        assert_eq!(owner.post("/v2/items/count", &body).await.json()["totalCount"], 2);
+        assert_eq!(owner.post("/v2/items/truncate", &body).await.verdict(), "200");
+        assert_eq!(owner.post("/v2/items/count", &body).await.json()["totalCount"], 0);
     }
 }
 

@@ -44,9 +44,9 @@ use collection::{cache::SchemaCache, cipher, job::JobQueue};
 use index::{auto::QueryStatistics, build::BuildQueue};
 use item::ownership::RecordedVisitors;
 use page::cursor;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use stoa_kernel::{Caller, World};
-use stoa_store::Site;
+use stoa_store::{Site, Standing};
 
 /// The content of all sites of this process. Cheap to clone: clones share what they know of schemas.
 #[derive(Clone)]
@@ -65,6 +65,8 @@ struct State {
     build_queue: BuildQueue,
     query_statistics: QueryStatistics,
     jobs: JobQueue,
+    /// Who knows whether callers are still who they were.
+    standing: OnceLock<Arc<dyn Standing>>,
 }
 
 /// What a call is made on, and by whom.
@@ -87,8 +89,17 @@ impl Content {
             build_queue: Default::default(),
             query_statistics: Default::default(),
             jobs: Default::default(),
+            standing: OnceLock::new(),
         };
         Self { state: Arc::new(state) }
+    }
+
+    /// Names who knows of callers, once, before requests are answered. Without it a background job goes by what
+    /// its asker was when it began.
+    pub fn keep_standing(&self, keeper: Arc<dyn Standing>) {
+        if self.state.standing.set(keeper).is_err() {
+            tracing::warn!("who knows of callers was named before");
+        }
     }
 
     pub fn limits(&self) -> &Limits {

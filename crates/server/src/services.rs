@@ -47,6 +47,7 @@ impl Services {
         let limits = stoa_content::Limits { auto_index, ..config.limits.content.clone() };
         let content = Content::new(world.clone(), limits);
         identity.keep_ownership(Arc::new(content.clone()));
+        content.keep_standing(identity.standing());
         let url = config.public_url.clone().unwrap_or_else(|| format!("http://localhost:{}", config.port));
         identity.url_set(&url);
         Ok(Self { store, world, identity, content, url: Arc::new(Mutex::new(url)) })

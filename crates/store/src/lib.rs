@@ -18,6 +18,7 @@ mod schema_change;
 pub mod setting;
 mod site;
 mod sqlite;
+mod standing;
 mod trace;
 mod tx;
 
@@ -31,6 +32,7 @@ pub use ownership::Ownership;
 pub use row::{Document, FromColumn, Row};
 pub use schema_change::Alone;
 pub use site::{Config, Site, Store};
+pub use standing::Standing;
 pub use tx::Tx;
 
 /// A boxed future of a transaction's closure.

@@ -50,6 +50,7 @@ const SITE: &[Migration] = migrations![
     10 "site/0010_outbox",
     11 "site/0011_sign_in",
     12 "site/0012_member_list",
+    13 "site/0013_sweep_asker",
 ];
 
 impl Scope {

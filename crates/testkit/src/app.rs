@@ -64,6 +64,7 @@ impl TestApp {
         let identity = Identity::open(kit.store.clone(), kit.world.clone(), mailer, config).await.unwrap();
         let content = Content::new(kit.world.clone(), Limits::default());
         identity.keep_ownership(Arc::new(content.clone()));
+        content.keep_standing(identity.standing());
         let site = kit.store.site_create("Test", &kit.world).await.unwrap();
         let draft = ClientDraft {
             name: "Test".to_owned(),

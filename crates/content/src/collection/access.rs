@@ -1,17 +1,24 @@
 //! Who may do what in a collection: every question of rights that content asks, in one place.
 //!
-//! A right to items becomes a [`Scope`] inside the statement, never a filter on its answer. What a level
-//! means for a caller is in [`crate::schema::level`].
+//! A right to items becomes a [`Scope`] inside the statement, never a filter on its answer. A right to write
+//! becomes a value that only this module makes, and what writes takes that value: [`ItemWrite`] and
+//! [`LinkWrite`] for items and their links, [`ManageAccess`] for definitions, indexes, permissions and the
+//! emptying of a collection. What no request asks for has a proof of its own name: [`Command`], [`JobAccess`],
+//! [`Handover`]. What a level means for a caller is in [`crate::schema::level`].
 
 use crate::{
     collection::Collection,
     fault,
     schema::{
         definition::Definition,
-        level::{Level, Levels, Operation},
+        field::{self, Field, is_multi, target_id},
+        level::{Access, Level, Levels, Operation},
+        plugin::{self, Plugin},
+        relation::Side,
         special::Rights,
     },
 };
+use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::Scope;
 
@@ -34,47 +41,120 @@ pub(crate) fn covers(scope: &Scope, owner: Option<&str>) -> bool {
     }
 }
 
-/// Whether the caller may insert. A new item is the caller's own, so author counts like member.
+/// What a call does to items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Write {
+    Insert,
+    /// A replacement or a patch, or a change of links.
+    Update,
+    /// An insert or an update, whichever it comes to.
+    Save,
+    Remove,
+}
+
+/// A caller's right to write items of a collection.
+pub(crate) struct ItemWrite {
+    collection: Arc<Collection>,
+    caller: Caller,
+    access: Access,
+    is_import: bool,
+}
+
+/// The right to write items. A new item is the caller's own, so under SITE_MEMBER_AUTHOR a member may insert.
 ///
 /// # Errors
-/// WDE0027.
-pub(crate) fn may_insert(caller: &Caller, collection: &Collection) -> Result<()> {
-    match collection.access(caller).allow(caller, Operation::Insert) {
-        true => Ok(()),
-        false => Err(denied(Operation::Insert, collection)),
+/// WDE0027 for a caller who may do this to no item at all, before anything is looked at.
+pub(crate) fn items(caller: &Caller, collection: &Arc<Collection>, write: Write) -> Result<ItemWrite> {
+    let access = collection.access(caller);
+    let proof = ItemWrite { collection: collection.clone(), caller: caller.clone(), access, is_import: false };
+    match write {
+        Write::Save if access.allow(caller, Operation::Update) => {}
+        Write::Insert | Write::Save => proof.may_insert()?,
+        Write::Update => proof.allow(Operation::Update)?,
+        Write::Remove => proof.allow(Operation::Remove)?,
+    }
+    Ok(proof)
+}
+
+impl ItemWrite {
+    pub(crate) fn collection(&self) -> &Arc<Collection> {
+        &self.collection
+    }
+
+    pub(crate) fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    /// Whether times and owners of the items count: an import by a caller to whom everything is allowed.
+    pub(crate) fn is_import(&self) -> bool {
+        self.is_import
+    }
+
+    /// # Errors
+    /// WDE0027 when the caller may not insert.
+    pub(crate) fn may_insert(&self) -> Result<()> {
+        self.allow(Operation::Insert)
+    }
+
+    /// The items that the caller may do this to.
+    ///
+    /// # Errors
+    /// WDE0027 when there can't be any.
+    pub(crate) fn scope(&self, operation: Operation) -> Result<Scope> {
+        self.access.scope(&self.caller, operation).ok_or_else(|| denied(operation, &self.collection))
+    }
+
+    fn allow(&self, operation: Operation) -> Result<()> {
+        match self.access.allow(&self.caller, operation) {
+            true => Ok(()),
+            false => Err(denied(operation, &self.collection)),
+        }
     }
 }
 
-/// Whether the caller may save: a save comes to an insert or an update, and a caller who may do neither is
-/// refused before anything is looked at.
+/// A caller's right to write links to items of a collection.
+pub(crate) struct LinkWrite {
+    scope: Scope,
+}
+
+/// The right to link with items. A link belongs to the field that was declared: through its inverse field it is
+/// a change of the items that it leads to.
 ///
 /// # Errors
 /// WDE0027.
-pub(crate) fn may_save(caller: &Caller, collection: &Collection) -> Result<()> {
-    match collection.access(caller).allow(caller, Operation::Update) {
-        true => Ok(()),
-        false => may_insert(caller, collection),
+pub(crate) fn links(caller: &Caller, target: &Collection, side: Side) -> Result<LinkWrite> {
+    let needed = match side {
+        Side::Referring => Operation::Read,
+        Side::Referenced => Operation::Update,
+    };
+    Ok(LinkWrite { scope: scope(caller, needed, target)? })
+}
+
+impl LinkWrite {
+    /// The items that may be linked with.
+    pub(crate) fn scope(&self) -> &Scope {
+        &self.scope
     }
 }
 
-/// Whether the caller may empty the collection whole: owners and apps (docs/protocol/content.md §21.9).
-///
-/// # Errors
-/// WDE0027.
-pub(crate) fn may_truncate(caller: &Caller, collection: &Collection) -> Result<()> {
-    match caller.is_privileged() {
-        true => Ok(()),
-        false => Err(denied(Operation::Remove, collection)),
-    }
+/// One who defines collections. What they may change of a given collection is asked of its definition.
+pub(crate) struct Manager {
+    /// Nothing for the server itself, which tends the indexes that it made.
+    caller: Option<Caller>,
+}
+
+/// The right to one change of a collection: of its definition, its indexes, its permissions, or all its items.
+pub(crate) struct ManageAccess {
+    asker: Option<Caller>,
 }
 
 /// Those who define collections: the people who run the site, and apps.
 ///
 /// # Errors
 /// WDE0027.
-pub(crate) fn may_manage(caller: &Caller) -> Result<()> {
+pub(crate) fn manager(caller: &Caller) -> Result<Manager> {
     match caller.is_editor() {
-        true => Ok(()),
+        true => Ok(Manager { caller: Some(caller.clone()) }),
         false => Err(Fault::because(
             Code::PermissionDenied,
             "The current user does not have permissions to manage collections.",
@@ -82,58 +162,227 @@ pub(crate) fn may_manage(caller: &Caller) -> Result<()> {
     }
 }
 
-/// Whether a manager may delete a collection: an editor doesn't delete what only owners and apps may read or
-/// change.
+/// The server itself, for the indexes that slow queries ask for.
+pub(crate) fn server() -> Manager {
+    Manager { caller: None }
+}
+
+/// The right of the server to drop an index that it made.
+pub(crate) fn upkeep() -> ManageAccess {
+    ManageAccess { asker: None }
+}
+
+/// The right to empty a collection whole: owners and apps have it (protocol/content.md 21.9).
 ///
 /// # Errors
 /// WDE0027.
-pub(crate) fn may_delete(caller: &Caller, levels: &Levels) -> Result<()> {
-    let is_privileged = levels.item_read == Level::Privileged || levels.item_remove == Level::Privileged;
-    match is_privileged && !caller.is_privileged() {
-        true => Err(Fault::new(Code::PermissionDenied)),
-        false => Ok(()),
+pub(crate) fn truncation(caller: &Caller, collection: &Collection) -> Result<ManageAccess> {
+    match caller.is_privileged() {
+        true => Ok(ManageAccess { asker: Some(caller.clone()) }),
+        false => Err(denied(Operation::Remove, collection)),
     }
 }
 
-/// Whether a manager may put a definition in the place of another, or make it the first, as far as levels go:
-/// no caller gives or takes a level above their own.
-///
-/// # Errors
-/// WDE0027.
-pub(crate) fn may_set_levels(caller: &Caller, before: Option<&Definition>, after: &Definition) -> Result<()> {
-    let privileged = |it: &Definition| {
-        let (levels, drafts) = (it.levels, it.draft_levels().unwrap_or((Level::CmsEditor, Level::CmsEditor)));
-        let items = [levels.item_read, levels.item_insert, levels.item_update, levels.item_remove];
-        (items.map(|it| it == Level::Privileged), [drafts.0, drafts.1].map(|it| it == Level::Privileged))
-    };
-    let old = before.map_or(([false; 4], [false; 2]), privileged);
-    if caller.is_privileged() || privileged(after) == old {
-        return Ok(());
+impl ManageAccess {
+    /// Who asked for the change; nothing for the server itself.
+    pub(crate) fn asker(&self) -> Option<&Caller> {
+        self.asker.as_ref()
     }
-    Err(Fault::because(
-        Code::PermissionDenied,
-        "The current user does not have permissions to set or change the level PRIVILEGED.",
-    ))
+
+    /// The right to write the item of a collection that has but one, which comes with its definition.
+    pub(crate) fn single_item(&self, caller: &Caller, collection: &Arc<Collection>) -> ItemWrite {
+        let access = collection.access(caller);
+        ItemWrite { collection: collection.clone(), caller: caller.clone(), access, is_import: false }
+    }
 }
 
-/// Whether a manager may give or take special permissions: what the levels keep for PRIVILEGED only the
-/// privileged give.
-///
-/// # Errors
-/// WDE0027.
-pub(crate) fn may_grant(caller: &Caller, definition: &Definition, rights: &Rights) -> Result<()> {
-    let drafts = definition.draft_levels().is_some_and(|(drafts, status)| {
-        rights.manage_drafts && drafts == Level::Privileged
-            || rights.manage_publish_status && status == Level::Privileged
-    });
-    let is_privileged = |it: &Operation| rights.items.of(*it) && definition.levels.of(*it) == Level::Privileged;
-    match !caller.is_privileged() && (drafts || Operation::ALL.iter().any(is_privileged)) {
-        true => Err(Fault::because(
+impl Manager {
+    /// The right to make a collection.
+    ///
+    /// # Errors
+    /// WDE0027.
+    pub(crate) fn creation(&self, definition: &Definition) -> Result<ManageAccess> {
+        self.may_set_levels(None, definition)?;
+        Ok(self.access())
+    }
+
+    /// The right to put a definition in the place of another.
+    ///
+    /// # Errors
+    /// WDE0027 for levels above the manager's own, and for other fields or plugins of a collection that is kept
+    /// for PRIVILEGED.
+    pub(crate) fn change(&self, before: &Definition, after: &Definition) -> Result<ManageAccess> {
+        self.may_set_levels(Some(before), after)?;
+        match has_same_fields(before, after) && has_same_plugins(before, after) {
+            true => Ok(self.access()),
+            false => self.of_kept(&before.levels),
+        }
+    }
+
+    /// The right to give a collection a field, or to take one away, as another collection's change brings along.
+    ///
+    /// # Errors
+    /// WDE0027 when it is kept for PRIVILEGED.
+    pub(crate) fn fields(&self, definition: &Definition) -> Result<ManageAccess> {
+        self.of_kept(&definition.levels)
+    }
+
+    /// The right to make or drop indexes.
+    ///
+    /// # Errors
+    /// WDE0027 when the collection is kept for PRIVILEGED.
+    pub(crate) fn indexes(&self, definition: &Definition) -> Result<ManageAccess> {
+        self.of_kept(&definition.levels)
+    }
+
+    /// The right to delete a collection.
+    ///
+    /// # Errors
+    /// WDE0027 when it is kept for PRIVILEGED.
+    pub(crate) fn deletion(&self, levels: &Levels) -> Result<ManageAccess> {
+        match self.is_privileged() || !is_kept(levels) {
+            true => Ok(self.access()),
+            false => Err(Fault::new(Code::PermissionDenied)),
+        }
+    }
+
+    /// The right to bring a deleted collection back as it was.
+    pub(crate) fn restoration(&self) -> ManageAccess {
+        self.access()
+    }
+
+    /// The right to give or take special permissions: what the levels keep for PRIVILEGED only the privileged
+    /// give.
+    ///
+    /// # Errors
+    /// WDE0027.
+    pub(crate) fn grant(&self, definition: &Definition, rights: &Rights) -> Result<ManageAccess> {
+        let drafts = definition.draft_levels().is_some_and(|(drafts, status)| {
+            rights.manage_drafts && drafts == Level::Privileged
+                || rights.manage_publish_status && status == Level::Privileged
+        });
+        let is_privileged = |it: &Operation| rights.items.of(*it) && definition.levels.of(*it) == Level::Privileged;
+        match !self.is_privileged() && (drafts || Operation::ALL.iter().any(is_privileged)) {
+            true => Err(Fault::because(
+                Code::PermissionDenied,
+                "The current user does not have permissions to give or take what the level PRIVILEGED holds.",
+            )),
+            false => Ok(self.access()),
+        }
+    }
+
+    fn access(&self) -> ManageAccess {
+        ManageAccess { asker: self.caller.clone() }
+    }
+
+    fn is_privileged(&self) -> bool {
+        self.caller.as_ref().is_none_or(Caller::is_privileged)
+    }
+
+    fn of_kept(&self, levels: &Levels) -> Result<ManageAccess> {
+        match self.is_privileged() || !is_kept(levels) {
+            true => Ok(self.access()),
+            false => Err(Fault::because(
+                Code::PermissionDenied,
+                "The current user does not have permissions to change the fields, plugins or indexes of a collection \
+                 whose items are kept for PRIVILEGED.",
+            )),
+        }
+    }
+
+    /// No caller gives or takes a level above their own.
+    fn may_set_levels(&self, before: Option<&Definition>, after: &Definition) -> Result<()> {
+        let privileged = |it: &Definition| {
+            let (levels, drafts) = (it.levels, it.draft_levels().unwrap_or((Level::CmsEditor, Level::CmsEditor)));
+            let items = [levels.item_read, levels.item_insert, levels.item_update, levels.item_remove];
+            (items.map(|it| it == Level::Privileged), [drafts.0, drafts.1].map(|it| it == Level::Privileged))
+        };
+        let old = before.map_or(([false; 4], [false; 2]), privileged);
+        if self.is_privileged() || privileged(after) == old {
+            return Ok(());
+        }
+        Err(Fault::because(
             Code::PermissionDenied,
-            "The current user does not have permissions to give or take what the level PRIVILEGED holds.",
-        )),
-        false => Ok(()),
+            "The current user does not have permissions to set or change the level PRIVILEGED.",
+        ))
     }
+}
+
+/// Whether only owners and apps may read, update or remove the items. What a definition, an index or a
+/// deletion does to items is no insert, so the level for that doesn't count.
+fn is_kept(levels: &Levels) -> bool {
+    [levels.item_read, levels.item_update, levels.item_remove].contains(&Level::Privileged)
+}
+
+/// Whether nothing changes for the fields, as managers read them. What a multi-reference says of its inverse was
+/// decided when it was made, and need not be sent again.
+fn has_same_fields(before: &Definition, after: &Definition) -> bool {
+    let without_inverse = |it: &Field| {
+        let mut field = it.clone();
+        field.remove("typeMetadata");
+        field::view(&field)
+    };
+    let is_same = |(old, new): (&Field, &Field)| {
+        let leads_there = is_multi(old) && is_multi(new) && target_id(old) == target_id(new);
+        field::view(old) == field::view(new) || leads_there && without_inverse(old) == without_inverse(new)
+    };
+    before.fields.len() == after.fields.len() && before.fields.iter().zip(&after.fields).all(is_same)
+}
+
+/// Whether nothing changes for the plugins but levels, which are a matter of permissions.
+fn has_same_plugins(before: &Definition, after: &Definition) -> bool {
+    let without_levels = |it: &Plugin| {
+        let mut plugin = it.clone();
+        plugin.remove("draftItemsOptions");
+        plugin::view(&plugin)
+    };
+    before.plugins.iter().map(without_levels).eq(after.plugins.iter().map(without_levels))
+}
+
+/// The right of a command on the machine, which takes a whole collection in or out.
+pub(crate) struct Command {
+    caller: Caller,
+}
+
+/// # Errors
+/// WDE0027 for a caller to whom not everything is allowed.
+pub(crate) fn command(caller: &Caller) -> Result<Command> {
+    match caller.is_privileged() {
+        true => Ok(Command { caller: caller.clone() }),
+        false => Err(Fault::new(Code::PermissionDenied)),
+    }
+}
+
+impl Command {
+    /// The right to save items with the times and owners that they have.
+    pub(crate) fn import(&self, collection: &Arc<Collection>) -> ItemWrite {
+        let access = collection.access(&self.caller);
+        ItemWrite { collection: collection.clone(), caller: self.caller.clone(), access, is_import: true }
+    }
+}
+
+/// The right of a background job to its next piece of work.
+pub(crate) struct JobAccess(());
+
+/// The right to the next piece of emptying a collection, if who asked for it still has the right to all of it. A
+/// job of an older version has no asker written down, and has the right for good. Whether a caller is still who
+/// they were is another question ([`stoa_store::Standing`]).
+pub(crate) fn truncation_job(asker: Option<&Caller>) -> Option<JobAccess> {
+    asker.is_none_or(Caller::is_privileged).then_some(JobAccess(()))
+}
+
+/// The same for the values of a deleted field.
+pub(crate) fn purge_job(asker: Option<&Caller>, levels: &Levels) -> Option<JobAccess> {
+    let may = |it: &Caller| manager(it).is_ok_and(|it| it.of_kept(levels).is_ok());
+    asker.is_none_or(may).then_some(JobAccess(()))
+}
+
+/// The right to make the items of a visitor those of the member that the visitor becomes.
+pub(crate) struct Handover(());
+
+/// The right comes with the transaction that issues the member's first session.
+pub(crate) fn handover() -> Handover {
+    Handover(())
 }
 
 fn denied(operation: Operation, collection: &Collection) -> Fault {

@@ -5,10 +5,15 @@
 //! chunk. The process that begins a job works until it is done. When that one is stopped, a reader of the
 //! collection finds that the job wasn't touched for [`LEASE`] and notes it, and the server's loop takes it
 //! up.
+//!
+//! Who asked for a job is written down with it. Each chunk asks for their right again, and a job whose asker has
+//! lost it ends where it is.
 
+use crate::collection::access::{JobAccess, ManageAccess};
 use parking_lot::Mutex;
+use serde_json::{Value, json};
 use std::sync::{Arc, Weak};
-use stoa_kernel::{Result, SiteId, clock::Millis};
+use stoa_kernel::{Caller, KeyId, Result, Role, SessionId, SiteId, UserId, clock::Millis};
 use stoa_sql::{Table, params};
 use stoa_store::{Row, Site, Tx};
 
@@ -31,8 +36,10 @@ pub(crate) struct Job {
     pub started: Millis,
     /// The last row that is done.
     pub done: i64,
-    /// What the outbox is told when it ends.
+    /// What the outbox is told when it is done.
     pub event: Option<String>,
+    /// Who asked for it, without their session; nothing for the jobs of older versions.
+    pub asker: Option<Caller>,
 }
 
 /// A job that is to be done.
@@ -83,16 +90,17 @@ impl JobQueue {
     }
 }
 
-/// Writes down what is to be done.
-pub(crate) async fn begin(tx: &mut Tx<'_>, site: &SiteId, job: NewJob<'_>) -> Result<()> {
+/// Writes down what is to be done, and who asks for it.
+pub(crate) async fn begin(tx: &mut Tx<'_>, site: &SiteId, job: NewJob<'_>, access: &ManageAccess) -> Result<()> {
     let NewJob { table, id, field, event, now } = job;
     let kind = if field.is_some() { "FIELD" } else { "TRUNCATE" };
     let sql = format!(
-        "insert into stoa.sweep (site, collection, id, kind, field, upto, started, done, touched, event) \
-         select $1, $2, $3, $4, $5, coalesce(max(rid), 0), $6, 0, $7, $8 from {}",
+        "insert into stoa.sweep (site, collection, id, kind, field, upto, started, done, touched, event, asker) \
+         select $1, $2, $3, $4, $5, coalesce(max(rid), 0), $6, 0, $7, $8, $9 from {}",
         tx.dialect().table(table)
     );
-    tx.send(&sql, params![site, table.number, id, kind, field.map(str::to_owned), now, now, event]).await?;
+    let (field, asker) = (field.map(str::to_owned), access.asker().and_then(print_asker));
+    tx.send(&sql, params![site, table.number, id, kind, field, now, now, event, asker]).await?;
     Ok(())
 }
 
@@ -104,10 +112,10 @@ pub(crate) async fn purged_fields(tx: &mut Tx<'_>, site: &SiteId, collection: i6
 
 /// The job of a collection that began first.
 pub(crate) async fn oldest(tx: &mut Tx<'_>, site: &SiteId, collection: i64) -> Result<Option<Job>> {
-    let sql = "select id, field, upto, started, done, event from stoa.sweep \
+    let sql = "select id, field, upto, started, done, event, asker from stoa.sweep \
                where site = $1 and collection = $2 order by started, id limit 1";
     let read = |row: &Row<'_>| {
-        let field: Option<String> = row.get(1)?;
+        let (field, asker): (Option<String>, Option<String>) = (row.get(1)?, row.get(6)?);
         Ok(Job {
             id: row.get(0)?,
             task: field.map_or(JobTask::Truncate, JobTask::Purge),
@@ -115,6 +123,7 @@ pub(crate) async fn oldest(tx: &mut Tx<'_>, site: &SiteId, collection: i64) -> R
             started: row.get(3)?,
             done: row.get(4)?,
             event: row.get(5)?,
+            asker: asker.as_deref().map(parse_asker).transpose()?,
         })
     };
     Ok(tx.row(sql, &params![site, collection], read).await?)
@@ -126,6 +135,26 @@ pub(crate) async fn touched(tx: &mut Tx<'_>, site: &SiteId, collection: i64) -> 
     Ok(tx.row(sql, &params![site, collection], |row| row.get::<Option<i64>>(0)).await?.flatten())
 }
 
+/// A caller as a row has it; nothing for callers who can't ask for a job.
+fn print_asker(caller: &Caller) -> Option<String> {
+    let asker = match caller {
+        Caller::App { id } => json!({ "app": id }),
+        Caller::User { id, role, .. } => json!({ "user": id, "role": role }),
+        Caller::Member { .. } | Caller::Visitor { .. } => return None,
+    };
+    Some(asker.to_string())
+}
+
+fn parse_asker(text: &str) -> Result<Caller, stoa_store::Error> {
+    let asker: Value = serde_json::from_str(text).unwrap_or_default();
+    let (app, user) = (asker["app"].as_str(), asker["user"].as_str());
+    match (app, user, serde_json::from_value::<Role>(asker["role"].clone())) {
+        (Some(id), ..) => Ok(Caller::App { id: KeyId::from(id) }),
+        (_, Some(id), Ok(role)) => Ok(Caller::User { id: UserId::from(id), role, session: SessionId::from("") }),
+        _ => Err(stoa_store::Error::Other(format!("who asked for a background job: {text}"))),
+    }
+}
+
 impl Job {
     /// Writes down that rows up to `last` are done.
     pub(crate) async fn advance(
@@ -135,6 +164,7 @@ impl Job {
         collection: i64,
         last: i64,
         now: Millis,
+        _access: &JobAccess,
     ) -> Result<()> {
         let sql = "update stoa.sweep set done = $1, touched = $2 where site = $3 and collection = $4 and id = $5";
         tx.send(sql, params![last, now, site, collection, &self.id]).await?;

@@ -6,6 +6,7 @@ pub(crate) mod cache;
 pub(crate) mod cipher;
 pub(crate) mod job;
 pub(crate) mod list;
+pub(crate) mod save;
 pub(crate) mod statements;
 pub(crate) mod stored;
 pub(crate) mod view;

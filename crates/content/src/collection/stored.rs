@@ -5,7 +5,7 @@ use crate::schema::{
     index::{self, Index},
     special::{self, PrincipalGrants},
 };
-use stoa_kernel::{Fault, Result, SiteId, clock::Millis};
+use stoa_kernel::{Result, SiteId, clock::Millis};
 use stoa_sql::params;
 use stoa_store::{Row, Tx};
 
@@ -56,15 +56,6 @@ pub(crate) async fn all_live(tx: &mut Tx<'_>, site: &SiteId) -> Result<Vec<Store
 pub(crate) async fn is_deleted(tx: &mut Tx<'_>, site: &SiteId, id: &str) -> Result<bool> {
     let sql = "select number from stoa.collection where site = $1 and id = $2 and deleted is not null limit 1";
     Ok(tx.row(sql, &params![site, id], |row| row.get::<i64>(0)).await?.is_some())
-}
-
-/// Writes a changed definition under its next revision.
-pub(crate) async fn update(tx: &mut Tx<'_>, site: &SiteId, stored: &mut StoredCollection, now: Millis) -> Result<()> {
-    stored.revision += 1;
-    let definition = serde_json::to_string(&stored.definition).map_err(Fault::internal)?;
-    let sql = "update stoa.collection set definition = $1, revision = $2, updated = $3 where site = $4 and number = $5";
-    tx.send(sql, params![definition, stored.revision, now, site, stored.number]).await?;
-    Ok(())
 }
 
 /// With what is kept in rows beside its own.

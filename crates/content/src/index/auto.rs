@@ -12,7 +12,7 @@
 
 use crate::{
     Content,
-    collection::{self, Collection},
+    collection::{self, Collection, access},
     fault,
     index::step::{self, IndexRequest, Transition},
     schema::index::{IndexDefinition, IndexField, IndexOrder, Source, Status, Why, of_site},
@@ -206,7 +206,8 @@ async fn make(content: &Content, site: &Arc<Site>, form: Form, slow: &Slow) -> R
     let mut name = format!("auto-{names}");
     for n in 2..10 {
         let (definition, why) = (form.definition.clone(), Some(why.clone()));
-        let request = IndexRequest { name: name.clone(), definition, source: Source::Auto, why };
+        let (manager, name_) = (access::server(), name.clone());
+        let request = IndexRequest { manager, name: name_, definition, source: Source::Auto, why };
         match step::request(content, site, &form.collection, request).await {
             // The name is taken, or there is such an index by now: another name tells which.
             Err(fault) if fault.code() == Code::IndexExists => name = format!("auto-{names}-{n}"),
@@ -246,7 +247,7 @@ async fn drop_unused(content: &Content, site: &Arc<Site>) -> Result<()> {
         tracing::info!(site = %site.id, index = index.name, "an index that the server made is no longer used");
         let dropped = site.write_with((site.clone(), index), move |tx, (site, index)| {
             let change = Transition { next: Status::Dropping, now };
-            boxed!(step::transition(tx, site, collection, index, change).await)
+            boxed!(step::transition(tx, site, collection, index, change, &access::upkeep()).await)
         });
         dropped.await?;
         content.state.schema_cache.forget_number(&site.id, collection);

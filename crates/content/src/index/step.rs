@@ -2,7 +2,10 @@
 
 use crate::{
     Content,
-    collection::stored::{StoredCollection, live},
+    collection::{
+        access::{ManageAccess, Manager},
+        stored::{StoredCollection, live},
+    },
     fault,
     limits::Limits,
     schema::{
@@ -21,6 +24,8 @@ const INSERT: &str = "insert into stoa.content_index (site, collection, number, 
 
 /// An index that is to be made.
 pub(crate) struct IndexRequest {
+    /// Who asks for it.
+    pub manager: Manager,
     pub name: String,
     pub definition: IndexDefinition,
     pub source: Source,
@@ -30,7 +35,7 @@ pub(crate) struct IndexRequest {
 /// Writes the row of an index that is to be built, and wakes the builder.
 ///
 /// # Errors
-/// WDE0025, WDE0160 when the collection has as many as it may have, WDE0164 when the name is taken or there is
+/// WDE0025, WDE0027, WDE0160 when the collection has as many as it may have, WDE0164 when the name is taken or there is
 /// one of the same fields, WDE0119 for an encrypted field.
 pub(crate) async fn request(content: &Content, site: &Arc<Site>, id: &str, request: IndexRequest) -> Result<Index> {
     let state = &content.state;
@@ -62,6 +67,7 @@ pub(crate) async fn transition(
     collection: i64,
     index: &Index,
     change: Transition,
+    _access: &ManageAccess,
 ) -> Result<()> {
     let Transition { next, now } = change;
     if !index.status.leads_to(next) {
@@ -100,6 +106,7 @@ impl Creation {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Index> {
         let (request, missing) = (&self.request, || fault::collection_not_found(&self.collection));
         let stored = live(tx, &self.site.id, &self.collection).await?.ok_or_else(missing)?;
+        let access = request.manager.indexes(&stored.definition)?;
         if stored.indexes.iter().any(|it| it.name == request.name && it.status != Status::Dropping)
             || index::is_system(&request.name)
         {
@@ -110,10 +117,10 @@ impl Creation {
         let same = |it: &&Index| it.definition == request.definition && it.status != Status::Dropping;
         match stored.indexes.iter().find(same) {
             Some(it) if it.source == Source::Auto && request.source == Source::User => {
-                self.adopt(tx, &stored, it).await
+                self.adopt(tx, &stored, it, &access).await
             }
             Some(it) => Err(fault::index_exists(&format!("The index {} is of the same fields.", it.name))),
-            None => self.insert(tx, &stored).await,
+            None => self.insert(tx, &stored, &access).await,
         }
     }
 
@@ -135,7 +142,7 @@ impl Creation {
         Err(Fault::because(Code::IndexLimit, text).with("collectionName", stored.id.as_str()))
     }
 
-    async fn insert(&self, tx: &mut Tx<'_>, stored: &StoredCollection) -> Result<Index> {
+    async fn insert(&self, tx: &mut Tx<'_>, stored: &StoredCollection, _access: &ManageAccess) -> Result<Index> {
         let (request, now) = (&self.request, self.now);
         let index = Index {
             id: self.id.clone(),
@@ -172,7 +179,13 @@ impl Creation {
     }
 
     /// An index that the server made becomes one that a manager wants to keep.
-    async fn adopt(&self, tx: &mut Tx<'_>, stored: &StoredCollection, index: &Index) -> Result<Index> {
+    async fn adopt(
+        &self,
+        tx: &mut Tx<'_>,
+        stored: &StoredCollection,
+        index: &Index,
+        _access: &ManageAccess,
+    ) -> Result<Index> {
         let sql = "update stoa.content_index set source = $1, name = $2, why = null, updated = $3 \
                    where site = $4 and collection = $5 and number = $6";
         let (source, name) = (Source::User, &self.request.name);

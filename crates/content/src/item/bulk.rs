@@ -2,7 +2,10 @@
 
 use crate::{
     Content, RequestContext,
-    collection::{self, Collection, access},
+    collection::{
+        self, Collection,
+        access::{self, ItemWrite, Write},
+    },
     fault,
     item::{
         change::{Change, ChangeResult, Mode, PendingChange, change, condition},
@@ -12,7 +15,6 @@ use crate::{
         row::{NewValue, WriteContext},
         visibility::{self, Item},
     },
-    schema::level::Operation,
     wire::{items::RawItem, patch::Patch, request::Request},
 };
 use std::{collections::HashSet, sync::Arc};
@@ -148,10 +150,10 @@ impl Content {
     pub async fn item_bulk_insert(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
-        access::may_insert(caller, &collection)?;
+        let access = access::items(caller, &collection, Write::Insert)?;
         refuse_single(&collection)?;
         let (items, shows_items) = (request.items(self.limits())?, request.wants_items()?);
-        let mut write = WriteContext::load(context, &collection).await?;
+        let mut write = WriteContext::load(self, site, access).await?;
         let mut references = references::of_request(context, &collection, request).await?;
         let mut outcomes = Vec::with_capacity(items.len());
         let (mut rows, mut outcome_of) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
@@ -200,9 +202,9 @@ impl Content {
     pub async fn item_bulk_update(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
-        access::scope(caller, Operation::Update, &collection)?;
+        let access = access::items(caller, &collection, Write::Update)?;
         let condition = condition(context, request, &collection).await?;
-        change_many(context, &collection, request, Mode::Update, condition).await
+        change_many(context, access, request, Mode::Update, condition).await
     }
 
     /// Updates the items that are there and inserts the others.
@@ -212,9 +214,9 @@ impl Content {
     pub async fn item_bulk_save(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
-        access::may_save(caller, &collection)?;
+        let access = access::items(caller, &collection, Write::Save)?;
         refuse_single(&collection)?;
-        change_many(context, &collection, request, Mode::Save, None).await
+        change_many(context, access, request, Mode::Save, None).await
     }
 
     /// Changes the fields that patches name; those that can't be applied are refused one by one.
@@ -224,7 +226,7 @@ impl Content {
     pub async fn item_bulk_patch(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
-        access::scope(caller, Operation::Update, &collection)?;
+        let access = access::items(caller, &collection, Write::Update)?;
         let condition = condition(context, request, &collection).await?;
         let (patches, shows_items) = (request.patches(self.limits())?, request.wants_items()?);
         let mut references = references::of_collection(context, &collection, true).await?;
@@ -239,7 +241,7 @@ impl Content {
                 Err(fault) => Err((Patch::id_of(sent).map(str::to_owned), fault)),
             });
         }
-        let mut write = WriteContext::load(context, &collection).await?;
+        let mut write = WriteContext::load(self, site, access).await?;
         write.references = Arc::new(references);
         let show = |it: ChangeResult| shows_items.then(|| visibility::patched(&collection, caller, it.doc));
         call.write(site, write, Mode::Update, condition, show).await
@@ -252,11 +254,11 @@ impl Content {
     pub async fn item_bulk_remove(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
-        access::scope(caller, Operation::Remove, &collection)?;
+        let access = access::items(caller, &collection, Write::Remove)?;
         let condition = condition(context, request, &collection).await?;
         let (ids, shows_items) = (request.item_ids(self.limits())?, request.wants_items()?);
         let possible = ids.iter().filter(|it| !it.contains('\0')).map(|it| (*it).to_owned()).collect();
-        let write = WriteContext::load(context, &collection).await?;
+        let write = WriteContext::load(self, site, access).await?;
         let removal = Removal { context: write, ids: possible, condition, shows: shows_items };
         let mut answers = remove(site, removal).await?.into_iter();
         let outcome = |id: &str| {
@@ -275,12 +277,13 @@ impl Content {
 
 async fn change_many(
     context: RequestContext<'_>,
-    collection: &Arc<Collection>,
+    access: ItemWrite,
     request: &Request<'_>,
     mode: Mode,
     condition: Option<Filter>,
 ) -> Result<Vec<Outcome>> {
     let RequestContext { content, site, caller } = context;
+    let collection = &access.collection().clone();
     let (items, shows_items) = (request.items(content.limits())?, request.wants_items()?);
     let mut references = references::of_request(context, collection, request).await?;
     let mut call = BulkChange::new(Action::Update, items.len());
@@ -293,7 +296,7 @@ async fn change_many(
         });
         call.add(change);
     }
-    let mut write = WriteContext::load(context, collection).await?;
+    let mut write = WriteContext::load(content, site, access).await?;
     write.references = Arc::new(references);
     let show = |it: ChangeResult| shows_items.then(|| visibility::replaced(collection, caller, it));
     call.write(site, write, mode, condition, show).await

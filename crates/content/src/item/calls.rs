@@ -5,7 +5,11 @@
 
 use crate::{
     Content, RequestContext,
-    collection::{self, Collection, access, cipher},
+    collection::{
+        self, Collection,
+        access::{self, Write},
+        cipher,
+    },
     fault,
     item::{
         change::{Change, Mode, PendingChange, change, condition},
@@ -88,10 +92,10 @@ impl Content {
     pub async fn item_insert(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Item> {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
-        access::may_insert(caller, &collection)?;
+        let access = access::items(caller, &collection, Write::Insert)?;
         let (id, mut item) = raw_item(request)?.canonical(self.limits())?;
         let id = single(&collection, id)?;
-        let mut write = WriteContext::load(context, &collection).await?;
+        let mut write = WriteContext::load(self, site, access).await?;
         let shows = take_references(context, &mut write, request, &mut item).await?;
         let row = write.new_row(id.unwrap_or_else(|| self.state.world.uuid()), &item)?;
         let doc = write.shown(&row)?;
@@ -107,11 +111,11 @@ impl Content {
     pub async fn item_update(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Item> {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
-        access::scope(caller, Operation::Update, &collection)?;
+        let access = access::items(caller, &collection, Write::Update)?;
         let condition = condition(context, request, &collection).await?;
         let (id, mut item) = raw_item(request)?.canonical(self.limits())?;
         let id = id.ok_or_else(|| Fault::because(Code::ItemIdInvalid, "An update needs the item's _id."))?;
-        let mut write = WriteContext::load(context, &collection).await?;
+        let mut write = WriteContext::load(self, site, access).await?;
         let shows = take_references(context, &mut write, request, &mut item).await?;
         let changes = vec![PendingChange { id, value: NewValue::Whole(item) }];
         let written = change(site, Change { context: write, mode: Mode::Update, changes, condition }).await?;
@@ -126,7 +130,7 @@ impl Content {
     pub async fn item_patch(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Item> {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
-        access::scope(caller, Operation::Update, &collection)?;
+        let access = access::items(caller, &collection, Write::Update)?;
         let condition = condition(context, request, &collection).await?;
         let mut references = references::of_collection(context, &collection, true).await?;
         let patch = references.take_patch(0, request.patch()?)?;
@@ -135,7 +139,7 @@ impl Content {
         if id.contains('\0') {
             return Err(fault::item_not_found(collection.id.as_str(), &id));
         }
-        let mut write = WriteContext::load(context, &collection).await?;
+        let mut write = WriteContext::load(self, site, access).await?;
         write.references = Arc::new(references);
         let changes = vec![PendingChange { id, value: NewValue::Patch(modifications) }];
         let written = change(site, Change { context: write, mode: Mode::Update, changes, condition }).await?;
@@ -149,10 +153,10 @@ impl Content {
     pub async fn item_save(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Saved> {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
-        access::may_save(caller, &collection)?;
+        let access = access::items(caller, &collection, Write::Save)?;
         let (id, mut item) = raw_item(request)?.canonical(self.limits())?;
         let id = single(&collection, id)?.unwrap_or_else(|| self.state.world.uuid());
-        let mut write = WriteContext::load(context, &collection).await?;
+        let mut write = WriteContext::load(self, site, access).await?;
         let shows = take_references(context, &mut write, request, &mut item).await?;
         let changes = vec![PendingChange { id, value: NewValue::Whole(item) }];
         let change = change(site, Change { context: write, mode: Mode::Save, changes, condition: None });
@@ -168,13 +172,13 @@ impl Content {
     pub async fn item_remove(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Option<Item>> {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
-        access::scope(caller, Operation::Remove, &collection)?;
+        let access = access::items(caller, &collection, Write::Remove)?;
         let condition = condition(context, request, &collection).await?;
         let id = request.item_id()?;
         if id.contains('\0') {
             return Err(fault::item_not_found(collection.id.as_str(), id));
         }
-        let write = WriteContext::load(context, &collection).await?;
+        let write = WriteContext::load(self, site, access).await?;
         let removal = Removal { context: write, ids: vec![id.to_owned()], condition, shows: true };
         let doc = only(remove(site, removal).await?)?;
         Ok(visibility::removed(&collection, caller, doc))
@@ -192,7 +196,7 @@ async fn take_references(
     request: &Request<'_>,
     item: &mut CanonicalItem,
 ) -> Result<bool> {
-    let mut references = references::of_request(context, &write.collection, request).await?;
+    let mut references = references::of_request(context, write.collection(), request).await?;
     references.take(0, item)?;
     write.references = Arc::new(references);
     request.includes_references()

@@ -5,11 +5,7 @@
 
 use crate::{
     RequestContext,
-    collection::{
-        Collection,
-        access::{self, covers, may_insert},
-        statements::Row,
-    },
+    collection::{Collection, access, statements::Row},
     event::write::{UpdatedItem, modified},
     fault,
     item::{
@@ -116,10 +112,10 @@ async fn one_by_one(site: &Site, change: &Arc<Change>) -> Result<Vec<Result<Chan
 /// statement finds out. Nothing when the caller may not insert, or when an item can't be such a row.
 fn new_rows(change: &Change) -> Option<Vec<Row>> {
     let context = &change.context;
-    if unique::guards(&context.collection) {
+    if unique::guards(context.collection()) {
         return None;
     }
-    may_insert(&context.caller, &context.collection).ok()?;
+    context.access().may_insert().ok()?;
     let mut ids = HashSet::with_capacity(change.changes.len());
     let row = |it: &PendingChange| match &it.value {
         NewValue::Whole(item) => context.new_row(it.id.clone(), item).ok(),
@@ -160,7 +156,7 @@ impl Change {
     /// Items that may be looked over together: where values must be unique, no id comes twice, for what
     /// the first of them leaves decides on the second.
     fn parts<'c>(&self, mut rest: &'c [PendingChange]) -> Vec<&'c [PendingChange]> {
-        if !unique::guards(&self.context.collection) {
+        if !unique::guards(self.context.collection()) {
             return vec![rest];
         }
         let mut parts = Vec::new();
@@ -182,7 +178,7 @@ impl Change {
         // The items stand side by side in the call, which may be carried out in parts.
         let first = self.changes.iter().position(|it| changes.first().is_some_and(|first| std::ptr::eq(*first, it)));
         let first = first.unwrap_or_default();
-        let mut refused = references.refusals(tx, &context.collection, first, &ids).await?;
+        let mut refused = references.refusals(tx, context.collection(), first, &ids).await?;
         let mut batch = Batch::new(context, self.mode, there, meeting);
         for (n, it) in changes.iter().enumerate() {
             match refused.remove(&(first + n)) {
@@ -277,7 +273,7 @@ impl<'c> Batch<'c> {
     }
 
     async fn write(mut self, tx: &mut Tx<'_>) -> Result<Vec<Result<ChangeResult>>> {
-        let collection = &self.context.collection;
+        let collection = self.context.collection();
         if unique::guards(collection) {
             let rows: Vec<&Row> = self.entries.iter().map(|it| &it.row).collect();
             for (n, fault) in unique::breaches(tx, collection, &rows).await? {
@@ -317,17 +313,15 @@ struct Decision<'d> {
 
 fn decide(context: &WriteContext, decision: Decision<'_>, budget: &mut PatchBudget) -> Result<Row> {
     let Decision { mode, change: PendingChange { id, value }, before, meeting } = decision;
-    let not_found = || -> Fault { fault::item_not_found(context.collection.id.as_str(), id) };
+    let not_found = || -> Fault { fault::item_not_found(context.collection().id.as_str(), id) };
     let Some(before) = before else {
         let NewValue::Whole(item) = value else { return Err(not_found()) };
         if mode != Mode::Save {
             return Err(not_found());
         }
-        may_insert(&context.caller, &context.collection)?;
         return context.new_row(id.clone(), item);
     };
-    let scope = access::scope(&context.caller, Operation::Update, &context.collection)?;
-    if !covers(&scope, before.owner) || !meeting.is_none_or(|it| it.contains(id)) {
+    if !context.may_update(before.owner)? || !meeting.is_none_or(|it| it.contains(id)) {
         return Err(not_found());
     }
     context.changed_row(id.clone(), value, before, budget)

@@ -20,10 +20,10 @@ pub(crate) struct Insert {
 /// Inserts rows and tells for each why it wasn't, if so.
 pub(crate) async fn insert(site: &Site, insert: &Arc<Insert>) -> Result<Vec<Result<()>>> {
     let Insert { context, rows } = &**insert;
-    let is_visitor = matches!(context.caller, Caller::Visitor { .. });
+    let is_visitor = matches!(context.caller(), Caller::Visitor { .. });
     let has_references = !context.references.is_empty();
     // Most inserts are of one item that is new, and decide on nothing.
-    if let ([row], false, false, false) = (rows.as_slice(), is_visitor, has_references, context.is_import)
+    if let ([row], false, false, false) = (rows.as_slice(), is_visitor, has_references, context.access().is_import())
         && insert_with_event(site, context, row).await?
     {
         return Ok(vec![Ok(())]);
@@ -41,7 +41,7 @@ pub(crate) async fn insert(site: &Site, insert: &Arc<Insert>) -> Result<Vec<Resu
 
 async fn insert_with_event(site: &Site, context: &WriteContext, row: &Row) -> Result<bool> {
     let event = context.events.creation(std::iter::once(row.doc()));
-    site.insert_told(context.collection.statements.insert_with_event(row, event)).await
+    site.insert_told(context.collection().statements.insert_with_event(row, event)).await
 }
 
 async fn insert_in(tx: &mut Tx<'_>, context: &WriteContext, rows: &[Row]) -> Result<Vec<Result<()>>> {
@@ -51,7 +51,7 @@ async fn insert_in(tx: &mut Tx<'_>, context: &WriteContext, rows: &[Row]) -> Res
         return insert_rows(tx, context, &rows.iter().collect::<Vec<_>>()).await;
     }
     let ids: Vec<String> = rows.iter().map(|it| it.id().to_owned()).collect();
-    let mut refused = references.refusals(tx, &context.collection, 0, &ids).await?;
+    let mut refused = references.refusals(tx, context.collection(), 0, &ids).await?;
     let accepted: Vec<_> = rows.iter().enumerate().filter(|(n, _)| !refused.contains_key(n)).map(|it| it.1).collect();
     let mut inserted = insert_rows(tx, context, &accepted).await?.into_iter();
     let answer = |n| match refused.remove(&n) {
@@ -68,13 +68,13 @@ async fn insert_rows(tx: &mut Tx<'_>, context: &WriteContext, rows: &[&Row]) -> 
         return Ok(Vec::new());
     }
     let is_new = insert_new(tx, context, rows).await?;
-    unique::refusals(tx, &context.collection, rows, is_new).await
+    unique::refusals(tx, context.collection(), rows, is_new).await
 }
 
 /// Inserts those of the rows that are new, tells the outbox, and answers which they were.
 pub(crate) async fn insert_new(tx: &mut Tx<'_>, context: &WriteContext, rows: &[&Row]) -> Result<Vec<bool>> {
     let values: Vec<_> = rows.iter().map(|it| it.values()).collect();
-    let is_new = tx.insert_rows(context.collection.statements.insert_rows(false, &values)).await?;
+    let is_new = tx.insert_rows(context.collection().statements.insert_rows(false, &values)).await?;
     if is_new.contains(&true) {
         let docs = rows.iter().zip(&is_new).filter(|(_, is_new)| **is_new).map(|(row, _)| row.doc());
         context.events.created(tx, docs).await?;

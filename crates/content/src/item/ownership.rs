@@ -8,7 +8,11 @@
 
 use crate::{
     Content,
-    collection::{Collection, stored},
+    collection::{
+        Collection,
+        access::{self, Handover},
+        stored,
+    },
     event::write::{EventWriter, UpdatedItem},
     item::row::WriteContext,
 };
@@ -37,13 +41,13 @@ impl Default for RecordedVisitors {
 /// # Errors
 /// WDE0027 for a visitor who has become a member.
 pub(crate) async fn visitor_writes(tx: &mut Tx<'_>, context: &WriteContext) -> Result<()> {
-    let Caller::Visitor { id, .. } = &context.caller else { return Ok(()) };
+    let Caller::Visitor { id, .. } = context.caller() else { return Ok(()) };
     let sql = "select 1 from stoa.visitor_member where site = $1 and visitor = $2";
     if tx.row(sql, &params![&context.site, id], |_| Ok(())).await?.is_some() {
         let text = "This visitor has become a member; sign in, or begin as a new visitor.";
         return Err(Fault::because(Code::PermissionDenied, text));
     }
-    let number = context.collection.table.number;
+    let number = context.collection().table.number;
     if context.content.state.recorded_visitors.0.get(&(context.site.clone(), id.clone(), number)).is_none() {
         let sql = "insert into stoa.visitor_collection (site, visitor, collection) values ($1, $2, $3) \
                    on conflict do nothing";
@@ -54,13 +58,13 @@ pub(crate) async fn visitor_writes(tx: &mut Tx<'_>, context: &WriteContext) -> R
 
 /// After the commit: the pair need not be recorded again.
 pub(crate) fn visitor_wrote(context: &WriteContext) {
-    if let Caller::Visitor { id, .. } = &context.caller {
+    if let Caller::Visitor { id, .. } = context.caller() {
         context
             .content
             .state
             .recorded_visitors
             .0
-            .insert((context.site.clone(), id.clone(), context.collection.table.number), ());
+            .insert((context.site.clone(), id.clone(), context.collection().table.number), ());
     }
 }
 
@@ -75,14 +79,14 @@ struct Transfer<'t> {
 
 impl Transfer<'_> {
     /// Transfers some of the visitor's items and answers whether more are left.
-    async fn run(&self, tx: &mut Tx<'_>) -> Result<bool> {
+    async fn run(&self, tx: &mut Tx<'_>, access: &Handover) -> Result<bool> {
         let Self { site, visitor, .. } = *self;
         let sql = "select collection from stoa.visitor_collection where site = $1 and visitor = $2 order by collection";
         let numbers: Vec<i64> = tx.rows(sql, &params![&site.id, visitor], |row| row.get(0)).await?;
         let mut left = AT_ONCE;
         for number in numbers {
             if let Some(stored) = stored::by_number(tx, &site.id, number).await? {
-                left -= self.transfer_some(tx, &Collection::new(site, stored), left).await?;
+                left -= self.transfer_some(tx, &Collection::new(site, stored), left, access).await?;
             }
             if left <= 0 {
                 return Ok(true);
@@ -94,7 +98,13 @@ impl Transfer<'_> {
     }
 
     /// Transfers at most `most` items of one collection and answers how many they were.
-    async fn transfer_some(&self, tx: &mut Tx<'_>, collection: &Collection, most: i64) -> Result<i64> {
+    async fn transfer_some(
+        &self,
+        tx: &mut Tx<'_>,
+        collection: &Collection,
+        most: i64,
+        _access: &Handover,
+    ) -> Result<i64> {
         let Self { site, visitor, member, now } = *self;
         let table = &collection.statements.name;
         let sql = format!("select id, doc from {table} where owner = $1 limit $2");
@@ -127,6 +137,7 @@ impl Ownership for Content {
         visitor: &'t VisitorId,
         member: &'t MemberId,
     ) -> TxFuture<'t, bool> {
-        boxed!(Transfer { site, visitor, member, now: self.state.world.now() }.run(tx).await)
+        let transfer = Transfer { site, visitor, member, now: self.state.world.now() };
+        boxed!(transfer.run(tx, &access::handover()).await)
     }
 }

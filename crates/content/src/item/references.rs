@@ -76,7 +76,7 @@ pub(crate) struct Unresolved {
 struct MultiField {
     key: String,
     quoted: String,
-    access: Option<LinkAccess>,
+    link: Option<LinkAccess>,
 }
 
 /// What becomes of the links of one item in one field.
@@ -113,8 +113,8 @@ pub(crate) async fn of_collection(
         let key = field::key(it);
         if is_multi(it) {
             // A caller who sends nothing for a field needs no right to what it leads to: that is asked later.
-            let access = if saves { link_access(context, collection, key).await.ok() } else { None };
-            changes.multis.push(MultiField { key: key.to_owned(), quoted: quoted(key), access });
+            let link = if saves { link_access(context, collection, key).await.ok() } else { None };
+            changes.multis.push(MultiField { key: key.to_owned(), quoted: quoted(key), link });
         } else {
             changes.singles.insert(quoted(key));
         }
@@ -284,7 +284,7 @@ impl ReferenceChanges {
 
     fn add(&mut self, index: usize, field: usize, step: Step) -> Result<()> {
         // To an import, a collection that was deleted is one whose items aren't there.
-        if self.multis[field].access.is_none() && self.policy == ResolutionPolicy::Refuse {
+        if self.multis[field].link.is_none() && self.policy == ResolutionPolicy::Refuse {
             let text =
                 format!("The current user does not have permissions to link items by {}.", self.multis[field].key);
             return Err(
@@ -316,19 +316,19 @@ impl ReferenceChanges {
         let call: HashSet<&str> = ids.iter().map(String::as_str).collect();
         for (field, multi) in self.multis.iter().enumerate() {
             let changes = || self.changes.iter().filter(|it| it.field == field && positions.contains(&it.index));
-            let (Some(access), true) = (&multi.access, changes().next().is_some()) else { continue };
-            access.links.check(tx).await?;
+            let (Some(link), true) = (&multi.link, changes().next().is_some()) else { continue };
+            link.links.check(tx).await?;
             if self.policy != ResolutionPolicy::Refuse {
                 continue;
             }
             let wanted: HashSet<&String> = changes().flat_map(|it| it.step.wanted()).collect();
             let wanted = wanted.into_iter().cloned().collect();
-            let there = visible(tx, &access.target, &access.target_scope, wanted).await?;
-            let is_among_them = access.target.table == collection.table;
+            let there = visible(tx, &link.target, link.access.scope(), wanted).await?;
+            let is_among_them = link.target.table == collection.table;
             let is_there = |it: &str| there.contains(it) || is_among_them && call.contains(it);
             for it in changes() {
                 if let Some(id) = it.step.wanted().iter().find(|id| !is_there(id)) {
-                    refused.insert(it.index, fault::item_not_found(access.target.id.as_str(), id));
+                    refused.insert(it.index, fault::item_not_found(link.target.id.as_str(), id));
                 }
             }
         }
@@ -353,7 +353,7 @@ impl ReferenceChanges {
             }
         }
         for (field, items) in fields {
-            let Some(access) = &self.multis[field].access else { continue };
+            let Some(link) = &self.multis[field].link else { continue };
             let cleared: Vec<String> = items.iter().filter(|it| it.1.is_cleared).map(|it| (*it.0).to_owned()).collect();
             let edges = |targets: fn(&NetChange) -> &Vec<String>| -> Vec<Edge> {
                 let of = |(source, net): (&&str, _)| {
@@ -364,12 +364,12 @@ impl ReferenceChanges {
             };
             let (removed, added) = (edges(|it| &it.removed), edges(|it| &it.added));
             if !cleared.is_empty() {
-                access.links.clear(tx, &cleared, &access.target_scope).await?;
+                link.links.clear(tx, &cleared, &link.access).await?;
             }
             if !removed.is_empty() {
-                access.links.remove(tx, &removed, &access.target_scope).await?;
+                link.links.remove(tx, &removed, &link.access).await?;
             }
-            access.links.insert(tx, &added).await?;
+            link.links.insert(tx, &added, &link.access).await?;
         }
         Ok(Vec::new())
     }
@@ -387,9 +387,9 @@ impl ReferenceChanges {
             let changes = self.changes.iter().filter(|it| it.field == field);
             let changes: Vec<_> = changes.filter_map(|it| Some((it, id(it)?))).collect();
             let wanted: HashSet<&String> = changes.iter().flat_map(|it| it.0.step.wanted()).collect();
-            let there = match &multi.access {
+            let there = match &multi.link {
                 Some(it) if !wanted.is_empty() => {
-                    visible(tx, &it.target, &it.target_scope, wanted.into_iter().cloned().collect()).await?
+                    visible(tx, &it.target, it.access.scope(), wanted.into_iter().cloned().collect()).await?
                 }
                 _ => HashSet::new(),
             };
@@ -413,8 +413,8 @@ impl ReferenceChanges {
                     }
                 }
             }
-            if let (Some(it), false) = (&multi.access, lists.is_empty()) {
-                it.links.put(tx, &lists, &it.target_scope).await?;
+            if let (Some(it), false) = (&multi.link, lists.is_empty()) {
+                it.links.put(tx, &lists, &it.access).await?;
             }
         }
         Ok(unresolved)

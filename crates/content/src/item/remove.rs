@@ -1,12 +1,6 @@
 //! Items removed by their ids.
 
-use crate::{
-    collection::access::{self, covers},
-    fault,
-    item::row::WriteContext,
-    reference::link,
-    schema::level::Operation,
-};
+use crate::{collection::access::covers, fault, item::row::WriteContext, reference::link, schema::level::Operation};
 use std::collections::HashSet;
 use stoa_kernel::Result;
 use stoa_query::Filter;
@@ -31,8 +25,8 @@ pub(crate) async fn remove(site: &Site, removal: Removal) -> Result<Vec<Result<S
 impl Removal {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<Result<String>>> {
         let Self { context, ids, condition, shows } = self;
-        let collection = &context.collection;
-        let scope = access::scope(&context.caller, Operation::Remove, collection)?;
+        let collection = context.collection();
+        let scope = context.access().scope(Operation::Remove)?;
         let mut there = context.existing(tx, ids, *shows).await?;
         let meeting = context.meeting(tx, ids, condition.as_ref()).await?;
         there.retain(|id, it| {
@@ -50,7 +44,7 @@ impl Removal {
         let answers: Vec<_> = ids.iter().map(answer).collect();
         if !removed.is_empty() {
             tx.send(&collection.statements.delete, params![removed.clone()]).await?;
-            link::items_removed(tx, &context.site, collection.table.number, &removed).await?;
+            link::items_removed(tx, &context.site, context.access(), &removed).await?;
             context.events.deleted(tx, &removed).await?;
         }
         Ok(answers)

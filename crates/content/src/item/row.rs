@@ -1,9 +1,10 @@
 //! Rows of items: made from what was sent, and as they are there already.
 
 use crate::{
-    Content, RequestContext,
+    Content,
     collection::{
-        Collection, access,
+        Collection,
+        access::{ItemWrite, covers},
         cipher::{self, FieldCipher, FieldView},
         statements::Row,
     },
@@ -24,14 +25,13 @@ use stoa_query::{
     plan::{Field, Scalar, Test},
 };
 use stoa_sql::{Writer, params};
-use stoa_store::Tx;
+use stoa_store::{Site, Tx};
 
-/// What a call that writes items writes to, and for whom.
+/// What a call that writes items writes to, and by what right.
 pub(crate) struct WriteContext {
     pub content: Content,
     pub site: SiteId,
-    pub collection: Arc<Collection>,
-    pub caller: Caller,
+    access: ItemWrite,
     pub events: EventWriter,
     pub now: Millis,
     /// What seals the values of encrypted fields, if there are any.
@@ -40,8 +40,6 @@ pub(crate) struct WriteContext {
     pub view: FieldView,
     /// Links that come with the items.
     pub references: Arc<ReferenceChanges>,
-    /// Times and owners of the items count: an import by a caller to whom everything is allowed.
-    pub is_import: bool,
 }
 
 /// What an item is to become.
@@ -67,23 +65,31 @@ pub(crate) struct Before<'b> {
 }
 
 impl WriteContext {
-    pub(crate) async fn load(context: RequestContext<'_>, collection: &Arc<Collection>) -> Result<Self> {
-        let cipher = cipher::load(context.content, context.site, collection).await?;
-        Ok(Self::new(context, collection.clone(), cipher))
+    pub(crate) async fn load(content: &Content, site: &Site, access: ItemWrite) -> Result<Self> {
+        let cipher = cipher::load(content, site, access.collection()).await?;
+        Ok(Self::new(content, site, access, cipher))
     }
 
-    pub(crate) fn new(
-        context: RequestContext<'_>,
-        collection: Arc<Collection>,
-        cipher: Option<Arc<FieldCipher>>,
-    ) -> Self {
-        let RequestContext { content, site, caller } = context;
+    pub(crate) fn new(content: &Content, site: &Site, access: ItemWrite, cipher: Option<Arc<FieldCipher>>) -> Self {
         let now = content.state.world.now();
-        let events = EventWriter::new(&site.id, &collection, caller, now);
-        let view = FieldView::new(caller, cipher.as_ref());
-        let (content, site, caller) = (content.clone(), site.id.clone(), caller.clone());
-        let references = Arc::default();
-        Self { content, site, collection, caller, events, now, cipher, view, references, is_import: false }
+        let events = EventWriter::new(&site.id, access.collection(), access.caller(), now);
+        let events = if access.is_import() { events.for_import() } else { events };
+        let view = FieldView::new(access.caller(), cipher.as_ref());
+        let (content, site, references) = (content.clone(), site.id.clone(), Arc::default());
+        Self { content, site, access, events, now, cipher, view, references }
+    }
+
+    /// The right by which is written.
+    pub(crate) fn access(&self) -> &ItemWrite {
+        &self.access
+    }
+
+    pub(crate) fn collection(&self) -> &Arc<Collection> {
+        self.access.collection()
+    }
+
+    pub(crate) fn caller(&self) -> &Caller {
+        self.access.caller()
     }
 
     fn limits(&self) -> &Limits {
@@ -91,18 +97,30 @@ impl WriteContext {
     }
 
     /// The row of a new item, its defaults filled in.
+    ///
+    /// # Errors
+    /// WDE0027 without the right to insert, and what makes an item invalid.
     pub(crate) fn new_row(&self, id: String, item: &CanonicalItem) -> Result<Row> {
-        let validated = self.collection.rules().validate_new(item, &self.caller, self.now)?;
+        self.access.may_insert()?;
+        let validated = self.collection().rules().validate_new(item, self.caller(), self.now)?;
         let item = validated.as_ref().unwrap_or(item);
-        let created = item.created.filter(|_| self.is_import).unwrap_or(self.now);
-        self.row(id, item, created, self.sent_owner(item).or_else(|| self.caller.owner()), None)
+        let created = item.created.filter(|_| self.access.is_import()).unwrap_or(self.now);
+        self.row(id, item, created, self.sent_owner(item).or_else(|| self.caller().owner()), None)
     }
 
     /// The row of the item of a collection that has but one, with the defaults of its fields.
     pub(crate) fn single_row(&self, id: String) -> Result<Row> {
         let empty = CanonicalItem::empty(self.limits().query.item());
-        let item = self.collection.rules().with_defaults(&empty, self.now)?;
-        self.row(id, &item, self.now, self.caller.owner(), None)
+        let item = self.collection().rules().with_defaults(&empty, self.now)?;
+        self.row(id, &item, self.now, self.caller().owner(), None)
+    }
+
+    /// Whether the caller may update an item of this owner.
+    ///
+    /// # Errors
+    /// WDE0027 for a caller who may update no item.
+    pub(crate) fn may_update(&self, owner: Option<&str>) -> Result<bool> {
+        Ok(covers(&self.access.scope(Operation::Update)?, owner))
     }
 
     /// The row that takes the place of one that is there. What the item has of encrypted fields is clear
@@ -124,20 +142,20 @@ impl WriteContext {
         };
         let readable = self.cipher.as_ref().map(|it| it.readable(before.doc)).transpose()?;
         let old = readable.as_deref().unwrap_or(before.doc);
-        let validated = self.collection.rules().validate_change(item, patch, old, &self.caller, self.now)?;
+        let validated = self.collection().rules().validate_change(item, patch, old, self.caller(), self.now)?;
         let item = validated.as_ref().unwrap_or(item);
         let kept = match &self.cipher {
-            Some(it) if patch.is_none() && !self.caller.is_privileged() => Some(it.keep(item, before.doc)?),
+            Some(it) if patch.is_none() && !self.caller().is_privileged() => Some(it.keep(item, before.doc)?),
             _ => None,
         };
         let item = kept.as_ref().unwrap_or(item);
-        let created = item.created.filter(|_| self.is_import).unwrap_or(before.created);
+        let created = item.created.filter(|_| self.access.is_import()).unwrap_or(before.created);
         self.row(id, item, created, self.sent_owner(item).or(before.owner), Some(before.doc))
     }
 
     /// The owner that the caller gives an item, if that is theirs to do.
     fn sent_owner<'i>(&self, item: &'i CanonicalItem) -> Option<&'i str> {
-        item.owner.as_deref().filter(|it| !it.is_empty() && self.caller.is_privileged())
+        item.owner.as_deref().filter(|it| !it.is_empty() && self.caller().is_privileged())
     }
 
     fn row(
@@ -167,7 +185,7 @@ impl WriteContext {
         ids: &[String],
         with_documents: bool,
     ) -> Result<HashMap<String, Existing>> {
-        let statements = &self.collection.statements;
+        let statements = &self.collection().statements;
         let sql = if with_documents { &statements.some } else { &statements.some_without_documents };
         let read = |row: &stoa_store::Row<'_>| {
             let existing = Existing { created: row.get(1)?, owner: row.get(2)?, doc: row.doc(3)?.into_owned() };
@@ -186,11 +204,11 @@ impl WriteContext {
         condition: Option<&Filter>,
     ) -> Result<Option<HashSet<String>>> {
         let Some(condition) = condition else { return Ok(None) };
-        let scope = access::scope(&self.caller, Operation::Read, &self.collection)?;
+        let scope = self.access.scope(Operation::Read)?;
         let among = Test::In(ids.iter().cloned().map(Scalar::Text).collect());
         let filter = Filter::all([scope.filter(), Filter::Test(Field::Id, among), condition.clone()]);
         let mut sql = Writer::new(tx.dialect());
-        sql.push("select id from ").push(&self.collection.statements.name).push(" where ");
+        sql.push("select id from ").push(&self.collection().statements.name).push(" where ");
         compile::condition(&mut sql, &filter);
         let (sql, params) = sql.finish();
         Ok(Some(tx.rows(&sql, &params, |row| row.get(0)).await?.into_iter().collect()))

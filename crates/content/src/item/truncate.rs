@@ -2,23 +2,25 @@
 //!
 //! A job goes in chunks, each a short transaction, so that other writers don't wait. Items written after it
 //! began are left alone. How far it came is written down ([`crate::collection::job`]), so that the server takes
-//! up a job that was cut off.
+//! up a job that was cut off. A job ends before it is done when who asked for it loses the right to it.
 
 use crate::{
     Content,
     collection::{
         self, access,
+        access::JobAccess,
         job::{self, Job, JobTask, NewJob, StalledJobs},
         statements::{Row, Statements},
+        stored,
     },
     event::write::EventWriter,
     reference::link,
     wire::request::Request,
 };
 use std::sync::Arc;
-use stoa_kernel::{Caller, Fault, Result, SiteId, clock::Millis};
+use stoa_kernel::{Caller, Code, Fault, Result, SiteId, clock::Millis};
 use stoa_sql::{Table, params};
-use stoa_store::{Site, Tx, boxed, outbox};
+use stoa_store::{Lane, Site, Tx, boxed, outbox};
 
 /// Rows of a chunk, and bytes of their documents.
 const ROWS: i64 = 500;
@@ -31,18 +33,23 @@ impl Content {
     /// done; one that was cut off goes on by itself.
     ///
     /// # Errors
-    /// WDE0025, and WDE0027 for everyone but owners and apps.
+    /// WDE0025, and WDE0027 for everyone but owners and apps, also when they cease to be that before it is done.
     pub async fn item_truncate(&self, site: &Arc<Site>, caller: &Caller, request: &Request<'_>) -> Result<()> {
         let collection = collection::load(self, site, request.collection(caller)?).await?;
-        access::may_truncate(caller, &collection)?;
+        let access = access::truncation(caller, &collection)?;
         let (table, now, id) = (collection.table, self.state.world.now(), self.state.world.uuid());
         let event = EventWriter::new(&site.id, &collection, caller, now).truncated();
-        let begun = site.write_with((site.id.clone(), id, event), move |tx, (site, id, event)| {
+        let begun = site.write_with((site.id.clone(), id, event, access), move |tx, (site, id, event, access)| {
             let job = NewJob { table, id: id.clone(), field: None, event: Some(event.clone()), now };
-            boxed!(job::begin(tx, site, job).await)
+            boxed!(job::begin(tx, site, job, access).await)
         });
         begun.await?;
-        run(self, site, table).await
+        run(self, site, table).await?;
+        // Another process may have ended the job.
+        match is_still(self, &site.id, caller).await? {
+            true => Ok(()),
+            false => Err(Fault::new(Code::PermissionDenied)),
+        }
     }
 
     /// Waits until readers have found collections whose jobs stand still.
@@ -59,6 +66,14 @@ impl Content {
     }
 }
 
+/// Whether a caller is still who they were, as far as this process can ask.
+async fn is_still(content: &Content, site: &SiteId, caller: &Caller) -> Result<bool> {
+    match content.state.standing.get() {
+        Some(it) => it.still(site, caller).await,
+        None => Ok(true),
+    }
+}
+
 /// Does all that is to be done on a collection, whether or not the caller still waits for it.
 pub(crate) async fn run(content: &Content, site: &Arc<Site>, table: Table) -> Result<()> {
     let (content, site) = (content.clone(), site.clone());
@@ -71,19 +86,52 @@ pub(crate) async fn run(content: &Content, site: &Arc<Site>, table: Table) -> Re
 
 /// One chunk of the oldest job; whether there was none left.
 async fn step(content: &Content, site: &Site, table: Table) -> Result<bool> {
-    let now = content.state.world.now();
-    let stepped = site.write_with(site.id.clone(), move |tx, site| {
+    let (now, site_id) = (content.state.world.now(), site.id.clone());
+    let oldest = site.read(Lane::Point, move |tx| boxed!(job::oldest(tx, &site_id, table.number).await));
+    let Some(oldest) = oldest.await? else { return Ok(true) };
+    let is_still = match &oldest.asker {
+        Some(it) => is_still(content, &site.id, it).await?,
+        None => true,
+    };
+    let stepped = site.write_with((site.id.clone(), oldest.id), move |tx, (site, asked)| {
         boxed!({
             let Some(job) = job::oldest(tx, site, table.number).await? else { return Ok(true) };
-            Chunk { job, site, table, now }.run(tx).await.map(|()| false)
+            if job.id != *asked {
+                return Ok(false);
+            }
+            let collection = stored::by_number(tx, site, table.number).await?;
+            let access = match (collection.filter(|_| is_still), &job.task) {
+                (Some(_), JobTask::Truncate) => access::truncation_job(job.asker.as_ref()),
+                (Some(it), JobTask::Purge(_)) => access::purge_job(job.asker.as_ref(), &it.definition.levels),
+                (None, _) => None,
+            };
+            match access {
+                Some(access) => Chunk { job, access, site, table, now }.run(tx).await?,
+                None => revoke(tx, &job, site, table).await?,
+            }
+            Ok(false)
         })
     });
     stepped.await
 }
 
+/// Ends a job where it is: nothing tells that it was done.
+async fn revoke(tx: &mut Tx<'_>, job: &Job, site: &SiteId, table: Table) -> Result<()> {
+    let (task, field) = match &job.task {
+        JobTask::Truncate => ("TRUNCATE", ""),
+        JobTask::Purge(field) => ("FIELD", field.as_str()),
+    };
+    tracing::warn!(
+        %site, collection = table.number, job = job.id, task, field, rows_done = job.done, asker = ?job.asker,
+        "a background job ends before it is done: who asked for it has lost the right to it"
+    );
+    job.remove(tx, site, table.number).await
+}
+
 /// A job's next piece of work.
 struct Chunk<'c> {
     job: Job,
+    access: JobAccess,
     site: &'c SiteId,
     table: Table,
     now: Millis,
@@ -91,7 +139,7 @@ struct Chunk<'c> {
 
 impl Chunk<'_> {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<()> {
-        let Self { job, site, table, now } = self;
+        let Self { job, access, site, table, now } = self;
         let name = tx.dialect().table(*table);
         // The chunk's last row. Sizes are read without the documents.
         let sql = format!(
@@ -106,7 +154,7 @@ impl Chunk<'_> {
                 let these = format!("from {name} where rid > $1 and rid <= $2 and created <= $3");
                 let params = params![job.done, last, job.started];
                 let ids = tx.rows(&format!("select id {these}"), &params, |row| row.get::<String>(0)).await?;
-                let removed = link::some_removed(tx, site, table.number, &ids, LINKS).await?;
+                let removed = link::some_removed(tx, site, table.number, &ids, LINKS, access).await?;
                 if removed >= LINKS {
                     // The other links of these items go first, and then the items do.
                     return job.touch(tx, site, table.number, *now).await;
@@ -115,7 +163,7 @@ impl Chunk<'_> {
             }
             JobTask::Purge(field) => self.purge(tx, field, last).await?,
         }
-        job.advance(tx, site, table.number, last, *now).await
+        job.advance(tx, site, table.number, last, *now, access).await
     }
 
     async fn end(&self, tx: &mut Tx<'_>) -> Result<()> {

@@ -6,10 +6,12 @@
 use crate::{
     Content, RequestContext,
     collection::{
-        Collection, access, cache, cipher,
+        Collection,
+        access::{self, ManageAccess, Manager},
+        cache, cipher,
         job::{self, NewJob},
-        load, load_existing,
-        stored::{self, StoredCollection, live},
+        load, load_existing, save,
+        stored::{StoredCollection, live},
         view,
     },
     fault::{self, field_not_found, invalid},
@@ -32,9 +34,6 @@ use stoa_kernel::{Caller, Code, Fault, Result, SiteId, clock::Millis};
 use stoa_sql::{Table, params};
 use stoa_store::{Site, Tx, boxed};
 
-const INSERT: &str = "insert into stoa.collection (site, number, id, definition, revision, created, updated) \
-                      values ($1, $2, $3, $4, 1, $5, $6) on conflict do nothing";
-
 /// How long a call waits for the values of a deleted field to go.
 const PURGE: Duration = Duration::from_secs(5);
 
@@ -45,15 +44,17 @@ impl Content {
     /// WDE0027 without the right to manage collections, WDE0104 when the id is taken, WDE0075, WDE0134 and
     /// WDE0147 when the object isn't valid.
     pub async fn collection_create(&self, site: &Arc<Site>, caller: &Caller, object: &Value) -> Result<Value> {
-        access::may_manage(caller)?;
+        let manager = access::manager(caller)?;
         let id = definition::parse_id(object, self.limits())?.to_owned();
         let definition = Definition::parse(object, None, self.limits())?;
-        access::may_set_levels(caller, None, &definition)?;
+        let access = manager.creation(&definition)?;
         Rules::check(&definition, self.limits())?;
         let creation = Arc::new(Creation {
             content: self.clone(),
             site: site.clone(),
             caller: caller.clone(),
+            manager,
+            access,
             id,
             definition,
             now: self.state.world.now(),
@@ -100,18 +101,15 @@ impl Content {
     /// # Errors
     /// WDE0027, WDE0025.
     pub async fn collection_delete(&self, site: &Arc<Site>, caller: &Caller, id: &str) -> Result<()> {
-        access::may_manage(caller)?;
-        access::may_delete(caller, load_existing(self, site, id).await?.levels())?;
+        let manager = access::manager(caller)?;
+        let access = manager.deletion(load_existing(self, site, id).await?.levels())?;
         let now = self.state.world.now();
-        let deleted = site.write_with((site.id.clone(), id.to_owned()), move |tx, (site, id)| {
-            boxed!({
-                let sql = "update stoa.collection set deleted = $1 where site = $2 and id = $3 and deleted is null";
-                Ok(tx.execute(sql, &params![now.max(1), site, id]).await?)
-            })
+        let deleted = site.write_with((site.id.clone(), id.to_owned(), access), move |tx, (site, id, access)| {
+            boxed!(save::delete(tx, site, id, now, access).await)
         });
-        let count = deleted.await?;
+        let was_there = deleted.await?;
         self.state.schema_cache.forget(&site.id, id);
-        if count == 0 { Err(fault::collection_not_found(id)) } else { Ok(()) }
+        if was_there { Ok(()) } else { Err(fault::collection_not_found(id)) }
     }
 
     /// Brings back the collection that was last deleted under this id.
@@ -120,22 +118,20 @@ impl Content {
     /// WDE0027, WDE0025 when none was, WDE0104 when the id is in use, WDE0080 when the site has as many
     /// collections as it may have.
     pub async fn collection_restore(&self, site: &Arc<Site>, caller: &Caller, id: &str) -> Result<Value> {
-        access::may_manage(caller)?;
+        let access = access::manager(caller)?.restoration();
         if id.contains('\0') {
             return Err(fault::collection_not_found(id));
         }
         let most = self.limits().collections;
-        let restored = site.write_with((site.id.clone(), id.to_owned()), move |tx, (site, id)| {
+        let restored = site.write_with((site.id.clone(), id.to_owned(), access), move |tx, (site, id, access)| {
             boxed!({
                 if live(tx, site, id).await?.is_some() {
                     return Err(fault::collection_exists(id));
                 }
                 check_count(tx, site, most).await?;
-                let sql = "update stoa.collection set deleted = null where site = $1 and number = \
-                           (select max(number) from stoa.collection where site = $1 and id = $2)";
-                match tx.execute(sql, &params![site, id]).await? {
-                    0 => Err(fault::collection_not_found(id)),
-                    _ => Ok(()),
+                match save::restore(tx, site, id, access).await? {
+                    true => Ok(()),
+                    false => Err(fault::collection_not_found(id)),
                 }
             })
         });
@@ -240,13 +236,14 @@ pub(crate) async fn change_definition<F>(
 where
     F: Fn(&Definition, &Limits) -> Result<Definition> + Send + Sync + 'static,
 {
-    access::may_manage(caller)?;
+    let manager = access::manager(caller)?;
     if revised.id.contains('\0') {
         return Err(fault::collection_not_found(&revised.id));
     }
     // What is wrong with the change itself is found by the transaction.
     if let Ok(known) = load(content, site, &revised.id).await
         && let Ok(after) = (revised.make)(&known.definition, content.limits())
+        && manager.change(&known.definition, &after).is_ok()
     {
         encryption::refuse_clear(site, &known, &after).await?;
     }
@@ -254,6 +251,7 @@ where
         content: content.clone(),
         site: site.clone(),
         caller: caller.clone(),
+        manager,
         revised,
         job: content.state.world.uuid(),
         now: content.state.world.now(),
@@ -280,6 +278,8 @@ struct Creation {
     content: Content,
     site: Arc<Site>,
     caller: Caller,
+    manager: Manager,
+    access: ManageAccess,
     id: String,
     definition: Definition,
     now: Millis,
@@ -287,7 +287,7 @@ struct Creation {
 
 impl Creation {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(Arc<Collection>, relations::Reconciled)> {
-        let Self { content, site, id, now, .. } = self;
+        let Self { content, site, manager, id, now, .. } = self;
         let (now, limits, mut definition) = (*now, content.limits(), self.definition.clone());
         if live(tx, &site.id, id).await?.is_some() {
             return Err(fault::collection_exists(id));
@@ -295,23 +295,23 @@ impl Creation {
         check_count(tx, &site.id, limits.collections).await?;
         let sql = "select coalesce(max(number), 0) + 1 from stoa.collection where site = $1";
         let number: i64 = tx.row(sql, &params![&site.id], |row| row.get(0)).await?.unwrap_or(1);
-        let defined = Defined { site: &site.id, number, id, now, limits };
+        let defined = Defined { manager, site: &site.id, number, id, now, limits };
         let reconciled = relations::reconcile(tx, &defined, &[], &mut definition).await?;
-        let text = serde_json::to_string(&definition).map_err(Fault::internal)?;
-        if tx.execute(INSERT, &params![&site.id, number, id, text, now, now]).await? == 0 {
-            return Err(fault::collection_exists(id));
+        let single = definition.single_item().map(str::to_owned);
+        let (grants, indexes) = (PrincipalGrants::default(), Vec::new());
+        let id = id.clone();
+        let stored =
+            StoredCollection { number, id, definition, revision: 1, created: now, updated: now, grants, indexes };
+        if !save::insert(tx, &site.id, &stored, &self.access).await? {
+            return Err(fault::collection_exists(&stored.id));
         }
         let table = Table { site: site.number, number };
         for statement in tx.dialect().create_items_table(table) {
             tx.batch(&statement).await?;
         }
-        let single = definition.single_item().map(str::to_owned);
-        let (id, grants, indexes) = (id.clone(), PrincipalGrants::default(), Vec::new());
-        let stored =
-            StoredCollection { number, id, definition, revision: 1, created: now, updated: now, grants, indexes };
         let made = Arc::new(Collection::new(site, stored));
         let context = RequestContext { content, site, caller: &self.caller };
-        complete(tx, context, &made, single.as_deref()).await?;
+        complete(tx, context, &made, single.as_deref(), &self.access).await?;
         Ok((made, reconciled))
     }
 }
@@ -321,6 +321,7 @@ struct Revision<F> {
     content: Content,
     site: Arc<Site>,
     caller: Caller,
+    manager: Manager,
     revised: Revised<F>,
     /// The id of the job that purges what is removed.
     job: String,
@@ -339,7 +340,7 @@ struct RevisionOutcome {
 
 impl<F: Fn(&Definition, &Limits) -> Result<Definition>> Revision<F> {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<RevisionOutcome> {
-        let Self { content, site, caller, revised, now, .. } = self;
+        let Self { content, site, caller, manager, revised, now, .. } = self;
         let (now, limits, id) = (*now, content.limits(), &revised.id);
         let Some(mut stored) = live(tx, &site.id, id).await? else {
             return Err(fault::collection_not_found(id));
@@ -350,33 +351,39 @@ impl<F: Fn(&Definition, &Limits) -> Result<Definition>> Revision<F> {
             return Err(Fault::because(Code::RevisionWrong, text).with("currentRevision", current));
         }
         let mut after = (revised.make)(&stored.definition, limits)?;
-        access::may_set_levels(caller, Some(&stored.definition), &after)?;
+        let access = manager.change(&stored.definition, &after)?;
         Rules::check(&after, limits)?;
         encrypted::check(&stored.definition, &after, &stored.indexes)?;
-        let defined = Defined { site: &site.id, number: stored.number, id, now, limits };
+        let defined = Defined { manager, site: &site.id, number: stored.number, id, now, limits };
         let reconciled = relations::reconcile(tx, &defined, &stored.definition.fields, &mut after).await?;
-        let has_removed = self.purge(tx, &stored, &after).await?;
+        let has_removed = self.purge(tx, &stored, &after, &access).await?;
         let has_encrypted = encrypted::added(&stored.definition, &after).next().is_some();
         let single = after.single_item().filter(|it| stored.definition.single_item() != Some(it));
         let single = single.map(str::to_owned);
         stored.updated = now;
         stored.definition = after;
-        stored::update(tx, &site.id, &mut stored, now).await?;
+        save::update(tx, &site.id, &mut stored, now, &access).await?;
         let collection = Arc::new(Collection::new(site, stored));
         let context = RequestContext { content, site, caller };
-        complete(tx, context, &collection, single.as_deref()).await?;
+        complete(tx, context, &collection, single.as_deref(), &access).await?;
         Ok(RevisionOutcome { collection, reconciled, has_removed, has_encrypted })
     }
 
     /// Begins to purge the values of fields that the definition no longer has, if there are such fields, and
     /// refuses new ones under keys whose values are still being purged.
-    async fn purge(&self, tx: &mut Tx<'_>, stored: &StoredCollection, after: &Definition) -> Result<bool> {
+    async fn purge(
+        &self,
+        tx: &mut Tx<'_>,
+        stored: &StoredCollection,
+        after: &Definition,
+        access: &ManageAccess,
+    ) -> Result<bool> {
         let Self { site, now, .. } = self;
         let table = Table { site: site.number, number: stored.number };
         let removed = missing_keys(&stored.definition, after);
         for (n, key) in removed.iter().enumerate() {
             let job = NewJob { table, id: format!("{}-{n}", self.job), field: Some(key), event: None, now: *now };
-            job::begin(tx, &site.id, job).await?;
+            job::begin(tx, &site.id, job, access).await?;
         }
         let added = missing_keys(after, &stored.definition);
         if !added.is_empty() {
@@ -397,11 +404,15 @@ async fn complete(
     context: RequestContext<'_>,
     collection: &Arc<Collection>,
     single: Option<&str>,
+    access: &ManageAccess,
 ) -> Result<()> {
-    let RequestContext { content, site, .. } = context;
+    let RequestContext { content, site, caller } = context;
     let cipher = cipher::create(tx, &content.state.world, &site.id, collection).await?;
     match single {
-        Some(id) => insert_single(tx, &WriteContext::new(context, collection.clone(), cipher), id).await,
+        Some(id) => {
+            let access = access.single_item(caller, collection);
+            insert_single(tx, &WriteContext::new(content, site, access, cipher), id).await
+        }
         None => Ok(()),
     }
 }

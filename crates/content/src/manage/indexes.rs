@@ -31,9 +31,11 @@ impl Content {
     /// it may have, WDE0164 when the name is taken or there is one of the same fields, and what
     /// [`index::parse`] refuses.
     pub async fn index_create(&self, site: &Arc<Site>, caller: &Caller, id: &str, object: &Value) -> Result<Value> {
-        access::may_manage(caller)?;
-        let (name, definition) = index::parse(object, &collection::load(self, site, id).await?.schema, self.limits())?;
-        let request = IndexRequest { name, definition, source: Source::User, why: None };
+        let manager = access::manager(caller)?;
+        let collection = collection::load(self, site, id).await?;
+        manager.indexes(&collection.definition)?;
+        let (name, definition) = index::parse(object, &collection.schema, self.limits())?;
+        let request = IndexRequest { manager, name, definition, source: Source::User, why: None };
         let made = step::request(self, site, id, request).await?;
         Ok(made.view())
     }
@@ -43,8 +45,8 @@ impl Content {
     /// # Errors
     /// WDE0027, WDE0025, WDE0176 when there is none of this name, WDE0075 for a system index.
     pub async fn index_drop(&self, site: &Arc<Site>, caller: &Caller, id: &str, name: &str) -> Result<()> {
-        access::may_manage(caller)?;
-        collection::load(self, site, id).await?;
+        let manager = access::manager(caller)?;
+        manager.indexes(&collection::load(self, site, id).await?.definition)?;
         if index::is_system(name) {
             return Err(Fault::because(Code::RequestInvalid, format!("The index {name} belongs to the system.")));
         }
@@ -52,12 +54,15 @@ impl Content {
             return Err(fault::index_not_found(name));
         }
         let now = self.state.world.now();
-        let dropped = site.write_with((site.clone(), id.to_owned(), name.to_owned()), move |tx, (site, id, name)| {
+        let input = (site.clone(), manager, id.to_owned(), name.to_owned());
+        let dropped = site.write_with(input, move |tx, (site, manager, id, name)| {
             boxed!({
                 let stored = live(tx, &site.id, id).await?.ok_or_else(|| fault::collection_not_found(id))?;
+                let access = manager.indexes(&stored.definition)?;
                 let is_named = |it: &&Index| it.name == *name && it.status != Status::Dropping;
                 let found = stored.indexes.iter().find(is_named).ok_or_else(|| fault::index_not_found(name))?;
-                step::transition(tx, site, stored.number, found, Transition { next: Status::Dropping, now }).await
+                let change = Transition { next: Status::Dropping, now };
+                step::transition(tx, site, stored.number, found, change, &access).await
             })
         });
         dropped.await?;
@@ -99,7 +104,7 @@ impl Content {
 
 /// A collection with its indexes as they are now, not as they were when the definition was last read.
 async fn stored(context: RequestContext<'_>, id: &str) -> Result<StoredCollection> {
-    access::may_manage(context.caller)?;
+    access::manager(context.caller)?;
     if id.is_empty() || id.contains('\0') {
         return Err(fault::collection_not_found(id));
     }

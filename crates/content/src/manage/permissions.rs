@@ -6,7 +6,13 @@
 
 use crate::{
     Content,
-    collection::{Collection, access, load_existing, stored::live, view::allowed},
+    collection::{
+        Collection,
+        access::{self, ManageAccess, Manager},
+        load_existing,
+        stored::live,
+        view::allowed,
+    },
     fault::{self, invalid},
     limits::Limits,
     manage::collections::{Revised, change_definition},
@@ -20,7 +26,7 @@ use crate::{
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
-use stoa_kernel::{Caller, Code, Fault, Result, SiteId};
+use stoa_kernel::{Caller, Code, Fault, Result, SiteId, clock::Millis};
 use stoa_sql::params;
 use stoa_store::{Site, Tx, boxed};
 
@@ -46,7 +52,7 @@ impl Content {
     /// # Errors
     /// WDE0027 without the right to manage collections, WDE0025.
     pub async fn permissions_get(&self, site: &Site, caller: &Caller, id: &str) -> Result<Value> {
-        access::may_manage(caller)?;
+        access::manager(caller)?;
         Ok(view(&*load_existing(self, site, id).await?))
     }
 
@@ -55,7 +61,7 @@ impl Content {
     /// # Errors
     /// WDE0027 without the right to manage collections, or to set or take PRIVILEGED; WDE0025; WDE0075.
     pub async fn permissions_update(&self, site: &Arc<Site>, caller: &Caller, object: &Value) -> Result<Value> {
-        access::may_manage(caller)?;
+        access::manager(caller)?;
         let id = text(object, "id", "dataPermissions")?;
         check(object, &LEVELS, "dataPermissions", self.limits())?;
         check(object, &PERMISSIONS, "dataPermissions", self.limits())?;
@@ -109,7 +115,7 @@ impl Content {
     /// WDE0027 without the right to manage collections, or for what asks PRIVILEGED when the caller is not;
     /// WDE0025; ALREADY_EXISTS when they have special permissions; WDE0075.
     pub async fn special_add(&self, site: &Arc<Site>, caller: &Caller, id: &str, object: &Value) -> Result<Value> {
-        access::may_manage(caller)?;
+        let manager = access::manager(caller)?;
         let (principal, rights) = parse(object, self.limits())?;
         let principal = principal.ok_or_else(|| invalid("specialPermissions", "must have userId or policyId"))?;
         if id.is_empty() || id.contains('\0') {
@@ -117,10 +123,11 @@ impl Content {
         }
         let now = self.state.world.now();
         let grant = Arc::new(PrincipalGrant { id: self.state.world.uuid(), principal, rights });
-        let added = site.write_with((site.id.clone(), caller.clone(), id.to_owned(), Arc::clone(&grant)), move |tx, (site, caller, id, grant)| {
+        let input = (site.id.clone(), manager, id.to_owned(), Arc::clone(&grant));
+        let added = site.write_with(input, move |tx, (site, manager, id, grant)| {
             boxed!({
                 let stored = live(tx, site, id).await?.ok_or_else(|| fault::collection_not_found(id))?;
-                access::may_grant(caller, &stored.definition, &grant.rights)?;
+                let access = manager.grant(&stored.definition, &grant.rights)?;
                 if stored.grants.list.len() as i64 >= MOST {
                     let text = format!("A collection has at most {MOST} special permissions.");
                     return Err(Fault::because(Code::RequestInvalid, text));
@@ -132,13 +139,9 @@ impl Content {
                 if stored.grants.by_principal.contains_key(&grant.principal) {
                     return Err(taken());
                 }
-                let (kind, subject) = grant.principal.parts();
-                let sql = "insert into stoa.special_permission (site, id, collection, kind, subject, granted, created) \
-                           values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing";
-                let row = params![site, &grant.id, stored.number, kind, subject, grant.rights.print()?, now];
-                match tx.execute(sql, &row).await? {
-                    0 => Err(taken()),
-                    _ => Ok(()),
+                match insert_grant(tx, (site, stored.number), grant, now, &access).await? {
+                    true => Ok(()),
+                    false => Err(taken()),
                 }
             })
         });
@@ -152,7 +155,7 @@ impl Content {
     /// # Errors
     /// As for adding, and NOT_FOUND.
     pub async fn special_update(&self, site: &Arc<Site>, caller: &Caller, id: &str, object: &Value) -> Result<Value> {
-        access::may_manage(caller)?;
+        let manager = access::manager(caller)?;
         let (sent, _) = parse(object, self.limits())?;
         let object = object.clone();
         let make = move |old: &PrincipalGrant| {
@@ -161,7 +164,7 @@ impl Content {
             }
             Ok(Some(PrincipalGrant { rights: old.rights.with(&object), ..old.clone() }))
         };
-        change_grant(self, site, caller, GrantChange { id: id.to_owned(), make }).await
+        change_grant(self, site, GrantChange { manager, id: id.to_owned(), make }).await
     }
 
     /// Takes special permissions away: what the levels say counts again.
@@ -169,29 +172,28 @@ impl Content {
     /// # Errors
     /// As for adding, and NOT_FOUND.
     pub async fn special_remove(&self, site: &Arc<Site>, caller: &Caller, id: &str) -> Result<()> {
-        access::may_manage(caller)?;
-        let change = GrantChange { id: id.to_owned(), make: |_: &PrincipalGrant| Ok(None) };
-        change_grant(self, site, caller, change).await.map(|_| ())
+        let manager = access::manager(caller)?;
+        let change = GrantChange { manager, id: id.to_owned(), make: |_: &PrincipalGrant| Ok(None) };
+        change_grant(self, site, change).await.map(|_| ())
     }
 }
 
 /// A change of a principal's special permissions.
 struct GrantChange<F> {
+    manager: Manager,
     id: String,
     /// What they become, or nothing.
     make: F,
 }
 
-async fn change_grant<F>(content: &Content, site: &Arc<Site>, caller: &Caller, change: GrantChange<F>) -> Result<Value>
+async fn change_grant<F>(content: &Content, site: &Arc<Site>, change: GrantChange<F>) -> Result<Value>
 where
     F: Fn(&PrincipalGrant) -> Result<Option<PrincipalGrant>> + Send + Sync + 'static,
 {
     if change.id.contains('\0') {
         return Err(grant_not_found());
     }
-    let changed = site.write_with((site.id.clone(), caller.clone(), change), |tx, (site, caller, change)| {
-        boxed!(change.run(tx, site, caller).await)
-    });
+    let changed = site.write_with((site.id.clone(), change), |tx, (site, change)| boxed!(change.run(tx, site).await));
     let (collection, grant) = changed.await?;
     content.state.schema_cache.forget(&site.id, &collection);
     Ok(grant.map_or(Value::Null, |it| it.view()))
@@ -199,7 +201,7 @@ where
 
 impl<F: Fn(&PrincipalGrant) -> Result<Option<PrincipalGrant>>> GrantChange<F> {
     /// Answers the id of the collection as well.
-    async fn run(&self, tx: &mut Tx<'_>, site: &SiteId, caller: &Caller) -> Result<(String, Option<PrincipalGrant>)> {
+    async fn run(&self, tx: &mut Tx<'_>, site: &SiteId) -> Result<(String, Option<PrincipalGrant>)> {
         let sql = "select c.id from stoa.special_permission s join stoa.collection c \
                    on c.site = s.site and c.number = s.collection \
                    where s.site = $1 and s.id = $2 and c.deleted is null";
@@ -207,21 +209,45 @@ impl<F: Fn(&PrincipalGrant) -> Result<Option<PrincipalGrant>>> GrantChange<F> {
         let collection = row.ok_or_else(grant_not_found)?;
         let stored = live(tx, site, &collection).await?.ok_or_else(grant_not_found)?;
         let old = stored.grants.list.iter().find(|it| it.id == self.id).ok_or_else(grant_not_found)?;
-        access::may_grant(caller, &stored.definition, &old.rights)?;
+        let access = self.manager.grant(&stored.definition, &old.rights)?;
         let new = (self.make)(old)?;
         match &new {
-            None => {
-                let sql = "delete from stoa.special_permission where site = $1 and id = $2";
-                tx.send(sql, params![site, &self.id]).await?;
-            }
+            None => delete_grant(tx, site, &self.id, &access).await?,
             Some(new) => {
-                access::may_grant(caller, &stored.definition, &new.rights)?;
-                let sql = "update stoa.special_permission set granted = $1 where site = $2 and id = $3";
-                tx.send(sql, params![new.rights.print()?, site, &self.id]).await?;
+                let access = self.manager.grant(&stored.definition, &new.rights)?;
+                update_grant(tx, site, new, &access).await?;
             }
         }
         Ok((collection, new))
     }
+}
+
+/// Writes what a principal is granted in a collection, and answers whether there was nothing yet.
+async fn insert_grant(
+    tx: &mut Tx<'_>,
+    (site, collection): (&SiteId, i64),
+    grant: &PrincipalGrant,
+    now: Millis,
+    _access: &ManageAccess,
+) -> Result<bool> {
+    let (kind, subject) = grant.principal.parts();
+    let sql = "insert into stoa.special_permission (site, id, collection, kind, subject, granted, created) \
+               values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing";
+    let row = params![site, &grant.id, collection, kind, subject, grant.rights.print()?, now];
+    Ok(tx.execute(sql, &row).await? > 0)
+}
+
+/// Writes other rights in the place of those that a principal is granted.
+async fn update_grant(tx: &mut Tx<'_>, site: &SiteId, grant: &PrincipalGrant, _access: &ManageAccess) -> Result<()> {
+    let sql = "update stoa.special_permission set granted = $1 where site = $2 and id = $3";
+    tx.send(sql, params![grant.rights.print()?, site, &grant.id]).await?;
+    Ok(())
+}
+
+/// Takes away what a principal is granted.
+async fn delete_grant(tx: &mut Tx<'_>, site: &SiteId, id: &str, _access: &ManageAccess) -> Result<()> {
+    tx.send("delete from stoa.special_permission where site = $1 and id = $2", params![site, id]).await?;
+    Ok(())
 }
 
 /// `dataPermissions` of a collection.

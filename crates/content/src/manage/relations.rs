@@ -7,7 +7,11 @@
 
 use crate::{
     Content,
-    collection::stored::{self, StoredCollection},
+    collection::{
+        access::Manager,
+        save,
+        stored::{self, StoredCollection},
+    },
     fault::{collection_not_found, invalid},
     limits::Limits,
     schema::{
@@ -26,6 +30,8 @@ const LINKS: i64 = 1000;
 
 /// The collection whose definition changes.
 pub(crate) struct Defined<'a> {
+    /// Who changes it.
+    pub manager: &'a Manager,
     pub site: &'a SiteId,
     pub number: i64,
     pub id: &'a str,
@@ -56,7 +62,8 @@ const PATH: &str = "field.typeMetadata.multiReference";
 /// Makes and drops the relations that a new definition asks for, and completes its fields.
 ///
 /// # Errors
-/// WDE0025 when a multi-reference field leads to a collection that isn't there, WDE0123 when the key for
+/// WDE0027 when the other collection's fields aren't the manager's to change; WDE0025 when a multi-reference field
+/// leads to a collection that isn't there, WDE0123 when the key for
 /// its inverse is taken there, WDE0075 and the like when that key can't be one.
 pub(crate) async fn reconcile(
     tx: &mut Tx<'_>,
@@ -185,6 +192,7 @@ impl Reconciliation<'_> {
         let Some(mut other) = stored::live(tx, defined.site, &target).await? else {
             return Err(collection_not_found(&target));
         };
+        let access = defined.manager.fields(&other.definition)?;
         let inverse_key = sent_key.unwrap_or_else(|| free_key(defined.id, key, &other.definition.fields));
         if find(&other.definition.fields, &inverse_key).is_some() {
             self.free(tx, &mut other, &inverse_key).await?;
@@ -197,7 +205,7 @@ impl Reconciliation<'_> {
             return Err(invalid(PATH, &text));
         }
         other.definition.fields.push(inverse.field(&inverse_key, defined)?);
-        stored::update(tx, defined.site, &mut other, defined.now).await?;
+        save::update(tx, defined.site, &mut other, defined.now, &access).await?;
         complete(self.after, &inverse, &inverse_key);
         insert(tx, defined, key, other.number, &inverse_key).await?;
         self.reconciled.touched.push(target);
@@ -237,8 +245,9 @@ async fn drop_relation(tx: &mut Tx<'_>, defined: &Defined<'_>, relation: &Relati
 /// Takes a field out of another collection's definition, deleted or not, and answers the collection's id.
 async fn drop_field(tx: &mut Tx<'_>, defined: &Defined<'_>, end: &End) -> Result<Option<String>> {
     let Some(mut other) = stored::by_number(tx, defined.site, end.collection).await? else { return Ok(None) };
+    let access = defined.manager.fields(&other.definition)?;
     other.definition.fields.retain(|it| field::key(it) != end.field);
-    stored::update(tx, defined.site, &mut other, defined.now).await?;
+    save::update(tx, defined.site, &mut other, defined.now, &access).await?;
     Ok(Some(other.id))
 }
 

@@ -7,14 +7,17 @@
 
 use crate::{
     Content, RequestContext,
-    collection::{self, Collection, access},
+    collection::{
+        self, Collection,
+        access::{self, ItemWrite, LinkWrite, Write},
+    },
     fault::{self, not_a_reference},
     limits::Limits,
     reference::{
         self, MAX_ID, Reference, field_name, id_of,
         link::{Edge, FieldLinks, visible},
     },
-    schema::{level::Operation, relation::Side},
+    schema::level::Operation,
     wire::request::Request,
 };
 use serde_json::{Value, json};
@@ -30,16 +33,15 @@ use stoa_store::{Site, Tx, boxed};
 pub(crate) struct LinkAccess {
     pub links: FieldLinks,
     pub target: Arc<Collection>,
-    /// Items that the caller may link with.
-    pub target_scope: Scope,
+    /// By what right items are linked with.
+    pub access: LinkWrite,
 }
 
 /// The same, as far as the items that have the field go as well.
 struct FieldAccess {
     key: String,
-    source: Arc<Collection>,
-    /// Items whose field the caller may change.
-    source_scope: Scope,
+    /// By what right the field of items is changed.
+    source: ItemWrite,
     link: LinkAccess,
 }
 
@@ -113,7 +115,7 @@ impl Content {
                 for FieldEdges { field, edges } in fields {
                     field.link.links.check(tx).await?;
                     field.check_sources(tx, edges.iter().map(|it| &it.source)).await?;
-                    field.link.links.remove(tx, edges, &field.link.target_scope).await?;
+                    field.link.links.remove(tx, edges, &field.link.access).await?;
                 }
                 Ok(())
             })
@@ -148,12 +150,12 @@ impl Content {
         let edges: Vec<Edge> = references.iter().map(edge).collect();
         let replaced = site.write_with((field, vec![source], edges), |tx, (field, sources, edges)| {
             boxed!({
-                let LinkAccess { links, target_scope, .. } = &field.link;
+                let LinkAccess { links, access, .. } = &field.link;
                 links.check(tx).await?;
                 field.check_sources(tx, sources.iter()).await?;
                 field.check_targets(tx, edges).await?;
-                links.clear(tx, sources, target_scope).await?;
-                links.insert(tx, edges).await
+                links.clear(tx, sources, access).await?;
+                links.insert(tx, edges, access).await
             })
         });
         replaced.await?;
@@ -170,12 +172,8 @@ pub(crate) async fn link_access(context: RequestContext<'_>, source: &Collection
     let found = reference::target(context.content, context.site, source, key).await?.ok_or_else(not_multi)?;
     let Reference::Multi(link) = found.reference else { return Err(not_multi()) };
     let target = found.existing()?.clone();
-    let needed = match link.side {
-        Side::Referring => Operation::Read,
-        Side::Referenced => Operation::Update,
-    };
-    let target_scope = access::scope(context.caller, needed, &target)?;
-    Ok(LinkAccess { links: FieldLinks::new(context.site, link, &target), target, target_scope })
+    let access = access::links(context.caller, &target, link.side)?;
+    Ok(LinkAccess { links: FieldLinks::new(context.site, link, &target), target, access })
 }
 
 /// A multi-reference field, if the caller may change it at all.
@@ -183,9 +181,9 @@ pub(crate) async fn link_access(context: RequestContext<'_>, source: &Collection
 /// # Errors
 /// WDE0020, WDE0025, WDE0027.
 async fn field_access(context: RequestContext<'_>, source: &Arc<Collection>, key: &str) -> Result<FieldAccess> {
-    let source_scope = access::scope(context.caller, Operation::Update, source)?;
+    let access = access::items(context.caller, source, Write::Update)?;
     let link = link_access(context, source, key).await?;
-    Ok(FieldAccess { key: key.to_owned(), source: source.clone(), source_scope, link })
+    Ok(FieldAccess { key: key.to_owned(), source: access, link })
 }
 
 /// The references of a call, together by field.
@@ -242,22 +240,22 @@ impl FieldAccess {
         self.check_targets(tx, edges).await?;
         if let Some(Edge { source, target }) = links.first_of(tx, edges).await? {
             let reference = ItemReference { field: self.key.clone(), referring: source, referenced: target };
-            return Err(linked_already(self.source.id.as_str(), &reference));
+            return Err(linked_already(self.source.collection().id.as_str(), &reference));
         }
-        links.insert(tx, edges).await
+        links.insert(tx, edges, &self.link.access).await
     }
 
     /// # Errors
     /// WDE0073 for the first item that has no field the caller may change.
     async fn check_sources<'i>(&self, tx: &mut Tx<'_>, items: impl Iterator<Item = &'i String> + Clone) -> Result<()> {
-        check(tx, &self.source, &self.source_scope, items).await
+        check(tx, self.source.collection(), &self.source.scope(Operation::Update)?, items).await
     }
 
     /// # Errors
     /// WDE0073 for the first item that the caller can't link with.
     async fn check_targets(&self, tx: &mut Tx<'_>, edges: &[Edge]) -> Result<()> {
-        let LinkAccess { target, target_scope, .. } = &self.link;
-        check(tx, target, target_scope, edges.iter().map(|it| &it.target)).await
+        let LinkAccess { target, access, .. } = &self.link;
+        check(tx, target, access.scope(), edges.iter().map(|it| &it.target)).await
     }
 }
 

@@ -1,10 +1,13 @@
 //! Links in a transaction: the statements that make, remove and look for them.
 //!
 //! Links travel as one list, so each function is one statement whatever their number. Nothing here
-//! asks for rights; scopes come in.
+//! asks for rights; what writes takes the proof of one, and scopes come in with it.
 
 use crate::{
-    collection::Collection,
+    collection::{
+        Collection,
+        access::{ItemWrite, JobAccess, LinkWrite},
+    },
     reference::and_scope,
     schema::relation::{self, Link},
 };
@@ -63,7 +66,7 @@ impl FieldLinks {
 
     /// Makes links, in the order given, of those that lead to an item that is there; one that exists stays
     /// as it is.
-    pub(crate) async fn insert(&self, tx: &mut Tx<'_>, edges: &[Edge]) -> Result<()> {
+    pub(crate) async fn insert(&self, tx: &mut Tx<'_>, edges: &[Edge], _access: &LinkWrite) -> Result<()> {
         if edges.is_empty() {
             return Ok(());
         }
@@ -98,7 +101,7 @@ impl FieldLinks {
 
     /// Puts links in the place of all that these items have, in the order given. An item that has just
     /// these keeps them untouched, so that doing it again writes nothing.
-    pub(crate) async fn put(&self, tx: &mut Tx<'_>, lists: &[TargetList<'_>], scope: &Scope) -> Result<()> {
+    pub(crate) async fn put(&self, tx: &mut Tx<'_>, lists: &[TargetList<'_>], access: &LinkWrite) -> Result<()> {
         let sources: Vec<&str> = lists.iter().map(|it| it.source).collect();
         let there = self.of(tx, &sources).await?;
         let (mut cleared, mut edges) = (Vec::new(), Vec::new());
@@ -111,9 +114,9 @@ impl FieldLinks {
             }
         }
         if !cleared.is_empty() {
-            self.clear(tx, &cleared, scope).await?;
+            self.clear(tx, &cleared, access).await?;
         }
-        self.insert(tx, &edges).await
+        self.insert(tx, &edges, access).await
     }
 
     /// The first of these links that is there.
@@ -128,9 +131,9 @@ impl FieldLinks {
         Ok(tx.row(&sql, &params, |row| Ok(Edge { source: row.get(0)?, target: row.get(1)? })).await?)
     }
 
-    /// Removes these links, as far as the scope covers the items they lead to.
-    pub(crate) async fn remove(&self, tx: &mut Tx<'_>, edges: &[Edge], scope: &Scope) -> Result<()> {
-        let mut sql = Writer::new(tx.dialect());
+    /// Removes these links, as far as the right covers the items they lead to.
+    pub(crate) async fn remove(&self, tx: &mut Tx<'_>, edges: &[Edge], access: &LinkWrite) -> Result<()> {
+        let (mut sql, scope) = (Writer::new(tx.dialect()), access.scope());
         let (source, target) = (self.link.side.source_column(), self.link.side.target_column());
         sql.push("delete from stoa.item_link where seq in (select link.seq from ");
         let list = sql.param(json!(edges).to_string());
@@ -146,9 +149,9 @@ impl FieldLinks {
         Ok(())
     }
 
-    /// Removes all links of these items, as far as the scope covers the items they lead to.
-    pub(crate) async fn clear(&self, tx: &mut Tx<'_>, items: &[String], scope: &Scope) -> Result<()> {
-        let mut sql = Writer::new(tx.dialect());
+    /// Removes all links of these items, as far as the right covers the items they lead to.
+    pub(crate) async fn clear(&self, tx: &mut Tx<'_>, items: &[String], access: &LinkWrite) -> Result<()> {
+        let (mut sql, scope) = (Writer::new(tx.dialect()), access.scope());
         sql.push("delete from stoa.item_link where seq in (select link.seq from stoa.item_link link");
         self.join_target(&mut sql, scope);
         self.only(&mut sql, " where");
@@ -208,6 +211,7 @@ pub(crate) async fn some_removed(
     collection: i64,
     ids: &[String],
     most: u64,
+    _access: &JobAccess,
 ) -> Result<u64> {
     let mut gone = 0;
     for relation in relation::relations(tx, site, collection).await? {
@@ -226,7 +230,8 @@ pub(crate) async fn some_removed(
 
 /// Removes all links from and to items that go: a statement for each field of the collection that takes
 /// part in a relation. To be called in the transaction that removes the items.
-pub(crate) async fn items_removed(tx: &mut Tx<'_>, site: &SiteId, collection: i64, ids: &[String]) -> Result<()> {
+pub(crate) async fn items_removed(tx: &mut Tx<'_>, site: &SiteId, access: &ItemWrite, ids: &[String]) -> Result<()> {
+    let collection = access.collection().table.number;
     for relation in relation::relations(tx, site, collection).await? {
         for (side, ..) in relation.ends(collection) {
             let among = tx.dialect().any_of(side.source_column(), "$3");

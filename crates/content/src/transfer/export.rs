@@ -4,7 +4,7 @@
 //! to take away. Its inverse field on the other collection isn't written, for it would say the same
 //! links again in an order of its own. A field that leads to a deleted collection isn't written either.
 
-use crate::transfer::{FileOf, Format, cell, privileged};
+use crate::transfer::{FileOf, Format, cell, commanded};
 use crate::{
     Content, RequestContext,
     collection::{Collection, cipher},
@@ -42,7 +42,7 @@ impl Content {
         out: &mut (dyn Write + Send),
         mut tell: impl FnMut(u64),
     ) -> Result<u64> {
-        let collection = privileged(RequestContext { content: self, site, caller }, file.collection).await?;
+        let (_, collection) = commanded(RequestContext { content: self, site, caller }, file.collection).await?;
         let view = cipher::view(self, site, caller, &collection).await?;
         let source = source(self, site, collection).await?;
         let mut sink = match file.format {

@@ -5,13 +5,12 @@
 //! keeps the links it had. What then still isn't there is reported, and the links to the rest are made.
 
 use crate::transfer::{
-    FileOf, Record, Records,
+    FileOf, Record, Records, commanded,
     deferred::{DeferredLinks, DeferredValue},
-    privileged,
 };
 use crate::{
     Content, RequestContext,
-    collection::{Collection, access},
+    collection::{Collection, access::Command},
     fault,
     item::{
         change::{Change, Mode, PendingChange, change},
@@ -81,9 +80,9 @@ impl Content {
         tell: impl FnMut(Event<'_>),
     ) -> Result<Counts> {
         let context = RequestContext { content: self, site, caller };
-        let collection = privileged(context, file.collection).await?;
+        let (command, collection) = commanded(context, file.collection).await?;
         let mut records = Records::new(file.format, source, &collection);
-        let mut import = Import::new(context, collection, tell).await?;
+        let mut import = Import::new(context, command, collection, tell).await?;
         loop {
             let (mut batch, mut bytes) = (Vec::with_capacity(BATCH), 0);
             let mut is_over = true;
@@ -133,6 +132,7 @@ fn parse(content: &Content, text: &str, index: usize, references: &mut Reference
 /// An import at work.
 struct Import<'a, F> {
     context: RequestContext<'a>,
+    command: Command,
     collection: Arc<Collection>,
     counts: Counts,
     deferred: DeferredLinks,
@@ -147,9 +147,9 @@ struct Part {
 }
 
 impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
-    async fn new(context: RequestContext<'a>, collection: Arc<Collection>, tell: F) -> Result<Self> {
+    async fn new(context: RequestContext<'a>, command: Command, collection: Arc<Collection>, tell: F) -> Result<Self> {
         let deferred = DeferredLinks::new(&context.site.scratch);
-        let mut import = Self { context, collection, counts: Counts::default(), deferred, tell };
+        let mut import = Self { context, command, collection, counts: Counts::default(), deferred, tell };
         let has_links = import.part().await?.references.has_fields();
         import.counts.links = has_links.then(Links::default);
         Ok(import)
@@ -204,12 +204,11 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
         }
         let ids: Vec<String> = changes.iter().map(|it| it.id.clone()).collect();
         let references = Arc::new(references);
-        let mut write = WriteContext::load(self.context, &self.collection).await?;
-        write.is_import = true;
-        write.events = write.events.for_import();
+        let RequestContext { content, site, .. } = self.context;
+        let mut write = WriteContext::load(content, site, self.command.import(&self.collection)).await?;
         write.references = references.clone();
         let call = Change { context: write, mode: Mode::Save, changes, condition: None };
-        let results = change(self.context.site, call).await?;
+        let results = change(site, call).await?;
         for (n, ((line, item), result)) in lines.into_iter().zip(ids).zip(results).enumerate() {
             match result {
                 Ok(it) => {
@@ -268,20 +267,18 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
             references.add_value(n, &it.field, it.ids.clone())?;
         }
         let sources: Vec<String> = values.iter().map(|it| it.item.clone()).collect();
-        let linked = self.context.site.write_with(
-            (self.collection.clone(), references, sources, self.context.caller.clone()),
-            |tx, (collection, references, sources, caller)| {
-                boxed!({
-                    references.refusals(tx, collection, 0, sources).await?;
-                    // An item may have been removed since it was saved.
-                    let scope = access::scope(caller, Operation::Update, collection)?;
-                    let there = visible(tx, collection, &scope, sources.clone()).await?;
-                    let is_there = |n: usize| sources.get(n).filter(|it| there.contains(*it)).map(String::as_str);
-                    let unresolved = references.write(tx, 0, is_there).await?;
-                    Ok((there, unresolved))
-                })
-            },
-        );
+        let input = (self.command.import(&self.collection), references, sources);
+        let linked = self.context.site.write_with(input, |tx, (access, references, sources)| {
+            boxed!({
+                references.refusals(tx, access.collection(), 0, sources).await?;
+                // An item may have been removed since it was saved.
+                let scope = access.scope(Operation::Update)?;
+                let there = visible(tx, access.collection(), &scope, sources.clone()).await?;
+                let is_there = |n: usize| sources.get(n).filter(|it| there.contains(*it)).map(String::as_str);
+                let unresolved = references.write(tx, 0, is_there).await?;
+                Ok((there, unresolved))
+            })
+        });
         let (there, unresolved) = linked.await?;
         let is_new = |it: &DeferredValue| !it.is_linked && there.contains(&it.item);
         for (n, it) in values.iter().enumerate().filter(|it| is_new(it.1)) {

@@ -22,10 +22,13 @@ pub use records::{Record, Records};
 
 use crate::{
     RequestContext,
-    collection::{self, Collection},
+    collection::{
+        self, Collection,
+        access::{self, Command},
+    },
 };
 use std::{path::Path, sync::Arc};
-use stoa_kernel::{Code, Fault, Result};
+use stoa_kernel::Result;
 
 /// How items are written down in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,9 +67,7 @@ impl Format {
 }
 
 /// A collection for a caller to whom everything in it is allowed.
-async fn privileged(context: RequestContext<'_>, id: &str) -> Result<Arc<Collection>> {
-    if !context.caller.is_privileged() {
-        return Err(Fault::new(Code::PermissionDenied));
-    }
-    collection::load(context.content, context.site, id).await
+async fn commanded(context: RequestContext<'_>, id: &str) -> Result<(Command, Arc<Collection>)> {
+    let command = access::command(context.caller)?;
+    Ok((command, collection::load(context.content, context.site, id).await?))
 }

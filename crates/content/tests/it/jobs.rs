@@ -2,9 +2,13 @@
 
 use crate::common::*;
 use serde_json::json;
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
 use stoa_content::{Content, Limits, Request};
-use stoa_kernel::{Caller, Result};
-use stoa_store::boxed;
+use stoa_kernel::{Caller, Result, SiteId};
+use stoa_store::{Lane, Standing, TxFuture, boxed};
 use stoa_testkit::on_both_engines;
 
 async fn truncate(world: &World, caller: &Caller, collection: &str) -> Result<()> {
@@ -19,6 +23,56 @@ async fn fill(world: &World, count: usize) {
         let outcomes = world.bulk(&app(), "insert", &many(items)).await.unwrap();
         assert!(outcomes.iter().all(|it| it.fault.is_none()));
     }
+}
+
+/// Callers are who they were for so many questions.
+struct StillFor(AtomicUsize);
+
+impl Standing for StillFor {
+    fn still<'t>(&'t self, _: &'t SiteId, _: &'t Caller) -> TxFuture<'t, bool> {
+        let left = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |it| it.checked_sub(1));
+        boxed!(Ok(left.is_ok()))
+    }
+}
+
+/// The same site in another process, where callers lose their rights after so many questions.
+fn elsewhere(world: World, questions: usize) -> World {
+    let content = Content::new(world.test.world.clone(), Limits::default());
+    content.keep_standing(Arc::new(StillFor(questions.into())));
+    World { content, site: world.site.clone(), test: world.test }
+}
+
+/// As a process leaves the job of somebody that it has half done.
+async fn leave_a_job(world: &World, field: Option<&'static str>, asker: &'static str) {
+    let site = world.site.clone();
+    let write = world.site.write(move |tx| {
+        let site = site.clone();
+        boxed!({
+            let kind = if field.is_some() { "FIELD" } else { "TRUNCATE" };
+            let field = field.map(str::to_owned);
+            let sql = "insert into stoa.sweep (site, collection, id, kind, field, upto, started, done, touched, event, asker) \
+                       select $1, number, 's', $2, $3, 1000000, $4, 500, $4, '{}', $5 from stoa.collection where id = 'c'";
+            tx.execute(sql, &stoa_sql::params![&site.id, kind, field, 1_767_225_600_000_i64, asker]).await?;
+            Ok(())
+        })
+    });
+    write.await.unwrap();
+}
+
+/// Lets the server take up what stands still.
+async fn take_up(world: &World) {
+    world.test.clock.advance(10_001);
+    count(world).await;
+    let stalled = world.content.stalled_jobs_wait().await;
+    world.content.stalled_jobs_do(&stalled[0]).await.unwrap();
+    let read = world.site.read(Lane::Scan, |tx| {
+        boxed!(Ok(tx.rows("select id from stoa.sweep", &[], |row| row.get::<String>(0)).await?))
+    });
+    assert_eq!(read.await.unwrap(), [""; 0], "nothing is left to be taken up");
+}
+
+async fn was_announced(world: &World) -> bool {
+    world.outbox().await.iter().any(|(kind, _)| kind == "data_items_truncated")
 }
 
 /// As a process leaves a job that was killed in its midst.
@@ -140,5 +194,55 @@ on_both_engines! {
         assert_eq!(code(world.content.field_create(&world.site, &app(), "c", &field).await), "WDE0024");
         let other = json!({ "key": "other", "type": "TEXT" });
         world.content.field_create(&world.site, &app(), "c", &other).await.unwrap();
+    }
+
+    async fn truncate_refuses_who_loses_the_right_midway(engine) {
+        let world = World::open(engine).await;
+        fill(&world, 1_700).await;
+        let world = elsewhere(world, 2);
+        assert_eq!(code(truncate(&world, &owner(), "c").await), "WDE0027");
+        assert_eq!(count(&world).await, 700, "the rest is there");
+        assert!(!was_announced(&world).await);
+    }
+
+    async fn truncate_job_ends_with_the_rights_of_its_asker(engine) {
+        for (asker, questions, left) in [
+            (r#"{"app":"key"}"#, 0, 1_700),
+            (r#"{"app":"key"}"#, 1, 1_200),
+            (r#"{"user":"olga","role":"OWNER"}"#, 1, 1_200),
+            (r#"{"user":"olga","role":"OWNER"}"#, 9, 500),
+            (r#"{"user":"edda","role":"EDITOR"}"#, 9, 1_700),
+        ] {
+            let world = World::open(engine).await;
+            fill(&world, 1_700).await;
+            leave_a_job(&world, None, asker).await;
+            let world = elsewhere(world, questions);
+            take_up(&world).await;
+            assert_eq!(count(&world).await, left, "{asker} {questions}");
+            assert_eq!(was_announced(&world).await, left == 500, "{asker} {questions}");
+        }
+    }
+
+    async fn purge_job_ends_when_the_collection_is_kept(engine) {
+        let editor = r#"{"user":"edda","role":"EDITOR"}"#;
+        for (level, left) in [("PRIVILEGED", 1_100), ("CMS_EDITOR", 500)] {
+            let world = World::open(engine).await;
+            fill(&world, 1_100).await;
+            leave_a_job(&world, Some("tags"), editor).await;
+            let levels = json!({ "id": "c", "dataPermissions": { "itemUpdate": level } });
+            world.content.collection_patch(&world.site, &owner(), &levels).await.unwrap();
+            let world = elsewhere(world, 99);
+            take_up(&world).await;
+            assert_eq!(world.count(&app(), json!({ "tags": { "$exists": true } })).await.unwrap(), left, "{level}");
+        }
+    }
+
+    async fn job_without_an_asker_goes_on(engine) {
+        let world = World::open(engine).await;
+        fill(&world, 1_100).await;
+        leave_a_truncate(&world).await;
+        let world = elsewhere(world, 0);
+        take_up(&world).await;
+        assert_eq!(count(&world).await, 0);
     }
 }

@@ -162,4 +162,80 @@ on_both_engines! {
         assert_eq!(world.remove(&ann, "n", None).await.unwrap(), None);
         assert!(world.remove(&ann, "a", None).await.unwrap().is_some());
     }
+
+    async fn editor_changes_no_privileged_collection(engine) {
+        let world = World::open(engine).await;
+        let (content, site, eve) = (&world.content, &world.site, editor());
+        content.plugin_add(site, &owner(), "c", &json!({ "type": "SHARED" }), None).await.unwrap();
+        content.index_create(site, &owner(), "c", &json!({ "name": "old", "fields": [{ "path": "n" }] })).await.unwrap();
+        let field = |key: &str| json!({ "key": key, "type": "TEXT" });
+        for kept in ["itemRead", "itemUpdate", "itemRemove"] {
+            let mut levels = json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" });
+            levels[kept] = json!("PRIVILEGED");
+            set(&world, levels).await;
+            seed(&world).await;
+            let whole = content.collection_get(site, &eve, "c", &[], false).await.unwrap();
+            let mut without = whole.clone();
+            without["fields"].as_array_mut().unwrap().retain(|it| it["key"] != "title");
+            let fields = json!({ "id": "c", "fields": without["fields"] });
+            let refused = [
+                code(content.field_delete(site, &eve, "c", "title").await),
+                code(content.field_create(site, &eve, "c", &field("more")).await),
+                code(content.field_update(site, &eve, "c", &field("n"), false).await),
+                code(content.collection_update(site, &eve, &without).await),
+                code(content.collection_patch(site, &eve, &fields).await),
+                code(content.plugin_add(site, &eve, "c", &json!({ "type": "GRIDAPPLESS" }), None).await),
+                code(content.plugin_delete(site, &eve, "c", "SHARED", None).await),
+                code(content.index_create(site, &eve, "c", &json!({ "name": "new", "fields": [{ "path": "title" }] })).await),
+                code(content.index_drop(site, &eve, "c", "old").await),
+                code(content.collection_delete(site, &eve, "c").await),
+            ];
+            assert_eq!(refused, ["WDE0027"; 10], "{kept}");
+            assert_eq!(world.get(&app(), "a").await.unwrap()["title"], "a", "{kept}");
+            assert_eq!(content.index_list(site, &eve, "c", 0, None).await.unwrap().indexes.last().unwrap()["status"], "BUILDING");
+            // What is no matter of items is still the editor's.
+            let mut named = whole.clone();
+            named["displayName"] = json!(format!("called {kept}"));
+            let named = content.collection_update(site, &eve, &named).await.unwrap();
+            assert_eq!(named["displayName"], format!("called {kept}"));
+            assert_eq!(named["fields"], whole["fields"]);
+        }
+        content.field_delete(site, &owner(), "c", "title").await.unwrap();
+        content.plugin_delete(site, &app(), "c", "SHARED", None).await.unwrap();
+        content.index_drop(site, &app(), "c", "old").await.unwrap();
+    }
+
+    async fn editor_changes_what_editors_may_write(engine) {
+        let world = World::with_levels(engine, "CMS_EDITOR", "PRIVILEGED", "CMS_EDITOR", "CMS_EDITOR").await;
+        let (content, site, eve) = (&world.content, &world.site, editor());
+        seed(&world).await;
+        content.field_create(site, &eve, "c", &json!({ "key": "more", "type": "TEXT" })).await.unwrap();
+        content.field_delete(site, &eve, "c", "title").await.unwrap();
+        assert_eq!(world.get(&eve, "a").await.unwrap()["title"], json!(null));
+        content.plugin_add(site, &eve, "c", &json!({ "type": "SHARED" }), None).await.unwrap();
+        content.plugin_delete(site, &eve, "c", "SHARED", None).await.unwrap();
+        content.index_create(site, &eve, "c", &json!({ "name": "i", "fields": [{ "path": "n" }] })).await.unwrap();
+        content.index_drop(site, &eve, "c", "i").await.unwrap();
+        content.collection_delete(site, &eve, "c").await.unwrap();
+    }
+
+    async fn relation_is_a_change_of_both_collections(engine) {
+        let world = World::with_levels(engine, "ANYONE", "ANYONE", "PRIVILEGED", "ANYONE").await;
+        let (content, site, eve) = (&world.content, &world.site, editor());
+        world.create("d", json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" })).await;
+        let metadata = json!({ "multiReference": { "referencedCollectionId": "c", "referencingFieldKey": "back" } });
+        let link = json!({ "key": "to", "type": "MULTI_REFERENCE", "typeMetadata": metadata });
+        let fields = || async {
+            let whole = content.collection_get(site, &eve, "c", &[], false).await.unwrap();
+            whole["fields"].as_array().unwrap().iter().any(|it| it["key"] == "back")
+        };
+        assert_eq!(code(content.field_create(site, &eve, "d", &link).await), "WDE0027");
+        assert!(!fields().await);
+        content.field_create(site, &owner(), "d", &link).await.unwrap();
+        assert_eq!(code(content.field_delete(site, &eve, "d", "to").await), "WDE0027");
+        assert!(fields().await);
+        set(&world, json!({ "itemUpdate": "CMS_EDITOR" })).await;
+        content.field_delete(site, &eve, "d", "to").await.unwrap();
+        assert!(!fields().await);
+    }
 }

@@ -3,6 +3,7 @@
 
 pub mod invite;
 pub(crate) mod role;
+mod standing;
 
 use crate::{
     Core, Identity,

@@ -1,0 +1,51 @@
+//! Whether those who once called may still: asked by work that goes on after their request.
+
+use crate::{Identity, operator::role::role_of};
+use std::sync::Arc;
+use stoa_kernel::{Caller, KeyId, Result, Role, SiteId, UserId};
+use stoa_sql::params;
+use stoa_store::{Lane, Standing, Store, TxFuture, boxed};
+
+/// The catalogue, which has the keys, the clients and the people of all sites.
+struct Catalogue(Arc<Store>);
+
+impl Identity {
+    /// What knows whether callers are still who they were. It holds nothing of identity but the store.
+    pub fn standing(&self) -> Arc<dyn Standing> {
+        Arc::new(Catalogue(self.core.store().clone()))
+    }
+}
+
+impl Standing for Catalogue {
+    fn still<'t>(&'t self, site: &'t SiteId, caller: &'t Caller) -> TxFuture<'t, bool> {
+        boxed!(match caller {
+            Caller::App { id } => self.is_not_revoked(site, id).await,
+            Caller::User { id, role, .. } => self.has_role(site, id, *role).await,
+            Caller::Member { .. } | Caller::Visitor { .. } => Ok(false),
+        })
+    }
+}
+
+impl Catalogue {
+    /// Keys and clients are revoked and never deleted: an id that is neither's is the server's own.
+    async fn is_not_revoked(&self, site: &SiteId, app: &KeyId) -> Result<bool> {
+        let (site, app) = (site.clone(), app.clone());
+        let sql = "select 1 from stoa.api_key where site = $1 and id = $2 and revoked is not null \
+                   union all select 1 from stoa.client where site = $1 and id = $2 and revoked is not null limit 1";
+        let revoked = self
+            .0
+            .catalog()
+            .read(Lane::Point, move |tx| boxed!(Ok(tx.row(sql, &params![&site, &app], |_| Ok(())).await?)));
+        Ok(revoked.await?.is_none())
+    }
+
+    /// Whether a person may do on the site what they could with this role.
+    async fn has_role(&self, site: &SiteId, person: &UserId, role: Role) -> Result<bool> {
+        let (site, person) = (site.clone(), person.clone());
+        let sql = "select role from stoa.person_role where person = $1 and site = $2";
+        let now = self.0.catalog().read(Lane::Point, move |tx| {
+            boxed!(Ok(tx.row(sql, &params![&person, &site], |row| Ok(role_of(row.text(0)?))).await?))
+        });
+        Ok(now.await?.is_some_and(|it| it == Role::Owner || it == role))
+    }
+}
