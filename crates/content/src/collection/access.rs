@@ -172,7 +172,7 @@ pub(crate) fn upkeep() -> ManageAccess {
     ManageAccess { asker: None }
 }
 
-/// The right to empty a collection whole: owners and apps have it (protocol/content.md 21.9).
+/// The right to empty a collection whole: owners and apps have it (docs/protocol/content.md §21.9).
 ///
 /// # Errors
 /// WDE0027.
