@@ -133,7 +133,7 @@ impl<'a> Entry<'a> {
         Self { event, actor: Actor::Member(member), member: Some(member), address: None }
     }
 
-    pub(crate) fn from_address(self, address: Option<IpAddr>) -> Self {
+    pub(crate) fn at_address(self, address: Option<IpAddr>) -> Self {
         Self { address, ..self }
     }
 }

@@ -73,7 +73,7 @@ pub(crate) async fn advance(
         Some(app) => audit::Entry::by(app, audit::Event::SignedIn, &member.id),
         None => audit::Entry::by_oneself(&member.id, audit::Event::SignedIn),
     };
-    audit::note(core, tx, &site.id, entry.from_address(origin.address)).await?;
+    audit::note(core, tx, &site.id, entry.at_address(origin.address)).await?;
     let session_token = session::issue_token(core, tx, site, &member.id, visitor).await?;
     Ok(Outcome::Success { member, session_token })
 }

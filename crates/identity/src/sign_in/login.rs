@@ -212,7 +212,7 @@ pub(crate) async fn register(
                         return Err(Fault::new(Code::EmailTaken));
                     }
                     let entry = audit::Entry::by_oneself(&member.id, audit::Event::Registered);
-                    audit::note(core, tx, &site.id, entry.from_address(Some(address))).await?;
+                    audit::note(core, tx, &site.id, entry.at_address(Some(address))).await?;
                     let origin = Origin { visitor: visitor.as_ref(), address: Some(address), app: None };
                     advance::advance(core, tx, site, member, origin).await
                 })
