@@ -9,6 +9,7 @@ mod authority;
 pub mod body;
 pub mod content;
 mod edge;
+mod endpoint;
 pub mod extract;
 pub mod identity;
 pub mod problem;

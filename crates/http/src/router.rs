@@ -3,18 +3,21 @@
 //! Ids may hold slashes and arrive unencoded (docs/protocol/content.md §1.4), so paths that end in an id
 //! take everything behind the prefix and the handler reads the id from query or body.
 
-use crate::{App, content::*, identity::*, site};
-use axum::{
-    Router,
-    routing::{MethodRouter, any, delete, get, patch, post},
+use crate::{
+    App,
+    content::*,
+    endpoint::{Endpoints, delete, get, patch, post},
+    identity::*,
+    site,
 };
+use axum::{Router, routing::any};
 use std::{collections::BTreeSet, sync::LazyLock};
 
 /// All routes. What answers other paths is the edge's business.
 pub(crate) fn router() -> Router<App> {
     let mut router = Router::new();
     for (path, methods) in routes() {
-        router = router.route(path, methods);
+        router = router.route(path, methods.into());
     }
     for path in NOT_BUILT {
         router = router.route(path, any(not_supported));
@@ -36,9 +39,9 @@ fn place(path: &str) -> Option<&str> {
     path.strip_prefix('/')?.split_once('/').map(|it| it.0)
 }
 
-type Routes = Vec<(&'static str, MethodRouter<App>)>;
+type Routes = Vec<(&'static str, Endpoints)>;
 
-fn routes() -> impl Iterator<Item = (&'static str, MethodRouter<App>)> {
+fn routes() -> impl Iterator<Item = (&'static str, Endpoints)> {
     [server(), account(), member_routes(), community_routes(), content()].into_iter().flatten()
 }
 
