@@ -15,7 +15,7 @@ async fn send(app: &TestApp, path: &str, headers: &[(&str, &str)], body: &str) -
         request = request.header(*name, *value);
     }
     let request = request.body(Body::from(body.to_owned())).unwrap();
-    let response = stoa_http::service(app.app.clone()).oneshot(request).await.unwrap();
+    let response = app.service().oneshot(request).await.unwrap();
     let (status, headers) = (response.status(), response.headers().clone());
     Reply { status, headers, body: axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap() }
 }

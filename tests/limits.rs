@@ -30,8 +30,11 @@ struct Row {
 fn restart(app: &mut TestApp, change: impl FnOnce(&mut Limits)) {
     let mut limits = Limits::default();
     change(&mut limits);
-    app.app.content = Content::new(app.kit.world.clone(), limits.content);
-    app.app.settings = Arc::new(Settings { limits: limits.http, ..Settings::default() });
+    let content = Content::new(app.kit.world.clone(), limits.content);
+    app.restart(|it| {
+        it.content = content;
+        it.settings = Arc::new(Settings { limits: limits.http, ..Settings::default() });
+    });
 }
 
 async fn open(app: &TestApp) {

@@ -139,13 +139,13 @@ on_both_engines! {
         let headers = [("authorization", visitor.as_str()), ("host", "evil.example"), ("content-type", "application/json")];
         let request = headers.iter().fold(Request::builder().method(Method::POST).uri("/v1/send-email"), |it, header| it.header(header.0, header.1));
         let body = json!({ "email": "anna@example.org" });
-        let response = stoa_http::service(world.app.app.clone()).oneshot(request.body(Body::from(body.to_string())).unwrap()).await.unwrap();
+        let response = world.app.service().oneshot(request.body(Body::from(body.to_string())).unwrap()).await.unwrap();
         assert_eq!(response.status(), StatusCode::OK);
         assert!(world.link_to("anna@example.org").await.unwrap().starts_with("http://localhost/"));
         // Nor does the way back.
         let body = json!({ "email": "anna@example.org", "redirect": { "url": "http://evil.example/" } });
         let request = headers.iter().fold(Request::builder().method(Method::POST).uri("/v1/send-email"), |it, header| it.header(header.0, header.1));
-        let response = stoa_http::service(world.app.app.clone()).oneshot(request.body(Body::from(body.to_string())).unwrap()).await.unwrap();
+        let response = world.app.service().oneshot(request.body(Body::from(body.to_string())).unwrap()).await.unwrap();
         assert_eq!(response.status(), StatusCode::BAD_REQUEST);
     }
 

@@ -209,7 +209,7 @@ pub async fn send(app: &TestApp, method: Method, path: &str, headers: &[(&str, &
         request = request.header(*name, *value);
     }
     let request = request.body(body.map_or_else(Body::empty, |it| Body::from(it.to_string()))).unwrap();
-    let response = stoa_http::service(app.app.clone()).oneshot(request).await.unwrap();
+    let response = app.service().oneshot(request).await.unwrap();
     let (status, headers) = (response.status(), response.headers().clone());
     Reply { status, headers, body: axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap() }
 }

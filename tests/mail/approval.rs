@@ -126,7 +126,7 @@ on_both_engines! {
         let request = Request::builder().method(Method::POST).uri(DECIDE).header("host", "localhost");
         let request = request.header("content-type", "application/json").header("origin", "https://evil.example");
         let request = request.header("sec-fetch-site", "cross-site").body(Body::from(body.to_string())).unwrap();
-        assert_eq!(stoa_http::service(app.app.clone()).oneshot(request).await.unwrap().status(), StatusCode::FORBIDDEN);
+        assert_eq!(app.service().oneshot(request).await.unwrap().status(), StatusCode::FORBIDDEN);
 
         app.kit.clock.advance(7 * 24 * 60 * 60_000);
         assert_eq!(decide(&app, &token, "APPROVE").await.verdict(), "400 INVALID_LINK", "expired");

@@ -4,9 +4,14 @@ use crate::{Engine, TestStore};
 use axum::{
     body::{Body, Bytes},
     http::{HeaderMap, Method, Request, StatusCode},
+    response::Response,
 };
 use serde_json::{Value, json};
-use std::{sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 use stoa_content::{Content, Limits};
 use stoa_http::{App, Settings};
 use stoa_identity::{
@@ -16,7 +21,7 @@ use stoa_identity::{
 use stoa_kernel::{Email, Role, Secret};
 use stoa_outbound::{Mailer, Recorder};
 use stoa_store::Site;
-use tower::ServiceExt;
+use tower::{ServiceExt, util::BoxCloneSyncService};
 
 /// A server with one site, one client and one API key.
 pub struct TestApp {
@@ -26,7 +31,11 @@ pub struct TestApp {
     pub client: Client,
     pub mail: Arc<Recorder>,
     api_key: String,
+    service: OnceLock<Service>,
 }
+
+/// The whole HTTP surface. Making its routes takes longer than most calls, so a test makes them once.
+pub type Service = BoxCloneSyncService<Request<Body>, Response, Infallible>;
 
 /// Somebody who asks: requests carry the token of this caller.
 #[derive(Clone)]
@@ -82,7 +91,18 @@ impl TestApp {
             settings: Arc::new(Settings::default()),
             compressed: Arc::default(),
         };
-        Self { kit, app, site, client, mail, api_key: secret.expose().to_owned() }
+        Self { kit, app, site, client, mail, api_key: secret.expose().to_owned(), service: OnceLock::new() }
+    }
+
+    /// What answers. From the first call on [`TestApp::app`] changes by [`TestApp::restart`] only.
+    pub fn service(&self) -> Service {
+        self.service.get_or_init(|| BoxCloneSyncService::new(stoa_http::service(self.app.clone()))).clone()
+    }
+
+    /// The process started again with something else in it.
+    pub fn restart(&mut self, change: impl FnOnce(&mut App)) {
+        change(&mut self.app);
+        self.service = OnceLock::new();
     }
 
     /// Nobody: no token at all.
@@ -164,7 +184,7 @@ impl Asker<'_> {
             request = request.header("content-type", "application/json");
         }
         let request = request.body(body.map_or_else(Body::empty, Body::from)).unwrap();
-        let response = stoa_http::service(self.app.app.clone()).oneshot(request).await.unwrap();
+        let response = self.app.service().oneshot(request).await.unwrap();
         let (status, headers) = (response.status(), response.headers().clone());
         let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
         Reply { status, headers, body }

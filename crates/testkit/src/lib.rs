@@ -8,7 +8,7 @@ mod app;
 mod siteverify;
 mod store;
 
-pub use app::{Asker, Reply, TestApp};
+pub use app::{Asker, Reply, Service, TestApp};
 pub use siteverify::Provider;
 pub use store::{Engine, Guards, TestDatabase, TestStore, postgres_url};
 
