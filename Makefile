@@ -1,6 +1,6 @@
 # Each target is one line: the work is in scripts/ or in cargo. `make` alone prints this list.
 .DEFAULT_GOAL := help
-.PHONY: help run dev build test bench lint fmt check-deps
+.PHONY: help run dev build test soak bench lint fmt check-deps
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -16,6 +16,9 @@ build: ## the web apps, then target/release/stoa with them inside; nothing when 
 
 test: ## every test there is; one part alone: scripts/test units|web|fuzz|conformance|browser
 	@scripts/test
+
+soak: ## the random tests, fuzz targets and a mixed load for hours; less: scripts/soak --minutes 10
+	@scripts/soak
 
 bench: ## measured ratios beside the limit and beside peers, in one run
 	@scripts/bench

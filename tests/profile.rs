@@ -4,9 +4,9 @@
 use crate::oracle::{Random, fresh_seed};
 use axum::http::Method;
 use serde_json::{Map, Value, json};
-use stoa_testkit::{Engine, Reply, TestApp, on_both_engines};
+use stoa_testkit::{Engine, Reply, TestApp, on_both_engines, rounds};
 
-/// Random profiles of one seed.
+/// Random profiles of one seed, unless [`rounds`] asks for more.
 const PROFILES: usize = 60;
 /// Characters that have been trouble somewhere: quotes, backslashes, escapes, signs beyond the first plane.
 const CHARS: [char; 16] =
@@ -132,7 +132,7 @@ async fn round_trips(engine: Engine, seed: u64) {
         let login_id = json!({ "email": format!("p{n}@example.org") });
         key.post("/v2/sign-on", &json!({ "loginId": login_id, "profile": profile })).await
     };
-    for n in 0..PROFILES {
+    for n in 0..rounds(PROFILES) {
         let what = format!("seed {seed}, profile {n}");
         let mut profile = random.profile(n);
         assert_shows(&sign_on(n, &profile).await, &profile, &what);

@@ -1,7 +1,7 @@
 //! Three must agree: SQLite, PostgreSQL and the matcher in memory, on random collections and questions.
 //!
-//! `STOA_QUERY_RUNS` sets how many questions each of the two seeds asks; `STOA_QUERY_SEED` replaces the
-//! fresh one, to ask again what failed. What a run finds becomes a case in `cases/`.
+//! `STOA_EFFORT` multiplies how many questions the fresh seed asks; `STOA_QUERY_SEED` replaces it, to ask
+//! again what failed. What a run finds becomes a case in `cases/`.
 
 mod support;
 
@@ -19,7 +19,7 @@ use support::values::{self, Random};
 use support::{OnPostgres, OnSqlite, Row};
 
 /// Questions that each of the two seeds asks.
-const RUNS: usize = 10_000;
+const RUNS: usize = 3_000;
 const ITEMS: usize = 60;
 /// Questions asked of one collection before the next is made.
 const QUESTIONS: usize = 100;
@@ -32,7 +32,7 @@ const COMPOSITIONS: &[&str] =
 
 #[test]
 fn the_fixed_seed() {
-    ask_many(20_240_305);
+    ask_many(20_240_305, RUNS);
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn a_fresh_seed() {
     let given = from_environment("STOA_QUERY_SEED");
     // The standard library seeds its hash tables with chance; nothing here needs more than that.
     let fresh = RandomState::new().build_hasher().finish();
-    ask_many(given.unwrap_or(fresh));
+    ask_many(given.unwrap_or(fresh), support::rounds(RUNS));
 }
 
 #[expect(clippy::disallowed_methods, reason = "the environment says how much to ask")]
@@ -48,8 +48,7 @@ fn from_environment(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-fn ask_many(seed: u64) {
-    let runs = from_environment("STOA_QUERY_RUNS").map_or(RUNS, |it| it as usize);
+fn ask_many(seed: u64, runs: usize) {
     let mut tally = Tally::default();
     let mut random = Random::new(seed);
     let (sqlite, postgres) = (OnSqlite::open(), OnPostgres::open());

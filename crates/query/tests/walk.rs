@@ -34,7 +34,7 @@ fn a_walk_meets_what_stays_exactly_once() {
     let mut both = Both { table: Table { site: postgres.site, number: 0 }, sqlite, postgres };
     for seed in [7, fresh] {
         let mut random = Random::new(seed);
-        for _ in 0..5 {
+        for _ in 0..support::rounds(5) {
             both.table.number += 1;
             both.walk(&mut random, seed);
         }

@@ -5,10 +5,12 @@
 #![allow(clippy::unwrap_used, reason = "a test that can't be set up has failed")]
 
 mod app;
+mod effort;
 mod siteverify;
 mod store;
 
 pub use app::{Asker, Reply, Service, TestApp};
+pub use effort::rounds;
 pub use siteverify::Provider;
 pub use store::{Engine, Guards, TestDatabase, TestStore, postgres_url};
 

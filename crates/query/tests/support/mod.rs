@@ -272,6 +272,12 @@ impl Drop for OnPostgres {
     }
 }
 
+/// Rounds of a random test: `usual`, which take seconds, times `STOA_EFFORT`, which `make soak` raises.
+#[expect(clippy::disallowed_methods, reason = "the environment says how much to try")]
+pub fn rounds(usual: usize) -> usize {
+    usual * std::env::var("STOA_EFFORT").ok().map_or(1, |it| it.parse().expect("STOA_EFFORT is a number"))
+}
+
 #[expect(clippy::disallowed_methods, reason = "tests are told where PostgreSQL is by the environment")]
 fn cluster() -> String {
     std::env::var("STOA_TEST_POSTGRES").expect(

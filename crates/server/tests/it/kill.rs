@@ -7,26 +7,26 @@ use crate::{
 use serde_json::json;
 use std::{process::Stdio, time::Duration};
 use stoa_kernel::World;
-use stoa_testkit::Engine;
+use stoa_testkit::{Engine, rounds};
 
 #[test]
 fn server_killed_on_sqlite() {
-    kill_server(Engine::Sqlite, 100);
+    kill_server(Engine::Sqlite, rounds(25));
 }
 
 #[test]
 fn server_killed_on_postgres() {
-    kill_server(Engine::Postgres, 100);
+    kill_server(Engine::Postgres, rounds(25));
 }
 
 #[test]
 fn import_killed_on_sqlite() {
-    kill_import(Engine::Sqlite, 25);
+    kill_import(Engine::Sqlite, rounds(8));
 }
 
 #[test]
 fn import_killed_on_postgres() {
-    kill_import(Engine::Postgres, 10);
+    kill_import(Engine::Postgres, rounds(5));
 }
 
 /// A different moment each time; the moments need not be the same from run to run.

@@ -4,7 +4,7 @@ use crate::process::{Place, Server, make_things, post};
 use serde_json::{Value, json};
 use std::{io::Write, path::Path, process::Stdio, time::Duration};
 use stoa_kernel::World;
-use stoa_testkit::Engine;
+use stoa_testkit::{Engine, rounds};
 
 #[test]
 fn links_are_counted_on_sqlite() {
@@ -18,12 +18,12 @@ fn links_are_counted_on_postgres() {
 
 #[test]
 fn import_of_links_killed_on_sqlite() {
-    kill_import(Engine::Sqlite, 12);
+    kill_import(Engine::Sqlite, rounds(5));
 }
 
 #[test]
 fn import_of_links_killed_on_postgres() {
-    kill_import(Engine::Postgres, 6);
+    kill_import(Engine::Postgres, rounds(4));
 }
 
 /// Things that lead to things.
