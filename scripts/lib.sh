@@ -49,25 +49,49 @@ part_names=() part_times=() part_results=()
 fail_fast=false
 
 part() {
-  local name=$1 start=$SECONDS result=passed; shift
+  local name=$1 start=$SECONDS; shift
   printf '\n== %s\n' "$name"
   # Not `( … ) || …`: that would switch `set -e` off inside the part.
   set +e; ( set -e; "$@" ); local status=$?; set -e
-  [ $status -eq 0 ] || result=failed
-  part_names+=("$name") part_results+=("$result") part_times+=($((SECONDS - start)))
-  printf -- '-- %s %s after %s\n' "$name" "$result" "$(minutes $((SECONDS - start)))"
+  part_end "$name" $status $((SECONDS - start))
+}
+
+# part_end NAME STATUS SECONDS
+part_end() {
+  local result=passed
+  [ "$2" -eq 0 ] || result=failed
+  part_names+=("$1") part_results+=("$result") part_times+=("$3")
+  printf -- '-- %s %s after %s\n' "$1" "$result" "$(minutes "$3")"
   if [ $result = failed ] && $fail_fast; then parts_end; exit 1; fi
 }
 
+# Two parts at once, when each leaves the processor idle now and then: parts_both NAME COMMAND NAME COMMAND.
+# What the first prints appears after the second.
+parts_both() {
+  local log start=$SECONDS first status=0 stops=$fail_fast
+  log=$(mktemp)
+  # The shell that runs the part writes down when it ended.
+  ( set +e; ( set -e; "$2" ) >"$log" 2>&1; status=$?; echo $SECONDS >"$log.end"; exit $status ) &
+  first=$!
+  fail_fast=false
+  part "$3" "$4"
+  wait $first || status=$?
+  printf '\n== %s\n' "$1"
+  cat "$log"
+  part_end "$1" $status $(($(<"$log.end") - start))
+  rm -f "$log" "$log.end"
+  fail_fast=$stops
+  if $stops && [[ " ${part_results[*]} " = *" failed "* ]]; then parts_end; exit 1; fi
+}
+
 parts_end() {
-  local i failed=0 total=0
+  local i failed=0
   printf '\n== Summary\n'
   for i in "${!part_names[@]}"; do
     printf '  %-14s %8s  %s\n' "${part_names[i]}" "$(minutes "${part_times[i]}")" "${part_results[i]}"
-    total=$((total + part_times[i]))
     [ "${part_results[i]}" = passed ] || failed=$((failed + 1))
   done
-  printf '  %-14s %8s\n\n' together "$(minutes $total)"
+  printf '  %-14s %8s\n\n' together "$(minutes $SECONDS)"
   printf '%d passed, %d failed\n' $((${#part_names[@]} - failed)) $failed
   [ $failed -eq 0 ]
 }
