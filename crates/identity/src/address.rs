@@ -24,7 +24,7 @@ impl Address {
         if !scheme.eq_ignore_ascii_case("https") && !scheme.eq_ignore_ascii_case("http") {
             return None;
         }
-        // `https:///host` and `https://@host` are repaired by parsers; nobody means them.
+        // `https:///host` and `https://@host` are repaired by parsers; no one means them.
         let authority = text[scheme_end + 3..].split(['/', '?', '#']).next().unwrap_or("");
         if authority.is_empty() || authority.contains(['@', '%']) {
             return None;
@@ -45,7 +45,7 @@ impl Address {
         url.into()
     }
 
-    /// The address with parameters in its fragment, which takes the place of an earlier one.
+    /// The address with parameters in its fragment, which replaces an earlier one.
     pub fn with_fragment<'a>(&self, pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
         let mut url = self.0.clone();
         url.set_fragment(Some(&form(pairs)));

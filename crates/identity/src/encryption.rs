@@ -1,6 +1,6 @@
-//! What a site keeps for a while or for good, and must be able to read again, is sealed: AES-256-GCM with a
-//! key of the catalogue, one for each purpose. Whoever has a site's file or a copy of its tables alone reads
-//! no code, no link and no secret.
+//! Encryption at rest, of what a site keeps and must be able to read again: AES-256-GCM with a key of the
+//! catalogue, one for each purpose. A site's file or a copy of its tables alone shows no code, no link and no
+//! secret.
 
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use stoa_kernel::{Fault, Result, World};
@@ -40,16 +40,16 @@ impl Cipher {
     /// `about` is what the text belongs to: opened as anything else it is refused.
     pub(crate) fn encrypt(&self, world: &World, about: &str, text: &str) -> Result<Vec<u8>> {
         let nonce = world.bytes::<NONCE_LEN>();
-        let mut sealed = text.as_bytes().to_vec();
+        let mut encrypted = text.as_bytes().to_vec();
         let aad = Aad::from(about.as_bytes());
-        let done = self.0.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), aad, &mut sealed);
+        let done = self.0.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), aad, &mut encrypted);
         done.map_err(Fault::internal)?;
-        Ok([&nonce[..], &sealed].concat())
+        Ok([&nonce[..], &encrypted].concat())
     }
 
-    /// The text, when it was sealed here for this.
-    pub(crate) fn decrypt(&self, about: &str, sealed: &[u8]) -> Option<String> {
-        let (nonce, text) = sealed.split_at_checked(NONCE_LEN)?;
+    /// The text, when it was encrypted here for this.
+    pub(crate) fn decrypt(&self, about: &str, encrypted: &[u8]) -> Option<String> {
+        let (nonce, text) = encrypted.split_at_checked(NONCE_LEN)?;
         let mut text = text.to_vec();
         let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
         let text = self.0.open_in_place(nonce, Aad::from(about.as_bytes()), &mut text).ok()?;
@@ -62,16 +62,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn opens_only_as_what_it_was_sealed() {
+    fn text_is_decrypted_only_as_what_it_was() {
         let (world, _) = World::fixed(0, 1);
-        let sealer = Cipher(LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &[7; 32]).unwrap()));
-        let sealed = sealer.encrypt(&world, "site 1", "code 123456").unwrap();
-        assert!(!sealed.windows(6).any(|it| it == b"123456"));
-        assert_eq!(sealer.decrypt("site 1", &sealed).as_deref(), Some("code 123456"));
-        assert_eq!(sealer.decrypt("site 2", &sealed), None);
-        let mut broken = sealed.clone();
+        let cipher = Cipher(LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &[7; 32]).unwrap()));
+        let encrypted = cipher.encrypt(&world, "site 1", "code 123456").unwrap();
+        assert!(!encrypted.windows(6).any(|it| it == b"123456"));
+        assert_eq!(cipher.decrypt("site 1", &encrypted).as_deref(), Some("code 123456"));
+        assert_eq!(cipher.decrypt("site 2", &encrypted), None);
+        let mut broken = encrypted.clone();
         broken[NONCE_LEN] ^= 1;
-        assert_eq!(sealer.decrypt("site 1", &broken), None);
-        assert_eq!(sealer.decrypt("site 1", &sealed[..5]), None);
+        assert_eq!(cipher.decrypt("site 1", &broken), None);
+        assert_eq!(cipher.decrypt("site 1", &encrypted[..5]), None);
     }
 }

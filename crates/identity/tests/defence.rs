@@ -20,7 +20,7 @@ use stoa_identity::{
         throttle::{Limits, Lockout, Rate, SiteLimits},
     },
     flow::{FlowInput, FlowKind, FlowStart},
-    redirect::Asking,
+    redirect::RequestContext,
 };
 use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Result, Role, Secret, VisitorId};
 use stoa_store::{Database, Lane, Ownership, Site, Tx, TxFuture, boxed};
@@ -281,8 +281,8 @@ on_both_engines! {
             code_of(kit.identity.flow_start(&kit.site, &start(FlowKind::SignIn), &browser).await)
         };
         let redirect = async |n: u16, caller: &Caller| {
-            let asking = Asking { caller, address: machine(n), origin: None, base_url: "http://localhost" };
-            code_of(kit.identity.redirect_session_create(&kit.site, asking, &json!({ "login": {} })).await)
+            let context = RequestContext { caller, address: machine(n), origin: None, base_url: "http://localhost" };
+            code_of(kit.identity.redirect_session_create(&kit.site, context, &json!({ "login": {} })).await)
         };
         let visitor = kit.caller(&kit.visitor().await.access_token).await.unwrap();
         for _ in 0..2 {
@@ -306,8 +306,8 @@ on_both_engines! {
             let browser = browser_at(machine(0), None);
             kit.identity.flow_start(&kit.site, &start(FlowKind::SignIn), &browser).await.unwrap();
             let caller = Caller::App { id: "key".into() };
-            let asking = Asking { caller: &caller, address: machine(0), origin: None, base_url: "http://localhost" };
-            kit.identity.redirect_session_create(&kit.site, asking, &json!({ "login": {} })).await.unwrap();
+            let context = RequestContext { caller: &caller, address: machine(0), origin: None, base_url: "http://localhost" };
+            kit.identity.redirect_session_create(&kit.site, context, &json!({ "login": {} })).await.unwrap();
         };
         // More than two pieces.
         kit.site.write(|tx| boxed!({

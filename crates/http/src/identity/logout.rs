@@ -10,7 +10,7 @@ use axum::{
     response::Response,
 };
 use serde_json::json;
-use stoa_identity::authorize::standard::Parameters;
+use stoa_identity::authorize::{logout::LogoutRequest, standard::Parameters};
 use stoa_kernel::ClientId;
 
 /// `GET /v1/logout?postLogoutRedirectUri=&clientId=`. With a token: JSON, never a real redirect (trap
@@ -24,12 +24,13 @@ pub(crate) async fn logout(
     let query = Parameters::parse(&query.unwrap_or_default());
     let client = query.get("clientId").map(ClientId::from);
     let return_url = query.get("postLogoutRedirectUri");
+    let sent = LogoutRequest { client: client.as_ref(), return_url };
     let authorization = text(&headers, "authorization").filter(|it| !it.is_empty());
     if authorization.is_some() || headers.contains_key("x-wix-bi-gateway") {
         let known = app.identity.authenticate(authorization, text(&headers, "wix-site-id")).await?;
         let site = app.store.site(&known.site).await?;
         let base_url = &visit.info.base_url;
-        let url = app.identity.logout(&site, &known.caller, client.as_ref(), return_url, base_url).await?;
+        let url = app.identity.logout(&site, &known.caller, sent, base_url).await?;
         return Ok(body::ok(&match url {
             Some(url) => json!({ "statusCode": 302, "headers": [{ "key": "Location", "value": url }] }),
             None => json!({ "statusCode": 200, "headers": [] }),
@@ -40,7 +41,7 @@ pub(crate) async fn logout(
             Some(id) => app.store.site(&app.identity.client_get(id).await?.site).await?,
             None => app.store.site_by_host(&visit.info.host).await?,
         };
-        app.identity.logout_open(&site, client.as_ref(), return_url, &visit.browser, &visit.navigation).await
+        app.identity.logout_open(&site, sent, &visit.browser, &visit.navigation).await
     };
     match done.await {
         Ok(done) => Ok(answer(&app, &visit, done)),

@@ -5,7 +5,7 @@
 use crate::{App, Call, Problem, RequestInfo, body, body::Json};
 use axum::{extract::State, response::Response};
 use serde_json::json;
-use stoa_identity::redirect::{Asking, Pages};
+use stoa_identity::redirect::{Pages, RequestContext};
 
 /// `POST /v1/redirect-session`.
 pub(crate) async fn create(
@@ -15,8 +15,8 @@ pub(crate) async fn create(
     Json(body): Json,
 ) -> Result<Response, Problem> {
     let (origin, base_url) = (info.origin.as_deref(), info.base_url.as_str());
-    let asking = Asking { caller: &call.caller, address: info.address, origin, base_url };
-    let session = app.identity.redirect_session_create(&call.site, asking, &body).await?;
+    let context = RequestContext { caller: &call.caller, address: info.address, origin, base_url };
+    let session = app.identity.redirect_session_create(&call.site, context, &body).await?;
     Ok(body::ok(&json!({ "redirectSession": session.to_json() })))
 }
 

@@ -1,7 +1,7 @@
 //! Installing an application at a site (docs/protocol/identity.md §16.1).
 //!
 //! An application is a client with a secret; an instance of it is a site, so the instance's id is the
-//! site's. Whoever runs the site opens the installer's address; the browser goes on to the application
+//! site's. An owner of the site opens the installer's address; the browser goes on to the application
 //! with a code, and the application exchanges it, with its secret, for tokens of an App caller. What the
 //! code adds to the secret is that the browser which brings it is an owner's.
 
@@ -9,7 +9,10 @@ use crate::{
     Identity,
     browser::{Beginning, Browser},
     client,
-    flow::{FlowKind, open},
+    flow::{
+        FlowKind,
+        open::{self, Destination},
+    },
     operator,
     token::{self, Kind},
 };
@@ -35,7 +38,7 @@ pub struct Installing<'a> {
 pub enum Installed {
     /// The browser goes there, with a code.
     Redirect(String),
-    /// Nobody who runs the site is signed in here.
+    /// No operator of the site is signed in here.
     SignIn(Beginning),
 }
 
@@ -44,7 +47,7 @@ impl Identity {
     ///
     /// # Errors
     /// [`Code::ClientUnknown`] also for clients without a secret; [`Code::RedirectRefused`];
-    /// [`Code::Validation`] for a state that is too long; [`Code::Forbidden`] for a person who is no owner.
+    /// [`Code::Validation`] for a state that is too long; [`Code::Forbidden`] for an operator who is no owner.
     pub async fn install(&self, installing: Installing<'_>, browser: &Browser) -> Result<Installed> {
         let core = &self.core;
         let client = client::get(core, &ClientId::from(installing.app)).await?;
@@ -58,12 +61,12 @@ impl Identity {
             return Err(Fault::because(Code::OauthInvalidRequest, "state is too long"));
         }
         let site = core.store().site(&client.site).await?;
-        let Some(person) = operator::session_of_browser(core, &site, browser).await? else {
+        let Some(operator) = operator::session_of_browser(core, &site, browser).await? else {
             let back = Some(installing.address);
-            let begun = open::begin(core, &site, FlowKind::OwnerSignIn, None, back, browser).await?;
+            let begun = open::begin(core, &site, FlowKind::OwnerSignIn, Destination::Address(back), browser).await?;
             return Ok(Installed::SignIn(begun));
         };
-        if person.role != Role::Owner {
+        if operator.role != Role::Owner {
             return Err(Fault::new(Code::Forbidden));
         }
         let code = token::opaque(core.world(), Kind::Install, site.number);

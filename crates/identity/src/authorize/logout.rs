@@ -10,7 +10,10 @@ use crate::{
     authorize::{Authorized, Navigation},
     browser::Browser,
     client,
-    flow::{FlowKind, open},
+    flow::{
+        FlowKind,
+        open::{self, Destination},
+    },
     oauth::authorization::Answer,
     redirect::plan::Logout,
     session,
@@ -18,6 +21,14 @@ use crate::{
 use std::sync::Arc;
 use stoa_kernel::{Caller, ClientId, Result};
 use stoa_store::Site;
+
+/// What a request for signing out names.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LogoutRequest<'a> {
+    pub client: Option<&'a ClientId>,
+    /// Where the browser goes afterwards.
+    pub return_url: Option<&'a str>,
+}
 
 impl Identity {
     /// Ends the session of the calling member (the module's `logout`). For other callers there is
@@ -29,8 +40,7 @@ impl Identity {
         &self,
         site: &Arc<Site>,
         caller: &Caller,
-        client: Option<&ClientId>,
-        return_url: Option<&str>,
+        sent: LogoutRequest<'_>,
         base_url: &str,
     ) -> Result<Option<String>> {
         let core = &self.core;
@@ -38,11 +48,11 @@ impl Identity {
             Caller::Visitor { client, .. } | Caller::Member { client, .. } => client.as_ref(),
             Caller::User { .. } | Caller::App { .. } => None,
         };
-        let client = match client.or(own) {
+        let client = match sent.client.or(own) {
             Some(id) => Some(client::of_site(core, site, id).await?),
             None => None,
         };
-        let url = client::return_url(client.as_deref(), return_url, base_url)?;
+        let url = client::return_url(client.as_deref(), sent.return_url, base_url)?;
         if let Caller::Member { session, .. } = caller {
             session::end(core, site, session).await?;
         }
@@ -57,25 +67,24 @@ impl Identity {
     pub async fn logout_open(
         &self,
         site: &Arc<Site>,
-        client: Option<&ClientId>,
-        return_url: Option<&str>,
+        sent: LogoutRequest<'_>,
         browser: &Browser,
         navigation: &Navigation,
     ) -> Result<Authorized> {
         let core = &self.core;
-        let client = match client {
+        let client = match sent.client {
             Some(id) => Some(client::of_site(core, site, id).await?),
             None => None,
         };
-        let url = client::return_url(client.as_deref(), return_url, &browser.base_url)?;
+        let url = client::return_url(client.as_deref(), sent.return_url, &browser.base_url)?;
         let session = session::of_browser(core, site, browser).await?;
         let from = navigation.referer.as_deref().and_then(Address::parse).map(|it| it.origin());
-        // Whoever may write on one of the client's pages may put a picture there.
+        // A user who may write on one of the client's pages may put a picture there.
         let is_led = navigation.is_page
             && from.zip(client.as_deref()).is_some_and(|(origin, client)| client.allows_origin(&origin));
         match session {
             Some(_) if !is_led => {
-                let begun = open::begin(core, site, FlowKind::SignOut, None, url, browser).await?;
+                let begun = open::begin(core, site, FlowKind::SignOut, Destination::Address(url), browser).await?;
                 Ok(Authorized::of(Answer::Flow(begun)))
             }
             session => {
@@ -100,7 +109,9 @@ pub(crate) async fn sign_out(core: &Core, site: &Arc<Site>, plan: Logout, browse
             session::end(core, site, &left.id).await?;
             open::signed_out(core, site, return_url, browser).await
         }
-        Some(_) => Ok(Answer::Flow(open::begin(core, site, FlowKind::SignOut, None, return_url, browser).await?)),
+        Some(_) => Ok(Answer::Flow(
+            open::begin(core, site, FlowKind::SignOut, Destination::Address(return_url), browser).await?,
+        )),
         None => open::signed_out(core, site, return_url, browser).await,
     }
 }

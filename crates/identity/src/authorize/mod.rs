@@ -14,7 +14,10 @@ use crate::{
     browser::{Browser, Change},
     client::Client,
     defence::device::{self, Device},
-    flow::{FlowKind, open},
+    flow::{
+        FlowKind,
+        open::{self, Destination},
+    },
     mail,
     oauth::{
         authorization::{Answer, Authorization, Prompt, ResponseMode, Sent},
@@ -89,16 +92,16 @@ pub(crate) async fn answer(
     let (sent, opened) = match issued {
         Issued::Code { code, session } => (Sent::Code(code), session),
         Issued::Refused(name, description) => (Sent::Error { name, description }, None),
-        Issued::Nobody if request.prompt == Prompt::None => {
+        Issued::SignedOut if request.prompt == Prompt::None => {
             (Sent::Error { name: "login_required", description: "Nobody is signed in." }, None)
         }
-        Issued::Nobody => {
-            let begun = open::begin(core, site, FlowKind::SignIn, Some(request), None, browser).await?;
+        Issued::SignedOut => {
+            let begun = open::begin(core, site, FlowKind::SignIn, Destination::Client(request), browser).await?;
             return Ok(Authorized::of(Answer::Flow(begun)));
         }
     };
-    // Whoever makes a browser open an address made with their own sign-in must not sign it in as
-    // themselves for good: the cookie is only set when the client's own page led here.
+    // A page that makes a browser open an address made with a sign-in of its own must not keep that browser
+    // signed in: the cookie is only set when the client's own page led here.
     let is_led =
         navigation.referer.as_deref().and_then(Address::parse).map(|it| it.origin()).is_some_and(|it| {
             client.allows_origin(&it) || Address::parse(issuer).is_some_and(|own| own.origin() == it)
@@ -146,7 +149,7 @@ async fn issue_at_once(
             let code = code::issue_for(core, tx, site, request, session).await?;
             Ok(Issued::Code { code, session: None })
         }
-        None => Ok(Issued::Nobody),
+        None => Ok(Issued::SignedOut),
     }
 }
 
@@ -157,9 +160,13 @@ impl Authorized {
 }
 
 enum Issued {
-    Code { code: Secret, session: Option<Secret> },
+    Code {
+        code: Secret,
+        session: Option<Secret>,
+    },
     Refused(&'static str, &'static str),
-    Nobody,
+    /// No member is signed in.
+    SignedOut,
 }
 
 /// An error of a request whose client or address is not known: told here, never sent anywhere.

@@ -6,7 +6,10 @@ use crate::{
     authorize::{self, Authorized, Navigation, Opened, logout},
     browser::Browser,
     client::{self, Client},
-    flow::{FlowKind, open},
+    flow::{
+        FlowKind,
+        open::{self, Destination},
+    },
     oauth::authorization::{Answer, Delivery},
     redirect::plan::{self, Plan},
 };
@@ -41,7 +44,8 @@ impl Identity {
                 if navigation.is_frame {
                     return Ok(Authorized::of(Answer::Blank { origins: origins(client.as_deref()) }));
                 }
-                let begun = open::begin(core, site, FlowKind::SignIn, None, return_url, browser).await?;
+                let begun =
+                    open::begin(core, site, FlowKind::SignIn, Destination::Address(return_url), browser).await?;
                 Ok(Authorized::of(Answer::Flow(begun)))
             }
             Plan::Page { url } => Ok(Authorized::of(Answer::Deliver(Delivery::Redirect(url)))),

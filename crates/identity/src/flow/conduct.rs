@@ -10,7 +10,8 @@ use crate::{
         Shown, effects,
         record::{self, Record},
         state::{Completion, Effect, Event, Grant, State, Transition},
-        step, view,
+        step,
+        view::{self, Visit},
         wire::{DoneMessage, FlowInput, Step},
     },
     mail,
@@ -33,8 +34,8 @@ impl Identity {
     /// [`Code::StateTokenInvalid`] when it is unknown, over, expired or was begun in another browser.
     pub async fn flow_show(&self, site: &Arc<Site>, token: &str, browser: &Browser) -> Result<Shown> {
         let core = &self.core;
-        let record = find(core, site, token, browser).await?;
-        conduct(core, site, token, record, Event::Refresh, browser).await
+        let visit = Visit { site, token, browser };
+        conduct(core, visit, find(core, visit).await?, Event::Refresh).await
     }
 
     /// Takes what the person sent and answers what comes next.
@@ -49,12 +50,13 @@ impl Identity {
         browser: &Browser,
     ) -> Result<Shown> {
         let core = &self.core;
-        let record = find(core, site, token, browser).await?;
-        conduct(core, site, token, record, Event::Input(input), browser).await
+        let visit = Visit { site, token, browser };
+        conduct(core, visit, find(core, visit).await?, Event::Input(input)).await
     }
 }
 
-async fn find(core: &Core, site: &Arc<Site>, token: &str, browser: &Browser) -> Result<Record> {
+async fn find(core: &Core, visit: Visit<'_>) -> Result<Record> {
+    let Visit { site, token, browser } = visit;
     if token::site_number(Kind::Flow, token) != Some(site.number) {
         return Err(Fault::new(Code::StateTokenInvalid));
     }
@@ -69,14 +71,7 @@ async fn find(core: &Core, site: &Arc<Site>, token: &str, browser: &Browser) -> 
     }
 }
 
-async fn conduct(
-    core: &Arc<Core>,
-    site: &Arc<Site>,
-    token: &str,
-    mut record: Record,
-    event: Event,
-    browser: &Browser,
-) -> Result<Shown> {
+async fn conduct(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, event: Event) -> Result<Shown> {
     let facts = view::facts(&record);
     let before = record.state.clone();
     let mut transition = step::step(record.state.clone(), event, &facts);
@@ -84,7 +79,7 @@ async fn conduct(
         let is_effect = |it: &Effect| !matches!(it, Effect::OpenSession(_) | Effect::Finish(_));
         let Some(at) = transition.effects.iter().position(is_effect) else { break };
         let effect = transition.effects.swap_remove(at);
-        let result = effects::run(core, site, &record, effect.clone(), browser).await?;
+        let result = effects::run(core, visit.site, &record, effect.clone(), visit.browser).await?;
         if !effect.can_result_in(&result) {
             return Err(Fault::internal(format!("{} resulted in {}", effect.name(), result.name())));
         }
@@ -101,22 +96,23 @@ async fn conduct(
     }
     if let Some(completion) = completion {
         let end = End { completion, grant };
-        return end_flow(core, site, token, record, end, browser).await;
+        return end_flow(core, visit, record, end).await;
     }
     if state != before {
-        let is_ours = site
-            .write_with((site.clone(), record.clone(), state.clone()), |tx, (site, record, state)| {
+        let is_ours = visit
+            .site
+            .write_with((visit.site.clone(), record.clone(), state.clone()), |tx, (site, record, state)| {
                 boxed!(record::advance(tx, site, record, state).await)
             })
             .await?;
         match is_ours {
             true => record.state = state,
             // Another tab was quicker: this page shows what that one led to.
-            false => record = find(core, site, token, browser).await?,
+            false => record = find(core, visit).await?,
         }
     }
     let page = view::page(&record.state, &facts);
-    let view = view::view(site, token, &record, page, problems, &browser.base_url);
+    let view = view::view(visit, &record, page, problems);
     Ok(Shown { view, cookies: Cookies::default() })
 }
 
@@ -133,14 +129,8 @@ struct Made {
 }
 
 /// Ends a flow once: opens the session, issues the code, tells where to go.
-async fn end_flow(
-    core: &Arc<Core>,
-    site: &Arc<Site>,
-    token: &str,
-    mut record: Record,
-    end: End,
-    browser: &Browser,
-) -> Result<Shown> {
+async fn end_flow(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, end: End) -> Result<Shown> {
+    let Visit { site, browser, .. } = visit;
     let session_token = match &end.grant {
         Some(Grant::Member(it)) => Some(it.clone()),
         _ => None,
@@ -187,7 +177,7 @@ async fn end_flow(
     }
     record.state = State::Ended;
     let step = last_step(&record, end.completion, code, &browser.base_url);
-    Ok(Shown { view: view::view(site, token, &record, step, Vec::new(), &browser.base_url), cookies })
+    Ok(Shown { view: view::view(visit, &record, step, Vec::new()), cookies })
 }
 
 /// Where the person goes at the end.

@@ -106,10 +106,14 @@ async fn run_inner(
             }
         }
         Effect::CheckApproval { member, password } => {
-            check_approval(core, site, record, &member, password, attempt).await
+            match check_approval(core, site, member, password, attempt).await? {
+                None => Ok(EffectResult::Outdated),
+                Some(Outcome::RequireOwnerApproval { .. }) => Ok(EffectResult::Unchanged),
+                Some(outcome) => sign_in_result(core, site, record, outcome).await,
+            }
         }
         Effect::SendRecovery { email } => {
-            // Under a name that isn't the server's own, which whoever asks may have made up, this server's
+            // Under a name that isn't the server's own, which may be made up, this server's
             // addresses were allowed as if they were of that name.
             let is_own_name = browser.base_url == *mail::url(core);
             let return_url = record.context.return_url.clone().filter(|_| is_own_name);
@@ -150,19 +154,18 @@ async fn sign_in_result(core: &Core, site: &Arc<Site>, record: &Record, outcome:
     Ok(EffectResult::SignIn(Box::new(outcome)))
 }
 
-/// The person has shown who they are; they come in as soon as the owner has agreed, unless the
-/// password has changed since.
+/// A member who has shown who they are goes on as soon as the owner has agreed, unless the
+/// password has changed since: `None`.
 async fn check_approval(
     core: &Arc<Core>,
     site: &Arc<Site>,
-    record: &Record,
-    member: &MemberId,
+    member: MemberId,
     password: Fingerprint,
     attempt: Attempt,
-) -> Result<EffectResult> {
+) -> Result<Option<Outcome>> {
     let advanced = site
         .write_with(
-            (core.clone(), site.clone(), member.clone(), password, attempt),
+            (core.clone(), site.clone(), member, password, attempt),
             |tx, (core, site, id, password, attempt)| {
                 boxed!({
                     let member = member::get(tx, &site.id, id).await?;
@@ -177,10 +180,9 @@ async fn check_approval(
             },
         )
         .await?;
-    let Some(advanced) = advanced else { return Ok(EffectResult::Outdated) };
-    match advance::send_after(core, site, advanced).await {
-        Outcome::RequireOwnerApproval { .. } => Ok(EffectResult::Unchanged),
-        signed => sign_in_result(core, site, record, signed).await,
+    match advanced {
+        Some(advanced) => Ok(Some(advance::send_after(core, site, advanced).await)),
+        None => Ok(None),
     }
 }
 

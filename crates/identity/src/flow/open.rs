@@ -10,7 +10,7 @@ use crate::{
         record::{self, Context, Record},
         state::State,
         step::{self, Entry},
-        view,
+        view::{self, Visit},
         wire::{FlowKind, FlowStart},
     },
     member,
@@ -47,16 +47,16 @@ impl Identity {
                     return Err(Fault::new(Code::LinkInvalid));
                 }
                 context.link = Some(opaque::hex(&TokenHash::of(token)));
-                // Without an address it is the first link of a site: whoever opens it says who they are.
+                // Without an address it is the first link of a site: the one who opens it says who they are.
                 step::begin(Entry::Invited { email: invite.email.map(|it| it.as_str().to_owned()) })
             }
             kind @ FlowKind::SignOut => step::begin(Entry::Asked { kind, name: name_of(core, site, browser).await? }),
             kind => step::begin(Entry::Asked { kind, name: None }),
         };
         let state = state.ok_or_else(|| Fault::because(Code::NotBuilt, "a flow of this kind begins elsewhere"))?;
-        let (record, begun) = insert(core, site, start.kind, state, context, browser).await?;
+        let (record, begun) = insert(core, site, New { kind: start.kind, state, context }, browser).await?;
         let page = view::page(&record.state, &view::facts(&record));
-        let view = view::view(site, begun.token.expose(), &record, page, Vec::new(), &browser.base_url);
+        let view = view::view(Visit { site, token: begun.token.expose(), browser }, &record, page, Vec::new());
         Ok(Shown { view, cookies: begun.cookies })
     }
 
@@ -66,11 +66,19 @@ impl Identity {
     /// [`Code::LinkInvalid`].
     pub async fn recovery_open(&self, site: &Arc<Site>, link: &str, browser: &Browser) -> Result<Beginning> {
         let core = &self.core;
-        let (email, return_url) = recovery::look(core, site, link).await?;
+        let (email, return_url) = recovery::look_up(core, site, link).await?;
         let state = step::begin(Entry::Recovers { email }).ok_or_else(|| Fault::new(Code::NotBuilt))?;
         let context = Context { return_url, link: Some(opaque::hex(&TokenHash::of(link))), ..Context::default() };
-        Ok(insert(core, site, FlowKind::Recover, state, context, browser).await?.1)
+        Ok(insert(core, site, New { kind: FlowKind::Recover, state, context }, browser).await?.1)
     }
+}
+
+/// Where a flow leads in the end.
+pub(crate) enum Destination {
+    /// To the client that waits for a code.
+    Client(Authorization),
+    /// To a checked address, if there is one.
+    Address(Option<String>),
 }
 
 /// Begins a flow for a browser that opened an authorize, sign-in or sign-out address.
@@ -78,8 +86,7 @@ pub(crate) async fn begin(
     core: &Core,
     site: &Arc<Site>,
     kind: FlowKind,
-    authorization: Option<Authorization>,
-    return_url: Option<String>,
+    destination: Destination,
     browser: &Browser,
 ) -> Result<Beginning> {
     let name = match kind {
@@ -87,8 +94,12 @@ pub(crate) async fn begin(
         _ => None,
     };
     let state = step::begin(Entry::Asked { kind, name }).ok_or_else(|| Fault::new(Code::NotBuilt))?;
+    let (authorization, return_url) = match destination {
+        Destination::Client(request) => (Some(request), None),
+        Destination::Address(url) => (None, url),
+    };
     let context = Context { authorization, return_url, ..Context::default() };
-    Ok(insert(core, site, kind, state, context, browser).await?.1)
+    Ok(insert(core, site, New { kind, state, context }, browser).await?.1)
 }
 
 /// Where a browser goes that was signed out: to `url`, or to a page that says so.
@@ -102,19 +113,21 @@ pub(crate) async fn signed_out(
         return Ok(Answer::SignedOut { url, session: session::cookie_when_signed_out(site, browser) });
     }
     let state = step::begin(Entry::SignedOut).ok_or_else(|| Fault::new(Code::NotBuilt))?;
-    let mut begun = insert(core, site, FlowKind::SignOut, state, Context::default(), browser).await?.1;
+    let new = New { kind: FlowKind::SignOut, state, context: Context::default() };
+    let mut begun = insert(core, site, new, browser).await?.1;
     begun.cookies.session = session::cookie_when_signed_out(site, browser);
     Ok(Answer::Flow(begun))
 }
 
-async fn insert(
-    core: &Core,
-    site: &Arc<Site>,
+/// What a flow begins with.
+struct New {
     kind: FlowKind,
     state: State,
-    mut context: Context,
-    browser: &Browser,
-) -> Result<(Record, Beginning)> {
+    context: Context,
+}
+
+async fn insert(core: &Core, site: &Arc<Site>, new: New, browser: &Browser) -> Result<(Record, Beginning)> {
+    let New { kind, state, mut context } = new;
     let _permit = core.throttle.attempt(AttemptKind::Flow, core.now(), &site.id, browser.address, "")?;
     let front_end = front_end(core, site, &context).await?;
     context.client = front_end.as_ref().map(|it| it.id.clone());

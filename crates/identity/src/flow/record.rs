@@ -12,7 +12,7 @@ use stoa_store::{Lane, Site, Tx, boxed};
 /// Life of a flow.
 pub(super) const LIFE: Millis = 60 * 60_000;
 
-/// Where a fault names the front end with which the person begins anew.
+/// Where a fault names the front end with which the person begins again.
 pub(super) const CLIENT: &str = "clientId";
 
 /// What a flow is for: decided when it begins, never changed.
@@ -86,7 +86,7 @@ pub(super) async fn find(site: &Site, hash: TokenHash, browser: Option<&str>, no
     Ok(Record { hash, kind: serde_json::from_str(&kind).map_err(Fault::internal)?, state, context, revision })
 }
 
-/// Writes the state when nobody has moved the flow on since it was read: `false` when somebody has.
+/// Writes the state when the flow has not moved on since it was read: `false` when it has.
 pub(super) async fn advance(tx: &mut Tx<'_>, site: &Site, record: &Record, state: &State) -> Result<bool> {
     let sql =
         "update stoa.flow set state = $1, revision = revision + 1 where site = $2 and hash = $3 and revision = $4";

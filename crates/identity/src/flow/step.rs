@@ -19,7 +19,7 @@ pub enum Entry {
     /// The account pages, an authorize address or an address to sign out ask for it. `name` is who is
     /// signed in.
     Asked { kind: FlowKind, name: Option<String> },
-    /// An invitation to run the site; the first one of a site is nobody's yet.
+    /// An invitation to run the site; the first one of a site has no address yet.
     Invited { email: Option<String> },
     /// A recovery link.
     Recovers { email: String },
@@ -232,7 +232,7 @@ fn after_sign_in(state: State, outcome: Outcome, facts: &Facts) -> Transition {
     }
 }
 
-/// Ends a flow in which somebody was granted a session, if that is what it asked for.
+/// Ends a flow in which a session was granted, if that is what it asked for.
 fn grant(state: State, grant: Grant, facts: &Facts) -> Transition {
     let completion = match &state {
         State::NewPassword { reason: PasswordReason::Recovery, .. } => Completion::PasswordChanged,
@@ -245,7 +245,7 @@ fn grant(state: State, grant: Grant, facts: &Facts) -> Transition {
     Transition { state: State::Ended, effects, problems: Vec::new() }
 }
 
-/// Whether what is asked here can show who the person is, or is asked of somebody who has shown it.
+/// Whether what is asked here can show who the person is, or is asked of one who has shown it.
 fn asks_who(state: &State) -> bool {
     match state {
         State::SignIn { .. }

@@ -1,6 +1,7 @@
 //! From a state to what its page shows.
 
 use crate::{
+    browser::Browser,
     flow::{
         record::Record,
         state::{Facts, PasswordReason, State},
@@ -12,6 +13,7 @@ use crate::{
     policy::Field,
     sign_in::code::RESEND_AFTER_SECONDS,
 };
+use std::sync::Arc;
 use stoa_kernel::Email;
 use stoa_store::Site;
 
@@ -30,24 +32,26 @@ pub(super) fn is_member(kind: FlowKind) -> bool {
     matches!(kind, FlowKind::SignIn | FlowKind::SignUp | FlowKind::Recover)
 }
 
-pub(super) fn view(
-    site: &Site,
-    token: &str,
-    record: &Record,
-    step: Step,
-    problems: Vec<Problem>,
-    issuer: &str,
-) -> FlowView {
+/// A page of a flow that a browser asks for.
+#[derive(Clone, Copy)]
+pub(super) struct Visit<'a> {
+    pub site: &'a Arc<Site>,
+    /// The flow's token, from the page's address.
+    pub token: &'a str,
+    pub browser: &'a Browser,
+}
+
+pub(super) fn view(visit: Visit<'_>, record: &Record, step: Step, problems: Vec<Problem>) -> FlowView {
     let facts = facts(record);
     let is_over = matches!(record.state, State::Ended | State::SignedOut);
     FlowView {
-        token: token.to_owned(),
+        token: visit.token.to_owned(),
         kind: record.kind,
-        site: SiteFace { name: site.name.clone(), language: None, logo_url: None },
+        site: SiteFace { name: visit.site.name.clone(), language: None, logo_url: None },
         step,
         problems,
         can_go_back: !is_over && step::back(&record.state, &facts).is_some(),
-        cancel_url: cancel_url(record, issuer).filter(|_| !is_over),
+        cancel_url: cancel_url(record, &visit.browser.base_url).filter(|_| !is_over),
         client_id: record.context.client.as_ref().map(|it| it.as_str().to_owned()),
         home_url: record.context.home_url.clone(),
     }

@@ -33,7 +33,7 @@ pub struct Authorization {
 #[derive(Debug)]
 pub struct AuthRequest {
     pub client: ClientId,
-    /// Absent for `web_message`, where nobody is redirected.
+    /// Absent for `web_message`, where the browser is not redirected.
     pub redirect_uri: Option<String>,
     pub mode: ResponseMode,
     pub state: String,
@@ -59,12 +59,12 @@ pub enum ResponseMode {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Prompt {
-    /// Ask when nobody is signed in.
+    /// Ask when no member is signed in.
     #[default]
     Auto,
     /// Never ask: `login_required` instead.
     None,
-    /// Ask even when somebody is signed in.
+    /// Ask even when a member is signed in.
     Login,
 }
 
@@ -146,7 +146,7 @@ pub(crate) fn check(
     {
         return Err(refuse("redirect address"));
     }
-    // Nobody is redirected, so the origin of the asking page is where the answer goes
+    // The browser is not redirected, so the origin of the asking page is where the answer goes
     // (docs/protocol/identity.md §5.3). The header can't be forged by a page; outside browsers a client with
     // a single origin needs none.
     let target = match (request.mode, origin, &request.redirect_uri) {

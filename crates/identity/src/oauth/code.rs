@@ -104,7 +104,7 @@ pub(crate) async fn issue_for(
 
 /// Exchanges a code for a client's session. A second use is refused; when it is right in all but
 /// that it ends the session that the first one made (RFC 9700 section 4.2; also when many use it at
-/// the same time). Whoever has nothing but the code ends nobody's session.
+/// the same time). One who has nothing but the code ends no session.
 ///
 /// # Errors
 /// [`Code::OauthInvalidGrant`].

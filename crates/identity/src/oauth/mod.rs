@@ -170,7 +170,7 @@ async fn session_for_app(
                             Some((member, visitor)) if member == new.member => {
                                 new.visitor = new.visitor.or(visitor);
                             }
-                            // A token of somebody else is used up all the same: an error would undo that.
+                            // A token of another member is used up all the same: an error would undo that.
                             _ => return Ok(None),
                         }
                     }

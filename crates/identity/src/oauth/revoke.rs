@@ -1,4 +1,4 @@
-//! Taking tokens back (RFC 7009) and asking about them (RFC 7662).
+//! Revocation of tokens (RFC 7009), and introspection (RFC 7662).
 
 use crate::{
     Core, Identity,
@@ -19,9 +19,9 @@ use stoa_kernel::{Caller, ClientId, Code, Fault, Result, SessionId};
 use stoa_store::Site;
 
 impl Identity {
-    /// Takes back a token, and with it the session that it was given for (RFC 7009 section 2.1): other clients in the
-    /// same browser, and the browser itself, stay signed in. Of an application it takes back what that got by the
-    /// installation. One that is not good (any more) is no error. Whoever has the token may take it back, except
+    /// Revokes a token, and with it the session that it was given for (RFC 7009 section 2.1): other clients in the
+    /// same browser, and the browser itself, stay signed in. Of an application it revokes what that got by the
+    /// installation. One that is not good (any more) is no error. Each holder of the token may revoke it, except
     /// that a client with a secret must show it, and another client's token is left alone.
     ///
     /// # Errors
@@ -94,10 +94,10 @@ impl Identity {
             },
         };
         let inactive = json!({ "active": false });
-        if let Some(place) = refreshed_site(core, token).await? {
-            let session = rotation::session_by_refresh(core, &place, token).await?.filter(|_| place.id == site);
+        if let Some(own_site) = refreshed_site(core, token).await? {
+            let session = rotation::session_by_refresh(core, &own_site, token).await?.filter(|_| own_site.id == site);
             return Ok(match session {
-                Some(it) if rotation::is_good(core, &place, &it, token).await? => {
+                Some(it) if rotation::is_good(core, &own_site, &it, token).await? => {
                     json!({ "active": true, "token_type": "refresh_token", "sub": it.member, "client_id": it.client, "sid": it.id })
                 }
                 _ => inactive,

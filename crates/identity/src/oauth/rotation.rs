@@ -2,7 +2,7 @@
 //!
 //! Each use gives another token. A token that was used before is good for another [`GRACE`] still: answers
 //! get lost, and several tabs refresh at once; all of them stay in one family. After that its use means
-//! that somebody has a copy, and the family ends. Public SDK clients keep their first token for ever, so
+//! that there is a copy, and the family ends. Public SDK clients keep their first token for ever, so
 //! theirs never rotate (docs/protocol/identity.md §4.4).
 //!
 //! Half of each further token says which session it is of, so that used ones can be forgotten: what is

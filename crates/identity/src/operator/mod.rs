@@ -119,7 +119,7 @@ pub(crate) async fn create_session(
     role: Role,
 ) -> Result<(OperatorSession, Secret)> {
     let site = core.store().site(site).await?;
-    let secret = token::opaque(core.world(), Kind::Person, site.number);
+    let secret = token::opaque(core.world(), Kind::Operator, site.number);
     let id = SessionId::from(core.world().uuid());
     let session = OperatorSession { id, site: site.id.clone(), operator: operator.clone(), role };
     let written = core.store().catalog().append_with(
@@ -140,7 +140,7 @@ pub(crate) async fn create_session(
 
 /// What [`Identity::operator_session_by_cookie`] does.
 pub(crate) async fn session_by_cookie(core: &Core, cookie: &str) -> Result<Option<OperatorSession>> {
-    if token::site_number(Kind::Person, cookie).is_none() {
+    if token::site_number(Kind::Operator, cookie).is_none() {
         return Ok(None);
     }
     let (hash, now) = (TokenHash::of(cookie), core.now());

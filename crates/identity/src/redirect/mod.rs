@@ -44,7 +44,7 @@ pub struct RedirectSession {
 
 /// Who asks for a redirect session, and from where.
 #[derive(Debug)]
-pub struct Asking<'a> {
+pub struct RequestContext<'a> {
     pub caller: &'a Caller,
     pub address: IpAddr,
     /// The `Origin` header.
@@ -82,21 +82,21 @@ impl Identity {
     pub async fn redirect_session_create(
         &self,
         site: &Arc<Site>,
-        asking: Asking<'_>,
+        context: RequestContext<'_>,
         body: &Value,
     ) -> Result<RedirectSession> {
         let core = &self.core;
         let request = RedirectRequest::parse(body)?;
-        if !asking.caller.is_privileged() {
-            let _permit = core.throttle.attempt(AttemptKind::Flow, core.now(), &site.id, asking.address, "")?;
+        if !context.caller.is_privileged() {
+            let _permit = core.throttle.attempt(AttemptKind::Flow, core.now(), &site.id, context.address, "")?;
         }
         let post_flow = request.callbacks.post_flow_url.as_deref();
         let (plan, session_token) = match request.intent {
             Intent::Auth(mut auth) => {
                 let client = client::of_site(core, site, &auth.client).await?;
                 let session_token = auth.session_token.take();
-                let origin = asking.origin.or(request.origin.as_deref());
-                let visitor = match asking.caller {
+                let origin = context.origin.or(request.origin.as_deref());
+                let visitor = match context.caller {
                     Caller::Visitor { id, .. } => Some(id.clone()),
                     _ => None,
                 };
@@ -104,33 +104,33 @@ impl Identity {
                 (plan, session_token)
             }
             Intent::Login => {
-                let client = match client_of_caller(asking.caller) {
+                let client = match client_of_caller(context.caller) {
                     Some(id) => Some(client::of_site(core, site, id).await?),
                     None => None,
                 };
-                let return_url = client::return_url(client.as_deref(), post_flow, asking.base_url)?;
+                let return_url = client::return_url(client.as_deref(), post_flow, context.base_url)?;
                 (Plan::Login { client: client.map(|it| it.id.clone()), return_url }, None)
             }
             Intent::Logout { client } => {
                 let client = client::of_site(core, site, &client).await?;
-                let return_url = client::return_url(Some(&client), post_flow, asking.base_url)?;
-                let (session, member) = match asking.caller {
+                let return_url = client::return_url(Some(&client), post_flow, context.base_url)?;
+                let (session, member) = match context.caller {
                     Caller::Member { id, session, .. } => (Some(session.clone()), Some(id.clone())),
                     _ => (None, None),
                 };
                 (Plan::Logout(Logout { session, member, return_url }), None)
             }
-            Intent::Elsewhere(intent, said) => {
-                let client = match client_of_caller(asking.caller) {
+            Intent::ExternalPage(intent, values) => {
+                let client = match client_of_caller(context.caller) {
                     Some(id) => Some(client::of_site(core, site, id).await?),
                     None => None,
                 };
                 for (_, url) in &request.callbacks.all {
-                    client::return_url(client.as_deref(), Some(url), asking.base_url)?;
+                    client::return_url(client.as_deref(), Some(url), context.base_url)?;
                 }
                 let callbacks = request.callbacks.all.into_iter().map(|(name, url)| (name.to_owned(), url));
                 let more = callbacks.chain(request.parameters);
-                let url = pages::of_site(site).await?.url(intent, &said, more)?;
+                let url = pages::of_site(site).await?.url(intent, &values, more)?;
                 (Plan::Page { url }, None)
             }
         };
@@ -157,7 +157,7 @@ impl Identity {
         .await?;
         Ok(RedirectSession {
             id: core.world().uuid(),
-            endpoint: format!("{}{PATH}", asking.base_url),
+            endpoint: format!("{}{PATH}", context.base_url),
             token,
             session_token,
         })

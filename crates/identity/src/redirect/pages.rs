@@ -55,25 +55,27 @@ impl Pages {
     pub(super) fn url(
         &self,
         intent: &str,
-        said: &[(&str, String)],
+        values: &[(&str, String)],
         more: impl Iterator<Item = (String, String)>,
     ) -> Result<String> {
         let none = || Fault::because(Code::NotBuilt, format!("this site has no page for {intent}"));
         let mut page = self.0.get(intent).and_then(Value::as_str).ok_or_else(none)?.to_owned();
         let mut pairs: Vec<(String, String)> = Vec::new();
-        for (name, value) in said {
-            let place = format!("{{{name}}}");
-            match page.contains(&place) {
+        for (name, value) in values {
+            let placeholder = format!("{{{name}}}");
+            match page.contains(&placeholder) {
                 // A plus means a space in queries only.
                 true => {
-                    page =
-                        page.replace(&place, &byte_serialize(value.as_bytes()).collect::<String>().replace('+', "%20"))
+                    page = page.replace(
+                        &placeholder,
+                        &byte_serialize(value.as_bytes()).collect::<String>().replace('+', "%20"),
+                    )
                 }
                 false => pairs.push(((*name).to_owned(), value.clone())),
             }
         }
         for (name, value) in more {
-            if said.iter().any(|it| it.0.eq_ignore_ascii_case(&name)) {
+            if values.iter().any(|it| it.0.eq_ignore_ascii_case(&name)) {
                 let field = format!("preferences.additionalQueryParameters.{name}");
                 return Err(Fault::invalid(vec![Violation::new(field, "FORMAT", format!("belongs to {intent}"))]));
             }
@@ -170,9 +172,9 @@ mod tests {
     fn what_is_said_stands_in_the_address() {
         let pages =
             Pages::parse(&json!({ "storesProduct": "https://shop.example/p/{productSlug}?x=1" })).expect("good");
-        let said = [("productSlug", "a/b ?#é&".to_owned())];
+        let values = [("productSlug", "a/b ?#é&".to_owned())];
         let more = [("thankYouPageUrl".to_owned(), "https://a.example/?y=1&z=2".to_owned())];
-        let url = pages.url("storesProduct", &said, more.into_iter()).expect("a page");
+        let url = pages.url("storesProduct", &values, more.into_iter()).expect("a page");
         let wants = "https://shop.example/p/a%2Fb%20%3F%23%C3%A9%26?x=1&thankYouPageUrl=https%3A%2F%2Fa.example%2F%3Fy%3D1%26z%3D2";
         assert_eq!(url, wants);
         let missing = pages.url("ecomCheckout", &[], std::iter::empty()).expect_err("none");

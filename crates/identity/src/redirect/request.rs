@@ -11,14 +11,14 @@ use stoa_kernel::{ClientId, Fault, Result, Secret, Violation};
 pub enum Intent {
     /// Sign in and come back with a code.
     Auth(AuthRequest),
-    /// The sign-in page, whoever is signed in already; also asked for by the client's pre-warm.
+    /// The sign-in page, also when a member is signed in already; also asked for by the client's pre-warm.
     Login,
     Logout {
         client: ClientId,
     },
     /// A page of a business application, which the site itself has or not: the name of the intent and
-    /// what it says.
-    Elsewhere(&'static str, Vec<(&'static str, String)>),
+    /// its values.
+    ExternalPage(&'static str, Vec<(&'static str, String)>),
 }
 
 /// Where the person may be sent afterwards; checked against the client before use.
@@ -69,7 +69,7 @@ impl RedirectRequest {
                 let client = fields.required(body, &["logout", "clientId"], 100);
                 Some(Intent::Logout { client: ClientId::from(client) })
             }
-            [other] => Some(Intent::Elsewhere(other, elsewhere(&mut fields, other, &body[other]))),
+            [other] => Some(Intent::ExternalPage(other, external_page(&mut fields, other, &body[other]))),
             [] => {
                 fields.refuse("auth", "REQUIRED_ONE_OF_FIELD", "is required, or another intent");
                 None
@@ -132,8 +132,8 @@ pub(super) fn pages() -> impl Iterator<Item = &'static str> {
 }
 
 /// What an intent that leads to one of the site's own pages says.
-fn elsewhere(fields: &mut Fields, intent: &str, body: &Value) -> Vec<(&'static str, String)> {
-    let mut said = Vec::new();
+fn external_page(fields: &mut Fields, intent: &str, body: &Value) -> Vec<(&'static str, String)> {
+    let mut values = Vec::new();
     let found = MEMBERS.iter().find(|it| it.0 == intent);
     for (at, (name, form)) in found.into_iter().flat_map(|it| it.2.iter().enumerate()) {
         let is_required = found.is_some_and(|it| at < it.1);
@@ -176,14 +176,14 @@ fn elsewhere(fields: &mut Fields, intent: &str, body: &Value) -> Vec<(&'static s
             },
         };
         match text.filter(|it| !it.is_empty()) {
-            Some(text) => said.push((*name, text)),
+            Some(text) => values.push((*name, text)),
             None if is_required && (value.is_null() || *value == "") => {
                 fields.refuse(field, "REQUIRED_FIELD", "is required");
             }
             None => {}
         }
     }
-    said
+    values
 }
 
 fn is_guid(text: &str) -> bool {
@@ -380,9 +380,9 @@ mod tests {
             ("memberAccountPage", json!({ "section": "ORDERS" })),
         ] {
             let request = RedirectRequest::parse(&json!({ intent: body })).expect("good");
-            let Intent::Elsewhere(name, said) = request.intent else { panic!("elsewhere") };
+            let Intent::ExternalPage(name, values) = request.intent else { panic!("an external page") };
             assert_eq!(name, intent);
-            assert_eq!(said.len(), body.as_object().map_or(0, |it| it.len()), "{intent} {said:?}");
+            assert_eq!(values.len(), body.as_object().map_or(0, |it| it.len()), "{intent} {values:?}");
         }
         for (intent, body, wrong) in [
             ("ecomCheckout", json!({}), "REQUIRED_FIELD"),

@@ -40,7 +40,7 @@ pub struct Session {
     pub visitor: Option<VisitorId>,
     pub created: Millis,
     pub used: Millis,
-    /// Each refresh takes the token's place by another one.
+    /// Each refresh replaces the token by another one.
     pub rotates: bool,
 }
 

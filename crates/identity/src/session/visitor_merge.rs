@@ -1,10 +1,10 @@
 //! From visitor to member: what happens once, with a member's first session.
 //!
 //! - Never to a pending member: registering issues no session.
-//! - Only the first session takes anything along. Later ones may come from a browser that somebody else
+//! - Only the first session takes anything along. Later ones may come from a browser that another person
 //!   used before as a visitor.
 //! - The visitor is the one whose signed token made the call or the redirect session; no browser state
-//!   says it. Tokens name their site, so another site's visitor is nobody here.
+//!   says it. Tokens name their site, so another site's visitor is unknown here.
 //! - A visitor becomes one member, once: the tombstone decides among many at the same time.
 
 use crate::{Core, Identity};
@@ -14,7 +14,7 @@ use stoa_kernel::{MemberId, Result, VisitorId};
 use stoa_sql::params;
 use stoa_store::{Site, Tx, boxed};
 
-/// Visitors with something left to pass on that one turn of the housekeeping looks at.
+/// Visitors with something left to pass on that one run of the housekeeping looks at.
 const UNFINISHED: i64 = 100;
 
 impl Identity {
@@ -41,7 +41,7 @@ pub(crate) async fn join(
     let sql = "insert into stoa.visitor_member (site, visitor, member, created, unfinished) \
                values ($1, $2, $3, $4, 0) on conflict do nothing";
     if tx.execute(sql, &params![&site.id, visitor, member, now]).await? == 0 {
-        // This visitor became somebody else before.
+        // This visitor became another member before.
         return Ok(());
     }
     let Some(keeper) = core.ownership.get() else { return Ok(()) };

@@ -55,7 +55,7 @@ pub(crate) async fn advance(
                 let state_token = pending::issue(core, &site.id, &pending)?;
                 return Ok(Outcome::RequireMissingFields { member, fields, state_token });
             }
-            // The site requires less than before, or somebody else has completed the profile.
+            // The site requires less than before, or the profile was completed otherwise.
             Move::Complete.apply(&mut member);
             member::update(tx, &write, &site.id, &mut member, core.now()).await?;
             if member.pending_approval {

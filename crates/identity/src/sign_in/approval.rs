@@ -19,7 +19,7 @@ use stoa_kernel::{
 use stoa_sql::params;
 use stoa_store::{Lane, Site, Tx, boxed};
 
-/// A token that names a waiting member to apps. Whoever has it may be the member, so it decides nothing.
+/// A token that names a waiting member to apps. Its holder may be the member, so it decides nothing.
 const NAME: &str = "approval-name";
 /// What an owner decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -35,7 +35,7 @@ pub(crate) async fn request(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member:
     }
 }
 
-/// What follows inside the transaction in which somebody let a waiting member in, whichever way.
+/// What follows inside the transaction in which a waiting member is let in, in any way.
 pub(crate) async fn approved(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<()> {
     end_links(tx, site, &member.id, core.now()).await?;
     match member.status {

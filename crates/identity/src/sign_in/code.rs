@@ -1,7 +1,7 @@
 //! Codes of six digits that prove an e-mail address (docs/protocol/identity.md §7).
 //!
 //! A code belongs to one state token (or flow) and one address, lives ten minutes and works once, also
-//! when many try it at the same time. Wrong codes are counted for the state token and for the member,
+//! when it comes many times at once. Wrong codes are counted for the state token and for the member,
 //! messages for the member, so neither guessing nor flooding a mailbox gets far.
 
 use crate::{
@@ -19,7 +19,7 @@ use stoa_store::{Row, Site, Tx, boxed};
 const CODE_LIFE: Millis = 10 * 60_000;
 /// Seconds after which a page offers to send another code.
 pub const RESEND_AFTER_SECONDS: u32 = 30;
-/// Life of a state token: within it codes can be sent anew.
+/// Life of a state token: within it codes can be sent again.
 const TOKEN_LIFE: Millis = 60 * 60_000;
 /// Wrong codes for one state token.
 pub(super) const TOKEN_ATTEMPTS: i64 = 10;
@@ -36,7 +36,7 @@ pub(super) struct Stored {
     pub(super) code_hash: Vec<u8>,
     pub(super) code_expires: Millis,
     pub(super) attempts: i64,
-    /// It belongs to a sign-in: whoever began it has shown a first factor.
+    /// It belongs to a sign-in: the person who began it has shown a first factor.
     pub(super) signs_in: bool,
 }
 

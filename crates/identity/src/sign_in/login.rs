@@ -31,7 +31,7 @@ pub struct Registration {
     pub profile: Value,
 }
 
-/// What `sign-on` reads: a member who was recognised elsewhere.
+/// What `sign-on` reads: a member whom an app has recognised.
 #[derive(Debug, Clone)]
 pub struct SignOn {
     pub email: String,
@@ -73,9 +73,9 @@ impl Identity {
     }
 
     /// Makes or updates a member whom an app vouches for; no credentials (docs/protocol/identity.md §6, sign-on).
-    /// The app's word counts as approval. When nobody had verified the account's address its password
-    /// is dropped and its sessions end, whatever the app says of the address: whoever set the password
-    /// may be somebody else who was there first.
+    /// The app's word counts as approval. When no one had verified the account's address its password
+    /// is dropped and its sessions end, whatever the app says of the address: the password may
+    /// have been set by another person, who was there first.
     ///
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is an app; [`Code::Validation`]; [`Code::MemberBlocked`].
@@ -266,7 +266,7 @@ pub(crate) async fn login(
             },
         )
         .await?;
-    // Whoever still waits for a code was sent a message, so that try counts.
+    // A member who still waits for a code was sent a message, so that attempt counts.
     if matches!(advanced, Outcome::Success { .. }) {
         core.throttle.refund(attempted);
     }
@@ -369,7 +369,7 @@ fn check_identity(email: &str, profile: &Value) -> (Result<Email, Violation>, Re
     (email, Profile::parse(profile, "profile"))
 }
 
-/// Whether somebody else than the owner of the address may have set the password.
+/// Whether another person than the owner of the address may have set the password.
 fn may_be_anothers(member: &Member) -> bool {
     !member.email_verified && member.has_password()
 }

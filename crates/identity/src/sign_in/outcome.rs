@@ -17,7 +17,7 @@ pub enum Outcome {
     RequireEmailVerification { member: Member, state_token: Secret },
     /// The profile lacks what the site requires; the state token says who may complete it.
     RequireMissingFields { member: Member, fields: Vec<Field>, state_token: Secret },
-    /// Somebody who runs the site must approve the member first.
+    /// An owner must approve the member first.
     RequireOwnerApproval { member: Member },
     /// The address was verified outside of a sign-in. Nothing keeps the member from signing in, but who
     /// asks has not shown a first factor.

@@ -35,10 +35,10 @@ const CLIENT: usize = 100;
 
 impl Identity {
     /// Sends a recovery link to an address, if it is a member's (`POST /v1/send-email`). `from` is the
-    /// network address of whoever asks; too many from one are dropped with the same answer.
+    /// network address that asks; too many from one are dropped with the same answer.
     ///
     /// # Errors
-    /// What is wrong with the request itself, whoever the address belongs to: [`Code::Validation`],
+    /// What is wrong with the request itself, whether or not the address is known: [`Code::Validation`],
     /// [`Code::ClientUnknown`], [`Code::RedirectRefused`].
     pub async fn recovery_send(&self, site: &Arc<Site>, caller: &Caller, from: IpAddr, body: &Value) -> Result<()> {
         let core = &self.core;
@@ -93,7 +93,7 @@ impl Identity {
 ///
 /// # Errors
 /// [`Code::LinkInvalid`].
-pub(crate) async fn look(core: &Core, site: &Arc<Site>, link: &str) -> Result<(String, Option<String>)> {
+pub(crate) async fn look_up(core: &Core, site: &Arc<Site>, link: &str) -> Result<(String, Option<String>)> {
     let gone = || Fault::new(Code::LinkInvalid);
     if token::site_number(Kind::Link, link) != Some(site.number) {
         return Err(gone());
@@ -131,7 +131,7 @@ pub(crate) async fn finish(
                 links_end(tx, &site.id, &id, now).await?;
                 let member = member::get(tx, &site.id, &id).await?.filter(can_recover);
                 let mut member = member.ok_or_else(gone)?;
-                // Whoever had no password until now does not wonder who changed it.
+                // A member who had no password until now does not wonder who changed it.
                 let is_change = member.password_hash.is_some();
                 (member.password_hash, member.must_reset) = (Some(hash.clone()), false);
                 Move::Verify.apply(&mut member);
@@ -157,7 +157,7 @@ pub(crate) async fn finish(
     Ok(advanced)
 }
 
-/// Writes down that a link was asked for, whoever the address belongs to: one statement, always. What
+/// Writes down that a link was asked for, whether or not the address is known: one statement, always. What
 /// is asked for too often, or while too many others wait, is dropped.
 pub(crate) async fn ask(
     core: &Arc<Core>,
@@ -237,7 +237,7 @@ async fn send_activation_to(
                 // As they are now: what was read before the transaction may have changed.
                 let member = member::get(tx, &site.id, id).await?.filter(can_recover);
                 let mut member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
-                // The first word about the member's language is kept for all that they are told later.
+                // The first language that is named for the member is kept for all that they are told later.
                 if let (None, Some(tag)) = (member.profile.text("language"), options.language.as_deref()) {
                     member.profile.0.insert("language".to_owned(), tag.into());
                     member::update(tx, write, &site.id, &mut member, core.now()).await?;
@@ -253,9 +253,9 @@ async fn send_activation_to(
     Ok(())
 }
 
-/// What an object of a request says of a link; `place` is where it stands in the request. A link leads to the
-/// server's own address, whatever name it was asked under: that name may be made up by whoever asks.
-async fn link_options(core: &Core, site: &Site, caller: &Caller, sent: &Value, place: &str) -> Result<LinkOptions> {
+/// What an object of a request says of a link; `path` is where it stands in the request. A link leads to the
+/// server's own address, whatever name it was asked under: that name may be made up.
+async fn link_options(core: &Core, site: &Site, caller: &Caller, sent: &Value, path: &str) -> Result<LinkOptions> {
     let mut wrong = Vec::new();
     let mut text = |value: &Value, name: &str, most: usize| match value {
         Value::Null => None,
@@ -263,11 +263,11 @@ async fn link_options(core: &Core, site: &Site, caller: &Caller, sent: &Value, p
         Value::String(it) if it.chars().count() <= most => Some(it.clone()),
         Value::String(_) => {
             let why = format!("at most {most} characters");
-            wrong.push(Violation::new(format!("{place}{name}"), "MAX_LENGTH", why));
+            wrong.push(Violation::new(format!("{path}{name}"), "MAX_LENGTH", why));
             None
         }
         _ => {
-            wrong.push(Violation::new(format!("{place}{name}"), "FORMAT", "text is expected"));
+            wrong.push(Violation::new(format!("{path}{name}"), "FORMAT", "text is expected"));
             None
         }
     };
@@ -275,10 +275,10 @@ async fn link_options(core: &Core, site: &Site, caller: &Caller, sent: &Value, p
     let url = text(&sent["redirect"]["url"], "redirect.url", RETURN_URL);
     let client = text(&sent["redirect"]["clientId"], "redirect.clientId", CLIENT);
     if !matches!(sent["redirect"], Value::Null | Value::Object(_)) {
-        wrong.push(Violation::new(format!("{place}redirect"), "FORMAT", "an object is expected"));
+        wrong.push(Violation::new(format!("{path}redirect"), "FORMAT", "an object is expected"));
     }
     if language.as_deref().is_some_and(|it| !mail::is_tag(it)) {
-        wrong.push(Violation::new(format!("{place}language"), "FORMAT", "a language like en or pt-BR is expected"));
+        wrong.push(Violation::new(format!("{path}language"), "FORMAT", "a language like en or pt-BR is expected"));
     }
     if !wrong.is_empty() {
         return Err(Fault::invalid(wrong));

@@ -43,7 +43,7 @@ impl Identity {
     /// there is one, must be the one that the sign-in began with.
     ///
     /// # Errors
-    /// [`Code::StateTokenInvalid`] for a token that is unknown, too old, finished or somebody else's;
+    /// [`Code::StateTokenInvalid`] for a token that is unknown, too old, finished or another account's;
     /// those of [`Identity::member_login`]; [`Code::ProfileInvalid`], its data naming the fields.
     pub async fn login_resume(&self, site: &Arc<Site>, attempt: &Attempt, sent: Resumption<'_>) -> Result<Outcome> {
         let core = &self.core;

@@ -18,7 +18,7 @@ use stoa_store::{Site, Tx, boxed};
 
 impl Identity {
     /// Checks a code and goes on with the sign-in that waited for it (`POST /v1/auth/verify`). A code that
-    /// no sign-in waited for ([`Identity::verification_start`]) proves the address and signs nobody in:
+    /// no sign-in waited for ([`Identity::verification_start`]) proves the address and signs no member in:
     /// [`Outcome::StatusCheck`].
     ///
     /// # Errors
@@ -106,7 +106,7 @@ pub(crate) async fn check(
     Ok(outcome)
 }
 
-/// A code that somebody sent.
+/// A code that was sent back.
 struct Sent<'a> {
     hash: &'a TokenHash,
     code: &'a str,

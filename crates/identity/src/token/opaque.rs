@@ -31,10 +31,10 @@ pub enum Kind {
     Approval,
     /// A redirect session.
     Redirect,
-    /// An invitation of a person who runs a site.
+    /// An invitation to run a site.
     Invite,
-    /// The session of a person who runs a site.
-    Person,
+    /// The session of an operator.
+    Operator,
     /// A code that tells an application where it was installed.
     Install,
 }
@@ -53,7 +53,7 @@ impl Kind {
             Self::Approval => 'a',
             Self::Redirect => 'd',
             Self::Invite => 'i',
-            Self::Person => 'p',
+            Self::Operator => 'p',
             Self::Install => 'n',
         }
     }
