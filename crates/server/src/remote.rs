@@ -8,7 +8,7 @@ use crate::{
 };
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
-use stoa_content::transfer::{BATCH, Counts, DeferredLinks, DeferredValue, Links, Record, Records};
+use stoa_content::transfer::{BATCH, Counts, DeferredLinks, DeferredValue, LinkCounts, Record, Records};
 use stoa_kernel::{Code, Fault};
 
 /// Bytes of one request, well under what a server takes.
@@ -29,7 +29,7 @@ pub fn import(it: &Import, report: &mut Report) -> Result<Value, String> {
     let mut job = Job {
         server,
         collection: &it.collection,
-        counts: Counts { links: (!multis.is_empty()).then(Links::default), ..Counts::default() },
+        counts: Counts { links: (!multis.is_empty()).then(LinkCounts::default), ..Counts::default() },
         multis,
         batch: Vec::new(),
         bytes: 0,

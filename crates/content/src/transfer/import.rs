@@ -40,12 +40,12 @@ pub struct Counts {
     pub updated: u64,
     pub failed: u64,
     /// Nothing for a collection without multi-references.
-    pub links: Option<Links>,
+    pub links: Option<LinkCounts>,
 }
 
 /// The links that the items of a file came to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Links {
+pub struct LinkCounts {
     /// Those that are there now, whether or not they were before.
     pub made: u64,
     /// Those that lead to items which aren't there. Known when the file has been read.
@@ -151,7 +151,7 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
         let deferred = DeferredLinks::new(&context.site.scratch);
         let mut import = Self { context, command, collection, counts: Counts::default(), deferred, tell };
         let has_links = import.part().await?.references.has_fields();
-        import.counts.links = has_links.then(Links::default);
+        import.counts.links = has_links.then(LinkCounts::default);
         Ok(import)
     }
 
@@ -309,7 +309,7 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
         (self.tell)(Event::Refused { line, fault });
     }
 
-    fn links(&mut self) -> &mut Links {
+    fn links(&mut self) -> &mut LinkCounts {
         self.counts.links.get_or_insert_default()
     }
 }

@@ -17,7 +17,7 @@ mod import;
 mod records;
 
 pub use deferred::{DeferredLinks, DeferredValue};
-pub use import::{BATCH, Counts, Event, Links};
+pub use import::{BATCH, Counts, Event, LinkCounts};
 pub use records::{Record, Records};
 
 use crate::{

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use stoa_content::{
     Request,
-    transfer::{Counts, Event, FileOf, Format, Links},
+    transfer::{Counts, Event, FileOf, Format, LinkCounts},
 };
 use stoa_kernel::Result;
 use stoa_store::{Lane, boxed};
@@ -73,7 +73,7 @@ async fn rows(world: &World) -> Vec<(i64, i64, String, String)> {
 }
 
 fn counts(inserted: u64, updated: u64, failed: u64, made: u64, missing: u64) -> Counts {
-    Counts { inserted, updated, failed, links: Some(Links { made, missing }) }
+    Counts { inserted, updated, failed, links: Some(LinkCounts { made, missing }) }
 }
 
 /// 1,203 movies, each with three actors and up to three sequels before and after it, and 40 people.
@@ -211,7 +211,7 @@ on_both_engines! {
             file.extend(others(between));
             file.push(json!({ "_id": "z", "actors": ["p1"] }));
             let (done, told) = lines(&world, "c", &file).await;
-            assert_eq!((done.links.unwrap(), told.len()), (Links { made: 7, missing: 0 }, 0), "each value counts");
+            assert_eq!((done.links.unwrap(), told.len()), (LinkCounts { made: 7, missing: 0 }, 0), "each value counts");
             let found = exported(&world, "c").await;
             assert_eq!((&found["a"]["sequels"], &found["b"]["sequels"]), (&json!(["b"]), &json!(["z", "a"])), "{between}");
         }
