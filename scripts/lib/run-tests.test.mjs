@@ -5,7 +5,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { programs, remarks } from './test-programs.mjs';
+import { programs, remarks } from './run-tests.mjs';
 
 /** cargo's message about a program of the package in `folder` */
 const artifact = (folder, name, executable, isTest = true) =>
@@ -28,7 +28,7 @@ async function runner(bodies) {
   });
   // One after another, so that no database is started for them.
   const env = { ...process.env, STOA_TEST_PROGRAMS: '1' };
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'test-programs.mjs')], { env });
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'run-tests.mjs')], { env });
   let output = '';
   child.stdout.on('data', (chunk) => (output += chunk));
   child.stderr.on('data', (chunk) => (output += chunk));
