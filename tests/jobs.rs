@@ -13,7 +13,7 @@ use stoa_content::{
     transfer::{FileOf, Format},
 };
 use stoa_identity::{
-    manage::Arrival,
+    manage::ImportedMember,
     member::{MemberFilter, Move},
 };
 use stoa_kernel::{Caller, Role};
@@ -256,7 +256,7 @@ on_both_engines! {
         in_pieces("an import of a chain", 9000, 2001, import(&app, "chain", chain)).await;
 
         let member = |n: usize| json!({ "email": format!("m{n}@example.org") });
-        let arrivals: Vec<Arrival> = (0..1500).map(|n| Arrival::parse(&member(n)).unwrap()).collect();
+        let arrivals: Vec<ImportedMember> = (0..1500).map(|n| ImportedMember::parse(&member(n)).unwrap()).collect();
         in_pieces("an import of members", 1500, 2000, async {
             let mut arrivals = arrivals.into_iter();
             loop {
@@ -336,7 +336,7 @@ on_both_engines! {
         let both = app.with_token(&format!("{},{}", visitor.token, app.app().token));
         in_pieces("a visitor's items", 1800, 600, async {
             assert_eq!(both.post("/oauth2/token", &grant).await.verdict(), "200");
-            app.app.identity.joins_finish(&app.site).await.unwrap();
+            app.app.identity.visitor_merges_finish(&app.site).await.unwrap();
             let body = json!({ "dataCollectionId": "wishes", "filter": { "_owner": member } });
             for _ in 0..500 {
                 if app.app().post("/v2/items/count", &body).await.json()["totalCount"] == 1800 {

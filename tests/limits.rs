@@ -11,7 +11,7 @@ use stoa_testkit::{Reply, TestApp, on_both_engines};
 #[derive(Default)]
 struct Limits {
     content: stoa_content::Limits,
-    http: stoa_http::Limits,
+    http: stoa_http::HttpLimits,
 }
 
 /// One limit and what meets it.

@@ -2,7 +2,7 @@
 
 use axum::http::Method;
 use serde_json::{Value, json};
-use stoa_identity::manage::{AT_ONCE, Arrival};
+use stoa_identity::manage::{AT_ONCE, ImportedMember};
 use stoa_kernel::Caller;
 use stoa_testkit::{Asker, Reply, TestApp, on_both_engines};
 
@@ -23,7 +23,7 @@ pub fn ids(found: &Value) -> Vec<&str> {
 
 /// Members moved in, at the same millisecond.
 pub async fn arrive(app: &TestApp, members: impl Iterator<Item = Value>) {
-    let arrivals: Vec<Arrival> = members.map(|it| Arrival::parse(&it).unwrap()).collect();
+    let arrivals: Vec<ImportedMember> = members.map(|it| ImportedMember::parse(&it).unwrap()).collect();
     for some in arrivals.chunks(AT_ONCE) {
         let key = Caller::App { id: "key".into() };
         app.app.identity.member_import(&app.site, &key, some.to_vec()).await.unwrap();

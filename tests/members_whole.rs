@@ -3,7 +3,7 @@
 use crate::members_api::{MEMBERS, arrive, id_of, ids, patch};
 use axum::http::Method;
 use serde_json::{Value, json};
-use stoa_identity::manage::Arrival;
+use stoa_identity::manage::ImportedMember;
 use stoa_kernel::Email;
 use stoa_testkit::{Asker, Reply, TestApp, on_both_engines};
 
@@ -272,13 +272,13 @@ on_both_engines! {
         ] {
             let mut sent = json!({ "email": "x@e.example" });
             sent[name.trim_start_matches("profile.")] = value.clone();
-            let fault = Arrival::parse(&sent).expect_err(name);
+            let fault = ImportedMember::parse(&sent).expect_err(name);
             assert_eq!(fault.violations().iter().map(|it| it.field.as_str()).collect::<Vec<_>>(), [name], "{value}");
         }
         for flag in [json!(true), json!("true"), json!("True"), json!("1"), json!(1), json!(""), json!(null), json!("0"), json!("FALSE"), json!(0)] {
-            assert!(Arrival::parse(&json!({ "email": "x@e.example", "emailVerified": flag })).is_ok(), "{flag}");
+            assert!(ImportedMember::parse(&json!({ "email": "x@e.example", "emailVerified": flag })).is_ok(), "{flag}");
         }
-        assert!(Arrival::parse(&json!({ "email": "x@e.example", "id": "auth0|5f7c-_.~" })).is_ok());
+        assert!(ImportedMember::parse(&json!({ "email": "x@e.example", "id": "auth0|5f7c-_.~" })).is_ok());
     }
 
     async fn members_in_their_older_dress(engine) {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use std::collections::HashSet;
-use stoa_identity::client::ClientDraft;
+use stoa_identity::client::NewClient;
 use stoa_testkit::{Asker, TestApp, on_both_engines};
 
 const PASSWORD: &str = "correct horse battery";
@@ -95,7 +95,7 @@ on_both_engines! {
         assert_eq!((seen(&one).await.len(), seen(&two).await.len()), (1, 0));
         // Another site's visitor is nobody here, whatever it wrote there.
         let there = app.kit.store.site_create("Other", &app.kit.world).await.unwrap();
-        let draft = ClientDraft {
+        let draft = NewClient {
             name: "Other".to_owned(),
             redirect_uris: vec!["http://localhost/callback".to_owned()],
             origins: Vec::new(),
@@ -162,7 +162,7 @@ on_both_engines! {
         let member = register(&visitor, "ada@example.org").await["identity"]["id"].clone();
         let ada = joined(&app, &visitor, &member).await.expect("tokens");
         assert!(seen(&ada).await.len() >= 500);
-        app.app.identity.joins_finish(&app.site).await.expect("finished");
+        app.app.identity.visitor_merges_finish(&app.site).await.expect("finished");
         assert_eq!(seen(&ada).await.len(), 900);
     }
 }

@@ -2,7 +2,7 @@
 //! members who may not sign in are refused on every path to a token.
 
 use serde_json::{Value, json};
-use stoa_identity::client::ClientDraft;
+use stoa_identity::client::NewClient;
 use stoa_testkit::{Asker, TestApp, on_both_engines};
 
 const PASSWORD: &str = "correct horse battery";
@@ -43,7 +43,7 @@ on_both_engines! {
         assert_eq!(app.nobody().post("/oauth2/revoke", &json!({})).await.verdict(), "400 invalid_request");
         // Another client can't take it back.
         let three = tokens(&app, member.as_str().unwrap()).await;
-        let other = app.app.identity.client_create(&app.site.id, ClientDraft {
+        let other = app.app.identity.client_create(&app.site.id, NewClient {
             name: "Other".to_owned(), redirect_uris: vec!["http://localhost/other".to_owned()], origins: Vec::new(), with_secret: false,
         }).await.unwrap().0;
         let foreign = json!({ "token": three["refresh_token"], "client_id": other.id });
@@ -71,7 +71,7 @@ on_both_engines! {
 
     async fn applications_and_stripped_tokens(engine) {
         let app = TestApp::new(engine).await;
-        let (client, secret) = app.app.identity.client_create(&app.site.id, ClientDraft {
+        let (client, secret) = app.app.identity.client_create(&app.site.id, NewClient {
             name: "App".to_owned(), redirect_uris: vec!["http://localhost/app".to_owned()], origins: Vec::new(), with_secret: true,
         }).await.unwrap();
         let secret = secret.unwrap();

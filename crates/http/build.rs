@@ -1,4 +1,4 @@
-//! Builds a release again when the web apps were built anew. Other builds read the files when they are asked
+//! Builds a release again when the web apps were rebuilt. Other builds read the files when they are asked
 //! for, so they stay as they are.
 
 #[expect(clippy::disallowed_methods, reason = "cargo tells a build script what it builds by the environment")]

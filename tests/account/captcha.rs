@@ -15,8 +15,8 @@ use stoa_identity::{
     DeviceHints, Identity,
     defence::{
         Attempt,
-        captcha_provider::ProviderDraft,
-        throttle::{Limits, Rate},
+        captcha_provider::ProviderSettings,
+        throttle::{Rate, ThrottleLimits},
     },
     policy::PolicyChange,
     sign_in::Registration,
@@ -36,8 +36,8 @@ const SECRET: &str = "a-secret-of-the-provider";
 const LOGIN: &str = "/v2/login";
 const REGISTER: &str = "/v2/register";
 
-fn draft(url: &str) -> ProviderDraft {
-    ProviderDraft {
+fn draft(url: &str) -> ProviderSettings {
+    ProviderSettings {
         url: url.to_owned(),
         secret: Secret::new(SECRET),
         visible_key: Some("key-visible".to_owned()),
@@ -414,7 +414,7 @@ on_both_engines! {
         let world = world(engine, &here.url, SiteverifyLimits::default()).await;
         let identity = &world.app.app.identity;
         let other = world.app.kit.store.site_create("Other", &world.app.kit.world).await.unwrap();
-        let elsewhere = ProviderDraft { secret: Secret::new("another-secret"), ..draft(&there.url) };
+        let elsewhere = ProviderSettings { secret: Secret::new("another-secret"), ..draft(&there.url) };
         identity.captcha_provider_set(&other, &elsewhere).await.unwrap();
         require(identity, &other).await;
         here.solved("of here");
@@ -474,7 +474,7 @@ on_both_engines! {
     async fn a_score_can_be_asked_for(engine) {
         let provider = Provider::start(SECRET).await;
         let world = world(engine, &provider.url, SiteverifyLimits::default()).await;
-        let draft = ProviderDraft { minimum_score: Some(0.5), ..draft(&provider.url) };
+        let draft = ProviderSettings { minimum_score: Some(0.5), ..draft(&provider.url) };
         world.app.app.identity.captcha_provider_set(&world.app.site, &draft).await.unwrap();
         for (n, (score, wants)) in [(None, "400 -19970"), (Some(0.1), "400 -19970"), (Some(0.49), "400 -19970"),
             (Some(0.5), "200"), (Some(0.9), "200")].into_iter().enumerate() {
@@ -485,7 +485,7 @@ on_both_engines! {
 
     async fn nonsense_is_not_passed_on_for_ever(engine) {
         let provider = Provider::start(SECRET).await;
-        let throttle = Limits { captcha: Rate { burst: 3.0, per_second: 0.1 }, ..Limits::default() };
+        let throttle = ThrottleLimits { captcha: Rate { burst: 3.0, per_second: 0.1 }, ..ThrottleLimits::default() };
         let world = World::with(engine, Config { throttle, ..Config::default() }).await;
         world.policy(json!({ "requireCaptcha": true })).await;
         world.app.app.identity.captcha_provider_set(&world.app.site, &draft(&provider.url)).await.unwrap();

@@ -8,7 +8,7 @@ const INSTALLED: &str = "https://app.example.org/installed?x=1";
 
 impl World {
     async fn application(&self) -> (Client, Secret) {
-        let draft = ClientDraft {
+        let draft = NewClient {
             name: "Helper".to_owned(),
             redirect_uris: vec![INSTALLED.to_owned()],
             origins: Vec::new(),

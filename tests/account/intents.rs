@@ -86,7 +86,7 @@ on_both_engines! {
 
     async fn a_client_with_a_secret_gets_new_refresh_tokens(engine) {
         let mut world = World::new(engine).await;
-        let draft = ClientDraft {
+        let draft = NewClient {
             name: "Server side".to_owned(), redirect_uris: vec![CALLBACK.to_owned()], origins: vec![APP.to_owned()], with_secret: true,
         };
         let (client, secret) = world.app.app.identity.client_create(&world.app.site.id, draft).await.unwrap();

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use std::{collections::BTreeMap, sync::Mutex};
 use stoa_identity::{
     Config,
-    client::{Client, ClientDraft},
+    client::{Client, NewClient},
 };
 use stoa_testkit::{Engine, Reply, TestApp};
 use tower::ServiceExt;
@@ -47,7 +47,7 @@ impl World {
 
     pub async fn with(engine: Engine, config: Config) -> Self {
         let app = TestApp::with_config(engine, config).await;
-        let draft = ClientDraft {
+        let draft = NewClient {
             name: "Elsewhere".to_owned(),
             redirect_uris: vec![CALLBACK.to_owned()],
             origins: vec![APP.to_owned()],

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_family_reaches_the_canonical_path() {
+    fn families_reach_the_canonical_path() {
         for (sent, wants) in [
             ("/wix-data/v2/items/query?.r=e30", "/v2/items/query?.r=e30"),
             ("/wix-data/v1/items/x", "/v2/items/x"),
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn an_alias_never_leads_to_another_alias() {
+    fn alias_never_leads_to_another_alias() {
         for (_, prefix) in ALIASES {
             assert_eq!(canonical(&format!("{prefix}x")), None, "{prefix}");
         }

@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::time::Duration;
 use stoa_kernel::{Code, Fault};
 
-/// The raw body, of as many bytes as [`crate::Limits`] say; more is refused with 413 and WDE0109.
+/// The raw body, of as many bytes as [`crate::HttpLimits`] say; more is refused with 413 and WDE0109.
 pub struct Raw(pub Bytes);
 
 /// How much of a body that is too large is read and thrown away, so that the client, which is still
@@ -75,7 +75,7 @@ impl FromRequest<App> for Json {
     }
 }
 
-/// Parses a body; what is wrong is told with line and column.
+/// Parses a body; errors name line and column.
 pub fn parse(bytes: &[u8]) -> Result<Value, Fault> {
     if bytes.is_empty() {
         return Ok(Value::Object(serde_json::Map::new()));

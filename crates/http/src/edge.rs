@@ -62,7 +62,7 @@ fn canonical(uri: &Uri) -> Option<Uri> {
     path.parse().ok()
 }
 
-/// Who may ask from another origin: everybody, as no credentials are accepted from there. Preflights are
+/// Which origins may send requests: all, as no credentials are accepted from there. Preflights are
 /// answered by it, for every path.
 fn cors() -> CorsLayer {
     CorsLayer::new()

@@ -14,15 +14,15 @@ use axum::{
 use std::{pin::Pin, sync::Arc};
 
 /// What axum makes of the future of an `async fn`.
-type Answer = Pin<Box<dyn Future<Output = Response> + Send>>;
+type ResponseFuture = Pin<Box<dyn Future<Output = Response> + Send>>;
 
 /// A handler as functions are, with arguments of types `T`.
-pub(crate) trait Handles<T>: Handler<T, App, Future = Answer> + Sync {}
+pub(crate) trait Handles<T>: Handler<T, App, Future = ResponseFuture> + Sync {}
 
-impl<T, H: Handler<T, App, Future = Answer> + Sync> Handles<T> for H {}
+impl<T, H: Handler<T, App, Future = ResponseFuture> + Sync> Handles<T> for H {}
 
 #[derive(Clone)]
-struct Endpoint(Arc<dyn Fn(Request, App) -> Answer + Send + Sync>);
+struct Endpoint(Arc<dyn Fn(Request, App) -> ResponseFuture + Send + Sync>);
 
 impl Endpoint {
     fn new<T>(handler: impl Handles<T>) -> Self {
@@ -31,9 +31,9 @@ impl Endpoint {
 }
 
 impl Handler<(), App> for Endpoint {
-    type Future = Answer;
+    type Future = ResponseFuture;
 
-    fn call(self, request: Request, app: App) -> Answer {
+    fn call(self, request: Request, app: App) -> ResponseFuture {
         (self.0)(request, app)
     }
 }
@@ -69,8 +69,8 @@ impl Endpoints {
 }
 
 impl From<Endpoints> for MethodRouter<App> {
-    fn from(it: Endpoints) -> Self {
-        it.0
+    fn from(endpoints: Endpoints) -> Self {
+        endpoints.0
     }
 }
 

@@ -1,4 +1,4 @@
-//! Who asks, and from where: what handlers take as arguments.
+//! Who sends a request, and from where: what handlers take as arguments.
 
 use crate::{App, Problem, authority::Authority};
 use axum::{
@@ -25,8 +25,8 @@ impl FromRequestParts<App> for Call {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let authorization = text(&parts.headers, "authorization").unwrap_or_default();
         let site_hint = text(&parts.headers, "wix-site-id");
-        let known = app.identity.authenticate(Some(authorization), site_hint).await?;
-        Ok(Self { site: app.store.site(&known.site).await?, caller: known.caller })
+        let authenticated = app.identity.authenticate(Some(authorization), site_hint).await?;
+        Ok(Self { site: app.store.site(&authenticated.site).await?, caller: authenticated.caller })
     }
 }
 
@@ -91,8 +91,8 @@ impl RequestInfo {
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// Whether the request was made on this very machine: then a name that somebody made up could only
-/// fool themselves. What came through a proxy was made elsewhere.
+/// Whether the request was made on this very machine: then a made-up name could only
+/// mislead its own sender. What came through a proxy was made on another machine.
 fn is_local(peer: IpAddr, headers: &HeaderMap) -> bool {
     const PROXIED: [&str; 4] = ["x-forwarded-for", "x-forwarded-host", "forwarded", "via"];
     peer.is_loopback() && !PROXIED.iter().any(|it| headers.contains_key(*it))

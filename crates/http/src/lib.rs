@@ -20,4 +20,4 @@ mod site;
 pub use edge::service;
 pub use extract::{Call, RequestInfo};
 pub use problem::Problem;
-pub use settings::{App, Limits, Settings};
+pub use settings::{App, HttpLimits, Settings};

@@ -41,7 +41,7 @@ impl IntoResponse for Problem {
 /// Writes down what went wrong with a request, or with one of its items.
 pub(crate) fn log(fault: &Fault) {
     match fault.code().status() {
-        // What a site doesn't have is no failure, and anybody may ask for it.
+        // What a site doesn't have is no failure, and every client may ask for it.
         500.. if fault.code() != Code::NotBuilt => {
             tracing::error!(code = fault.code().name(), log = fault.log(), "request failed: {fault}")
         }

@@ -27,15 +27,15 @@ pub(crate) fn router() -> Router<App> {
 
 /// Whether a path lies where calls do: then no page is meant by it, even if nothing answers.
 pub(crate) fn is_api(path: &str) -> bool {
-    static PLACES: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
+    static SEGMENTS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
         let paths = routes().map(|it| it.0).chain(NOT_BUILT.iter().copied());
-        paths.filter_map(|it| place(it)).collect()
+        paths.filter_map(|it| first_segment(it)).collect()
     });
-    place(path).is_some_and(|it| PLACES.contains(it))
+    first_segment(path).is_some_and(|it| SEGMENTS.contains(it))
 }
 
 /// The first segment of a path, if something lies beneath it.
-fn place(path: &str) -> Option<&str> {
+fn first_segment(path: &str) -> Option<&str> {
     path.strip_prefix('/')?.split_once('/').map(|it| it.0)
 }
 
@@ -90,7 +90,7 @@ fn account() -> Routes {
         ("/_api/account/v1/flows/{token}", get(flow::show).post(flow::answer)),
         ("/_api/account/v1/token", post(flow::token)),
         ("/_api/account/v1/recover", get(recovery::open)),
-        ("/_api/account/v1/approvals", post(approval::look)),
+        ("/_api/account/v1/approvals", post(approval::get)),
         ("/_api/account/v1/approvals/decide", post(approval::decide)),
     ]
 }

@@ -30,13 +30,13 @@ pub struct Settings {
     pub trusted_proxies: Vec<IpNet>,
     /// Whether this server itself speaks TLS.
     pub tls: bool,
-    pub limits: Limits,
+    pub limits: HttpLimits,
 }
 
 stoa_kernel::limits! {
     /// Limits of requests, whatever they are about.
     #[derive(Debug, Clone)]
-    pub struct Limits {
+    pub struct HttpLimits {
         /// Bytes of a request's body, of a bulk call above all (413, WDE0109).
         body_bytes: usize = 4_194_304, 65_536..=67_108_864;
     }

@@ -24,7 +24,7 @@ impl Address {
         if !scheme.eq_ignore_ascii_case("https") && !scheme.eq_ignore_ascii_case("http") {
             return None;
         }
-        // `https:///host` and `https://@host` are repaired by parsers; no one means them.
+        // `https:///host` and `https://@host` are repaired by parsers; nothing legitimate has them.
         let authority = text[scheme_end + 3..].split(['/', '?', '#']).next().unwrap_or("");
         if authority.is_empty() || authority.contains(['@', '%']) {
             return None;
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn adds_parameters_where_they_belong() {
+    fn parameters_are_added_where_they_belong() {
         let address = Address::parse("https://a.example/cb?x=1#old").expect("good");
         assert_eq!(address.with_query([("code", "a&b")]), "https://a.example/cb?x=1&code=a%26b#old");
         assert_eq!(address.with_fragment([("state", "1 2")]), "https://a.example/cb?x=1#state=1+2");

@@ -1,4 +1,4 @@
-//! What happened to accounts and by whom: written with what it tells of, read by those who run the site.
+//! What happened to accounts and by whom: written in the transaction of the event, read by the operators of the site.
 
 use crate::{Core, Identity, member::Move};
 use serde::Serialize;
@@ -139,7 +139,7 @@ impl<'a> Entry<'a> {
 }
 
 /// Writes an entry inside the transaction that it tells of.
-pub(crate) async fn note(core: &Core, tx: &mut Tx<'_>, site: &SiteId, entry: Entry<'_>) -> Result<()> {
+pub(crate) async fn record(core: &Core, tx: &mut Tx<'_>, site: &SiteId, entry: Entry<'_>) -> Result<()> {
     let sql = "insert into stoa.audit (site, id, created, event, actor_kind, actor, member, address) \
                values ($1, $2, $3, $4, $5, $6, $7, $8)";
     let values = params![

@@ -1,6 +1,6 @@
 //! Who people are: visitors, members, those who run a site, and the tokens that say so.
 //!
-//! What other crates call are methods of [`Identity`], noun then verb; all else are functions of the folder
+//! What other crates call are methods of [`Identity`], entity then verb; all else are functions of the folder
 //! they belong to, which take [`Core`]. HTTP, cookies and content are not here.
 
 mod address;
@@ -28,7 +28,7 @@ pub mod token;
 
 pub use address::form as address_form;
 pub use defence::device::DeviceHints;
-pub use limits::Limits;
+pub use limits::IdentityLimits;
 pub use token::authenticate::Authenticated;
 
 use defence::{captcha_provider, throttle};
@@ -62,7 +62,7 @@ pub(crate) struct Core {
     pub(crate) mail_queue: mail::MailQueue,
     pub(crate) captcha: captcha_provider::ProviderClient,
     pub(crate) sites: Cache<i64, SiteId>,
-    /// Who keeps what visitors own.
+    /// Passes on what visitors own.
     pub(crate) ownership: OnceLock<Arc<dyn Ownership>>,
 }
 
@@ -126,8 +126,8 @@ impl Identity {
 
     /// Names who keeps what visitors own, once, before requests are answered. Without it a visitor who
     /// becomes a member brings nothing along.
-    pub fn keep_ownership(&self, keeper: Arc<dyn Ownership>) {
-        if self.core.ownership.set(keeper).is_err() {
+    pub fn set_ownership(&self, ownership: Arc<dyn Ownership>) {
+        if self.core.ownership.set(ownership).is_err() {
             tracing::warn!("who keeps what visitors own was named before");
         }
     }
@@ -145,11 +145,11 @@ impl Identity {
     }
 }
 
-/// Settings of identity: how long things live and how dear they are, never read from a global. The defaults are the
+/// Settings of identity: how long things live and what they cost, never read from a global. The defaults are the
 /// product's.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Life of an access token as the client is told.
+    /// Life of an access token as the client sees it.
     pub access_life: Millis,
     /// How long after that it is still accepted: clients have no safety margin (docs/protocol/identity.md §4.4).
     pub access_grace: Millis,
@@ -164,18 +164,18 @@ pub struct Config {
     /// Signed tokens whose check is remembered.
     pub verified_tokens: usize,
     pub password: password::Cost,
-    pub throttle: throttle::Limits,
+    pub throttle: throttle::ThrottleLimits,
     pub siteverify: SiteverifyLimits,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self::from(&Limits::default())
+        Self::from(&IdentityLimits::default())
     }
 }
 
-impl From<&Limits> for Config {
-    fn from(limits: &Limits) -> Self {
+impl From<&IdentityLimits> for Config {
+    fn from(limits: &IdentityLimits) -> Self {
         Self {
             access_life: limits.access_life,
             access_grace: limits.access_grace,
@@ -185,7 +185,7 @@ impl From<&Limits> for Config {
             code_life: limits.code_life,
             verified_tokens: 25_000,
             password: password::Cost::default(),
-            throttle: throttle::Limits::from(limits),
+            throttle: throttle::ThrottleLimits::from(limits),
             siteverify: SiteverifyLimits::default(),
         }
     }

@@ -1,5 +1,5 @@
-//! How often someone may try and how long things live, as whoever runs the server sets it. What the code
-//! works with is made from it: [`crate::Config`], [`crate::defence::throttle::Limits`].
+//! How often something may be attempted and how long things live, as the operator of the server sets it. What the code
+//! works with is made from it: [`crate::Config`], [`crate::defence::throttle::ThrottleLimits`].
 
 use stoa_kernel::{
     Millis,
@@ -16,7 +16,7 @@ stoa_kernel::limits! {
     /// The table `identity` of the configuration. A `…_burst` is how many at once, its `…_per_hour` how many
     /// more as time passes.
     #[derive(Debug, Clone)]
-    pub struct Limits {
+    pub struct IdentityLimits {
         /// Life of an access token. Whoever is blocked or signed out elsewhere loses theirs at once all the same.
         access_life: Millis = 4 * HOUR, MINUTE..=ACCESS_LIFE;
         /// How long after that it is still accepted, since clients have no safety margin.

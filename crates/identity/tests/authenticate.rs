@@ -1,4 +1,4 @@
-//! Which tokens are taken for whom: confusion, forgery, age, revocation, on both engines.
+//! Which tokens are accepted for which caller: confusion, forgery, age, revocation, on both engines.
 
 #![allow(clippy::unwrap_used, reason = "a test that can't be set up has failed")]
 
@@ -31,7 +31,7 @@ fn open(segment: &str) -> Value {
 }
 
 on_both_engines! {
-    async fn no_token_passes_for_another(engine) {
+    async fn tokens_do_not_pass_for_one_another(engine) {
         let kit = Kit::new(engine).await;
         let visitor = kit.visitor().await;
         let (member, _, cookie) = kit.member("ada@example.org").await;
@@ -51,7 +51,7 @@ on_both_engines! {
         assert!(kit.browser_session(&session_token.replace(&format!("s{}", kit.site.number), "s9")).await.is_none());
     }
 
-    async fn a_token_belongs_to_its_site(engine) {
+    async fn token_belongs_to_its_site(engine) {
         let kit = Kit::new(engine).await;
         let (other, other_client) = kit.other_site().await;
         let (here, there) = (kit.visitor().await, kit.identity.token_grant(&anonymous(&other_client), None).await.unwrap());
@@ -143,7 +143,7 @@ on_both_engines! {
         assert!(!refused(&kit.identity, &token).await);
     }
 
-    async fn a_token_is_good_for_its_life_and_a_little_longer(engine) {
+    async fn token_is_good_for_its_life_and_a_little_longer(engine) {
         let kit = Kit::new(engine).await;
         let token = kit.visitor().await.access_token;
         let again = kit.second_node().await;
@@ -153,7 +153,7 @@ on_both_engines! {
         assert!(refused(&kit.identity, &token).await && refused(&again, &token).await);
     }
 
-    async fn an_ended_session_is_refused_everywhere(engine) {
+    async fn ended_session_is_refused_everywhere(engine) {
         let kit = Kit::new(engine).await;
         let elsewhere = kit.second_node().await;
         let (tokens, browser, cookie) = kit.member("ada@example.org").await;
@@ -180,7 +180,7 @@ on_both_engines! {
         assert!(!refused(&elsewhere, &other.access_token).await);
     }
 
-    async fn a_list_that_is_too_old_is_not_believed(engine) {
+    async fn revocation_list_that_is_too_old_is_not_trusted(engine) {
         let kit = Kit::new(engine).await;
         let (tokens, browser, _) = kit.member("ada@example.org").await;
         let elsewhere = kit.second_node().await;
@@ -190,7 +190,7 @@ on_both_engines! {
         assert!(refused(&elsewhere, &tokens.access_token).await, "checked in the catalogue, not in memory");
     }
 
-    async fn a_revoked_key_or_client_is_refused(engine) {
+    async fn revoked_key_or_client_is_refused(engine) {
         let kit = Kit::new(engine).await;
         let (key, secret) = kit.identity.api_key_create(&kit.site.id, "Key").await.unwrap();
         assert_eq!(kit.caller(secret.expose()).await.unwrap(), Caller::App { id: key.id.clone() });
@@ -216,7 +216,7 @@ on_both_engines! {
         assert!(kit.identity.client_list(&kit.site.id).await.unwrap().is_empty());
     }
 
-    async fn people_who_run_a_site_have_tokens_too(engine) {
+    async fn operators_have_tokens_too(engine) {
         let kit = Kit::new(engine).await;
         let person = Caller::User { id: UserId::from("u"), role: Role::Editor, session: "s".into() };
         let access = kit.identity.access_issue(&kit.site.id, &person, None).unwrap();

@@ -1,4 +1,4 @@
-//! Attacks on accounts, on a site and on its room, on both engines: what each one gets, and that nobody
+//! Attacks on accounts, on a site and on its room, on both engines: what each one gets, and that no one
 //! else is the worse for it.
 
 #![allow(clippy::unwrap_used, reason = "a test that can't be set up has failed")]
@@ -17,7 +17,7 @@ use stoa_identity::{
     browser::{Browser, Change},
     defence::{
         Attempt,
-        throttle::{Limits, Lockout, Rate, SiteLimits},
+        throttle::{Lockout, Rate, SiteLimits, ThrottleLimits},
     },
     flow::{FlowInput, FlowKind, FlowStart},
     redirect::RequestContext,
@@ -36,7 +36,7 @@ fn code_of<T>(result: Result<T>) -> Option<Code> {
     result.err().map(|it| it.code())
 }
 
-fn with_limits(throttle: Limits) -> Config {
+fn with_limits(throttle: ThrottleLimits) -> Config {
     Config { throttle, ..config() }
 }
 
@@ -45,7 +45,7 @@ fn slow(burst: f64) -> Rate {
 }
 
 fn of_sites(site: SiteLimits) -> Config {
-    with_limits(Limits { site, ..Limits::default() })
+    with_limits(ThrottleLimits { site, ..ThrottleLimits::default() })
 }
 
 fn browser_at(address: IpAddr, device: Option<&str>) -> Browser {
@@ -135,7 +135,7 @@ async fn count(database: &Database, table: &str) -> i64 {
 }
 
 on_both_engines! {
-    async fn a_hundred_guesses_at_once_lock_nobody_out_who_was_there_before(engine) {
+    async fn lockout_spares_devices_seen_before(engine) {
         let kit = Kit::new(engine).await;
         let (ada, bob) = ("ada@example.org", "bob@example.org");
         let id = kit.register(ada).await.unwrap().member().unwrap().id.to_string();
@@ -148,7 +148,7 @@ on_both_engines! {
         assert_eq!(kit.hundred_guesses("nobody@example.org").await, 20, "nobody is told who has an account");
         assert_eq!(kit.audited("sign_in_slowed").await, [None, Some(id)], "told once");
         let refused = Some(Code::Throttled);
-        // The right password does not help who comes from elsewhere, nor does a cookie of another account.
+        // The right password does not help from another browser, nor does a cookie of another account.
         assert_eq!(kit.login_as(machine(7), None, ada, PASSWORD).await, refused);
         assert_eq!(kit.login_as(machine(7), Some(&theirs), ada, PASSWORD).await, refused);
         assert_eq!(kit.login_as(machine(7), Some(&"A".repeat(43)), ada, PASSWORD).await, refused);
@@ -173,9 +173,9 @@ on_both_engines! {
         assert_eq!(guesses().await, refused);
     }
 
-    async fn each_further_guess_waits_longer(engine) {
+    async fn guesses_wait_longer_each_time(engine) {
         let lockout = Lockout { free: 3.0, first: 1_000, longest: 8_000, forgotten: 3_600_000 };
-        let kit = Kit::with(engine, with_limits(Limits { lockout, ..Limits::default() })).await;
+        let kit = Kit::with(engine, with_limits(ThrottleLimits { lockout, ..ThrottleLimits::default() })).await;
         kit.register("ada@example.org").await.unwrap();
         let guess = async |n: u16, password: &str| kit.login_as(machine(n), None, "ada@example.org", password).await;
         for n in 0..3 {
@@ -191,7 +191,7 @@ on_both_engines! {
         assert_eq!(guess(30, PASSWORD).await, None, "a new browser has to wait, not more");
     }
 
-    async fn a_link_to_the_address_ends_the_wait(engine) {
+    async fn recovery_link_ends_the_wait(engine) {
         let kit = Kit::new(engine).await;
         let (ada, here) = ("ada@example.org", machine(60_000));
         kit.register(ada).await.unwrap();
@@ -209,7 +209,7 @@ on_both_engines! {
         assert_eq!(kit.audited("password_change").await.len(), 1);
     }
 
-    async fn who_runs_the_site_is_not_locked_out_either(engine) {
+    async fn lockout_spares_the_devices_of_operators(engine) {
         let kit = Kit::new(engine).await;
         let email = Email::parse("olga@example.org").unwrap();
         let life = std::time::Duration::from_secs(60);
@@ -233,8 +233,8 @@ on_both_engines! {
         assert_eq!(kit.audited("operator_sign_in").await.len(), 2);
     }
 
-    async fn a_site_under_attack_keeps_its_members(engine) {
-        let site = SiteLimits { sign_in: slow(30.0), registration: slow(6.0), ..Limits::default().site };
+    async fn site_under_attack_keeps_its_members(engine) {
+        let site = SiteLimits { sign_in: slow(30.0), registration: slow(6.0), ..ThrottleLimits::default().site };
         let kit = Kit::with(engine, of_sites(site)).await;
         let (tokens, ..) = kit.member("ada@example.org").await;
         let refresh = tokens.refresh_token.unwrap();
@@ -259,7 +259,7 @@ on_both_engines! {
         }
         assert_eq!(register(6).await, Some(Code::Throttled));
 
-        // Nobody is signed out, no visitor is turned away: refreshing is never counted.
+        // No member is signed out, no visitor is turned away: refreshing is never counted.
         for _ in 0..200 {
             kit.refresh(&refresh).await.unwrap();
             kit.refresh(&visitor).await.unwrap();
@@ -273,7 +273,7 @@ on_both_engines! {
     }
 
     async fn flows_fill_no_disk(engine) {
-        let limits = Limits { flow: slow(4.0), ..Limits::default() };
+        let limits = ThrottleLimits { flow: slow(4.0), ..ThrottleLimits::default() };
         let kit = Kit::with(engine, with_limits(limits)).await;
         let (tokens, ..) = kit.member("ada@example.org").await;
         let begin = async |n: u16| {
@@ -300,7 +300,7 @@ on_both_engines! {
         assert_eq!(begin(0).await, None);
     }
 
-    async fn what_is_over_is_pruned_and_nothing_else(engine) {
+    async fn retention_deletes_what_is_over_and_nothing_else(engine) {
         let kit = Kit::new(engine).await;
         let begin = async || {
             let browser = browser_at(machine(0), None);
@@ -333,7 +333,7 @@ on_both_engines! {
         assert_eq!(kit.count("redirect_session").await, 1);
     }
 
-    async fn what_is_over_of_those_who_run_sites_is_deleted(engine) {
+    async fn retention_deletes_what_is_over_of_operators(engine) {
         let kit = Kit::new(engine).await;
         let (hour, day) = (3_600_000, 86_400_000);
         let email = Email::parse("olga@example.org").unwrap();
@@ -363,9 +363,9 @@ on_both_engines! {
         assert_eq!(left().await, (0, 0));
     }
 
-    async fn what_can_not_be_finished_keeps_nothing_else(engine) {
+    async fn retention_goes_on_after_a_failure(engine) {
         let kit = Kit::new(engine).await;
-        kit.identity.keep_ownership(Arc::new(Broken));
+        kit.identity.set_ownership(Arc::new(Broken));
         let site = kit.site.id.clone();
         let write = kit.site.write(move |tx| {
             let site = site.clone();

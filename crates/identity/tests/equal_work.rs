@@ -1,4 +1,4 @@
-//! Who has an account is not told by what an answer costs: for a known address and an unknown one the same
+//! The cost of an answer does not reveal who has an account: for a known address and an unknown one the same
 //! statements run, in the same order, as many passwords are hashed, and the answer is the same. Counted,
 //! not timed; on both engines.
 
@@ -17,7 +17,7 @@ use stoa_identity::{
     browser::{Browser, Change},
     defence::{
         Attempt,
-        throttle::{Limits, Lockout},
+        throttle::{Lockout, ThrottleLimits},
     },
     flow::{FlowInput, FlowKind, FlowStart},
     sign_in::SignOn,
@@ -51,7 +51,7 @@ fn here() -> IpAddr {
 /// A site with members of every kind.
 async fn kit(engine: Engine) -> Kit {
     statements::listen();
-    let limits = Limits { lockout: Lockout { free: 6.0, ..Lockout::default() }, ..Limits::default() };
+    let limits = ThrottleLimits { lockout: Lockout { free: 6.0, ..Lockout::default() }, ..ThrottleLimits::default() };
     let kit = Kit::with(engine, Config { throttle: limits, ..config() }).await;
     for name in ["active", "blocked"] {
         kit.register(&format!("{name}@example.org")).await.unwrap();
@@ -105,7 +105,7 @@ async fn sign_in(engine: Engine) {
 }
 
 /// The try after which others wait is written down alike for everybody.
-async fn beginning_to_wait(engine: Engine) {
+async fn lockout_begins(engine: Engine) {
     let _turn = TURN.lock().await;
     let kit = kit(engine).await;
     let mut all = Vec::new();
@@ -170,7 +170,7 @@ async fn start(engine: Engine) {
     }
 }
 
-/// Registering tells that an address is taken, as the protocol asks; it hashes nothing then, so that whoever
+/// Registering tells that an address is taken, as the protocol asks; it hashes nothing then, so that one who
 /// asks for many costs little.
 async fn registration_of_a_taken_address(engine: Engine) {
     let _turn = TURN.lock().await;
@@ -184,7 +184,7 @@ async fn registration_of_a_taken_address(engine: Engine) {
     assert_eq!((hashes(&fresh.0), fresh.1), (1, None));
 }
 
-async fn those_who_run_the_site(engine: Engine) {
+async fn operators(engine: Engine) {
     let _turn = TURN.lock().await;
     let kit = kit(engine).await;
     let life = Duration::from_secs(60);
@@ -225,8 +225,8 @@ async fn those_who_run_the_site(engine: Engine) {
     assert_eq!(Code::PasswordWrong.name(), "-19976");
 }
 
-/// Of those who sign in at once only as many are looked up as have a turn; the others hold nobody up.
-async fn a_crowd(engine: Engine) {
+/// Of those who sign in at once only as many are looked up as have a turn; the others hold up no one.
+async fn many_at_once(engine: Engine) {
     const CROWD: u8 = 60;
     let _turn = TURN.lock().await;
     let kit = kit(engine).await;
@@ -247,9 +247,9 @@ async fn a_crowd(engine: Engine) {
         assert_eq!(answer.unwrap(), Some(Code::PasswordWrong));
     }
     let (mut looked_up, mut answered, mut most) = (0, 0, 0);
-    for it in std::mem::take(&mut *DONE.lock().unwrap()) {
-        answered += usize::from(it == "answered");
-        looked_up += usize::from(it.contains("from stoa.member"));
+    for line in std::mem::take(&mut *DONE.lock().unwrap()) {
+        answered += usize::from(line == "answered");
+        looked_up += usize::from(line.contains("from stoa.member"));
         most = most.max(looked_up - answered);
     }
     assert_eq!((looked_up, answered), (CROWD.into(), CROWD.into()));
@@ -270,4 +270,4 @@ macro_rules! alike {
     )+};
 }
 
-alike!(sign_in, a_crowd, beginning_to_wait, recovery, start, registration_of_a_taken_address, those_who_run_the_site);
+alike!(sign_in, many_at_once, lockout_begins, recovery, start, registration_of_a_taken_address, operators);

@@ -1,4 +1,4 @@
-//! What whoever runs the server sets of attempts, waits and lives takes effect, on both engines.
+//! What the operator of the server sets of attempts, waits and lives takes effect, on both engines.
 
 #![allow(clippy::unwrap_used, reason = "a test that can't be set up has failed")]
 
@@ -6,7 +6,7 @@ mod common;
 
 use common::*;
 use std::net::{IpAddr, Ipv4Addr};
-use stoa_identity::{Config, Identity, Limits};
+use stoa_identity::{Config, Identity, IdentityLimits};
 use stoa_kernel::{Code, Result, Secret};
 use stoa_testkit::{Engine, on_both_engines};
 
@@ -18,11 +18,11 @@ fn machine(n: u8) -> IpAddr {
     IpAddr::V4(Ipv4Addr::new(203, 0, 113, n))
 }
 
-fn configured(limits: &Limits) -> Config {
+fn configured(limits: &IdentityLimits) -> Config {
     Config { password: config().password, ..Config::from(limits) }
 }
 
-async fn kit(engine: Engine, limits: Limits) -> Kit {
+async fn kit(engine: Engine, limits: IdentityLimits) -> Kit {
     Kit::with(engine, configured(&limits)).await
 }
 
@@ -36,7 +36,7 @@ async fn guess(kit: &Kit, from: IpAddr, email: &str, password: &str) -> Option<C
 
 on_both_engines! {
     async fn attempts_at_an_account(engine) {
-        let kit = kit(engine, Limits { account_burst: 3, account_per_hour: 60, ..Limits::default() }).await;
+        let kit = kit(engine, IdentityLimits { account_burst: 3, account_per_hour: 60, ..IdentityLimits::default() }).await;
         kit.register("ada@example.org").await.unwrap();
         let try_it = async |from| guess(&kit, from, "ada@example.org", "a guess").await;
         for _ in 0..3 {
@@ -51,7 +51,7 @@ on_both_engines! {
     }
 
     async fn registrations_from_an_address_and_at_a_site(engine) {
-        let limits = Limits { registration_burst: 2, site_registration_burst: 3, ..Limits::default() };
+        let limits = IdentityLimits { registration_burst: 2, site_registration_burst: 3, ..IdentityLimits::default() };
         let kit = kit(engine, limits).await;
         let register = async |from, n: u8| {
             let who = registration(&format!("a{n}@example.org"), PASSWORD);
@@ -64,12 +64,12 @@ on_both_engines! {
     }
 
     async fn waits_at_an_account(engine) {
-        let limits = Limits {
+        let limits = IdentityLimits {
             lockout_free: 2,
             lockout_first: 10 * SECOND,
             lockout_longest: 15 * SECOND,
             lockout_forgotten: HOUR,
-            ..Limits::default()
+            ..IdentityLimits::default()
         };
         let kit = kit(engine, limits).await;
         kit.register("ada@example.org").await.unwrap();
@@ -88,12 +88,12 @@ on_both_engines! {
     }
 
     async fn lives_of_tokens_and_codes(engine) {
-        let limits = Limits {
+        let limits = IdentityLimits {
             access_life: 5 * MINUTE,
             access_grace: 10 * SECOND,
             session_token_life: 20 * SECOND,
             code_life: 30 * SECOND,
-            ..Limits::default()
+            ..IdentityLimits::default()
         };
         let kit = kit(engine, limits).await;
         let visitor = kit.visitor().await;
@@ -120,7 +120,7 @@ on_both_engines! {
     }
 
     async fn lives_of_sessions(engine) {
-        let kit = kit(engine, Limits { session_life: 10 * HOUR, session_idle: 4 * HOUR, ..Limits::default() }).await;
+        let kit = kit(engine, IdentityLimits { session_life: 10 * HOUR, session_idle: 4 * HOUR, ..IdentityLimits::default() }).await;
         let (tokens, ..) = kit.member("ada@example.org").await;
         let refresh = tokens.refresh_token.unwrap();
         for _ in 0..3 {
@@ -134,11 +134,11 @@ on_both_engines! {
         assert_eq!(code_of(kit.refresh(&tokens.refresh_token.unwrap()).await), Some(Code::OauthInvalidGrant), "idle");
     }
 
-    async fn a_shorter_life_holds_for_the_tokens_that_are_out(engine) {
-        let kit = kit(engine, Limits::default()).await;
+    async fn shorter_life_holds_for_tokens_issued_before(engine) {
+        let kit = kit(engine, IdentityLimits::default()).await;
         let (tokens, session, _) = kit.member("ada@example.org").await;
         let visitor = kit.visitor().await.access_token;
-        let lower = Limits { access_life: 10 * MINUTE, access_grace: 0, ..Limits::default() };
+        let lower = IdentityLimits { access_life: 10 * MINUTE, access_grace: 0, ..IdentityLimits::default() };
         let (store, world) = (kit.base.store.clone(), kit.base.world.clone());
         let again = Identity::open(store, world, kit.mail.clone(), configured(&lower)).await.unwrap();
         let accepts = async |token: &str| again.authenticate(Some(token), None).await.is_ok();
@@ -155,7 +155,7 @@ on_both_engines! {
         assert!(later.authenticate(Some(&tokens.access_token), None).await.is_err());
         assert!(!accepts(&visitor).await);
         let (store, world) = (kit.base.store.clone(), kit.base.world.clone());
-        let longer = Identity::open(store, world, kit.mail.clone(), configured(&Limits::default())).await.unwrap();
+        let longer = Identity::open(store, world, kit.mail.clone(), configured(&IdentityLimits::default())).await.unwrap();
         assert!(longer.authenticate(Some(&visitor), None).await.is_ok());
         assert!(longer.authenticate(Some(&tokens.access_token), None).await.is_err(), "it was revoked");
     }

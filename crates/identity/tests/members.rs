@@ -15,7 +15,7 @@ use std::{
 };
 use stoa_identity::{
     Config, Identity,
-    defence::throttle::{Limits, Rate},
+    defence::throttle::{Rate, ThrottleLimits},
     member::{Audience, MemberQuery, Status},
     password::Cost,
     policy::{PolicyChange, SignOnPolicy},
@@ -76,13 +76,19 @@ async fn mail_to(kit: &Kit, email: &str) -> Option<Mail> {
 fn roomy() -> Config {
     let rate = Rate { burst: 10_000.0, per_second: 10_000.0 };
     Config {
-        throttle: Limits { account: rate, address: rate, registration: rate, recovery: rate, ..Limits::default() },
+        throttle: ThrottleLimits {
+            account: rate,
+            address: rate,
+            registration: rate,
+            recovery: rate,
+            ..ThrottleLimits::default()
+        },
         ..config()
     }
 }
 
 on_both_engines! {
-    async fn register_then_login(engine) {
+    async fn registration_then_login(engine) {
         let kit = Kit::new(engine).await;
         let outcome = kit.register("Ada@Example.org").await.unwrap();
         let json = outcome.to_json();
@@ -115,7 +121,7 @@ on_both_engines! {
         assert!(there.is_ok(), "addresses are unique in a site only");
     }
 
-    async fn every_fault_of_a_registration_is_told(engine) {
+    async fn registration_faults_are_all_reported(engine) {
         let kit = Kit::new(engine).await;
         let violations = async |email: &str, password: &str, profile| {
             let registration = Registration { email: email.to_owned(), password: Secret::new(password), profile };
@@ -135,7 +141,7 @@ on_both_engines! {
         assert_eq!(violations("a@b.co", "Password123", json!({})).await, vec![common]);
     }
 
-    async fn of_a_hundred_registrations_one_succeeds(engine) {
+    async fn registration_succeeds_once_of_a_hundred(engine) {
         let kit = Kit::with(engine, roomy()).await;
         let tries = (0..100).map(|n| {
             let (identity, site) = (kit.identity.clone(), kit.site.clone());
@@ -180,7 +186,7 @@ on_both_engines! {
         success(kit.login("ada@example.org", PASSWORD).await.unwrap());
     }
 
-    async fn a_policy_update_must_be_well_formed(engine) {
+    async fn policy_update_must_be_well_formed(engine) {
         let kit = Kit::new(engine).await;
         for body in [json!({}), json!({ "signOnPolicy": 1 }), json!({ "signOnPolicy": { "requireOwnerApproval": "yes" } })] {
             assert_eq!(code_of(PolicyChange::parse(&body)), Code::Validation, "{body}");
@@ -207,7 +213,7 @@ on_both_engines! {
         assert!(matches!(login, Outcome::RequireEmailVerification { .. }));
     }
 
-    async fn a_blocked_member_is_out_at_once(engine) {
+    async fn blocked_member_is_out_at_once(engine) {
         let kit = Kit::new(engine).await;
         let (tokens, browser, cookie) = kit.member("ada@example.org").await;
         let pending = success(kit.login("ada@example.org", PASSWORD).await.unwrap());
@@ -239,7 +245,7 @@ on_both_engines! {
         assert_eq!(code_of(kit.caller(&tokens.access_token).await), Code::Unauthenticated, "ended stays ended");
     }
 
-    async fn a_deleted_member_frees_the_address(engine) {
+    async fn deleted_member_frees_the_address(engine) {
         let kit = Kit::new(engine).await;
         let (tokens, browser, _) = kit.member("ada@example.org").await;
         let (other, ..) = kit.member("bob@example.org").await;
@@ -256,7 +262,7 @@ on_both_engines! {
         assert!(gone.email.is_empty() && gone.status == Status::Deleted);
     }
 
-    async fn a_new_password_ends_the_other_sessions(engine) {
+    async fn new_password_ends_the_other_sessions(engine) {
         let kit = Kit::new(engine).await;
         let (tokens, browser, cookie) = kit.member("ada@example.org").await;
         let sibling = kit.exchange(&browser).await.unwrap();
@@ -301,7 +307,7 @@ on_both_engines! {
         assert_eq!(code_of(kit.login("eve@example.org", PASSWORD).await), Code::PasswordWrong, "it has no password");
     }
 
-    async fn who_took_an_unverified_address_loses_it_to_its_owner(engine) {
+    async fn unverified_address_goes_to_its_owner(engine) {
         let kit = Kit::new(engine).await;
         let (squatter, ..) = kit.member("eve@example.org").await;
         let sign_on = SignOn { email: "eve@example.org".to_owned(), profile: json!(null), verify_email: true };
@@ -311,7 +317,7 @@ on_both_engines! {
         assert_eq!(code_of(kit.login("eve@example.org", PASSWORD).await), Code::PasswordWrong);
     }
 
-    async fn a_cheap_hash_is_made_again(engine) {
+    async fn cheap_hash_is_made_again(engine) {
         let kit = Kit::new(engine).await;
         kit.register("ada@example.org").await.unwrap();
         let dearer = Config { password: Cost { memory_kib: 128, passes: 1, lanes: 1 }, ..config() };
@@ -344,7 +350,7 @@ on_both_engines! {
         assert!(!kit.visitor().await.access_token.is_empty());
     }
 
-    async fn who_took_an_address_first_has_nothing_of_it_later(engine) {
+    async fn address_taken_first_gives_no_access_later(engine) {
         let kit = Kit::new(engine).await;
         let both = json!({ "signOnPolicy": { "requireOwnerApproval": true, "requireEmailVerification": true } });
         let sign_on = |email: &str| SignOn { email: email.to_owned(), profile: json!(null), verify_email: false };
@@ -366,7 +372,7 @@ on_both_engines! {
         assert_eq!(code_of(kit.refresh(&squatter.refresh_token.unwrap()).await), Code::OauthInvalidGrant);
     }
 
-    async fn one_account_can_not_fill_the_password_queue(engine) {
+    async fn password_queue_is_not_filled_by_one_account(engine) {
         let kit = Kit::new(engine).await;
         let (ada, ..) = kit.member("ada@example.org").await;
         let (bob, ..) = kit.member("bob@example.org").await;
@@ -407,8 +413,8 @@ on_both_engines! {
         assert_eq!(codes.last(), Some(&Code::Throttled));
     }
 
-    async fn recovery_links_are_asked_for_in_moderation(engine) {
-        let slow = Limits { recovery: Rate { burst: 3.0, per_second: 0.1 }, ..Limits::default() };
+    async fn recovery_links_are_throttled(engine) {
+        let slow = ThrottleLimits { recovery: Rate { burst: 3.0, per_second: 0.1 }, ..ThrottleLimits::default() };
         let kit = Kit::with(engine, Config { throttle: slow, ..config() }).await;
         kit.register("ada@example.org").await.unwrap();
         let ask = async |from: &str, email: &str| {
@@ -425,7 +431,7 @@ on_both_engines! {
         assert!(mail_to(&kit, "ada@example.org").await.is_some(), "others are not locked out");
     }
 
-    async fn a_storm_of_recoveries_is_bounded(engine) {
+    async fn recovery_storm_is_bounded(engine) {
         let kit = Kit::with(engine, roomy()).await;
         let emails: Vec<String> = (0..60).map(|n| format!("a{n}@example.org")).collect();
         for email in &emails {

@@ -6,7 +6,7 @@ mod common;
 
 use common::*;
 use stoa_identity::{
-    client::ClientDraft,
+    client::NewClient,
     oauth::{
         TokenRequest, pkce,
         rotation::{AGAIN, GRACE},
@@ -23,7 +23,7 @@ fn code_of<T: std::fmt::Debug>(result: stoa_kernel::Result<T>) -> Code {
 }
 
 on_both_engines! {
-    async fn a_visitor_lives_on_its_refresh_token(engine) {
+    async fn visitor_lives_on_its_refresh_token(engine) {
         let kit = Kit::new(engine).await;
         let first = kit.visitor().await;
         assert_eq!((first.expires_in, first.token_type), (14_400, "Bearer"));
@@ -42,7 +42,7 @@ on_both_engines! {
         assert_eq!(code_of(kit.identity.token_grant(&foreign, None).await), Code::OauthInvalidGrant);
     }
 
-    async fn an_unknown_client_or_grant_is_refused(engine) {
+    async fn unknown_client_or_grant_is_refused(engine) {
         let kit = Kit::new(engine).await;
         let grant = async |request: TokenRequest| code_of(kit.identity.token_grant(&request, None).await);
         let unknown = TokenRequest { client_id: Some("nobody".to_owned()), ..anonymous(&kit.client) };
@@ -56,7 +56,7 @@ on_both_engines! {
         assert_eq!(grant(refresh_request("r999.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")).await, Code::OauthInvalidGrant);
     }
 
-    async fn a_code_becomes_a_member(engine) {
+    async fn code_becomes_a_member(engine) {
         let kit = Kit::new(engine).await;
         let (tokens, browser, cookie) = kit.member("ada@example.org").await;
         let caller = kit.caller(&tokens.access_token).await.unwrap();
@@ -77,7 +77,7 @@ on_both_engines! {
         assert_eq!(code_of(kit.refresh(cookie.expose()).await), Code::OauthInvalidGrant);
     }
 
-    async fn a_standard_client_gets_new_refresh_tokens(engine) {
+    async fn standard_client_gets_new_refresh_tokens(engine) {
         let kit = Kit::new(engine).await;
         let (sdk, browser, _) = kit.member("ada@example.org").await;
         let rotating = async || {
@@ -108,7 +108,7 @@ on_both_engines! {
         assert_eq!(code_of(kit.refresh(&sdk.refresh_token.unwrap()).await), Code::OauthInvalidGrant, "one browser, one family");
     }
 
-    async fn a_used_refresh_token_is_never_forgotten(engine) {
+    async fn used_refresh_token_is_never_forgotten(engine) {
         let kit = Kit::new(engine).await;
         for stolen in [0, 1, 2] {
             let (_, browser, _) = kit.member(&format!("ada{stolen}@example.org")).await;
@@ -126,7 +126,7 @@ on_both_engines! {
         }
     }
 
-    async fn a_storm_of_refreshes_signs_nobody_out(engine) {
+    async fn refresh_storm_ends_no_session(engine) {
         let kit = Kit::new(engine).await;
         let (_, browser, _) = kit.member("ada@example.org").await;
         let code = kit.code_that(&browser, Some(REDIRECT), Some(pkce::challenge_of(VERIFIER)), true).await;
@@ -141,7 +141,7 @@ on_both_engines! {
         assert!(kit.refresh(&last).await.is_ok(), "the family goes on");
     }
 
-    async fn a_session_keeps_few_refresh_tokens(engine) {
+    async fn session_keeps_few_refresh_tokens(engine) {
         let kit = Kit::new(engine).await;
         let (_, browser, _) = kit.member("ada@example.org").await;
         let code = kit.code_that(&browser, Some(REDIRECT), Some(pkce::challenge_of(VERIFIER)), true).await;
@@ -163,7 +163,7 @@ on_both_engines! {
         assert_eq!(kept, AGAIN + 2, "the first one, the one just used, and those that nobody has used");
     }
 
-    async fn the_sdk_keeps_its_refresh_token(engine) {
+    async fn sdk_keeps_its_refresh_token(engine) {
         let kit = Kit::new(engine).await;
         let (tokens, ..) = kit.member("ada@example.org").await;
         let refresh = tokens.refresh_token.unwrap();
@@ -173,7 +173,7 @@ on_both_engines! {
         }
     }
 
-    async fn a_session_token_works_once(engine) {
+    async fn session_token_works_once(engine) {
         let kit = Kit::new(engine).await;
         let token = success(kit.register("ada@example.org").await.unwrap());
         assert!(kit.browser_session(&token).await.is_some());
@@ -183,7 +183,7 @@ on_both_engines! {
         assert!(kit.browser_session(&late).await.is_none());
     }
 
-    async fn a_code_used_twice_ends_what_it_made(engine) {
+    async fn code_used_twice_ends_its_session(engine) {
         let kit = Kit::new(engine).await;
         let (_, browser, cookie) = kit.member("ada@example.org").await;
         let code = kit.code(&browser, Some(REDIRECT), Some(pkce::challenge_of(VERIFIER))).await;
@@ -196,7 +196,7 @@ on_both_engines! {
         assert!(still.is_some(), "the browser's own session stays");
     }
 
-    async fn of_a_hundred_redemptions_one_succeeds(engine) {
+    async fn redemption_succeeds_once_of_a_hundred(engine) {
         let kit = Kit::new(engine).await;
         let (_, browser, _) = kit.member("ada@example.org").await;
         let code = kit.code(&browser, Some(REDIRECT), Some(pkce::challenge_of(VERIFIER))).await;
@@ -216,7 +216,7 @@ on_both_engines! {
         assert_eq!(code_of(kit.refresh(good[0].refresh_token.as_deref().unwrap()).await), Code::OauthInvalidGrant);
     }
 
-    async fn a_code_is_bound_to_what_asked_for_it(engine) {
+    async fn code_is_bound_to_its_request(engine) {
         let kit = Kit::new(engine).await;
         let (_, browser, _) = kit.member("ada@example.org").await;
         let challenge = || Some(pkce::challenge_of(VERIFIER));
@@ -263,7 +263,7 @@ on_both_engines! {
         drop(other_site);
     }
 
-    async fn an_app_gets_a_members_tokens(engine) {
+    async fn app_gets_a_members_tokens(engine) {
         let kit = Kit::new(engine).await;
         let key = kit.api_key(&kit.site.id).await;
         let visitor = kit.visitor().await.access_token;
@@ -304,10 +304,10 @@ on_both_engines! {
         assert_eq!(code_of(elsewhere), Code::OauthInvalidGrant);
     }
 
-    async fn a_client_with_a_secret_is_an_app(engine) {
+    async fn client_with_a_secret_is_an_app(engine) {
         let kit = Kit::new(engine).await;
-        let draft = ClientDraft { name: "Server".to_owned(), with_secret: true, ..Default::default() };
-        let (client, secret) = kit.identity.client_create(&kit.site.id, draft).await.unwrap();
+        let new = NewClient { name: "Server".to_owned(), with_secret: true, ..Default::default() };
+        let (client, secret) = kit.identity.client_create(&kit.site.id, new).await.unwrap();
         let request = TokenRequest {
             grant_type: "client_credentials".to_owned(),
             client_id: Some(client.id.to_string()),
@@ -328,7 +328,7 @@ on_both_engines! {
         assert_eq!(code_of(kit.caller(&tokens.access_token).await), Code::Unauthenticated);
     }
 
-    async fn an_idle_or_old_session_ends(engine) {
+    async fn idle_or_old_session_ends(engine) {
         let kit = Kit::new(engine).await;
         let day = 86_400_000;
         let (tokens, _, cookie) = kit.member("ada@example.org").await;
@@ -369,7 +369,7 @@ on_both_engines! {
         assert!(!keys.to_string().contains("\"d\""));
     }
 
-    async fn a_stolen_code_ends_nobodys_session(engine) {
+    async fn stolen_code_ends_no_session(engine) {
         let kit = Kit::new(engine).await;
         let (_, browser, _) = kit.member("ada@example.org").await;
         let sibling = client(&kit.identity, &kit.site.id).await;
@@ -392,15 +392,15 @@ on_both_engines! {
         assert_eq!(code_of(kit.caller(&tokens.access_token).await), Code::Unauthenticated);
     }
 
-    async fn a_confidential_client_shows_its_secret(engine) {
+    async fn confidential_client_shows_its_secret(engine) {
         let mut kit = Kit::new(engine).await;
-        let draft = ClientDraft {
+        let new = NewClient {
             name: "Server".to_owned(),
             redirect_uris: vec![REDIRECT.to_owned()],
             with_secret: true,
             ..Default::default()
         };
-        let (client, secret) = kit.identity.client_create(&kit.site.id, draft).await.unwrap();
+        let (client, secret) = kit.identity.client_create(&kit.site.id, new).await.unwrap();
         let secret = Some(secret.unwrap().expose().to_owned());
         let token = success(kit.register("ada@example.org").await.unwrap());
         let (browser, _) = kit.browser_session(&token).await.unwrap();
@@ -432,7 +432,7 @@ on_both_engines! {
         assert!(grant(TokenRequest { client_secret: secret, ..visitor }).await.is_ok());
     }
 
-    async fn the_oldest_sessions_make_place(engine) {
+    async fn oldest_sessions_are_evicted(engine) {
         let kit = Kit::new(engine).await;
         let (first, browser, cookie) = kit.member("ada@example.org").await;
         let (bystander, ..) = kit.member("bob@example.org").await;
@@ -458,10 +458,10 @@ on_both_engines! {
         }
     }
 
-    async fn another_secret_takes_the_old_ones_place_everywhere(engine) {
+    async fn new_secret_replaces_the_old_one_everywhere(engine) {
         let kit = Kit::new(engine).await;
-        let draft = ClientDraft { name: "Server".to_owned(), with_secret: true, ..Default::default() };
-        let (client, first) = kit.identity.client_create(&kit.site.id, draft).await.unwrap();
+        let new = NewClient { name: "Server".to_owned(), with_secret: true, ..Default::default() };
+        let (client, first) = kit.identity.client_create(&kit.site.id, new).await.unwrap();
         let node = kit.second_node().await;
         let credentials = |secret: &stoa_kernel::Secret| TokenRequest {
             grant_type: "client_credentials".to_owned(),

@@ -1,4 +1,4 @@
-//! How the engines go about lists of members: by an index, whatever is filtered and whoever asks.
+//! How the engines go about lists of members: by an index, for every filter and every caller.
 
 #![allow(clippy::unwrap_used, reason = "a test that can't be set up has failed")]
 
@@ -7,7 +7,7 @@ mod common;
 use common::*;
 use stoa_identity::member::{
     Audience::{self, Public, Staff},
-    MemberField as F, MemberFilter as Filter, MemberQuery, MemberSort as Sort, Operand, Window,
+    MemberField as F, MemberFilter as Filter, MemberQuery, MemberSort as Sort, Operand, Paging,
 };
 use stoa_sql::{Value, params};
 use stoa_store::{Lane, boxed};
@@ -15,16 +15,16 @@ use stoa_testkit::on_both_engines;
 
 const MEMBERS: i64 = 20_000;
 
-fn text(it: &str) -> Operand {
-    Operand::Text(it.to_owned())
+fn text(value: &str) -> Operand {
+    Operand::Text(value.to_owned())
 }
 
 fn is(field: F, value: Operand) -> Filter {
     Filter::All(vec![Filter::Is(field, "=", value)])
 }
 
-fn prefix(field: F, it: &str) -> Filter {
-    Filter::All(vec![Filter::Prefix(field, it.to_owned())])
+fn prefix(field: F, prefix: &str) -> Filter {
+    Filter::All(vec![Filter::Prefix(field, prefix.to_owned())])
 }
 
 /// Who asks for what, and which index answers: by its name on SQLite and on PostgreSQL.
@@ -98,7 +98,7 @@ impl Kit {
 on_both_engines! {
     /// One page of a million members must not read them all: a filter that few members fit is answered by
     /// its own index and not by the one that has the order.
-    async fn who_fits_a_filter_is_found_by_its_index(engine) {
+    async fn filters_are_answered_by_their_index(engine) {
         let kit = Kit::new(engine).await;
         kit.fill().await;
         let is_sqlite = kit.site.dialect().name() == "sqlite";
@@ -114,7 +114,7 @@ on_both_engines! {
     }
 
     /// Orders come from an index, too: nothing is sorted, and a page is read up to its end only.
-    async fn no_order_is_made_by_sorting(engine) {
+    async fn orders_are_not_made_by_sorting(engine) {
         let kit = Kit::new(engine).await;
         kit.fill().await;
         for sort in [Sort::Created, Sort::LastLogin, Sort::Nickname, Sort::Email] {
@@ -125,10 +125,10 @@ on_both_engines! {
                 assert!(!is_sorted, "{audience:?} {sort:?} {is_ascending}:\n{page}");
             }
         }
-        let first = MemberQuery { limit: 1, window: Window::After(String::new()), ..Default::default() };
+        let first = MemberQuery { limit: 1, paging: Paging::After(String::new()), ..Default::default() };
         let page = kit.identity.member_query(&kit.site, Staff, &first).await.unwrap();
         assert_eq!(page.members[0].id.as_str(), format!("m{MEMBERS}"));
-        let next = MemberQuery { window: Window::After(page.next.unwrap()), ..Default::default() };
+        let next = MemberQuery { paging: Paging::After(page.next.unwrap()), ..Default::default() };
         let plan = kit.plan(next.page(kit.site.dialect(), &kit.site.id, Staff).unwrap()).await;
         assert!(!plan.contains("TEMP B-TREE") && !plan.contains("Sort"), "{plan}");
     }

@@ -1,4 +1,4 @@
-//! Who is asking. `http` makes a [`Caller`] out of a token or key; everything below takes it as it is.
+//! Who makes a request. `http` makes a [`Caller`] out of a token or key; everything below takes it as it is.
 
 use crate::ids::{ClientId, KeyId, MemberId, SessionId, UserId, VisitorId};
 

@@ -1,4 +1,4 @@
-//! Time, chance and ids come in as parameters: a [`World`] is handed to whoever needs one of them.
+//! Time, chance and ids come in as parameters: a [`World`] is passed to the code that needs one of them.
 //!
 //! This is the only file that asks the operating system; clippy refuses it everywhere else.
 
@@ -6,8 +6,6 @@ use std::sync::{
     Arc, Mutex,
     atomic::{AtomicI64, AtomicU64, Ordering},
 };
-
-pub use crate::date::{iso_from_millis, parse as millis_from_iso};
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
 pub type Millis = i64;

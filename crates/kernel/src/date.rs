@@ -1,6 +1,6 @@
-//! Times as texts: ISO 8601 in UTC, the years 0000 to 9999.
+//! Times as text: ISO 8601 in UTC, the years 0000 to 9999.
 //!
-//! The calendar is the `time` crate's. Which texts are times is decided here, because it is what clients'
+//! The calendar is the `time` crate's. Which text is a time is decided here, because it is what clients'
 //! own `Date` takes: several forms, and a fraction of any length.
 
 use crate::Millis;
@@ -22,7 +22,7 @@ pub fn print(millis: Millis) -> Option<String> {
         .then(|| format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z"))
 }
 
-/// Prints a time that a clock told; what is outside of [`RANGE`] as its nearest end.
+/// Prints the time of a clock; what is outside of [`RANGE`] as its nearest end.
 pub fn iso_from_millis(millis: Millis) -> String {
     print(millis.clamp(*RANGE.start(), *RANGE.end())).unwrap_or_default()
 }

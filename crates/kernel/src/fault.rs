@@ -1,4 +1,4 @@
-//! What went wrong, with two texts: one for the caller and one for the log.
+//! What went wrong, with two messages: one for the caller and one for the log.
 
 use crate::code::Code;
 use serde_json::{Map, Value};

@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_beyond_the_pairs_is_folded() {
+    fn characters_beyond_the_pairs_are_not_folded() {
         assert!(('\u{20000}'..=char::MAX).all(|it| fold_char(it) == it));
     }
 

@@ -1,4 +1,4 @@
-//! The words everyone in Stoa shares: who asks, what ids look like, what can go wrong, what time it is.
+//! The types that all crates share: who calls, what ids look like, what can go wrong, what time it is.
 //!
 //! Nothing here does I/O, and nothing here knows a database, a protocol or a collection.
 

@@ -1,4 +1,4 @@
-//! Limits that whoever runs a server may set.
+//! Limits that the operator of a server may set.
 //!
 //! Each is declared once, beside the code that keeps to it, with [`limits!`](crate::limits): its name in
 //! the configuration, its default, its bounds and what it is. From the declaration come a struct of plain
@@ -37,7 +37,7 @@ pub enum Unit {
 const UNITS: [(char, Millis); 4] = [('d', DAY), ('h', HOUR), ('m', MINUTE), ('s', SECOND)];
 
 impl Limit {
-    /// What it is, in words for whoever sets it.
+    /// What it is, for the operator who sets it.
     pub fn meaning(&self) -> &'static str {
         self.doc.trim()
     }
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_declaration_is_the_default_and_the_table() {
+    fn declaration_is_the_default_and_the_table() {
         assert_eq!(Two::default(), Two { things: 10, a_while: 14_400_000, other: 0 });
         let [things, a_while] = Two::DECLARED else { panic!("two limits") };
         assert_eq!(
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_or_refused_in_words() {
+    fn value_is_read_or_refused_with_a_reason() {
         let mut two = Two::default();
         assert_eq!(two.set("things", "100"), Ok(true));
         assert_eq!(two.set("a_while", "90s"), Ok(true));

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parses_addresses() {
+    fn addresses_are_parsed() {
         for good in ["a@b.co", "Anna.Beispiel+x@mail.example.org", "ü@exämple.de"] {
             assert!(Email::parse(good).is_some(), "{good}");
         }

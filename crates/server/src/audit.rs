@@ -7,16 +7,13 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use stoa_identity::audit::AuditQuery;
-use stoa_kernel::{
-    Email, Millis,
-    clock::{iso_from_millis, millis_from_iso},
-};
+use stoa_kernel::{Email, Millis, date};
 use stoa_store::Site;
 
 /// What was asked for, as it travels to a running server.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Wanted {
+pub struct AuditFilter {
     member: Option<String>,
     event: Option<String>,
     since: Option<Millis>,
@@ -24,13 +21,13 @@ pub struct Wanted {
     limit: u32,
 }
 
-impl TryFrom<Audit> for Wanted {
+impl TryFrom<Audit> for AuditFilter {
     type Error = String;
 
     fn try_from(typed: Audit) -> Result<Self, String> {
         let time = |it: Option<String>| {
             let read = |it: String| {
-                millis_from_iso(&it).ok_or_else(|| format!("{it} is no time: 2026-01-31 or 2026-01-31T12:00:00Z is"))
+                date::parse(&it).ok_or_else(|| format!("{it} is no time: 2026-01-31 or 2026-01-31T12:00:00Z is"))
             };
             it.map(read).transpose()
         };
@@ -40,9 +37,9 @@ impl TryFrom<Audit> for Wanted {
 }
 
 /// The entries, the latest first.
-pub async fn list(services: &Services, site: &Site, wanted: Wanted) -> Result<Value, String> {
+pub async fn list(services: &Services, site: &Site, filter: AuditFilter) -> Result<Value, String> {
     let identity = &services.identity;
-    let member = match wanted.member {
+    let member = match filter.member {
         Some(named) => Some(match Email::parse(&named) {
             Some(email) => {
                 let found = identity.member_by_email(site, &email).await.map_err(sentence)?;
@@ -52,11 +49,12 @@ pub async fn list(services: &Services, site: &Site, wanted: Wanted) -> Result<Va
         }),
         None => None,
     };
-    let Wanted { event, since, before, limit, .. } = wanted;
+    let AuditFilter { event, since, before, limit, .. } = filter;
     let query = AuditQuery { member, event, since, before, limit };
     let entries = identity.audit_list(site, &operator(), query).await.map_err(sentence)?;
     let view = |it: stoa_identity::audit::Record| {
-        let mut line = json!({ "time": iso_from_millis(it.created), "event": it.event, "actorKind": it.actor_kind });
+        let mut line =
+            json!({ "time": date::iso_from_millis(it.created), "event": it.event, "actorKind": it.actor_kind });
         let more =
             [("actor", Some(it.actor).filter(|it| !it.is_empty())), ("memberId", it.member), ("address", it.address)];
         for (name, value) in more {

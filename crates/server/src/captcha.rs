@@ -8,7 +8,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::io::Read;
-use stoa_identity::defence::captcha_provider::ProviderDraft;
+use stoa_identity::defence::captcha_provider::ProviderSettings;
 use stoa_kernel::Secret;
 use stoa_store::Site;
 use tokio::runtime::Handle;
@@ -27,8 +27,8 @@ pub struct Provider {
 }
 
 impl From<CaptchaSet> for Provider {
-    fn from(it: CaptchaSet) -> Self {
-        let CaptchaSet { verify_url, visible_key, invisible_key, minimum_score, .. } = it;
+    fn from(set: CaptchaSet) -> Self {
+        let CaptchaSet { verify_url, visible_key, invisible_key, minimum_score, .. } = set;
         Self { verify_url, visible_key, invisible_key, minimum_score }
     }
 }
@@ -41,7 +41,7 @@ pub fn set(
     input: Box<dyn Read + Send>,
 ) -> Result<Value, String> {
     let secret = std::io::read_to_string(input.take(LARGEST)).map_err(|it| format!("the secret: {it}"))?;
-    let draft = ProviderDraft {
+    let settings = ProviderSettings {
         url: provider.verify_url,
         // Files end with a new line.
         secret: Secret::new(secret.trim()),
@@ -49,7 +49,7 @@ pub fn set(
         invisible_key: provider.invisible_key,
         minimum_score: provider.minimum_score,
     };
-    let set = runtime.block_on(services.identity.captcha_provider_set(site, &draft));
+    let set = runtime.block_on(services.identity.captcha_provider_set(site, &settings));
     set.map_err(sentence)?;
     runtime.block_on(show(services, site))
 }

@@ -34,8 +34,8 @@ fn print(findings: &[Finding], as_json: bool) -> ExitCode {
             findings.iter().map(|it| json!({ "key": it.key, "ok": it.is_good, "text": it.text })).collect();
         println!("{}", json!({ "ok": is_good, "findings": list }));
     } else {
-        for it in findings {
-            println!("{} {:<13} {}", if it.is_good { "ok   " } else { "wrong" }, it.key, it.text);
+        for finding in findings {
+            println!("{} {:<13} {}", if finding.is_good { "ok   " } else { "wrong" }, finding.key, finding.text);
         }
     }
     if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -355,22 +355,22 @@ mod tests {
     use clap::{Command, CommandFactory};
 
     #[test]
-    fn the_definition_is_sound() {
+    fn definition_is_sound() {
         super::Cli::command().debug_assert();
     }
 
     /// One that has the name of a global one hides it, and what is meant for the one reaches the other.
     #[test]
-    fn no_argument_has_the_name_of_a_global_one() {
+    fn arguments_have_no_name_of_a_global_one() {
         fn look(command: &Command, names: &[String], path: &str, shared: &mut Vec<String>) {
-            for it in command.get_arguments().filter(|it| !it.is_global_set()) {
-                let (id, long) = (it.get_id().as_str(), it.get_long().unwrap_or_default());
+            for argument in command.get_arguments().filter(|it| !it.is_global_set()) {
+                let (id, long) = (argument.get_id().as_str(), argument.get_long().unwrap_or_default());
                 if names.iter().any(|name| name == id || name == long) {
                     shared.push(format!("{path} --{long}"));
                 }
             }
-            for it in command.get_subcommands() {
-                look(it, names, &format!("{path} {}", it.get_name()), shared);
+            for subcommand in command.get_subcommands() {
+                look(subcommand, names, &format!("{path} {}", subcommand.get_name()), shared);
             }
         }
         let root = super::Cli::command();

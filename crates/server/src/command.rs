@@ -18,7 +18,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::io::Read;
-use stoa_identity::client::ClientDraft;
+use stoa_identity::client::NewClient;
 use stoa_kernel::{ClientId, Email, KeyId, Role};
 use tokio::runtime::Handle;
 
@@ -42,7 +42,7 @@ pub enum Command {
     OwnerInvite { site: Option<String>, email: String, role: RoleName },
     MemberList { site: Option<String>, pending: bool, limit: u32 },
     MemberApprove { site: Option<String>, member: String },
-    Audit { site: Option<String>, wanted: audit::Wanted },
+    Audit { site: Option<String>, wanted: audit::AuditFilter },
     MailShow { site: Option<String> },
     MailSet { site: Option<String>, text: String },
     MailPreview { site: Option<String> },
@@ -174,8 +174,8 @@ async fn administer(services: &Services, command: Command) -> Result<Value, Stri
         }
         Command::ClientCreate { site, name, redirect_uris, origins, secret } => {
             let site = services.choose_site(site.as_deref()).await?;
-            let draft = ClientDraft { name, redirect_uris, origins, with_secret: secret };
-            let (client, secret) = identity.client_create(&site.id, draft).await.map_err(sentence)?;
+            let new = NewClient { name, redirect_uris, origins, with_secret: secret };
+            let (client, secret) = identity.client_create(&site.id, new).await.map_err(sentence)?;
             let mut value = json!({ "clientId": client.id, "siteId": site.id });
             if let Some(secret) = secret {
                 value["clientSecret"] = json!(secret.expose());
@@ -312,9 +312,9 @@ fn plain_command(verb: Verb) -> Result<Command, String> {
     })
 }
 
-fn import_command(it: &Import) -> Command {
-    let format = it.format.unwrap_or_else(|| format_of(&it.file));
-    Command::Import { site: it.site.site.clone(), collection: it.collection.clone(), format }
+fn import_command(import: &Import) -> Command {
+    let format = import.format.unwrap_or_else(|| format_of(&import.file));
+    Command::Import { site: import.site.site.clone(), collection: import.collection.clone(), format }
 }
 
 /// Prints the counts. Items that failed make the command fail, so that a script sees it, and so do links that

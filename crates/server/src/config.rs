@@ -11,7 +11,7 @@
 
 mod limits;
 
-pub use limits::Limits;
+pub use limits::ServerLimits;
 
 use clap::{Args, ValueEnum};
 use ipnet::IpNet;
@@ -146,7 +146,7 @@ pub struct Config {
     pub smtp: Option<SmtpConfig>,
     pub log: String,
     pub log_json: bool,
-    pub limits: Limits,
+    pub limits: ServerLimits,
 }
 
 #[derive(Debug, Clone)]
@@ -171,41 +171,41 @@ impl Config {
         Self::from_options(flags.over(environment).over(written))
     }
 
-    fn from_options(it: Options) -> Result<Self, String> {
-        let tls = match (it.tls_cert, it.tls_key) {
+    fn from_options(options: Options) -> Result<Self, String> {
+        let tls = match (options.tls_cert, options.tls_key) {
             (Some(cert), Some(key)) => Some(Tls { cert, key }),
             (None, None) => None,
             (Some(_), None) => return Err("tls_cert is set without tls_key".to_owned()),
             (None, Some(_)) => return Err("tls_key is set without tls_cert".to_owned()),
         };
-        if let Some(url) = &it.database_url
+        if let Some(url) = &options.database_url
             && !(url.starts_with("postgres://") || url.starts_with("postgresql://"))
         {
             return Err("database_url must begin with postgres://".to_owned());
         }
-        let database_connections = it.database_connections.unwrap_or(16);
+        let database_connections = options.database_connections.unwrap_or(16);
         if database_connections == 0 {
             return Err("database_connections must be at least 1".to_owned());
         }
-        let open_sites = it.open_sites.unwrap_or(stoa_store::Config::OPEN_SITES);
+        let open_sites = options.open_sites.unwrap_or(stoa_store::Config::OPEN_SITES);
         if open_sites == 0 {
             return Err("open_sites must be at least 1".to_owned());
         }
         Ok(Self {
-            data: it.data.unwrap_or_else(|| PathBuf::from("data")),
-            database_url: it.database_url,
+            data: options.data.unwrap_or_else(|| PathBuf::from("data")),
+            database_url: options.database_url,
             database_connections,
             open_sites,
-            host: it.host.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
-            port: it.port.unwrap_or(4400),
-            public_url: it.public_url.map(|it| public_url(&it)).transpose()?,
-            trusted_proxies: it.trusted_proxy,
+            host: options.host.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+            port: options.port.unwrap_or(4400),
+            public_url: options.public_url.map(|it| public_url(&it)).transpose()?,
+            trusted_proxies: options.trusted_proxy,
             tls,
-            auto_index: it.auto_index.unwrap_or(true),
-            smtp: smtp(it.smtp)?,
-            log: it.log.unwrap_or_else(|| "info".to_owned()),
-            log_json: it.log_json,
-            limits: Limits::read(&it.limits, &it.identity)?,
+            auto_index: options.auto_index.unwrap_or(true),
+            smtp: smtp(options.smtp)?,
+            log: options.log.unwrap_or_else(|| "info".to_owned()),
+            log_json: options.log_json,
+            limits: ServerLimits::read(&options.limits, &options.identity)?,
         })
     }
 }
@@ -249,12 +249,13 @@ impl SmtpOptions {
     }
 }
 
-fn smtp(it: SmtpOptions) -> Result<Option<SmtpConfig>, String> {
-    let Some(host) = it.host else {
-        let is_set = it.port.is_some() || it.user.is_some() || it.password.is_some() || it.from.is_some();
+fn smtp(options: SmtpOptions) -> Result<Option<SmtpConfig>, String> {
+    let Some(host) = options.host else {
+        let is_set =
+            options.port.is_some() || options.user.is_some() || options.password.is_some() || options.from.is_some();
         return if is_set { Err("smtp.host is missing, but other keys of smtp are set".to_owned()) } else { Ok(None) };
     };
-    let (security, usual) = match it.security.unwrap_or(SmtpSecurity::Tls) {
+    let (security, usual) = match options.security.unwrap_or(SmtpSecurity::Tls) {
         SmtpSecurity::Tls => (Security::Implicit, 465),
         SmtpSecurity::Starttls => (Security::StartTls, 587),
         SmtpSecurity::None => (Security::None, 25),
@@ -263,28 +264,28 @@ fn smtp(it: SmtpOptions) -> Result<Option<SmtpConfig>, String> {
     if security == Security::None && !is_here {
         return Err(format!("smtp.security is none, which is for this machine only, not for {host}"));
     }
-    let login = match (it.user, it.password) {
+    let login = match (options.user, options.password) {
         (Some(user), Some(password)) => Some((user, Secret::new(password))),
         (None, None) => None,
         (Some(_), None) => return Err("smtp.user is set without smtp.password".to_owned()),
         (None, Some(_)) => return Err("smtp.password is set without smtp.user".to_owned()),
     };
-    let authority = match it.ca {
+    let authority = match options.ca {
         Some(path) => Some(std::fs::read(&path).map_err(|it| format!("smtp.ca {}: {it}", path.display()))?),
         None => None,
     };
-    let timeout = it.timeout.unwrap_or(15);
+    let timeout = options.timeout.unwrap_or(15);
     if !(1..=100).contains(&timeout) {
         return Err("smtp.timeout must be between 1 and 100 seconds".to_owned());
     }
     Ok(Some(SmtpConfig {
-        port: it.port.unwrap_or(usual),
+        port: options.port.unwrap_or(usual),
         host,
         security,
         login,
-        from: it.from.ok_or("smtp.from is missing: the address that messages are sent from")?,
+        from: options.from.ok_or("smtp.from is missing: the address that messages are sent from")?,
         timeout: Duration::from_secs(timeout),
-        connections: it.connections.unwrap_or(4).clamp(1, 64),
+        connections: options.connections.unwrap_or(4).clamp(1, 64),
         authority,
     }))
 }
@@ -311,7 +312,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flag_beats_the_file() {
+    fn flag_beats_the_file() {
         let file: Options = toml::from_str("port = 5000\nhost = \"0.0.0.0\"").unwrap();
         let flags = Options { port: Some(6000), ..Options::default() };
         let config = Config::from_options(flags.over(file)).unwrap();

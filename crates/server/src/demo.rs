@@ -12,7 +12,7 @@ use flate2::read::GzDecoder;
 use rust_embed::RustEmbed;
 use serde_json::Value;
 use std::{io::Cursor, path::PathBuf, sync::Arc};
-use stoa_identity::client::ClientDraft;
+use stoa_identity::client::NewClient;
 use stoa_kernel::{Code, SiteId};
 use stoa_store::Site;
 
@@ -42,7 +42,7 @@ pub async fn make_if_empty(services: &Services, url: &str) -> Result<(), String>
 async fn begin(services: &Services, url: &str, marker: &Marker) -> Result<Arc<Site>, String> {
     let site = services.store.site_create("Atlas", &services.world).await.map_err(sentence)?;
     marker.write(&State::Making(site.id.clone()))?;
-    let draft = ClientDraft {
+    let new = NewClient {
         name: "Atlas".to_owned(),
         redirect_uris: vec![
             format!("{url}/signed-in"),
@@ -52,7 +52,7 @@ async fn begin(services: &Services, url: &str, marker: &Marker) -> Result<Arc<Si
         origins: vec![url.to_owned(), "http://localhost".to_owned(), "http://127.0.0.1".to_owned()],
         with_secret: false,
     };
-    services.identity.client_create(&site.id, draft).await.map_err(sentence)?;
+    services.identity.client_create(&site.id, new).await.map_err(sentence)?;
     Ok(site)
 }
 

@@ -1,4 +1,4 @@
-//! What a running server tidies now and then: rows that nobody can use any more.
+//! Periodic deletion of rows that are no longer of use.
 
 use crate::services::Services;
 use std::time::Duration;
@@ -8,7 +8,7 @@ const PERIOD: Duration = Duration::from_secs(60 * 60);
 /// The outbox grows with every write, so it is cut often.
 const OUTBOX_PERIOD: Duration = Duration::from_secs(10);
 
-/// Runs until the process ends. A failure is logged and tried again at the next turn.
+/// Runs until the process ends. A failure is logged and tried again at the next tick.
 pub async fn run(services: Services) {
     tokio::spawn(prune_outboxes(services.clone()));
     let mut turns = tokio::time::interval(PERIOD);

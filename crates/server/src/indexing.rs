@@ -11,7 +11,7 @@ const TEND: Duration = Duration::from_secs(60);
 /// How soon that is tried again which something was in the way of.
 const AGAIN: Duration = Duration::from_secs(2);
 /// Sites that are opened at the start to see what was left unfinished. Others are looked through once
-/// somebody opens them.
+/// they are opened.
 const AT_START: usize = 256;
 
 /// Runs until the process ends. One index is built at a time.

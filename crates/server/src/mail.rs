@@ -9,7 +9,7 @@ use stoa_identity::{
     mail::MailSetting,
     member::{Audience, MemberField, MemberFilter, MemberQuery, Operand, Status},
 };
-use stoa_kernel::{Code, Email, MemberId, clock::iso_from_millis};
+use stoa_kernel::{Code, Email, MemberId, date::iso_from_millis};
 use stoa_store::Site;
 
 pub async fn member_list(services: &Services, site: &Site, pending: bool, limit: u32) -> Result<Value, String> {
@@ -73,10 +73,10 @@ pub fn write_preview(value: &Value, directory: &Path, as_json: bool) -> Result<(
     std::fs::create_dir_all(directory).map_err(failed)?;
     let all = value.as_array().map(Vec::as_slice).unwrap_or_default();
     let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
-    for it in all {
-        let name = format!("{}.{}", text(&it["kind"]), text(&it["language"]));
-        std::fs::write(directory.join(format!("{name}.html")), text(&it["mail"]["html"])).map_err(failed)?;
-        let plain = format!("Subject: {}\n\n{}", text(&it["mail"]["subject"]), text(&it["mail"]["text"]));
+    for message in all {
+        let name = format!("{}.{}", text(&message["kind"]), text(&message["language"]));
+        std::fs::write(directory.join(format!("{name}.html")), text(&message["mail"]["html"])).map_err(failed)?;
+        let plain = format!("Subject: {}\n\n{}", text(&message["mail"]["subject"]), text(&message["mail"]["text"]));
         std::fs::write(directory.join(format!("{name}.txt")), plain).map_err(failed)?;
     }
     match as_json {

@@ -8,7 +8,7 @@ use crate::{
 use serde_json::{Value, json};
 use std::{collections::HashMap, io::Read};
 use stoa_content::transfer::Records;
-use stoa_identity::manage::{AT_ONCE, Arrival, Arrived};
+use stoa_identity::manage::{AT_ONCE, ImportOutcome, ImportedMember};
 use stoa_store::Site;
 use tokio::runtime::Handle;
 
@@ -43,7 +43,7 @@ pub fn import(
     output: &mut dyn Output,
 ) -> Result<Value, String> {
     let mut counts = Counts::default();
-    let mut waiting: Vec<(u64, Arrival)> = Vec::with_capacity(AT_ONCE);
+    let mut waiting: Vec<(u64, ImportedMember)> = Vec::with_capacity(AT_ONCE);
     let mut end = Ok(());
     for record in Records::typed(format.into(), input, HashMap::new()) {
         let record = match record {
@@ -55,7 +55,7 @@ pub fn import(
         };
         let sent = record.text.map_err(sentence);
         let sent = sent.and_then(|it| serde_json::from_str::<Value>(&it).map_err(|it| it.to_string()));
-        match sent.and_then(|it| Arrival::parse(&it).map_err(sentence)) {
+        match sent.and_then(|it| ImportedMember::parse(&it).map_err(sentence)) {
             Ok(arrival) => waiting.push((record.line, arrival)),
             Err(why) => counts.fail(record.line, &why),
         }
@@ -76,17 +76,17 @@ fn take(
     services: &Services,
     runtime: &Handle,
     site: &Site,
-    waiting: Vec<(u64, Arrival)>,
+    waiting: Vec<(u64, ImportedMember)>,
     counts: &mut Counts,
 ) -> Result<(), String> {
-    let (lines, arrivals): (Vec<u64>, Vec<Arrival>) = waiting.into_iter().unzip();
+    let (lines, members): (Vec<u64>, Vec<ImportedMember>) = waiting.into_iter().unzip();
     let operator = operator();
-    let work = services.identity.member_import(site, &operator, arrivals);
+    let work = services.identity.member_import(site, &operator, members);
     for (line, arrived) in lines.into_iter().zip(runtime.block_on(work).map_err(sentence)?) {
         match arrived {
-            Arrived::New => counts.inserted += 1,
-            Arrived::Known => counts.known += 1,
-            Arrived::SlugTaken => counts.fail(line, "the slug belongs to another member"),
+            ImportOutcome::New => counts.inserted += 1,
+            ImportOutcome::Known => counts.known += 1,
+            ImportOutcome::SlugTaken => counts.fail(line, "the slug belongs to another member"),
         }
     }
     Ok(())

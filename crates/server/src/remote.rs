@@ -1,10 +1,10 @@
-//! `stoa import --url`: into a server elsewhere, through the API that everybody has.
+//! `stoa import --url`: into another server, through its public API.
 
 use crate::{
     cli::Import,
     report::{Output, Report},
     services::sentence,
-    transfer::{Errors, Pace, format_of, open, tell_counts},
+    transfer::{Errors, Pace, add_counts, format_of, open},
 };
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
@@ -20,25 +20,25 @@ const LINKS: usize = 1000;
 ///
 /// A server refuses an item that refers to one that isn't there. Such an item is sent again without what it
 /// refers to, and its links are made when the file has been sent.
-pub fn import(it: &Import, report: &mut Report) -> Result<Value, String> {
-    let server = Server::new(it)?;
-    let format = it.format.unwrap_or_else(|| format_of(&it.file));
-    let kinds = server.field_kinds(&it.collection)?;
+pub fn import(options: &Import, report: &mut Report) -> Result<Value, String> {
+    let server = Server::new(options)?;
+    let format = options.format.unwrap_or_else(|| format_of(&options.file));
+    let kinds = server.field_kinds(&options.collection)?;
     let multis: Vec<String> = kinds.iter().filter(|it| it.1 == "MULTI_REFERENCE").map(|it| it.0.clone()).collect();
-    let records = Records::typed(format.into(), open(&it.file)?, kinds);
+    let records = Records::typed(format.into(), open(&options.file)?, kinds);
     let mut job = Job {
         server,
-        collection: &it.collection,
+        collection: &options.collection,
         counts: Counts { links: (!multis.is_empty()).then(LinkCounts::default), ..Counts::default() },
         multis,
         batch: Vec::new(),
         bytes: 0,
-        waiting: DeferredLinks::new(&std::env::temp_dir()),
+        deferred: DeferredLinks::new(&std::env::temp_dir()),
         errors: Errors::default(),
         unlinked: Errors::default(),
     };
     let mut pace = Pace::default();
-    report.begin(&it.collection, None);
+    report.begin(&options.collection, None);
     for record in records {
         job.push(record.map_err(sentence)?)?;
         if job.batch.is_empty() && pace.is_due() {
@@ -46,8 +46,8 @@ pub fn import(it: &Import, report: &mut Report) -> Result<Value, String> {
         }
     }
     job.send()?;
-    let waiting = std::mem::replace(&mut job.waiting, DeferredLinks::new(&std::env::temp_dir()));
-    for value in waiting.read().map_err(sentence)? {
+    let deferred = std::mem::replace(&mut job.deferred, DeferredLinks::new(&std::env::temp_dir()));
+    for value in deferred.read().map_err(sentence)? {
         job.link(value.map_err(sentence)?)?;
         if pace.is_due() {
             report.progress(&job.progress());
@@ -55,7 +55,7 @@ pub fn import(it: &Import, report: &mut Report) -> Result<Value, String> {
     }
     report.end();
     let mut result = json!({});
-    tell_counts(&job.counts, &mut result);
+    add_counts(&job.counts, &mut result);
     job.errors.0.append(&mut job.unlinked.0);
     result["errors"] = json!(job.errors.0);
     Ok(result)
@@ -66,23 +66,23 @@ struct Job<'a> {
     collection: &'a str,
     /// Fields whose values are links.
     multis: Vec<String>,
-    batch: Vec<Sent>,
+    batch: Vec<BatchItem>,
     bytes: usize,
     counts: Counts,
-    waiting: DeferredLinks,
+    deferred: DeferredLinks,
     errors: Errors,
     unlinked: Errors,
 }
 
 /// An item on its way.
-struct Sent {
+struct BatchItem {
     line: u64,
     text: String,
     /// The ids in its multi-references, by field.
     links: Vec<(String, Vec<String>)>,
 }
 
-impl Sent {
+impl BatchItem {
     fn link_count(&self) -> usize {
         self.links.iter().map(|it| it.1.len()).sum()
     }
@@ -91,20 +91,20 @@ impl Sent {
 impl Job<'_> {
     fn progress(&self) -> Value {
         let mut progress = json!({ "done": self.counts.inserted + self.counts.updated + self.counts.failed });
-        tell_counts(&self.counts, &mut progress);
+        add_counts(&self.counts, &mut progress);
         progress
     }
 
     fn push(&mut self, record: Record) -> Result<(), String> {
         let line = record.line;
-        match record.text.and_then(|text| Ok(Sent { line, links: self.links(&text)?, text })) {
-            Ok(it) => {
-                let links = self.batch.iter().map(Sent::link_count).sum::<usize>() + it.link_count();
-                if self.bytes + it.text.len() > BYTES || links > LINKS {
+        match record.text.and_then(|text| Ok(BatchItem { line, links: self.links(&text)?, text })) {
+            Ok(item) => {
+                let links = self.batch.iter().map(BatchItem::link_count).sum::<usize>() + item.link_count();
+                if self.bytes + item.text.len() > BYTES || links > LINKS {
                     self.send()?;
                 }
-                self.bytes += it.text.len() + 16;
-                self.batch.push(it);
+                self.bytes += item.text.len() + 16;
+                self.batch.push(item);
             }
             Err(fault) => {
                 self.counts.failed += 1;
@@ -137,13 +137,13 @@ impl Job<'_> {
     fn send(&mut self) -> Result<(), String> {
         self.bytes = 0;
         let batch = std::mem::take(&mut self.batch);
-        let lacking = self.save(batch, !self.multis.is_empty())?;
-        self.save(lacking, false)?;
+        let unresolved = self.save(batch, !self.multis.is_empty())?;
+        self.save(unresolved, false)?;
         Ok(())
     }
 
     /// Saves items, with what they refer to if that is wanted, and answers those that refer to what isn't there.
-    fn save(&mut self, batch: Vec<Sent>, with_links: bool) -> Result<Vec<Sent>, String> {
+    fn save(&mut self, batch: Vec<BatchItem>, with_links: bool) -> Result<Vec<BatchItem>, String> {
         if batch.is_empty() {
             return Ok(Vec::new());
         }
@@ -152,67 +152,67 @@ impl Job<'_> {
         let body =
             format!("{{\"dataCollectionId\":{collection},\"saveReferences\":{with_links},\"dataItems\":[{items}]}}");
         let answer = self.server.call("POST", "/v2/bulk/items/save", Some(&body))?;
-        let mut batch: Vec<Option<Sent>> = batch.into_iter().map(Some).collect();
-        let mut lacking = Vec::new();
+        let mut batch: Vec<Option<BatchItem>> = batch.into_iter().map(Some).collect();
+        let mut unresolved = Vec::new();
         for result in answer["results"].as_array().into_iter().flatten() {
             let meta = &result["itemMetadata"];
-            let place = meta["originalIndex"].as_u64().and_then(|at| batch.get_mut(at as usize));
-            let Some(sent) = place.and_then(Option::take) else { continue };
+            let slot = meta["originalIndex"].as_u64().and_then(|at| batch.get_mut(at as usize));
+            let Some(item) = slot.and_then(Option::take) else { continue };
             if meta["success"] == true {
-                self.saved(&sent, meta["id"].as_str().unwrap_or_default(), result["action"] == "INSERT", with_links)?;
-            } else if with_links && meta["error"]["code"] == Code::ItemNotFound.name() && !sent.links.is_empty() {
-                lacking.push(sent);
+                self.saved(&item, meta["id"].as_str().unwrap_or_default(), result["action"] == "INSERT", with_links)?;
+            } else if with_links && meta["error"]["code"] == Code::ItemNotFound.name() && !item.links.is_empty() {
+                unresolved.push(item);
             } else {
                 self.counts.failed += 1;
-                self.errors.add(sent.line, meta["error"]["description"].as_str().unwrap_or("refused"));
+                self.errors.add(item.line, meta["error"]["description"].as_str().unwrap_or("refused"));
             }
         }
-        Ok(lacking)
+        Ok(unresolved)
     }
 
-    fn saved(&mut self, sent: &Sent, id: &str, is_new: bool, is_linked: bool) -> Result<(), String> {
+    fn saved(&mut self, item: &BatchItem, id: &str, is_new: bool, is_linked: bool) -> Result<(), String> {
         let count = if is_new { &mut self.counts.inserted } else { &mut self.counts.updated };
         *count += 1;
         if is_linked {
-            self.counts.links.get_or_insert_default().made += sent.link_count() as u64;
+            self.counts.links.get_or_insert_default().made += item.link_count() as u64;
         }
         // Of an item that comes twice the last value counts, and one that is new wasn't there before.
-        if !is_linked || !is_new && !self.waiting.is_empty {
-            for (field, ids) in &sent.links {
-                let (item, field, ids) = (id.to_owned(), field.clone(), ids.clone());
-                let value = DeferredValue { line: sent.line, item, field, ids, is_linked };
-                self.waiting.put(&value).map_err(sentence)?;
+        if !is_linked || !is_new && !self.deferred.is_empty {
+            for (field, ids) in &item.links {
+                let (id, field, ids) = (id.to_owned(), field.clone(), ids.clone());
+                let value = DeferredValue { line: item.line, item: id, field, ids, is_linked };
+                self.deferred.put(&value).map_err(sentence)?;
             }
         }
         Ok(())
     }
 
     /// Makes the links of a value, but for those that lead to what isn't there.
-    fn link(&mut self, it: DeferredValue) -> Result<(), String> {
-        let mut ids = it.ids;
+    fn link(&mut self, value: DeferredValue) -> Result<(), String> {
+        let mut ids = value.ids;
         let links = self.counts.links.get_or_insert_default();
         loop {
             let body = json!({
-                "dataCollectionId": self.collection, "referringItemFieldName": it.field,
-                "referringItemId": it.item, "newReferencedItemIds": ids,
+                "dataCollectionId": self.collection, "referringItemFieldName": value.field,
+                "referringItemId": value.item, "newReferencedItemIds": ids,
             });
             let (status, answer) = self.server.ask("POST", "/v2/items/replace-references", Some(&body.to_string()))?;
             let error = &answer["details"]["applicationError"];
             if status == 200 {
-                links.made += if it.is_linked { 0 } else { ids.len() as u64 };
+                links.made += if value.is_linked { 0 } else { ids.len() as u64 };
                 return Ok(());
             }
             let is_missing = error["code"] == Code::ItemNotFound.name();
             match ids.iter().position(|it| error["data"]["itemId"] == it.as_str()) {
-                Some(place) if is_missing => {
-                    ids.remove(place);
-                    if !it.is_linked {
+                Some(slot) if is_missing => {
+                    ids.remove(slot);
+                    if !value.is_linked {
                         links.missing += 1;
                         let text = error["description"].as_str().unwrap_or_default();
-                        self.unlinked.add_link(it.line, &it.field, text);
+                        self.unlinked.add_link(value.line, &value.field, text);
                     }
                 }
-                // Somebody removed the item meanwhile.
+                // The item was removed meanwhile.
                 None if is_missing => return Ok(()),
                 _ => return Err(refused("/v2/items/replace-references", status, &answer)),
             }
@@ -232,9 +232,9 @@ struct Server {
 }
 
 impl Server {
-    fn new(it: &Import) -> Result<Self, String> {
-        let url = it.url.clone().unwrap_or_default().trim_end_matches('/').to_owned();
-        let key = it.api_key.clone().ok_or("--url needs --api-key")?;
+    fn new(options: &Import) -> Result<Self, String> {
+        let url = options.url.clone().unwrap_or_default().trim_end_matches('/').to_owned();
+        let key = options.api_key.clone().ok_or("--url needs --api-key")?;
         let agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
         Ok(Self { agent, url, key })
     }

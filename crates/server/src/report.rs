@@ -1,4 +1,4 @@
-//! Progress of long work: a bar on a terminal, plain lines elsewhere, JSON lines where asked for.
+//! Progress of long work: a bar on a terminal, plain lines otherwise, JSON lines where asked for.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is what commands print")]
 

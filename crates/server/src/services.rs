@@ -46,7 +46,7 @@ impl Services {
         let auto_index = AutoIndex { is_on: config.auto_index, ..AutoIndex::default() };
         let limits = stoa_content::Limits { auto_index, ..config.limits.content.clone() };
         let content = Content::new(world.clone(), limits);
-        identity.keep_ownership(Arc::new(content.clone()));
+        identity.set_ownership(Arc::new(content.clone()));
         content.keep_standing(identity.standing());
         let url = config.public_url.clone().unwrap_or_else(|| format!("http://localhost:{}", config.port));
         identity.url_set(&url);

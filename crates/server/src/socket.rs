@@ -1,6 +1,6 @@
 //! How the command line reaches a running server: a socket in the data directory.
 //!
-//! The server holds the directory's lock, so nobody else may open the files. A connection carries one
+//! The server holds the directory's lock, so no other process may open the files. A connection carries one
 //! command: a line of JSON, then for an import the bytes of the file in pieces ([`Pieces`]);
 //! back come lines of JSON ([`Answer`]), for an export mixed with the raw text in length-marked pieces.
 //! The socket is as open as the directory, which only its owner may enter.

@@ -27,7 +27,7 @@ pub fn import(
     let tell = |event: transfer::Event<'_>| match event {
         transfer::Event::Progress(counts) if pace.is_due() => {
             let mut progress = json!({ "done": counts.inserted + counts.updated + counts.failed });
-            tell_counts(&counts, &mut progress);
+            add_counts(&counts, &mut progress);
             output.progress(&progress);
         }
         transfer::Event::Progress(_) => {}
@@ -39,14 +39,14 @@ pub fn import(
         services.content.import(site, &operator, transfer::FileOf { collection, format: format.into() }, input, tell);
     let counts = runtime.block_on(work).map_err(sentence)?;
     let mut result = json!({});
-    tell_counts(&counts, &mut result);
+    add_counts(&counts, &mut result);
     errors.0.append(&mut unlinked.0);
     result["errors"] = json!(errors.0);
     Ok(result)
 }
 
 /// Adds the counts to an answer; those of links where the collection can have any.
-pub fn tell_counts(counts: &transfer::Counts, to: &mut Value) {
+pub fn add_counts(counts: &transfer::Counts, to: &mut Value) {
     to["inserted"] = counts.inserted.into();
     to["updated"] = counts.updated.into();
     to["failed"] = counts.failed.into();

@@ -16,7 +16,7 @@ use stoa_content::{Content, Limits};
 use stoa_http::{App, Settings};
 use stoa_identity::{
     Config, Identity,
-    client::{Client, ClientDraft},
+    client::{Client, NewClient},
 };
 use stoa_kernel::{Email, Role, Secret};
 use stoa_outbound::{Mailer, Recorder};
@@ -72,10 +72,10 @@ impl TestApp {
         let mailer = mailer.unwrap_or_else(|| mail.clone());
         let identity = Identity::open(kit.store.clone(), kit.world.clone(), mailer, config).await.unwrap();
         let content = Content::new(kit.world.clone(), Limits::default());
-        identity.keep_ownership(Arc::new(content.clone()));
+        identity.set_ownership(Arc::new(content.clone()));
         content.keep_standing(identity.standing());
         let site = kit.store.site_create("Test", &kit.world).await.unwrap();
-        let draft = ClientDraft {
+        let draft = NewClient {
             name: "Test".to_owned(),
             redirect_uris: vec!["http://localhost/callback".to_owned()],
             origins: vec!["http://localhost".to_owned()],

@@ -11,7 +11,7 @@ use crate::{
     },
 };
 use serde_json::{Value, json};
-use stoa_kernel::{Caller, clock::iso_from_millis};
+use stoa_kernel::{Caller, date::iso_from_millis};
 
 /// The operations on items that this server has; the list grows with it.
 const DATA_OPERATIONS: &[&str] = &[

@@ -4,7 +4,7 @@ use crate::{Content, collection, document::quoted_id, fault};
 use serde::Deserialize;
 use serde_json::{Map, Value, json, value::RawValue};
 use std::collections::HashMap;
-use stoa_kernel::{Fault, Result, clock::iso_from_millis};
+use stoa_kernel::{Fault, Result, date::iso_from_millis};
 use stoa_sql::params;
 use stoa_store::{Lane, Site, boxed, outbox::Entry};
 

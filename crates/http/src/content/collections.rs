@@ -2,7 +2,7 @@
 
 use super::{
     Json,
-    params::{self, flag, text, texts, whole},
+    params::{self, flag, strings, text, whole},
 };
 use crate::{App, Call, Problem, body};
 use axum::{extract::State, http::Uri, response::Response};
@@ -22,7 +22,7 @@ pub(crate) async fn create(State(app): State<App>, call: Call, body: Json) -> Re
 pub(crate) async fn get(State(app): State<App>, call: Call, uri: Uri) -> Result<Response, Problem> {
     let members = with_id(&uri)?;
     let id = text(&members, "dataCollectionId", Code::CollectionNotText)?;
-    let (fields, with_allowed) = (texts(&members, "fields"), flag(&members, "includeAllowedDataPermissions"));
+    let (fields, with_allowed) = (strings(&members, "fields"), flag(&members, "includeAllowedDataPermissions"));
     let collection = app.content.collection_get(&call.site, &call.caller, id, &fields, with_allowed).await?;
     Ok(body::ok(&json!({ "collection": collection })))
 }
@@ -193,6 +193,6 @@ fn list_options(members: &Map<String, Value>) -> Result<ListOptions> {
         is_descending: sort("order") == Some("DESC"),
         limit,
         offset: whole(members, "paging.offset")?.unwrap_or(0),
-        fields: texts(members, "fields"),
+        fields: strings(members, "fields"),
     })
 }

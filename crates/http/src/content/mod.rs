@@ -1,4 +1,4 @@
-//! Content over HTTP: one file a noun, each handler a few lines that extract, call and answer.
+//! Content over HTTP: one file an entity, each handler a few lines that extract, call and answer.
 
 pub(crate) mod bulk;
 pub(crate) mod collections;

@@ -47,7 +47,7 @@ pub(super) fn default_from_path(members: &mut Map<String, Value>, name: &str, ur
 }
 
 /// A member that may be one text or a list of them.
-pub(super) fn texts(members: &Map<String, Value>, name: &str) -> Vec<String> {
+pub(super) fn strings(members: &Map<String, Value>, name: &str) -> Vec<String> {
     match members.get(name) {
         Some(Value::String(it)) => vec![it.clone()],
         Some(Value::Array(list)) => list.iter().filter_map(|it| it.as_str().map(str::to_owned)).collect(),
@@ -100,7 +100,7 @@ fn decode(text: &str) -> Result<Map<String, Value>> {
 
 fn insert(members: &mut Map<String, Value>, name: &str, value: String) -> Result<()> {
     let contradiction = || Fault::because(Code::BadRequest, format!("The parameter {name} contradicts another."));
-    let mut place = members;
+    let mut slot = members;
     let mut names = name.split('.').peekable();
     let mut depth = 0;
     while let Some(part) = names.next() {
@@ -109,7 +109,7 @@ fn insert(members: &mut Map<String, Value>, name: &str, value: String) -> Result
             return Err(Fault::because(Code::BadRequest, "A parameter is nested too deep."));
         }
         if names.peek().is_none() {
-            match place.entry(part.to_owned()) {
+            match slot.entry(part.to_owned()) {
                 Entry::Vacant(it) => {
                     it.insert(value.into());
                 }
@@ -121,8 +121,8 @@ fn insert(members: &mut Map<String, Value>, name: &str, value: String) -> Result
             }
             return Ok(());
         }
-        let inner = place.entry(part.to_owned()).or_insert_with(|| Value::Object(Map::new()));
-        place = inner.as_object_mut().ok_or_else(contradiction)?;
+        let inner = slot.entry(part.to_owned()).or_insert_with(|| Value::Object(Map::new()));
+        slot = inner.as_object_mut().ok_or_else(contradiction)?;
     }
     Ok(())
 }
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_test_vector_of_the_protocol() {
+    fn protocol_test_vector_is_read() {
         let vector = ".r=eyJkYXRhQ29sbGVjdGlvbklkIjoiYyIsInF1ZXJ5Ijp7ImZpZWxkcyI6W10sImZpbHRlciI6e30sInNvcnQiOltdfSwiaW5jbHVkZVJlZmVyZW5jZXMiOltdfQ";
         let query = json!({ "fields": [], "filter": {}, "sort": [] });
         let wants = json!({ "dataCollectionId": "c", "query": query, "includeReferences": [] });
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_path_says_what_the_query_does_not() {
+    fn path_says_what_the_query_does_not() {
         let uri: Uri = "/v2/items/a/b%20c%?dataCollectionId=x".parse().expect("a URI");
         let mut found = members(&uri).expect("members");
         default_from_path(&mut found, "dataItemId", &uri, "/v2/items/");

@@ -1,6 +1,6 @@
 //! The page on which an owner decides about a new member.
 //!
-//! `POST /_api/account/v1/approvals`: [`look`]. `POST /_api/account/v1/approvals/decide`: [`decide`]. Both
+//! `POST /_api/account/v1/approvals`: [`get`]. `POST /_api/account/v1/approvals/decide`: [`decide`]. Both
 //! take the link's token in the body. Nothing happens on GET: mail programs open links.
 
 use super::{browser::Visit, flow::read};
@@ -13,41 +13,41 @@ use axum::{
 use serde::Deserialize;
 use std::sync::Arc;
 use stoa_identity::{
-    sign_in::approval::{Decision, Request},
+    sign_in::approval::{ApprovalRequest, Decision},
     token::Kind,
 };
 use stoa_kernel::{Code, Fault, Result};
 use stoa_store::Site;
 
 #[derive(Deserialize)]
-struct Asked {
+struct LinkBody {
     token: String,
 }
 
 #[derive(Deserialize)]
-struct Decided {
+struct DecisionBody {
     token: String,
-    decision: Word,
+    decision: DecisionName,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-enum Word {
+enum DecisionName {
     Approve,
     Decline,
 }
 
 /// `POST /_api/account/v1/approvals` `{token}`: who waits.
-pub(crate) async fn look(
+pub(crate) async fn get(
     State(app): State<App>,
     visit: Visit,
     headers: HeaderMap,
     raw: Raw,
 ) -> Result<Response, Problem> {
     visit.require_same_origin()?;
-    let asked: Asked = read(&headers, &raw)?;
-    let site = site_of(&app, &asked.token).await?;
-    Ok(shown(&app.identity.approval_look(&site, &asked.token).await?))
+    let link: LinkBody = read(&headers, &raw)?;
+    let site = site_of(&app, &link.token).await?;
+    Ok(shown(&app.identity.approval_get(&site, &link.token).await?))
 }
 
 /// `POST /_api/account/v1/approvals/decide` `{token, decision: APPROVE | DECLINE}`.
@@ -58,13 +58,13 @@ pub(crate) async fn decide(
     raw: Raw,
 ) -> Result<Response, Problem> {
     visit.require_same_origin()?;
-    let decided: Decided = read(&headers, &raw)?;
-    let site = site_of(&app, &decided.token).await?;
-    let decision = match decided.decision {
-        Word::Approve => Decision::Approve,
-        Word::Decline => Decision::Decline,
+    let decision_body: DecisionBody = read(&headers, &raw)?;
+    let site = site_of(&app, &decision_body.token).await?;
+    let decision = match decision_body.decision {
+        DecisionName::Approve => Decision::Approve,
+        DecisionName::Decline => Decision::Decline,
     };
-    Ok(shown(&app.identity.approval_decide(&site, &decided.token, decision).await?))
+    Ok(shown(&app.identity.approval_decide(&site, &decision_body.token, decision).await?))
 }
 
 async fn site_of(app: &App, token: &str) -> Result<Arc<Site>> {
@@ -74,7 +74,7 @@ async fn site_of(app: &App, token: &str) -> Result<Arc<Site>> {
     })
 }
 
-fn shown(request: &Request) -> Response {
+fn shown(request: &ApprovalRequest) -> Response {
     let mut response = body::ok(&request.to_json());
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response

@@ -1,7 +1,7 @@
 //! Registration, login and what belongs to them (docs/protocol/identity.md §6).
 
 use super::{
-    ask::{Answer, Ask, done},
+    api_call::{Answer, ApiCall, done},
     browser::hints,
 };
 use crate::{App, Call, Problem, RequestInfo, body, body::Json, extract};
@@ -95,8 +95,8 @@ pub(crate) async fn validate_email(_: Call, Json(body): Json) -> Result<Response
 
 /// `POST /_api/identity/v1/members/{id}/refuse-password`: a member must set another password before the
 /// next sign-in.
-pub(crate) async fn refuse_password(State(app): State<App>, ask: Ask) -> Answer {
-    app.identity.password_refuse(&ask.site, &ask.caller, &MemberId::from(ask.id.as_str())).await?;
+pub(crate) async fn refuse_password(State(app): State<App>, call: ApiCall) -> Answer {
+    app.identity.password_refuse(&call.site, &call.caller, &MemberId::from(call.id.as_str())).await?;
     done()
 }
 
@@ -121,8 +121,13 @@ pub(crate) async fn captcha_challenge(
 pub(super) fn captcha(body: &Value) -> Option<String> {
     let given = &body["captchaTokens"];
     let elements = given.as_array().map_or(std::slice::from_ref(given), Vec::as_slice);
-    let tokens = elements.iter().flat_map(|it| {
-        [&it["recaptchaForClientSiteKey"]["token"], &it["Recaptcha"], &it["InvisibleRecaptcha"], &it["NoCaptcha"]]
+    let tokens = elements.iter().flat_map(|element| {
+        [
+            &element["recaptchaForClientSiteKey"]["token"],
+            &element["Recaptcha"],
+            &element["InvisibleRecaptcha"],
+            &element["NoCaptcha"],
+        ]
     });
     tokens.filter_map(Value::as_str).find(|it| !it.is_empty()).map(str::to_owned)
 }

@@ -15,7 +15,7 @@ use serde_json::json;
 use stoa_identity::{
     authorize::{Authorized, standard::Parameters},
     browser::{Change, Cookies},
-    oauth::{Answer, Delivery},
+    oauth::{AuthorizeAnswer, Delivery},
     token::Kind,
 };
 use stoa_kernel::{Code, Fault};
@@ -53,8 +53,8 @@ pub(crate) fn answer(app: &App, visit: &Visit, authorized: Authorized) -> Respon
     let session = authorized.session.map_or(Change::Keep, Change::Set);
     let mut cookies = Cookies { session, device: authorized.device, ..Cookies::default() };
     let mut response = match authorized.answer {
-        Answer::Deliver(Delivery::Redirect(url)) => see_other(&url),
-        Answer::Deliver(Delivery::Message { origin, code, state, error }) => {
+        AuthorizeAnswer::Deliver(Delivery::Redirect(url)) => see_other(&url),
+        AuthorizeAnswer::Deliver(Delivery::Message { origin, code, state, error }) => {
             let message = match (code, error) {
                 (Some(code), _) => json!({ "code": code, "state": state }),
                 (None, error) => {
@@ -64,14 +64,14 @@ pub(crate) fn answer(app: &App, visit: &Visit, authorized: Authorized) -> Respon
             };
             message_page(&app.world.token::<16>(), &origin, &message)
         }
-        Answer::Flow(begun) => {
+        AuthorizeAnswer::Flow(begun) => {
             cookies = begun.cookies;
             see_other(&format!("/account/flow/{}", begun.token.expose()))
         }
-        Answer::Blank { origins } => {
+        AuthorizeAnswer::Blank { origins } => {
             page("<!doctype html><meta charset=\"utf-8\"><title>Ready</title>", "'none'", &origins)
         }
-        Answer::SignedOut { url, session } => {
+        AuthorizeAnswer::SignedOut { url, session } => {
             cookies.session = session;
             see_other(&url)
         }
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_can_not_leave_its_script() {
+    fn message_can_not_leave_its_script() {
         let text = script_json(&json!({ "state": "</script><script>alert(1)//\u{2028}" }));
         assert!(!text.contains('<') && !text.contains('>') && !text.contains('\u{2028}'));
         assert_eq!(

@@ -23,7 +23,7 @@ use stoa_kernel::{ClientId, Code, Fault, Result};
 /// The session of a member. Frames of the client's own pages need it too, so it is sent everywhere
 /// (docs/protocol/identity.md §21.34); every use of it is a navigation or same-origin.
 const SESSION: &str = "stoa-session";
-/// The session of a person who runs sites: only our own pages may use it.
+/// The session of an operator: only our own pages may use it.
 const PERSON: &str = "stoa-person";
 /// Binds flows to the browser that began them.
 const FLOW: &str = "stoa-flow";
@@ -96,14 +96,14 @@ impl Visit {
         let is_ours = match (&self.sender.fetch_site, &self.sender.origin) {
             (Some(site), _) => site == "same-origin" || site == "none",
             (None, Some(origin)) => origin.eq_ignore_ascii_case(&origin_of(&self.info.base_url)),
-            // Not a browser: nobody's cookies are at stake.
+            // Not a browser: no cookies are at stake.
             (None, None) => true,
         };
         if is_ours { Ok(()) } else { Err(Fault::because(Code::Forbidden, "only the account pages may ask this")) }
     }
 
-    /// A refusal as whoever asked reads it: a person on the page for it, everybody else as JSON. `client` is the
-    /// front end with which the person may begin anew.
+    /// A refusal in the form that the sender reads: a page for a person, JSON for others. `client` is the
+    /// front end with which the person may start again.
     ///
     /// # Errors
     /// The fault, for those who read JSON.
@@ -151,7 +151,7 @@ fn first_language(header: &str) -> Option<String> {
     is_tag(tag).then(|| tag.to_owned())
 }
 
-/// Over TLS the name says that nobody but this very host can have set the cookie.
+/// Over TLS the name says that only this very host can have set the cookie.
 fn cookie_name(name: &str, is_https: bool) -> String {
     if is_https { format!("__Host-{name}") } else { name.to_owned() }
 }

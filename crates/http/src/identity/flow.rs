@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 use std::sync::Arc;
 use stoa_identity::{
-    flow::{FlowInput, FlowStart, Shown},
+    flow::{FlowAnswer, FlowInput, FlowStart},
     token::Kind,
 };
 use stoa_kernel::{ClientId, Code, Fault, Result};
@@ -106,7 +106,7 @@ pub(super) fn read<T: DeserializeOwned>(headers: &HeaderMap, Raw(bytes): &Raw) -
         .map_err(|it| Fault::because(Code::MalformedJson, "the request does not have the expected members").logged(it))
 }
 
-fn shown(visit: &Visit, shown: Shown) -> Response {
+fn shown(visit: &Visit, shown: FlowAnswer) -> Response {
     let mut response = body::ok(&shown.view);
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -14,7 +14,7 @@ use axum::{
 use stoa_identity::{
     address_form,
     authorize::{
-        install::{Installed, Installing},
+        install::{InstallAnswer, InstallRequest},
         standard::Parameters,
     },
     browser::Cookies,
@@ -49,10 +49,10 @@ pub(crate) async fn install(
         return Ok(page(&html, "'none'", &[]));
     }
     let address = format!("{}{path}", visit.info.base_url);
-    let installing = Installing { app: get("appId"), redirect_url: get("redirectUrl"), state, address };
+    let installing = InstallRequest { app: get("appId"), redirect_url: get("redirectUrl"), state, address };
     let (url, cookies) = match app.identity.install(installing, &visit.browser).await? {
-        Installed::Redirect(url) => (url, Cookies::default()),
-        Installed::SignIn(begun) => (format!("/account/flow/{}", begun.token.expose()), begun.cookies),
+        InstallAnswer::Redirect(url) => (url, Cookies::default()),
+        InstallAnswer::SignIn(begun) => (format!("/account/flow/{}", begun.token.expose()), begun.cookies),
     };
     let mut response = see_other(&url);
     visit.write(&cookies, response.headers_mut());

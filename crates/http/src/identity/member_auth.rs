@@ -2,7 +2,7 @@
 //! calls of docs/protocol/identity.md §6 in their older form.
 
 use super::{
-    ask::{Answer, Ask, answer, done, invalid},
+    api_call::{Answer, ApiCall, answer, done, invalid},
     authentication::captcha,
     browser::hints,
     member_wire::{status_name, without_nulls},
@@ -16,39 +16,39 @@ use stoa_identity::{
     member::{Member, Move},
     sign_in::{Outcome, Registration},
 };
-use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Secret, Violation, clock::iso_from_millis};
+use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Secret, Violation, date::iso_from_millis};
 
 /// A call and where it comes from.
-pub(crate) struct From {
-    ask: Ask,
+pub(crate) struct ClientCall {
+    call: ApiCall,
     info: RequestInfo,
     hints: DeviceHints,
 }
 
-impl FromRequest<App> for From {
+impl FromRequest<App> for ClientCall {
     type Rejection = crate::Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, crate::Problem> {
         let (mut parts, body) = request.into_parts();
         let info = RequestInfo::from_request_parts(&mut parts, app).await?;
         let hints = hints(&parts.headers, &info);
-        Ok(Self { ask: Ask::from_request(Request::from_parts(parts, body), app).await?, info, hints })
+        Ok(Self { call: ApiCall::from_request(Request::from_parts(parts, body), app).await?, info, hints })
     }
 }
 
-impl From {
+impl ClientCall {
     fn attempt(&self) -> Attempt {
-        let visitor = match &self.ask.caller {
+        let visitor = match &self.call.caller {
             Caller::Visitor { id, .. } => Some(id.clone()),
             _ => None,
         };
-        Attempt { address: self.info.address, visitor, hints: self.hints.clone(), captcha: captcha(&self.ask.data) }
+        Attempt { address: self.info.address, visitor, hints: self.hints.clone(), captcha: captcha(&self.call.data) }
     }
 }
 
 /// `POST …/api/v1/auth/register`.
-pub(crate) async fn register(State(app): State<App>, from: From) -> Answer {
-    let data = &from.ask.data;
+pub(crate) async fn register(State(app): State<App>, request: ClientCall) -> Answer {
+    let data = &request.call.data;
     let contact = &data["contactInfo"];
     let mut profile = json!({});
     for name in ["firstName", "lastName", "picture", "emails", "phones", "labels"] {
@@ -58,8 +58,8 @@ pub(crate) async fn register(State(app): State<App>, from: From) -> Answer {
         Some(it @ ("PUBLIC" | "PRIVATE")) => it.into(),
         _ => Value::Null,
     };
-    let fields = contact["customFields"].as_array().into_iter().flatten().map(|it| {
-        let mut value = it.clone();
+    let fields = contact["customFields"].as_array().into_iter().flatten().map(|field| {
+        let mut value = field.clone();
         let name = value.as_object_mut().and_then(|it| it.remove("name")).unwrap_or_default();
         json!({ "name": name, "value": value })
     });
@@ -67,12 +67,12 @@ pub(crate) async fn register(State(app): State<App>, from: From) -> Answer {
     let text = |name: &str| data[name].as_str().unwrap_or_default();
     let registration =
         Registration { email: text("email").to_owned(), password: Secret::new(text("password")), profile };
-    let registered = app.identity.member_register(&from.ask.site, &from.attempt(), &registration).await;
-    signed(&app, &from.ask, registered.map_err(in_older_words)?).await
+    let registered = app.identity.member_register(&request.call.site, &request.attempt(), &registration).await;
+    signed(&app, &request.call, registered.map_err(with_legacy_names)?).await
 }
 
 /// What is wrong with a registration, by the names that stand in this request.
-fn in_older_words(fault: Fault) -> Fault {
+fn with_legacy_names(fault: Fault) -> Fault {
     let path = |field: &str| match field {
         "loginId.email" => "email".to_owned(),
         "profile.privacyStatus" => "profilePrivacyStatus".to_owned(),
@@ -91,60 +91,65 @@ fn in_older_words(fault: Fault) -> Fault {
 }
 
 /// `POST …/api/v1/auth/login`.
-pub(crate) async fn login(State(app): State<App>, from: From) -> Answer {
-    let (email, password) = (from.ask.text("email"), Secret::new(from.ask.text("password")));
-    signed(&app, &from.ask, app.identity.member_login(&from.ask.site, &from.attempt(), email, &password).await?).await
+pub(crate) async fn login(State(app): State<App>, request: ClientCall) -> Answer {
+    let (email, password) = (request.call.text("email"), Secret::new(request.call.text("password")));
+    signed(
+        &app,
+        &request.call,
+        app.identity.member_login(&request.call.site, &request.attempt(), email, &password).await?,
+    )
+    .await
 }
 
 /// `POST …/v1/auth/members/send-set-password-email`: answers alike whether or not the address is known.
-pub(crate) async fn send_set_password_email(State(app): State<App>, from: From) -> Answer {
-    let (site, info) = (&from.ask.site, &from.info);
-    let sent = json!({ "email": from.ask.data["email"] });
-    app.identity.recovery_send(site, &from.ask.caller, info.address, &sent).await?;
+pub(crate) async fn send_set_password_email(State(app): State<App>, request: ClientCall) -> Answer {
+    let (site, info) = (&request.call.site, &request.info);
+    let sent = json!({ "email": request.call.data["email"] });
+    app.identity.recovery_send(site, &request.call.caller, info.address, &sent).await?;
     answer("accepted", true)
 }
 
 /// `PATCH …/api/v1/members/{id}/change-login-email`.
-pub(crate) async fn change_login_email(State(app): State<App>, ask: Ask) -> Answer {
-    let id = MemberId::from(ask.id.as_str());
-    let member = app.identity.member_change_email(&ask.site, &ask.caller, &id, ask.text("newEmail")).await?;
+pub(crate) async fn change_login_email(State(app): State<App>, call: ApiCall) -> Answer {
+    let id = MemberId::from(call.id.as_str());
+    let member = app.identity.member_change_email(&call.site, &call.caller, &id, call.text("newEmail")).await?;
     answer("member", view(&member))
 }
 
 /// `POST …/api/v1/members/approve`: by id, address or the token that came with the registration.
-pub(crate) async fn approve(State(app): State<App>, ask: Ask) -> Answer {
-    if ask.text("token").is_empty() {
-        let id = named(&app, &ask).await?;
-        app.identity.member_move(&ask.site, &ask.caller, &id, Move::Approve).await?;
+pub(crate) async fn approve(State(app): State<App>, call: ApiCall) -> Answer {
+    if call.text("token").is_empty() {
+        let id = named(&app, &call).await?;
+        app.identity.member_move(&call.site, &call.caller, &id, Move::Approve).await?;
     } else {
-        app.identity.approval_by_token(&ask.site, &ask.caller, ask.text("token")).await?;
+        app.identity.approval_by_token(&call.site, &call.caller, call.text("token")).await?;
     }
     answer("session", json!({}))
 }
 
 /// `POST …/api/v1/members/block`.
-pub(crate) async fn block(State(app): State<App>, ask: Ask) -> Answer {
-    let id = named(&app, &ask).await?;
-    app.identity.member_move(&ask.site, &ask.caller, &id, Move::Block).await?;
+pub(crate) async fn block(State(app): State<App>, call: ApiCall) -> Answer {
+    let id = named(&app, &call).await?;
+    app.identity.member_move(&call.site, &call.caller, &id, Move::Block).await?;
     done()
 }
 
-async fn named(app: &App, ask: &Ask) -> Result<MemberId, Fault> {
-    if !ask.caller.is_privileged() {
+async fn named(app: &App, call: &ApiCall) -> Result<MemberId, Fault> {
+    if !call.caller.is_privileged() {
         return Err(Fault::new(Code::Forbidden));
     }
-    match (ask.text("id"), ask.text("email")) {
+    match (call.text("id"), call.text("email")) {
         ("", "") => Err(invalid("id", "an id or an email address is expected")),
         ("", email) => {
             let email = Email::parse(email).ok_or_else(|| invalid("email", "the email address is not valid"))?;
-            let found = app.identity.member_by_email(&ask.site, &email).await?;
+            let found = app.identity.member_by_email(&call.site, &email).await?;
             found.map(|it| it.id).ok_or_else(|| Fault::new(Code::NotFound))
         }
         (id, _) => Ok(MemberId::from(id)),
     }
 }
 
-async fn signed(app: &App, ask: &Ask, outcome: Outcome) -> Answer {
+async fn signed(app: &App, call: &ApiCall, outcome: Outcome) -> Answer {
     match outcome {
         Outcome::Success { member, session_token } => {
             let session = json!({ "token": session_token.expose() });
@@ -154,7 +159,7 @@ async fn signed(app: &App, ask: &Ask, outcome: Outcome) -> Answer {
             Err(Fault::new(Code::VerificationRequired).with("verificationId", state_token.expose()).into())
         }
         Outcome::RequireOwnerApproval { member } => {
-            let token = app.identity.approval_token(&ask.site, &member.id).await?;
+            let token = app.identity.approval_token(&call.site, &member.id).await?;
             Ok(body::ok(&json!({ "member": view(&member), "approvalToken": token.expose() })))
         }
         Outcome::RequireMissingFields { member, .. } | Outcome::StatusCheck { member } => {
@@ -169,9 +174,9 @@ fn view(member: &Member) -> Value {
     let text = |name: &str| member.profile.text(name);
     let list = |name: &str| profile[name].as_array().cloned().unwrap_or_default();
     // As registrations have them: the value beside the name.
-    let fields = list("customFields").into_iter().map(|mut it| {
-        let mut field = it["value"].take().as_object().cloned().unwrap_or_default();
-        field.insert("name".to_owned(), it["name"].take());
+    let fields = list("customFields").into_iter().map(|mut custom_field| {
+        let mut field = custom_field["value"].take().as_object().cloned().unwrap_or_default();
+        field.insert("name".to_owned(), custom_field["name"].take());
         Value::Object(field)
     });
     without_nulls(json!({

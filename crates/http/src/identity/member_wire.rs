@@ -1,16 +1,12 @@
 //! Members as the members API writes and reads them (docs/protocol/identity.md §17).
 
-use super::ask::{invalid, texts};
+use super::api_call::{invalid, strings};
 use serde_json::{Value, json};
 use stoa_identity::{
     manage::MemberChange,
     member::{Member, MemberField as F, MemberFilter, MemberSort, Operand, Status},
 };
-use stoa_kernel::{
-    Code, Fault, Result, Violation,
-    clock::{iso_from_millis, millis_from_iso},
-    fold::fold,
-};
+use stoa_kernel::{Code, Fault, Result, Violation, date, fold::fold};
 
 /// Conditions of one filter, and how deep they may be nested.
 const CONDITIONS: usize = 200;
@@ -33,7 +29,7 @@ impl Fieldset {
     /// # Errors
     /// [`Code::Validation`] for more than there are, and for others.
     pub(crate) fn of(asked: &Value) -> Result<Self> {
-        let names = texts(asked, "fieldsets")?;
+        let names = strings(asked, "fieldsets")?;
         let all = [("PUBLIC", Self::Public), ("EXTENDED", Self::Extended), ("FULL", Self::Full)];
         if names.len() > all.len() {
             let violation = Violation::new("fieldsets", "MAX_SIZE", "at most 3 are expected");
@@ -81,9 +77,9 @@ pub(crate) fn view(member: &Member, fieldset: Fieldset) -> Value {
     if is_extended {
         view["loginEmail"] = json!(member.email);
         view["loginEmailVerified"] = json!(member.email_verified);
-        view["createdDate"] = json!(iso_from_millis(member.created));
-        view["updatedDate"] = json!(iso_from_millis(member.updated));
-        view["lastLoginDate"] = json!(member.last_login.map(iso_from_millis));
+        view["createdDate"] = json!(date::iso_from_millis(member.created));
+        view["updatedDate"] = json!(date::iso_from_millis(member.updated));
+        view["lastLoginDate"] = json!(member.last_login.map(date::iso_from_millis));
     }
     let mut view = without_nulls(view);
     if fieldset == Fieldset::Full {
@@ -272,7 +268,7 @@ fn value(field: F, sent: &Value, path: &str) -> Result<Operand> {
         },
         F::Created | F::Updated | F::LastLogin => {
             let date = sent.get("$date").unwrap_or(sent);
-            let millis = date.as_i64().or_else(|| millis_from_iso(date.as_str()?));
+            let millis = date.as_i64().or_else(|| date::parse(date.as_str()?));
             Operand::Number(millis.ok_or_else(|| invalid(path, "a date is expected"))?)
         }
     })
@@ -320,7 +316,7 @@ pub(crate) fn search(sent: &Value, is_staff: bool) -> Result<MemberFilter> {
         Value::String(_) => return Err(wrong("expression", "MAX_LENGTH", "at most 100 characters", EXPRESSION)),
         _ => return Err(invalid("search.expression", "text is expected")),
     };
-    let mut names = texts(&sent["fields"], "search.fields")?;
+    let mut names = strings(&sent["fields"], "search.fields")?;
     if names.len() > SEARCHED {
         return Err(wrong("fields", "MAX_SIZE", "at most 4 fields", SEARCHED));
     }

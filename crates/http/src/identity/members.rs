@@ -1,7 +1,7 @@
 //! The members of a site (docs/protocol/identity.md §17): read, made, changed, and what those who run it decide.
 
 use super::{
-    ask::{Answer, Ask, answer, done},
+    api_call::{Answer, ApiCall, answer, done},
     member_wire::{self, Fieldset, view},
 };
 use crate::{App, body};
@@ -9,7 +9,7 @@ use axum::{extract::State, response::Response};
 use serde_json::{Value, json};
 use stoa_identity::{
     audit::AuditQuery,
-    member::{Audience, Member, MemberFilter, MemberQuery, Move, Window, slug_fits},
+    member::{Audience, Member, MemberFilter, MemberQuery, Move, Paging, slug_fits},
 };
 use stoa_kernel::{Caller, Code, Fault, MemberId, Result};
 
@@ -17,62 +17,62 @@ use stoa_kernel::{Caller, Code, Fault, MemberId, Result};
 const LIMIT: u32 = 100;
 
 /// `GET /my`: the calling member; anonymous callers get NOT_FOUND.
-pub(crate) async fn my(State(app): State<App>, ask: Ask) -> Answer {
-    let Caller::Member { id, .. } = &ask.caller else {
+pub(crate) async fn my(State(app): State<App>, call: ApiCall) -> Answer {
+    let Caller::Member { id, .. } = &call.caller else {
         return Err(Fault::new(Code::NotFound).into());
     };
-    let member = app.identity.member_get(&ask.site, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
-    answer("member", view(&member, Fieldset::of(&ask.data["fieldsets"])?))
+    let member = app.identity.member_get(&call.site, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
+    answer("member", view(&member, Fieldset::of(&call.data["fieldsets"])?))
 }
 
 /// `GET /{id}`: all of it for the member, editors and apps; for others the public part of a public profile.
-pub(crate) async fn get(State(app): State<App>, ask: Ask) -> Answer {
-    let (member, seen) = app.identity.member_see(&ask.site, &ask.caller, &id(&ask)).await?;
-    answer("member", view(&member, fieldset(&ask, seen)?))
+pub(crate) async fn get(State(app): State<App>, call: ApiCall) -> Answer {
+    let (member, seen) = app.identity.member_see(&call.site, &call.caller, &id(&call)).await?;
+    answer("member", view(&member, fieldset(&call, seen)?))
 }
 
 /// As much of members as is asked for, and as the caller may see.
-fn fieldset(ask: &Ask, audience: Audience) -> Result<Fieldset> {
+fn fieldset(call: &ApiCall, audience: Audience) -> Result<Fieldset> {
     let most = if audience == Audience::Staff { Fieldset::Full } else { Fieldset::Public };
-    Fieldset::of(&ask.data["fieldsets"]).map(|it| it.min(most))
+    Fieldset::of(&call.data["fieldsets"]).map(|it| it.min(most))
 }
 
 /// `GET /members`: a page of members.
-pub(crate) async fn list(State(app): State<App>, ask: Ask) -> Answer {
-    page(&app, &ask, MemberFilter::default()).await
+pub(crate) async fn list(State(app): State<App>, call: ApiCall) -> Answer {
+    page(&app, &call, MemberFilter::default()).await
 }
 
 /// `POST /query`: a page of the members that a filter finds.
-pub(crate) async fn query(State(app): State<App>, ask: Ask) -> Answer {
-    let is_staff = app.identity.audience(&ask.site, &ask.caller).await? == Audience::Staff;
-    let filter = member_wire::filter(&ask.data["query"]["filter"], is_staff)?;
-    let search = member_wire::search(&ask.data["search"], is_staff)?;
+pub(crate) async fn query(State(app): State<App>, call: ApiCall) -> Answer {
+    let is_staff = app.identity.audience(&call.site, &call.caller).await? == Audience::Staff;
+    let filter = member_wire::filter(&call.data["query"]["filter"], is_staff)?;
+    let search = member_wire::search(&call.data["search"], is_staff)?;
     let filter = MemberFilter::All(vec![filter, search]);
-    page(&app, &ask, filter).await
+    page(&app, &call, filter).await
 }
 
-async fn page(app: &App, ask: &Ask, filter: MemberFilter) -> Answer {
-    let audience = app.identity.audience(&ask.site, &ask.caller).await?;
-    let query = &ask.data["query"];
-    let orders = [&query["sort"], &query["sorting"], &ask.data["sorting"]];
+async fn page(app: &App, call: &ApiCall, filter: MemberFilter) -> Answer {
+    let audience = app.identity.audience(&call.site, &call.caller).await?;
+    let query = &call.data["query"];
+    let orders = [&query["sort"], &query["sorting"], &call.data["sorting"]];
     let order = orders.into_iter().find(|it| it.is_array()).unwrap_or(&Value::Null);
     let (sort, is_ascending) = member_wire::sort(order, audience == Audience::Staff)?;
-    let by_cursor = ask.wants_cursor();
-    let (limit, window) = match by_cursor {
-        true => ask.cursor_page(LIMIT).map(|(limit, cursor)| (limit, Window::After(cursor.to_owned())))?,
-        false => ask.page(LIMIT).map(|(limit, offset)| (limit, Window::Offset(offset)))?,
+    let by_cursor = call.wants_cursor();
+    let (limit, paging) = match by_cursor {
+        true => call.cursor_page(LIMIT).map(|(limit, cursor)| (limit, Paging::After(cursor.to_owned())))?,
+        false => call.page(LIMIT).map(|(limit, offset)| (limit, Paging::Offset(offset)))?,
     };
-    let query = MemberQuery { filter, sort, is_ascending, limit, window, viewer: own(ask).ok() };
-    let page = app.identity.member_query(&ask.site, audience, &query).await?;
-    let fieldset = fieldset(ask, audience)?;
+    let query = MemberQuery { filter, sort, is_ascending, limit, paging, viewer: own(call).ok() };
+    let page = app.identity.member_query(&call.site, audience, &query).await?;
+    let fieldset = fieldset(call, audience)?;
     let members: Vec<Value> = page.members.iter().map(|it| view(it, fieldset)).collect();
     let mut metadata = json!({ "count": members.len() });
-    match query.window {
-        Window::After(_) => {
+    match query.paging {
+        Paging::After(_) => {
             metadata["hasNext"] = json!(page.next.is_some());
             metadata["cursors"] = json!({ "next": page.next });
         }
-        Window::Offset(offset) => {
+        Paging::Offset(offset) => {
             metadata["offset"] = json!(offset);
             metadata["total"] = json!(page.total);
             metadata["tooManyToCount"] = json!(page.is_more_than_counted);
@@ -82,97 +82,99 @@ async fn page(app: &App, ask: &Ask, filter: MemberFilter) -> Answer {
 }
 
 /// `POST /members`: an account that an app or owner makes.
-pub(crate) async fn create(State(app): State<App>, ask: Ask) -> Answer {
-    let member = &ask.data["member"];
+pub(crate) async fn create(State(app): State<App>, call: ApiCall) -> Answer {
+    let member = &call.data["member"];
     let email = member["loginEmail"].as_str().unwrap_or_default();
-    let member = app.identity.member_create(&ask.site, &ask.caller, email, member_wire::change(member)?).await?;
+    let member = app.identity.member_create(&call.site, &call.caller, email, member_wire::change(member)?).await?;
     whole(&member)
 }
 
 /// `PATCH /{id}`.
-pub(crate) async fn update(State(app): State<App>, ask: Ask) -> Answer {
-    let change = member_wire::change(&ask.data["member"])?;
-    whole(&app.identity.member_change(&ask.site, &ask.caller, &id(&ask), change).await?)
+pub(crate) async fn update(State(app): State<App>, call: ApiCall) -> Answer {
+    let change = member_wire::change(&call.data["member"])?;
+    whole(&app.identity.member_change(&call.site, &call.caller, &id(&call), change).await?)
 }
 
 /// `POST /{id}/slug`.
-pub(crate) async fn slug(State(app): State<App>, ask: Ask) -> Answer {
-    rename(&app, &ask, &id(&ask)).await
+pub(crate) async fn slug(State(app): State<App>, call: ApiCall) -> Answer {
+    rename(&app, &call, &id(&call)).await
 }
 
 /// `POST /my/slug`.
-pub(crate) async fn my_slug(State(app): State<App>, ask: Ask) -> Answer {
-    rename(&app, &ask, &own(&ask)?).await
+pub(crate) async fn my_slug(State(app): State<App>, call: ApiCall) -> Answer {
+    rename(&app, &call, &own(&call)?).await
 }
 
-async fn rename(app: &App, ask: &Ask, id: &MemberId) -> Answer {
-    if !slug_fits(ask.text("slug")) {
-        return Err(super::ask::invalid("slug", "letters, digits, dots, hyphens and underscores are expected").into());
+async fn rename(app: &App, call: &ApiCall, id: &MemberId) -> Answer {
+    if !slug_fits(call.text("slug")) {
+        return Err(
+            super::api_call::invalid("slug", "letters, digits, dots, hyphens and underscores are expected").into()
+        );
     }
-    let change = member_wire::change(&json!({ "profile": { "slug": ask.text("slug") } }))?;
-    whole(&app.identity.member_change(&ask.site, &ask.caller, id, change).await?)
+    let change = member_wire::change(&json!({ "profile": { "slug": call.text("slug") } }))?;
+    whole(&app.identity.member_change(&call.site, &call.caller, id, change).await?)
 }
 
 /// `POST /join-community`.
-pub(crate) async fn join(State(app): State<App>, ask: Ask) -> Answer {
-    whole(&app.identity.member_show(&ask.site, &ask.caller, true).await?)
+pub(crate) async fn join(State(app): State<App>, call: ApiCall) -> Answer {
+    whole(&app.identity.member_show(&call.site, &call.caller, true).await?)
 }
 
 /// `POST /leave-community`.
-pub(crate) async fn leave(State(app): State<App>, ask: Ask) -> Answer {
-    whole(&app.identity.member_show(&ask.site, &ask.caller, false).await?)
+pub(crate) async fn leave(State(app): State<App>, call: ApiCall) -> Answer {
+    whole(&app.identity.member_show(&call.site, &call.caller, false).await?)
 }
 
 /// `POST /{id}/mute`.
-pub(crate) async fn mute(State(app): State<App>, ask: Ask) -> Answer {
-    whole(&app.identity.member_mute(&ask.site, &ask.caller, &id(&ask), true).await?)
+pub(crate) async fn mute(State(app): State<App>, call: ApiCall) -> Answer {
+    whole(&app.identity.member_mute(&call.site, &call.caller, &id(&call), true).await?)
 }
 
 /// `POST /{id}/unmute`.
-pub(crate) async fn unmute(State(app): State<App>, ask: Ask) -> Answer {
-    whole(&app.identity.member_mute(&ask.site, &ask.caller, &id(&ask), false).await?)
+pub(crate) async fn unmute(State(app): State<App>, call: ApiCall) -> Answer {
+    whole(&app.identity.member_mute(&call.site, &call.caller, &id(&call), false).await?)
 }
 
 /// `POST /{id}/approve`.
-pub(crate) async fn approve(State(app): State<App>, ask: Ask) -> Answer {
-    whole(&app.identity.member_move(&ask.site, &ask.caller, &id(&ask), Move::Approve).await?)
+pub(crate) async fn approve(State(app): State<App>, call: ApiCall) -> Answer {
+    whole(&app.identity.member_move(&call.site, &call.caller, &id(&call), Move::Approve).await?)
 }
 
 /// `POST /{id}/block`.
-pub(crate) async fn block(State(app): State<App>, ask: Ask) -> Answer {
-    whole(&app.identity.member_move(&ask.site, &ask.caller, &id(&ask), Move::Block).await?)
+pub(crate) async fn block(State(app): State<App>, call: ApiCall) -> Answer {
+    whole(&app.identity.member_move(&call.site, &call.caller, &id(&call), Move::Block).await?)
 }
 
 /// `POST /{id}/disconnect`.
-pub(crate) async fn disconnect(State(app): State<App>, ask: Ask) -> Answer {
-    whole(&app.identity.member_move(&ask.site, &ask.caller, &id(&ask), Move::Disconnect).await?)
+pub(crate) async fn disconnect(State(app): State<App>, call: ApiCall) -> Answer {
+    whole(&app.identity.member_move(&call.site, &call.caller, &id(&call), Move::Disconnect).await?)
 }
 
 /// `DELETE /{id}`.
-pub(crate) async fn delete(State(app): State<App>, ask: Ask) -> Answer {
-    app.identity.member_delete(&ask.site, &ask.caller, &id(&ask)).await?;
+pub(crate) async fn delete(State(app): State<App>, call: ApiCall) -> Answer {
+    app.identity.member_delete(&call.site, &call.caller, &id(&call)).await?;
     done()
 }
 
 /// `DELETE /my`.
-pub(crate) async fn delete_my(State(app): State<App>, ask: Ask) -> Answer {
-    app.identity.member_delete(&ask.site, &ask.caller, &own(&ask)?).await?;
+pub(crate) async fn delete_my(State(app): State<App>, call: ApiCall) -> Answer {
+    app.identity.member_delete(&call.site, &call.caller, &own(&call)?).await?;
     done()
 }
 
 /// `POST /bulk/delete`: each with an answer of its own. Who may not delete one of them deletes none.
-pub(crate) async fn bulk_delete(State(app): State<App>, ask: Ask) -> Answer {
-    let ids = ask.texts("memberIds")?;
+pub(crate) async fn bulk_delete(State(app): State<App>, call: ApiCall) -> Answer {
+    let ids = call.strings("memberIds")?;
     if ids.is_empty() || ids.len() > LIMIT as usize {
-        return Err(super::ask::invalid("memberIds", "1 to 100 ids are expected").into());
+        return Err(super::api_call::invalid("memberIds", "1 to 100 ids are expected").into());
     }
-    let own = own(&ask).ok();
-    if !ask.caller.is_privileged() && ids.iter().any(|it| own.as_ref().is_none_or(|own| own.as_str() != it)) {
+    let own = own(&call).ok();
+    if !call.caller.is_privileged() && ids.iter().any(|it| own.as_ref().is_none_or(|own| own.as_str() != it)) {
         return Err(Fault::new(Code::Forbidden).into());
     }
     let mut results = Vec::with_capacity(ids.len());
     for id in &ids {
-        results.push(match app.identity.member_delete(&ask.site, &ask.caller, &MemberId::from(id.as_str())).await {
+        results.push(match app.identity.member_delete(&call.site, &call.caller, &MemberId::from(id.as_str())).await {
             Ok(()) => (id.clone(), None),
             Err(fault) if fault.code().status() >= 500 || fault.code() == Code::Forbidden => return Err(fault.into()),
             Err(fault) => (id.clone(), Some(fault)),
@@ -199,51 +201,51 @@ pub(crate) fn bulk(name: &str, results: Vec<(String, Option<Fault>)>) -> Respons
 }
 
 /// `POST /bulk/approve-by-filter`: done when the answer comes.
-pub(crate) async fn approve_many(State(app): State<App>, ask: Ask) -> Answer {
-    many(&app, &ask, Move::Approve).await
+pub(crate) async fn approve_many(State(app): State<App>, call: ApiCall) -> Answer {
+    many(&app, &call, Move::Approve).await
 }
 
 /// `POST /bulk/block-by-filter`.
-pub(crate) async fn block_many(State(app): State<App>, ask: Ask) -> Answer {
-    many(&app, &ask, Move::Block).await
+pub(crate) async fn block_many(State(app): State<App>, call: ApiCall) -> Answer {
+    many(&app, &call, Move::Block).await
 }
 
 /// `POST /bulk/delete-by-filter`.
-pub(crate) async fn delete_many(State(app): State<App>, ask: Ask) -> Answer {
-    many(&app, &ask, Move::Delete).await
+pub(crate) async fn delete_many(State(app): State<App>, call: ApiCall) -> Answer {
+    many(&app, &call, Move::Delete).await
 }
 
-async fn many(app: &App, ask: &Ask, step: Move) -> Answer {
-    let filter = &ask.data["filter"];
+async fn many(app: &App, call: &ApiCall, step: Move) -> Answer {
+    let filter = &call.data["filter"];
     if !filter.is_object() {
-        return Err(super::ask::invalid("filter", "an object is expected").into());
+        return Err(super::api_call::invalid("filter", "an object is expected").into());
     }
     let filter = member_wire::filter(filter, true)?;
-    app.identity.members_move(&ask.site, &ask.caller, filter, step).await?;
+    app.identity.members_move(&call.site, &call.caller, filter, step).await?;
     answer("jobId", app.world.uuid())
 }
 
 /// `DELETE /{id}/phones`.
-pub(crate) async fn clear_phones(State(app): State<App>, ask: Ask) -> Answer {
-    whole(&app.identity.member_clear(&ask.site, &ask.caller, &id(&ask), &["phones", "phonesV2"]).await?)
+pub(crate) async fn clear_phones(State(app): State<App>, call: ApiCall) -> Answer {
+    whole(&app.identity.member_clear(&call.site, &call.caller, &id(&call), &["phones", "phonesV2"]).await?)
 }
 
 /// `DELETE /{id}/emails`.
-pub(crate) async fn clear_emails(State(app): State<App>, ask: Ask) -> Answer {
-    whole(&app.identity.member_clear(&ask.site, &ask.caller, &id(&ask), &["emails", "secondaryEmails"]).await?)
+pub(crate) async fn clear_emails(State(app): State<App>, call: ApiCall) -> Answer {
+    whole(&app.identity.member_clear(&call.site, &call.caller, &id(&call), &["emails", "secondaryEmails"]).await?)
 }
 
 /// `DELETE /{id}/addresses`.
-pub(crate) async fn clear_addresses(State(app): State<App>, ask: Ask) -> Answer {
-    whole(&app.identity.member_clear(&ask.site, &ask.caller, &id(&ask), &["addresses"]).await?)
+pub(crate) async fn clear_addresses(State(app): State<App>, call: ApiCall) -> Answer {
+    whole(&app.identity.member_clear(&call.site, &call.caller, &id(&call), &["addresses"]).await?)
 }
 
 /// `POST /user-members/query`: people as members, for those who run the site.
-pub(crate) async fn user_members(State(app): State<App>, ask: Ask) -> Answer {
-    if !ask.caller.is_editor() {
+pub(crate) async fn user_members(State(app): State<App>, call: ApiCall) -> Answer {
+    if !call.caller.is_editor() {
         return Err(Fault::new(Code::Forbidden).into());
     }
-    let mut sent = ask.data["query"]["filter"].clone();
+    let mut sent = call.data["query"]["filter"].clone();
     if let Value::Object(filter) = &mut sent {
         for name in ["userId", "memberId"] {
             if let Some(value) = filter.remove(name) {
@@ -252,17 +254,17 @@ pub(crate) async fn user_members(State(app): State<App>, ask: Ask) -> Answer {
         }
     }
     let filter = member_wire::filter(&sent, true)?;
-    let (limit, cursor) = ask.cursor_page(LIMIT)?;
-    let query = MemberQuery { filter, limit, window: Window::After(cursor.to_owned()), ..Default::default() };
-    let page = app.identity.member_query(&ask.site, Audience::Staff, &query).await?;
-    let users = page.members.iter().map(|it| {
-        let seen = view(it, Fieldset::Extended);
+    let (limit, cursor) = call.cursor_page(LIMIT)?;
+    let query = MemberQuery { filter, limit, paging: Paging::After(cursor.to_owned()), ..Default::default() };
+    let page = app.identity.member_query(&call.site, Audience::Staff, &query).await?;
+    let users = page.members.iter().map(|member| {
+        let seen = view(member, Fieldset::Extended);
         member_wire::without_nulls(json!({
-            "memberId": it.id,
-            "userId": it.id,
-            "contactId": it.id,
-            "siteMembersInstanceId": ask.site.id,
-            "metaSiteId": ask.site.id,
+            "memberId": member.id,
+            "userId": member.id,
+            "contactId": member.id,
+            "siteMembersInstanceId": call.site.id,
+            "metaSiteId": call.site.id,
             "nickname": seen["profile"]["nickname"],
             "photo": seen["profile"]["photo"],
             "privacyStatus": seen["privacyStatus"],
@@ -278,13 +280,13 @@ pub(crate) async fn user_members(State(app): State<App>, ask: Ask) -> Answer {
 }
 
 /// `GET /_api/identity/v1/audit`: what happened, for those who run the site.
-pub(crate) async fn audit(State(app): State<App>, ask: Ask) -> Answer {
-    let (limit, _) = ask.page(1_000)?;
-    let text = |name: &str| Some(ask.text(name)).filter(|it| !it.is_empty() && !it.contains('\0')).map(str::to_owned);
-    let time = |name: &str| ask.text(name).parse().ok();
+pub(crate) async fn audit(State(app): State<App>, call: ApiCall) -> Answer {
+    let (limit, _) = call.page(1_000)?;
+    let text = |name: &str| Some(call.text(name)).filter(|it| !it.is_empty() && !it.contains('\0')).map(str::to_owned);
+    let time = |name: &str| call.text(name).parse().ok();
     let (member, event) = (text("member"), text("event"));
     let query = AuditQuery { member, event, since: time("since"), before: time("before"), limit };
-    let entries = app.identity.audit_list(&ask.site, &ask.caller, query).await?;
+    let entries = app.identity.audit_list(&call.site, &call.caller, query).await?;
     answer("entries", json!(entries))
 }
 
@@ -293,12 +295,12 @@ fn whole(member: &Member) -> Answer {
 }
 
 /// The member that path or request names.
-pub(crate) fn id(ask: &Ask) -> MemberId {
-    MemberId::from(ask.id.as_str())
+pub(crate) fn id(call: &ApiCall) -> MemberId {
+    MemberId::from(call.id.as_str())
 }
 
-pub(crate) fn own(ask: &Ask) -> Result<MemberId> {
-    match &ask.caller {
+pub(crate) fn own(call: &ApiCall) -> Result<MemberId> {
+    match &call.caller {
         Caller::Member { id, .. } => Ok(id.clone()),
         _ => Err(Fault::new(Code::Forbidden)),
     }

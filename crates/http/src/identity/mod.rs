@@ -1,7 +1,7 @@
-//! The calls of identity, one file a noun.
+//! The calls of identity, one file an entity.
 
+mod api_call;
 pub mod approval;
-mod ask;
 pub mod authentication;
 pub mod authorize;
 mod browser;

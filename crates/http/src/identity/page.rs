@@ -40,7 +40,7 @@ pub(crate) fn page_of(page: &str, client: Option<&ClientId>) -> String {
 }
 
 /// The headers of every page that signs people in: who may frame it, what it may load, and that its
-/// address, which may hold a token, is told to nobody. `script` names allowed scripts (`'self'`, a
+/// address, which may hold a token, is sent to no other site. `script` names allowed scripts (`'self'`, a
 /// nonce); `frames` the origins that may frame the page, none when empty.
 pub(crate) fn page_headers(script: &str, frames: &[String]) -> Vec<(HeaderName, HeaderValue)> {
     let ancestors = if frames.is_empty() { "'none'".to_owned() } else { frames.join(" ") };

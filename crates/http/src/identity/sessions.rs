@@ -2,40 +2,40 @@
 //!
 //! `GET /_api/identity/v1/sessions`: [`list`]. `DELETE` there: [`end_others`], below it: [`end`].
 
-use super::ask::{Answer, Ask, answer, done};
+use super::api_call::{Answer, ApiCall, answer, done};
 use crate::App;
 use axum::extract::State;
 use serde_json::{Value, json};
 use stoa_identity::session::Ending;
-use stoa_kernel::clock::iso_from_millis;
+use stoa_kernel::date::iso_from_millis;
 
 /// `GET /_api/identity/v1/sessions`: the caller's own, or those of `memberId` for those who run the site.
-pub(crate) async fn list(State(app): State<App>, ask: Ask) -> Answer {
-    let sessions = app.identity.session_list(&ask.site, &ask.caller, member(&ask)).await?;
-    let view = sessions.into_iter().map(|it| {
+pub(crate) async fn list(State(app): State<App>, call: ApiCall) -> Answer {
+    let sessions = app.identity.session_list(&call.site, &call.caller, member(&call)).await?;
+    let view = sessions.into_iter().map(|session| {
         json!({
-            "id": it.id,
-            "createdDate": iso_from_millis(it.created),
-            "lastUsedDate": iso_from_millis(it.used),
-            "clientIds": it.clients,
-            "isCurrent": it.is_current,
+            "id": session.id,
+            "createdDate": iso_from_millis(session.created),
+            "lastUsedDate": iso_from_millis(session.used),
+            "clientIds": session.clients,
+            "isCurrent": session.is_current,
         })
     });
     answer("sessions", view.collect::<Value>())
 }
 
 /// `DELETE /_api/identity/v1/sessions/{id}`.
-pub(crate) async fn end(State(app): State<App>, ask: Ask) -> Answer {
-    app.identity.session_list_end(&ask.site, &ask.caller, member(&ask), Ending::One(&ask.id)).await?;
+pub(crate) async fn end(State(app): State<App>, call: ApiCall) -> Answer {
+    app.identity.session_list_end(&call.site, &call.caller, member(&call), Ending::One(&call.id)).await?;
     done()
 }
 
 /// `DELETE /_api/identity/v1/sessions`: all but the one that asks.
-pub(crate) async fn end_others(State(app): State<App>, ask: Ask) -> Answer {
-    app.identity.session_list_end(&ask.site, &ask.caller, member(&ask), Ending::Others).await?;
+pub(crate) async fn end_others(State(app): State<App>, call: ApiCall) -> Answer {
+    app.identity.session_list_end(&call.site, &call.caller, member(&call), Ending::Others).await?;
     done()
 }
 
-fn member(ask: &Ask) -> Option<&str> {
-    Some(ask.text("memberId")).filter(|it| !it.is_empty() && !it.contains('\0'))
+fn member(call: &ApiCall) -> Option<&str> {
+    Some(call.text("memberId")).filter(|it| !it.is_empty() && !it.contains('\0'))
 }

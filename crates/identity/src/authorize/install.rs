@@ -25,7 +25,7 @@ const LIFE: Millis = 5 * 60_000;
 
 /// What the installer's address asks for.
 #[derive(Debug, Clone)]
-pub struct Installing<'a> {
+pub struct InstallRequest<'a> {
     pub app: &'a str,
     pub redirect_url: &'a str,
     pub state: Option<&'a str>,
@@ -35,7 +35,7 @@ pub struct Installing<'a> {
 
 /// How the installer's address is answered.
 #[derive(Debug)]
-pub enum Installed {
+pub enum InstallAnswer {
     /// The browser goes there, with a code.
     Redirect(String),
     /// No operator of the site is signed in here.
@@ -48,23 +48,23 @@ impl Identity {
     /// # Errors
     /// [`Code::ClientUnknown`] also for clients without a secret; [`Code::RedirectRefused`];
     /// [`Code::Validation`] for a state that is too long; [`Code::Forbidden`] for an operator who is no owner.
-    pub async fn install(&self, installing: Installing<'_>, browser: &Browser) -> Result<Installed> {
+    pub async fn install(&self, request: InstallRequest<'_>, browser: &Browser) -> Result<InstallAnswer> {
         let core = &self.core;
-        let client = client::get(core, &ClientId::from(installing.app)).await?;
+        let client = client::get(core, &ClientId::from(request.app)).await?;
         if client.secret_hash.is_none() {
             return Err(Fault::new(Code::ClientUnknown));
         }
-        if !client.allows_redirect(installing.redirect_url) {
+        if !client.allows_redirect(request.redirect_url) {
             return Err(Fault::new(Code::RedirectRefused));
         }
-        if installing.state.is_some_and(|it| it.len() > 2048) {
+        if request.state.is_some_and(|it| it.len() > 2048) {
             return Err(Fault::because(Code::OauthInvalidRequest, "state is too long"));
         }
         let site = core.store().site(&client.site).await?;
         let Some(operator) = operator::session_of_browser(core, &site, browser).await? else {
-            let back = Some(installing.address);
+            let back = Some(request.address);
             let begun = open::begin(core, &site, FlowKind::OwnerSignIn, Destination::Address(back), browser).await?;
-            return Ok(Installed::SignIn(begun));
+            return Ok(InstallAnswer::SignIn(begun));
         };
         if operator.role != Role::Owner {
             return Err(Fault::new(Code::Forbidden));
@@ -83,9 +83,9 @@ impl Identity {
         )
         .await?;
         let mut pairs = vec![("code", code.expose()), ("instanceId", site.id.as_str())];
-        pairs.extend(installing.state.map(|it| ("state", it)));
-        let uri = installing.redirect_url;
-        Ok(Installed::Redirect(match crate::address::Address::parse(uri) {
+        pairs.extend(request.state.map(|it| ("state", it)));
+        let uri = request.redirect_url;
+        Ok(InstallAnswer::Redirect(match crate::address::Address::parse(uri) {
             Some(address) => address.with_query(pairs),
             // An address of an app's own scheme.
             None => format!("{uri}{}{}", if uri.contains('?') { '&' } else { '?' }, crate::address::form(pairs)),

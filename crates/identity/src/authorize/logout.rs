@@ -1,6 +1,6 @@
 //! Signing out (docs/protocol/identity.md §5.4).
 //!
-//! Anybody can make a browser open an address. So a session only ends without a question when the
+//! Any page can make a browser open an address. So a session only ends without a question when the
 //! request proves that it comes from the member's own client: a redirect session made with the member's
 //! token, or a navigation from one of the client's pages. Otherwise the account page asks.
 
@@ -14,7 +14,7 @@ use crate::{
         FlowKind,
         open::{self, Destination},
     },
-    oauth::authorization::Answer,
+    oauth::authorization::AuthorizeAnswer,
     redirect::plan::Logout,
     session,
 };
@@ -85,7 +85,7 @@ impl Identity {
         match session {
             Some(_) if !is_led => {
                 let begun = open::begin(core, site, FlowKind::SignOut, Destination::Address(url), browser).await?;
-                Ok(Authorized::of(Answer::Flow(begun)))
+                Ok(Authorized::of(AuthorizeAnswer::Flow(begun)))
             }
             session => {
                 if let Some(session) = session {
@@ -98,7 +98,12 @@ impl Identity {
 }
 
 /// A browser opened the address of a redirect session for signing out.
-pub(crate) async fn sign_out(core: &Core, site: &Arc<Site>, plan: Logout, browser: &Browser) -> Result<Answer> {
+pub(crate) async fn sign_out(
+    core: &Core,
+    site: &Arc<Site>,
+    plan: Logout,
+    browser: &Browser,
+) -> Result<AuthorizeAnswer> {
     let Logout { session, member, return_url } = plan;
     if let Some(session) = &session {
         session::end(core, site, session).await?;
@@ -109,7 +114,7 @@ pub(crate) async fn sign_out(core: &Core, site: &Arc<Site>, plan: Logout, browse
             session::end(core, site, &left.id).await?;
             open::signed_out(core, site, return_url, browser).await
         }
-        Some(_) => Ok(Answer::Flow(
+        Some(_) => Ok(AuthorizeAnswer::Flow(
             open::begin(core, site, FlowKind::SignOut, Destination::Address(return_url), browser).await?,
         )),
         None => open::signed_out(core, site, return_url, browser).await,

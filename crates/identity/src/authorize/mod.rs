@@ -20,7 +20,7 @@ use crate::{
     },
     mail,
     oauth::{
-        authorization::{Answer, Authorization, Prompt, ResponseMode, Sent},
+        authorization::{Authorization, AuthorizationResult, AuthorizeAnswer, Prompt, ResponseMode},
         code,
     },
     redirect::plan,
@@ -34,7 +34,7 @@ use stoa_store::{Site, Tx, boxed};
 /// An answer, and the cookie of a session that was opened on the way.
 #[derive(Debug)]
 pub struct Authorized {
-    pub answer: Answer,
+    pub answer: AuthorizeAnswer,
     pub session: Option<Secret>,
     /// The cookie by which the browser is known again.
     pub device: Change,
@@ -52,7 +52,7 @@ pub struct Navigation {
 }
 
 /// An authorization request that a browser opened.
-pub(crate) struct Opened<'a> {
+pub(crate) struct OpenedRequest<'a> {
     pub client: &'a Client,
     pub request: Authorization,
     /// The redirect session that it was made from.
@@ -60,7 +60,7 @@ pub(crate) struct Opened<'a> {
 }
 
 /// By what a browser shows who is signed in.
-struct Shown {
+struct PresentedSession {
     redirect_session: Option<TokenHash>,
     /// The session of its cookie, unless the person is to be asked anyway.
     session: Option<Session>,
@@ -71,33 +71,33 @@ struct Shown {
 pub(crate) async fn answer(
     core: &Arc<Core>,
     site: &Arc<Site>,
-    opened: Opened<'_>,
+    opened: OpenedRequest<'_>,
     browser: &Browser,
     navigation: &Navigation,
 ) -> Result<Authorized> {
-    let Opened { client, request, redirect_session } = opened;
+    let OpenedRequest { client, request, redirect_session } = opened;
     let session = session::of_browser(core, site, browser).await?;
     let issuer = &browser.base_url;
     let device = Device::of(core, browser, true);
-    let shown = Shown {
+    let presented = PresentedSession {
         redirect_session,
         session: session.clone().filter(|_| request.prompt != Prompt::Login),
         device: device.clone(),
     };
     let issued = site
-        .write_with((core.clone(), site.clone(), request.clone(), shown), |tx, (core, site, request, shown)| {
-            boxed!(issue_at_once(core, tx, site, request, shown).await)
+        .write_with((core.clone(), site.clone(), request.clone(), presented), |tx, (core, site, request, presented)| {
+            boxed!(issue_at_once(core, tx, site, request, presented).await)
         })
         .await?;
-    let (sent, opened) = match issued {
-        Issued::Code { code, session } => (Sent::Code(code), session),
-        Issued::Refused(name, description) => (Sent::Error { name, description }, None),
+    let (result, opened) = match issued {
+        Issued::Code { code, session } => (AuthorizationResult::Code(code), session),
+        Issued::Refused(name, description) => (AuthorizationResult::Error { name, description }, None),
         Issued::SignedOut if request.prompt == Prompt::None => {
-            (Sent::Error { name: "login_required", description: "Nobody is signed in." }, None)
+            (AuthorizationResult::Error { name: "login_required", description: "Nobody is signed in." }, None)
         }
         Issued::SignedOut => {
             let begun = open::begin(core, site, FlowKind::SignIn, Destination::Client(request), browser).await?;
-            return Ok(Authorized::of(Answer::Flow(begun)));
+            return Ok(Authorized::of(AuthorizeAnswer::Flow(begun)));
         }
     };
     // A page that makes a browser open an address made with a sign-in of its own must not keep that browser
@@ -108,11 +108,11 @@ pub(crate) async fn answer(
         });
     let keeps = is_led && session.is_none();
     if opened.is_some() {
-        mail::soon(core, &site.id).await;
+        mail::deliver_soon(core, &site.id).await;
     }
     let opened = opened.filter(|_| keeps);
     let device = opened.as_ref().map_or(Change::Keep, |_| device.cookie());
-    Ok(Authorized { answer: Answer::Deliver(request.deliver(sent, issuer)), session: opened, device })
+    Ok(Authorized { answer: AuthorizeAnswer::Deliver(request.deliver(result, issuer)), session: opened, device })
 }
 
 /// Takes what the redirect session stands for, or the browser's session, and issues a code.
@@ -121,9 +121,9 @@ async fn issue_at_once(
     tx: &mut Tx<'_>,
     site: &Site,
     request: &Authorization,
-    shown: &Shown,
+    presented: &PresentedSession,
 ) -> Result<Issued> {
-    let (is_first, granted) = match &shown.redirect_session {
+    let (is_first, granted) = match &presented.redirect_session {
         Some(hash) => plan::take(tx, site, hash, core.now()).await?,
         None => (true, None),
     };
@@ -134,7 +134,7 @@ async fn issue_at_once(
         let new = NewSession { member: member.clone(), client: None, root: None, visitor: request.visitor.clone() };
         return match session::create(core, tx, site, Kind::Cookie, &new).await {
             Ok((session, secret)) => {
-                device::note_seen(core, tx, site, &member, &shown.device).await?;
+                device::record_seen(core, tx, site, &member, &presented.device).await?;
                 let code = code::issue_for(core, tx, site, request, &session).await?;
                 Ok(Issued::Code { code, session: Some(secret) })
             }
@@ -144,7 +144,7 @@ async fn issue_at_once(
             Err(fault) => Err(fault),
         };
     }
-    match &shown.session {
+    match &presented.session {
         Some(session) => {
             let code = code::issue_for(core, tx, site, request, session).await?;
             Ok(Issued::Code { code, session: None })
@@ -154,7 +154,7 @@ async fn issue_at_once(
 }
 
 impl Authorized {
-    pub(crate) fn of(answer: Answer) -> Self {
+    pub(crate) fn of(answer: AuthorizeAnswer) -> Self {
         Self { answer, session: None, device: Change::Keep }
     }
 }
@@ -169,7 +169,7 @@ enum Issued {
     SignedOut,
 }
 
-/// An error of a request whose client or address is not known: told here, never sent anywhere.
+/// An error of a request whose client or address is not known: shown here, never sent to an address.
 pub(crate) fn unregistered(fault: Fault) -> Fault {
     match fault.code() {
         Code::ClientUnknown | Code::RedirectRefused => fault,

@@ -3,14 +3,14 @@
 use crate::{
     Identity,
     address::Address,
-    authorize::{self, Authorized, Navigation, Opened, logout},
+    authorize::{self, Authorized, Navigation, OpenedRequest, logout},
     browser::Browser,
     client::{self, Client},
     flow::{
         FlowKind,
         open::{self, Destination},
     },
-    oauth::authorization::{Answer, Delivery},
+    oauth::authorization::{AuthorizeAnswer, Delivery},
     redirect::plan::{self, Plan},
 };
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl Identity {
         match plan::get(core, site, token).await? {
             Plan::Auth(request) => {
                 let client = client::of_site(core, site, &request.client).await?;
-                let opened = Opened { client: &client, request, redirect_session: Some(TokenHash::of(token)) };
+                let opened = OpenedRequest { client: &client, request, redirect_session: Some(TokenHash::of(token)) };
                 authorize::answer(core, site, opened, browser, navigation).await
             }
             Plan::Login { client, return_url } => {
@@ -42,13 +42,13 @@ impl Identity {
                     None => None,
                 };
                 if navigation.is_frame {
-                    return Ok(Authorized::of(Answer::Blank { origins: origins(client.as_deref()) }));
+                    return Ok(Authorized::of(AuthorizeAnswer::Blank { origins: origins(client.as_deref()) }));
                 }
                 let begun =
                     open::begin(core, site, FlowKind::SignIn, Destination::Address(return_url), browser).await?;
-                Ok(Authorized::of(Answer::Flow(begun)))
+                Ok(Authorized::of(AuthorizeAnswer::Flow(begun)))
             }
-            Plan::Page { url } => Ok(Authorized::of(Answer::Deliver(Delivery::Redirect(url)))),
+            Plan::Page { url } => Ok(Authorized::of(AuthorizeAnswer::Deliver(Delivery::Redirect(url)))),
             Plan::Logout(plan) => {
                 let answer = logout::sign_out(core, site, plan, browser).await?;
                 Ok(Authorized::of(answer))

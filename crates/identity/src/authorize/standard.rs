@@ -2,11 +2,11 @@
 
 use crate::{
     Identity,
-    authorize::{self, Authorized, Navigation, Opened, unregistered},
+    authorize::{self, Authorized, Navigation, OpenedRequest, unregistered},
     browser::Browser,
     client,
     oauth::{
-        authorization::{self, Answer, AuthRequest, Prompt, ResponseMode, Sent},
+        authorization::{self, AuthRequest, AuthorizationResult, AuthorizeAnswer, Prompt, ResponseMode},
         pkce,
     },
 };
@@ -114,10 +114,16 @@ impl Identity {
         let mut request = authorization::check(request, &client, None, None).map_err(unregistered)?;
         request.rotates = true;
         if let Some((name, description)) = error {
-            let delivery = request.deliver(Sent::Error { name, description }, &browser.base_url);
-            return Ok(Authorized::of(Answer::Deliver(delivery)));
+            let delivery = request.deliver(AuthorizationResult::Error { name, description }, &browser.base_url);
+            return Ok(Authorized::of(AuthorizeAnswer::Deliver(delivery)));
         }
-        authorize::answer(core, &site, Opened { client: &client, request, redirect_session: None }, browser, navigation)
-            .await
+        authorize::answer(
+            core,
+            &site,
+            OpenedRequest { client: &client, request, redirect_session: None },
+            browser,
+            navigation,
+        )
+        .await
     }
 }

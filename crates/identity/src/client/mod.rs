@@ -34,7 +34,7 @@ pub struct Client {
 
 /// What a client is made from.
 #[derive(Debug, Clone, Default)]
-pub struct ClientDraft {
+pub struct NewClient {
     pub name: String,
     pub redirect_uris: Vec<String>,
     pub origins: Vec<String>,
@@ -95,18 +95,18 @@ impl Identity {
     /// # Errors
     /// [`Code::SiteUnknown`]; [`Code::NameEmpty`]; [`Code::Validation`] with a violation for each
     /// address that can't be registered.
-    pub async fn client_create(&self, site: &SiteId, draft: ClientDraft) -> Result<(Client, Option<Secret>)> {
+    pub async fn client_create(&self, site: &SiteId, new: NewClient) -> Result<(Client, Option<Secret>)> {
         let core = &self.core;
-        let name = check_name(&draft.name)?;
+        let name = check_name(&new.name)?;
         let site = core.store.site(site).await?;
         let mut violations = Vec::new();
-        for (i, uri) in draft.redirect_uris.iter().enumerate() {
+        for (i, uri) in new.redirect_uris.iter().enumerate() {
             if let Err(why) = check_redirect_uri(uri) {
                 violations.push(Violation::new(format!("redirectUris[{i}]"), "FORMAT", why));
             }
         }
         let mut origins = Vec::new();
-        for (i, text) in draft.origins.iter().enumerate() {
+        for (i, text) in new.origins.iter().enumerate() {
             match origin_of(text) {
                 Some(origin) => origins.push(origin),
                 None => violations.push(Violation::new(
@@ -119,12 +119,12 @@ impl Identity {
         if !violations.is_empty() {
             return Err(Fault::invalid(violations));
         }
-        let secret = draft.with_secret.then(|| Secret::new(core.world().token::<32>()));
+        let secret = new.with_secret.then(|| Secret::new(core.world().token::<32>()));
         let client = Client {
             id: ClientId::from(core.world().uuid()),
             site: site.id.clone(),
             name,
-            redirect_uris: draft.redirect_uris,
+            redirect_uris: new.redirect_uris,
             origins,
             secret_hash: secret.as_ref().map(|it| TokenHash::of(it.expose()).to_vec()),
             created: core.now(),
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_registered() {
+    fn redirect_uri_that_can_be_registered() {
         for good in ["https://a.example/cb", "http://localhost:4400/", "http://[::1]/cb", "org.example.app:/cb"] {
             assert_eq!(check_redirect_uri(good), Ok(()), "{good}");
         }

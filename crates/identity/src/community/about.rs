@@ -1,4 +1,4 @@
-//! What members tell of themselves at length.
+//! What members write about themselves at length.
 
 use crate::{
     Identity,
@@ -55,7 +55,7 @@ impl Identity {
         found.ok_or_else(|| Fault::new(Code::NotFound))
     }
 
-    /// What these members tell of themselves, of those whom the caller may see.
+    /// What these members write about themselves, of those that the caller may see.
     pub async fn about_list(&self, site: &Site, caller: &Caller, ids: &[String]) -> Result<Vec<Entity>> {
         let seen: Vec<String> = visibility::see_members(site, caller, ids).await?.into_iter().collect();
         let site_id = site.id.clone();
@@ -64,7 +64,7 @@ impl Identity {
         Ok(ids.iter().filter_map(|it| found.get(it).cloned()).collect())
     }
 
-    /// Takes back what a member told of themselves.
+    /// Deletes what a member wrote about themselves.
     ///
     /// # Errors
     /// As [`Identity::about_write`].

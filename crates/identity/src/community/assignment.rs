@@ -6,7 +6,7 @@ use crate::{
         check::{at_most, check_count, check_owner},
         definition, entity,
         kind::{self, Kind, Readers},
-        relation::{self, NewRelation, Relation, RelationFilter, RelationPage, Shown},
+        relation::{self, NewRelation, Relation, RelationFilter, RelationPage, VisibleTo},
         visibility,
     },
     member::{Status, row},
@@ -139,8 +139,8 @@ impl Identity {
         filter: &RelationFilter,
         (limit, cursor): (u32, &str),
     ) -> Result<RelationPage> {
-        visibility::admit(site, caller, what.readers()).await?;
-        let filter = filter.clone().shown(Shown::to(caller, "holder"));
+        visibility::check_readers(site, caller, what.readers()).await?;
+        let filter = filter.clone().shown(VisibleTo::to(caller, "holder"));
         let mut found = relation::list(site, what.kind().name, &filter, limit, cursor).await?;
         if !caller.is_editor() {
             found.items.iter_mut().filter_map(|it| it.doc.get_mut("tags")?.as_object_mut()).for_each(|it| {
@@ -162,9 +162,9 @@ impl Identity {
         target: &str,
         (limit, cursor): (u32, &str),
     ) -> Result<RelationPage> {
-        visibility::admit(site, caller, what.readers()).await?;
+        visibility::check_readers(site, caller, what.readers()).await?;
         definition::find(site, caller, what.kind(), target).await?;
-        let filter = RelationFilter::to(vec![target.to_owned()]).shown(Shown::to(caller, "holder"));
+        let filter = RelationFilter::to(vec![target.to_owned()]).shown(VisibleTo::to(caller, "holder"));
         relation::list(site, what.kind().name, &filter, limit, cursor).await
     }
 
@@ -193,8 +193,8 @@ impl Identity {
         caller: &Caller,
         what: Assignable,
     ) -> Result<Vec<(String, i64)>> {
-        visibility::admit(site, caller, what.readers()).await?;
-        let (site_id, shown) = (site.id.clone(), Shown::to(caller, "holder"));
+        visibility::check_readers(site, caller, what.readers()).await?;
+        let (site_id, shown) = (site.id.clone(), VisibleTo::to(caller, "holder"));
         site.read(Lane::Scan, move |tx| {
             boxed!({
                 let mut sql = Writer::new(tx.dialect());
@@ -256,9 +256,9 @@ pub(crate) async fn assignments_of(
     members: Vec<String>,
     field: &str,
 ) -> Result<Vec<(String, Vec<String>)>> {
-    visibility::admit(site, caller, what.readers()).await?;
+    visibility::check_readers(site, caller, what.readers()).await?;
     at_most(&members, field, "members")?;
-    let filter = RelationFilter::of(members.clone()).shown(Shown::to(caller, "holder"));
+    let filter = RelationFilter::of(members.clone()).shown(VisibleTo::to(caller, "holder"));
     let relations = relation::all_of(site, what.kind().name, &filter).await?;
     let of = |id: &str| relations.iter().filter(|it| it.holder == id).map(|it| it.target.clone()).collect();
     Ok(members.into_iter().map(|id| (id.clone(), of(&id))).collect())

@@ -4,7 +4,7 @@ use crate::{
     Identity,
     community::{
         check::check_owner,
-        entity::{self, Draft, Entity, EntityChange, EntityFilter, Position},
+        entity::{self, Entity, EntityChange, EntityFilter, NewEntity, Position},
         kind::{self, Kind},
         visibility,
     },
@@ -33,7 +33,7 @@ impl Identity {
         kind: &'static Kind,
         filter: &EntityFilter,
     ) -> Result<Vec<Entity>> {
-        visibility::admit(site, caller, kind.read).await?;
+        visibility::check_readers(site, caller, kind.read).await?;
         let site_id = site.id.clone();
         let mut found = site.read(Lane::Scan, move |tx| boxed!(entity::all(tx, &site_id, kind).await)).await?;
         found.retain(|it| filter.fits(it) && kind.shows(it, caller));
@@ -67,15 +67,15 @@ impl Identity {
             let key = key_of(&doc);
             doc.entry("key").or_insert(key);
         }
-        site.write_with((site.id.clone(), Draft { id, doc }, core.now()), move |tx, (site, draft, now)| {
+        site.write_with((site.id.clone(), NewEntity { id, doc }, core.now()), move |tx, (site, new, now)| {
             boxed!({
-                let mut draft = draft.clone();
+                let mut new = new.clone();
                 if let Some(part) = &kind.part_of {
-                    let whole = entity::get(tx, site, part.whole, &draft.id).await?;
+                    let whole = entity::get(tx, site, part.whole, &new.id).await?;
                     let whole = whole.ok_or_else(|| Fault::new(Code::NotFound))?;
-                    draft.doc.insert(part.takes_as.to_owned(), json!(whole.text(part.takes)));
+                    new.doc.insert(part.takes_as.to_owned(), json!(whole.text(part.takes)));
                 }
-                entity::insert(tx, site, kind, draft, *now).await
+                entity::insert(tx, site, kind, new, *now).await
             })
         })
         .await
@@ -150,7 +150,7 @@ impl Identity {
 
 /// What [`Identity::definition_get`] does.
 pub(crate) async fn find(site: &Site, caller: &Caller, kind: &'static Kind, id: &str) -> Result<Entity> {
-    visibility::admit(site, caller, kind.read).await?;
+    visibility::check_readers(site, caller, kind.read).await?;
     let (site_id, id) = (site.id.clone(), id.to_owned());
     let found = site.read(Lane::Point, move |tx| boxed!(entity::get(tx, &site_id, kind, &id).await)).await?;
     found.filter(|it| kind.shows(it, caller)).ok_or_else(|| Fault::new(Code::NotFound))

@@ -6,10 +6,10 @@ use crate::{
         kind::{Kind, PARTS},
         relation::without_nul,
     },
-    member::shape,
+    member::validator,
 };
 use serde_json::{Map, Value, json};
-use stoa_kernel::{Code, Fault, Millis, Result, SiteId, Violation, clock::iso_from_millis};
+use stoa_kernel::{Code, Fault, Millis, Result, SiteId, Violation, date::iso_from_millis};
 use stoa_sql::params;
 use stoa_store::{Row, Site, Tx, boxed};
 
@@ -81,12 +81,12 @@ impl EntityFilter {
 }
 
 impl Kind {
-    /// Reads the members that this kind has; others are left out, null stays as the wish to remove.
+    /// Reads the members that this kind has; others are left out, null stays and removes.
     ///
     /// # Errors
     /// [`Code::Validation`].
     pub fn parse(&self, value: &Value, is_new: bool) -> Result<Map<String, Value>> {
-        let doc = shape::object(value, self.wire, self.members).map_err(Fault::invalid)?;
+        let doc = validator::object(value, self.wire, self.members).map_err(Fault::invalid)?;
         let is_missing = |name: &&&str| doc.get(**name).is_none_or(|it| it.is_null() || it == "");
         let missing: Vec<Violation> = match is_new {
             false => Vec::new(),
@@ -122,12 +122,12 @@ pub fn revision_in(object: &Value) -> Result<Option<i64>> {
 
 /// An entity that is to be made.
 #[derive(Debug, Clone)]
-pub(crate) struct Draft {
+pub(crate) struct NewEntity {
     pub id: String,
     pub doc: Map<String, Value>,
 }
 
-/// Makes an entity; the caller of this checks who asks.
+/// Makes an entity; the caller of this checks the permission.
 ///
 /// # Errors
 /// [`Code::AlreadyExists`]; [`Code::TooMany`].
@@ -138,9 +138,9 @@ pub(crate) async fn create(
     id: &str,
     doc: Map<String, Value>,
 ) -> Result<Entity> {
-    let draft = Draft { id: id.to_owned(), doc };
-    site.write_with((site.id.clone(), draft, core.now()), move |tx, (site, draft, now)| {
-        boxed!(insert(tx, site, kind, draft.clone(), *now).await)
+    let new = NewEntity { id: id.to_owned(), doc };
+    site.write_with((site.id.clone(), new, core.now()), move |tx, (site, new, now)| {
+        boxed!(insert(tx, site, kind, new.clone(), *now).await)
     })
     .await
 }
@@ -272,8 +272,8 @@ pub(crate) async fn reorder(site: &Site, kind: &'static Kind, id: &str, to: Posi
 ///
 /// # Errors
 /// [`Code::AlreadyExists`]; [`Code::TooMany`].
-pub(crate) async fn insert(tx: &mut Tx<'_>, site: &SiteId, kind: &Kind, draft: Draft, now: Millis) -> Result<Entity> {
-    let Draft { id, doc } = draft;
+pub(crate) async fn insert(tx: &mut Tx<'_>, site: &SiteId, kind: &Kind, new: NewEntity, now: Millis) -> Result<Entity> {
+    let NewEntity { id, doc } = new;
     if kind.most < i64::MAX && count(tx, site, kind).await? >= kind.most {
         return Err(Fault::new(Code::TooMany));
     }
@@ -289,7 +289,7 @@ pub(crate) async fn insert(tx: &mut Tx<'_>, site: &SiteId, kind: &Kind, draft: D
     }
 }
 
-/// Writes the places of entities as they stand in the list.
+/// Writes the positions of entities as they stand in the list.
 async fn number(tx: &mut Tx<'_>, site: &SiteId, kind: &Kind, mut entities: Vec<Entity>) -> Result<Vec<Entity>> {
     for (n, entity) in entities.iter_mut().enumerate() {
         let position = n as i64 + 1;

@@ -44,7 +44,7 @@ impl Identity {
     /// # Errors
     /// [`stoa_kernel::Code::Forbidden`] unless the caller runs the site; [`stoa_kernel::Code::Validation`].
     pub async fn fields_of_members(&self, site: &Site, caller: &Caller, members: Vec<String>) -> Result<Applications> {
-        visibility::admit(site, caller, Readers::Staff).await?;
+        visibility::check_readers(site, caller, Readers::Staff).await?;
         at_most(&members, "memberIds", "ids")?;
         let of = |(id, roles): (String, Vec<String>)| {
             let roles = roles.into_iter().map(|it| ("ROLE", it));
@@ -59,7 +59,7 @@ impl Identity {
     /// # Errors
     /// As [`Identity::fields_of_members`].
     pub async fn fields_of_roles(&self, site: &Site, caller: &Caller, roles: Vec<String>) -> Result<Applications> {
-        visibility::admit(site, caller, Readers::Staff).await?;
+        visibility::check_readers(site, caller, Readers::Staff).await?;
         at_most(&roles, "roleIds", "ids")?;
         applied(site, roles.into_iter().map(|it| (it.clone(), vec![("ROLE", it)])).collect()).await
     }
@@ -69,7 +69,7 @@ impl Identity {
     /// # Errors
     /// [`stoa_kernel::Code::Forbidden`] unless the caller runs the site.
     pub async fn field_suggestions(&self, site: &Site, caller: &Caller, filter: &Value) -> Result<Vec<Value>> {
-        visibility::admit(site, caller, Readers::Staff).await?;
+        visibility::check_readers(site, caller, Readers::Staff).await?;
         let site_id = site.id.clone();
         let fields = site.read(Lane::Scan, move |tx| boxed!(entity::all(tx, &site_id, &kind::FIELD).await)).await?;
         let is_there =

@@ -5,7 +5,8 @@ use crate::{
     community::{
         check::{at_most, is_own, own_id},
         relation::{
-            self, Interaction, NewRelation, PAGE, Related, Relation, RelationFilter, RelationPage, RelationQuery, Shown,
+            self, Interaction, NewRelation, PAGE, Related, Relation, RelationFilter, RelationPage, RelationQuery,
+            VisibleTo,
         },
         visibility,
     },
@@ -94,8 +95,8 @@ impl Identity {
         (limit, cursor): (u32, &str),
     ) -> Result<RelationPage> {
         let id = check_readable(site, caller, (what, side), whose).await?;
-        // To whom one did it, and who did it to one, one may know whoever it is.
-        let shown = Shown::to(caller, side.other()).filter(|_| !is_own(caller, &id));
+        // Members may see both ends of their own interactions, also when they may not see the other member.
+        let shown = VisibleTo::to(caller, side.other()).filter(|_| !is_own(caller, &id));
         relation::list(site, what.name(), &side.filter(&id).shown(shown), limit, cursor).await
     }
 
@@ -169,7 +170,8 @@ pub(crate) async fn make(
         (core.clone(), site.id.clone(), own, new),
         |tx, (core, site, own, NewInteraction { what, other, doc })| {
             boxed!({
-                // Only whom one can see can one follow. Whom to block or report, what they wrote elsewhere may say.
+                // Only visible members can be followed. Others may be known from what they wrote, so they can be blocked
+                // and reported.
                 let is_there =
                     |it: &Member| it.status == Status::Active && (it.is_public || *what != Interaction::Follow);
                 let found = row::get(tx, site, other).await?.filter(is_there);
@@ -214,7 +216,7 @@ async fn check_readable(
     match (what, side) {
         _ if caller.is_editor() => {}
         (Interaction::Follow, _) => visibility::check_seen(site, caller, &id).await?,
-        // Who blocks or reports them, only those who run the site are told.
+        // Only operators of the site may see who blocks or reports a member.
         (Interaction::Block | Interaction::Report, Side::Of) if is_own(caller, &id) => {}
         (Interaction::Block | Interaction::Report, _) => return Err(Fault::new(Code::Forbidden)),
     }

@@ -1,8 +1,8 @@
 //! The kinds of entities: what each may hold and how many a site may have.
 
-use crate::member::shape::Shape;
+use crate::member::validator::ValueType;
 
-const PRIVACY: Shape = Shape::OneOf(&["UNKNOWN", "PUBLIC", "PRIVATE"]);
+const PRIVACY: ValueType = ValueType::OneOf(&["UNKNOWN", "PUBLIC", "PRIVATE"]);
 const FIELD_TYPES: &[&str] = &["UNKNOWN", "TEXT", "NUMBER", "DATE", "URL", "SOCIAL"];
 const SOCIAL: &[&str] = &[
     "UNKNOWN",
@@ -28,7 +28,7 @@ pub struct Kind {
     pub(crate) name: &'static str,
     /// What it is called in requests and answers.
     pub wire: &'static str,
-    pub(crate) members: &'static [(&'static str, Shape)],
+    pub(crate) members: &'static [(&'static str, ValueType)],
     pub(crate) required: &'static [&'static str],
     /// Members that stay as they were made.
     pub(crate) fixed: &'static [&'static str],
@@ -71,7 +71,7 @@ pub(crate) static PARTS: [&Kind; 1] = [&APPLICATION];
 pub static ROLE: Kind = Kind {
     name: "role",
     wire: "role",
-    members: &[("roleKey", Shape::Text(100)), ("title", Shape::Text(100)), ("blockable", Shape::Flag)],
+    members: &[("roleKey", ValueType::Text(100)), ("title", ValueType::Text(100)), ("blockable", ValueType::Flag)],
     required: &["roleKey"],
     fixed: &["roleKey"],
     most: 500,
@@ -86,13 +86,13 @@ pub static BADGE: Kind = Kind {
     name: "badge",
     wire: "badge",
     members: &[
-        ("title", Shape::Text(100)),
-        ("description", Shape::Text(1_000)),
-        ("backgroundColor", Shape::Text(100)),
-        ("textColor", Shape::Text(100)),
-        ("icon", Shape::Text(2_048)),
-        ("permissionsEnabled", Shape::Flag),
-        ("slug", Shape::Text(255)),
+        ("title", ValueType::Text(100)),
+        ("description", ValueType::Text(1_000)),
+        ("backgroundColor", ValueType::Text(100)),
+        ("textColor", ValueType::Text(100)),
+        ("icon", ValueType::Text(2_048)),
+        ("permissionsEnabled", ValueType::Flag),
+        ("slug", ValueType::Text(255)),
     ],
     required: &["title"],
     fixed: &[],
@@ -109,15 +109,15 @@ pub static FIELD: Kind = Kind {
     name: "field",
     wire: "field",
     members: &[
-        ("name", Shape::Text(100)),
-        ("key", Shape::Text(100)),
+        ("name", ValueType::Text(100)),
+        ("key", ValueType::Text(100)),
         ("defaultPrivacy", PRIVACY),
-        ("fieldType", Shape::OneOf(FIELD_TYPES)),
-        ("socialType", Shape::OneOf(SOCIAL)),
-        ("fieldOrigin", Shape::OneOf(&["UNKNOWN", "CUSTOM", "CONTACT", "SYSTEM"])),
-        ("appliesTo", Shape::OneOf(&["ALL_MEMBERS", "SELECTED_MEMBERS"])),
-        ("section", Shape::OneOf(&["GENERAL", "SOCIAL", "DISPLAY_INFO", "ADDRESS"])),
-        ("hidden", Shape::Flag),
+        ("fieldType", ValueType::OneOf(FIELD_TYPES)),
+        ("socialType", ValueType::OneOf(SOCIAL)),
+        ("fieldOrigin", ValueType::OneOf(&["UNKNOWN", "CUSTOM", "CONTACT", "SYSTEM"])),
+        ("appliesTo", ValueType::OneOf(&["ALL_MEMBERS", "SELECTED_MEMBERS"])),
+        ("section", ValueType::OneOf(&["GENERAL", "SOCIAL", "DISPLAY_INFO", "ADDRESS"])),
+        ("hidden", ValueType::Flag),
     ],
     required: &["name"],
     fixed: &["fieldType"],
@@ -139,10 +139,10 @@ pub static APPLICATION: Kind = Kind {
     name: "application",
     wire: "application",
     members: &[
-        ("customFieldId", Shape::Text(100)),
-        ("customFieldKey", Shape::Text(100)),
-        ("applications", Shape::Object),
-        ("exclusions", Shape::Object),
+        ("customFieldId", ValueType::Text(100)),
+        ("customFieldKey", ValueType::Text(100)),
+        ("applications", ValueType::Object),
+        ("exclusions", ValueType::Object),
     ],
     required: &["customFieldId"],
     fixed: &["customFieldId", "customFieldKey"],
@@ -158,7 +158,7 @@ pub static APPLICATION: Kind = Kind {
 pub static ABOUT: Kind = Kind {
     name: "about",
     wire: "memberAbout",
-    members: &[("memberId", Shape::Text(100)), ("content", Shape::Object)],
+    members: &[("memberId", ValueType::Text(100)), ("content", ValueType::Object)],
     required: &[],
     fixed: &["memberId"],
     most: i64::MAX,
@@ -174,9 +174,9 @@ pub static SETTINGS: Kind = Kind {
     name: "settings",
     wire: "memberPrivacySettings",
     members: &[
-        ("defaultPrivacy", Shape::OneOf(&["PUBLIC", "PRIVATE"])),
-        ("publicMemberVisibility", Shape::OneOf(&["VISIBLE_TO_MEMBERS_ONLY", "VISIBLE_TO_ALL"])),
-        ("publicMemberCandidates", Shape::OneOf(&["NO_ONE", "ANYONE"])),
+        ("defaultPrivacy", ValueType::OneOf(&["PUBLIC", "PRIVATE"])),
+        ("publicMemberVisibility", ValueType::OneOf(&["VISIBLE_TO_MEMBERS_ONLY", "VISIBLE_TO_ALL"])),
+        ("publicMemberCandidates", ValueType::OneOf(&["NO_ONE", "ANYONE"])),
     ],
     required: &[],
     fixed: &[],

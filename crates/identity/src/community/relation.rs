@@ -79,19 +79,19 @@ impl RelationPage {
 pub struct RelationFilter {
     pub holders: Option<Vec<String>>,
     pub targets: Option<Vec<String>>,
-    pub(crate) shown: Option<Shown>,
+    pub(crate) shown: Option<VisibleTo>,
 }
 
 /// To whom relations are shown that doesn't see every member (as [`Identity::member_see`] has it).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Shown {
+pub(crate) struct VisibleTo {
     /// The side on which members stand, `holder` or `target`.
     pub column: &'static str,
     /// The member who looks, if it is one.
     pub to: Option<MemberId>,
 }
 
-impl Shown {
+impl VisibleTo {
     /// `None` for those who see all members.
     pub(crate) fn to(caller: &Caller, column: &'static str) -> Option<Self> {
         let to = own_id(caller).ok().cloned();
@@ -128,7 +128,7 @@ impl RelationFilter {
     }
 
     /// The same, as far as those members go who are shown.
-    pub(crate) fn shown(self, shown: Option<Shown>) -> Self {
+    pub(crate) fn shown(self, shown: Option<VisibleTo>) -> Self {
         Self { shown, ..self }
     }
 }
@@ -213,7 +213,7 @@ pub(crate) async fn write(
     Ok(tx.send(sql, params![Value::Object(doc).to_string(), site, kind, id]).await?)
 }
 
-/// Which relations of a kind are read: those of a filter behind a place, in the order of holder and target.
+/// Which relations of a kind are read: those of a filter after a position, in the order of holder and target.
 pub(crate) struct RelationQuery<'a> {
     pub kind: &'static str,
     pub filter: &'a RelationFilter,
@@ -323,7 +323,7 @@ fn write_cursor(Keyset { holder, target }: &Keyset) -> String {
     URL_SAFE_NO_PAD.encode(format!("{holder}\n{target}"))
 }
 
-/// What a cursor says is only a place in a list that the caller may read anyway.
+/// What a cursor says is only a position in a list that the caller may read anyway.
 pub(crate) fn read_cursor(cursor: &str) -> Result<Option<Keyset>> {
     if cursor.is_empty() {
         return Ok(None);

@@ -62,7 +62,7 @@ impl Identity {
         reported: Vec<String>,
         (limit, cursor): (u32, &str),
     ) -> Result<RelationPage> {
-        visibility::admit(site, caller, Readers::Staff).await?;
+        visibility::check_readers(site, caller, Readers::Staff).await?;
         let filter = RelationFilter::new(None, Some(reported).filter(|it| !it.is_empty()));
         relation::list(site, Interaction::Report.name(), &filter, limit, cursor).await
     }

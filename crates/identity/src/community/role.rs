@@ -29,7 +29,7 @@ impl Identity {
     /// [`stoa_kernel::Code::Forbidden`].
     pub async fn member_roles(&self, site: &Site, caller: &Caller, whose: &str) -> Result<Vec<AssignedRole>> {
         if !is_own(caller, &MemberId::from(whose)) {
-            visibility::admit(site, caller, Assignable::Role.readers()).await?;
+            visibility::check_readers(site, caller, Assignable::Role.readers()).await?;
         }
         let relations = relation::all_of(site, ROLE.name, &RelationFilter::of(vec![whose.to_owned()])).await?;
         let roles = roles(site).await?;

@@ -9,7 +9,7 @@ use crate::{
     member::Member,
 };
 use serde_json::{Map, Value, json};
-use stoa_kernel::{Caller, Code, Fault, Result, SiteId, clock::iso_from_millis};
+use stoa_kernel::{Caller, Code, Fault, Result, SiteId, date::iso_from_millis};
 use stoa_store::{Lane, Site, Tx, boxed};
 
 const ID: &str = "members";

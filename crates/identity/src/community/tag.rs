@@ -23,7 +23,7 @@ type Tags = BTreeSet<String>;
 const MOST: usize = 100;
 
 impl TagUpdate {
-    /// Reads `assignTags` and `unassignTags` of a request; a list of anything but texts counts as none.
+    /// Reads `assignTags` and `unassignTags` of a request; a list of anything but strings counts as none.
     pub fn parse(object: &Value) -> Self {
         let tags = |what: &str, list: &str| tag_ids(&object[what][list]["tagIds"]);
         Self(["tags", "privateTags"].map(|list| (list, tags("assignTags", list), tags("unassignTags", list))))

@@ -1,4 +1,4 @@
-//! Whom a caller sees, and who reads what is around members.
+//! Which members a caller sees, and who reads what is around members.
 
 use crate::{
     Identity,
@@ -8,14 +8,14 @@ use crate::{
         relation::{self, Interaction, RelationFilter, without_nul},
         setting,
     },
-    member::{self, Audience, Member, MemberField, MemberFilter, MemberQuery, Operand, Status, Window, list},
+    member::{self, Audience, Member, MemberField, MemberFilter, MemberQuery, Operand, Paging, Status, list},
 };
 use std::collections::HashSet;
 use stoa_kernel::{Caller, Code, Fault, MemberId, Result};
 use stoa_store::{Lane, Site, boxed};
 
 impl Identity {
-    /// Whose eyes a caller's lists of members are for.
+    /// The audience of a caller's lists of members.
     ///
     /// # Errors
     /// [`Code::Forbidden`] for visitors where only members see each other.
@@ -48,7 +48,7 @@ pub(crate) async fn audience(site: &Site, caller: &Caller) -> Result<Audience> {
 ///
 /// # Errors
 /// [`Code::Forbidden`].
-pub(crate) async fn admit(site: &Site, caller: &Caller, readers: Readers) -> Result<()> {
+pub(crate) async fn check_readers(site: &Site, caller: &Caller, readers: Readers) -> Result<()> {
     match readers {
         Readers::Everyone => Ok(()),
         Readers::Members => audience(site, caller).await.map(drop),
@@ -57,7 +57,7 @@ pub(crate) async fn admit(site: &Site, caller: &Caller, readers: Readers) -> Res
     }
 }
 
-/// Lets the caller pass if they may see a member. One's own id and those that who runs the site names are not
+/// Lets the caller pass if they may see a member. One's own id and those that an operator names are not
 /// looked up.
 ///
 /// # Errors
@@ -109,7 +109,7 @@ pub(crate) async fn see_members(site: &Site, caller: &Caller, ids: &[String]) ->
     let query = MemberQuery {
         filter: MemberFilter::Any(others),
         limit: ids.len() as u32,
-        window: Window::After(String::new()),
+        paging: Paging::After(String::new()),
         ..Default::default()
     };
     let shown = list::find(site, audience, &query).await?.members;

@@ -1,4 +1,4 @@
-//! Attempts at a password: who may make one although others guess at the same account.
+//! Attempts at a password: which are permitted although others guess at the same account.
 //!
 //! The counts are in `throttle`. Only when they refuse is it looked up whether the account knows the
 //! browser, so that a sign-in costs nothing more as long as there is no attack; the refusal costs the same
@@ -57,7 +57,7 @@ pub(crate) async fn sign_in(core: &Arc<Core>, site: &Site, attempt: &Attempt, ac
     match throttle.attempt(AttemptKind::SignIn, now, &site.id, attempt.address, &account.name()) {
         Ok(permit) => {
             if permit.is_last_free {
-                note_lockout(core, site, attempt, account).await?;
+                record_lockout(core, site, attempt, account).await?;
             }
             Ok(permit)
         }
@@ -85,8 +85,8 @@ async fn known_browser(core: &Core, site: &Site, attempt: &Attempt, account: Acc
     device::find(core, site, &subject, &attempt.hints, attempt.address).await
 }
 
-/// Notes that others than the owner may be guessing, whether or not there is such a member.
-async fn note_lockout(core: &Arc<Core>, site: &Site, attempt: &Attempt, account: Account<'_>) -> Result<()> {
+/// Records that others than the owner may be guessing, whether or not there is such a member.
+async fn record_lockout(core: &Arc<Core>, site: &Site, attempt: &Attempt, account: Account<'_>) -> Result<()> {
     let (address, visitor) = (attempt.address, attempt.visitor.clone());
     let email = match account {
         Account::Member(email) => Some(email.clone()),
@@ -100,7 +100,7 @@ async fn note_lockout(core: &Arc<Core>, site: &Site, attempt: &Attempt, account:
             };
             let (event, actor) = (audit::Event::SignInSlowed, audit::Actor::Visitor(visitor.as_ref()));
             let entry = audit::Entry { event, actor, member: member.as_ref(), address: Some(address) };
-            audit::note(core, tx, site, entry).await
+            audit::record(core, tx, site, entry).await
         })
     })
     .await

@@ -11,7 +11,7 @@ use crate::{
     Core, Identity,
     defence::{
         attempt::Attempt,
-        captcha_provider::{self, LONGEST, Provider, ProviderDraft},
+        captcha_provider::{self, LONGEST, Provider, ProviderSettings},
         throttle::AttemptKind,
     },
     policy,
@@ -20,7 +20,7 @@ use crate::{
 use ring::digest;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use stoa_kernel::{Code, Fault, Millis, Result, SiteId, TokenHash, clock::iso_from_millis};
+use stoa_kernel::{Code, Fault, Millis, Result, SiteId, TokenHash, date::iso_from_millis};
 use stoa_sql::params;
 use stoa_store::{Lane, Site, Tx, boxed, setting};
 
@@ -41,7 +41,7 @@ struct Claims {
 }
 
 /// What a site asks of a request.
-enum Asked {
+enum Requirement {
     Nothing,
     Work,
     /// A token that was not used here yet, or one that was.
@@ -70,14 +70,14 @@ impl Identity {
         Ok(json!({ "kind": captcha_provider::WORK, "challenge": challenge, "bits": BITS, "expires": expires }))
     }
 
-    /// Gives a site a provider in place of the proof of work and of any other. For who runs the server: no
+    /// Gives a site a provider in place of the proof of work and of any other. For the operator of the server: no
     /// call over HTTP leads here.
     ///
     /// # Errors
     /// [`Code::Validation`] with everything that is wrong.
-    pub async fn captcha_provider_set(&self, site: &Site, draft: &ProviderDraft) -> Result<Provider> {
+    pub async fn captcha_provider_set(&self, site: &Site, settings: &ProviderSettings) -> Result<Provider> {
         let core = &self.core;
-        let provider = core.captcha.encrypt(core.world(), &site.id, draft)?;
+        let provider = core.captcha.encrypt(core.world(), &site.id, settings)?;
         let value = serde_json::to_string(&provider).map_err(Fault::internal)?;
         let written = site.write_with((site.id.clone(), value), |tx, (site, value)| {
             boxed!(Ok(setting::put(tx, site, captcha_provider::SETTING, value.clone()).await?))
@@ -112,22 +112,22 @@ impl Identity {
 /// [`Code::CaptchaMissing`]; [`Code::CaptchaInvalid`] for an answer that is wrong, too old, another
 /// site's or used; [`Code::Throttled`] for too many of them; [`Code::Unavailable`] when the provider
 /// gives no verdict.
-pub(crate) async fn admit(core: &Core, site: &Site, attempt: &Attempt) -> Result<()> {
+pub(crate) async fn require(core: &Core, site: &Site, attempt: &Attempt) -> Result<()> {
     let answer = attempt.captcha.as_deref().filter(|it| !it.is_empty());
-    let asked = asked(site, answer).await?;
-    if matches!(asked, Asked::Nothing) {
+    let requirement = requirement(site, answer).await?;
+    if matches!(requirement, Requirement::Nothing) {
         return Ok(());
     }
     let wrong = || Fault::new(Code::CaptchaInvalid);
     let answer = answer.ok_or_else(|| Fault::new(Code::CaptchaMissing))?;
-    let (until, used) = match asked {
-        Asked::Nothing => return Ok(()),
+    let (until, used) = match requirement {
+        Requirement::Nothing => return Ok(()),
         // One challenge has many answers.
-        Asked::Work => (read(core, &site.id, answer), answer.split_once('~').map_or(answer, |it| it.0)),
+        Requirement::Work => (read(core, &site.id, answer), answer.split_once('~').map_or(answer, |it| it.0)),
         // One that was used needs no question.
-        Asked::Token(_, true) => (None, answer),
-        Asked::Token(..) if answer.len() > LONGEST => (None, answer),
-        Asked::Token(provider, false) => (ask(core, site, &provider, attempt, answer).await?, answer),
+        Requirement::Token(_, true) => (None, answer),
+        Requirement::Token(..) if answer.len() > LONGEST => (None, answer),
+        Requirement::Token(provider, false) => (verify_token(core, site, &provider, attempt, answer).await?, answer),
     };
     let (until, id, hash) = (until.ok_or_else(wrong)?, site.id.clone(), TokenHash::of(used));
     let is_first = site.write_with((id, hash), move |tx, (id, hash)| {
@@ -145,7 +145,13 @@ pub(crate) async fn admit(core: &Core, site: &Site, attempt: &Attempt) -> Result
 ///
 /// # Errors
 /// [`Code::Throttled`]; [`Code::Unavailable`] when there is no verdict.
-async fn ask(core: &Core, site: &Site, provider: &Provider, attempt: &Attempt, token: &str) -> Result<Option<Millis>> {
+async fn verify_token(
+    core: &Core,
+    site: &Site,
+    provider: &Provider,
+    attempt: &Attempt,
+    token: &str,
+) -> Result<Option<Millis>> {
     let secret = core.captcha.secret(&site.id, provider)?;
     let permit = core.throttle.attempt(AttemptKind::Captcha, core.now(), &site.id, attempt.address, "")?;
     let is_good = core.captcha.is_good(&site.id, provider, secret, token).await;
@@ -156,21 +162,21 @@ async fn ask(core: &Core, site: &Site, provider: &Provider, attempt: &Attempt, t
 }
 
 /// Reads at once what the site asks, and of a token whether it was used.
-async fn asked(site: &Site, answer: Option<&str>) -> Result<Asked> {
+async fn requirement(site: &Site, answer: Option<&str>) -> Result<Requirement> {
     let (id, hash) = (site.id.clone(), answer.filter(|it| it.len() <= LONGEST).map(TokenHash::of));
     site.read(Lane::Point, move |tx| {
         boxed!({
             if !policy::read(tx, &id).await?.require_captcha {
-                return Ok(Asked::Nothing);
+                return Ok(Requirement::Nothing);
             }
             let Some(provider) = captcha_provider::read(tx, &id).await? else {
-                return Ok(Asked::Work);
+                return Ok(Requirement::Work);
             };
             let is_used = match hash {
                 Some(hash) => is_used(tx, &id, hash).await?,
                 None => false,
             };
-            Ok(Asked::Token(Box::new(provider), is_used))
+            Ok(Requirement::Token(Box::new(provider), is_used))
         })
     })
     .await

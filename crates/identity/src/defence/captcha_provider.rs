@@ -1,7 +1,7 @@
 //! A captcha provider of a site: any that answers as `siteverify` does (`stoa_outbound::Siteverifier`).
 //!
-//! Only who runs the server sets one, for the server goes wherever its address leads. The secret is encrypted
-//! for its site and address, so that who can write into the tables can't have it sent elsewhere; it is
+//! Only the operator of the server sets one, because the server connects to its address. The secret is encrypted
+//! for its site and address, so that write access to the tables is not enough to have it sent to another one; it is
 //! decrypted when a question is asked, and nothing shows it.
 //!
 //! What the provider says of host and action is not compared with anything: pages of a site may lie
@@ -16,7 +16,7 @@ use stoa_outbound::{Siteverifier, Siteverify, SiteverifyLimits, Verdict};
 use stoa_store::{Lane, Site, Tx, boxed, setting};
 use url::{Host, Url};
 
-/// The kind of captcha without a third party, as clients are told.
+/// The kind of captcha without a third party, as clients see it.
 pub(crate) const WORK: &str = "PROOF_OF_WORK";
 const PROVIDER: &str = "PROVIDER";
 pub(super) const SETTING: &str = "captcha provider";
@@ -27,7 +27,7 @@ const LONGEST_SECRET: usize = 1_000;
 
 /// What a provider is set to.
 #[derive(Debug, Clone)]
-pub struct ProviderDraft {
+pub struct ProviderSettings {
     /// Where tokens are checked: `https://…/siteverify`.
     pub url: String,
     pub secret: Secret,
@@ -64,7 +64,7 @@ impl Provider {
     }
 }
 
-impl ProviderDraft {
+impl ProviderSettings {
     fn check(&self) -> Result<()> {
         let mut wrong = Vec::new();
         let mut refuse = |field: &str, why: &str| wrong.push(Violation::new(field, "FORMAT", why));
@@ -100,14 +100,14 @@ impl ProviderClient {
     ///
     /// # Errors
     /// [`Code::Validation`] with everything that is wrong.
-    pub(super) fn encrypt(&self, world: &World, site: &SiteId, draft: &ProviderDraft) -> Result<Provider> {
-        draft.check()?;
-        let encrypted = self.cipher.encrypt(world, &about(site, &draft.url), draft.secret.expose())?;
+    pub(super) fn encrypt(&self, world: &World, site: &SiteId, settings: &ProviderSettings) -> Result<Provider> {
+        settings.check()?;
+        let encrypted = self.cipher.encrypt(world, &associated_data(site, &settings.url), settings.secret.expose())?;
         Ok(Provider {
-            url: draft.url.clone(),
-            visible_key: draft.visible_key.clone(),
-            invisible_key: draft.invisible_key.clone(),
-            minimum_score: draft.minimum_score,
+            url: settings.url.clone(),
+            visible_key: settings.visible_key.clone(),
+            invisible_key: settings.invisible_key.clone(),
+            minimum_score: settings.minimum_score,
             secret: STANDARD.encode(encrypted),
         })
     }
@@ -132,7 +132,7 @@ impl ProviderClient {
         };
         // A person must not wait because of a provider; how often it is asked, its lane bounds as well.
         let verdict = self.siteverifier.ask(site.as_str(), question).await;
-        Ok(match verdict.map_err(|why| closed(site, &why.0))? {
+        Ok(match verdict.map_err(|why| unavailable(site, &why.0))? {
             Verdict::Good { score } => match provider.minimum_score {
                 Some(minimum) => score.is_some_and(|it| it >= minimum),
                 None => true,
@@ -145,13 +145,15 @@ impl ProviderClient {
     /// [`Code::Unavailable`] when the key that encrypted it is gone.
     pub(super) fn secret(&self, site: &SiteId, provider: &Provider) -> Result<Secret> {
         let encrypted = STANDARD.decode(&provider.secret).map_err(Fault::internal)?;
-        let secret = self.cipher.decrypt(&about(site, &provider.url), &encrypted);
-        secret.map(Secret::new).ok_or_else(|| closed(site, "the captcha secret doesn't open; set the provider again"))
+        let secret = self.cipher.decrypt(&associated_data(site, &provider.url), &encrypted);
+        secret
+            .map(Secret::new)
+            .ok_or_else(|| unavailable(site, "the captcha secret doesn't open; set the provider again"))
     }
 }
 
-/// The person can only try again; who runs the server reads why.
-fn closed(site: &SiteId, why: &str) -> Fault {
+/// The person can only try again; the operator of the server reads why in the log.
+fn unavailable(site: &SiteId, why: &str) -> Fault {
     Fault::new(Code::Unavailable).with("retryAfterSeconds", 5).logged(format!("site {site}: {why}"))
 }
 
@@ -168,7 +170,7 @@ pub(crate) async fn read(tx: &mut Tx<'_>, site: &SiteId) -> Result<Option<Provid
 }
 
 /// What a secret is encrypted for.
-fn about(site: &SiteId, url: &str) -> String {
+fn associated_data(site: &SiteId, url: &str) -> String {
     json!(["captcha secret", site, url]).to_string()
 }
 
@@ -229,20 +231,21 @@ mod tests {
 
     #[test]
     fn provider_mistakes_are_all_named() {
-        let draft = ProviderDraft {
+        let settings = ProviderSettings {
             url: "http://example.org/".into(),
             secret: Secret::new(""),
             visible_key: None,
             invisible_key: Some("a key".into()),
             minimum_score: Some(f64::NAN),
         };
-        let named = |it: &ProviderDraft| -> Vec<String> {
+        let named = |it: &ProviderSettings| -> Vec<String> {
             it.check().err().iter().flat_map(|it| it.violations()).map(|it| it.field.clone()).collect()
         };
-        assert_eq!(named(&draft), ["url", "secret", "invisibleSiteKey", "minimumScore"]);
+        assert_eq!(named(&settings), ["url", "secret", "invisibleSiteKey", "minimumScore"]);
         let url = "https://example.org/".to_owned();
-        let bare = ProviderDraft { url, secret: Secret::new("s"), invisible_key: None, minimum_score: None, ..draft };
+        let bare =
+            ProviderSettings { url, secret: Secret::new("s"), invisible_key: None, minimum_score: None, ..settings };
         assert_eq!(named(&bare), ["visibleSiteKey"]);
-        assert!(ProviderDraft { visible_key: Some("k".into()), ..bare }.check().is_ok());
+        assert!(ProviderSettings { visible_key: Some("k".into()), ..bare }.check().is_ok());
     }
 }

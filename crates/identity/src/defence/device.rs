@@ -1,5 +1,5 @@
 //! The browsers in which a member has signed in, known by a cookie that outlives the session. In these the
-//! member may sign in while others guess at the account; a new one is told to the member.
+//! member may sign in while others guess at the account; the member is notified of a new one.
 //!
 //! A page of the client in whose frame the cookie can't be kept (browsers that block third parties) is
 //! known by the kind of browser and the network instead, so that not every sign-in is news there.
@@ -53,9 +53,9 @@ impl Device {
     }
 }
 
-/// Notes inside the transaction of a sign-in that the member uses this browser. When it is not the
+/// Records inside the transaction of a sign-in that the member uses this browser. When it is not the
 /// first one and was not seen before, a notice is put into the queue; answers whether.
-pub(crate) async fn note_seen(
+pub(crate) async fn record_seen(
     core: &Core,
     tx: &mut Tx<'_>,
     site: &Site,
@@ -79,8 +79,8 @@ pub(crate) async fn note_seen(
     Ok(true)
 }
 
-/// Notes that an operator signed in with this browser.
-pub(crate) async fn note_operator(
+/// Records that an operator signed in with this browser.
+pub(crate) async fn record_operator(
     core: &Arc<Core>,
     site: &Site,
     session: &OperatorSession,
@@ -96,7 +96,7 @@ pub(crate) async fn note_operator(
                 remember(tx, site, subject, hash.clone(), core.now()).await?;
                 let (event, actor) = (audit::Event::OperatorSignedIn, audit::Actor::Operator(operator));
                 let entry = audit::Entry { event, actor, member: None, address: Some(address) };
-                audit::note(core, tx, site, entry).await
+                audit::record(core, tx, site, entry).await
             })
         },
     )
@@ -153,7 +153,7 @@ fn likeness(name: &str, address: IpAddr) -> String {
     format!("{name} {}", network(address))
 }
 
-/// What a browser says of itself, in words from this list only: nothing of the header is repeated.
+/// What a browser says of itself, in names from this list only: nothing of the header is repeated.
 fn name_of(agent: &str) -> String {
     const BROWSERS: [(&str, &str); 8] = [
         ("Edg", "Edge"),

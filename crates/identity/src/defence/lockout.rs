@@ -26,17 +26,17 @@ pub struct Lockout {
 
 impl Default for Lockout {
     fn default() -> Self {
-        Self::from(&crate::Limits::default())
+        Self::from(&crate::IdentityLimits::default())
     }
 }
 
-impl From<&crate::Limits> for Lockout {
-    fn from(it: &crate::Limits) -> Self {
+impl From<&crate::IdentityLimits> for Lockout {
+    fn from(limits: &crate::IdentityLimits) -> Self {
         Self {
-            free: it.lockout_free as f64,
-            first: it.lockout_first,
-            longest: it.lockout_longest,
-            forgotten: it.lockout_forgotten,
+            free: limits.lockout_free as f64,
+            first: limits.lockout_first,
+            longest: limits.lockout_longest,
+            forgotten: limits.lockout_forgotten,
         }
     }
 }
@@ -88,7 +88,7 @@ impl Locks {
     /// Counts an attempt that may be made. Answers whether it is the one after which others begin to wait.
     pub(crate) fn strike(&mut self, key: u64, now: Millis, rule: &Lockout) -> bool {
         if self.0.len() >= KEPT && !self.0.contains_key(&key) {
-            self.make_room(now, rule);
+            self.evict(now, rule);
         }
         let strikes = self.0.entry(key).or_insert(Strikes { count: 0.0, at: now, until: 0 });
         strikes.fade(now, rule);
@@ -111,7 +111,7 @@ impl Locks {
         self.0.remove(&key);
     }
 
-    fn make_room(&mut self, now: Millis, rule: &Lockout) {
+    fn evict(&mut self, now: Millis, rule: &Lockout) {
         self.0.retain(|_, it| {
             it.fade(now, rule);
             it.count > 0.0

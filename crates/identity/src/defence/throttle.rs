@@ -3,9 +3,9 @@
 //! account and for a whole site, and an attempt takes from all that concern it, or from none.
 //!
 //! Never for visitors' tokens or refreshes: a refused refresh silently signs the member out
-//! (docs/protocol/identity.md §21.4). Who is refused for what others attempted may still sign in from a browser that
-//! the account knows (`crate::defence::device`), which has a bucket of its own. New passwords are counted by account
-//! alone: only who holds its token or link gets there.
+//! (docs/protocol/identity.md §21.4). A person refused because of what others attempted may still sign in from a
+//! browser that the account knows (`crate::defence::device`), which has a bucket of its own. New passwords are
+//! counted by account alone: only the holder of its token or link gets there.
 
 pub use super::lockout::Lockout;
 
@@ -35,7 +35,7 @@ impl Rate {
 }
 
 #[derive(Debug, Clone)]
-pub struct Limits {
+pub struct ThrottleLimits {
     /// Attempts at one account of a site from one address.
     pub account: Rate,
     /// Sign-ins at one account from anywhere but the browsers that it knows.
@@ -79,36 +79,36 @@ pub(crate) enum AttemptKind {
     Flow,
 }
 
-impl Default for Limits {
+impl Default for ThrottleLimits {
     fn default() -> Self {
-        Self::from(&crate::Limits::default())
+        Self::from(&crate::IdentityLimits::default())
     }
 }
 
-impl From<&crate::Limits> for Limits {
-    fn from(it: &crate::Limits) -> Self {
+impl From<&crate::IdentityLimits> for ThrottleLimits {
+    fn from(limits: &crate::IdentityLimits) -> Self {
         Self {
-            account: Rate::hourly(it.account_burst, it.account_per_hour),
-            lockout: Lockout::from(it),
-            device: Rate::hourly(it.device_burst, it.device_per_hour),
-            address: Rate::hourly(it.address_burst, it.address_per_hour),
-            registration: Rate::hourly(it.registration_burst, it.registration_per_hour),
-            password: Rate::hourly(it.password_burst, it.password_per_hour),
-            recovery: Rate::hourly(it.recovery_burst, it.recovery_per_hour),
-            captcha: Rate::hourly(it.captcha_burst, it.captcha_per_hour),
-            flow: Rate::hourly(it.flow_burst, it.flow_per_hour),
+            account: Rate::hourly(limits.account_burst, limits.account_per_hour),
+            lockout: Lockout::from(limits),
+            device: Rate::hourly(limits.device_burst, limits.device_per_hour),
+            address: Rate::hourly(limits.address_burst, limits.address_per_hour),
+            registration: Rate::hourly(limits.registration_burst, limits.registration_per_hour),
+            password: Rate::hourly(limits.password_burst, limits.password_per_hour),
+            recovery: Rate::hourly(limits.recovery_burst, limits.recovery_per_hour),
+            captcha: Rate::hourly(limits.captcha_burst, limits.captcha_per_hour),
+            flow: Rate::hourly(limits.flow_burst, limits.flow_per_hour),
             site: SiteLimits {
-                sign_in: Rate::hourly(it.site_sign_in_burst, it.site_sign_in_per_hour),
-                registration: Rate::hourly(it.site_registration_burst, it.site_registration_per_hour),
-                recovery: Rate::hourly(it.site_recovery_burst, it.site_recovery_per_hour),
-                flow: Rate::hourly(it.site_flow_burst, it.site_flow_per_hour),
+                sign_in: Rate::hourly(limits.site_sign_in_burst, limits.site_sign_in_per_hour),
+                registration: Rate::hourly(limits.site_registration_burst, limits.site_registration_per_hour),
+                recovery: Rate::hourly(limits.site_recovery_burst, limits.site_recovery_per_hour),
+                flow: Rate::hourly(limits.site_flow_burst, limits.site_flow_per_hour),
             },
         }
     }
 }
 
 pub(crate) struct Throttle {
-    limits: Limits,
+    limits: ThrottleLimits,
     hasher: RandomState,
     counts: Mutex<Counts>,
 }
@@ -145,12 +145,12 @@ impl Bucket {
 pub(crate) struct Permit {
     buckets: Vec<u64>,
     lock: Option<u64>,
-    /// The account has to wait from now on: this is told once.
+    /// The account has to wait from now on: this is reported once.
     pub(crate) is_last_free: bool,
 }
 
 impl Throttle {
-    pub(crate) fn new(limits: Limits) -> Self {
+    pub(crate) fn new(limits: ThrottleLimits) -> Self {
         Self { limits, hasher: RandomState::new(), counts: Mutex::default() }
     }
 
@@ -179,7 +179,7 @@ impl Throttle {
             AttemptKind::Recovery => {
                 self.take(now, &[by_network(limits.recovery), by_site(limits.site.recovery)], None)
             }
-            // Not for the site as a whole: who sends nonsense would use up what all need.
+            // Not for the site as a whole: one sender of nonsense would use up what all need.
             AttemptKind::Captcha => self.take(now, &[by_network(limits.captcha)], None),
             AttemptKind::Flow => self.take(now, &[by_network(limits.flow), by_site(limits.site.flow)], None),
             AttemptKind::Password => {
@@ -209,7 +209,7 @@ impl Throttle {
             return Err(Fault::new(Code::Throttled).with("retryAfterSeconds", wait.ceil() as i64));
         }
         if buckets.len() + wanted.len() > BUCKETS {
-            make_room(buckets, now);
+            evict(buckets, now);
         }
         for &(key, rate) in wanted {
             buckets.entry(key).or_insert(Bucket { left: rate.burst, at: now, rate }).left -= 1.0;
@@ -243,7 +243,7 @@ impl Throttle {
 }
 
 /// Forgets what is full again, and when that isn't enough, the fuller half of the rest.
-fn make_room(buckets: &mut HashMap<u64, Bucket>, now: Millis) {
+fn evict(buckets: &mut HashMap<u64, Bucket>, now: Millis) {
     buckets.retain(|_, it| {
         it.refill(now);
         it.left < it.rate.burst
@@ -273,11 +273,11 @@ mod tests {
 
     #[test]
     fn throttle_refuses_after_the_burst_and_refills() {
-        let throttle = Throttle::new(Limits {
+        let throttle = Throttle::new(ThrottleLimits {
             account: Rate { burst: 2.0, per_second: 0.5 },
             address: Rate { burst: 3.0, per_second: 1.0 },
             registration: Rate { burst: 1.0, per_second: 1.0 },
-            ..Limits::default()
+            ..ThrottleLimits::default()
         });
         let (site, here) = (SiteId::from("s"), IpAddr::V4(Ipv4Addr::LOCALHOST));
         let elsewhere = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
@@ -296,8 +296,8 @@ mod tests {
     }
     #[test]
     fn throttle_bounds_each_site_alone() {
-        let site = SiteLimits { sign_in: Rate { burst: 5.0, per_second: 1.0 }, ..Limits::default().site };
-        let throttle = Throttle::new(Limits { site, ..Limits::default() });
+        let site = SiteLimits { sign_in: Rate { burst: 5.0, per_second: 1.0 }, ..ThrottleLimits::default().site };
+        let throttle = Throttle::new(ThrottleLimits { site, ..ThrottleLimits::default() });
         let attempt = |site: &str, n: u8| {
             let from = IpAddr::V4(Ipv4Addr::new(10, 0, 0, n));
             throttle.attempt(AttemptKind::SignIn, 0, &SiteId::from(site), from, &format!("{n}"))
@@ -311,7 +311,10 @@ mod tests {
 
     #[test]
     fn throttle_keeps_nothing_of_what_it_refuses() {
-        let throttle = Throttle::new(Limits { address: Rate { burst: 1.0, per_second: 0.1 }, ..Limits::default() });
+        let throttle = Throttle::new(ThrottleLimits {
+            address: Rate { burst: 1.0, per_second: 0.1 },
+            ..ThrottleLimits::default()
+        });
         let (site, here) = (SiteId::from("s"), IpAddr::V4(Ipv4Addr::LOCALHOST));
         for n in 0..1_000 {
             let _ = throttle.attempt(AttemptKind::SignIn, 0, &site, here, &format!("{n}"));
@@ -326,13 +329,13 @@ mod tests {
         for n in 0..BUCKETS as u64 {
             buckets.insert(n, Bucket { left: 9.0, at: 0, rate: here });
         }
-        make_room(&mut buckets, 0);
+        evict(&mut buckets, 0);
         assert!(buckets.len() < BUCKETS && buckets.contains_key(&u64::MAX));
     }
 
     #[test]
     fn throttle_rates_are_the_configured_ones() {
-        type Set = fn(&mut crate::Limits) -> (&mut usize, &mut usize);
+        type Set = fn(&mut crate::IdentityLimits) -> (&mut usize, &mut usize);
         type Row = (&'static str, Set, AttemptKind, fn(u8) -> u8, fn(u8) -> u8);
         let (one, many) = (|_: u8| 0, |n: u8| n);
         let rows: [Row; 11] = [
@@ -374,10 +377,10 @@ mod tests {
         ];
         let site = SiteId::from("s");
         for (name, set, kind, address, account) in rows {
-            let mut limits = crate::Limits::default();
+            let mut limits = crate::IdentityLimits::default();
             let (burst, per_hour) = set(&mut limits);
             (*burst, *per_hour) = (3, 360);
-            let throttle = Throttle::new(Limits::from(&limits));
+            let throttle = Throttle::new(ThrottleLimits::from(&limits));
             let attempt = |now, n: u8| {
                 let from = IpAddr::V4(Ipv4Addr::new(10, 0, 0, address(n)));
                 throttle.attempt(kind, now, &site, from, &format!("{}", account(n)))
@@ -387,8 +390,9 @@ mod tests {
             assert_eq!(refused, Some((Code::Throttled, Some(10.into()))), "{name}");
             assert!(attempt(9_900, 4).is_err() && attempt(10_000, 5).is_ok(), "{name}");
         }
-        let limits = crate::Limits { device_burst: 3, device_per_hour: 360, ..crate::Limits::default() };
-        let throttle = Throttle::new(Limits::from(&limits));
+        let limits =
+            crate::IdentityLimits { device_burst: 3, device_per_hour: 360, ..crate::IdentityLimits::default() };
+        let throttle = Throttle::new(ThrottleLimits::from(&limits));
         assert!((0..3).all(|_| throttle.attempt_known(0, &site, b"a browser").is_ok()));
         assert!(throttle.attempt_known(0, &site, b"a browser").is_err());
     }

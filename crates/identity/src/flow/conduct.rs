@@ -7,7 +7,7 @@ use crate::{
     client,
     defence::device::{self, Device},
     flow::{
-        Shown, effects,
+        FlowAnswer, effects,
         record::{self, Record},
         state::{Completion, Effect, Event, Grant, State, Transition},
         step,
@@ -15,7 +15,7 @@ use crate::{
         wire::{DoneMessage, FlowInput, Step},
     },
     mail,
-    oauth::{authorization::Sent, code},
+    oauth::{authorization::AuthorizationResult, code},
     operator,
     session::{self, NewSession},
     token::{self, Kind},
@@ -32,7 +32,7 @@ impl Identity {
     ///
     /// # Errors
     /// [`Code::StateTokenInvalid`] when it is unknown, over, expired or was begun in another browser.
-    pub async fn flow_show(&self, site: &Arc<Site>, token: &str, browser: &Browser) -> Result<Shown> {
+    pub async fn flow_show(&self, site: &Arc<Site>, token: &str, browser: &Browser) -> Result<FlowAnswer> {
         let core = &self.core;
         let visit = Visit { site, token, browser };
         conduct(core, visit, find(core, visit).await?, Event::Refresh).await
@@ -48,7 +48,7 @@ impl Identity {
         token: &str,
         input: FlowInput,
         browser: &Browser,
-    ) -> Result<Shown> {
+    ) -> Result<FlowAnswer> {
         let core = &self.core;
         let visit = Visit { site, token, browser };
         conduct(core, visit, find(core, visit).await?, Event::Input(input)).await
@@ -71,7 +71,7 @@ async fn find(core: &Core, visit: Visit<'_>) -> Result<Record> {
     }
 }
 
-async fn conduct(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, event: Event) -> Result<Shown> {
+async fn conduct(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, event: Event) -> Result<FlowAnswer> {
     let facts = view::facts(&record);
     let before = record.state.clone();
     let mut transition = step::step(record.state.clone(), event, &facts);
@@ -113,7 +113,7 @@ async fn conduct(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, event: 
     }
     let page = view::page(&record.state, &facts);
     let view = view::view(visit, &record, page, problems);
-    Ok(Shown { view, cookies: Cookies::default() })
+    Ok(FlowAnswer { view, cookies: Cookies::default() })
 }
 
 /// How a flow ends, and for whom a session is opened.
@@ -129,7 +129,7 @@ struct Made {
 }
 
 /// Ends a flow once: opens the session, issues the code, tells where to go.
-async fn end_flow(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, end: End) -> Result<Shown> {
+async fn end_flow(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, end: End) -> Result<FlowAnswer> {
     let Visit { site, browser, .. } = visit;
     let session_token = match &end.grant {
         Some(Grant::Member(it)) => Some(it.clone()),
@@ -150,7 +150,7 @@ async fn end_flow(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, end: E
                     let (member, visitor) = taken.ok_or_else(gone)?;
                     let new = NewSession { member: member.clone(), client: None, root: None, visitor };
                     let (session, cookie) = session::create(core, tx, site, Kind::Cookie, &new).await?;
-                    device::note_seen(core, tx, site, &member, device).await?;
+                    device::record_seen(core, tx, site, &member, device).await?;
                     let code = match &record.context.authorization {
                         Some(request) => Some(code::issue_for(core, tx, site, request, &session).await?),
                         None => None,
@@ -165,11 +165,11 @@ async fn end_flow(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, end: E
     if let Some(made) = made {
         (cookies.session, cookies.device) = (Change::Set(made.cookie), device.cookie());
         code = made.code;
-        mail::soon(core, &site.id).await;
+        mail::deliver_soon(core, &site.id).await;
     }
     if let Some(Grant::Operator(operator, role)) = &end.grant {
         let (session, cookie) = operator::create_session(core, &site.id, operator, *role).await?;
-        device::note_operator(core, site, &session, &device, browser.address).await?;
+        device::record_operator(core, site, &session, &device, browser.address).await?;
         (cookies.operator, cookies.device) = (Change::Set(cookie), device.cookie());
     }
     if end.completion == Completion::SignedOut {
@@ -177,7 +177,7 @@ async fn end_flow(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, end: E
     }
     record.state = State::Ended;
     let step = last_step(&record, end.completion, code, &browser.base_url);
-    Ok(Shown { view: view::view(visit, &record, step, Vec::new()), cookies })
+    Ok(FlowAnswer { view: view::view(visit, &record, step, Vec::new()), cookies })
 }
 
 /// Where the person goes at the end.
@@ -186,8 +186,8 @@ fn last_step(record: &Record, completion: Completion, code: Option<Secret>, issu
     if let Some(request) = &context.authorization {
         let sent = match (completion, code) {
             (Completion::Cancelled, _) => view::cancelled(),
-            (_, Some(code)) => Sent::Code(code),
-            (_, None) => Sent::Error { name: "server_error", description: "No code could be made." },
+            (_, Some(code)) => AuthorizationResult::Code(code),
+            (_, None) => AuthorizationResult::Error { name: "server_error", description: "No code could be made." },
         };
         return view::delivered(request.deliver(sent, issuer));
     }

@@ -99,8 +99,8 @@ async fn run_inner(
         Effect::Complete { member, password, profile } => {
             let profile = Profile::parse(&profile_json(profile, browser), "profile").map_err(Fault::invalid)?;
             let (visitor, address) = (attempt.visitor, attempt.address);
-            let told = MissingFields { member, password, profile, visitor, address };
-            match resume::complete(core, site, told).await? {
+            let fields = MissingFields { member, password, profile, visitor, address };
+            match resume::complete(core, site, fields).await? {
                 Some(signed) => sign_in_result(core, site, record, signed).await,
                 None => Ok(EffectResult::Outdated),
             }

@@ -23,7 +23,7 @@ use crate::browser::Cookies;
 
 /// The next step, and what else the answer carries.
 #[derive(Debug)]
-pub struct Shown {
+pub struct FlowAnswer {
     pub view: FlowView,
     pub cookies: Cookies,
 }

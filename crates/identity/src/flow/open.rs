@@ -6,7 +6,7 @@ use crate::{
     client::{self, Client},
     defence::throttle::AttemptKind,
     flow::{
-        Shown,
+        FlowAnswer,
         record::{self, Context, Record},
         state::State,
         step::{self, Entry},
@@ -14,7 +14,7 @@ use crate::{
         wire::{FlowKind, FlowStart},
     },
     member,
-    oauth::authorization::{Answer, Authorization},
+    oauth::authorization::{Authorization, AuthorizeAnswer},
     operator::{self, invite},
     session,
     sign_in::recovery,
@@ -31,7 +31,7 @@ impl Identity {
     /// [`Code::ClientUnknown`], [`Code::RedirectRefused`] for a return address that is neither the
     /// client's nor this server's, [`Code::LinkInvalid`] for an invitation that is used or expired,
     /// [`Code::NotBuilt`] for kinds that don't begin here; [`Code::Throttled`].
-    pub async fn flow_start(&self, site: &Arc<Site>, start: &FlowStart, browser: &Browser) -> Result<Shown> {
+    pub async fn flow_start(&self, site: &Arc<Site>, start: &FlowStart, browser: &Browser) -> Result<FlowAnswer> {
         let core = &self.core;
         let client = match &start.client_id {
             Some(id) => Some(client::of_site(core, site, &ClientId::from(id.as_str())).await?),
@@ -57,7 +57,7 @@ impl Identity {
         let (record, begun) = insert(core, site, New { kind: start.kind, state, context }, browser).await?;
         let page = view::page(&record.state, &view::facts(&record));
         let view = view::view(Visit { site, token: begun.token.expose(), browser }, &record, page, Vec::new());
-        Ok(Shown { view, cookies: begun.cookies })
+        Ok(FlowAnswer { view, cookies: begun.cookies })
     }
 
     /// A browser opened a recovery link: the page that asks for the new password.
@@ -108,15 +108,15 @@ pub(crate) async fn signed_out(
     site: &Arc<Site>,
     url: Option<String>,
     browser: &Browser,
-) -> Result<Answer> {
+) -> Result<AuthorizeAnswer> {
     if let Some(url) = url {
-        return Ok(Answer::SignedOut { url, session: session::cookie_when_signed_out(site, browser) });
+        return Ok(AuthorizeAnswer::SignedOut { url, session: session::cookie_when_signed_out(site, browser) });
     }
     let state = step::begin(Entry::SignedOut).ok_or_else(|| Fault::new(Code::NotBuilt))?;
     let new = New { kind: FlowKind::SignOut, state, context: Context::default() };
     let mut begun = insert(core, site, new, browser).await?.1;
     begun.cookies.session = session::cookie_when_signed_out(site, browser);
-    Ok(Answer::Flow(begun))
+    Ok(AuthorizeAnswer::Flow(begun))
 }
 
 /// What a flow begins with.

@@ -26,7 +26,7 @@ pub enum State {
         member: MemberId,
         email: String,
     },
-    /// The site wants to know more of its members than this one has told.
+    /// The site wants to know more of its members than this one has given.
     MissingFields {
         member: MemberId,
         email: String,
@@ -57,7 +57,7 @@ pub enum State {
     },
     /// Signed out with nowhere to go: the page says so for as long as it is open.
     SignedOut,
-    /// Over. What it led to was told once and is not kept, because it may hold a code.
+    /// Over. Its result was sent once and is not kept, because it may hold a code.
     Ended,
 }
 

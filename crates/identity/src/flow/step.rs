@@ -120,7 +120,7 @@ fn take_input(state: State, input: FlowInput, facts: &Facts) -> Transition {
             verify(state, input)
         }
 
-        (state @ State::MissingFields { .. }, FlowInput::MissingFields { profile }) => tell(state, profile),
+        (state @ State::MissingFields { .. }, FlowInput::MissingFields { profile }) => submit_profile(state, profile),
 
         (State::RecoverRequest { .. }, FlowInput::RecoverRequest { email }) => match Email::parse(&email) {
             Some(address) => Transition {
@@ -182,7 +182,7 @@ fn verify(state: State, input: FlowInput) -> Transition {
     }
 }
 
-fn tell(state: State, profile: ProfileInput) -> Transition {
+fn submit_profile(state: State, profile: ProfileInput) -> Transition {
     let State::MissingFields { member, fields, password, .. } = &state else { return unexpected(state) };
     let lacking = |field: &&Field| profile.get(**field).is_none_or(|it| it.trim().is_empty());
     let problems: Vec<Problem> = fields.iter().filter(lacking).map(|it| problem::required(it.name())).collect();

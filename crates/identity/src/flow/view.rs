@@ -8,7 +8,7 @@ use crate::{
         step,
         wire::{DoneMessage, FlowKind, FlowView, Problem, ProfileField, SiteFace, Step},
     },
-    oauth::authorization::{Delivery, Sent},
+    oauth::authorization::{AuthorizationResult, Delivery},
     password,
     policy::Field,
     sign_in::code::RESEND_AFTER_SECONDS,
@@ -111,8 +111,8 @@ pub(super) fn delivered(delivery: Delivery) -> Step {
 }
 
 /// What a client reads when the person went away.
-pub(super) fn cancelled() -> Sent {
-    Sent::Error { name: "access_denied", description: "The person cancelled the sign-in." }
+pub(super) fn cancelled() -> AuthorizationResult {
+    AuthorizationResult::Error { name: "access_denied", description: "The person cancelled the sign-in." }
 }
 
 /// Where `Cancel` leads, when that is an address.

@@ -293,7 +293,7 @@ fn edges_of_the_machine() -> BTreeSet<String> {
 }
 
 #[test]
-fn the_diagram_shows_every_edge_and_no_other() {
+fn diagram_shows_every_edge_and_no_other() {
     let lines = DIAGRAM.lines().map(str::trim).filter(|it| it.contains("-->") && !it.ends_with("[*]"));
     let (machine, diagram) = (edges_of_the_machine(), lines.map(str::to_owned).collect());
     let missing: Vec<_> = machine.difference(&diagram).collect();
@@ -301,7 +301,7 @@ fn the_diagram_shows_every_edge_and_no_other() {
     assert!(missing.is_empty() && invented.is_empty(), "missing: {missing:#?}\ninvented: {invented:#?}");
 }
 
-/// One cell of the table: where a pair leads, what is asked for and what is told, under some facts.
+/// One cell of the table: where a state and an event lead, which effects are run and what is shown, under some facts.
 fn cell(transition: &Transition) -> String {
     let mut cell = transition.state.name().to_owned();
     for effect in &transition.effects {
@@ -314,7 +314,7 @@ fn cell(transition: &Transition) -> String {
 }
 
 #[test]
-fn the_table_has_every_pair() {
+fn table_has_every_state_and_event() {
     let mut pairs: BTreeMap<(usize, usize), BTreeSet<String>> = BTreeMap::new();
     let index = |names: &[&'static str], name: &str| names.iter().position(|it| *it == name).expect("listed");
     let mut state_names: Vec<_> = states().iter().map(State::name).collect();
@@ -381,7 +381,7 @@ fn conduct(transition: Transition, facts: &Facts, depth: usize) -> Vec<Transitio
 }
 
 #[test]
-fn from_every_way_in_all_that_can_happen_is_met_and_every_flow_can_end() {
+fn flow_handles_all_that_can_happen_and_can_end() {
     let mut met = BTreeSet::new();
     for can_cancel in [true, false] {
         for (entry, name) in entries() {
@@ -409,7 +409,7 @@ fn from_every_way_in_all_that_can_happen_is_met_and_every_flow_can_end() {
                     }
                 }
             }
-            // Backwards from the ends: nobody is ever caught.
+            // Backwards from the ends: no state is a dead end.
             let is_end = |it: &State| matches!(it, State::Ended | State::SignedOut);
             let mut ending: Vec<State> = known.iter().filter(|it| is_end(it)).cloned().collect();
             while let Some((from, _)) =
@@ -427,7 +427,7 @@ fn from_every_way_in_all_that_can_happen_is_met_and_every_flow_can_end() {
 }
 
 #[test]
-fn what_is_over_stays_over() {
+fn finished_flow_stays_finished() {
     for facts in facts() {
         for state in [State::Ended, State::SignedOut] {
             for event in events() {
@@ -439,7 +439,7 @@ fn what_is_over_stays_over() {
 }
 
 #[test]
-fn a_session_is_opened_only_when_one_was_granted() {
+fn session_is_opened_only_when_one_was_granted() {
     for facts in facts() {
         for state in states() {
             for event in events() {
@@ -456,7 +456,7 @@ fn a_session_is_opened_only_when_one_was_granted() {
 }
 
 #[test]
-fn ends_finish_once_and_only_they_do() {
+fn flow_finishes_once_at_its_end_only() {
     for facts in facts() {
         for state in states() {
             for event in events() {
@@ -470,7 +470,7 @@ fn ends_finish_once_and_only_they_do() {
 }
 
 #[test]
-fn bad_input_is_told_and_asks_for_nothing() {
+fn bad_input_is_reported_without_effects() {
     let facts = Facts { kind: FlowKind::SignIn, can_sign_up: true, can_recover: true, can_cancel: false };
     let input = FlowInput::SignIn { email: "nonsense".into(), password: String::new(), captcha: None };
     let transition = step::step(State::SignIn { email: None }, Event::Input(input), &facts);
@@ -480,7 +480,7 @@ fn bad_input_is_told_and_asks_for_nothing() {
 }
 
 #[test]
-fn owners_have_neither_sign_up_nor_recovery_of_members() {
+fn owner_flow_has_no_sign_up_or_member_recovery() {
     let facts = Facts { kind: FlowKind::OwnerSignIn, can_sign_up: false, can_recover: false, can_cancel: false };
     for to in [FlowKind::SignUp, FlowKind::Recover] {
         let switch = Event::Input(FlowInput::Switch { to, email: None });

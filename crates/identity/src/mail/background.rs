@@ -35,8 +35,8 @@ pub(crate) struct MailQueue {
     /// Sites where something waits, as far as this process knows.
     waiting: Mutex<HashSet<SiteId>>,
     /// Sites whose queue a task is emptying.
-    at_work: Mutex<HashSet<SiteId>>,
-    pub(super) news: Notify,
+    delivering: Mutex<HashSet<SiteId>>,
+    pub(super) wakeup: Notify,
     permits: Arc<Semaphore>,
     /// One request at a time empties a queue for itself.
     pub(super) local: tokio::sync::Mutex<()>,
@@ -52,8 +52,8 @@ impl MailQueue {
             cipher,
             answerer: OnceLock::new(),
             waiting: Mutex::default(),
-            at_work: Mutex::default(),
-            news: Notify::new(),
+            delivering: Mutex::default(),
+            wakeup: Notify::new(),
             permits: Arc::new(Semaphore::new(AT_ONCE)),
             local: tokio::sync::Mutex::default(),
             recoveries: AtomicUsize::new(0),
@@ -61,7 +61,7 @@ impl MailQueue {
         }
     }
 
-    /// Says who answers questions.
+    /// Sets the function that answers questions.
     pub(crate) fn answer_with(&self, answerer: Answerer) {
         let _ = self.answerer.set(answerer);
     }
@@ -81,19 +81,19 @@ impl MailQueue {
         *self.url.write() = url.trim_end_matches('/').into();
     }
 
-    /// Notes that something waits at these sites.
+    /// Records that something waits at these sites.
     pub(super) fn wait(&self, sites: impl IntoIterator<Item = SiteId>) {
         self.waiting.lock().extend(sites);
     }
 
     /// Takes waiting sites on which no task works, as far as there are permits; the others keep waiting.
     pub(super) fn next_sites(&self) -> Vec<SiteId> {
-        let (mut waiting, mut at_work) = (self.waiting.lock(), self.at_work.lock());
-        let free = SITES_AT_ONCE.saturating_sub(at_work.len());
-        let next: Vec<SiteId> = waiting.iter().filter(|it| !at_work.contains(*it)).take(free).cloned().collect();
+        let (mut waiting, mut delivering) = (self.waiting.lock(), self.delivering.lock());
+        let free = SITES_AT_ONCE.saturating_sub(delivering.len());
+        let next: Vec<SiteId> = waiting.iter().filter(|it| !delivering.contains(*it)).take(free).cloned().collect();
         for id in &next {
             waiting.remove(id);
-            at_work.insert(id.clone());
+            delivering.insert(id.clone());
         }
         next
     }
@@ -101,14 +101,14 @@ impl MailQueue {
     /// A task has ended its work on a site.
     pub(super) fn leave(&self, site: &SiteId) {
         let was_full = {
-            let mut at_work = self.at_work.lock();
-            let was_full = at_work.len() == SITES_AT_ONCE;
-            at_work.remove(site);
+            let mut delivering = self.delivering.lock();
+            let was_full = delivering.len() == SITES_AT_ONCE;
+            delivering.remove(site);
             was_full
         };
         // Others waited for it.
         if was_full {
-            self.news.notify_one();
+            self.wakeup.notify_one();
         }
     }
 

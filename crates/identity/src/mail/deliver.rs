@@ -3,7 +3,7 @@
 //! Delivery is at least once: a row is taken for a time, handed to the mail server and then deleted. A
 //! message that was accepted just before a crash is sent again under the same Message-ID. What can't be
 //! delivered is tried later and later until it is of no use any more; then its row stays for a month without what it
-//! said, so that those who run the server can see why.
+//! said, so that the operators of the server can see why.
 
 use crate::{
     Core, Identity, client,
@@ -28,9 +28,9 @@ use tokio::{sync::OwnedSemaphorePermit, task::JoinSet};
 /// Between two rounds of sites where something waits for a later attempt.
 const TICK: Duration = Duration::from_secs(1);
 /// Every so many ticks a round goes to all open sites: another node may have gone away with its rows.
-const SWEEP: u32 = 300;
+const ALL_SITES_TICKS: u32 = 300;
 /// The longest that one message may take; the queue's lease is longer.
-const PATIENCE: Duration = Duration::from_secs(120);
+const SEND_TIMEOUT: Duration = Duration::from_secs(120);
 /// Attempts follow after this long, then three times as long each, up to [`LONGEST_WAIT`].
 const FIRST_WAIT: Millis = 5_000;
 const LONGEST_WAIT: Millis = 30 * 60_000;
@@ -41,7 +41,7 @@ pub struct Failure {
     pub id: String,
     /// For example `verification`.
     pub kind: String,
-    /// Whom it was about.
+    /// The member it was about.
     pub member: Option<String>,
     pub created: Millis,
     pub attempts: i64,
@@ -55,10 +55,10 @@ pub(crate) fn keep_delivering(core: &Arc<Core>) {
     tokio::spawn(async move {
         let mut first = true;
         for tick in 0_u32.. {
-            let Some(news) = round(&core, first, tick % SWEEP == 0).await else { return };
+            let Some(wakeup) = round(&core, first, tick % ALL_SITES_TICKS == 0).await else { return };
             first = false;
             // The core is not held while waiting, so that it can end.
-            let _ = tokio::time::timeout(TICK, news).await;
+            let _ = tokio::time::timeout(TICK, wakeup).await;
         }
     });
 }
@@ -67,7 +67,7 @@ pub(crate) fn keep_delivering(core: &Arc<Core>) {
 async fn round(core: &Weak<Core>, all: bool, open: bool) -> Option<impl Future<Output = ()> + use<>> {
     let strong = core.upgrade()?;
     if all {
-        // What a process that is no more has left.
+        // What a process that has ended left behind.
         match strong.store().sites().await {
             Ok(sites) => strong.mail_queue.wait(sites.into_iter().map(|it| it.0)),
             Err(fault) => tracing::warn!("the sites' mail could not be looked for: {fault:?}"),
@@ -76,24 +76,24 @@ async fn round(core: &Weak<Core>, all: bool, open: bool) -> Option<impl Future<O
         strong.mail_queue.wait(strong.store().open_sites().iter().map(|it| it.id.clone()));
     }
     for site in strong.mail_queue.next_sites() {
-        let work = AtWork { core: strong.clone(), site };
-        tokio::spawn(async move { empty(&work.core, &work.site).await });
+        let work = DeliveryTask { core: strong.clone(), site };
+        tokio::spawn(async move { drain(&work.core, &work.site).await });
     }
     let core = core.clone();
     Some(async move {
         let Some(core) = core.upgrade() else { return };
-        let news = std::pin::pin!(core.mail_queue.news.notified());
-        news.await;
+        let wakeup = std::pin::pin!(core.mail_queue.wakeup.notified());
+        wakeup.await;
     })
 }
 
 /// A site whose queue is being emptied, until the value is dropped, however its task ends.
-struct AtWork {
+struct DeliveryTask {
     core: Arc<Core>,
     site: SiteId,
 }
 
-impl Drop for AtWork {
+impl Drop for DeliveryTask {
     fn drop(&mut self) {
         self.core.mail_queue.leave(&self.site);
     }
@@ -136,7 +136,7 @@ pub(crate) fn url(core: &Core) -> Arc<str> {
 }
 
 /// To be called after a commit that has put something into the queue.
-pub(crate) async fn soon(core: &Arc<Core>, site: &SiteId) {
+pub(crate) async fn deliver_soon(core: &Arc<Core>, site: &SiteId) {
     if core.mail.is_local() {
         // A line in a file: the client that reads the answer may look for the message at once.
         let _local = core.mail_queue.local.lock().await;
@@ -145,17 +145,17 @@ pub(crate) async fn soon(core: &Arc<Core>, site: &SiteId) {
             tracing::warn!(site = %site, "mail could not be worked on: {fault:?}");
         }
     }
-    later(core, site);
+    schedule(core, site);
 }
 
 /// The same without waiting for anything.
-pub(crate) fn later(core: &Core, site: &SiteId) {
+pub(crate) fn schedule(core: &Core, site: &SiteId) {
     core.mail_queue.wait([site.clone()]);
-    core.mail_queue.news.notify_one();
+    core.mail_queue.wakeup.notify_one();
 }
 
 /// Delivers what is due at a site, which waits again when something is due later.
-async fn empty(core: &Arc<Core>, id: &SiteId) {
+async fn drain(core: &Arc<Core>, id: &SiteId) {
     let is_empty = async {
         let site = core.store().site(id).await?;
         deliver(core, &site, true).await?;
@@ -193,11 +193,11 @@ async fn deliver(core: &Arc<Core>, site: &Arc<Site>, all: bool) -> Result<()> {
                 Ok(Some(_)) | Err(_) => continue,
             }
         }
-        for (it, permit) in taken.into_iter().zip(permits) {
-            let (me, site) = (core.clone(), site.clone());
+        for (row, permit) in taken.into_iter().zip(permits) {
+            let (core, site) = (core.clone(), site.clone());
             under_way.spawn(async move {
                 let _permit = permit;
-                if let Err(fault) = work(&me, &site, it).await {
+                if let Err(fault) = work(&core, &site, row).await {
                     tracing::warn!(site = %site.id, "a message could not be worked on: {fault:?}");
                 }
             });
@@ -227,7 +227,8 @@ async fn work(core: &Arc<Core>, site: &Arc<Site>, taken: Taken) -> Result<()> {
     if taken.expires <= core.now() {
         return failed(core, site, taken, Undelivered::Never("it was of no use any more".into())).await;
     }
-    let text = core.mail_queue.cipher.decrypt(&queue::about(&site.id, &taken.id, &taken.kind), &taken.encrypted);
+    let text =
+        core.mail_queue.cipher.decrypt(&queue::associated_data(&site.id, &taken.id, &taken.kind), &taken.encrypted);
     let task = text.and_then(|it| serde_json::from_str(&it).ok());
     let question = match task {
         Some(Task::Message(message)) => return send(core, site, taken, message).await,
@@ -248,14 +249,14 @@ async fn send(core: &Core, site: &Arc<Site>, taken: Taken, queued: QueuedMessage
     let (setting, context) = (setting::of_site(site).await?, context_of(core, site).await?);
     let language = setting.choose([queued.language.as_deref(), queued.own_language.as_deref()]).to_owned();
     let mail = render(&queued.message, &queued.to, &language, &context, &setting)?;
-    let letter = stoa_outbound::Letter {
+    let outgoing = stoa_outbound::Letter {
         id: taken.id.clone(),
         created: taken.created,
         from_name: one_line(&context.site_name),
         language,
         mail,
     };
-    let sent = tokio::time::timeout(PATIENCE, core.mail.send(&letter)).await;
+    let sent = tokio::time::timeout(SEND_TIMEOUT, core.mail.send(&outgoing)).await;
     match sent.unwrap_or_else(|_| Err(Undelivered::Later("it took too long".to_owned()))) {
         Ok(()) => done(site, taken.id).await,
         Err(why) => failed(core, site, taken, why).await,

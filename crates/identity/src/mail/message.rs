@@ -3,7 +3,7 @@
 use crate::mail::words::{Language, Words};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use stoa_kernel::{Millis, clock::iso_from_millis};
+use stoa_kernel::{Millis, date::iso_from_millis};
 
 /// What a message is about. It is encrypted in the queue: codes and links are secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -182,11 +182,11 @@ pub(super) fn one_line(text: &str) -> String {
 /// behind each mark that joins an address there is a space.
 pub(super) fn name_of(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for it in one_line(text).chars().take(80) {
-        if out.ends_with(['.', ':', '\u{3002}', '\u{ff0e}', '\u{ff61}']) && !it.is_whitespace() {
+    for character in one_line(text).chars().take(80) {
+        if out.ends_with(['.', ':', '\u{3002}', '\u{ff0e}', '\u{ff61}']) && !character.is_whitespace() {
             out.push(' ');
         }
-        out.push(it);
+        out.push(character);
     }
     out
 }

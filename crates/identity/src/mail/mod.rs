@@ -17,7 +17,7 @@ mod words;
 
 pub(crate) use background::{Answerer, MailQueue};
 pub use deliver::Failure;
-pub(crate) use deliver::{keep_delivering, later, soon, url};
+pub(crate) use deliver::{deliver_soon, keep_delivering, schedule, url};
 pub(crate) use message::Message;
 pub(crate) use queue::{LinkOptions, Question, QueuedMessage, Task, done, enqueue};
 pub(crate) use setting::LONGEST_TAG;

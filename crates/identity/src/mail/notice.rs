@@ -1,4 +1,4 @@
-//! What a member is told about changes to their account, so that they notice those that were not theirs.
+//! Notices to a member about changes to their account, so that they notice those that were not theirs.
 //! Each is put into the queue in the transaction of the change.
 
 use crate::{
@@ -27,7 +27,7 @@ pub(crate) async fn send_to(
     language: Option<&str>,
     message: Message,
 ) -> Result<()> {
-    // A member without an address can't be told anything.
+    // A member without an address can't be notified.
     if to.is_empty() {
         return Ok(());
     }
@@ -54,7 +54,7 @@ pub(crate) async fn password_changed(core: &Core, tx: &mut Tx<'_>, site: &SiteId
     send(core, tx, site, member, Message::PasswordChanged { at: core.now() }).await
 }
 
-/// The address of an account in use was proven. A new member has just typed the code and is not told.
+/// The address of an account in use was proven. A new member has just typed the code and gets no notice.
 pub(crate) async fn email_verified(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<()> {
     send(core, tx, site, member, Message::EmailVerified { at: core.now() }).await
 }

@@ -1,7 +1,7 @@
 //! The queue of what is to be sent: rows written in the transaction that causes them.
 //!
-//! A row is either a message or a question that the background has to answer first, so that asking costs
-//! the same whatever the answer is: for whom a recovery link is, which owners are told of a member.
+//! A row is either a message or a question that the background has to answer first, so that a request costs
+//! the same whatever the answer is: for whom a recovery link is, which owners are notified of a member.
 
 use crate::{Core, mail::message::Message};
 use serde::{Deserialize, Serialize};
@@ -90,7 +90,7 @@ pub(super) struct Taken {
 }
 
 /// Writes down inside a transaction what is to be sent; after the commit the caller says so with
-/// [`crate::mail::soon`].
+/// [`crate::mail::deliver_soon`].
 pub(crate) async fn enqueue(
     core: &Core,
     tx: &mut Tx<'_>,
@@ -105,14 +105,14 @@ pub(crate) async fn enqueue(
     };
     let (now, kind) = (core.now(), task.kind());
     let text = serde_json::to_string(task).map_err(Fault::internal)?;
-    let encrypted = core.mail_queue.cipher.encrypt(core.world(), &about(site, &id, kind), &text)?;
+    let encrypted = core.mail_queue.cipher.encrypt(core.world(), &associated_data(site, &id, kind), &text)?;
     let sql = "insert into stoa.mail (site, id, kind, member, sealed, created, due, expires, attempts) \
                values ($1, $2, $3, $4, $5, $6, $6, $7, 0) on conflict (site, id) do nothing";
     tx.send(sql, params![site, id, kind, member, encrypted, now, now + task.life()]).await?;
     Ok(())
 }
 
-pub(super) fn about(site: &SiteId, id: &str, kind: &str) -> String {
+pub(super) fn associated_data(site: &SiteId, id: &str, kind: &str) -> String {
     format!("{site} {id} {kind}")
 }
 

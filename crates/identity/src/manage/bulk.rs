@@ -6,7 +6,7 @@
 use crate::{
     Core, Identity, mail,
     manage::moves::{self, MadeMove},
-    member::{Audience, Member, MemberFilter, MemberQuery, Move, Window, access::MemberWrite, list, row},
+    member::{Audience, Member, MemberFilter, MemberQuery, Move, Paging, access::MemberWrite, list, row},
     token::revocation,
 };
 use std::sync::Arc;
@@ -47,7 +47,7 @@ struct Bulk {
 }
 
 async fn move_all(core: &Arc<Core>, site: &Site, bulk: &Arc<Bulk>, filter: MemberFilter) -> Result<usize> {
-    let mut query = MemberQuery { filter, limit: PAGE, window: Window::After(String::new()), ..MemberQuery::default() };
+    let mut query = MemberQuery { filter, limit: PAGE, paging: Paging::After(String::new()), ..MemberQuery::default() };
     let mut moved = 0;
     loop {
         let page = list::find(site, Audience::Staff, &query).await?;
@@ -55,9 +55,9 @@ async fn move_all(core: &Arc<Core>, site: &Site, bulk: &Arc<Bulk>, filter: Membe
         for piece in ids.chunks(PIECE) {
             moved += move_piece(core, site, bulk, piece.to_vec()).await?;
         }
-        mail::soon(core, &site.id).await;
+        mail::deliver_soon(core, &site.id).await;
         match page.next {
-            Some(next) => query.window = Window::After(next),
+            Some(next) => query.paging = Paging::After(next),
             None => return Ok(moved),
         }
     }

@@ -4,7 +4,7 @@ use crate::{
     Core, Identity, audit,
     community::setting::Privacy,
     mail::{self, notice},
-    member::{Member, Status, access::MemberWrite, contact, profile::Profile, row, shape::has_nul},
+    member::{Member, Status, access::MemberWrite, contact, profile::Profile, row, validator::has_nul},
     sign_in::recovery,
 };
 use serde_json::{Map, Value};
@@ -37,10 +37,10 @@ impl MemberChange {
         if Value::Object(self.card.clone()).to_string().len() > 16 * 1024 {
             wrong.push(Violation::new("member.profile", "MAX_LENGTH", "the profile is too large"));
         }
-        let profile = Profile::parse(&Value::Object(self.profile.clone()), "").unwrap_or_else(|it| {
-            wrong.extend(it.into_iter().map(|it| {
-                let path = it.field.strip_prefix('.').map(|it| format!(".{}", contact::path(it)));
-                Violation { field: format!("member{}", path.unwrap_or_default()), ..it }
+        let profile = Profile::parse(&Value::Object(self.profile.clone()), "").unwrap_or_else(|violations| {
+            wrong.extend(violations.into_iter().map(|violation| {
+                let path = violation.field.strip_prefix('.').map(|it| format!(".{}", contact::path(it)));
+                Violation { field: format!("member{}", path.unwrap_or_default()), ..violation }
             }));
             Profile::default()
         });
@@ -127,7 +127,7 @@ impl Identity {
                     if !row::insert(tx, write, site, &mut member, email).await? {
                         return Err(Fault::new(Code::EmailTaken));
                     }
-                    audit::note(core, tx, site, audit::Entry::by(caller, audit::Event::Created, &member.id)).await?;
+                    audit::record(core, tx, site, audit::Entry::by(caller, audit::Event::Created, &member.id)).await?;
                     Ok(member)
                 })
             },
@@ -266,12 +266,12 @@ async fn edit(
                         recovery::links_end(tx, site, &member.id, core.now()).await?;
                         notice::email_changed(core, tx, site, &member, &before).await?;
                     }
-                    audit::note(core, tx, site, audit::Entry::by(caller, audit::Event::Changed, &member.id)).await?;
+                    audit::record(core, tx, site, audit::Entry::by(caller, audit::Event::Changed, &member.id)).await?;
                     Ok(member)
                 })
             },
         )
         .await;
-    mail::soon(core, &site.id).await;
+    mail::deliver_soon(core, &site.id).await;
     edited
 }

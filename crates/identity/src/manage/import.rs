@@ -9,12 +9,12 @@ use crate::{
         access::MemberWrite,
         profile::{self, Profile},
         row,
-        shape::{LAST_MILLI, Shape},
+        validator::{LAST_MILLI, ValueType},
     },
     password::can_import,
 };
 use serde_json::Value;
-use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Millis, Result, SiteId, Violation, clock::millis_from_iso};
+use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Millis, Result, SiteId, Violation, date};
 use stoa_store::{Site, Tx, boxed};
 
 /// Members that one transaction takes.
@@ -22,7 +22,7 @@ pub const AT_ONCE: usize = 500;
 
 /// A member on the way in, checked.
 #[derive(Debug, Clone)]
-pub struct Arrival {
+pub struct ImportedMember {
     id: Option<MemberId>,
     email: Email,
     is_verified: bool,
@@ -33,7 +33,7 @@ pub struct Arrival {
     created: Option<Millis>,
 }
 
-impl Arrival {
+impl ImportedMember {
     /// Reads `{email, id?, emailVerified?, passwordHash?, passwordReset?, status?, createdDate?, profile?}`. Members of
     /// the profile may also stand beside the address, as the columns of a table do.
     ///
@@ -122,7 +122,7 @@ impl<'s> Reader<'s> {
     fn created(&mut self) -> Option<Millis> {
         let (name, value) = self.find(&["createdDate"])?;
         let millis = match value {
-            Value::String(text) => millis_from_iso(text.trim()),
+            Value::String(text) => date::parse(text.trim()),
             value => value.as_i64().filter(|it| it.abs() <= LAST_MILLI),
         };
         if millis.is_none() {
@@ -134,25 +134,25 @@ impl<'s> Reader<'s> {
     fn profile(&mut self) -> Profile {
         let mut object = self.sent.get("profile").cloned().unwrap_or_else(|| Value::Object(Default::default()));
         if let Value::Object(object) = &mut object {
-            for (name, shape) in profile::MEMBERS {
+            for (name, value_type) in profile::MEMBERS {
                 if let Some((_, value)) = self.find(&[*name]) {
-                    object.entry(*name).or_insert_with(|| cell(*shape, value));
+                    object.entry(*name).or_insert_with(|| cell(*value_type, value));
                 }
             }
         }
-        Profile::parse(&object, "profile").unwrap_or_else(|it| {
-            self.wrong.extend(it);
+        Profile::parse(&object, "profile").unwrap_or_else(|violations| {
+            self.wrong.extend(violations);
             Profile::default()
         })
     }
 }
 
 /// What stands in a column of a table: what isn't text is written as JSON there.
-fn cell(shape: Shape, value: &Value) -> Value {
+fn cell(value_type: ValueType, value: &Value) -> Value {
     let Value::String(text) = value else { return value.clone() };
-    match shape {
-        Shape::Text(_) | Shape::Slug | Shape::OneOf(_) | Shape::Date => text.trim().into(),
-        Shape::Flag => as_flag(value).map_or_else(|| value.clone(), Value::Bool),
+    match value_type {
+        ValueType::Text(_) | ValueType::Slug | ValueType::OneOf(_) | ValueType::Date => text.trim().into(),
+        ValueType::Flag => as_flag(value).map_or_else(|| value.clone(), Value::Bool),
         _ => serde_json::from_str(text).unwrap_or_else(|_| value.clone()),
     }
 }
@@ -178,9 +178,9 @@ fn is_id(id: &str) -> bool {
     id.chars().count() <= 100 && id.chars().all(is_fit) && !["my", "query", ".", ".."].contains(&id)
 }
 
-/// What became of an arrival.
+/// What became of an imported member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Arrived {
+pub enum ImportOutcome {
     New,
     /// A member with this address or id is there already, and stays as they are.
     Known,
@@ -194,29 +194,34 @@ impl Identity {
     ///
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::TooMany`].
-    pub async fn member_import(&self, site: &Site, caller: &Caller, arrivals: Vec<Arrival>) -> Result<Vec<Arrived>> {
+    pub async fn member_import(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        members: Vec<ImportedMember>,
+    ) -> Result<Vec<ImportOutcome>> {
         let core = &self.core;
         let write = MemberWrite::privileged(caller)?;
-        if arrivals.len() > AT_ONCE {
+        if members.len() > AT_ONCE {
             return Err(Fault::new(Code::TooMany));
         }
         site.write_with(
-            (core.clone(), write, site.id.clone(), caller.clone(), arrivals),
-            |tx, (core, write, site, caller, arrivals)| {
+            (core.clone(), write, site.id.clone(), caller.clone(), members),
+            |tx, (core, write, site, caller, members)| {
                 boxed!({
-                    let mut outcomes = Vec::with_capacity(arrivals.len());
+                    let mut outcomes = Vec::with_capacity(members.len());
                     let privacy = Privacy::read(tx, site).await?;
-                    for it in arrivals {
-                        let mut member = it.member(core);
-                        let is_known = it.id.is_some() && row::get(tx, site, &member.id).await?.is_some();
+                    for imported in members {
+                        let mut member = imported.member(core);
+                        let is_known = imported.id.is_some() && row::get(tx, site, &member.id).await?.is_some();
                         privacy.begin(&mut member);
                         let outcome = match is_known {
-                            true => Arrived::Known,
-                            false => insert(tx, write, site, &mut member, &it.email).await?,
+                            true => ImportOutcome::Known,
+                            false => insert(tx, write, site, &mut member, &imported.email).await?,
                         };
-                        if outcome == Arrived::New {
+                        if outcome == ImportOutcome::New {
                             let entry = audit::Entry::by(caller, audit::Event::Imported, &member.id);
-                            audit::note(core, tx, site, entry).await?;
+                            audit::record(core, tx, site, entry).await?;
                         }
                         outcomes.push(outcome);
                     }
@@ -228,7 +233,7 @@ impl Identity {
     }
 }
 
-impl Arrival {
+impl ImportedMember {
     fn member(&self, core: &Core) -> Member {
         let id = self.id.clone().unwrap_or_else(|| MemberId::from(core.world().uuid()));
         let mut member = Member::new(id, self.email.as_str(), self.profile.clone(), core.now());
@@ -246,14 +251,14 @@ async fn insert(
     site: &SiteId,
     member: &mut Member,
     email: &Email,
-) -> Result<Arrived> {
+) -> Result<ImportOutcome> {
     match row::insert(tx, write, site, member, email).await {
-        Ok(true) => Ok(Arrived::New),
-        Ok(false) => Ok(Arrived::Known),
+        Ok(true) => Ok(ImportOutcome::New),
+        Ok(false) => Ok(ImportOutcome::Known),
         Err(fault) if fault.code() == Code::SlugTaken => match row::by_email(tx, site, email).await? {
             // Their own slug, from an import before.
-            Some(_) => Ok(Arrived::Known),
-            None => Ok(Arrived::SlugTaken),
+            Some(_) => Ok(ImportOutcome::Known),
+            None => Ok(ImportOutcome::SlugTaken),
         },
         Err(fault) => Err(fault),
     }

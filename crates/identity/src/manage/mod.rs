@@ -6,4 +6,4 @@ mod import;
 mod moves;
 
 pub use edit::MemberChange;
-pub use import::{AT_ONCE, Arrival, Arrived};
+pub use import::{AT_ONCE, ImportOutcome, ImportedMember};

@@ -3,7 +3,7 @@
 use crate::{
     Core, Identity, audit, mail,
     member::{Member, Move, Status, access::MemberWrite, row},
-    session::{self, Which},
+    session::{self, SessionSelector},
     sign_in::{approval, approval_request},
 };
 use std::sync::Arc;
@@ -72,7 +72,7 @@ impl Identity {
             },
         );
         let member = approved.await?;
-        mail::soon(core, &site.id).await;
+        mail::deliver_soon(core, &site.id).await;
         Ok(member)
     }
 }
@@ -82,9 +82,9 @@ async fn make_move(core: &Arc<Core>, site: &Site, caller: &Caller, id: &MemberId
     let missing = || Fault::new(Code::NotFound);
     let mut after = row::find(site, id).await?.filter(Member::is_there).ok_or_else(missing)?;
     if !step.apply(&mut after) {
-        return Err(unfit());
+        return Err(invalid_move());
     }
-    let all = ends_sessions(&after).then(|| Which::Member(id.clone()));
+    let all = ends_sessions(&after).then(|| SessionSelector::Member(id.clone()));
     let input = (core.clone(), write, site.id.clone(), id.clone(), caller.clone());
     let member = session::end_in(core, site, all, input, move |tx, (core, write, site, id, caller)| {
         boxed!({
@@ -93,7 +93,7 @@ async fn make_move(core: &Arc<Core>, site: &Site, caller: &Caller, id: &MemberId
         })
     })
     .await?;
-    mail::soon(core, &site.id).await;
+    mail::deliver_soon(core, &site.id).await;
     Ok(member)
 }
 
@@ -115,7 +115,7 @@ pub(super) async fn make_move_in(
     let MadeMove { caller, mut member, step } = made;
     let (waited, now) = (member.pending_approval, core.now());
     if !step.apply(&mut member) {
-        return Err(unfit());
+        return Err(invalid_move());
     }
     if member.status == Status::Deleted {
         row::forget(tx, write, site, &mut member).await?;
@@ -123,17 +123,17 @@ pub(super) async fn make_move_in(
     row::update(tx, write, site, &mut member, now).await?;
     row::write_password(tx, write, site, &member).await?;
     let ended = match ends_sessions(&member) {
-        true => Which::Member(member.id.clone()).end(tx, site, now).await?,
+        true => SessionSelector::Member(member.id.clone()).end(tx, site, now).await?,
         false => Vec::new(),
     };
     if waited && step == Move::Approve {
         approval_request::approved(core, tx, site, &member).await?;
     }
-    audit::note(core, tx, site, audit::Entry::by(caller, audit::Event::Moved(step), &member.id)).await?;
+    audit::record(core, tx, site, audit::Entry::by(caller, audit::Event::Moved(step), &member.id)).await?;
     Ok((member, ended))
 }
 
-fn unfit() -> Fault {
+fn invalid_move() -> Fault {
     Fault::because(Code::AlreadyExists, "the member's status does not allow this")
 }
 

@@ -2,18 +2,19 @@
 //! plainer.
 //!
 //! What it does not show (tags, kinds of values, geocodes) stays with what it belongs to: an address is known
-//! by its id, by what is shown of it or by its place, a phone and an email address by their value, a custom field by its name.
+//! by its id, by what is shown of it or by its position, a phone and an email address by their value, a custom
+//! field by its name.
 
 use crate::member::{
     Member,
     profile::Profile,
-    shape::{Check, MAX_LIST},
+    validator::{MAX_LIST, Validator},
 };
 use serde_json::{Map, Value, json};
 use stoa_kernel::Violation;
 
-/// Texts of the profile that stand in the contact, and their names there.
-const TEXTS: [(&str, &str); 5] = [
+/// Members of the profile that stand in the contact, and their names there.
+const TEXT_MEMBERS: [(&str, &str); 5] = [
     ("firstName", "firstName"),
     ("lastName", "lastName"),
     ("company", "company"),
@@ -37,16 +38,16 @@ const PHONES: Values = Values { plain: "phones", tagged: "phonesV2", value: "pho
 const EMAILS: Values = Values { plain: "emails", tagged: "secondaryEmails", value: "email" };
 
 impl Member {
-    /// The contact; absent texts are left out.
+    /// The contact; absent ones are left out.
     pub fn contact(&self) -> Value {
         let mut contact = Map::new();
-        for (name, shown) in TEXTS {
+        for (name, shown) in TEXT_MEMBERS {
             contact.extend(self.profile.text(name).map(|it| (shown.to_owned(), it.into())));
         }
         let addresses: Vec<Value> = elements(&self.profile, "addresses").map(address).collect();
-        let fields = elements(&self.profile, "customFields").filter_map(|it| {
-            let name = it["name"].as_str()?;
-            Some((name.to_owned(), json!({ "name": name, "value": plain(&it["value"]) })))
+        let fields = elements(&self.profile, "customFields").filter_map(|field| {
+            let name = field["name"].as_str()?;
+            Some((name.to_owned(), json!({ "name": name, "value": plain(&field["value"]) })))
         });
         contact.insert("phones".to_owned(), PHONES.shown(&self.profile, None).into());
         contact.insert("emails".to_owned(), EMAILS.shown(&self.profile, Some(&self.email)).into());
@@ -56,33 +57,33 @@ impl Member {
     }
 }
 
-/// Everything that is wrong with a contact that was sent; `field` is its JSON path. Its texts are checked with
+/// Everything that is wrong with a contact that was sent; `field` is its JSON path. Its members are checked with
 /// the profile.
 pub(crate) fn violations(sent: &Map<String, Value>, field: &str) -> Vec<Violation> {
-    let mut check = Check(Vec::new());
+    let mut validator = Validator(Vec::new());
     for (name, value) in sent.iter().filter(|it| !it.1.is_null()) {
         let path = format!("{field}.{name}");
         match name.as_str() {
-            "phones" | "emails" => check.texts(value, &path),
-            "addresses" => check.list(value, &path, MAX_LIST, |check, it, path| {
+            "phones" | "emails" => validator.strings(value, &path),
+            "addresses" => validator.list(value, &path, MAX_LIST, |validator, it, path| {
                 if let Some(id) = it.get("id").filter(|it| !it.is_null()) {
-                    check.text(id, &format!("{path}.id"), 100);
+                    validator.text(id, &format!("{path}.id"), 100);
                 }
-                check.address(it, path);
+                validator.address(it, path);
             }),
             "customFields" => {
-                for (name, it) in check.object(value, &path).into_iter().flatten() {
-                    let mut inner = Check(Vec::new());
+                for (name, it) in validator.object(value, &path).into_iter().flatten() {
+                    let mut inner = Validator(Vec::new());
                     inner.custom_field(&json!({ "name": name, "value": custom(sent_value(it), None) }), "");
                     // Kinds of values are not in the request.
                     let field = format!("{path}.{name}");
-                    check.0.extend(inner.0.into_iter().map(|it| Violation { field: field.clone(), ..it }));
+                    validator.0.extend(inner.0.into_iter().map(|it| Violation { field: field.clone(), ..it }));
                 }
             }
             _ => {}
         }
     }
-    check.0
+    validator.0
 }
 
 /// Where a text of the profile stands in a member of the members API.
@@ -90,7 +91,7 @@ pub(crate) fn path(name: &str) -> String {
     match name {
         "nickname" | "slug" => format!("profile.{name}"),
         "picture" => "profile.photo.url".to_owned(),
-        _ => match TEXTS.iter().find(|it| it.0 == name) {
+        _ => match TEXT_MEMBERS.iter().find(|it| it.0 == name) {
             Some((_, shown)) => format!("contact.{shown}"),
             None => name.to_owned(),
         },
@@ -154,7 +155,7 @@ fn address(kept: &Value) -> Value {
 }
 
 /// What is shown of an address beside its id, to be compared.
-fn place(address: &Value) -> Value {
+fn comparable(address: &Value) -> Value {
     let shown = ADDRESS.iter().map(|it| ((*it).to_owned(), address[*it].clone()));
     without_nulls(Value::Object(shown.collect()))
 }
@@ -180,7 +181,7 @@ fn merge_addresses(profile: &mut Profile, sent: &Value, id: &mut impl FnMut() ->
     }
     let mut found: Vec<Option<Value>> = vec![None; list.len()];
     let has_id = |old: &Value, sent: &Value| !sent["id"].is_null() && old["id"] == sent["id"];
-    let is_same = |old: &Value, sent: &Value| place(&old["address"]) == place(sent);
+    let is_same = |old: &Value, sent: &Value| comparable(&old["address"]) == comparable(sent);
     for known in [has_id, is_same] {
         for (sent, found) in list.iter().zip(&mut found).filter(|it| it.1.is_none()) {
             *found = kept.iter_mut().find(|old| known(old, sent)).map(Value::take);
@@ -202,7 +203,7 @@ fn merged_address(sent: &Value, mut old: Value, id: &mut impl FnMut() -> String)
     if old.is_null() {
         old = json!({ "tag": "UNTAGGED" });
     }
-    if old.get("address").is_none_or(|it| place(it) != place(sent)) {
+    if old.get("address").is_none_or(|it| comparable(it) != comparable(sent)) {
         let mut address = old["address"].take().as_object().cloned().unwrap_or_default();
         address.retain(|name, _| !ADDRESS.contains(&name.as_str()) && !DERIVED.contains(&name.as_str()));
         address.extend(sent.as_object().cloned().unwrap_or_default());
@@ -265,7 +266,7 @@ fn custom(value: &Value, old: Option<&Value>) -> Value {
         Value::Number(_) | Value::String(_) => {
             let usual = if value.is_string() { "strValue" } else { "numValue" };
             let kept = ["dateValue", "numValue"].into_iter().find(|it| old.is_some_and(|old| old.get(it).is_some()));
-            let kept = kept.map(|it| json!({ it: value })).filter(Check::is_custom_value);
+            let kept = kept.map(|it| json!({ it: value })).filter(Validator::is_custom_value);
             kept.unwrap_or_else(|| json!({ usual: value }))
         }
         Value::Array(list) => {

@@ -40,7 +40,7 @@ pub enum MemberField {
     LastLogin,
 }
 
-/// A filter on members; texts are folded already where the column is.
+/// A filter on members; values are folded already where the column is.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MemberFilter {
     All(Vec<MemberFilter>),
@@ -84,7 +84,7 @@ pub enum MemberSort {
 
 /// Which part of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Window {
+pub enum Paging {
     Offset(u32),
     /// Behind what a cursor names; the first page for an empty one. In the default order only.
     After(String),
@@ -97,7 +97,7 @@ pub struct MemberQuery {
     pub sort: MemberSort,
     pub is_ascending: bool,
     pub limit: u32,
-    pub window: Window,
+    pub paging: Paging,
     /// Who reads a list for [`Audience::Public`]: those who have blocked them are not in it.
     pub viewer: Option<MemberId>,
 }
@@ -105,7 +105,7 @@ pub struct MemberQuery {
 impl Default for MemberQuery {
     fn default() -> Self {
         let (filter, sort) = (MemberFilter::default(), MemberSort::default());
-        Self { filter, sort, is_ascending: false, limit: 50, window: Window::Offset(0), viewer: None }
+        Self { filter, sort, is_ascending: false, limit: 50, paging: Paging::Offset(0), viewer: None }
     }
 }
 
@@ -159,11 +159,11 @@ impl MemberQuery {
     /// # Errors
     /// [`Code::CursorInvalid`]; [`Code::PagingInvalid`] for a cursor with another order than the default.
     pub fn page(&self, dialect: &dyn Dialect, site: &SiteId, audience: Audience) -> Result<(String, Vec<Value>)> {
-        let after = match &self.window {
-            Window::After(_) if self.sort != MemberSort::Created || self.is_ascending => {
+        let after = match &self.paging {
+            Paging::After(_) if self.sort != MemberSort::Created || self.is_ascending => {
                 return Err(Fault::because(Code::PagingInvalid, "a cursor goes with the default order"));
             }
-            Window::After(cursor) if !cursor.is_empty() => Some(read_cursor(cursor)?),
+            Paging::After(cursor) if !cursor.is_empty() => Some(read_cursor(cursor)?),
             _ => None,
         };
         let mut sql = Writer::new(dialect);
@@ -174,7 +174,7 @@ impl MemberQuery {
             sql.push(" and id < ").bind(id).push("))");
         }
         sql.push(" order by ").push(self.sort.order(self.is_ascending)).push(" limit ").bind(self.limit + 1);
-        if let Window::Offset(offset) = self.window {
+        if let Paging::Offset(offset) = self.paging {
             sql.push(" offset ").bind(offset);
         }
         Ok(sql.finish())
@@ -182,7 +182,7 @@ impl MemberQuery {
 
     /// The statement of the total, up to one more than [`COUNTED`]; none for pages by cursor.
     pub fn count(&self, dialect: &dyn Dialect, site: &SiteId, audience: Audience) -> Option<(String, Vec<Value>)> {
-        let Window::Offset(_) = self.window else { return None };
+        let Paging::Offset(_) = self.paging else { return None };
         let mut sql = Writer::new(dialect);
         sql.push("select count(*) from (select 1 as one from stoa.member where site = ").bind(site);
         self.condition(&mut sql, audience);
@@ -297,7 +297,7 @@ fn cursor(created: Millis, id: &str) -> String {
     URL_SAFE_NO_PAD.encode(format!("{created}:{id}"))
 }
 
-/// What a cursor says is only a place in a list that the caller may read anyway.
+/// What a cursor says is only a position in a list that the caller may read anyway.
 fn read_cursor(cursor: &str) -> Result<(Millis, String)> {
     let read = || {
         let text = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;

@@ -6,17 +6,17 @@ pub(crate) mod contact;
 pub(crate) mod list;
 pub mod profile;
 pub(crate) mod row;
-pub(crate) mod shape;
 pub(crate) mod status;
+pub(crate) mod validator;
 
-pub use list::{Audience, MemberField, MemberFilter, MemberPage, MemberQuery, MemberSort, Operand, Window};
-pub(crate) use row::{by_email, find, find_by_email, get, note_login, require_active, update, write_password};
-pub use shape::slug_fits;
+pub use list::{Audience, MemberField, MemberFilter, MemberPage, MemberQuery, MemberSort, Operand, Paging};
+pub(crate) use row::{by_email, find, find_by_email, get, record_login, require_active, update, write_password};
 pub use status::Move;
+pub use validator::slug_fits;
 
 use profile::Profile;
 use serde_json::{Map, Value, json};
-use stoa_kernel::{Fault, MemberId, Millis, Result, clock::iso_from_millis};
+use stoa_kernel::{Fault, MemberId, Millis, Result, date::iso_from_millis};
 
 /// An account of a site.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +28,7 @@ pub struct Member {
     pub status: Status,
     /// A pending member waits for the address to be verified.
     pub pending_email: bool,
-    /// A pending member has yet to tell what the site requires.
+    /// A pending member has not yet given what the site requires.
     pub pending_fields: bool,
     /// A pending member waits for an answer of those who run the site.
     pub pending_approval: bool,

@@ -1,6 +1,6 @@
-//! A member's profile: checked for shape, kept as JSON, and given back as it came (docs/protocol/identity.md §10.3).
+//! A member's profile: validated, kept as JSON, and given back as it came (docs/protocol/identity.md §10.3).
 
-use crate::member::shape::{Check, MAX_LIST, Shape};
+use crate::member::validator::{MAX_LIST, Validator, ValueType};
 use serde_json::{Map, Value};
 use stoa_kernel::Violation;
 
@@ -9,7 +9,7 @@ const MAX_BYTES: usize = 64 * 1024;
 /// Most labels.
 const LABELS: usize = 2_000;
 
-/// A profile that has the right shape. Members with null are left out.
+/// A valid profile. Members with null are left out.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Profile(pub(crate) Map<String, Value>);
 
@@ -19,19 +19,21 @@ impl Profile {
     /// # Errors
     /// All violations at once.
     pub fn parse(value: &Value, field: &str) -> Result<Self, Vec<Violation>> {
-        let mut check = Check(Vec::new());
+        let mut validator = Validator(Vec::new());
         let profile = match value {
             Value::Null => Map::new(),
-            Value::Object(object) => known_members(&mut check, object, field),
+            Value::Object(object) => known_members(&mut validator, object, field),
             _ => {
-                check.wrong(field, "an object is expected");
+                validator.wrong(field, "an object is expected");
                 Map::new()
             }
         };
-        if check.0.is_empty() && Value::Object(profile.clone()).to_string().len() > MAX_BYTES {
-            check.0.push(Violation::new(field, "MAX_LENGTH", "the profile is too large").with("threshold", MAX_BYTES));
+        if validator.0.is_empty() && Value::Object(profile.clone()).to_string().len() > MAX_BYTES {
+            validator
+                .0
+                .push(Violation::new(field, "MAX_LENGTH", "the profile is too large").with("threshold", MAX_BYTES));
         }
-        if check.0.is_empty() { Ok(Self(profile)) } else { Err(check.0) }
+        if validator.0.is_empty() { Ok(Self(profile)) } else { Err(validator.0) }
     }
 
     pub(crate) fn from_stored(text: &str) -> Self {
@@ -70,39 +72,39 @@ impl Profile {
     }
 }
 
-pub(crate) const MEMBERS: &[(&str, Shape)] = &[
-    ("firstName", Shape::Text(100)),
-    ("lastName", Shape::Text(100)),
-    ("nickname", Shape::Text(100)),
-    ("picture", Shape::Text(2_048)),
-    ("emails", Shape::Texts(MAX_LIST)),
-    ("phones", Shape::Texts(MAX_LIST)),
-    ("labels", Shape::Texts(LABELS)),
-    ("language", Shape::Text(35)),
-    ("privacyStatus", Shape::OneOf(&["UNDEFINED", "PUBLIC", "PRIVATE"])),
-    ("customFields", Shape::CustomFields),
-    ("secondaryEmails", Shape::Emails),
-    ("phonesV2", Shape::Phones),
-    ("addresses", Shape::Addresses),
-    ("company", Shape::Text(1_000)),
-    ("position", Shape::Text(1_000)),
-    ("birthdate", Shape::Date),
-    ("slug", Shape::Slug),
-    ("subscription", Shape::Flag),
-    ("vatId", Shape::Text(1_000)),
-    ("customAttributes", Shape::Object),
+pub(crate) const MEMBERS: &[(&str, ValueType)] = &[
+    ("firstName", ValueType::Text(100)),
+    ("lastName", ValueType::Text(100)),
+    ("nickname", ValueType::Text(100)),
+    ("picture", ValueType::Text(2_048)),
+    ("emails", ValueType::Strings(MAX_LIST)),
+    ("phones", ValueType::Strings(MAX_LIST)),
+    ("labels", ValueType::Strings(LABELS)),
+    ("language", ValueType::Text(35)),
+    ("privacyStatus", ValueType::OneOf(&["UNDEFINED", "PUBLIC", "PRIVATE"])),
+    ("customFields", ValueType::CustomFields),
+    ("secondaryEmails", ValueType::Emails),
+    ("phonesV2", ValueType::Phones),
+    ("addresses", ValueType::Addresses),
+    ("company", ValueType::Text(1_000)),
+    ("position", ValueType::Text(1_000)),
+    ("birthdate", ValueType::Date),
+    ("slug", ValueType::Slug),
+    ("subscription", ValueType::Flag),
+    ("vatId", ValueType::Text(1_000)),
+    ("customAttributes", ValueType::Object),
 ];
 
 /// The members that a profile has, checked; null and what is not known are left out.
-fn known_members(check: &mut Check, object: &Map<String, Value>, field: &str) -> Map<String, Value> {
+fn known_members(validator: &mut Validator, object: &Map<String, Value>, field: &str) -> Map<String, Value> {
     let mut kept = Map::new();
     for (name, value) in object {
         // What we don't know is not kept (decisions: the server ignores unknown members).
-        let Some((_, shape)) = MEMBERS.iter().find(|(known, _)| known == name) else {
+        let Some((_, value_type)) = MEMBERS.iter().find(|(known, _)| known == name) else {
             continue;
         };
         if !value.is_null() {
-            check.shape(*shape, value, &format!("{field}.{name}"));
+            validator.value(*value_type, value, &format!("{field}.{name}"));
             kept.insert(name.clone(), value.clone());
         }
     }

@@ -229,7 +229,7 @@ pub(crate) async fn write_password(tx: &mut Tx<'_>, write: &MemberWrite, site: &
     Ok(())
 }
 
-pub(crate) async fn note_login(
+pub(crate) async fn record_login(
     tx: &mut Tx<'_>,
     write: &MemberWrite,
     site: &SiteId,

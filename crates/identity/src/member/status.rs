@@ -20,11 +20,11 @@ use crate::member::{Member, Status};
 pub enum Move {
     /// The person has shown that the address is theirs.
     Verify,
-    /// The person has told what the site requires of its members.
+    /// The person has given what the site requires of its members.
     Complete,
     /// Those who run the site let the member in; of a blocked one it lifts the block.
     Approve,
-    /// An app has recognised the person elsewhere: counts for everything that is waited for.
+    /// An app has authenticated the person on its own: counts for everything that is waited for.
     Vouch,
     Block,
     Unblock,

@@ -1,4 +1,4 @@
-//! What every grant needs: the client that asks, its secret, and the form of the answer.
+//! What every grant needs: the requesting client, its secret, and the form of the answer.
 
 use crate::{
     Core,
@@ -36,7 +36,7 @@ impl TokenAnswer {
     }
 }
 
-/// The client that asks. A secret need not be sent, but one that is sent must be right.
+/// The requesting client. A secret need not be sent, but one that is sent must be right.
 pub(super) async fn grant_client(core: &Core, request: &TokenRequest) -> Result<Arc<Client>> {
     let id = required(&request.client_id, "client_id")?;
     let client = client::get(core, &ClientId::from(id)).await.map_err(unknown_as(Code::OauthInvalidClient))?;

@@ -70,7 +70,7 @@ pub enum Prompt {
 
 /// What is sent back to the client.
 #[derive(Debug)]
-pub enum Sent {
+pub enum AuthorizationResult {
     Code(Secret),
     Error { name: &'static str, description: &'static str },
 }
@@ -86,7 +86,7 @@ pub enum Delivery {
 
 /// How an authorize address is answered.
 #[derive(Debug)]
-pub enum Answer {
+pub enum AuthorizeAnswer {
     Deliver(Delivery),
     /// A flow has begun: show its page.
     Flow(Beginning),
@@ -104,10 +104,10 @@ pub enum Answer {
 impl Authorization {
     /// The answer as the client reads it (docs/protocol/identity.md §5.3). `issuer` tells which server answers
     /// (RFC 9207).
-    pub fn deliver(&self, sent: Sent, issuer: &str) -> Delivery {
-        let (code, error) = match sent {
-            Sent::Code(code) => (Some(code.expose().to_owned()), None),
-            Sent::Error { name, description } => (None, Some((name, description))),
+    pub fn deliver(&self, result: AuthorizationResult, issuer: &str) -> Delivery {
+        let (code, error) = match result {
+            AuthorizationResult::Code(code) => (Some(code.expose().to_owned()), None),
+            AuthorizationResult::Error { name, description } => (None, Some((name, description))),
         };
         if let Some(origin) = &self.target {
             return Delivery::Message { origin: origin.clone(), code, state: self.state.clone(), error };
@@ -146,7 +146,7 @@ pub(crate) fn check(
     {
         return Err(refuse("redirect address"));
     }
-    // The browser is not redirected, so the origin of the asking page is where the answer goes
+    // The browser is not redirected, so the answer goes to the origin of the page that sent the request
     // (docs/protocol/identity.md §5.3). The header can't be forged by a page; outside browsers a client with
     // a single origin needs none.
     let target = match (request.mode, origin, &request.redirect_uri) {

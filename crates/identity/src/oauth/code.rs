@@ -4,7 +4,7 @@ use crate::{
     Core, Identity,
     client::Client,
     oauth::{TokenRequest, authorization::Authorization, pkce},
-    session::{self, NewSession, Session, Which},
+    session::{self, NewSession, Session, SessionSelector},
     token::{self, Kind},
 };
 use std::sync::Arc;
@@ -162,13 +162,13 @@ pub(crate) async fn redeem(
         Exchange::Done { session, refresh, surplus } => {
             // Should it come to nothing here, the next exchange finds them again.
             for id in surplus {
-                session::end_all(core, site, Which::One(id)).await?;
+                session::end_all(core, site, SessionSelector::One(id)).await?;
             }
             Ok((session, refresh))
         }
         Exchange::Refused(why) => Err(refused(why)),
         Exchange::Used(session) => {
-            session::end_all(core, site, Which::One(session)).await?;
+            session::end_all(core, site, SessionSelector::One(session)).await?;
             Err(refused("the code was used before; the session it made is ended"))
         }
     }

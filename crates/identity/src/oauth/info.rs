@@ -55,12 +55,12 @@ impl Identity {
 
 /// What [`Identity::token_info`] does.
 pub(crate) async fn describe(core: &Core, token: &str) -> Result<Value> {
-    let known = match authenticate::check(core, token).await {
-        Ok(known) => known,
+    let authenticated = match authenticate::check(core, token).await {
+        Ok(authenticated) => authenticated,
         Err(fault) if fault.code() == Code::Unauthenticated => return Ok(json!({ "active": false })),
         Err(fault) => return Err(fault),
     };
-    let (kind, id) = match &known.caller {
+    let (kind, id) = match &authenticated.caller {
         Caller::Visitor { id, .. } => ("VISITOR", id.as_str()),
         Caller::Member { id, .. } => ("MEMBER", id.as_str()),
         Caller::User { id, .. } => ("USER", id.as_str()),
@@ -70,10 +70,10 @@ pub(crate) async fn describe(core: &Core, token: &str) -> Result<Value> {
         "active": true,
         "subjectType": kind,
         "subjectId": id,
-        "siteId": known.site,
-        "instanceId": known.site,
+        "siteId": authenticated.site,
+        "instanceId": authenticated.site,
     });
-    if let Some(client) = &known.client {
+    if let Some(client) = &authenticated.client {
         info["clientId"] = json!(client);
     }
     if let Some(claims) = token::read_access(core, token) {

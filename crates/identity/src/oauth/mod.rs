@@ -12,7 +12,7 @@ pub mod rotation;
 pub mod visitor;
 
 pub use access::TokenAnswer;
-pub use authorization::{Answer, Authorization, Delivery};
+pub use authorization::{Authorization, AuthorizeAnswer, Delivery};
 pub use request::TokenRequest;
 
 use crate::{
@@ -140,25 +140,25 @@ async fn grant_authorized_client(
     request: &TokenRequest,
     authorization: Option<&str>,
 ) -> Result<TokenAnswer> {
-    let asks = authenticate::authenticate(core, authorization, None).await?;
-    if !matches!(asks.caller, Caller::App { .. }) {
+    let app = authenticate::authenticate(core, authorization, None).await?;
+    if !matches!(app.caller, Caller::App { .. }) {
         return Err(Fault::because(Code::OauthUnauthorized, "this grant needs an API key"));
     }
     let member = MemberId::from(required(&request.member_id, "member_id")?);
-    let site = core.store.site(&asks.site).await?;
-    let (session, refresh) = session_for_app(core, &site, &asks, &member, request.session_token.as_deref()).await?;
+    let site = core.store.site(&app.site).await?;
+    let (session, refresh) = session_for_app(core, &site, &app, &member, request.session_token.as_deref()).await?;
     Ok(TokenAnswer::new(session_access(core, &site.id, &session)?, Some(refresh)))
 }
 
 async fn session_for_app(
     core: &Arc<Core>,
     site: &Arc<Site>,
-    asks: &Authenticated,
+    app: &Authenticated,
     member: &MemberId,
     session_token: Option<&str>,
 ) -> Result<(Session, String)> {
     let new =
-        NewSession { member: member.clone(), client: asks.client.clone(), root: None, visitor: asks.visitor.clone() };
+        NewSession { member: member.clone(), client: app.client.clone(), root: None, visitor: app.visitor.clone() };
     let made = site
         .write_with(
             (core.clone(), site.clone(), session_token.map(str::to_owned), new),

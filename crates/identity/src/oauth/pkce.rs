@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_example_of_the_standard() {
+    fn challenge_is_that_of_the_standard() {
         let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
         let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
         assert!(fits(verifier, challenge) && is_challenge(challenge));
@@ -37,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds() {
+    fn verifier_and_challenge_are_bounded() {
         for (length, good) in [(42, false), (43, true), (128, true), (129, false)] {
             assert_eq!(is_verifier(&"a".repeat(length)), good, "{length}");
         }

@@ -106,7 +106,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn every_form_reads_alike() {
+    fn request_reads_alike_in_every_form() {
         let wanted = TokenRequest {
             grant_type: "refresh_token".to_owned(),
             client_id: Some("c".to_owned()),
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_meant_is_refused() {
+    fn request_that_contradicts_itself_is_refused() {
         for body in [
             json!([]),
             json!("x"),

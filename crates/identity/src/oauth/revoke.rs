@@ -10,7 +10,7 @@ use crate::{
         request::TokenRequest,
         rotation,
     },
-    session::{self, Which},
+    session::{self, SessionSelector},
     token::{self, Kind, authenticate, revocation},
 };
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ impl Identity {
             let session = rotation::session_by_refresh(core, &site, token).await?;
             if let Some(session) = session.filter(|it| is_own(it.client.as_ref())) {
                 secret_of(core, session.client.as_ref(), request).await?;
-                session::end_all(core, &site, Which::One(session.id)).await?;
+                session::end_all(core, &site, SessionSelector::One(session.id)).await?;
             }
             return Ok(());
         }
@@ -52,21 +52,21 @@ impl Identity {
                 false => Ok(()),
             };
         }
-        let known = match authenticate::check(core, token).await {
-            Ok(known) => known,
+        let authenticated = match authenticate::check(core, token).await {
+            Ok(authenticated) => authenticated,
             Err(fault) if fault.code() == Code::Unauthenticated => return Ok(()),
             Err(fault) => return Err(fault),
         };
-        match &known.caller {
-            Caller::Member { session, .. } if is_own(known.client.as_ref()) => {
-                secret_of(core, known.client.as_ref(), request).await?;
-                let site = core.store.site(&known.site).await?;
-                session::end_all(core, &site, Which::One(session.clone())).await
+        match &authenticated.caller {
+            Caller::Member { session, .. } if is_own(authenticated.client.as_ref()) => {
+                secret_of(core, authenticated.client.as_ref(), request).await?;
+                let site = core.store.site(&authenticated.site).await?;
+                session::end_all(core, &site, SessionSelector::One(session.clone())).await
             }
             Caller::Member { .. } => Ok(()),
             Caller::App { .. } => match token::read_access(core, token).and_then(|it| it.grant) {
-                Some(grant) if is_own(known.client.as_ref()) => {
-                    end_grant(core, known.client.as_ref(), &grant, request).await
+                Some(grant) if is_own(authenticated.client.as_ref()) => {
+                    end_grant(core, authenticated.client.as_ref(), &grant, request).await
                 }
                 Some(_) => Ok(()),
                 None => Err(Fault::new(Code::OauthTokenType)),
@@ -79,7 +79,7 @@ impl Identity {
     /// not active.
     ///
     /// # Errors
-    /// [`Code::OauthInvalidClient`] for anybody else.
+    /// [`Code::OauthInvalidClient`] for other callers.
     pub async fn token_introspect(&self, request: &TokenRequest, authorization: Option<&str>) -> Result<Value> {
         let core = &self.core;
         let token = required(&request.token, "token")?;
@@ -133,12 +133,12 @@ async fn end_grant(core: &Core, client: Option<&ClientId>, grant: &SessionId, re
 /// [`Code::OauthInvalidGrant`]; [`Code::OauthInvalidClient`] for a wrong secret.
 pub(crate) async fn strip(core: &Core, request: &TokenRequest) -> Result<TokenAnswer> {
     let token = required(&request.access_token, "access_token")?;
-    let known = authenticate::check(core, token).await.map_err(|it| match it.code() {
+    let authenticated = authenticate::check(core, token).await.map_err(|it| match it.code() {
         Code::Unauthenticated => invalid_grant(),
         _ => it,
     })?;
     if let Some(secret) = &request.client_secret {
-        let id = known.client.as_ref().ok_or_else(invalid_grant)?;
+        let id = authenticated.client.as_ref().ok_or_else(invalid_grant)?;
         let client = client::get(core, id).await.map_err(unknown_as(Code::OauthInvalidGrant))?;
         if !client.has_secret(secret) {
             return Err(Fault::new(Code::OauthInvalidClient));

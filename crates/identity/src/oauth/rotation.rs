@@ -11,7 +11,7 @@
 
 use crate::{
     Core, audit,
-    session::{self, Session, Which},
+    session::{self, Session, SessionSelector},
     token::{self, Kind},
 };
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub(crate) async fn session_by_refresh(core: &Core, site: &Site, refresh: &str) 
         return Ok(Some(session));
     }
     let is_ours = token::site_number(Kind::Refresh, refresh) == Some(site.number);
-    let Some(bytes) = token::bytes(refresh).filter(|_| is_ours) else { return Ok(None) };
+    let Some(bytes) = token::decode(refresh).filter(|_| is_ours) else { return Ok(None) };
     let (id, least, most) = (site.id.clone(), with_half(&bytes, [0; 16]), with_half(&bytes, [255; 16]));
     let sql = "select hash from stoa.session where site = $1 and hash between $2 and $3 and rotates = 1";
     let first: Option<Vec<u8>> = site
@@ -60,12 +60,12 @@ pub(crate) async fn is_good(core: &Core, site: &Site, session: &Session, refresh
         return Ok(true);
     }
     let (site_id, id, hash) = (site.id.clone(), session.id.clone(), TokenHash::of(refresh));
-    let known = site.read(Lane::Point, move |tx| boxed!(find(tx, &site_id, &id, &hash).await)).await?;
-    Ok(known.is_some_and(|it| !it.is_reuse(core.now())))
+    let stored = site.read(Lane::Point, move |tx| boxed!(find(tx, &site_id, &id, &hash).await)).await?;
+    Ok(stored.is_some_and(|it| !it.is_reuse(core.now())))
 }
 
 /// Takes a token of a rotating session and gives the next one; `issues` is off where the caller
-/// expects the same one back, and then it is only looked at.
+/// expects the same one back, and then it is only checked.
 ///
 /// # Errors
 /// [`Code::OauthInvalidGrant`] for one that was used before: its sessions are ended.
@@ -83,12 +83,12 @@ pub(crate) async fn rotate(
             move |tx, (core, site, session, hash)| {
                 boxed!({
                     let now = core.now();
-                    let known = find(tx, site, session, hash).await?;
-                    let known = known.ok_or_else(|| Fault::new(Code::OauthInvalidGrant))?;
-                    if known.is_reuse(now) {
+                    let stored = find(tx, site, session, hash).await?;
+                    let stored = stored.ok_or_else(|| Fault::new(Code::OauthInvalidGrant))?;
+                    if stored.is_reuse(now) {
                         return Ok(Rotation::Reused);
                     }
-                    if known.is_too_often() {
+                    if stored.is_too_often() {
                         return Ok(Rotation::TooOften);
                     }
                     if !issues {
@@ -99,9 +99,9 @@ pub(crate) async fn rotate(
                            used = coalesce(refresh_token.used, $4), \
                            children = refresh_token.children + 1, expires = $5";
                     // The first one does not say whose it is.
-                    let forgotten = if known.is_first { known.session_expires } else { now + GRACE };
+                    let forgotten = if stored.is_first { stored.session_expires } else { now + GRACE };
                     tx.send(sql, params![site, hash, session, now, forgotten]).await?;
-                    let next = token::spell(Kind::Refresh, number, &with_half(&known.first, core.world().bytes()));
+                    let next = token::encode(Kind::Refresh, number, &with_half(&stored.first, core.world().bytes()));
                     let sql = "insert into stoa.refresh_token (site, hash, session, children, expires) \
                            values ($1, $2, $3, 0, $4)";
                     let expires = now + core.config().session_life;
@@ -119,13 +119,13 @@ pub(crate) async fn rotate(
         Rotation::Next(next) => Ok(next),
         Rotation::TooOften => Err(Fault::new(Code::OauthInvalidGrant)),
         Rotation::Reused => {
-            let family = Which::Family(session.root.clone());
+            let family = SessionSelector::Family(session.root.clone());
             let input = (core.clone(), site.id.clone(), session.member.clone(), family.clone());
             session::end_in(core, site, Some(family), input, |tx, (core, site, member, family)| {
                 boxed!({
                     let ended = family.end(tx, site, core.now()).await?;
                     let entry = audit::Entry::by_oneself(member, audit::Event::TokenReused);
-                    audit::note(core, tx, site, entry).await?;
+                    audit::record(core, tx, site, entry).await?;
                     Ok(((), ended))
                 })
             })
@@ -135,8 +135,8 @@ pub(crate) async fn rotate(
     }
 }
 
-/// What is known of a token of a session.
-struct Known {
+/// What is stored of a refresh token of a session.
+struct StoredToken {
     is_first: bool,
     /// The hash of the session's first token.
     first: [u8; 32],
@@ -145,7 +145,7 @@ struct Known {
     row: Option<(Option<Millis>, i64)>,
 }
 
-impl Known {
+impl StoredToken {
     fn is_reuse(&self, now: Millis) -> bool {
         match self.row {
             None => !self.is_first,
@@ -159,7 +159,7 @@ impl Known {
     }
 }
 
-async fn find(tx: &mut Tx<'_>, site: &SiteId, session: &SessionId, hash: &TokenHash) -> Result<Option<Known>> {
+async fn find(tx: &mut Tx<'_>, site: &SiteId, session: &SessionId, hash: &TokenHash) -> Result<Option<StoredToken>> {
     let sql = "select s.hash, s.expires, t.used, t.children from stoa.session s \
                left join stoa.refresh_token t on t.site = s.site and t.session = s.id and t.hash = $1 \
                where s.site = $2 and s.id = $3";
@@ -171,7 +171,7 @@ async fn find(tx: &mut Tx<'_>, site: &SiteId, session: &SessionId, hash: &TokenH
     });
     let Some((first, session_expires, row)) = found.await? else { return Ok(None) };
     let first: [u8; 32] = first.try_into().map_err(|_| Fault::internal("a session's hash is not one"))?;
-    Ok(Some(Known { is_first: first.as_slice() == hash.to_vec(), first, session_expires, row }))
+    Ok(Some(StoredToken { is_first: first.as_slice() == hash.to_vec(), first, session_expires, row }))
 }
 
 /// The first half of `bytes`, which says of which session a token is, and another second half.

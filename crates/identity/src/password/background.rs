@@ -3,7 +3,7 @@
 //! A low priority alone doesn't do that. Linux lets a thread that is at work finish its slice before one that has
 //! just become ready, up to the next tick (4 ms), and a core that is never idle pulls over no thread that waits for the
 //! other one. So a timer interrupts the work, which makes no system calls of its own, and hands the core over
-//! (decision 17). Elsewhere the work goes through as it is.
+//! (decision 17). On other systems the work goes through as it is.
 
 pub(super) use system::Background;
 

@@ -99,7 +99,7 @@ impl Foreign {
         Self::rounds(digest, rounds, salt, hash)
     }
 
-    /// Django's forms, and Werkzeug's with colons; their salts are texts as they stand there.
+    /// Django's forms, and Werkzeug's with colons; their salts are taken literally as text.
     fn framework(name: &str, rest: &str) -> Option<Self> {
         let parts: Vec<&str> = rest.split('$').collect();
         let text = |it: &str| it.as_bytes().to_vec();

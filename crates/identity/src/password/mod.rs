@@ -66,7 +66,7 @@ type Job = Box<dyn FnOnce(&mut Background, &mut Vec<Block>) + Send>;
 pub(crate) struct HashPermit<'a> {
     passwords: &'a Passwords,
     _permit: SemaphorePermit<'a>,
-    _place_in_line: SemaphorePermit<'a>,
+    _queue_slot: SemaphorePermit<'a>,
 }
 
 impl Passwords {
@@ -93,9 +93,9 @@ impl Passwords {
     /// [`Code::Throttled`] when too many wait.
     pub(crate) async fn permit(&self) -> Result<HashPermit<'_>> {
         let too_many = |_| Fault::new(Code::Throttled).logged("too many wait for a password to be checked");
-        let place = self.line.try_acquire().map_err(too_many)?;
+        let slot = self.line.try_acquire().map_err(too_many)?;
         let permit = self.permits.acquire().await.map_err(Fault::internal)?;
-        Ok(HashPermit { passwords: self, _permit: permit, _place_in_line: place })
+        Ok(HashPermit { passwords: self, _permit: permit, _queue_slot: slot })
     }
 
     async fn run<T: Send + 'static>(
@@ -277,7 +277,7 @@ mod tests {
             tokio::task::yield_now().await;
         }
         assert_eq!(passwords.permit().await.err().map(|it| it.code()), Some(Code::Throttled));
-        // Who goes leaves the place to another.
+        // A request that is dropped leaves its slot to another.
         waiting.pop().unwrap().abort();
         tokio::task::yield_now().await;
         let last = tokio::spawn({

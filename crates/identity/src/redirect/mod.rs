@@ -42,7 +42,7 @@ pub struct RedirectSession {
     pub session_token: Option<Secret>,
 }
 
-/// Who asks for a redirect session, and from where.
+/// Who requests a redirect session, and from where.
 #[derive(Debug)]
 pub struct RequestContext<'a> {
     pub caller: &'a Caller,

@@ -94,7 +94,7 @@ impl Pages {
     }
 }
 
-/// An address a browser may be sent to, wherever it lies: those who run the site say so.
+/// An address a browser may be sent to, on any host: operators of the site set it.
 fn is_page(text: &str) -> bool {
     // Braces are names; anything may stand for them.
     let filled = text.replace(['{', '}'], "");
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_stands_in_the_address() {
+    fn intent_values_stand_in_the_address() {
         let pages =
             Pages::parse(&json!({ "storesProduct": "https://shop.example/p/{productSlug}?x=1" })).expect("good");
         let values = [("productSlug", "a/b ?#é&".to_owned())];

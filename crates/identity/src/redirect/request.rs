@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_the_client_sends() {
+    fn request_reads_what_the_client_sends() {
         let request = RedirectRequest::parse(&auth_body()).expect("good");
         let Intent::Auth(auth) = request.intent else { panic!("auth") };
         assert_eq!((auth.mode, auth.prompt), (ResponseMode::Fragment, Prompt::Login));
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn every_intent_has_its_members() {
+    fn intents_have_their_members() {
         let id = "00000000-0000-4000-8000-00000000000a";
         for (intent, body) in [
             ("ecomCheckout", json!({ "checkoutId": id })),
@@ -411,14 +411,14 @@ mod tests {
     }
 
     #[test]
-    fn one_intent_exactly() {
+    fn intent_is_exactly_one() {
         assert_eq!(fields_of(json!({})), [("auth".into(), "REQUIRED_ONE_OF_FIELD")]);
         assert_eq!(fields_of(json!([1])), [("auth".into(), "REQUIRED_ONE_OF_FIELD")]);
         assert_eq!(fields_of(json!({"login": {}, "logout": {"clientId": "c"}}))[0].1, "ONE_OF_ALIGNMENT");
     }
 
     #[test]
-    fn refuses_each_bad_field_by_name() {
+    fn bad_fields_are_refused_by_name() {
         let field = |name: &str| format!("auth.authRequest.{name}");
         for (name, value, rule) in [
             ("clientId", json!(null), "REQUIRED_FIELD"),

@@ -2,7 +2,7 @@
 
 use crate::{
     Core, Identity, audit,
-    session::{self, Which},
+    session::{self, SessionSelector},
 };
 use stoa_kernel::{Caller, ClientId, Code, Fault, MemberId, Millis, Result, SessionId, Violation};
 use stoa_sql::params;
@@ -35,7 +35,7 @@ pub enum Ending<'a> {
 
 impl Identity {
     /// Where a member is signed in, the newest first. Members ask about themselves, apps and owners about
-    /// anybody.
+    /// anyone.
     ///
     /// # Errors
     /// [`Code::Forbidden`]; [`Code::Validation`] when an app names no member.
@@ -61,18 +61,18 @@ impl Identity {
             (Ending::One(family), _) => {
                 let known = list(core, site, caller, member).await?;
                 let one = known.into_iter().find(|it| it.id.as_str() == family);
-                Which::Family(one.ok_or_else(|| Fault::new(Code::NotFound))?.id)
+                SessionSelector::Family(one.ok_or_else(|| Fault::new(Code::NotFound))?.id)
             }
             (Ending::Others, Caller::Member { session, .. }) => {
-                Which::MemberExcept(id.clone(), session::root(site, session).await?)
+                SessionSelector::MemberExcept(id.clone(), session::root(site, session).await?)
             }
-            (Ending::Others, _) => Which::Member(id.clone()),
+            (Ending::Others, _) => SessionSelector::Member(id.clone()),
         };
         let input = (core.clone(), site.id.clone(), caller.clone(), id, which.clone());
         session::end_in(core, site, Some(which), input, |tx, (core, site, caller, id, which)| {
             boxed!({
                 let ended = which.end(tx, site, core.now()).await?;
-                audit::note(core, tx, site, audit::Entry::by(caller, audit::Event::SessionsEnded, id)).await?;
+                audit::record(core, tx, site, audit::Entry::by(caller, audit::Event::SessionsEnded, id)).await?;
                 Ok(((), ended))
             })
         })

@@ -135,7 +135,7 @@ pub(crate) async fn create(
         now + core.config().session_life
     ];
     tx.send(sql, values).await?;
-    visitor_merge::join(core, tx, site, &session.member, session.visitor.as_ref()).await?;
+    visitor_merge::merge(core, tx, site, &session.member, session.visitor.as_ref()).await?;
     Ok((session, secret))
 }
 
@@ -224,7 +224,7 @@ pub(crate) async fn find(core: &Core, site: &Site, hash: Vec<u8>) -> Result<Opti
         && now - session.used > USE_STEP
     {
         // A refresh must not fail because of this: the client would sign the member out.
-        if let Err(fault) = note_use(site, session, now).await {
+        if let Err(fault) = record_use(site, session, now).await {
             tracing::warn!("the use of a session was not written down: {fault:?}");
         }
     }
@@ -232,7 +232,7 @@ pub(crate) async fn find(core: &Core, site: &Site, hash: Vec<u8>) -> Result<Opti
 }
 
 /// Writes down that the session, and the browser's session behind it, is still in use.
-async fn note_use(site: &Site, session: &Session, now: Millis) -> Result<()> {
+async fn record_use(site: &Site, session: &Session, now: Millis) -> Result<()> {
     site.append_with((site.id.clone(), session.clone()), move |tx, (site, session)| {
         boxed!({
             let sql = "update stoa.session set used = $1 where site = $2 and (id = $3 or id = $4) and used < $1";
@@ -246,7 +246,7 @@ async fn note_use(site: &Site, session: &Session, now: Millis) -> Result<()> {
 /// What [`Identity::session_end`] does.
 pub(crate) async fn end(core: &Core, site: &Site, session: &SessionId) -> Result<()> {
     let root = root(site, session).await?;
-    end_all(core, site, Which::Family(root)).await
+    end_all(core, site, SessionSelector::Family(root)).await
 }
 
 /// The first session of the family; the session itself when it is not known.
@@ -259,25 +259,33 @@ pub(crate) async fn root(site: &Site, session: &SessionId) -> Result<SessionId> 
 }
 
 /// Ends sessions.
-pub(crate) async fn end_all(core: &Core, site: &Site, which: Which) -> Result<()> {
+pub(crate) async fn end_all(core: &Core, site: &Site, selector: SessionSelector) -> Result<()> {
     let now = core.now();
-    let input = (site.id.clone(), which.clone());
-    end_in(core, site, Some(which), input, move |tx, (site, which)| boxed!(Ok(((), which.end(tx, site, now).await?))))
-        .await
+    let input = (site.id.clone(), selector.clone());
+    end_in(core, site, Some(selector), input, move |tx, (site, selector)| {
+        boxed!(Ok(((), selector.end(tx, site, now).await?)))
+    })
+    .await
 }
 
 /// A transaction that ends sessions, and answers which beside its result. `expected` are those that it is
 /// going to end: they are refused first, those that were made meanwhile afterwards.
 ///
 /// The store lends `input` to each run of `body`, as [`Site::write_with`] does.
-pub(crate) async fn end_in<I, T, F>(core: &Core, site: &Site, expected: Option<Which>, input: I, body: F) -> Result<T>
+pub(crate) async fn end_in<I, T, F>(
+    core: &Core,
+    site: &Site,
+    expected: Option<SessionSelector>,
+    input: I,
+    body: F,
+) -> Result<T>
 where
     I: Send + Sync + 'static,
     T: Send + 'static,
     F: for<'t> Fn(&'t mut Tx<'_>, &'t I) -> TxFuture<'t, (T, Vec<SessionId>)> + Send + Sync + 'static,
 {
     let before = match expected {
-        Some(which) => open(site, which).await?,
+        Some(selector) => open(site, selector).await?,
         None => Vec::new(),
     };
     revocation::revoke(core, &before).await?;
@@ -287,11 +295,11 @@ where
     Ok(answer)
 }
 
-async fn open(site: &Site, which: Which) -> Result<Vec<SessionId>> {
+async fn open(site: &Site, selector: SessionSelector) -> Result<Vec<SessionId>> {
     let id = site.id.clone();
     site.read(Lane::Point, move |tx| {
         boxed!({
-            let (condition, values) = which.condition(&id, 1);
+            let (condition, values) = selector.condition(&id, 1);
             let sql = format!("select id from stoa.session where {condition} and ended is null");
             Ok(tx.rows(&sql, &values, |row| Ok(SessionId::from(row.text(0)?))).await?)
         })
@@ -301,7 +309,7 @@ async fn open(site: &Site, which: Which) -> Result<Vec<SessionId>> {
 
 /// A set of sessions of one site.
 #[derive(Debug, Clone)]
-pub(crate) enum Which {
+pub(crate) enum SessionSelector {
     /// This one alone.
     One(SessionId),
     /// All with this root.
@@ -312,7 +320,7 @@ pub(crate) enum Which {
     MemberExcept(MemberId, SessionId),
 }
 
-impl Which {
+impl SessionSelector {
     /// A condition whose parameters are numbered from `first`, and their values.
     fn condition(&self, site: &SiteId, first: usize) -> (String, Vec<stoa_sql::Value>) {
         let (second, third) = (first + 1, first + 2);

@@ -14,20 +14,20 @@ use stoa_kernel::{MemberId, Result, VisitorId};
 use stoa_sql::params;
 use stoa_store::{Site, Tx, boxed};
 
-/// Visitors with something left to pass on that one run of the housekeeping looks at.
+/// Visitors with something left to pass on that one run of the housekeeping handles.
 const UNFINISHED: i64 = 100;
 
 impl Identity {
     /// Passes on what was too much for one transaction, piece by piece. For the housekeeping; after a
     /// sign-in that left something it is also called at once.
-    pub async fn joins_finish(&self, site: &Site) -> Result<()> {
+    pub async fn visitor_merges_finish(&self, site: &Site) -> Result<()> {
         finish(&self.core, site).await
     }
 }
 
 /// Inside the transaction that issues a session: when it is the member's first, what the visitor
 /// owns becomes the member's.
-pub(crate) async fn join(
+pub(crate) async fn merge(
     core: &Arc<Core>,
     tx: &mut Tx<'_>,
     site: &Site,
@@ -44,18 +44,18 @@ pub(crate) async fn join(
         // This visitor became another member before.
         return Ok(());
     }
-    let Some(keeper) = core.ownership.get() else { return Ok(()) };
-    if keeper.pass(tx, site, visitor, member).await? {
+    let Some(ownership) = core.ownership.get() else { return Ok(()) };
+    if ownership.pass(tx, site, visitor, member).await? {
         let sql = "update stoa.visitor_member set unfinished = 1 where site = $1 and visitor = $2";
         tx.send(sql, params![&site.id, visitor]).await?;
-        later(core, site);
+        finish_later(core, site);
     }
     Ok(())
 }
 
-/// What [`Identity::joins_finish`] does.
+/// What [`Identity::visitor_merges_finish`] does.
 pub(crate) async fn finish(core: &Core, site: &Site) -> Result<()> {
-    let Some(keeper) = core.ownership.get().cloned() else { return Ok(()) };
+    let Some(ownership) = core.ownership.get().cloned() else { return Ok(()) };
     let id = site.id.clone();
     let sql = "select visitor, member from stoa.visitor_member where site = $1 and unfinished = 1 \
                order by created limit $2";
@@ -73,10 +73,10 @@ pub(crate) async fn finish(core: &Core, site: &Site) -> Result<()> {
         loop {
             let is_left = site
                 .write_with(
-                    (keeper.clone(), site.clone(), visitor.clone(), member.clone()),
-                    |tx, (keeper, site, visitor, member)| {
+                    (ownership.clone(), site.clone(), visitor.clone(), member.clone()),
+                    |tx, (ownership, site, visitor, member)| {
                         boxed!({
-                            let is_left = keeper.pass(tx, site, visitor, member).await?;
+                            let is_left = ownership.pass(tx, site, visitor, member).await?;
                             if !is_left {
                                 let sql =
                                     "update stoa.visitor_member set unfinished = 0 where site = $1 and visitor = $2";
@@ -96,12 +96,12 @@ pub(crate) async fn finish(core: &Core, site: &Site) -> Result<()> {
 }
 
 /// Finishes soon. What does not come to its end here, the housekeeping finds.
-fn later(core: &Arc<Core>, site: &Site) {
+fn finish_later(core: &Arc<Core>, site: &Site) {
     let (core, id) = (core.clone(), site.id.clone());
     tokio::runtime::Handle::try_current().ok().map(|runtime| {
         runtime.spawn(async move {
             for wait in [50, 500, 5_000] {
-                // The transaction that left something has yet to commit.
+                // The transaction that left something has not committed yet.
                 tokio::time::sleep(Duration::from_millis(wait)).await;
                 let done = match core.store.site(&id).await {
                     Ok(site) => finish(&core, &site).await,

@@ -68,12 +68,12 @@ pub(crate) async fn advance(
             return Ok(Outcome::RequireOwnerApproval { member });
         }
     }
-    member::note_login(tx, &write, &site.id, &mut member, core.now()).await?;
+    member::record_login(tx, &write, &site.id, &mut member, core.now()).await?;
     let entry = match origin.app {
         Some(app) => audit::Entry::by(app, audit::Event::SignedIn, &member.id),
         None => audit::Entry::by_oneself(&member.id, audit::Event::SignedIn),
     };
-    audit::note(core, tx, &site.id, entry.at_address(origin.address)).await?;
+    audit::record(core, tx, &site.id, entry.at_address(origin.address)).await?;
     let session_token = session::issue_token(core, tx, site, &member.id, visitor).await?;
     Ok(Outcome::Success { member, session_token })
 }
@@ -81,7 +81,7 @@ pub(crate) async fn advance(
 /// Has what the transaction of a sign-in left to be sent delivered.
 pub(crate) async fn send_after(core: &Arc<Core>, site: &Arc<Site>, outcome: Outcome) -> Outcome {
     if !matches!(outcome, Outcome::Success { .. }) {
-        mail::soon(core, &site.id).await;
+        mail::deliver_soon(core, &site.id).await;
     }
     outcome
 }

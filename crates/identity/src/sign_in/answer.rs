@@ -1,4 +1,4 @@
-//! Answers to what the queue of mail asks: which member a recovery link is for, which owners are told of a member.
+//! Answers to what the queue of mail asks: which member a recovery link is for, which owners are notified of a member.
 
 use crate::{
     Core,

@@ -1,6 +1,6 @@
 //! Owners decide about new members by the link that they were sent; no studio is needed.
 //!
-//! The owner must still be one when the link is used. Looking uses nothing up, because mail programs look at links;
+//! The owner must still be one when the link is used. Opening one uses nothing up, because mail programs open links;
 //! the first decision ends all links about the member.
 
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
 use serde_json::{Value, json};
 use std::sync::Arc;
 use stoa_kernel::{
-    Code, Fault, MemberId, Millis, Result, Role, Secret, SiteId, TokenHash, UserId, clock::iso_from_millis,
+    Code, Fault, MemberId, Millis, Result, Role, Secret, SiteId, TokenHash, UserId, date::iso_from_millis,
 };
 use stoa_sql::params;
 use stoa_store::{Lane, Site, Tx, boxed};
@@ -32,12 +32,12 @@ pub enum Decision {
 
 /// A member as the owner sees them before and after the decision.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub struct ApprovalRequest {
     pub site_name: String,
     pub member: Member,
 }
 
-impl Request {
+impl ApprovalRequest {
     /// What the page shows. `state` is PENDING, APPROVED or DECLINED.
     pub fn to_json(&self) -> Value {
         let state = match (self.member.status, self.member.pending_approval) {
@@ -56,8 +56,8 @@ impl Request {
     }
 }
 
-/// A link that was found good: about whom, and whose it is.
-struct Link {
+/// A valid link: the member it is about, and the owner it was sent to.
+struct ApprovalLink {
     member: MemberId,
     operator: UserId,
 }
@@ -67,19 +67,19 @@ impl Identity {
     ///
     /// # Errors
     /// [`Code::LinkInvalid`] when it is unknown, used, expired, of another site, or its owner is none any more.
-    pub async fn approval_look(&self, site: &Arc<Site>, link: &str) -> Result<Request> {
+    pub async fn approval_get(&self, site: &Arc<Site>, link: &str) -> Result<ApprovalRequest> {
         let core = &self.core;
         let found = find_link(core, site, link).await?;
         let member = member::find(site, &found.member).await?.filter(waits);
         let member = member.ok_or_else(|| Fault::new(Code::LinkInvalid))?;
-        Ok(Request { site_name: site.name.clone(), member })
+        Ok(ApprovalRequest { site_name: site.name.clone(), member })
     }
 
-    /// Uses a link: of any number of decisions at the same time, by whichever owner, one counts.
+    /// Uses a link: of any number of decisions at the same time, by any owners, one counts.
     ///
     /// # Errors
-    /// As [`Identity::approval_look`].
-    pub async fn approval_decide(&self, site: &Arc<Site>, link: &str, decision: Decision) -> Result<Request> {
+    /// As [`Identity::approval_get`].
+    pub async fn approval_decide(&self, site: &Arc<Site>, link: &str, decision: Decision) -> Result<ApprovalRequest> {
         let core = &self.core;
         find_link(core, site, link).await?;
         let member = site
@@ -95,7 +95,7 @@ impl Identity {
                     }
                     let (event, actor) = (audit::Event::Moved(step), audit::Actor::Operator(&link.operator));
                     let entry = audit::Entry { event, actor, member: Some(&member.id), address: None };
-                    audit::note(core, tx, &site.id, entry).await?;
+                    audit::record(core, tx, &site.id, entry).await?;
                     let write = MemberWrite::by_approval_link(&member.id);
                     member::update(tx, &write, &site.id, &mut member, core.now()).await?;
                     match decision {
@@ -109,12 +109,12 @@ impl Identity {
                 })
             })
             .await?;
-        mail::soon(core, &site.id).await;
+        mail::deliver_soon(core, &site.id).await;
         tracing::info!(site = %site.id, member = %member.id, ?decision, "an owner decided about a member");
-        Ok(Request { site_name: site.name.clone(), member })
+        Ok(ApprovalRequest { site_name: site.name.clone(), member })
     }
 
-    /// A token by which an app that may approve members is told of this one. It works once; the ones before it
+    /// A token that names this member to an app that may approve members. It works once; the ones before it
     /// don't any more.
     pub async fn approval_token(&self, site: &Site, member: &MemberId) -> Result<Secret> {
         let core = &self.core;
@@ -160,7 +160,7 @@ pub(crate) async fn use_token(core: &Core, tx: &mut Tx<'_>, site: &SiteId, hash:
     member::get(tx, site, &named).await?.filter(waits).ok_or_else(gone)
 }
 
-async fn find_link(core: &Core, site: &Arc<Site>, link: &str) -> Result<Link> {
+async fn find_link(core: &Core, site: &Arc<Site>, link: &str) -> Result<ApprovalLink> {
     let gone = || Fault::new(Code::LinkInvalid);
     if token::site_number(Kind::Approval, link) != Some(site.number) {
         return Err(gone());
@@ -174,12 +174,12 @@ async fn find_link(core: &Core, site: &Arc<Site>, link: &str) -> Result<Link> {
     }
 }
 
-async fn find(tx: &mut Tx<'_>, site: &SiteId, hash: &[u8], now: Millis) -> Result<Option<Link>> {
+async fn find(tx: &mut Tx<'_>, site: &SiteId, hash: &[u8], now: Millis) -> Result<Option<ApprovalLink>> {
     let sql = "select member, person from stoa.link where site = $1 and hash = $2 and purpose = $3 \
                and used is null and expires > $4 and person is not null";
     let values = params![site, hash.to_vec(), PURPOSE, now];
     let read = tx.row(sql, &values, |row| {
-        Ok(Link { member: MemberId::from(row.text(0)?), operator: UserId::from(row.text(1)?) })
+        Ok(ApprovalLink { member: MemberId::from(row.text(0)?), operator: UserId::from(row.text(1)?) })
     });
     Ok(read.await?)
 }

@@ -20,7 +20,7 @@ use stoa_store::{Lane, Site, Tx, boxed};
 /// Life of a link.
 pub(super) const LIFE: Millis = 7 * 24 * 60 * 60_000;
 pub(super) const PURPOSE: &str = "approval";
-/// Owners who are told, and messages of a site within a day: sign-ups must not flood a mailbox. Those who
+/// Owners who are notified, and messages of a site within a day: sign-ups must not flood a mailbox. Those who
 /// wait beyond that are in the list of pending members.
 const OWNERS: i64 = 20;
 const MOST_A_DAY: i64 = 200;
@@ -28,8 +28,8 @@ const MOST_A_DAY: i64 = 200;
 /// Writes down inside a transaction that the owners are to be asked about a member, unless they were.
 pub(crate) async fn request(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<()> {
     let sql = "select 1 from stoa.link where site = $1 and member = $2 and purpose = $3 and expires > $4 limit 1";
-    let asked = tx.row(sql, &params![site, &member.id, PURPOSE, core.now()], |_| Ok(())).await?;
-    match asked {
+    let open_link = tx.row(sql, &params![site, &member.id, PURPOSE, core.now()], |_| Ok(())).await?;
+    match open_link {
         Some(()) => Ok(()),
         None => enqueue(core, tx, site, Some(&member.id), &Task::Approval).await,
     }
@@ -39,14 +39,14 @@ pub(crate) async fn request(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member:
 pub(crate) async fn approved(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<()> {
     end_links(tx, site, &member.id, core.now()).await?;
     match member.status {
-        // Who has yet to prove the address is told by what they do next.
+        // A member with an unproven address is handled at the next step of the sign-in.
         Status::Active => notice::send(core, tx, site, member, Message::Approved).await,
         _ => Ok(()),
     }
 }
 
 /// An owner, and the link with which they decide.
-struct Asked {
+struct OwnerMessage {
     owner: UserId,
     email: String,
     link: Secret,
@@ -56,31 +56,35 @@ struct Asked {
 pub(super) async fn ask(core: &Arc<Core>, site: &Arc<Site>, task: String, member: MemberId) -> Result<()> {
     let link = || token::opaque(core.world(), Kind::Approval, site.number);
     let owners = owners(core, &site.id).await?.into_iter();
-    let asked: Vec<Asked> = owners.map(|(owner, email)| Asked { owner, email, link: link() }).collect();
-    site.write_with((core.clone(), site.id.clone(), task, member, asked), |tx, (core, site, task, member, asked)| {
-        boxed!({
-            if !mail::done(tx, site, task).await? {
-                return Ok(());
-            }
-            let Some(member) = member::get(tx, site, member).await?.filter(waits) else { return Ok(()) };
-            let now = core.now();
-            let sql = "select count(*) from stoa.link where site = $1 and purpose = $2 and created > $3";
-            let values = params![site, PURPOSE, now - 24 * 60 * 60_000];
-            let today: i64 = tx.row(sql, &values, |row| row.get(0)).await?.unwrap_or(0);
-            if today >= MOST_A_DAY {
-                return Ok(());
-            }
-            for asked in asked {
-                send_link(core, tx, site, &member, asked).await?;
-            }
-            Ok(())
-        })
-    })
+    let messages: Vec<OwnerMessage> =
+        owners.map(|(owner, email)| OwnerMessage { owner, email, link: link() }).collect();
+    site.write_with(
+        (core.clone(), site.id.clone(), task, member, messages),
+        |tx, (core, site, task, member, messages)| {
+            boxed!({
+                if !mail::done(tx, site, task).await? {
+                    return Ok(());
+                }
+                let Some(member) = member::get(tx, site, member).await?.filter(waits) else { return Ok(()) };
+                let now = core.now();
+                let sql = "select count(*) from stoa.link where site = $1 and purpose = $2 and created > $3";
+                let values = params![site, PURPOSE, now - 24 * 60 * 60_000];
+                let today: i64 = tx.row(sql, &values, |row| row.get(0)).await?.unwrap_or(0);
+                if today >= MOST_A_DAY {
+                    return Ok(());
+                }
+                for message in messages {
+                    send_link(core, tx, site, &member, message).await?;
+                }
+                Ok(())
+            })
+        },
+    )
     .await
 }
 
-async fn send_link(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member: &Member, asked: &Asked) -> Result<()> {
-    let Asked { owner, email, link } = asked;
+async fn send_link(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member: &Member, message: &OwnerMessage) -> Result<()> {
+    let OwnerMessage { owner, email, link } = message;
     let now = core.now();
     let sql = "insert into stoa.link (site, hash, purpose, member, person, created, expires) \
                values ($1, $2, $3, $4, $5, $6, $7)";

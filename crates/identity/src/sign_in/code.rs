@@ -112,7 +112,7 @@ pub(crate) async fn resend(core: &Arc<Core>, site: &Arc<Site>, hash: TokenHash) 
             })
         })
         .await?;
-    mail::soon(core, &site.id).await;
+    mail::deliver_soon(core, &site.id).await;
     Ok(member)
 }
 

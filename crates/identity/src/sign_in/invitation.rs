@@ -22,7 +22,7 @@ impl Identity {
     ///
     /// # Errors
     /// [`Code::LinkInvalid`], [`Code::EmailInvalid`], [`Code::PasswordWrong`], [`Code::Throttled`], and
-    /// what makes a password unfit.
+    /// what makes a password invalid.
     pub async fn invite_accept(&self, token: &str, email: Option<&Email>, secret: &Secret) -> Result<(Operator, Role)> {
         accept(&self.core, token, email, secret).await
     }

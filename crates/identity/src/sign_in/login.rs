@@ -12,7 +12,7 @@ use crate::{
     member::{self, Member, Move, Status, access::MemberWrite, profile::Profile, row},
     password::{self, Match},
     policy,
-    session::{self, Which},
+    session::{self, SessionSelector},
     sign_in::{
         advance,
         outcome::{Origin, Outcome},
@@ -101,7 +101,7 @@ impl Identity {
             visitor: visitor.cloned(),
             is_verified: sign_on.verify_email,
         };
-        let expected = known.map(|it| Which::Member(it.id));
+        let expected = known.map(|it| SessionSelector::Member(it.id));
         let input = (core.clone(), site.clone(), vouched);
         let signed_on = session::end_in(core, site, expected, input, |tx, (core, site, vouched)| {
             boxed!(sign_on_in(core, tx, site, vouched).await)
@@ -128,7 +128,7 @@ impl Identity {
         password_attempt(core, &site.id, id.as_str())?;
         let hash = hash_password(core, new).await?;
         let root = session::root(site, session).await?;
-        let others = Which::MemberExcept(id.clone(), root);
+        let others = SessionSelector::MemberExcept(id.clone(), root);
         let write = MemberWrite::of(caller, id)?;
         let input = (core.clone(), site.id.clone(), write, id.clone(), hash, others.clone());
         session::end_in(core, site, Some(others), input, |tx, (core, site, write, id, hash, others)| {
@@ -138,13 +138,13 @@ impl Identity {
                 row::write_password(tx, write, site, &member).await?;
                 row::update(tx, write, site, &mut member, core.now()).await?;
                 let entry = audit::Entry::by_oneself(&member.id, audit::Event::PasswordChanged);
-                audit::note(core, tx, site, entry).await?;
+                audit::record(core, tx, site, entry).await?;
                 notice::password_changed(core, tx, site, &member).await?;
                 Ok(((), others.end(tx, site, core.now()).await?))
             })
         })
         .await?;
-        mail::soon(core, &site.id).await;
+        mail::deliver_soon(core, &site.id).await;
         Ok(())
     }
 
@@ -156,7 +156,7 @@ impl Identity {
     pub async fn password_refuse(&self, site: &Arc<Site>, caller: &Caller, id: &MemberId) -> Result<()> {
         let core = &self.core;
         let write = MemberWrite::privileged(caller)?;
-        let all = Which::Member(id.clone());
+        let all = SessionSelector::Member(id.clone());
         let input = (core.clone(), site.id.clone(), write, caller.clone(), id.clone());
         session::end_in(core, site, Some(all), input, |tx, (core, site, write, caller, id)| {
             boxed!({
@@ -165,8 +165,8 @@ impl Identity {
                 member.must_reset = true;
                 row::write_password(tx, write, site, &member).await?;
                 let entry = audit::Entry::by(caller, audit::Event::PasswordRefused, id);
-                audit::note(core, tx, site, entry).await?;
-                Ok(((), Which::Member(id.clone()).end(tx, site, core.now()).await?))
+                audit::record(core, tx, site, entry).await?;
+                Ok(((), SessionSelector::Member(id.clone()).end(tx, site, core.now()).await?))
             })
         })
         .await
@@ -181,7 +181,7 @@ pub(crate) async fn register(
     registration: &Registration,
 ) -> Result<Outcome> {
     let (email, profile) = check_registration(registration)?;
-    captcha::admit(core, site, attempt).await?;
+    captcha::require(core, site, attempt).await?;
     let throttle = &core.throttle;
     let kind = AttemptKind::Registration;
     let _attempted = throttle.attempt(kind, core.now(), &site.id, attempt.address, email.folded())?;
@@ -212,7 +212,7 @@ pub(crate) async fn register(
                         return Err(Fault::new(Code::EmailTaken));
                     }
                     let entry = audit::Entry::by_oneself(&member.id, audit::Event::Registered);
-                    audit::note(core, tx, &site.id, entry.at_address(Some(address))).await?;
+                    audit::record(core, tx, &site.id, entry.at_address(Some(address))).await?;
                     let origin = Origin { visitor: visitor.as_ref(), address: Some(address), app: None };
                     advance::advance(core, tx, site, member, origin).await
                 })
@@ -231,7 +231,7 @@ pub(crate) async fn login(
     password: &Secret,
 ) -> Result<Outcome> {
     let email = Email::parse(email).ok_or_else(|| Fault::new(Code::EmailInvalid))?;
-    captcha::admit(core, site, attempt).await?;
+    captcha::require(core, site, attempt).await?;
     let attempted = attempt::sign_in(core, site, attempt, Account::Member(&email)).await?;
     let permit = core.passwords.permit().await?;
     let found = member::find_by_email(site, &email).await?;
@@ -307,7 +307,7 @@ async fn sign_on_in(core: &Core, tx: &mut Tx<'_>, site: &Site, vouched: &Vouched
     if may_be_anothers(&member) {
         noted = Some(audit::Event::PasswordDropped);
         (member.password_hash, member.must_reset) = (None, false);
-        ended = Which::Member(member.id.clone()).end(tx, &site.id, now).await?;
+        ended = SessionSelector::Member(member.id.clone()).end(tx, &site.id, now).await?;
     }
     member.email_verified |= vouched.is_verified;
     Move::Vouch.apply(&mut member);
@@ -321,7 +321,7 @@ async fn sign_on_in(core: &Core, tx: &mut Tx<'_>, site: &Site, vouched: &Vouched
         row::update(tx, write, &site.id, &mut member, now).await?;
     }
     if let Some(event) = noted {
-        audit::note(core, tx, &site.id, audit::Entry::by(&vouched.app, event, &member.id)).await?;
+        audit::record(core, tx, &site.id, audit::Entry::by(&vouched.app, event, &member.id)).await?;
     }
     // A password that is refused stays so; it isn't what they are signed on by.
     member.must_reset = false;

@@ -2,7 +2,7 @@
 //!
 //! A token gives nothing by itself. One that waits for a password only says for which address. One that waits
 //! for fields of the profile says that the password was right; it is good until the password changes or
-//! the fields are told, whichever comes first, and so only once. Codes by e-mail are in `code`.
+//! the fields are given, whichever comes first, and so only once. Codes by e-mail are in `code`.
 
 use crate::{Core, password::Fingerprint, token::signing::Purpose};
 use serde::{Deserialize, Serialize};

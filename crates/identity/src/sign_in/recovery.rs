@@ -1,6 +1,6 @@
 //! Recovery of an account by a link to its address (docs/protocol/identity.md §8).
 //!
-//! Asking answers alike, and as fast, whether or not the address is known. A link works once, for one
+//! A request is answered alike, and as fast, whether or not the address is known. A link works once, for one
 //! hour, for one member; using it proves the address, sets the password and ends all sessions.
 
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     mail::{self, LinkOptions, Message, Task, enqueue, notice},
     member::{self, Member, Move, Status, access::MemberWrite},
     password,
-    session::{self, Which},
+    session::{self, SessionSelector},
     sign_in::{
         advance, link, login,
         outcome::{Origin, Outcome},
@@ -122,8 +122,12 @@ pub(crate) async fn finish(
     login::password_attempt(core, &site.id, member.as_str())?;
     let hash = login::hash_password(core, password).await?;
     let input = (core.clone(), site.clone(), link.to_vec(), hash);
-    let advanced =
-        session::end_in(core, site, Some(Which::Member(member)), input, move |tx, (core, site, key, hash)| {
+    let advanced = session::end_in(
+        core,
+        site,
+        Some(SessionSelector::Member(member)),
+        input,
+        move |tx, (core, site, key, hash)| {
             boxed!({
                 let now = core.now();
                 let (id, _) = find(tx, site.id.as_str(), key, now).await?.ok_or_else(gone)?;
@@ -142,18 +146,19 @@ pub(crate) async fn finish(
                     notice::password_changed(core, tx, &site.id, &member).await?;
                 }
                 let entry = audit::Entry::by_oneself(&id, audit::Event::PasswordChanged);
-                audit::note(core, tx, &site.id, entry).await?;
-                let ended = Which::Member(id).end(tx, &site.id, now).await?;
+                audit::record(core, tx, &site.id, entry).await?;
+                let ended = SessionSelector::Member(id).end(tx, &site.id, now).await?;
                 let origin = Origin { address: Some(address), ..Default::default() };
                 let advanced = advance::advance(core, tx, site, member, origin).await?;
                 Ok((advanced, ended))
             })
-        })
-        .await?;
+        },
+    )
+    .await?;
     if let Some(member) = advanced.member() {
         attempt::unlock(core, site, member);
     }
-    mail::soon(core, &site.id).await;
+    mail::deliver_soon(core, &site.id).await;
     Ok(advanced)
 }
 
@@ -180,7 +185,7 @@ pub(crate) async fn ask(
     if written.is_err() {
         core.mail_queue.recovery_end();
     }
-    mail::later(core, &site.id);
+    mail::schedule(core, &site.id);
     written
 }
 
@@ -237,7 +242,7 @@ async fn send_activation_to(
                 // As they are now: what was read before the transaction may have changed.
                 let member = member::get(tx, &site.id, id).await?.filter(can_recover);
                 let mut member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
-                // The first language that is named for the member is kept for all that they are told later.
+                // The first language that is named for the member is kept for all later messages.
                 if let (None, Some(tag)) = (member.profile.text("language"), options.language.as_deref()) {
                     member.profile.0.insert("language".to_owned(), tag.into());
                     member::update(tx, write, &site.id, &mut member, core.now()).await?;
@@ -249,7 +254,7 @@ async fn send_activation_to(
         },
     )
     .await?;
-    mail::soon(core, &site.id).await;
+    mail::deliver_soon(core, &site.id).await;
     Ok(())
 }
 

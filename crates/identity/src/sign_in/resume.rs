@@ -45,28 +45,33 @@ impl Identity {
     /// # Errors
     /// [`Code::StateTokenInvalid`] for a token that is unknown, too old, finished or another account's;
     /// those of [`Identity::member_login`]; [`Code::ProfileInvalid`], its data naming the fields.
-    pub async fn login_resume(&self, site: &Arc<Site>, attempt: &Attempt, sent: Resumption<'_>) -> Result<Outcome> {
+    pub async fn login_resume(
+        &self,
+        site: &Arc<Site>,
+        attempt: &Attempt,
+        resumption: Resumption<'_>,
+    ) -> Result<Outcome> {
         let core = &self.core;
-        match pending::read(core, &site.id, sent.state_token).ok_or_else(gone)? {
+        match pending::read(core, &site.id, resumption.state_token).ok_or_else(gone)? {
             PendingAuthentication::FirstFactor { email } => {
-                if !sent.email.is_none_or(|it| is_same_address(it, &email)) {
+                if !resumption.email.is_none_or(|it| is_same_address(it, &email)) {
                     return Err(gone());
                 }
-                match sent.password {
-                    None => Ok(Outcome::RequireFirstFactor { state_token: Secret::new(sent.state_token) }),
+                match resumption.password {
+                    None => Ok(Outcome::RequireFirstFactor { state_token: Secret::new(resumption.state_token) }),
                     Some(password) => login::login(core, site, attempt, &email, password).await,
                 }
             }
             PendingAuthentication::MissingFields { member, password, visitor } => {
-                let profile = missing_fields(sent.profile)?;
-                let told = MissingFields { member, password, profile, visitor, address: attempt.address };
-                complete(core, site, told).await?.ok_or_else(gone)
+                let profile = missing_fields(resumption.profile)?;
+                let fields = MissingFields { member, password, profile, visitor, address: attempt.address };
+                complete(core, site, fields).await?.ok_or_else(gone)
             }
         }
     }
 }
 
-/// What a member tells who signs in and whose profile lacked something.
+/// The missing fields of a profile, given by a member who signs in.
 pub(crate) struct MissingFields {
     pub member: MemberId,
     /// Of the hash of the password that was right.
@@ -76,29 +81,29 @@ pub(crate) struct MissingFields {
     pub address: IpAddr,
 }
 
-/// Adds what a waiting member tells to the profile, and goes on with the sign-in. `None` when it is
+/// Adds the missing fields to the profile of a pending member, and goes on with the sign-in. `None` when it is
 /// over: the password is another one by now, or the member waits for no fields.
 ///
 /// # Errors
 /// [`Code::MemberBlocked`]; [`Code::SlugTaken`].
-pub(crate) async fn complete(core: &Arc<Core>, site: &Arc<Site>, told: MissingFields) -> Result<Option<Outcome>> {
+pub(crate) async fn complete(core: &Arc<Core>, site: &Arc<Site>, fields: MissingFields) -> Result<Option<Outcome>> {
     let advanced = site
-        .write_with((core.clone(), site.clone(), told), |tx, (core, site, told)| {
+        .write_with((core.clone(), site.clone(), fields), |tx, (core, site, fields)| {
             boxed!({
-                let Some(mut member) = member::get(tx, &site.id, &told.member).await? else { return Ok(None) };
-                let is_same = Fingerprint::of(member.password_hash.as_deref()) == told.password;
+                let Some(mut member) = member::get(tx, &site.id, &fields.member).await? else { return Ok(None) };
+                let is_same = Fingerprint::of(member.password_hash.as_deref()) == fields.password;
                 if !is_same || !member.pending_fields {
                     return Ok(None);
                 }
                 let policy = policy::read(tx, &site.id).await?;
-                member.profile.merge(told.profile.clone());
+                member.profile.merge(fields.profile.clone());
                 if policy.lacking(&member.profile).is_empty() && Move::Complete.apply(&mut member) {
-                    let entry = audit::Entry::by_oneself(&told.member, audit::Event::Moved(Move::Complete));
-                    audit::note(core, tx, &site.id, entry).await?;
+                    let entry = audit::Entry::by_oneself(&fields.member, audit::Event::Moved(Move::Complete));
+                    audit::record(core, tx, &site.id, entry).await?;
                 }
-                let write = MemberWrite::shown_to_be(&told.member);
+                let write = MemberWrite::shown_to_be(&fields.member);
                 member::update(tx, &write, &site.id, &mut member, core.now()).await?;
-                let origin = Origin { visitor: told.visitor.as_ref(), address: Some(told.address), app: None };
+                let origin = Origin { visitor: fields.visitor.as_ref(), address: Some(fields.address), app: None };
                 advance::advance(core, tx, site, member, origin).await.map(Some)
             })
         })
@@ -111,11 +116,11 @@ pub(crate) async fn complete(core: &Arc<Core>, site: &Arc<Site>, told: MissingFi
 
 /// Nothing but what can be asked for: the person is not signed in yet.
 fn missing_fields(profile: &Value) -> Result<Profile> {
-    let told = Field::ALL.map(|it| (it.name().to_owned(), profile[it.name()].clone()));
-    let told: Map<String, Value> = told.into_iter().filter(|it| !it.1.is_null()).collect();
+    let given = Field::ALL.map(|it| (it.name().to_owned(), profile[it.name()].clone()));
+    let given: Map<String, Value> = given.into_iter().filter(|it| !it.1.is_null()).collect();
     // Clients look for an error's code here and break on one that has none but violations.
     let wrong = |it: Vec<Violation>| Fault::new(Code::ProfileInvalid).with("fieldViolations", json!(it));
-    Profile::parse(&Value::Object(told), "profile").map_err(wrong)
+    Profile::parse(&Value::Object(given), "profile").map_err(wrong)
 }
 
 fn is_same_address(one: &str, other: &str) -> bool {

@@ -75,7 +75,7 @@ impl Identity {
                 })
             })
             .await?;
-        mail::soon(core, &site.id).await;
+        mail::deliver_soon(core, &site.id).await;
         Ok(state_token)
     }
 }
@@ -94,28 +94,28 @@ pub(crate) async fn check(
     let checked = site
         .write_with((core.clone(), site.clone(), hash, code.to_owned()), move |tx, (core, site, hash, code)| {
             boxed!({
-                let sent = Sent { hash, code, address };
+                let submitted = SubmittedCode { hash, code, address };
                 // Not an error, so that the count of attempts is kept.
-                check_in(core, tx, site, sent).await
+                check_in(core, tx, site, submitted).await
             })
         })
         .await?;
     let outcome = checked?;
     // Also for the notice about an account in use.
-    mail::soon(core, &site.id).await;
+    mail::deliver_soon(core, &site.id).await;
     Ok(outcome)
 }
 
-/// A code that was sent back.
-struct Sent<'a> {
+/// A code that a client submits.
+struct SubmittedCode<'a> {
     hash: &'a TokenHash,
     code: &'a str,
     address: IpAddr,
 }
 
 /// The inner error refuses the code and keeps what was written.
-async fn check_in(core: &Core, tx: &mut Tx<'_>, site: &Site, sent: Sent<'_>) -> Result<Result<Outcome>> {
-    let Sent { hash, code, address } = sent;
+async fn check_in(core: &Core, tx: &mut Tx<'_>, site: &Site, submitted: SubmittedCode<'_>) -> Result<Result<Outcome>> {
+    let SubmittedCode { hash, code, address } = submitted;
     let now = core.now();
     let stored = code::find(tx, site, hash, now).await?;
     let Some((stored, mut member)) = code::still_valid(tx, site, stored).await? else {

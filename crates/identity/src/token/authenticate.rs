@@ -36,9 +36,9 @@ pub struct Authenticated {
     pub visitor: Option<VisitorId>,
 }
 
-/// A checked token with what must be looked at again each time.
+/// A checked token with what must be checked again each time.
 pub(crate) struct Verified {
-    known: Authenticated,
+    authenticated: Authenticated,
     /// What an application's token was given for.
     grant: Option<SessionId>,
     /// Not accepted from this time on.
@@ -51,18 +51,18 @@ pub(crate) struct Verified {
 impl Verified {
     /// What a revocation may name: session or grant, subject, client.
     fn subjects(&self) -> [&str; 3] {
-        let session = match &self.known.caller {
+        let session = match &self.authenticated.caller {
             Caller::Member { session, .. } | Caller::User { session, .. } => session.as_str(),
             Caller::App { .. } => self.grant.as_ref().map_or("", |it| it.as_str()),
             Caller::Visitor { .. } => "",
         };
-        let subject = match &self.known.caller {
+        let subject = match &self.authenticated.caller {
             Caller::Visitor { id, .. } => id.as_str(),
             Caller::Member { id, .. } => id.as_str(),
             Caller::User { id, .. } => id.as_str(),
             Caller::App { id } => id.as_str(),
         };
-        [session, subject, self.known.client.as_ref().map_or("", |it| it.as_str())]
+        [session, subject, self.authenticated.client.as_ref().map_or("", |it| it.as_str())]
     }
 
     fn is_refused(&self, revocations: &Revocations) -> bool {
@@ -138,7 +138,7 @@ impl<'a> Header<'a> {
 }
 
 impl Identity {
-    /// Who calls, by the `Authorization` header. `site_hint` is the header `wix-site-id`: when it is
+    /// The caller, by the `Authorization` header. `site_hint` is the header `wix-site-id`: when it is
     /// there it must name the site of the token or key.
     ///
     /// # Errors
@@ -156,15 +156,15 @@ pub(crate) async fn authenticate(
     site_hint: Option<&str>,
 ) -> Result<Authenticated> {
     let header = Header::parse(authorization.unwrap_or_default());
-    let known = match header.key {
+    let authenticated = match header.key {
         None => check(core, header.token).await?,
         Some(key) => check_joined(core, header.token, key).await?,
     };
     match site_hint {
-        Some(hint) if !hint.is_empty() && hint != known.site.as_str() => {
+        Some(hint) if !hint.is_empty() && hint != authenticated.site.as_str() => {
             Err(Fault::because(Code::Unauthenticated, "the token or key belongs to another site"))
         }
-        _ => Ok(known),
+        _ => Ok(authenticated),
     }
 }
 
@@ -208,7 +208,7 @@ pub(crate) async fn check(core: &Core, token: &str) -> Result<Authenticated> {
     if !core.revocations.is_fresh(now) && revocation::is_revoked_in_catalog(core, verified.subjects()).await? {
         return Err(refused());
     }
-    Ok(verified.known.clone())
+    Ok(verified.authenticated.clone())
 }
 
 /// The first check of a token or key.
@@ -216,8 +216,8 @@ async fn verify(core: &Core, token: &str, now: Millis) -> Result<Verified> {
     let seen = AtomicU64::new(0);
     if token::site_number(token::Kind::ApiKey, token).is_some() {
         let (key, site) = find_api_key(core, token).await?.ok_or_else(refused)?;
-        let known = Authenticated { site, caller: Caller::App { id: key }, client: None, visitor: None };
-        return Ok(Verified { known, grant: None, until: now + KEY_LIFE, is_key: true, seen });
+        let authenticated = Authenticated { site, caller: Caller::App { id: key }, client: None, visitor: None };
+        return Ok(Verified { authenticated, grant: None, until: now + KEY_LIFE, is_key: true, seen });
     }
     let claims = token::read_access(core, token).ok_or_else(refused)?;
     let visitor = match &claims.caller {
@@ -225,8 +225,8 @@ async fn verify(core: &Core, token: &str, now: Millis) -> Result<Verified> {
         _ => None,
     };
     let until = token::accepted_until(core, &claims);
-    let known = Authenticated { site: claims.site, caller: claims.caller, client: claims.client, visitor };
-    Ok(Verified { known, grant: claims.grant, until, is_key: false, seen })
+    let authenticated = Authenticated { site: claims.site, caller: claims.caller, client: claims.client, visitor };
+    Ok(Verified { authenticated, grant: claims.grant, until, is_key: false, seen })
 }
 
 async fn find_api_key(core: &Core, key: &str) -> Result<Option<(KeyId, SiteId)>> {
@@ -250,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn header_forms() {
+    fn header_reads_every_form() {
         let header = |token, key| Header { token, key };
         assert_eq!(Header::parse("abc"), header("abc", None));
         assert_eq!(Header::parse("Bearer abc"), header("abc", None));

@@ -12,7 +12,7 @@ pub(crate) mod revocation;
 pub mod signing;
 
 pub use opaque::{Kind, opaque, site_number};
-pub(crate) use opaque::{bytes, site_of, spell};
+pub(crate) use opaque::{decode, encode, site_of};
 
 use crate::{Core, Identity, token::signing::Purpose};
 
@@ -165,7 +165,7 @@ pub(crate) fn read_visitor_refresh(core: &Core, token: &str) -> Option<VisitorCl
 }
 
 /// When a token stops being accepted. One that was made for longer than tokens live now, before the
-/// configuration was changed, stops earlier than it says: a lower life holds for those that are out.
+/// configuration was changed, stops earlier than it says: a lower life holds for tokens issued before.
 pub(crate) fn accepted_until(core: &Core, claims: &AccessClaims) -> Millis {
     let (issued, expires) = (claims.issued.saturating_mul(1000), claims.expires.saturating_mul(1000));
     let now_allowed = issued.saturating_add(core.config().access_life);

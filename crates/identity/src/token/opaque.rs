@@ -61,16 +61,16 @@ impl Kind {
 
 /// A new opaque token of a site, given by the site's internal number.
 pub fn opaque(world: &World, kind: Kind, site: i64) -> Secret {
-    spell(kind, site, &world.bytes())
+    encode(kind, site, &world.bytes())
 }
 
 /// The opaque token that stands for these bytes.
-pub(crate) fn spell(kind: Kind, site: i64, bytes: &[u8; 32]) -> Secret {
+pub(crate) fn encode(kind: Kind, site: i64, bytes: &[u8; 32]) -> Secret {
     Secret::new(format!("{}{site}.{}", kind.letter(), URL_SAFE_NO_PAD.encode(bytes)))
 }
 
-/// What [`spell`] was given.
-pub(crate) fn bytes(text: &str) -> Option<[u8; 32]> {
+/// What [`encode`] was given.
+pub(crate) fn decode(text: &str) -> Option<[u8; 32]> {
     URL_SAFE_NO_PAD.decode(text.split_once('.')?.1).ok()?.try_into().ok()
 }
 
@@ -122,8 +122,8 @@ pub(crate) fn hex(hash: &TokenHash) -> String {
 
 /// The bytes of [`hex`]; what is not such a text names nothing.
 pub(crate) fn hash_from_hex(text: &str) -> Vec<u8> {
-    let pair = |at: usize| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
-    (0..text.len()).step_by(2).map_while(pair).collect()
+    let byte = |at: usize| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
+    (0..text.len()).step_by(2).map_while(byte).collect()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! The list is in memory and its truth in the catalogue. What this node revokes counts at once; other nodes
 //! read new rows every second. Rows are looked for by time with an overlap, not by a counter, because a
 //! late committer would be skipped for ever (docs/hazards.md §Reading a log by seq > last). A list older
-//! than two seconds isn't believed; then each token is checked in the catalogue.
+//! than two seconds isn't trusted; then each token is checked in the catalogue.
 
 use crate::{Core, limits::LONGEST_ACCESS};
 use parking_lot::RwLock;
@@ -19,11 +19,11 @@ use stoa_kernel::{Millis, Result, SessionId, World};
 use stoa_sql::params;
 use stoa_store::{Database, Lane, Tx, boxed};
 
-/// Between two looks for what other nodes revoked.
+/// Between two refreshes of what other nodes revoked.
 const PERIOD: Duration = Duration::from_secs(1);
-/// A list older than this isn't believed.
-const BOUND: Millis = 2_000;
-/// How far back each look goes; every so often it goes all the way.
+/// A list older than this isn't trusted.
+const MAX_AGE: Millis = 2_000;
+/// How far back each refresh goes; every so often it reads all rows.
 const OVERLAP: Millis = 60_000;
 /// Rows a statement.
 const CHUNK: usize = 100;
@@ -33,7 +33,7 @@ pub(crate) const NEVER: Millis = Millis::MAX;
 pub(crate) struct Revocations {
     /// Subject → when the entry is no longer needed.
     subjects: RwLock<HashMap<Box<str>, Millis>>,
-    /// Goes up with every new subject: what was checked at this number needs no second look.
+    /// Goes up with every new subject: what was checked at this number needs no second check.
     generation: AtomicU64,
     read_at: AtomicI64,
     read_all_at: AtomicI64,
@@ -58,7 +58,7 @@ impl Revocations {
 
     pub(crate) fn is_fresh(&self, now: Millis) -> bool {
         let age = now.saturating_sub(self.read_at.load(Ordering::Acquire));
-        age <= BOUND
+        age <= MAX_AGE
     }
 
     pub(crate) fn refuses(&self, subjects: &[&str]) -> bool {
@@ -96,7 +96,7 @@ impl Revocations {
     }
 }
 
-/// Refuses the signed tokens of these sessions: here at once, elsewhere within two seconds. Done
+/// Refuses the signed tokens of these sessions: on this node at once, on others within two seconds. Done
 /// before the sessions are ended, so that a crash in between refuses too much, not too little.
 pub(crate) async fn revoke(core: &Core, subjects: &[SessionId]) -> Result<()> {
     revoke_until(core, subjects, end(core)).await
@@ -143,7 +143,7 @@ pub(crate) async fn is_revoked(core: &Core, subjects: [&str; 3]) -> Result<bool>
     Ok(list.refuses(&subjects) || !list.is_fresh(core.now()) && is_revoked_in_catalog(core, subjects).await?)
 }
 
-/// The check in the catalogue, for when the list is too old to be believed.
+/// The check in the catalogue, for when the list is too old to be trusted.
 pub(crate) async fn is_revoked_in_catalog(core: &Core, subjects: [&str; 3]) -> Result<bool> {
     let [a, b, c] = subjects.map(str::to_owned);
     let sql = "select 1 from stoa.revocation where subject = $1 or subject = $2 or subject = $3";

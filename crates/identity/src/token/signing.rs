@@ -3,7 +3,7 @@
 //! Access tokens are signed with Ed25519, so that anyone can check them ([`Keys::jwks`]). All others come
 //! back to us alone and carry a MAC, which costs far less.
 //!
-//! A token's header is one of a few fixed texts, compared byte for byte: no algorithm, key id or
+//! A token's header is one of a few fixed strings, compared byte for byte: no algorithm, key id or
 //! address that a client writes is ever followed. Each purpose has keys and a `typ` of its own, so a
 //! token made for one purpose can't pass for another. What the claims mean is in `token`.
 
@@ -83,7 +83,7 @@ impl Keys {
                         let sql = "select 1 from stoa.signing_key where purpose = $1 and retired is null";
                         if tx.row(sql, &params![purpose.name()], |_| Ok(())).await?.is_none() {
                             let (id, seed) = (world.uuid(), world.bytes::<32>());
-                            let pair = pair(&seed)?;
+                            let pair = key_pair(&seed)?;
                             let public = pair.verifying_key().to_bytes().to_vec();
                             let sql = "insert into stoa.signing_key (id, purpose, private, public, created) \
                                        values ($1, $2, $3, $4, $5)";
@@ -106,7 +106,7 @@ impl Keys {
             let Some(purpose) = Purpose::ALL.into_iter().find(|it| it.name() == purpose) else {
                 continue;
             };
-            let pair = Signer::Pair(pair(&seed)?);
+            let pair = Signer::Pair(key_pair(&seed)?);
             if purpose == Purpose::Access {
                 keys.push(Key::new(id, purpose, pair, is_retired));
                 continue;
@@ -201,7 +201,7 @@ impl Signer {
     }
 }
 
-fn pair(seed: &[u8]) -> Result<SigningKey> {
+fn key_pair(seed: &[u8]) -> Result<SigningKey> {
     seed.try_into().map(|it| SigningKey::from_bytes(&it)).map_err(Fault::internal)
 }
 
@@ -212,10 +212,10 @@ mod tests {
     fn keys() -> Keys {
         let seed = [7; 32];
         let of = |purpose, signer| Key::new("k".to_owned(), purpose, signer, false);
-        let mut old = of(Purpose::Visitor, Signer::Pair(pair(&seed).expect("a pair")));
+        let mut old = of(Purpose::Visitor, Signer::Pair(key_pair(&seed).expect("a pair")));
         old.is_retired = true;
         Keys(vec![
-            of(Purpose::Access, Signer::Pair(pair(&seed).expect("a pair"))),
+            of(Purpose::Access, Signer::Pair(key_pair(&seed).expect("a pair"))),
             old,
             of(Purpose::Visitor, Signer::mac(&seed)),
             of(Purpose::PendingAuthentication, Signer::mac(&seed)),
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_good_for_its_purpose_alone() {
+    fn token_is_good_for_its_purpose_alone() {
         let keys = keys();
         for purpose in [Purpose::Access, Purpose::Visitor, Purpose::PendingAuthentication] {
             let token = keys.sign(purpose, &json!({ "sub": "x" })).expect("signed");
@@ -243,12 +243,12 @@ mod tests {
 
     /// RFC 8032, 7.1, second test.
     #[test]
-    fn signs_as_written() {
+    fn signature_is_that_of_the_standard() {
         let hex = |text: &str| -> Vec<u8> {
             (0..text.len()).step_by(2).map(|it| u8::from_str_radix(&text[it..it + 2], 16).expect("hex")).collect()
         };
         let seed = hex("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb");
-        let pair = pair(&seed).expect("a pair");
+        let pair = key_pair(&seed).expect("a pair");
         let public = hex("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c");
         assert_eq!(pair.verifying_key().to_bytes().to_vec(), public);
         let signer = Signer::Pair(pair);
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn visitors_of_old_are_still_known() {
+    fn old_visitor_tokens_are_still_accepted() {
         let keys = keys();
         let old = &keys.0[1];
         let text = format!("{}.{}", old.header, URL_SAFE_NO_PAD.encode(br#"{"sub":"x"}"#));
@@ -281,7 +281,7 @@ mod tests {
 
     /// What is public of a pair must not be a key: neither as it is, nor under the other algorithm's name.
     #[test]
-    fn a_public_key_makes_no_mac() {
+    fn public_key_makes_no_mac() {
         let keys = keys();
         let Signer::Pair(pair) = &keys.0[0].signer else { panic!("a pair") };
         for key in [&pair.verifying_key().to_bytes(), &[7; 32]] {

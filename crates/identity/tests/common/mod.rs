@@ -10,7 +10,7 @@ use std::{
 };
 use stoa_identity::{
     Config, DeviceHints, Identity,
-    client::{Client, ClientDraft},
+    client::{Client, NewClient},
     defence::Attempt,
     oauth::{TokenAnswer, TokenRequest, code::NewCode, pkce},
     password::Cost,
@@ -169,13 +169,13 @@ pub fn config() -> Config {
 }
 
 pub async fn client(identity: &Identity, site: &SiteId) -> Client {
-    let draft = ClientDraft {
+    let new = NewClient {
         name: "Front end".to_owned(),
         redirect_uris: vec![REDIRECT.to_owned()],
         origins: vec!["https://app.example.org".to_owned()],
         with_secret: false,
     };
-    identity.client_create(site, draft).await.unwrap().0
+    identity.client_create(site, new).await.unwrap().0
 }
 
 pub fn anonymous(client: &Client) -> TokenRequest {

@@ -5,7 +5,7 @@ use tracing::{Event, Metadata, Subscriber, field::Field, level_filters::LevelFil
 
 /// What the process does, in order: the text of each statement, `hash` for each password.
 pub static DONE: Mutex<Vec<String>> = Mutex::new(Vec::new());
-/// One test at a time: what is done is told for the whole process.
+/// One test at a time: statements are recorded for the whole process.
 pub static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 pub fn listen() {

@@ -8,20 +8,20 @@ use stoa_kernel::limit::Limited;
 
 /// Limits as they are meant.
 #[derive(Debug, Clone, Default)]
-pub struct Limits {
+pub struct ServerLimits {
     pub content: stoa_content::Limits,
-    pub http: stoa_http::Limits,
-    pub identity: stoa_identity::Limits,
+    pub http: stoa_http::HttpLimits,
+    pub identity: stoa_identity::IdentityLimits,
 }
 
 /// A table as it was written.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(transparent)]
-pub struct Table(BTreeMap<String, Written>);
+pub struct Table(BTreeMap<String, RawValue>);
 
 /// A value as it was written.
 #[derive(Debug, Clone)]
-struct Written {
+struct RawValue {
     text: String,
     /// The variable that it is from, if it isn't from the file.
     variable: Option<String>,
@@ -44,7 +44,7 @@ pub fn of_environment() -> Result<(Table, Table), String> {
     Ok((Table::of("STOA_LIMITS_", &variables), Table::of("STOA_IDENTITY_", &variables)))
 }
 
-impl Limits {
+impl ServerLimits {
     /// What the tables mean.
     ///
     /// # Errors
@@ -65,7 +65,7 @@ impl Table {
     fn of(prefix: &str, variables: &[(String, String)]) -> Self {
         let key = |(variable, text): &(String, String)| {
             let key = variable.strip_prefix(prefix)?.to_ascii_lowercase();
-            Some((key, Written { text: text.clone(), variable: Some(variable.clone()) }))
+            Some((key, RawValue { text: text.clone(), variable: Some(variable.clone()) }))
         };
         Self(variables.iter().filter_map(key).collect())
     }
@@ -77,7 +77,7 @@ impl Table {
     }
 
     fn apply(&self, name: &str, mut set: impl FnMut(&str, &str) -> Result<bool, String>) -> Result<(), String> {
-        for (key, Written { text, variable }) in &self.0 {
+        for (key, RawValue { text, variable }) in &self.0 {
             let variable = variable.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
             match set(key, text) {
                 Ok(true) => {}
@@ -89,7 +89,7 @@ impl Table {
     }
 }
 
-impl<'de> Deserialize<'de> for Written {
+impl<'de> Deserialize<'de> for RawValue {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct AsText;
         impl Visitor<'_> for AsText {
@@ -123,15 +123,15 @@ mod tests {
     fn declared() -> Vec<(&'static str, Limit)> {
         let of = |table: &'static str, list: &[Limit]| list.iter().map(|it| (table, *it)).collect::<Vec<_>>();
         [
-            of("limits", stoa_http::Limits::DECLARED),
+            of("limits", stoa_http::HttpLimits::DECLARED),
             of("limits", stoa_content::Limits::DECLARED),
             of("limits", stoa_query::Limits::DECLARED),
-            of("identity", stoa_identity::Limits::DECLARED),
+            of("identity", stoa_identity::IdentityLimits::DECLARED),
         ]
         .concat()
     }
 
-    fn read(text: &str) -> Result<Limits, String> {
+    fn read(text: &str) -> Result<ServerLimits, String> {
         let written: Options = toml::from_str(text).map_err(|it| it.to_string())?;
         Config::from_options(written).map(|it| it.limits)
     }
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_documentation_has_every_limit_as_it_is_declared() {
+    fn documentation_has_every_limit_as_declared() {
         for table in ["limits", "identity"] {
             let row = |(_, it): &(&str, Limit)| {
                 let [default, least, most] = [it.default, it.least, it.most].map(|value| it.print(value));
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn each_takes_its_bounds_and_refuses_what_is_beyond_them() {
+    fn limits_refuse_what_is_beyond_their_bounds() {
         for (table, it) in declared() {
             let step = if it.unit == Unit::Time { 1_000 } else { 1 };
             for value in [it.least, it.most] {
@@ -185,8 +185,8 @@ mod tests {
     }
 
     #[test]
-    fn each_sets_a_value_of_its_own() {
-        let before = format!("{:?}", Limits::default());
+    fn limits_set_a_value_of_their_own() {
+        let before = format!("{:?}", ServerLimits::default());
         let mut seen = std::collections::HashSet::new();
         for (table, it) in declared() {
             let value = if it.default == it.least { it.most } else { it.least };
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_beats_the_file_and_is_named() {
+    fn variable_beats_the_file_and_is_named() {
         let read = |name: &str, value: &str| {
             let variables = [(name.to_owned(), value.to_owned())];
             let [limits, identity] = ["STOA_LIMITS_", "STOA_IDENTITY_"].map(|it| Table::of(it, &variables));

@@ -1,7 +1,7 @@
 //! A captcha provider set by the command line, with a server and without: its secret is used, and shown
 //! nowhere.
 
-use crate::process::{Place, Server, post};
+use crate::process::{Deployment, Server, post};
 use serde_json::{Value, json};
 use std::{
     fs::File,
@@ -15,37 +15,37 @@ const SECRET: &str = "a-secret-of-the-provider";
 const ANOTHER: &str = "another-secret-of-the-provider";
 
 #[test]
-fn a_provider_is_set_by_command_on_sqlite() {
+fn provider_is_set_by_command_on_sqlite() {
     a_provider_is_set_by_command(Engine::Sqlite);
 }
 
 #[test]
-fn a_provider_is_set_by_command_on_postgres() {
+fn provider_is_set_by_command_on_postgres() {
     a_provider_is_set_by_command(Engine::Postgres);
 }
 
 fn a_provider_is_set_by_command(engine: Engine) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let provider = runtime.block_on(Provider::start(SECRET));
-    let place = Place::new(engine);
-    place.json(&["site", "create", "--name", "Test"]);
-    let client = place.json(&["client", "create", "--name", "Test", "--redirect-uri", "https://a.example/cb"]);
-    let key = place.json(&["key", "create", "--name", "Test"])["apiKey"].as_str().unwrap().to_owned();
+    let deployment = Deployment::new(engine);
+    deployment.json(&["site", "create", "--name", "Test"]);
+    let client = deployment.json(&["client", "create", "--name", "Test", "--redirect-uri", "https://a.example/cb"]);
+    let key = deployment.json(&["key", "create", "--name", "Test"])["apiKey"].as_str().unwrap().to_owned();
     let mut said = String::new();
 
     // Without a server, from a file.
     let none =
         json!({ "kind": "PROOF_OF_WORK", "visibleSiteKey": null, "invisibleSiteKey": null, "isRequired": false });
-    assert_eq!(place.json(&["site", "captcha", "show"]), none);
-    let file = place.file("secret");
+    assert_eq!(deployment.json(&["site", "captcha", "show"]), none);
+    let file = deployment.file("secret");
     std::fs::write(&file, format!("{SECRET}\n")).unwrap();
     let path = file.to_str().unwrap();
     let set = ["site", "captcha", "set", "--verify-url", &provider.url, "--visible-key", "key-v"];
-    let output = place.stoa(&set).args(["--secret-file", path]).output().unwrap();
+    let output = deployment.stoa(&set).args(["--secret-file", path]).output().unwrap();
     said += &text(&output);
     assert!(output.status.success(), "{said}");
     std::fs::remove_file(&file).unwrap();
-    let shown = place.json(&["site", "captcha", "show"]);
+    let shown = deployment.json(&["site", "captcha", "show"]);
     let wants = json!({ "kind": "PROVIDER", "visibleSiteKey": "key-v", "invisibleSiteKey": null,
         "verifyUrl": provider.url, "minimumScore": null, "isRequired": false });
     assert_eq!(shown, wants);
@@ -59,18 +59,18 @@ fn a_provider_is_set_by_command(engine: Engine) {
     ] {
         let usual = [["--verify-url", &provider.url], ["--visible-key", "key-v"]];
         let usual = usual.into_iter().filter(|it| it[0] != wrong[0]).flatten();
-        let mut command = place.stoa(&["site", "captcha", "set", "--secret-file", "-"]);
+        let mut command = deployment.stoa(&["site", "captcha", "set", "--secret-file", "-"]);
         let output = typed(command.args(wrong).args(usual), SECRET);
         said += &text(&output);
         assert!(!output.status.success() && text(&output).contains(says), "{wrong:?}: {}", text(&output));
     }
-    let output = typed(place.stoa(&set).args(["--secret-file", "-"]), " \n");
+    let output = typed(deployment.stoa(&set).args(["--secret-file", "-"]), " \n");
     assert!(!output.status.success() && text(&output).contains("secret: "), "{}", text(&output));
-    assert_eq!(place.json(&["site", "captcha", "show"]), shown);
+    assert_eq!(deployment.json(&["site", "captcha", "show"]), shown);
 
     // With a server that logs everything, from standard input.
-    let log = place.file("log");
-    let server = place.serve_logging(File::create(&log).unwrap().into(), |command| {
+    let log = deployment.file("log");
+    let server = deployment.serve_logging(File::create(&log).unwrap().into(), |command| {
         command.args(["--log", "trace"]);
     });
     let require = json!({ "signOnPolicy": { "requireCaptcha": true } });
@@ -94,7 +94,7 @@ fn a_provider_is_set_by_command(engine: Engine) {
         assert_eq!(status, wants, "{answer}");
         answers.push(answer);
     }
-    let output = typed(place.stoa(&set).args(["--secret-file", "-", "--json"]), &format!("{ANOTHER}\n"));
+    let output = typed(deployment.stoa(&set).args(["--secret-file", "-", "--json"]), &format!("{ANOTHER}\n"));
     said += &text(&output);
     assert!(output.status.success(), "{said}");
     provider.solved("good too");
@@ -106,11 +106,11 @@ fn a_provider_is_set_by_command(engine: Engine) {
         answers.push(reply.body_mut().read_to_string().unwrap());
     }
 
-    let shown = place.json(&["site", "captcha", "show"]);
+    let shown = deployment.json(&["site", "captcha", "show"]);
     assert_eq!((&shown["kind"], &shown["isRequired"]), (&json!("PROVIDER"), &json!(true)));
     said += &shown.to_string();
-    assert_eq!(place.json(&["site", "captcha", "remove"])["kind"], "PROOF_OF_WORK");
-    assert_eq!(place.json(&["site", "captcha", "remove"])["kind"], "PROOF_OF_WORK", "twice is no mistake");
+    assert_eq!(deployment.json(&["site", "captcha", "remove"])["kind"], "PROOF_OF_WORK");
+    assert_eq!(deployment.json(&["site", "captcha", "remove"])["kind"], "PROOF_OF_WORK", "twice is no mistake");
     let (status, answer) = register("d@example.org", "good too");
     assert_eq!(status, 400, "{answer}");
     assert!(server.stop());
@@ -121,7 +121,7 @@ fn a_provider_is_set_by_command(engine: Engine) {
         assert!(!log.contains(secret), "the log");
         assert!(!said.contains(secret), "{said}");
         assert!(!answers.iter().any(|it| it.contains(secret)), "{answers:?}");
-        assert_eq!(holds(place.data(), secret.as_bytes()), None);
+        assert_eq!(holds(deployment.data(), secret.as_bytes()), None);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The library that is put under a program to watch and disturb what it does with files (disk.c).
 
-use crate::process::Place;
+use crate::process::Deployment;
 use std::{
     os::unix::fs::{FileExt, PermissionsExt},
     path::{Path, PathBuf},
@@ -25,8 +25,8 @@ pub enum Trouble {
 
 impl Disk {
     /// For files whose path contains `path`.
-    pub fn new(place: &Place, path: &str) -> Self {
-        Self::in_folder(place.data(), path)
+    pub fn new(deployment: &Deployment, path: &str) -> Self {
+        Self::in_folder(deployment.data(), path)
     }
 
     pub fn in_folder(folder: &Path, path: &str) -> Self {
@@ -36,7 +36,7 @@ impl Disk {
         compile.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(source).arg("-ldl");
         assert!(compile.status().unwrap().success(), "the C compiler that builds SQLite builds this too");
         std::fs::write(&control, " ").unwrap();
-        // PostgreSQL runs as somebody else.
+        // PostgreSQL runs as another user.
         std::fs::set_permissions(&control, PermissionsExt::from_mode(0o666)).unwrap();
         Self { library, control, path: path.to_owned() }
     }
@@ -46,13 +46,13 @@ impl Disk {
     }
 
     pub fn breaks(&self, trouble: Trouble) {
-        let letter = match trouble {
+        let code = match trouble {
             Trouble::Full => "F",
             Trouble::Writes => "W",
             Trouble::Syncs => "S",
             Trouble::OneSync => "s",
         };
-        self.set(letter);
+        self.set(code);
     }
 
     pub fn mends(&self) {
@@ -60,8 +60,8 @@ impl Disk {
     }
 
     /// The file is mapped into the program's memory: it must not be empty for a moment.
-    fn set(&self, letter: &str) {
+    fn set(&self, code: &str) {
         let control = std::fs::File::options().write(true).open(&self.control).unwrap();
-        control.write_at(letter.as_bytes(), 0).unwrap();
+        control.write_at(code.as_bytes(), 0).unwrap();
     }
 }

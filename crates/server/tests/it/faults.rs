@@ -5,7 +5,7 @@ use crate::{
     cluster::Cluster,
     disk::{Disk, Trouble},
     mixed::{Load, Running},
-    process::{Place, Server, post},
+    process::{Deployment, Server, post},
 };
 use serde_json::json;
 use std::time::Duration;
@@ -13,11 +13,11 @@ use stoa_testkit::Engine;
 
 #[test]
 fn disk_troubles_on_sqlite() {
-    let place = Place::new(Engine::Sqlite);
-    let key = place.site_with_things();
-    let disk = Disk::new(&place, "/sites/");
-    let mut server = place.serve(|it| {
-        disk.under(it);
+    let deployment = Deployment::new(Engine::Sqlite);
+    let key = deployment.site_with_things();
+    let disk = Disk::new(&deployment, "/sites/");
+    let mut server = deployment.serve(|command| {
+        disk.under(command);
     });
     let running = Load::new(&server, &key).start(&server);
     for _ in 0..3 {
@@ -35,23 +35,23 @@ fn disk_troubles_on_sqlite() {
     }
     running.wait_for_progress(100);
     let mut load = running.stop();
-    load.settle(&server);
+    load.reconcile(&server);
 
     // What was acknowledged after such a time is as durable as ever.
     server.kill();
-    let server = place.serve(|_| {});
-    load.settle(&server);
+    let server = deployment.serve(|_| {});
+    load.reconcile(&server);
     assert!(server.stop());
-    load.check_tables(&place);
+    load.check_tables(&deployment);
 }
 
 #[test]
 fn postgres_restarted_and_its_disk_failing() {
     let cluster = Cluster::start();
-    let place = Place::with_database(cluster.url());
-    let key = place.site_with_things();
+    let deployment = Deployment::with_database(cluster.url());
+    let key = deployment.site_with_things();
     let disk = Disk::in_folder(cluster.folder(), "/base/");
-    let server = place.serve(|_| {});
+    let server = deployment.serve(|_| {});
     let mut running = Load::new(&server, &key).start(&server);
     for _ in 0..6 {
         running.wait_for_progress(30);
@@ -74,13 +74,13 @@ fn postgres_restarted_and_its_disk_failing() {
     }
     running.wait_for_progress(100);
     let mut load = running.stop();
-    load.settle(&server);
+    load.reconcile(&server);
     running = load.start(&server);
     running.wait_for_progress(30);
     load = running.stop();
-    load.settle(&server);
+    load.reconcile(&server);
     assert!(server.stop());
-    load.check_tables(&place);
+    load.check_tables(&deployment);
 }
 
 fn wait_for_refusal(running: &Running, codes: &[&str]) {

@@ -2,7 +2,7 @@
 
 use crate::{
     mixed::Load,
-    process::{Place, all_things, make_things, write_items},
+    process::{Deployment, all_things, make_things, write_items},
 };
 use serde_json::json;
 use std::{process::Stdio, time::Duration};
@@ -39,50 +39,50 @@ fn below(most: u64) -> u64 {
 }
 
 fn kill_server(engine: Engine, rounds: usize) {
-    let place = Place::new(engine);
-    let key = place.site_with_things();
-    let mut load = Load::new(&place.serve(|_| {}), &key);
+    let deployment = Deployment::new(engine);
+    let key = deployment.site_with_things();
+    let mut load = Load::new(&deployment.serve(|_| {}), &key);
     for _ in 0..rounds {
-        let mut server = place.serve(|_| {});
+        let mut server = deployment.serve(|_| {});
         let running = load.start(&server);
         running.wait_for_progress(below(20) as usize);
         std::thread::sleep(moment(30));
         server.kill();
         load = running.stop();
-        place.wait_for_database();
+        deployment.wait_for_database();
     }
-    let server = place.serve(|_| {});
-    load.settle(&server);
+    let server = deployment.serve(|_| {});
+    load.reconcile(&server);
     assert!(server.stop());
     assert!(load.acknowledged() > 5 * rounds, "the writers got somewhere: {} acknowledged", load.acknowledged());
-    load.check_tables(&place);
+    load.check_tables(&deployment);
 }
 
 fn kill_import(engine: Engine, rounds: usize) {
     const ITEMS: usize = 12_000;
-    let place = Place::new(engine);
-    let key = place.site_with_things();
-    make_things(&place.serve(|_| {}), &key);
-    let file = place.file("things.jsonl");
+    let deployment = Deployment::new(engine);
+    let key = deployment.site_with_things();
+    make_things(&deployment.serve(|_| {}), &key);
+    let file = deployment.file("things.jsonl");
     write_items(&file, ITEMS);
     let import = ["import", "things", file.to_str().unwrap()];
 
     for _ in 0..rounds {
-        let mut child = place.stoa(&import).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = deployment.stoa(&import).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         std::thread::sleep(moment(600));
         let _ = child.kill();
         let _ = child.wait();
     }
-    let server = place.serve(|_| {});
+    let server = deployment.serve(|_| {});
     let partly = all_things(&server, &key).len();
     assert!(partly.is_multiple_of(1000), "only whole batches are there, not {partly} items");
     assert!(server.stop());
 
     // Beginning again completes it: what is there is recognised by its _id.
-    let result = place.json(&import);
+    let result = deployment.json(&import);
     assert_eq!(result["failed"], json!(0), "{result}");
     assert_eq!(result["inserted"].as_u64().unwrap() + result["updated"].as_u64().unwrap(), ITEMS as u64);
-    let server = place.serve(|_| {});
+    let server = deployment.serve(|_| {});
     let all = all_things(&server, &key);
     assert_eq!(all.len(), ITEMS);
     assert!(all.iter().enumerate().all(|(n, it)| it.1 == n as i64));

@@ -1,28 +1,32 @@
 //! Limits from a file and a variable, seen through HTTP; and values that the program doesn't start with.
 
-use crate::process::{Place, make_things, post};
+use crate::process::{Deployment, make_things, post};
 use serde_json::{Value, json};
 use stoa_testkit::Engine;
 
 #[test]
-fn on_sqlite() {
+fn limits_hold_on_sqlite() {
     take_effect(Engine::Sqlite);
 }
 
 #[test]
-fn on_postgres() {
+fn limits_hold_on_postgres() {
     take_effect(Engine::Postgres);
 }
 
 fn take_effect(engine: Engine) {
-    let place = Place::new(engine);
-    let key = place.site_with_things();
-    let client = place.json(&["client", "create", "--name", "X", "--redirect-uri", "https://a.example/cb"]);
-    let file = place.file("stoa.toml");
+    let deployment = Deployment::new(engine);
+    let key = deployment.site_with_things();
+    let client = deployment.json(&["client", "create", "--name", "X", "--redirect-uri", "https://a.example/cb"]);
+    let file = deployment.file("stoa.toml");
     let text = "[limits]\nbulk_items = 5\nquery_limit = 60\nbody_bytes = 70000\n\n[identity]\naccess_life = \"5m\"\n";
     std::fs::write(&file, text).unwrap();
-    let server = place.serve(|it| {
-        it.arg("--config").arg(&file).env("STOA_LIMITS_BULK_ITEMS", "3").env("STOA_IDENTITY_REGISTRATION_BURST", "2");
+    let server = deployment.serve(|command| {
+        command
+            .arg("--config")
+            .arg(&file)
+            .env("STOA_LIMITS_BULK_ITEMS", "3")
+            .env("STOA_IDENTITY_REGISTRATION_BURST", "2");
     });
     make_things(&server, &key);
     let ask = |path: &str, body: &Value| {
@@ -62,7 +66,7 @@ fn take_effect(engine: Engine) {
     // What can't be meant stops every command, with a sentence.
     let refusal = |arguments: &[&str], text: &str, variable: Option<(&str, &str)>| {
         std::fs::write(&file, text).unwrap();
-        let mut command = place.stoa(arguments);
+        let mut command = deployment.stoa(arguments);
         command.arg("--config").arg(&file).envs(variable);
         let output = command.output().unwrap();
         assert!(!output.status.success(), "{arguments:?} {text}");

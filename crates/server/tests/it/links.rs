@@ -1,6 +1,6 @@
 //! Links that an import makes, by the program: what it prints, how it ends, and what a kill leaves.
 
-use crate::process::{Place, Server, make_things, post};
+use crate::process::{Deployment, Server, make_things, post};
 use serde_json::{Value, json};
 use std::{io::Write, path::Path, process::Stdio, time::Duration};
 use stoa_kernel::World;
@@ -46,40 +46,40 @@ fn write_linked(path: &Path, count: usize) {
     }
 }
 
-fn exported(place: &Place, format: &str) -> String {
-    let output = place.stoa(&["export", "things", "--format", format]).output().unwrap();
+fn exported(deployment: &Deployment, format: &str) -> String {
+    let output = deployment.stoa(&["export", "things", "--format", format]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
 /// The last line that was printed, what was said beside it, and whether it ended well.
-fn import(place: &Place, file: &Path, more: &[&str]) -> (Value, String, bool) {
+fn import(deployment: &Deployment, file: &Path, more: &[&str]) -> (Value, String, bool) {
     let arguments = [&["import", "things", file.to_str().unwrap(), "--json"], more].concat();
-    let output = place.stoa(&arguments).output().unwrap();
+    let output = deployment.stoa(&arguments).output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     let last = serde_json::from_str(out.lines().last().unwrap_or_default()).unwrap_or_else(|it| panic!("{it}: {err}"));
     (last, err.into_owned(), output.status.success())
 }
 
 fn links_are_counted(engine: Engine) {
-    let place = Place::new(engine);
-    let key = place.site_with_things();
-    let mut server = place.serve(|_| {});
+    let deployment = Deployment::new(engine);
+    let key = deployment.site_with_things();
+    let mut server = deployment.serve(|_| {});
     make_linked_things(&server, &key);
-    let file = place.file("linked.jsonl");
+    let file = deployment.file("linked.jsonl");
     write_linked(&file, 1500);
     let all = json!({ "inserted": 1500, "updated": 0, "failed": 0, "linked": 4500, "unlinked": 0 });
-    assert_eq!(place.json(&["import", "things", file.to_str().unwrap()]), all);
+    assert_eq!(deployment.json(&["import", "things", file.to_str().unwrap()]), all);
 
     // What is exported says the same in another site, in each format, and through the API as well.
-    let (lines, table) = (place.file("out.jsonl"), place.file("out.csv"));
-    std::fs::write(&lines, exported(&place, "jsonl")).unwrap();
-    std::fs::write(&table, exported(&place, "csv")).unwrap();
+    let (lines, table) = (deployment.file("out.jsonl"), deployment.file("out.csv"));
+    std::fs::write(&lines, exported(&deployment, "jsonl")).unwrap();
+    std::fs::write(&table, exported(&deployment, "csv")).unwrap();
     let first = |text: &str| serde_json::from_str::<Value>(text.lines().next().unwrap()).unwrap()["next"].clone();
     let wants = json!(["i001499", "i000002", "i000000"]);
-    assert_eq!(first(&exported(&place, "jsonl")), wants);
+    assert_eq!(first(&exported(&deployment, "jsonl")), wants);
     for (file, is_remote) in [(&lines, false), (&table, false), (&lines, true), (&table, true)] {
-        let other = Place::new(engine);
+        let other = Deployment::new(engine);
         let key = other.site_with_things();
         let server = other.serve(|_| {});
         make_linked_things(&server, &key);
@@ -91,7 +91,7 @@ fn links_are_counted(engine: Engine) {
         let again = json!({ "inserted": 0, "updated": 1500, "failed": 0, "linked": 4500, "unlinked": 0 });
         assert_eq!(import(&other, file, more).0, again);
         let links = |text: &str| text.lines().map(first).collect::<Vec<_>>();
-        assert!(links(&exported(&other, "jsonl")) == links(&exported(&place, "jsonl")), "{}", file.display());
+        assert!(links(&exported(&other, "jsonl")) == links(&exported(&deployment, "jsonl")), "{}", file.display());
     }
 
     // A link without a target is named, the item is kept, and a script sees it.
@@ -101,14 +101,14 @@ fn links_are_counted(engine: Engine) {
     let url = server.url.clone();
     let remote = ["--url", &url, "--api-key", &key];
     for (more, wants) in [(&[][..], [2, 0]), (&remote[..], [0, 2])] {
-        let (last, err, is_well) = import(&place, &file, more);
+        let (last, err, is_well) = import(&deployment, &file, more);
         let wants = json!({ "inserted": wants[0], "updated": wants[1], "failed": 1, "linked": 2, "unlinked": 1 });
         assert_eq!(last, wants, "{err}");
         assert!(err.contains("line 2: saved without a link by next") && err.contains("nowhere"), "{err}");
         assert!(err.contains("line 3: ") && err.contains("1 links lead to items that aren't there"), "{err}");
         assert!(!is_well, "{err}");
     }
-    let output = place.stoa(&["import", "things", file.to_str().unwrap()]).output().unwrap();
+    let output = deployment.stoa(&["import", "things", file.to_str().unwrap()]).output().unwrap();
     let out = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(out, "0 inserted, 2 updated, 1 failed; links: 2 made, 1 without a target\n");
     server.kill();
@@ -116,30 +116,30 @@ fn links_are_counted(engine: Engine) {
 
 fn kill_import(engine: Engine, rounds: usize) {
     const ITEMS: usize = 6000;
-    let place = Place::new(engine);
-    let key = place.site_with_things();
-    make_linked_things(&place.serve(|_| {}), &key);
-    let file = place.file("linked.jsonl");
+    let deployment = Deployment::new(engine);
+    let key = deployment.site_with_things();
+    make_linked_things(&deployment.serve(|_| {}), &key);
+    let file = deployment.file("linked.jsonl");
     write_linked(&file, ITEMS);
     let arguments = ["import", "things", file.to_str().unwrap()];
     for _ in 0..rounds {
-        let mut child = place.stoa(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = deployment.stoa(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         // A different moment each time; the moments need not be the same from run to run.
         let moment = u64::from_le_bytes(World::real().bytes::<8>()) % 1500;
         std::thread::sleep(Duration::from_millis(moment));
         let _ = child.kill();
         let _ = child.wait();
-        let left = std::fs::read_dir(place.data()).unwrap().filter_map(|it| Some(it.ok()?.file_name()));
+        let left = std::fs::read_dir(deployment.data()).unwrap().filter_map(|it| Some(it.ok()?.file_name()));
         assert!(!left.into_iter().any(|it| it.to_string_lossy().starts_with(".tmp")), "nothing is left of what waited");
     }
-    place.wait_for_database();
+    deployment.wait_for_database();
 
     // Beginning again completes it.
-    let result = place.json(&arguments);
+    let result = deployment.json(&arguments);
     let (inserted, updated) = (result["inserted"].as_u64().unwrap(), result["updated"].as_u64().unwrap());
     assert_eq!(inserted + updated, ITEMS as u64, "{result}");
     assert_eq!((&result["linked"], &result["unlinked"]), (&json!(3 * ITEMS), &json!(0)), "{result}");
-    for (n, line) in exported(&place, "jsonl").lines().enumerate() {
+    for (n, line) in exported(&deployment, "jsonl").lines().enumerate() {
         let item: Value = serde_json::from_str(line).unwrap();
         let next = [ITEMS - 1 - n, (n + 2) % ITEMS, n].map(|it| format!("i{it:06}"));
         assert_eq!((item["n"].as_u64(), &item["next"]), (Some(n as u64), &json!(next)), "{line}");

@@ -1,6 +1,6 @@
 //! A process that dies while its mail is under way: nothing is lost, and nothing arrives more than twice.
 
-use crate::process::{Place, Server, post};
+use crate::process::{Deployment, Server, post};
 use serde_json::{Value, json};
 use std::{
     io::{BufRead, BufReader, Write},
@@ -13,22 +13,22 @@ use stoa_store::{Lane, Store, boxed};
 use stoa_testkit::Engine;
 
 #[test]
-fn killed_while_mail_is_under_way_on_sqlite() {
+fn mail_under_way_survives_a_kill_on_sqlite() {
     killed_while_mail_is_under_way(Engine::Sqlite);
 }
 
 #[test]
-fn killed_while_mail_is_under_way_on_postgres() {
+fn mail_under_way_survives_a_kill_on_postgres() {
     killed_while_mail_is_under_way(Engine::Postgres);
 }
 
 fn killed_while_mail_is_under_way(engine: Engine) {
-    let place = Place::new(engine);
-    place.json(&["site", "create", "--name", "Test"]);
-    let key = place.json(&["key", "create", "--name", "Test"])["apiKey"].as_str().unwrap().to_owned();
-    let mut office = PostOffice::start(&place);
-    let server = serve(&place, &office);
-    // One has been accepted when the process dies, but nobody could write that down; one has not.
+    let deployment = Deployment::new(engine);
+    deployment.json(&["site", "create", "--name", "Test"]);
+    let key = deployment.json(&["key", "create", "--name", "Test"])["apiKey"].as_str().unwrap().to_owned();
+    let mut office = PostOffice::start(&deployment);
+    let server = serve(&deployment, &office);
+    // One has been accepted when the process dies, but that could not be recorded; one has not.
     for email in ["late@example.org", "slow@example.org"] {
         activate(&server, &key, email);
     }
@@ -37,11 +37,11 @@ fn killed_while_mail_is_under_way(engine: Engine) {
     assert_eq!(before.mails[0]["recipients"], json!(["late@example.org"]));
     drop(server);
     office.release();
-    assert_eq!(rows(&place, None).len(), 2, "both are still there");
+    assert_eq!(rows(&deployment, None).len(), 2, "both are still there");
 
     // Another process looks for them once the lease of the first is over.
-    rows(&place, Some("update stoa.mail set due = 1 where site = $1"));
-    let server = serve(&place, &office);
+    rows(&deployment, Some("update stoa.mail set due = 1 where site = $1"));
+    let server = serve(&deployment, &office);
     let mut after = office.until(|seen| seen.waiting.len() == 2);
     office.release();
     while after.mails.len() < 2 {
@@ -56,13 +56,13 @@ fn killed_while_mail_is_under_way(engine: Engine) {
     for _ in 0..20 {
         std::thread::sleep(Duration::from_millis(500));
         assert!(server.take().is_some_and(Server::stop));
-        if rows(&place, None).is_empty() {
+        if rows(&deployment, None).is_empty() {
             break;
         }
-        server = Some(serve(&place, &office));
+        server = Some(serve(&deployment, &office));
     }
-    assert!(rows(&place, None).is_empty(), "what was delivered is forgotten");
-    let server = serve(&place, &office);
+    assert!(rows(&deployment, None).is_empty(), "what was delivered is forgotten");
+    let server = serve(&deployment, &office);
     std::thread::sleep(Duration::from_millis(1_500));
     assert!(office.lines.try_recv().is_err(), "nothing comes a third time");
     assert!(server.stop());
@@ -87,22 +87,22 @@ fn activate(server: &Server, key: &str, email: &str) {
     call("/v1/activation-email", json!({ "identityId": made["member"]["id"] }));
 }
 
-fn serve(place: &Place, office: &PostOffice) -> Server {
-    place.serve(|command| {
+fn serve(deployment: &Deployment, office: &PostOffice) -> Server {
+    deployment.serve(|command| {
         command
             .args(["--smtp-host", "localhost", "--smtp-port", &office.at["port"].to_string()])
             .args(["--smtp-from", "no-reply@example.org", "--smtp-timeout", "60", "--smtp-ca"])
-            .arg(place.file("ca.pem"))
+            .arg(deployment.file("ca.pem"))
             .args(["--smtp-user", office.at["user"].as_str().unwrap()])
             .env("STOA_SMTP_PASSWORD", office.at["password"].as_str().unwrap());
     })
 }
 
 /// The ids of what waits, after a statement on the site's rows.
-fn rows(place: &Place, change: Option<&'static str>) -> Vec<String> {
+fn rows(deployment: &Deployment, change: Option<&'static str>) -> Vec<String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let store = Store::open(&place.store_config()).await.unwrap();
+        let store = Store::open(&deployment.store_config()).await.unwrap();
         let (id, _) = store.sites().await.unwrap().remove(0);
         let site = store.site(&id).await.unwrap();
         if let Some(sql) = change {
@@ -145,7 +145,7 @@ impl Seen {
 }
 
 impl PostOffice {
-    fn start(place: &Place) -> Self {
+    fn start(deployment: &Deployment) -> Self {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/smtp/server.mjs");
         let mut command = Command::new("node");
         let mut process = command.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("node runs");
@@ -157,7 +157,7 @@ impl PostOffice {
             }
         });
         let at: Value = lines.recv_timeout(Duration::from_secs(60)).expect("the server starts; npm ci in tests/smtp");
-        std::fs::write(place.file("ca.pem"), at["ca"].as_str().unwrap()).unwrap();
+        std::fs::write(deployment.file("ca.pem"), at["ca"].as_str().unwrap()).unwrap();
         Self { process, input, lines, at }
     }
 

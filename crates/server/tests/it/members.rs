@@ -1,7 +1,7 @@
 //! Moving in by the command line: members of another system sign in with the password they had there, and
 //! what is kept of it is ours from then on.
 
-use crate::process::{Place, Server, post};
+use crate::process::{Deployment, Server, post};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use stoa_sql::params;
@@ -28,50 +28,50 @@ const MEMBERS: [(&str, &str, &str); 7] = [
 const OURS: &str = "$argon2id$v=19$m=19456,t=2,p=1$";
 
 #[test]
-fn sign_in_with_what_they_had_on_sqlite() {
+fn imported_passwords_sign_in_on_sqlite() {
     sign_in_with_what_they_had(Engine::Sqlite);
 }
 
 #[test]
-fn sign_in_with_what_they_had_on_postgres() {
+fn imported_passwords_sign_in_on_postgres() {
     sign_in_with_what_they_had(Engine::Postgres);
 }
 
 fn sign_in_with_what_they_had(engine: Engine) {
-    let place = Place::new(engine);
-    place.json(&["site", "create", "--name", "Test"]);
-    let client = place.json(&["client", "create", "--name", "Test", "--redirect-uri", "https://a.example/cb"]);
-    let file = write(&place, "members.jsonl", &lines());
-    let first = place.json(&["member", "import", &file]);
+    let deployment = Deployment::new(engine);
+    deployment.json(&["site", "create", "--name", "Test"]);
+    let client = deployment.json(&["client", "create", "--name", "Test", "--redirect-uri", "https://a.example/cb"]);
+    let file = write(&deployment, "members.jsonl", &lines());
+    let first = deployment.json(&["member", "import", &file]);
     assert_eq!((&first["inserted"], &first["failed"]), (&json!(MEMBERS.len() + 1), &json!(0)), "{first}");
 
     // Through the running server, from a table; who is there stays, and what is wrong is named.
-    let server = place.serve(|_| {});
-    assert_eq!(place.json(&["member", "import", &file])["known"], json!(MEMBERS.len() + 1));
+    let server = deployment.serve(|_| {});
+    assert_eq!(deployment.json(&["member", "import", &file])["known"], json!(MEMBERS.len() + 1));
     let table = format!("email,passwordHash,firstName\ncsv@example.org,{},Ann\n", MEMBERS[0].2);
-    let table = write(&place, "members.csv", &table);
-    assert_eq!(place.json(&["member", "import", &table])["inserted"], json!(1));
+    let table = write(&deployment, "members.csv", &table);
+    assert_eq!(deployment.json(&["member", "import", &table])["inserted"], json!(1));
     let wrong = [
         json!({ "email": "md5@example.org", "passwordHash": "$1$salt$qJH7.N4xYta3aEG/dfqo/0" }),
         json!({ "email": "dear@example.org", "passwordHash": "$2b$20$abcdefghijklmnopqrstuuD3mHdCr44zlIZ.VZCaYRpfQhXMYnEo." }),
         json!({ "email": "nobody" }),
         json!({ "email": "x@example.org", "profile": { "birthdate": "2023-02-30" } }),
     ];
-    let wrong = write(&place, "wrong.jsonl", &wrong.map(|it| it.to_string()).join("\n"));
-    let output = place.stoa(&["member", "import", &wrong, "--json"]).output().unwrap();
+    let wrong = write(&deployment, "wrong.jsonl", &wrong.map(|it| it.to_string()).join("\n"));
+    let output = deployment.stoa(&["member", "import", &wrong, "--json"]).output().unwrap();
     let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     assert!(!output.status.success(), "{said}");
-    for it in ["line 1: passwordHash", "line 2: passwordHash", "line 3: email", "line 4: profile.birthdate"] {
-        assert!(said.contains(it), "{it} in {said}");
+    for expected in ["line 1: passwordHash", "line 2: passwordHash", "line 3: email", "line 4: profile.birthdate"] {
+        assert!(said.contains(expected), "{expected} in {said}");
     }
 
     // Whatever is wrong with one of them, the others come in.
     let array = "\u{feff}[{\"email\": \"json@example.org\"}, {}, {\"email\": \"last@example.org\"}]";
     let rows = b"email,firstName\nrow@example.org,Ann\n\xff@example.org,Ben\nend@example.org,'+Cleo\n".to_vec();
     for (name, text) in [("three.json", array.as_bytes()), ("three.csv", &rows)] {
-        let file = place.file(name);
+        let file = deployment.file(name);
         std::fs::write(&file, text).unwrap();
-        let output = place.stoa(&["member", "import", file.to_str().unwrap()]).output().unwrap();
+        let output = deployment.stoa(&["member", "import", file.to_str().unwrap()]).output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout);
         assert_eq!(said.trim_end(), "2 inserted, 0 already there, 1 failed", "{name}");
     }
@@ -86,14 +86,14 @@ fn sign_in_with_what_they_had(engine: Engine) {
     assert!(status >= 400 && code != json!("-19976"), "{status} {code}");
     assert!(server.stop());
 
-    let hashes = hashes(&place);
+    let hashes = hashes(&deployment);
     assert_eq!(hashes.len(), MEMBERS.len() + 2, "{hashes:?}");
     for (email, hash) in &hashes {
-        // Nobody who was refused has a new hash.
+        // No member who was refused has a new hash.
         assert_eq!(hash.starts_with(OURS), email != "blocked@example.org", "{email}: {hash}");
     }
 
-    let server = place.serve(|_| {});
+    let server = deployment.serve(|_| {});
     let visitor = Visitor::new(&server, client["clientId"].as_str().unwrap());
     for (name, password, _) in MEMBERS {
         let email = format!("{name}@example.org");
@@ -101,7 +101,7 @@ fn sign_in_with_what_they_had(engine: Engine) {
         assert_eq!(visitor.login(&email, "not the password"), (401, json!("-19976")), "{name}");
     }
     assert!(server.stop());
-    assert_eq!(self::hashes(&place), hashes, "a hash of ours stays");
+    assert_eq!(self::hashes(&deployment), hashes, "a hash of ours stays");
 }
 
 /// The members, and one who is blocked.
@@ -117,8 +117,8 @@ fn lines() -> String {
     MEMBERS.iter().map(|(name, _, hash)| line(name, hash, "ACTIVE")).chain([blocked]).collect::<Vec<_>>().join("\n")
 }
 
-fn write(place: &Place, name: &str, text: &str) -> String {
-    let file = place.file(name);
+fn write(deployment: &Deployment, name: &str, text: &str) -> String {
+    let file = deployment.file(name);
     std::fs::write(&file, text).unwrap();
     file.to_str().unwrap().to_owned()
 }
@@ -147,10 +147,10 @@ impl Visitor {
 }
 
 /// What is kept of everybody's password, by address.
-fn hashes(place: &Place) -> BTreeMap<String, String> {
+fn hashes(deployment: &Deployment) -> BTreeMap<String, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let store = Store::open(&place.store_config()).await.unwrap();
+        let store = Store::open(&deployment.store_config()).await.unwrap();
         let (id, _) = store.sites().await.unwrap().remove(0);
         let site = store.site(&id).await.unwrap();
         let read = site.read(Lane::Scan, move |tx| {

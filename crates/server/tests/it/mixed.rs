@@ -7,7 +7,7 @@
 //!
 //! A bulk call is one transaction (docs/protocol/content.md §3.4): all its entries are there or none is.
 
-use crate::process::{Place, Server};
+use crate::process::{Deployment, Server};
 use serde_json::{Value, json};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -22,7 +22,7 @@ use stoa_sql::{Table, params};
 use stoa_store::{Lane, Store, boxed};
 
 const WRITERS: usize = 4;
-/// Things a writer has at most: all are read to settle what is there.
+/// Things a writer has at most: all are read to reconcile what is there.
 const MANY: usize = 120;
 
 /// What is there of one writer.
@@ -102,16 +102,16 @@ impl Load {
     }
 
     /// Every writer finds what it expects, through the server.
-    pub fn settle(&mut self, server: &Server) {
-        for it in &mut self.writers {
-            assert!(it.settle(&server.url), "the server answers");
+    pub fn reconcile(&mut self, server: &Server) {
+        for writer in &mut self.writers {
+            assert!(writer.reconcile(&server.url), "the server answers");
         }
     }
 
     /// No server runs: exactly the expected rows are in the tables, and every link has both its ends.
-    pub fn check_tables(&self, place: &Place) {
+    pub fn check_tables(&self, deployment: &Deployment) {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let (things, tags, links) = runtime.block_on(tables(place));
+        let (things, tags, links) = runtime.block_on(tables(deployment));
         let all = |pick: fn(&State) -> Vec<String>| {
             self.writers.iter().flat_map(|it| pick(&it.state)).collect::<BTreeSet<_>>()
         };
@@ -146,8 +146,8 @@ impl Running {
     }
 }
 
-async fn tables(place: &Place) -> (BTreeSet<String>, BTreeSet<String>, BTreeSet<(String, String)>) {
-    let store = Store::open(&place.store_config()).await.unwrap();
+async fn tables(deployment: &Deployment) -> (BTreeSet<String>, BTreeSet<String>, BTreeSet<(String, String)>) {
+    let store = Store::open(&deployment.store_config()).await.unwrap();
     let (id, _) = store.sites().await.unwrap().remove(0);
     let site = store.site(&id).await.unwrap();
     let (key, number, dialect) = (id.clone(), site.number, site.dialect());
@@ -175,7 +175,7 @@ struct Writer {
     key: String,
     agent: ureq::Agent,
     state: State,
-    /// What is there if the last write happened; nobody said.
+    /// What is there if the last write happened; it was not answered.
     pending: Option<State>,
     /// Whether this server was asked what is there, and nothing is pending.
     is_sure: bool,
@@ -211,7 +211,7 @@ impl Writer {
 
     fn turn(&mut self, url: &str, shared: &Shared) {
         if !self.is_sure {
-            if !self.settle(url) {
+            if !self.reconcile(url) {
                 std::thread::sleep(Duration::from_millis(10));
             }
             return;
@@ -244,7 +244,7 @@ impl Writer {
     }
 
     /// Finds out what is there; false when the server doesn't tell.
-    fn settle(&mut self, url: &str) -> bool {
+    fn reconcile(&mut self, url: &str) -> bool {
         let Some(found) = self.read(url) else { return false };
         let is_done = self.pending.as_ref() == Some(&found);
         assert!(
@@ -261,11 +261,11 @@ impl Writer {
     /// What there is of this writer.
     fn read(&self, url: &str) -> Option<State> {
         let mut found = State::default();
-        for it in self.items(url, "tags", json!([]))? {
-            found.tags.insert(text(&it["id"]));
+        for tag in self.items(url, "tags", json!([]))? {
+            found.tags.insert(text(&tag["id"]));
         }
-        for it in self.items(url, "things", json!([{ "field": "tags", "limit": 1000 }]))? {
-            let (id, data) = (text(&it["id"]), &it["data"]);
+        for thing in self.items(url, "things", json!([{ "field": "tags", "limit": 1000 }]))? {
+            let (id, data) = (text(&thing["id"]), &thing["data"]);
             found.links.extend(list(&data["tags"]).map(|tag| (id.clone(), text(&tag["_id"]))));
             let log = list(&data["log"]).map(|it| it.as_i64().unwrap()).collect();
             found.things.insert(id, Thing { v: data["v"].as_i64().unwrap(), note: data["note"]["n"].as_i64(), log });

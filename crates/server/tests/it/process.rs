@@ -12,13 +12,13 @@ use stoa_testkit::{Engine, TestDatabase};
 pub const STOA: &str = env!("CARGO_BIN_EXE_stoa");
 
 /// A data directory, and a database when the engine is PostgreSQL.
-pub struct Place {
+pub struct Deployment {
     directory: tempfile::TempDir,
     url: Option<String>,
     _database: Option<TestDatabase>,
 }
 
-impl Place {
+impl Deployment {
     pub fn new(engine: Engine) -> Self {
         let database = (engine == Engine::Postgres).then(TestDatabase::blocking_create);
         let url = database.as_ref().map(|it| it.url().to_owned());
@@ -113,7 +113,7 @@ impl Server {
         Self { child, url: url.expect("the server prints a line `ready URL`"), _input: None }
     }
 
-    /// SIGKILL: no chance to tidy up.
+    /// SIGKILL: no chance to clean up.
     pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

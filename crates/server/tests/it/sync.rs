@@ -6,7 +6,7 @@
 
 use crate::{
     disk::Disk,
-    process::{Place, make_things, post},
+    process::{Deployment, make_things, post},
 };
 use serde_json::json;
 use std::{collections::HashMap, sync::Arc};
@@ -15,22 +15,22 @@ use stoa_testkit::Engine;
 const CLIENTS: usize = 64;
 
 #[test]
-fn every_answer_follows_a_sync() {
+fn answers_follow_a_sync() {
     answers_follow_syncs(1, 100);
 }
 
 #[test]
-fn every_answer_to_many_at_once_follows_a_sync() {
+fn answers_to_many_at_once_follow_a_sync() {
     answers_follow_syncs(CLIENTS, 12);
 }
 
 /// Each client writes one item after another, ten in one call every tenth time, and one again and again.
 fn answers_follow_syncs(clients: usize, rounds: usize) {
-    let place = Place::new(Engine::Sqlite);
-    let key = place.site_with_things();
-    let (disk, log) = (Disk::new(&place, "/sites/"), place.file("events"));
-    let server = place.serve(|it| {
-        disk.under(it).env("SYNC_LOG", &log).env("SYNC_PATH", "/sites/");
+    let deployment = Deployment::new(Engine::Sqlite);
+    let key = deployment.site_with_things();
+    let (disk, log) = (Disk::new(&deployment, "/sites/"), deployment.file("events"));
+    let server = deployment.serve(|command| {
+        disk.under(command).env("SYNC_LOG", &log).env("SYNC_PATH", "/sites/");
     });
     make_things(&server, &key);
     let url = Arc::new(server.url.clone());
@@ -64,8 +64,8 @@ fn answers_follow_syncs(clients: usize, rounds: usize) {
             })
         })
         .collect();
-    for it in writers {
-        it.join().unwrap();
+    for writer in writers {
+        writer.join().unwrap();
     }
     drop(server);
 

@@ -4,14 +4,14 @@ use super::{PAGE, cursors_of, wanted};
 use crate::{
     App, body,
     identity::{
-        ask::{Answer, Ask, answer, done, invalid},
+        api_call::{Answer, ApiCall, answer, done, invalid},
         members::bulk,
     },
 };
 use axum::{extract::State, response::Response};
 use serde_json::{Value, json};
 use stoa_identity::community::{Assignable, Relation, RelationFilter, TagUpdate};
-use stoa_kernel::{Code, Fault, Result, clock::iso_from_millis};
+use stoa_kernel::{Code, Fault, Result, date::iso_from_millis};
 
 fn view(relation: &Relation) -> Value {
     let mut view = json!({
@@ -25,23 +25,23 @@ fn view(relation: &Relation) -> Value {
 }
 
 /// `POST /badges/v4/assignments`.
-pub(crate) async fn create(State(app): State<App>, ask: Ask) -> Answer {
-    answer("badgeAssignment", view(&assign(&app, &ask, &ask.data["badgeAssignment"]).await?))
+pub(crate) async fn create(State(app): State<App>, call: ApiCall) -> Answer {
+    answer("badgeAssignment", view(&assign(&app, &call, &call.data["badgeAssignment"]).await?))
 }
 
-async fn assign(app: &App, ask: &Ask, object: &Value) -> Result<Relation> {
+async fn assign(app: &App, call: &ApiCall, object: &Value) -> Result<Relation> {
     let text = |name: &str| object[name].as_str().unwrap_or_default();
     let (badge, member) = (text("badgeId"), text("memberId"));
-    app.identity.badge_assign(&ask.site, &ask.caller, badge, member, &object["tags"]).await
+    app.identity.badge_assign(&call.site, &call.caller, badge, member, &object["tags"]).await
 }
 
 /// `POST /badges/v4/bulk/assignments/create`.
-pub(crate) async fn bulk_create(State(app): State<App>, ask: Ask) -> Answer {
-    let sent = ask.data["badgeAssignments"].as_array().filter(|it| !it.is_empty() && it.len() <= 100);
+pub(crate) async fn bulk_create(State(app): State<App>, call: ApiCall) -> Answer {
+    let sent = call.data["badgeAssignments"].as_array().filter(|it| !it.is_empty() && it.len() <= 100);
     let sent = sent.ok_or_else(|| invalid("badgeAssignments", "1 to 100 are expected"))?;
     let mut results = Vec::with_capacity(sent.len());
     for object in sent {
-        results.push(match assign(&app, &ask, object).await {
+        results.push(match assign(&app, &call, object).await {
             Ok(relation) => (relation.id, None),
             Err(fault) if fault.code().status() >= 500 || fault.code() == Code::Forbidden => return Err(fault.into()),
             Err(fault) => (String::new(), Some(fault)),
@@ -51,43 +51,43 @@ pub(crate) async fn bulk_create(State(app): State<App>, ask: Ask) -> Answer {
 }
 
 /// `POST /badges/v4/assignments/query`.
-pub(crate) async fn query(State(app): State<App>, ask: Ask) -> Answer {
-    let (filter, page) = (filter(&ask.data["query"]["filter"])?, ask.cursor_page(PAGE)?);
-    let relations = app.identity.assignment_list(&ask.site, &ask.caller, Assignable::Badge, &filter, page).await?;
+pub(crate) async fn query(State(app): State<App>, call: ApiCall) -> Answer {
+    let (filter, page) = (filter(&call.data["query"]["filter"])?, call.cursor_page(PAGE)?);
+    let relations = app.identity.assignment_list(&call.site, &call.caller, Assignable::Badge, &filter, page).await?;
     let found: Vec<Value> = relations.items.iter().map(view).collect();
     Ok(body::ok(&json!({ "badgeAssignments": found, "pagingMetadata": cursors_of(&relations) })))
 }
 
-/// An empty list stands for everybody, or for every badge.
+/// An empty list stands for all members, or for all badges.
 fn filter(filter: &Value) -> Result<RelationFilter> {
     let list = |name: &str| wanted(filter, name).map(|it| Some(it).filter(|it| !it.is_empty()));
     Ok(RelationFilter::new(list("memberId")?, list("badgeId")?))
 }
 
 /// `DELETE /badges/v4/assignments/{id}`.
-pub(crate) async fn delete(State(app): State<App>, ask: Ask) -> Answer {
-    let gone = app.identity.badge_unassign(&ask.site, &ask.caller, std::slice::from_ref(&ask.id)).await?;
+pub(crate) async fn delete(State(app): State<App>, call: ApiCall) -> Answer {
+    let gone = app.identity.badge_unassign(&call.site, &call.caller, std::slice::from_ref(&call.id)).await?;
     if gone == [true] { done() } else { Err(Fault::new(Code::NotFound).into()) }
 }
 
 /// `POST /badges/v4/bulk/assignments/delete`.
-pub(crate) async fn bulk_delete(State(app): State<App>, ask: Ask) -> Answer {
-    let ids = ask.texts("badgeAssignmentIds")?;
-    let gone = app.identity.badge_unassign(&ask.site, &ask.caller, &ids).await?;
+pub(crate) async fn bulk_delete(State(app): State<App>, call: ApiCall) -> Answer {
+    let ids = call.strings("badgeAssignmentIds")?;
+    let gone = app.identity.badge_unassign(&call.site, &call.caller, &ids).await?;
     Ok(found_or_not(ids, gone))
 }
 
 /// `POST /badges/v4/bulk/assignments/bulk-update-tags`.
-pub(crate) async fn tags(State(app): State<App>, ask: Ask) -> Answer {
-    let ids = ask.texts("ids")?;
-    let found = app.identity.tags_update(&ask.site, &ask.caller, &ids, &TagUpdate::parse(&ask.data)).await?;
+pub(crate) async fn tags(State(app): State<App>, call: ApiCall) -> Answer {
+    let ids = call.strings("ids")?;
+    let found = app.identity.tags_update(&call.site, &call.caller, &ids, &TagUpdate::parse(&call.data)).await?;
     Ok(found_or_not(ids, found))
 }
 
 /// `POST /badges/v4/bulk/assignments/update-tags-by-filter`: done when the answer comes.
-pub(crate) async fn tags_by_filter(State(app): State<App>, ask: Ask) -> Answer {
-    let filter = filter(&ask.data["filter"])?;
-    app.identity.tags_update_all(&ask.site, &ask.caller, &filter, &TagUpdate::parse(&ask.data)).await?;
+pub(crate) async fn tags_by_filter(State(app): State<App>, call: ApiCall) -> Answer {
+    let filter = filter(&call.data["filter"])?;
+    app.identity.tags_update_all(&call.site, &call.caller, &filter, &TagUpdate::parse(&call.data)).await?;
     answer("jobId", app.world.uuid())
 }
 

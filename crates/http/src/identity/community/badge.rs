@@ -3,7 +3,7 @@
 use super::{PAGE, cursors, cursors_of, many, offsets, one, page};
 use crate::{
     App, body,
-    identity::ask::{Answer, Ask, answer, done, invalid},
+    identity::api_call::{Answer, ApiCall, answer, done, invalid},
 };
 use axum::extract::State;
 use serde_json::{Value, json};
@@ -11,39 +11,39 @@ use stoa_identity::community::{Assignable, EntityFilter, Position, kind::BADGE};
 use stoa_kernel::{Code, Fault};
 
 /// `POST /badges`.
-pub(crate) async fn create(State(app): State<App>, ask: Ask) -> Answer {
-    one(&BADGE, &app.identity.definition_create(&ask.site, &ask.caller, &BADGE, &ask.data["badge"]).await?)
+pub(crate) async fn create(State(app): State<App>, call: ApiCall) -> Answer {
+    one(&BADGE, &app.identity.definition_create(&call.site, &call.caller, &BADGE, &call.data["badge"]).await?)
 }
 
 /// `GET /badges/{id}`.
-pub(crate) async fn get(State(app): State<App>, ask: Ask) -> Answer {
-    one(&BADGE, &app.identity.definition_get(&ask.site, &ask.caller, &BADGE, &ask.id).await?)
+pub(crate) async fn get(State(app): State<App>, call: ApiCall) -> Answer {
+    one(&BADGE, &app.identity.definition_get(&call.site, &call.caller, &BADGE, &call.id).await?)
 }
 
 /// `PATCH /badges/{id}`.
-pub(crate) async fn update(State(app): State<App>, ask: Ask) -> Answer {
-    let sent = &ask.data["badge"];
-    one(&BADGE, &app.identity.definition_update(&ask.site, &ask.caller, &BADGE, &ask.id, sent).await?)
+pub(crate) async fn update(State(app): State<App>, call: ApiCall) -> Answer {
+    let sent = &call.data["badge"];
+    one(&BADGE, &app.identity.definition_update(&call.site, &call.caller, &BADGE, &call.id, sent).await?)
 }
 
 /// `DELETE /badges/{id}`.
-pub(crate) async fn delete(State(app): State<App>, ask: Ask) -> Answer {
-    app.identity.definition_delete(&ask.site, &ask.caller, &BADGE, &ask.id, None).await?;
+pub(crate) async fn delete(State(app): State<App>, call: ApiCall) -> Answer {
+    app.identity.definition_delete(&call.site, &call.caller, &BADGE, &call.id, None).await?;
     done()
 }
 
 /// `GET /badges` and `POST /badges/query`.
-pub(crate) async fn list(State(app): State<App>, ask: Ask) -> Answer {
-    let (limit, offset) = match ask.wants_cursor() {
-        false => ask.page(PAGE)?,
+pub(crate) async fn list(State(app): State<App>, call: ApiCall) -> Answer {
+    let (limit, offset) = match call.wants_cursor() {
+        false => call.page(PAGE)?,
         true => {
-            let (limit, cursor) = ask.cursor_page(PAGE)?;
+            let (limit, cursor) = call.cursor_page(PAGE)?;
             (limit, if cursor.is_empty() { 0 } else { cursor.parse().map_err(|_| Fault::new(Code::CursorInvalid))? })
         }
     };
-    let filter = [&ask.data["query"]["filter"], &ask.data["filter"]].into_iter().find(|it| it.is_object());
+    let filter = [&call.data["query"]["filter"], &call.data["filter"]].into_iter().find(|it| it.is_object());
     let filter = EntityFilter::parse(filter.unwrap_or(&Value::Null));
-    let all = app.identity.definition_list(&ask.site, &ask.caller, &BADGE, &filter).await?;
+    let all = app.identity.definition_list(&call.site, &call.caller, &BADGE, &filter).await?;
     let badges = page(&all, (limit, offset));
     let end = offset as usize + badges.len();
     let next = (end < all.len()).then(|| end.to_string());
@@ -54,56 +54,56 @@ pub(crate) async fn list(State(app): State<App>, ask: Ask) -> Answer {
 }
 
 /// `PATCH /badges/order` and `POST /badges/order`.
-pub(crate) async fn order(State(app): State<App>, ask: Ask) -> Answer {
-    let ids = ask.texts(if ask.data.get("badgeIds").is_some() { "badgeIds" } else { "ids" })?;
-    answer("badges", many(&app.identity.definition_order(&ask.site, &ask.caller, &BADGE, ids).await?))
+pub(crate) async fn order(State(app): State<App>, call: ApiCall) -> Answer {
+    let ids = call.strings(if call.data.get("badgeIds").is_some() { "badgeIds" } else { "ids" })?;
+    answer("badges", many(&app.identity.definition_order(&call.site, &call.caller, &BADGE, ids).await?))
 }
 
 /// `POST /badges/{id}/move`.
-pub(crate) async fn move_to(State(app): State<App>, ask: Ask) -> Answer {
-    let to = match ask.text("position") {
+pub(crate) async fn move_to(State(app): State<App>, call: ApiCall) -> Answer {
+    let to = match call.text("position") {
         "" | "LAST" => Position::Last,
         "FIRST" => Position::First,
-        "AFTER" => Position::After(ask.text("moveAfterBadgeId").to_owned()),
+        "AFTER" => Position::After(call.text("moveAfterBadgeId").to_owned()),
         _ => return Err(invalid("position", "FIRST, LAST or AFTER is expected").into()),
     };
-    app.identity.definition_move(&ask.site, &ask.caller, &BADGE, &ask.id, to).await?;
+    app.identity.definition_move(&call.site, &call.caller, &BADGE, &call.id, to).await?;
     done()
 }
 
 /// `POST /badges/{id}/members`.
-pub(crate) async fn assign(State(app): State<App>, ask: Ask) -> Answer {
-    let ids = ask.texts("memberIds")?;
-    app.identity.assign(&ask.site, &ask.caller, Assignable::Badge, &ask.id, &ids).await?;
+pub(crate) async fn assign(State(app): State<App>, call: ApiCall) -> Answer {
+    let ids = call.strings("memberIds")?;
+    app.identity.assign(&call.site, &call.caller, Assignable::Badge, &call.id, &ids).await?;
     answer("memberIds", ids)
 }
 
 /// `DELETE /badges/{id}/members`.
-pub(crate) async fn unassign(State(app): State<App>, ask: Ask) -> Answer {
-    app.identity.unassign(&ask.site, &ask.caller, Assignable::Badge, &ask.id, &ask.texts("memberIds")?).await?;
+pub(crate) async fn unassign(State(app): State<App>, call: ApiCall) -> Answer {
+    app.identity.unassign(&call.site, &call.caller, Assignable::Badge, &call.id, &call.strings("memberIds")?).await?;
     done()
 }
 
 /// `GET /badges/{id}/members`.
-pub(crate) async fn members(State(app): State<App>, ask: Ask) -> Answer {
-    let page = ask.cursor_page(PAGE)?;
-    let relations = app.identity.assignee_list(&ask.site, &ask.caller, Assignable::Badge, &ask.id, page).await?;
+pub(crate) async fn members(State(app): State<App>, call: ApiCall) -> Answer {
+    let page = call.cursor_page(PAGE)?;
+    let relations = app.identity.assignee_list(&call.site, &call.caller, Assignable::Badge, &call.id, page).await?;
     let ids: Vec<&str> = relations.items.iter().map(|it| it.holder.as_str()).collect();
     let metadata = json!({ "count": ids.len(), "offset": 0, "tooManyToCount": false });
     Ok(body::ok(&json!({ "memberIds": ids, "metadata": metadata, "pagingMetadata": cursors_of(&relations) })))
 }
 
 /// `POST /badges/members`: the badges of each of these members.
-pub(crate) async fn of_members(State(app): State<App>, ask: Ask) -> Answer {
-    let ids = ask.texts("memberIds")?;
-    let all = app.identity.assignments_of(&ask.site, &ask.caller, Assignable::Badge, ids, "memberIds").await?;
+pub(crate) async fn of_members(State(app): State<App>, call: ApiCall) -> Answer {
+    let ids = call.strings("memberIds")?;
+    let all = app.identity.assignments_of(&call.site, &call.caller, Assignable::Badge, ids, "memberIds").await?;
     let view = |(id, badges)| json!({ "memberId": id, "badgeIds": badges });
     answer("memberBadgeIds", all.into_iter().map(view).collect::<Value>())
 }
 
 /// `GET /badges/members/count`.
-pub(crate) async fn counts(State(app): State<App>, ask: Ask) -> Answer {
-    let counts = app.identity.assignment_counts(&ask.site, &ask.caller, Assignable::Badge).await?;
+pub(crate) async fn counts(State(app): State<App>, call: ApiCall) -> Answer {
+    let counts = app.identity.assignment_counts(&call.site, &call.caller, Assignable::Badge).await?;
     let view = |(id, count)| json!({ "badgeId": id, "memberCount": count });
     answer("badgeMemberCounts", counts.into_iter().map(view).collect::<Value>())
 }

@@ -4,7 +4,7 @@ use super::{PAGE, many, offsets, one, page};
 use crate::{
     App, body,
     identity::{
-        ask::{Answer, Ask, answer, done},
+        api_call::{Answer, ApiCall, answer, done},
         member_wire::without_nulls,
     },
 };
@@ -17,53 +17,53 @@ use stoa_identity::community::{
 };
 
 /// `POST /custom-fields`.
-pub(crate) async fn create(State(app): State<App>, ask: Ask) -> Answer {
-    one(&FIELD, &app.identity.definition_create(&ask.site, &ask.caller, &FIELD, &ask.data["field"]).await?)
+pub(crate) async fn create(State(app): State<App>, call: ApiCall) -> Answer {
+    one(&FIELD, &app.identity.definition_create(&call.site, &call.caller, &FIELD, &call.data["field"]).await?)
 }
 
 /// `GET /custom-fields/{id}`.
-pub(crate) async fn get(State(app): State<App>, ask: Ask) -> Answer {
-    one(&FIELD, &app.identity.definition_get(&ask.site, &ask.caller, &FIELD, &ask.id).await?)
+pub(crate) async fn get(State(app): State<App>, call: ApiCall) -> Answer {
+    one(&FIELD, &app.identity.definition_get(&call.site, &call.caller, &FIELD, &call.id).await?)
 }
 
 /// `GET /custom-fields`.
-pub(crate) async fn list(State(app): State<App>, ask: Ask) -> Answer {
-    let (limit, offset) = ask.page(PAGE)?;
-    let all = app.identity.definition_list(&ask.site, &ask.caller, &FIELD, &EntityFilter::default()).await?;
+pub(crate) async fn list(State(app): State<App>, call: ApiCall) -> Answer {
+    let (limit, offset) = call.page(PAGE)?;
+    let all = app.identity.definition_list(&call.site, &call.caller, &FIELD, &EntityFilter::default()).await?;
     let fields = page(&all, (limit, offset));
     Ok(body::ok(&json!({ "fields": many(fields), "metadata": offsets(fields.len(), offset, all.len()) })))
 }
 
 /// `PATCH /custom-fields/{id}`.
-pub(crate) async fn update(State(app): State<App>, ask: Ask) -> Answer {
-    let sent = &ask.data["field"];
-    one(&FIELD, &app.identity.definition_update(&ask.site, &ask.caller, &FIELD, &ask.id, sent).await?)
+pub(crate) async fn update(State(app): State<App>, call: ApiCall) -> Answer {
+    let sent = &call.data["field"];
+    one(&FIELD, &app.identity.definition_update(&call.site, &call.caller, &FIELD, &call.id, sent).await?)
 }
 
 /// `DELETE /custom-fields/{id}`.
-pub(crate) async fn delete(State(app): State<App>, ask: Ask) -> Answer {
-    let revision = revision_in(&ask.data)?;
-    app.identity.definition_delete(&ask.site, &ask.caller, &FIELD, &ask.id, revision).await?;
+pub(crate) async fn delete(State(app): State<App>, call: ApiCall) -> Answer {
+    let revision = revision_in(&call.data)?;
+    app.identity.definition_delete(&call.site, &call.caller, &FIELD, &call.id, revision).await?;
     done()
 }
 
 /// `POST /custom-fields/{id}/hide`.
-pub(crate) async fn hide(State(app): State<App>, ask: Ask) -> Answer {
-    let change = json!({ "hidden": true, "revision": ask.data["revision"] });
-    app.identity.definition_update(&ask.site, &ask.caller, &FIELD, &ask.id, &change).await?;
+pub(crate) async fn hide(State(app): State<App>, call: ApiCall) -> Answer {
+    let change = json!({ "hidden": true, "revision": call.data["revision"] });
+    app.identity.definition_update(&call.site, &call.caller, &FIELD, &call.id, &change).await?;
     done()
 }
 
 /// `POST /custom-fields/order`.
-pub(crate) async fn order(State(app): State<App>, ask: Ask) -> Answer {
-    let fields = app.identity.definition_order(&ask.site, &ask.caller, &FIELD, ask.texts("fieldIds")?).await?;
-    Ok(body::ok(&without_nulls(json!({ "fields": many(&fields), "section": ask.data.get("section") }))))
+pub(crate) async fn order(State(app): State<App>, call: ApiCall) -> Answer {
+    let fields = app.identity.definition_order(&call.site, &call.caller, &FIELD, call.strings("fieldIds")?).await?;
+    Ok(body::ok(&without_nulls(json!({ "fields": many(&fields), "section": call.data.get("section") }))))
 }
 
 /// `GET /custom-field-suggestions` and `POST …/query`: what sites usually ask for and this one doesn't yet.
-pub(crate) async fn suggestions(State(app): State<App>, ask: Ask) -> Answer {
-    let (limit, offset) = ask.page(PAGE)?;
-    let all = app.identity.field_suggestions(&ask.site, &ask.caller, &ask.data["query"]["filter"]).await?;
+pub(crate) async fn suggestions(State(app): State<App>, call: ApiCall) -> Answer {
+    let (limit, offset) = call.page(PAGE)?;
+    let all = app.identity.field_suggestions(&call.site, &call.caller, &call.data["query"]["filter"]).await?;
     let some = page(&all, (limit, offset));
     Ok(body::ok(&json!({ "suggestions": some, "metadata": offsets(some.len(), offset, all.len()) })))
 }
@@ -82,49 +82,49 @@ fn application(entity: &Entity) -> Value {
 }
 
 /// `POST /custom-fields-applications`.
-pub(crate) async fn application_create(State(app): State<App>, ask: Ask) -> Answer {
-    let sent = &ask.data["application"];
-    let made = app.identity.definition_create(&ask.site, &ask.caller, &APPLICATION, sent).await?;
+pub(crate) async fn application_create(State(app): State<App>, call: ApiCall) -> Answer {
+    let sent = &call.data["application"];
+    let made = app.identity.definition_create(&call.site, &call.caller, &APPLICATION, sent).await?;
     answer("application", application(&made))
 }
 
 /// `GET /custom-fields-applications/{id}`.
-pub(crate) async fn application_get(State(app): State<App>, ask: Ask) -> Answer {
+pub(crate) async fn application_get(State(app): State<App>, call: ApiCall) -> Answer {
     answer(
         "application",
-        application(&app.identity.definition_get(&ask.site, &ask.caller, &APPLICATION, &ask.id).await?),
+        application(&app.identity.definition_get(&call.site, &call.caller, &APPLICATION, &call.id).await?),
     )
 }
 
 /// `PATCH /custom-fields-applications/{id}`.
-pub(crate) async fn application_update(State(app): State<App>, ask: Ask) -> Answer {
-    let sent = &ask.data["application"];
-    let changed = app.identity.definition_update(&ask.site, &ask.caller, &APPLICATION, &ask.id, sent).await?;
+pub(crate) async fn application_update(State(app): State<App>, call: ApiCall) -> Answer {
+    let sent = &call.data["application"];
+    let changed = app.identity.definition_update(&call.site, &call.caller, &APPLICATION, &call.id, sent).await?;
     answer("application", application(&changed))
 }
 
 /// `DELETE /custom-fields-applications/{id}`.
-pub(crate) async fn application_delete(State(app): State<App>, ask: Ask) -> Answer {
-    app.identity.definition_delete(&ask.site, &ask.caller, &APPLICATION, &ask.id, None).await?;
+pub(crate) async fn application_delete(State(app): State<App>, call: ApiCall) -> Answer {
+    app.identity.definition_delete(&call.site, &call.caller, &APPLICATION, &call.id, None).await?;
     done()
 }
 
 /// `POST /custom-fields-applications/applications`.
-pub(crate) async fn application_list(State(app): State<App>, ask: Ask) -> Answer {
-    let filter = EntityFilter::ids(ask.texts("customFieldIds")?);
-    let found = app.identity.definition_list(&ask.site, &ask.caller, &APPLICATION, &filter).await?;
+pub(crate) async fn application_list(State(app): State<App>, call: ApiCall) -> Answer {
+    let filter = EntityFilter::ids(call.strings("customFieldIds")?);
+    let found = app.identity.definition_list(&call.site, &call.caller, &APPLICATION, &filter).await?;
     answer("applications", found.iter().map(application).collect::<Value>())
 }
 
 /// `POST /custom-fields-applications/members`.
-pub(crate) async fn of_members(State(app): State<App>, ask: Ask) -> Answer {
-    let found = app.identity.fields_of_members(&ask.site, &ask.caller, ask.texts("memberIds")?).await?;
+pub(crate) async fn of_members(State(app): State<App>, call: ApiCall) -> Answer {
+    let found = app.identity.fields_of_members(&call.site, &call.caller, call.strings("memberIds")?).await?;
     applied("memberId", &found)
 }
 
 /// `POST /custom-fields-applications/roles`.
-pub(crate) async fn of_roles(State(app): State<App>, ask: Ask) -> Answer {
-    let found = app.identity.fields_of_roles(&ask.site, &ask.caller, ask.texts("roleIds")?).await?;
+pub(crate) async fn of_roles(State(app): State<App>, call: ApiCall) -> Answer {
+    let found = app.identity.fields_of_roles(&call.site, &call.caller, call.strings("roleIds")?).await?;
     applied("roleId", &found)
 }
 

@@ -10,7 +10,7 @@ pub mod privacy;
 pub mod report;
 pub mod role;
 
-use super::ask::{Answer, answer, texts};
+use super::api_call::{Answer, answer, strings};
 use serde_json::{Value, json};
 use stoa_identity::community::{Entity, Kind, PAGE, RelationPage};
 use stoa_kernel::Result;
@@ -41,8 +41,8 @@ fn cursors_of(relations: &RelationPage) -> Value {
     cursors(relations.items.len(), relations.next.as_deref())
 }
 
-/// The texts that a filter wants in a field: one, `$eq` or `$in`.
+/// The strings that a filter wants in a field: one, `$eq` or `$in`.
 fn wanted(filter: &Value, name: &str) -> Result<Vec<String>> {
     let wanted = &filter[name];
-    texts(wanted.get("$in").or(wanted.get("$eq")).unwrap_or(wanted), name)
+    strings(wanted.get("$in").or(wanted.get("$eq")).unwrap_or(wanted), name)
 }

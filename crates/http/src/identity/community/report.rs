@@ -3,12 +3,12 @@
 use super::{PAGE, cursors, cursors_of, wanted};
 use crate::{
     App, body,
-    identity::ask::{Answer, Ask, answer, done},
+    identity::api_call::{Answer, ApiCall, answer, done},
 };
 use axum::extract::State;
 use serde_json::{Value, json};
 use stoa_identity::community::{Relation, ReportedMember};
-use stoa_kernel::clock::iso_from_millis;
+use stoa_kernel::date::iso_from_millis;
 
 fn view(relation: &Relation) -> Value {
     json!({
@@ -19,24 +19,24 @@ fn view(relation: &Relation) -> Value {
 }
 
 /// `POST /member-reports`.
-pub(crate) async fn create(State(app): State<App>, ask: Ask) -> Answer {
-    let sent = &ask.data["memberReport"];
+pub(crate) async fn create(State(app): State<App>, call: ApiCall) -> Answer {
+    let sent = &call.data["memberReport"];
     let other = sent["reportedMemberId"].as_str().unwrap_or_default();
-    answer("memberReport", view(&app.identity.member_report(&ask.site, &ask.caller, other, &sent["reason"]).await?))
+    answer("memberReport", view(&app.identity.member_report(&call.site, &call.caller, other, &sent["reason"]).await?))
 }
 
 /// `POST /member-reports/query`.
-pub(crate) async fn query(State(app): State<App>, ask: Ask) -> Answer {
-    let (ids, page) = (wanted(&ask.data["query"]["filter"], "reportedMemberId")?, ask.cursor_page(PAGE)?);
-    let relations = app.identity.report_list(&ask.site, &ask.caller, ids, page).await?;
+pub(crate) async fn query(State(app): State<App>, call: ApiCall) -> Answer {
+    let (ids, page) = (wanted(&call.data["query"]["filter"], "reportedMemberId")?, call.cursor_page(PAGE)?);
+    let relations = app.identity.report_list(&call.site, &call.caller, ids, page).await?;
     let found: Vec<Value> = relations.items.iter().map(view).collect();
     Ok(body::ok(&json!({ "memberReports": found, "pagingMetadata": cursors_of(&relations) })))
 }
 
 /// `GET /member-reports/members` and `POST /member-reports/members/query`.
-pub(crate) async fn members(State(app): State<App>, ask: Ask) -> Answer {
-    let (limit, cursor) = ask.cursor_page(PAGE)?;
-    let found = app.identity.reported_members(&ask.site, &ask.caller, cursor, limit).await?;
+pub(crate) async fn members(State(app): State<App>, call: ApiCall) -> Answer {
+    let (limit, cursor) = call.cursor_page(PAGE)?;
+    let found = app.identity.reported_members(&call.site, &call.caller, cursor, limit).await?;
     let next = found.last().filter(|_| found.len() == limit as usize).map(|it| it.id.as_str());
     let view = |it: &ReportedMember| {
         json!({
@@ -49,7 +49,7 @@ pub(crate) async fn members(State(app): State<App>, ask: Ask) -> Answer {
 }
 
 /// `DELETE /member-reports/members/{id}`.
-pub(crate) async fn delete(State(app): State<App>, ask: Ask) -> Answer {
-    app.identity.reports_delete(&ask.site, &ask.caller, &ask.id).await?;
+pub(crate) async fn delete(State(app): State<App>, call: ApiCall) -> Answer {
+    app.identity.reports_delete(&call.site, &call.caller, &call.id).await?;
     done()
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     App,
-    identity::ask::{Answer, Ask, answer, done, texts},
+    identity::api_call::{Answer, ApiCall, answer, done, strings},
 };
 use axum::extract::State;
 use serde_json::{Map, Value, json};
@@ -19,67 +19,67 @@ fn view(entity: &Entity) -> Value {
 }
 
 /// `POST /roles/definitions`.
-pub(crate) async fn create(State(app): State<App>, ask: Ask) -> Answer {
-    let data = &ask.data;
+pub(crate) async fn create(State(app): State<App>, call: ApiCall) -> Answer {
+    let data = &call.data;
     let role = json!({ "roleKey": data["roleKey"], "title": data["roleTitle"], "blockable": data["blockable"] });
-    answer("role", view(&app.identity.definition_create(&ask.site, &ask.caller, &ROLE, &role).await?))
+    answer("role", view(&app.identity.definition_create(&call.site, &call.caller, &ROLE, &role).await?))
 }
 
 /// `GET /roles/definitions`.
-pub(crate) async fn list(State(app): State<App>, ask: Ask) -> Answer {
-    let roles = app.identity.definition_list(&ask.site, &ask.caller, &ROLE, &EntityFilter::default()).await?;
+pub(crate) async fn list(State(app): State<App>, call: ApiCall) -> Answer {
+    let roles = app.identity.definition_list(&call.site, &call.caller, &ROLE, &EntityFilter::default()).await?;
     answer("roles", roles.iter().map(view).collect::<Value>())
 }
 
 /// `GET /roles/definitions/{key}`.
-pub(crate) async fn get(State(app): State<App>, ask: Ask) -> Answer {
-    answer("role", view(&app.identity.definition_get(&ask.site, &ask.caller, &ROLE, &ask.id).await?))
+pub(crate) async fn get(State(app): State<App>, call: ApiCall) -> Answer {
+    answer("role", view(&app.identity.definition_get(&call.site, &call.caller, &ROLE, &call.id).await?))
 }
 
 /// `PATCH /roles/definitions/{key}`.
-pub(crate) async fn update(State(app): State<App>, ask: Ask) -> Answer {
-    let mut change = json!({ "revision": ask.data["revision"] });
+pub(crate) async fn update(State(app): State<App>, call: ApiCall) -> Answer {
+    let mut change = json!({ "revision": call.data["revision"] });
     for (name, sent) in [("title", "roleTitle"), ("blockable", "blockable")] {
-        if let Some(value) = ask.data.get(sent) {
+        if let Some(value) = call.data.get(sent) {
             change[name] = value.clone();
         }
     }
-    answer("role", view(&app.identity.definition_update(&ask.site, &ask.caller, &ROLE, &ask.id, &change).await?))
+    answer("role", view(&app.identity.definition_update(&call.site, &call.caller, &ROLE, &call.id, &change).await?))
 }
 
 /// `DELETE /roles/definitions/{key}`.
-pub(crate) async fn delete(State(app): State<App>, ask: Ask) -> Answer {
-    app.identity.definition_delete(&ask.site, &ask.caller, &ROLE, &ask.id, None).await?;
+pub(crate) async fn delete(State(app): State<App>, call: ApiCall) -> Answer {
+    app.identity.definition_delete(&call.site, &call.caller, &ROLE, &call.id, None).await?;
     done()
 }
 
 /// `POST /roles/members/{id}`.
-pub(crate) async fn assign(State(app): State<App>, ask: Ask) -> Answer {
-    let (key, who) = (ask.text("roleKey"), std::slice::from_ref(&ask.id));
-    app.identity.assign(&ask.site, &ask.caller, Assignable::Role, key, who).await?;
+pub(crate) async fn assign(State(app): State<App>, call: ApiCall) -> Answer {
+    let (key, who) = (call.text("roleKey"), std::slice::from_ref(&call.id));
+    app.identity.assign(&call.site, &call.caller, Assignable::Role, key, who).await?;
     answer("roleKey", key)
 }
 
 /// `DELETE /roles/members/{id}`.
-pub(crate) async fn unassign(State(app): State<App>, ask: Ask) -> Answer {
-    let (key, who) = (ask.text("roleKey"), std::slice::from_ref(&ask.id));
-    app.identity.unassign(&ask.site, &ask.caller, Assignable::Role, key, who).await?;
+pub(crate) async fn unassign(State(app): State<App>, call: ApiCall) -> Answer {
+    let (key, who) = (call.text("roleKey"), std::slice::from_ref(&call.id));
+    app.identity.unassign(&call.site, &call.caller, Assignable::Role, key, who).await?;
     answer("roleKey", key)
 }
 
 /// `GET /roles/members/{id}`.
-pub(crate) async fn of_member(State(app): State<App>, ask: Ask) -> Answer {
-    let roles = app.identity.member_roles(&ask.site, &ask.caller, &ask.id).await?;
+pub(crate) async fn of_member(State(app): State<App>, call: ApiCall) -> Answer {
+    let roles = app.identity.member_roles(&call.site, &call.caller, &call.id).await?;
     answer("roles", roles.iter().map(held).collect::<Value>())
 }
 
 /// `POST /roles/members/query`.
-pub(crate) async fn query(State(app): State<App>, ask: Ask) -> Answer {
-    let filter = &ask.data["query"]["filter"];
-    let places = [&ask.data["memberIds"], &filter["memberIds"], &filter["memberId"]["$in"], &filter["memberId"]];
-    let named = places.into_iter().find(|it| it.is_array() || it.is_string()).unwrap_or(&Value::Null);
-    let ids = texts(named, "memberIds")?;
-    let all = app.identity.roles_of(&ask.site, &ask.caller, ids, "query.filter").await?;
+pub(crate) async fn query(State(app): State<App>, call: ApiCall) -> Answer {
+    let filter = &call.data["query"]["filter"];
+    let candidates = [&call.data["memberIds"], &filter["memberIds"], &filter["memberId"]["$in"], &filter["memberId"]];
+    let named = candidates.into_iter().find(|it| it.is_array() || it.is_string()).unwrap_or(&Value::Null);
+    let ids = strings(named, "memberIds")?;
+    let all = app.identity.roles_of(&call.site, &call.caller, ids, "query.filter").await?;
     let roles = |roles: Vec<AssignedRole>| json!({ "roles": roles.iter().map(held).collect::<Value>() });
     answer("rolesByMemberId", all.into_iter().map(|(id, it)| (id, roles(it))).collect::<Map<_, _>>())
 }

@@ -19,7 +19,8 @@ pub(crate) type Answer = Result<Response, Problem>;
 /// Query pairs that are read.
 const PAIRS: usize = 1_000;
 
-pub(crate) struct Ask {
+/// A call of the members API.
+pub(crate) struct ApiCall {
     pub(crate) site: Arc<Site>,
     pub(crate) caller: Caller,
     /// What the path names, when it names something.
@@ -28,7 +29,7 @@ pub(crate) struct Ask {
     pub(crate) data: Value,
 }
 
-impl FromRequest<App> for Ask {
+impl FromRequest<App> for ApiCall {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
@@ -49,21 +50,21 @@ impl FromRequest<App> for Ask {
     }
 }
 
-impl Ask {
-    /// Text by its name; empty when it is not there or no text.
+impl ApiCall {
+    /// A string by its name; empty when it is missing or not a string.
     pub(crate) fn text(&self, name: &str) -> &str {
         self.data[name].as_str().unwrap_or_default()
     }
 
-    /// The list of texts of this name; one text counts as a list of one.
+    /// The list of strings of this name; one string counts as a list of one.
     ///
     /// # Errors
     /// [`Code::Validation`].
-    pub(crate) fn texts(&self, name: &str) -> Result<Vec<String>> {
-        texts(&self.data[name], name)
+    pub(crate) fn strings(&self, name: &str) -> Result<Vec<String>> {
+        strings(&self.data[name], name)
     }
 
-    /// A page: limit and offset of `paging`, wherever it stands.
+    /// A page: limit and offset of `paging`, in any of its positions.
     ///
     /// # Errors
     /// [`Code::Validation`].
@@ -84,8 +85,8 @@ impl Ask {
 
     fn paging(&self) -> &Value {
         let query = &self.data["query"];
-        let places = [&query["cursorPaging"], &query["paging"], &self.data["cursorPaging"], &self.data["paging"]];
-        places.into_iter().find(|it| it.is_object()).unwrap_or(&Value::Null)
+        let candidates = [&query["cursorPaging"], &query["paging"], &self.data["cursorPaging"], &self.data["paging"]];
+        candidates.into_iter().find(|it| it.is_object()).unwrap_or(&Value::Null)
     }
 
     /// Whether a page by cursor is asked for.
@@ -110,7 +111,7 @@ pub(crate) fn invalid(field: &str, why: &str) -> Fault {
     Fault::invalid(vec![Violation::new(field, "FORMAT", why)])
 }
 
-pub(crate) fn texts(value: &Value, field: &str) -> Result<Vec<String>> {
+pub(crate) fn strings(value: &Value, field: &str) -> Result<Vec<String>> {
     match value {
         Value::Null => Ok(Vec::new()),
         Value::String(text) => Ok(vec![text.clone()]),
@@ -151,17 +152,17 @@ fn query(text: &str) -> Result<Map<String, Value>> {
 
 fn insert(data: &mut Map<String, Value>, names: &[&str], value: String) {
     let [name, rest @ ..] = names else { return };
-    let place = data.entry(*name).or_insert(Value::Null);
+    let slot = data.entry(*name).or_insert(Value::Null);
     if !rest.is_empty() {
-        if !place.is_object() {
-            *place = Value::Object(Map::new());
+        if !slot.is_object() {
+            *slot = Value::Object(Map::new());
         }
-        if let Value::Object(inner) = place {
+        if let Value::Object(inner) = slot {
             insert(inner, rest, value);
         }
         return;
     }
-    *place = match place.take() {
+    *slot = match slot.take() {
         Value::Null => Value::String(value),
         Value::Array(mut list) => {
             list.push(Value::String(value));

@@ -1,4 +1,4 @@
-//! The shape of what is stored of members: a checker of JSON that names everything that is wrong, with its path.
+//! The validator of JSON that is stored of members: it names everything that is wrong, with its path.
 
 use serde_json::{Map, Value};
 use stoa_kernel::{Email, Violation};
@@ -13,29 +13,29 @@ pub(crate) const MAX_LIST: usize = 100;
 pub(crate) fn object(
     value: &Value,
     field: &str,
-    members: &[(&str, Shape)],
+    members: &[(&str, ValueType)],
 ) -> Result<Map<String, Value>, Vec<Violation>> {
-    let mut check = Check(Vec::new());
+    let mut validator = Validator(Vec::new());
     let mut kept = Map::new();
-    for (name, value) in check.object(value, field).into_iter().flatten() {
-        let Some((_, shape)) = members.iter().find(|(known, _)| known == name) else { continue };
+    for (name, value) in validator.object(value, field).into_iter().flatten() {
+        let Some((_, value_type)) = members.iter().find(|(known, _)| known == name) else { continue };
         if !value.is_null() {
-            check.shape(*shape, value, &format!("{field}.{name}"));
+            validator.value(*value_type, value, &format!("{field}.{name}"));
         }
         kept.insert(name.clone(), value.clone());
     }
-    if check.0.is_empty() { Ok(kept) } else { Err(check.0) }
+    if validator.0.is_empty() { Ok(kept) } else { Err(validator.0) }
 }
 
 /// What may stand in a member of the profile, or of another object around members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum ValueType {
     /// Text of at most so many characters.
     Text(usize),
     Slug,
     Flag,
     OneOf(&'static [&'static str]),
-    Texts(usize),
+    Strings(usize),
     CustomFields,
     Emails,
     Phones,
@@ -95,34 +95,34 @@ const PHONE: &[(&str, Format)] = &[
 pub(crate) const LAST_MILLI: i64 = 8_640_000_000_000_000;
 
 /// What was found wrong so far.
-pub(crate) struct Check(pub(crate) Vec<Violation>);
+pub(crate) struct Validator(pub(crate) Vec<Violation>);
 
-impl Check {
+impl Validator {
     pub(crate) fn wrong(&mut self, field: &str, why: &str) {
         self.0.push(Violation::new(field, "FORMAT", why));
     }
 
-    pub(crate) fn shape(&mut self, shape: Shape, value: &Value, path: &str) {
-        match shape {
-            Shape::Text(most) => self.text(value, path, most),
-            Shape::Slug => self.slug(value, path),
-            Shape::Flag if value.is_boolean() => {}
-            Shape::Flag => self.wrong(path, "true or false is expected"),
-            Shape::OneOf(names) => self.one_of(value, path, names),
-            Shape::Texts(most) => self.list(value, path, most, |it, item, path| it.text(item, path, 2_048)),
-            Shape::CustomFields => self.list(value, path, MAX_LIST, Self::custom_field),
-            Shape::Emails => {
+    pub(crate) fn value(&mut self, value_type: ValueType, value: &Value, path: &str) {
+        match value_type {
+            ValueType::Text(most) => self.text(value, path, most),
+            ValueType::Slug => self.slug(value, path),
+            ValueType::Flag if value.is_boolean() => {}
+            ValueType::Flag => self.wrong(path, "true or false is expected"),
+            ValueType::OneOf(names) => self.one_of(value, path, names),
+            ValueType::Strings(most) => self.list(value, path, most, |it, item, path| it.text(item, path, 2_048)),
+            ValueType::CustomFields => self.list(value, path, MAX_LIST, Self::custom_field),
+            ValueType::Emails => {
                 self.list(value, path, MAX_LIST, |it, item, path| it.tagged(item, path, EMAIL, EMAIL_TAGS));
             }
-            Shape::Phones => {
+            ValueType::Phones => {
                 self.list(value, path, MAX_LIST, |it, item, path| it.tagged(item, path, PHONE, PHONE_TAGS));
             }
-            Shape::Addresses => self.list(value, path, MAX_LIST, Self::tagged_address),
-            Shape::Date if value.as_str().is_some_and(is_date) => {}
-            Shape::Date => self.wrong(path, "a date YYYY-MM-DD is expected"),
-            Shape::Object if !value.is_object() => self.wrong(path, "an object is expected"),
-            Shape::Object if has_nul(value) => self.wrong(path, "text can't hold U+0000"),
-            Shape::Object => {}
+            ValueType::Addresses => self.list(value, path, MAX_LIST, Self::tagged_address),
+            ValueType::Date if value.as_str().is_some_and(is_date) => {}
+            ValueType::Date => self.wrong(path, "a date YYYY-MM-DD is expected"),
+            ValueType::Object if !value.is_object() => self.wrong(path, "an object is expected"),
+            ValueType::Object if has_nul(value) => self.wrong(path, "text can't hold U+0000"),
+            ValueType::Object => {}
         }
     }
 
@@ -164,8 +164,8 @@ impl Check {
         }
     }
 
-    pub(crate) fn texts(&mut self, value: &Value, path: &str) {
-        self.shape(Shape::Texts(MAX_LIST), value, path);
+    pub(crate) fn strings(&mut self, value: &Value, path: &str) {
+        self.value(ValueType::Strings(MAX_LIST), value, path);
     }
 
     pub(crate) fn list(
@@ -261,11 +261,11 @@ impl Check {
         }
     }
 
-    /// Whether a custom value of the right shape stands here.
+    /// Whether a valid custom value stands here.
     pub(crate) fn is_custom_value(value: &Value) -> bool {
-        let mut check = Self(Vec::new());
-        check.custom_value(value, "", 0);
-        check.0.is_empty()
+        let mut validator = Self(Vec::new());
+        validator.custom_value(value, "", 0);
+        validator.0.is_empty()
     }
 
     /// One of `strValue`, `numValue`, `dateValue`, `boolValue`, `listValue`, `mapValue`.
@@ -294,8 +294,8 @@ impl Check {
             "listValue" | "mapValue" if !value.is_object() => self.wrong(&path, "an object is expected"),
             "listValue" => match value.get("value") {
                 None | Some(Value::Null) => {}
-                Some(items) => self.list(items, &format!("{path}.value"), MAX_LIST, |it, item, path| {
-                    it.custom_value(item, path, depth + 1);
+                Some(items) => self.list(items, &format!("{path}.value"), MAX_LIST, |validator, item, path| {
+                    validator.custom_value(item, path, depth + 1);
                 }),
             },
             "mapValue" => match value.get("value").unwrap_or(&Value::Null) {
