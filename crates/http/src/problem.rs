@@ -1,6 +1,6 @@
 //! A [`Fault`] as the client reads it (docs/protocol/identity.md §12.1, docs/protocol/content.md §14.1).
 //!
-//! Malformed input has the same shape as everything else. The private half of a fault goes to the
+//! Malformed input has the same form as everything else. The private half of a fault goes to the
 //! log, never into the answer.
 
 use axum::{
@@ -38,7 +38,7 @@ impl IntoResponse for Problem {
     }
 }
 
-/// Writes down what went wrong with a request, or with one of its items.
+/// Records what went wrong with a request, or with one of its items.
 pub(crate) fn log(fault: &Fault) {
     match fault.code().status() {
         // What a site doesn't have is no failure, and every client may ask for it.
@@ -65,7 +65,7 @@ pub fn body(fault: &Fault) -> Value {
     let mut data = fault.data().clone();
     let mut details = Map::new();
     if !fault.violations().is_empty() {
-        // Where a bulk answer has them, and where those look who know the other shape.
+        // Where a bulk answer has them, and where clients look that know the other form.
         data.insert("fieldViolations".to_owned(), json!(fault.violations()));
         details.insert("validationError".to_owned(), json!({ "fieldViolations": fault.violations() }));
     }

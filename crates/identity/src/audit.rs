@@ -15,7 +15,7 @@ pub(crate) enum Event {
     Created,
     Changed,
     PasswordChanged,
-    /// Those who run the site want another password.
+    /// Operators of the site want another password.
     PasswordRefused,
     /// It was of a person who may not have had the address that an app vouches for.
     PasswordDropped,
@@ -78,7 +78,7 @@ pub struct AuditQuery {
     pub limit: u32,
 }
 
-/// Who did what is written down.
+/// The actor of an entry.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Actor<'a> {
     Caller(&'a Caller),
@@ -111,7 +111,7 @@ impl Actor<'_> {
     }
 }
 
-/// What is written down.
+/// An entry to be recorded.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry<'a> {
     pub event: Event,
@@ -166,7 +166,7 @@ impl Identity {
             return Err(Fault::new(Code::Forbidden));
         }
         let site_id = site.id.clone();
-        // Entries of one event among many others have to be looked for.
+        // Entries of one event among many others have to be searched for.
         let lane = if query.event.is_some() { Lane::Scan } else { Lane::Point };
         site.read(lane, move |tx| {
             boxed!({

@@ -14,7 +14,7 @@ const SETTING: &str = "sign_on_policy";
 pub struct SignOnPolicy {
     pub require_owner_approval: bool,
     pub require_email_verification: bool,
-    /// What a new member must tell about themselves. Ours: clients know only the two above, so this and
+    /// What a new member must give about themselves. Ours: clients know only the two above, so this and
     /// the next are not shown while they ask for nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub required_fields: Vec<Field>,
@@ -47,7 +47,7 @@ impl Field {
 
 impl SignOnPolicy {
     /// What the profile lacks.
-    pub(crate) fn lacking(&self, profile: &Profile) -> Vec<Field> {
+    pub(crate) fn missing_fields(&self, profile: &Profile) -> Vec<Field> {
         let is_there = |it: &&Field| profile.text(it.name()).is_some_and(|text| !text.trim().is_empty());
         self.required_fields.iter().filter(|it| !is_there(it)).copied().collect()
     }

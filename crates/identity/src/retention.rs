@@ -87,7 +87,7 @@ impl Identity {
     }
 }
 
-/// Deletes what a rule says piece by piece, each piece a transaction of its own. Rows are looked for beside the
+/// Deletes what a rule says piece by piece, each piece a transaction of its own. Rows are searched for beside the
 /// writer, which then only deletes by key what still is over.
 async fn prune(database: &Database, site: Option<&SiteId>, rule: Rule, now: Millis) -> Result<()> {
     let Rule { table, key, over, kept } = rule;

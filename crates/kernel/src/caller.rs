@@ -9,7 +9,7 @@ pub enum Caller {
     Visitor { id: VisitorId, client: Option<ClientId> },
     /// A signed-in member; identity type MEMBER.
     Member { id: MemberId, session: SessionId, client: Option<ClientId> },
-    /// A person who runs the site; identity type WIX_USER.
+    /// An operator of the site; identity type WIX_USER.
     User { id: UserId, role: Role, session: SessionId },
     /// An API key or an app with a client secret; identity type APP. Full rights on its site.
     App { id: KeyId },

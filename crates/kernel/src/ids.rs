@@ -51,9 +51,9 @@ ids! {
     VisitorId
     /// A member of a site.
     MemberId
-    /// A person who runs sites (Owner or Editor).
+    /// An operator (Owner or Editor).
     UserId
-    /// A signed-in session of a member or a person who runs the site.
+    /// A signed-in session of a member or an operator of the site.
     SessionId
     /// A collection's public id, at most 256 characters, chosen by its maker.
     CollectionId

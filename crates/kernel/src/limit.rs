@@ -111,7 +111,7 @@ impl Value for Millis {
 pub trait Limited: Default {
     const DECLARED: &'static [Limit];
 
-    /// Sets the limit of this name, if there is one, without a look at its bounds.
+    /// Sets the limit of this name, if there is one, without checking its bounds.
     fn put(&mut self, name: &str, value: u64);
 
     /// Sets the limit of this name to what a text stands for; false when there is none.

@@ -12,7 +12,7 @@ struct Finding {
     text: String,
 }
 
-/// Prints what was looked at; fails when anything is wrong.
+/// Prints what was checked; fails when anything is wrong.
 pub fn check(config: &Config, as_json: bool) -> ExitCode {
     let mut findings = vec![data(&config.data), database(config)];
     findings.extend(config.tls.as_ref().map(tls));

@@ -362,7 +362,7 @@ mod tests {
     /// One that has the name of a global one hides it, and what is meant for the one reaches the other.
     #[test]
     fn arguments_have_no_name_of_a_global_one() {
-        fn look(command: &Command, names: &[String], path: &str, shared: &mut Vec<String>) {
+        fn collect_shared(command: &Command, names: &[String], path: &str, shared: &mut Vec<String>) {
             for argument in command.get_arguments().filter(|it| !it.is_global_set()) {
                 let (id, long) = (argument.get_id().as_str(), argument.get_long().unwrap_or_default());
                 if names.iter().any(|name| name == id || name == long) {
@@ -370,7 +370,7 @@ mod tests {
                 }
             }
             for subcommand in command.get_subcommands() {
-                look(subcommand, names, &format!("{path} {}", subcommand.get_name()), shared);
+                collect_shared(subcommand, names, &format!("{path} {}", subcommand.get_name()), shared);
             }
         }
         let root = super::Cli::command();
@@ -378,7 +378,7 @@ mod tests {
         let names: Vec<String> =
             global.flat_map(|it| [Some(it.get_id().as_str()), it.get_long()]).flatten().map(str::to_owned).collect();
         let mut shared = Vec::new();
-        look(&root, &names, "stoa", &mut shared);
+        collect_shared(&root, &names, "stoa", &mut shared);
         assert!(names.len() > 10 && shared.is_empty(), "{shared:?}");
     }
 }

@@ -11,9 +11,9 @@ const OUTBOX_PERIOD: Duration = Duration::from_secs(10);
 /// Runs until the process ends. A failure is logged and tried again at the next tick.
 pub async fn run(services: Services) {
     tokio::spawn(prune_outboxes(services.clone()));
-    let mut turns = tokio::time::interval(PERIOD);
+    let mut ticks = tokio::time::interval(PERIOD);
     loop {
-        turns.tick().await;
+        ticks.tick().await;
         services.identity.retention_run_catalog().await;
         for site in services.store.open_sites() {
             services.identity.retention_run(&site).await;
@@ -22,10 +22,10 @@ pub async fn run(services: Services) {
 }
 
 async fn prune_outboxes(services: Services) {
-    let mut turns = tokio::time::interval(OUTBOX_PERIOD);
-    turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut ticks = tokio::time::interval(OUTBOX_PERIOD);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        turns.tick().await;
+        ticks.tick().await;
         for site in services.store.open_sites() {
             if let Err(fault) = site.outbox().prune(services.world.now()).await {
                 tracing::warn!(site = %site.id, "an outbox could not be pruned: {fault:?}");

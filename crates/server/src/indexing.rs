@@ -4,13 +4,13 @@ use crate::services::Services;
 use std::{sync::Arc, time::Duration};
 use stoa_store::Site;
 
-/// How often open sites are looked through: for what another node asked for and didn't finish.
+/// How often open sites are searched: for what another node asked for and didn't finish.
 const PERIOD: Duration = Duration::from_secs(15);
-/// How often it is looked which indexes are worth making, or are no longer.
+/// How often it is decided which indexes are worth making, or are no longer.
 const TEND: Duration = Duration::from_secs(60);
-/// How soon that is tried again which something was in the way of.
+/// How soon work that failed is tried again.
 const AGAIN: Duration = Duration::from_secs(2);
-/// Sites that are opened at the start to see what was left unfinished. Others are looked through once
+/// Sites that are opened at the start to see what was left unfinished. Others are searched once
 /// they are opened.
 const AT_START: usize = 256;
 

@@ -27,7 +27,7 @@ impl FromRequest<App> for Json {
     }
 }
 
-/// Calls of content that this server does not have yet: WDE0119 in the documented shape, to known callers.
+/// Calls of content that this server does not have yet: WDE0119 in the documented form, to known callers.
 pub(crate) async fn not_supported(_: Call) -> Problem {
     Problem(Fault::new(Code::NotSupported))
 }

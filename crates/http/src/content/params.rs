@@ -2,7 +2,7 @@
 //!
 //! Nested members are dotted (`paging.limit=5`), lists repeat their key, and a payload that doesn't fit
 //! this form is base64url JSON in the parameter `.r`. Ids in the path aren't encoded by clients, so the
-//! path is only looked at when the query string doesn't say the same.
+//! path is only read when the query string doesn't say the same.
 
 use axum::http::Uri;
 use base64::{Engine, alphabet, engine};

@@ -1,4 +1,4 @@
-//! The flows of the account pages, and the token of a person who runs the site.
+//! The flows of the account pages, and the token of an operator of the site.
 //!
 //! `POST /_api/account/v1/flows`: [`start`]. `GET` and `POST /_api/account/v1/flows/{token}`: [`show`],
 //! [`answer`]. `POST /_api/account/v1/token`: [`token`].

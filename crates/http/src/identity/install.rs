@@ -25,7 +25,7 @@ const HERE: &str = "here";
 
 /// `GET /installer/install`: the owner's browser goes to the application with a code.
 ///
-/// The cookie of those who run sites is not sent when a page of another site leads here, so the first
+/// The cookie of operators is not sent when a page of another site leads here, so the first
 /// answer is a page that leads here itself.
 pub(crate) async fn install(
     State(app): State<App>,

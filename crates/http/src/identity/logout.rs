@@ -24,13 +24,13 @@ pub(crate) async fn logout(
     let query = Parameters::parse(&query.unwrap_or_default());
     let client = query.get("clientId").map(ClientId::from);
     let return_url = query.get("postLogoutRedirectUri");
-    let sent = LogoutRequest { client: client.as_ref(), return_url };
+    let request = LogoutRequest { client: client.as_ref(), return_url };
     let authorization = text(&headers, "authorization").filter(|it| !it.is_empty());
     if authorization.is_some() || headers.contains_key("x-wix-bi-gateway") {
-        let known = app.identity.authenticate(authorization, text(&headers, "wix-site-id")).await?;
-        let site = app.store.site(&known.site).await?;
+        let authenticated = app.identity.authenticate(authorization, text(&headers, "wix-site-id")).await?;
+        let site = app.store.site(&authenticated.site).await?;
         let base_url = &visit.info.base_url;
-        let url = app.identity.logout(&site, &known.caller, sent, base_url).await?;
+        let url = app.identity.logout(&site, &authenticated.caller, request, base_url).await?;
         return Ok(body::ok(&match url {
             Some(url) => json!({ "statusCode": 302, "headers": [{ "key": "Location", "value": url }] }),
             None => json!({ "statusCode": 200, "headers": [] }),
@@ -41,7 +41,7 @@ pub(crate) async fn logout(
             Some(id) => app.store.site(&app.identity.client_get(id).await?.site).await?,
             None => app.store.site_by_host(&visit.info.host).await?,
         };
-        app.identity.logout_open(&site, sent, &visit.browser, &visit.navigation).await
+        app.identity.logout_open(&site, request, &visit.browser, &visit.navigation).await
     };
     match done.await {
         Ok(done) => Ok(answer(&app, &visit, done)),

@@ -240,7 +240,7 @@ pub(crate) async fn clear_addresses(State(app): State<App>, call: ApiCall) -> An
     whole(&app.identity.member_clear(&call.site, &call.caller, &id(&call), &["addresses"]).await?)
 }
 
-/// `POST /user-members/query`: people as members, for those who run the site.
+/// `POST /user-members/query`: people as members, for operators of the site.
 pub(crate) async fn user_members(State(app): State<App>, call: ApiCall) -> Answer {
     if !call.caller.is_editor() {
         return Err(Fault::new(Code::Forbidden).into());
@@ -279,7 +279,7 @@ pub(crate) async fn user_members(State(app): State<App>, call: ApiCall) -> Answe
     Ok(body::ok(&json!({ "userMembers": users, "metadata": metadata })))
 }
 
-/// `GET /_api/identity/v1/audit`: what happened, for those who run the site.
+/// `GET /_api/identity/v1/audit`: what happened, for operators of the site.
 pub(crate) async fn audit(State(app): State<App>, call: ApiCall) -> Answer {
     let (limit, _) = call.page(1_000)?;
     let text = |name: &str| Some(call.text(name)).filter(|it| !it.is_empty() && !it.contains('\0')).map(str::to_owned);

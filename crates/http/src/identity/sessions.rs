@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use stoa_identity::session::Ending;
 use stoa_kernel::date::iso_from_millis;
 
-/// `GET /_api/identity/v1/sessions`: the caller's own, or those of `memberId` for those who run the site.
+/// `GET /_api/identity/v1/sessions`: the caller's own, or those of `memberId` for operators of the site.
 pub(crate) async fn list(State(app): State<App>, call: ApiCall) -> Answer {
     let sessions = app.identity.session_list(&call.site, &call.caller, member(&call)).await?;
     let view = sessions.into_iter().map(|session| {

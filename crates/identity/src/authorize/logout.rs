@@ -40,7 +40,7 @@ impl Identity {
         &self,
         site: &Arc<Site>,
         caller: &Caller,
-        sent: LogoutRequest<'_>,
+        request: LogoutRequest<'_>,
         base_url: &str,
     ) -> Result<Option<String>> {
         let core = &self.core;
@@ -48,11 +48,11 @@ impl Identity {
             Caller::Visitor { client, .. } | Caller::Member { client, .. } => client.as_ref(),
             Caller::User { .. } | Caller::App { .. } => None,
         };
-        let client = match sent.client.or(own) {
+        let client = match request.client.or(own) {
             Some(id) => Some(client::of_site(core, site, id).await?),
             None => None,
         };
-        let url = client::return_url(client.as_deref(), sent.return_url, base_url)?;
+        let url = client::return_url(client.as_deref(), request.return_url, base_url)?;
         if let Caller::Member { session, .. } = caller {
             session::end(core, site, session).await?;
         }
@@ -67,16 +67,16 @@ impl Identity {
     pub async fn logout_open(
         &self,
         site: &Arc<Site>,
-        sent: LogoutRequest<'_>,
+        request: LogoutRequest<'_>,
         browser: &Browser,
         navigation: &Navigation,
     ) -> Result<Authorized> {
         let core = &self.core;
-        let client = match sent.client {
+        let client = match request.client {
             Some(id) => Some(client::of_site(core, site, id).await?),
             None => None,
         };
-        let url = client::return_url(client.as_deref(), sent.return_url, &browser.base_url)?;
+        let url = client::return_url(client.as_deref(), request.return_url, &browser.base_url)?;
         let session = session::of_browser(core, site, browser).await?;
         let from = navigation.referer.as_deref().and_then(Address::parse).map(|it| it.origin());
         // A user who may write on one of the client's pages may put a picture there.

@@ -1,4 +1,4 @@
-//! What those who run the site give to members: roles and badges.
+//! What operators of the site give to members: roles and badges.
 
 use crate::{
     Core, Identity,

@@ -1,4 +1,4 @@
-//! Entities that those who run the site define: roles, badges, custom fields and to whom these apply.
+//! Entities that operators of the site define: roles, badges, custom fields and to whom these apply.
 
 use crate::{
     Identity,
@@ -40,7 +40,7 @@ impl Identity {
         Ok(found)
     }
 
-    /// Makes an entity of a kind that those who run the site define.
+    /// Makes an entity of a kind that operators of the site define.
     ///
     /// # Errors
     /// [`Code::Forbidden`]; [`Code::Validation`]; [`Code::AlreadyExists`]; [`Code::TooMany`]; [`Code::NotFound`] when

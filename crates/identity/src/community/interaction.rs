@@ -82,7 +82,7 @@ impl Identity {
     }
 
     /// A page of a member's interactions: of one's own, of those of members who show themselves, or of any member's for
-    /// those who run the site. `None` names the calling member.
+    /// operators of the site. `None` names the calling member.
     ///
     /// # Errors
     /// [`Code::Forbidden`]; [`Code::CursorInvalid`]; as [`Identity::member_see`].
@@ -116,7 +116,7 @@ impl Identity {
         relation::related(site, Interaction::Follow.name(), id.as_str(), others).await
     }
 
-    /// Whom a member blocks and then, for those who run the site, who blocks them: a page of both.
+    /// Whom a member blocks and then, for operators of the site, who blocks them: a page of both.
     ///
     /// # Errors
     /// [`Code::Forbidden`]; [`Code::CursorInvalid`].

@@ -35,7 +35,7 @@ pub struct Kind {
     pub(crate) most: i64,
     /// Who reads it; who may change it is said by the operation.
     pub(crate) read: Readers,
-    /// The flag that hides one of them from all but those who run the site.
+    /// The flag that hides one of them from all but operators of the site.
     pub(crate) hidden: Option<&'static str>,
     /// The member that is its id; else it gets one of its own.
     pub(crate) id_from: Option<&'static str>,
@@ -51,7 +51,7 @@ pub(crate) enum Readers {
     Everyone,
     /// Members, and visitors where the site shows its members to all.
     Members,
-    /// Those who run the site.
+    /// Operators of the site.
     Staff,
 }
 
@@ -134,7 +134,7 @@ pub static FIELD: Kind = Kind {
     part_of: None,
 };
 
-/// To whom a custom field applies; its id is the field's. It names members, so those who run the site read it.
+/// To whom a custom field applies; its id is the field's. It names members, so operators of the site read it.
 pub static APPLICATION: Kind = Kind {
     name: "application",
     wire: "application",

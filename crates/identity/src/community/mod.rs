@@ -3,7 +3,7 @@
 //!
 //! Two tables carry all of it. An *entity* is an object that is read whole by its id ([`entity`]); a *relation*
 //! joins a member to another member or to an entity ([`relation`]). What a kind of entity may hold, and who reads it,
-//! is a line of [`kind`]. Relations are of two sorts: those who run the site assign roles and badges
+//! is a line of [`kind`]. Relations are of two sorts: operators of the site assign roles and badges
 //! ([`Assignable`]), members follow, block and report each other ([`Interaction`]).
 
 mod about;

@@ -82,12 +82,12 @@ pub struct RelationFilter {
     pub(crate) shown: Option<VisibleTo>,
 }
 
-/// To whom relations are shown that doesn't see every member (as [`Identity::member_see`] has it).
+/// A viewer who doesn't see every member (as [`Identity::member_see`] has it).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct VisibleTo {
     /// The side on which members stand, `holder` or `target`.
     pub column: &'static str,
-    /// The member who looks, if it is one.
+    /// The viewing member, if the viewer is one.
     pub to: Option<MemberId>,
 }
 
@@ -98,7 +98,7 @@ impl VisibleTo {
         (!caller.is_editor()).then_some(Self { column, to })
     }
 
-    /// Lets only those members through who show themselves, and haven't blocked who looks; and who looks.
+    /// Lets only those members through who show themselves, and haven't blocked the viewer; and the viewer.
     pub(crate) fn write(&self, sql: &mut Writer<'_>, table: &str) {
         let column = format!("{table}.{}", self.column);
         let to = self.to.as_ref().map(MemberId::as_str).unwrap_or_default().to_owned();

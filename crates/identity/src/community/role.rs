@@ -23,7 +23,7 @@ pub struct AssignedRole {
 }
 
 impl Identity {
-    /// The roles of a member: one's own, or any member's for those who run the site.
+    /// The roles of a member: one's own, or any member's for operators of the site.
     ///
     /// # Errors
     /// [`stoa_kernel::Code::Forbidden`].

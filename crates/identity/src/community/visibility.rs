@@ -23,7 +23,7 @@ impl Identity {
         audience(site, caller).await
     }
 
-    /// A member as the caller may see them: whole for themselves and those who run the site, else what
+    /// A member as the caller may see them: whole for themselves and operators of the site, else what
     /// members show of themselves, to those whom they have not blocked.
     ///
     /// # Errors
@@ -89,7 +89,7 @@ pub(crate) async fn see_member(site: &Site, caller: &Caller, id: &MemberId) -> R
 }
 
 /// Those of these members whom the caller may see, as [`Identity::member_see`] has it; for oneself
-/// and those who run the site no member is looked up.
+/// and operators of the site no member is looked up.
 pub(crate) async fn see_members(site: &Site, caller: &Caller, ids: &[String]) -> Result<HashSet<String>> {
     if caller.is_editor() {
         return Ok(ids.iter().cloned().collect());

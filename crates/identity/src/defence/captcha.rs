@@ -2,7 +2,7 @@
 //!
 //! Without a third party the answer is a little work. The challenge is a signed text that nothing stores,
 //! the answer the challenge, `~` and a number such that the SHA-256 of the whole begins with as many zero
-//! bits as the challenge asks for. Each answer is good once; that is written down only after the work was
+//! bits as the challenge asks for. Each answer is good once; that is recorded only after the work was
 //! done, so writing costs more than it is worth.
 //!
 //! A site that has a provider (`provider`) takes the provider's tokens instead, and no work.

@@ -1,7 +1,7 @@
 //! Accounts that are guessed at from many addresses: after some attempts each further one has to wait, twice
 //! as long every time.
 //!
-//! An attempt counts before its password is looked at, so a hundred at once are no way around; one that
+//! An attempt counts before its password is checked, so a hundred at once are no way around; one that
 //! succeeds is taken back. Addresses without an account are counted alike. What a person does about it is
 //! in `crate::defence::device`: a browser that the account knows passes, and a recovery link ends it.
 

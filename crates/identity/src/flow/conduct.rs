@@ -184,12 +184,12 @@ async fn end_flow(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, end: E
 fn last_step(record: &Record, completion: Completion, code: Option<Secret>, issuer: &str) -> Step {
     let context = &record.context;
     if let Some(request) = &context.authorization {
-        let sent = match (completion, code) {
+        let result = match (completion, code) {
             (Completion::Cancelled, _) => view::cancelled(),
             (_, Some(code)) => AuthorizationResult::Code(code),
             (_, None) => AuthorizationResult::Error { name: "server_error", description: "No code could be made." },
         };
-        return view::delivered(request.deliver(sent, issuer));
+        return view::delivered(request.deliver(result, issuer));
     }
     if let Some(url) = &context.return_url {
         let is_member = view::is_member(record.kind);

@@ -141,10 +141,10 @@ async fn insert(core: &Core, site: &Arc<Site>, new: New, browser: &Browser) -> R
     Ok((record, Beginning { token, cookies: Cookies { flow: Change::Set(cookie), ..Cookies::default() } }))
 }
 
-/// Whom a flow is for: the client that asked, else the one to whose pages it leads back, else the site's first.
+/// The client that a flow is for: the requesting one, else the one to whose pages it leads back, else the site's first.
 async fn front_end(core: &Core, site: &Site, context: &Context) -> Result<Option<Arc<Client>>> {
-    let asked = context.authorization.as_ref().map(|it| &it.client).or(context.client.as_ref());
-    if let Some(id) = asked {
+    let client = context.authorization.as_ref().map(|it| &it.client).or(context.client.as_ref());
+    if let Some(id) = client {
         return Ok(Some(client::of_site(core, site, id).await?));
     }
     let mut all = client::list(core, &site.id).await?;

@@ -184,8 +184,8 @@ fn verify(state: State, input: FlowInput) -> Transition {
 
 fn submit_profile(state: State, profile: ProfileInput) -> Transition {
     let State::MissingFields { member, fields, password, .. } = &state else { return unexpected(state) };
-    let lacking = |field: &&Field| profile.get(**field).is_none_or(|it| it.trim().is_empty());
-    let problems: Vec<Problem> = fields.iter().filter(lacking).map(|it| problem::required(it.name())).collect();
+    let is_missing = |field: &&Field| profile.get(**field).is_none_or(|it| it.trim().is_empty());
+    let problems: Vec<Problem> = fields.iter().filter(is_missing).map(|it| problem::required(it.name())).collect();
     if !problems.is_empty() {
         return Transition { state, effects: Vec::new(), problems };
     }

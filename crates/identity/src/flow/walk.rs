@@ -260,8 +260,8 @@ fn asks(effect: &Effect) -> bool {
 
 /// The effects whose results a state can meet.
 fn asked_for(state: &State, facts: &Facts) -> Vec<Effect> {
-    let asked = inputs().into_iter().map(Event::Input).chain([Event::Refresh]);
-    let transitions = asked.map(|event| step::step(state.clone(), event, facts));
+    let events = inputs().into_iter().map(Event::Input).chain([Event::Refresh]);
+    let transitions = events.map(|event| step::step(state.clone(), event, facts));
     transitions.filter(|it| it.state.name() == state.name()).flat_map(|it| it.effects).filter(asks).collect()
 }
 
@@ -398,8 +398,8 @@ fn flow_handles_all_that_can_happen_and_can_end() {
             let mut waiting = vec![first];
             while let Some(state) = waiting.pop() {
                 met.insert(state.name());
-                let asked = inputs().into_iter().map(Event::Input).chain([Event::Refresh]);
-                for event in asked {
+                let events = inputs().into_iter().map(Event::Input).chain([Event::Refresh]);
+                for event in events {
                     for transition in conduct(step::step(state.clone(), event, &facts), &facts, 0) {
                         edges.push((state.clone(), transition.state.clone()));
                         if !known.contains(&transition.state) {

@@ -89,7 +89,7 @@ pub(super) struct Taken {
     pub attempts: i64,
 }
 
-/// Writes down inside a transaction what is to be sent; after the commit the caller says so with
+/// Records inside a transaction what is to be sent; after the commit the caller says so with
 /// [`crate::mail::deliver_soon`].
 pub(crate) async fn enqueue(
     core: &Core,

@@ -257,8 +257,8 @@ mod tests {
             ("{\"templates\":{\"de\":{\"verification\":{\"subject\":\"a\\nBcc: b\"}}}}", "one line"),
         ] {
             let fault = MailSetting::parse(text).unwrap_err();
-            let told: String = fault.violations().iter().map(|it| it.description.to_string()).collect();
-            assert!(told.contains(says), "{text}: {told}");
+            let descriptions: String = fault.violations().iter().map(|it| it.description.to_string()).collect();
+            assert!(descriptions.contains(says), "{text}: {descriptions}");
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A query may name only what has a column. Who may see members by what they show of themselves is part of
 //! the statement. [`MemberQuery::page`] and [`MemberQuery::count`] are the statements: pure, so that how the
-//! engines go about them can be looked at.
+//! engines go about them can be inspected.
 
 use crate::{
     Identity,
@@ -19,7 +19,7 @@ const COUNTED: i64 = 1_500;
 /// Whom a list is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Audience {
-    /// Those who run the site: all who are not deleted.
+    /// Operators of the site: all who are not deleted.
     Staff,
     /// All others: active members with a public profile.
     Public,

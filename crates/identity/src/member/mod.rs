@@ -30,7 +30,7 @@ pub struct Member {
     pub pending_email: bool,
     /// A pending member has not yet given what the site requires.
     pub pending_fields: bool,
-    /// A pending member waits for an answer of those who run the site.
+    /// A pending member waits for an answer of operators of the site.
     pub pending_approval: bool,
     pub(crate) password_hash: Option<String>,
     /// The password is not good for signing in any more: a new one must be set by a recovery link.
@@ -38,7 +38,7 @@ pub struct Member {
     pub profile: Profile,
     /// Photo, cover and title as the members API shows them.
     pub card: Map<String, Value>,
-    /// Silenced by those who run the site.
+    /// Silenced by operators of the site.
     pub muted: bool,
     /// Whether others see the profile.
     pub is_public: bool,

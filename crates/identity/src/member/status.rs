@@ -22,7 +22,7 @@ pub enum Move {
     Verify,
     /// The person has given what the site requires of its members.
     Complete,
-    /// Those who run the site let the member in; of a blocked one it lifts the block.
+    /// Operators of the site let the member in; of a blocked one it lifts the block.
     Approve,
     /// An app has authenticated the person on its own: counts for everything that is waited for.
     Vouch,

@@ -32,7 +32,7 @@ use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 const THREADS: usize = 8;
 /// Who may wait for a hash: about five seconds of work for one thread.
 const WAITING: usize = 256;
-/// Permits at the same time for each thread: while one's password is hashed, the next one's is looked up.
+/// Permits at the same time for each thread: while one's password is hashed, the next one's is read.
 const PERMITS: usize = 2;
 /// Fewest characters and most bytes.
 pub const MIN_CHARS: usize = 8;

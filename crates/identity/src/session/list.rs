@@ -8,7 +8,7 @@ use stoa_kernel::{Caller, ClientId, Code, Fault, MemberId, Millis, Result, Sessi
 use stoa_sql::params;
 use stoa_store::{Lane, Site, boxed};
 
-/// Sessions that are looked at: the newest ones.
+/// Sessions that are read: the newest ones.
 const MOST: i64 = 1_000;
 
 /// A family of sessions: a browser, and the clients that got tokens through it.

@@ -25,7 +25,7 @@ use stoa_kernel::{Caller, ClientId, MemberId, Millis, Result, Secret, SessionId,
 use stoa_sql::params;
 use stoa_store::{Lane, Site, Tx, TxFuture, boxed};
 
-/// A session's last use is written down at most this often.
+/// A session's last use is recorded at most this often.
 const USE_STEP: Millis = 3_600_000;
 
 /// A session that has not ended.
@@ -231,7 +231,7 @@ pub(crate) async fn find(core: &Core, site: &Site, hash: Vec<u8>) -> Result<Opti
     Ok(found)
 }
 
-/// Writes down that the session, and the browser's session behind it, is still in use.
+/// Records that the session, and the browser's session behind it, is still in use.
 async fn record_use(site: &Site, session: &Session, now: Millis) -> Result<()> {
     site.append_with((site.id.clone(), session.clone()), move |tx, (site, session)| {
         boxed!({

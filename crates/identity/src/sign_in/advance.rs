@@ -44,7 +44,7 @@ pub(crate) async fn advance(
             return Ok(Outcome::RequireEmailVerification { member, state_token });
         }
         Next::Complete => {
-            let fields = policy::read(tx, &site.id).await?.lacking(&member.profile);
+            let fields = policy::read(tx, &site.id).await?.missing_fields(&member.profile);
             if !fields.is_empty() {
                 let password = Fingerprint::of(member.password_hash.as_deref());
                 let pending = PendingAuthentication::MissingFields {

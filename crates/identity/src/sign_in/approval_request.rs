@@ -25,7 +25,7 @@ pub(super) const PURPOSE: &str = "approval";
 const OWNERS: i64 = 20;
 const MOST_A_DAY: i64 = 200;
 
-/// Writes down inside a transaction that the owners are to be asked about a member, unless they were.
+/// Records inside a transaction that the owners are to be asked about a member, unless they were.
 pub(crate) async fn request(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<()> {
     let sql = "select 1 from stoa.link where site = $1 and member = $2 and purpose = $3 and expires > $4 limit 1";
     let open_link = tx.row(sql, &params![site, &member.id, PURPOSE, core.now()], |_| Ok(())).await?;

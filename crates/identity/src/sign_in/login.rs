@@ -203,7 +203,7 @@ pub(crate) async fn register(
                     member.password_hash = Some(hash.clone());
                     Privacy::read(tx, &site.id).await?.begin(&mut member);
                     member.pending_email = policy.require_email_verification;
-                    member.pending_fields = !policy.lacking(&member.profile).is_empty();
+                    member.pending_fields = !policy.missing_fields(&member.profile).is_empty();
                     member.pending_approval = policy.require_owner_approval;
                     if !member.pending_email && !member.pending_fields && !member.pending_approval {
                         member.status = Status::Active;

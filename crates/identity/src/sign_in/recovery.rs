@@ -162,7 +162,7 @@ pub(crate) async fn finish(
     Ok(advanced)
 }
 
-/// Writes down that a link was asked for, whether or not the address is known: one statement, always. What
+/// Records that a link was asked for, whether or not the address is known: one statement, always. What
 /// is asked for too often, or while too many others wait, is dropped.
 pub(crate) async fn ask(
     core: &Arc<Core>,
@@ -177,16 +177,16 @@ pub(crate) async fn ask(
         return Ok(());
     }
     let task = Task::Recovery { email: email.as_str().to_owned(), options };
-    let written = site
+    let queued = site
         .append_with((core.clone(), site.id.clone(), task), |tx, (core, site, task)| {
             boxed!(enqueue(core, tx, site, None, task).await)
         })
         .await;
-    if written.is_err() {
+    if queued.is_err() {
         core.mail_queue.recovery_end();
     }
     mail::schedule(core, &site.id);
-    written
+    queued
 }
 
 /// Answers [`Task::Recovery`]: a link, if the address is that of a member who can sign in.

@@ -28,7 +28,7 @@ pub struct Resumption<'a> {
 
 impl Identity {
     /// Begins a sign-in with nothing but an address: REQUIRE_FIRST_FACTOR with a state token. Nothing is
-    /// looked up, so it tells nothing about the address, and costs nothing.
+    /// looked up, so it reveals nothing about the address, and costs nothing.
     ///
     /// # Errors
     /// [`Code::EmailInvalid`].
@@ -97,7 +97,7 @@ pub(crate) async fn complete(core: &Arc<Core>, site: &Arc<Site>, fields: Missing
                 }
                 let policy = policy::read(tx, &site.id).await?;
                 member.profile.merge(fields.profile.clone());
-                if policy.lacking(&member.profile).is_empty() && Move::Complete.apply(&mut member) {
+                if policy.missing_fields(&member.profile).is_empty() && Move::Complete.apply(&mut member) {
                     let entry = audit::Entry::by_oneself(&fields.member, audit::Event::Moved(Move::Complete));
                     audit::record(core, tx, &site.id, entry).await?;
                 }

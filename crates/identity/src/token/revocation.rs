@@ -1,7 +1,7 @@
 //! What is refused before its signed tokens expire: ended sessions, revoked keys and clients, by id.
 //!
 //! The list is in memory and its truth in the catalogue. What this node revokes counts at once; other nodes
-//! read new rows every second. Rows are looked for by time with an overlap, not by a counter, because a
+//! read new rows every second. Rows are searched for by time with an overlap, not by a counter, because a
 //! late committer would be skipped for ever (docs/hazards.md §Reading a log by seq > last). A list older
 //! than two seconds isn't trusted; then each token is checked in the catalogue.
 
