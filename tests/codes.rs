@@ -153,7 +153,7 @@ async fn world(engine: stoa_testkit::Engine) -> TestApp {
 }
 
 on_both_engines! {
-    async fn every_code_is_produced(engine) {
+    async fn codes_are_all_produced(engine) {
         let app = world(engine).await;
         let visitor = app.visitor().await;
         let mut produced = BTreeSet::new();
@@ -192,7 +192,7 @@ on_both_engines! {
         assert_eq!((&error["code"], &error["data"]["fieldViolations"][0]), (&json!("WDE0075"), violation));
     }
 
-    async fn plugins_by_their_own_calls(engine) {
+    async fn plugins_have_calls_of_their_own(engine) {
         let app = world(engine).await;
         for (word, name, options) in [
             ("publish", "PUBLISH", json!({ "publishOptions": { "defaultStatus": "DRAFT" } })),

@@ -77,7 +77,7 @@ on_both_engines! {
         assert_eq!(others["connectedMembers"], expected);
     }
 
-    async fn lists_show_only_those_who_show_themselves(engine) {
+    async fn lists_show_public_members_only(engine) {
         let app = TestApp::new(engine).await;
         let people = ["carl", "ada", "private", "blocked"].map(|it| format!("{it}@example.org"));
         let [carl, ada, private, blocked] = [&people[0], &people[1], &people[2], &people[3]].map(|it| app.member(it));
@@ -177,7 +177,7 @@ on_both_engines! {
         }
     }
 
-    async fn a_filter_finds_badges_on_every_page(engine) {
+    async fn filter_finds_badges_on_every_page(engine) {
         let app = TestApp::new(engine).await;
         let mut wanted = Vec::new();
         for n in 0..10 {
@@ -333,7 +333,7 @@ on_both_engines! {
         assert_eq!(reply.status, 400);
     }
 
-    async fn operations_know_who_asks(engine) {
+    async fn operations_know_their_caller(engine) {
         let app = TestApp::new(engine).await;
         let (identity, site) = (&app.app.identity, &app.site);
         let ada = MemberId::from(shown(&app.member("ada@example.org").await).await);
@@ -386,7 +386,7 @@ on_both_engines! {
         assert_eq!(app.app().post(path, &none).await.verdict(), "404 NOT_FOUND");
     }
 
-    async fn abouts_of_those_who_show_themselves(engine) {
+    async fn abouts_of_public_members(engine) {
         let app = TestApp::new(engine).await;
         let mut ids = Vec::new();
         let mut members = Vec::new();

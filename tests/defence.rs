@@ -40,7 +40,7 @@ fn login(email: &str, password: &str) -> Value {
 }
 
 on_both_engines! {
-    async fn the_owner_signs_in_while_a_hundred_guess(engine) {
+    async fn owner_signs_in_while_a_hundred_guess(engine) {
         let world = World::new(engine).await;
         let browser = world.browser();
         let tokens = world.member(&browser, "anna@example.org").await;
@@ -109,7 +109,7 @@ on_both_engines! {
         assert_eq!(entries["entries"][0]["actorKind"], "ANONYMOUS_VISITOR");
     }
 
-    async fn one_machine_can_not_fill_the_disk_with_beginnings(engine) {
+    async fn sign_ins_begun_by_one_machine_are_bounded(engine) {
         let world = World::new(engine).await;
         let visitor = world.visitor().await;
         let app = || world.app.app.clone();
@@ -130,7 +130,7 @@ on_both_engines! {
         assert_eq!(flow(1).await.verdict(), "429 THROTTLED_FEATURE");
         assert_eq!(flow(2).await.verdict(), "200");
     }
-    async fn who_may_not_sign_in_gets_nothing_for_what_they_hold(engine) {
+    async fn tokens_of_barred_members_are_worthless(engine) {
         for step in ["block", "delete"] {
             let world = World::new(engine).await;
             let (browser, email) = (world.browser(), "anna@example.org");
@@ -166,7 +166,7 @@ on_both_engines! {
         }
     }
 
-    async fn members_end_their_sessions_and_nobody_elses(engine) {
+    async fn members_end_only_their_own_sessions(engine) {
         let world = World::new(engine).await;
         let (home, phone) = (world.browser(), world.browser());
         let first = world.member(&home, "anna@example.org").await;
@@ -223,7 +223,7 @@ on_both_engines! {
         assert_eq!(noted["entries"].as_array().unwrap().len(), 3);
     }
 
-    async fn a_sign_in_takes_no_session_that_was_there_before(engine) {
+    async fn sign_in_takes_no_earlier_session(engine) {
         let world = World::new(engine).await;
         let browser = world.browser();
         let sign_in = async |email: &str| {
@@ -243,7 +243,7 @@ on_both_engines! {
         assert!(planted != first && first != again && again != other);
     }
 
-    async fn every_answer_has_its_headers(engine) {
+    async fn answers_have_their_headers(engine) {
         let world = World::new(engine).await;
         let registered = world.register("anna@example.org").await;
         let direct = world.direct(&text(&registered["sessionToken"])).await;

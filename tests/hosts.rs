@@ -31,7 +31,7 @@ fn base(app: &App, peer: &str, headers: &[(&str, &str)]) -> Option<String> {
 }
 
 #[tokio::test]
-async fn without_a_public_url_only_loopback_is_believed() {
+async fn loopback_alone_is_believed_without_a_public_url() {
     let tls = Settings { tls: true, ..Settings::default() };
     for settings in [Settings::default(), tls] {
         let scheme = if settings.tls { "https" } else { "http" };
@@ -51,7 +51,7 @@ async fn without_a_public_url_only_loopback_is_believed() {
 }
 
 #[tokio::test]
-async fn a_public_url_beats_every_header() {
+async fn public_url_beats_every_header() {
     let settings = Settings { public_url: Some("https://www.example.org".to_owned()), ..Settings::default() };
     let (_test, app) = with(settings).await;
     for host in ["evil.example", "localhost", "www.example.org"] {
@@ -60,7 +60,7 @@ async fn a_public_url_beats_every_header() {
 }
 
 #[tokio::test]
-async fn only_trusted_proxies_tell_addresses() {
+async fn addresses_come_from_trusted_proxies_only() {
     let settings = Settings {
         public_url: Some("https://www.example.org".to_owned()),
         trusted_proxies: vec!["10.0.0.0/8".parse().unwrap()],

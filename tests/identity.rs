@@ -154,7 +154,7 @@ on_both_engines! {
         assert!(tokens["refresh_token"].is_string());
     }
 
-    async fn the_policy_and_the_members_of_a_site(engine) {
+    async fn policy_and_members_belong_to_a_site(engine) {
         let app = TestApp::new(engine).await;
         let (visitor, key) = (app.visitor().await, app.app());
         let member = app.member("ada@example.org").await;

@@ -8,7 +8,7 @@ async fn create(asker: &Asker<'_>, collection: &str, index: Value) -> stoa_testk
 }
 
 on_both_engines! {
-    async fn the_calls_by_all_their_names(engine) {
+    async fn index_calls_have_all_their_names(engine) {
         let app = TestApp::new(engine).await;
         let collection = json!({ "id": "ns/c", "fields": [{ "key": "n", "type": "NUMBER" }], "dataPermissions": { "itemRead": "ANYONE" } });
         let made = app.app().post("/v2/collections", &json!({ "collection": collection })).await.json();
@@ -50,7 +50,7 @@ on_both_engines! {
         assert_eq!(editor.delete("/v2/indexes?dataCollectionId=ns/c&indexName=a%20b").await.verdict(), "400 WDE0176");
     }
 
-    async fn items_with_lists_have_their_place_in_pages_of_an_index(engine) {
+    async fn items_with_lists_keep_their_position_in_pages(engine) {
         let app = TestApp::new(engine).await;
         let collection = json!({ "id": "c", "fields": [{ "key": "n", "type": "NUMBER" }], "dataPermissions": { "itemRead": "ANYONE" } });
         assert_eq!(app.app().post("/v2/collections", &json!({ "collection": collection })).await.verdict(), "200");
@@ -82,7 +82,7 @@ on_both_engines! {
         assert_eq!(page(from_two()).await, ("i2 i3 i4".to_owned(), true));
     }
 
-    async fn a_breach_is_a_conflict_with_its_data(engine) {
+    async fn unique_violation_is_a_conflict_with_its_data(engine) {
         let app = TestApp::new(engine).await;
         let open = json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" });
         let collection = json!({ "id": "c", "fields": [{ "key": "n", "type": "NUMBER" }], "dataPermissions": open });

@@ -172,7 +172,7 @@ fn links_to(collection: &str) -> Json {
 }
 
 on_both_engines! {
-    async fn what_is_over_is_deleted_in_pieces(engine) {
+    async fn expired_rows_are_deleted_in_batches(engine) {
         let _turn = TURN.lock().await;
         let app = TestApp::new(engine).await;
         let (site, identity) = (&app.site, &app.app.identity);
@@ -219,7 +219,7 @@ on_both_engines! {
         assert!(tables.is_empty(), "nobody tidies {tables:?}");
     }
 
-    async fn an_outbox_is_cut_in_pieces(engine) {
+    async fn outbox_is_trimmed_in_batches(engine) {
         let _turn = TURN.lock().await;
         let app = TestApp::new(engine).await;
         let write = app.site.append_with(app.site.id.clone(), |tx, id| {
@@ -234,7 +234,7 @@ on_both_engines! {
         in_pieces("the outbox", 2000, 500, app.site.outbox().prune(app.kit.world.now())).await.unwrap();
     }
 
-    async fn imports_are_written_in_pieces(engine) {
+    async fn imports_are_written_in_batches(engine) {
         let _turn = TURN.lock().await;
         let app = TestApp::new(engine).await;
         create(&app, "plain", number()).await;
@@ -275,7 +275,7 @@ on_both_engines! {
         }
     }
 
-    async fn collections_are_swept_in_pieces(engine) {
+    async fn collections_are_truncated_in_batches(engine) {
         let _turn = TURN.lock().await;
         let app = TestApp::new(engine).await;
         let content = &app.app.content;
@@ -299,7 +299,7 @@ on_both_engines! {
         in_pieces("a deleted collection", 1, 10, content.collection_delete(&app.site, &owner(), "plain")).await.unwrap();
     }
 
-    async fn badges_of_members_are_retagged_in_pieces(engine) {
+    async fn member_badges_are_updated_in_batches(engine) {
         let _turn = TURN.lock().await;
         let app = TestApp::new(engine).await;
         let write = app.site.append_with(app.site.id.clone(), |tx, id| {
@@ -320,7 +320,7 @@ on_both_engines! {
         .await;
     }
 
-    async fn what_a_visitor_owned_is_passed_on_in_pieces(engine) {
+    async fn visitor_items_change_owner_in_batches(engine) {
         let _turn = TURN.lock().await;
         let app = TestApp::new(engine).await;
         create(&app, "wishes", number()).await;

@@ -223,7 +223,7 @@ async fn stored(app: &TestApp, id: &str, length: usize) -> Result<usize, Reply> 
 }
 
 on_both_engines! {
-    async fn each_limit_is_taken_from_the_configuration(engine) {
+    async fn limits_are_taken_from_the_configuration(engine) {
         let mut app = TestApp::new(engine).await;
         open(&app).await;
         for Row { name, value, set, path, within, beyond, refusal } in rows() {
@@ -280,7 +280,7 @@ on_both_engines! {
         }
     }
 
-    async fn a_site_has_as_many_collections_as_it_may(engine) {
+    async fn sites_have_a_bounded_number_of_collections(engine) {
         let mut app = TestApp::new(engine).await;
         open(&app).await;
         restart(&mut app, |it| it.content.collections = 3);
@@ -296,7 +296,7 @@ on_both_engines! {
         assert_eq!(app.app().post("/v2/collections/restore/third", &restore).await.verdict(), "200");
     }
 
-    async fn a_collection_tells_its_limits(engine) {
+    async fn collection_shows_its_limits(engine) {
         let mut app = TestApp::new(engine).await;
         open(&app).await;
         restart(&mut app, |it| {
@@ -309,7 +309,7 @@ on_both_engines! {
         assert_eq!(told["capabilities"]["indexQuotaLimits"]["regular3Field"], 5);
     }
 
-    async fn the_highest_values_work(engine) {
+    async fn highest_limits_work(engine) {
         let mut app = TestApp::new(engine).await;
         open(&app).await;
         restart(&mut app, |it| {

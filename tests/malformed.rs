@@ -24,7 +24,7 @@ fn documented(reply: &Reply, what: &str) {
 }
 
 on_both_engines! {
-    async fn broken_bodies(engine) {
+    async fn broken_bodies_are_refused(engine) {
         let app = TestApp::new(engine).await;
         things(&app).await;
         let deep = |open: &str, close: &str| format!("{}1{}", open.repeat(100), close.repeat(100));
@@ -61,7 +61,7 @@ on_both_engines! {
 
     /// Half of a surrogate pair is JSON and nothing that an engine keeps: one answer, whichever call it
     /// comes to and wherever it stands.
-    async fn half_a_surrogate_pair(engine) {
+    async fn lone_surrogates_are_refused(engine) {
         let app = TestApp::new(engine).await;
         things(&app).await;
         let content = ["/v2/items", "/v2/bulk", "/v2/collections", "/v2/indexes", "/v1/permissions"];
@@ -96,7 +96,7 @@ on_both_engines! {
         assert_eq!(app.app().get(get).await.verdict(), "400 WDE0080");
     }
 
-    async fn wrong_types_everywhere(engine) {
+    async fn wrong_types_are_refused_everywhere(engine) {
         let app = TestApp::new(engine).await;
         things(&app).await;
         let wrong = [json!(null), json!(7), json!(-1), json!(1e300), json!("x"), json!(""), json!(true), json!([]), json!([null]), json!({}), json!({"$date": 1}), json!({"a": {"b": [1]}})];
@@ -210,7 +210,7 @@ on_both_engines! {
         }
     }
 
-    async fn unknown_calls(engine) {
+    async fn unknown_calls_are_refused(engine) {
         let app = TestApp::new(engine).await;
         for path in [
             "/v1/x", "/v2/x", "/_api/x", "/oauth/x", "/oauth2/x", "/members/x", "/badges/x", "/wix-sm/x", "/installer/x",
@@ -226,7 +226,7 @@ on_both_engines! {
         }
     }
 
-    async fn documented_codes(engine) {
+    async fn documented_codes_are_produced(engine) {
         let app = TestApp::new(engine).await;
         things(&app).await;
         let query = |query: Value| json!({ "dataCollectionId": "things", "query": query });

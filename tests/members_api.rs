@@ -31,7 +31,7 @@ pub async fn arrive(app: &TestApp, members: impl Iterator<Item = Value>) {
 }
 
 on_both_engines! {
-    async fn who_may_do_what(engine) {
+    async fn member_calls_need_their_permission(engine) {
         let app = TestApp::new(engine).await;
         let (ada, bob) = (app.member("ada@example.org").await, app.member("bob@example.org").await);
         let (visitor, editor, owner) = (app.visitor().await, app.editor().await, app.owner().await);
@@ -66,7 +66,7 @@ on_both_engines! {
         ]);
     }
 
-    async fn what_others_see(engine) {
+    async fn members_see_public_fields_of_others(engine) {
         let app = TestApp::new(engine).await;
         let (ada, bob, visitor) = (app.member("ada@example.org").await, app.member("bob@example.org").await, app.visitor().await);
         let (a, b) = (id_of(&ada).await, id_of(&bob).await);
@@ -158,7 +158,7 @@ on_both_engines! {
         assert_eq!(key.post(&format!("{MEMBERS}/query"), &json!({ "query": { "filter": deep } })).await.verdict(), "400 WDE0169");
     }
 
-    async fn what_happened_is_written_down(engine) {
+    async fn changes_are_in_the_audit_log(engine) {
         let app = TestApp::new(engine).await;
         let ada = app.member("ada@example.org").await;
         let id = id_of(&ada).await;
@@ -170,7 +170,7 @@ on_both_engines! {
         assert_eq!(block["actorKind"], "APP");
     }
 
-    async fn calls_by_filter_reach_everybody(engine) {
+    async fn calls_by_filter_reach_every_member(engine) {
         let app = TestApp::new(engine).await;
         let (key, ada) = (app.app(), app.member("ada@example.org").await);
         let members = (0..1_100).map(|n| json!({ "email": format!("m{n}@example.org"), "slug": format!("s-{n}") }));

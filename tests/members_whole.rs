@@ -48,7 +48,7 @@ async fn privacy(who: &Asker<'_>, id: &Value) -> String {
 }
 
 on_both_engines! {
-    async fn writing_back_what_was_read_changes_nothing(engine) {
+    async fn member_written_back_as_read_is_unchanged(engine) {
         let app = TestApp::new(engine).await;
         let ada = app.member("ada@example.org").await;
         let (key, id) = (app.app(), id_of(&ada).await);
@@ -131,7 +131,7 @@ on_both_engines! {
         assert_eq!(told, ["email", "contactInfo.firstName", "contactInfo.customFields[0].strValue"]);
     }
 
-    async fn a_profile_does_not_grow_by_many_changes(engine) {
+    async fn profile_does_not_grow_by_many_changes(engine) {
         let app = TestApp::new(engine).await;
         let ada = app.member("ada@example.org").await;
         let path = format!("{MEMBERS}/{}", id_of(&ada).await);
@@ -152,7 +152,7 @@ on_both_engines! {
         assert_eq!(violations(app.app().post("/v2/sign-on", &labels("emails")).await).await, ["profile"]);
     }
 
-    async fn searches_fieldsets_and_orders_are_read_as_they_are_sent(engine) {
+    async fn searches_fieldsets_and_orders_are_read(engine) {
         let app = TestApp::new(engine).await;
         let key = app.app();
         let quiet = json!({ "loginEmail": "q@example.org", "contact": { "firstName": "Dora", "lastName": "Quiet" } });
@@ -198,7 +198,7 @@ on_both_engines! {
         assert_eq!(query(two).await.verdict(), "428 WDE0119");
     }
 
-    async fn nobody_shows_themselves_where_nobody_may(engine) {
+    async fn members_stay_private_where_the_site_is_closed(engine) {
         let app = TestApp::new(engine).await;
         let key = app.app();
         let register = async |email: &str, profile: Value| {
@@ -250,7 +250,7 @@ on_both_engines! {
         assert_eq!(key.post(MEMBERS, &body).await.verdict(), "403 COMMUNITY_JOIN_IMPOSSIBLE");
     }
 
-    async fn an_import_takes_what_it_is_given_or_says_so(engine) {
+    async fn import_takes_every_value_or_refuses_it(engine) {
         let app = TestApp::new(engine).await;
         let good = json!({
             "email": "n1@e.example", "id": 42, "createdDate": 1_500_000_000_000_i64, "emailVerified": "TRUE", "passwordReset": 1,
@@ -281,7 +281,7 @@ on_both_engines! {
         assert!(ImportedMember::parse(&json!({ "email": "x@e.example", "id": "auth0|5f7c-_.~" })).is_ok());
     }
 
-    async fn members_in_their_older_dress(engine) {
+    async fn members_have_their_older_wire_form(engine) {
         let app = TestApp::new(engine).await;
         let (key, visitor) = (app.app(), app.visitor().await);
         let policy = Some(json!({ "signOnPolicy": { "requireOwnerApproval": true } }).to_string().into());
@@ -316,7 +316,7 @@ on_both_engines! {
         assert_eq!((&shown[0]["city"], shown[0]["id"].is_string()), (&json!("Berlin"), true));
     }
 
-    async fn who_may_not_delete_all_deletes_none(engine) {
+    async fn bulk_delete_needs_the_right_to_every_member(engine) {
         let app = TestApp::new(engine).await;
         let (ada, bob) = (app.member("ada@example.org").await, app.member("bob@example.org").await);
         let (a, b) = (id_of(&ada).await, id_of(&bob).await);

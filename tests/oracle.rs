@@ -31,7 +31,7 @@ const UPDATE: usize = 2;
 const REMOVE: usize = 3;
 
 on_both_engines! {
-    async fn no_call_shows_or_changes_more_than_the_rules_allow(engine) {
+    async fn calls_show_and_change_what_the_rules_allow(engine) {
         let app = TestApp::new(engine).await;
         let people = people(&app).await;
         run(&app, &people, engine, 21_908, 0..WORLDS).await;

@@ -56,7 +56,7 @@ async fn rows(site: &Site) -> i64 {
 }
 
 on_both_engines! {
-    async fn a_consumer_reads_its_kinds_in_order_and_goes_on_where_it_was(engine) {
+    async fn consumer_reads_its_kinds_in_order_and_resumes(engine) {
         let kit = TestStore::new(engine).await;
         let (site, other) = (site(&kit).await, site(&kit).await);
         put(&kit, &other, "a", "another site's").await;
@@ -85,7 +85,7 @@ on_both_engines! {
         assert!(outbox.read(place, &["a", "b"], 9).await.unwrap().entries.is_empty());
     }
 
-    async fn a_batch_is_bounded_in_bytes(engine) {
+    async fn batch_is_bounded_in_bytes(engine) {
         let kit = TestStore::new(engine).await;
         let site = site(&kit).await;
         for _ in 0..5 {
@@ -99,7 +99,7 @@ on_both_engines! {
         }
     }
 
-    async fn of_a_hundred_one_works(engine) {
+    async fn consumer_runs_once_among_a_hundred(engine) {
         let kit = TestStore::new(engine).await;
         let site = site(&kit).await;
         put(&kit, &site, "a", "1").await;
@@ -129,7 +129,7 @@ on_both_engines! {
         assert_eq!(outbox.claim("test", "third", later, LIFE).await.unwrap(), Some(place));
     }
 
-    async fn what_all_have_read_is_deleted(engine) {
+    async fn rows_read_by_all_consumers_are_deleted(engine) {
         let kit = TestStore::new(engine).await;
         let site = site(&kit).await;
         let outbox = site.outbox();
@@ -149,7 +149,7 @@ on_both_engines! {
         assert_eq!(outbox.prune(kit.world.now()).await.unwrap(), 499, "given up after fourteen days");
     }
 
-    async fn without_a_consumer_little_stays_and_numbers_never_come_again(engine) {
+    async fn outbox_without_a_consumer_stays_small(engine) {
         let kit = TestStore::new(engine).await;
         let site = site(&kit).await;
         for n in 0..1300 {
@@ -167,7 +167,7 @@ on_both_engines! {
         assert!(outbox_last(&site, place).await > last);
     }
 
-    async fn large_rows_go_in_pieces(engine) {
+    async fn large_rows_are_read_in_batches(engine) {
         let kit = TestStore::new(engine).await;
         let site = site(&kit).await;
         for _ in 0..8 {
@@ -221,7 +221,7 @@ async fn texts(site: &Site, place: &mut Position) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_late_committer_with_a_lower_number_is_not_skipped() {
+async fn late_commit_of_a_lower_number_is_not_skipped() {
     let kit = TestStore::new(Engine::Postgres).await;
     let site = site(&kit).await;
     let (first, second) = (connect(&kit).await, connect(&kit).await);
@@ -259,7 +259,7 @@ async fn a_late_committer_with_a_lower_number_is_not_skipped() {
 
 /// Numbers of transactions begin again in a new cluster.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_restored_database_is_read_on() {
+async fn restored_database_is_read_on() {
     let kit = TestStore::new(Engine::Postgres).await;
     let id = {
         let site = site(&kit).await;

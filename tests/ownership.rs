@@ -76,7 +76,7 @@ on_both_engines! {
         assert_eq!(write(&stranger, "s2").await, "200");
     }
 
-    async fn nobody_else_inherits(engine) {
+    async fn items_pass_to_no_other_member(engine) {
         let app = TestApp::new(engine).await;
         wishes(&app).await;
         // A member who has been here before signs in where somebody else was a visitor.
@@ -109,7 +109,7 @@ on_both_engines! {
         assert!(joined(&app, &foreigner, &me).await.is_none());
     }
 
-    async fn a_pending_member_gets_nothing(engine) {
+    async fn pending_member_gets_no_items(engine) {
         let app = TestApp::new(engine).await;
         wishes(&app).await;
         let policy = json!({ "signOnPolicy": { "requireOwnerApproval": true } });
@@ -126,7 +126,7 @@ on_both_engines! {
         assert_eq!(seen(&ada).await.len(), 1);
     }
 
-    async fn a_hundred_first_sessions_at_once(engine) {
+    async fn items_pass_once_to_a_hundred_first_sessions(engine) {
         let app = TestApp::new(engine).await;
         wishes(&app).await;
         let visitor = app.visitor().await;
@@ -152,7 +152,7 @@ on_both_engines! {
         assert!(members.iter().any(|it| owners.contains(it.as_str().unwrap_or_default())));
     }
 
-    async fn more_than_one_transaction_takes(engine) {
+    async fn items_pass_in_several_transactions(engine) {
         let app = TestApp::new(engine).await;
         wishes(&app).await;
         let visitor = app.visitor().await;

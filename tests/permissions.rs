@@ -62,7 +62,7 @@ async fn seen(asker: &Asker<'_>, id: &str) -> String {
 }
 
 on_both_engines! {
-    async fn both_models_are_one_truth(engine) {
+    async fn permission_models_agree(engine) {
         let app = TestApp::new(engine).await;
         collection(&app, "c", "SITE_MEMBER", "CMS_EDITOR").await;
         let before = permissions(&app, "c").await;
@@ -135,7 +135,7 @@ on_both_engines! {
         assert_eq!(editor.post(&path, &json!({ "specialPermissions": { "id": key } })).await.verdict(), "404 NOT_FOUND");
     }
 
-    async fn a_grant_opens_a_collection_that_was_closed(engine) {
+    async fn grant_opens_a_closed_collection(engine) {
         let app = TestApp::new(engine).await;
         let ann = app.member("ann@example.org").await;
         let ann_id = id(&app, &ann).await;
@@ -155,7 +155,7 @@ on_both_engines! {
         assert_eq!(mine(&ann, "c").await, "----");
     }
 
-    async fn policies_are_the_roles_of_the_people_who_run_the_site(engine) {
+    async fn policies_are_the_roles_of_operators(engine) {
         let app = TestApp::new(engine).await;
         let (editor, member) = (app.editor().await, app.member("m@example.org").await);
         collection(&app, "c", "PRIVILEGED", "PRIVILEGED").await;
@@ -166,7 +166,7 @@ on_both_engines! {
         assert_eq!((mine(&editor, "c").await, mine(&member, "c").await), ("r---".to_owned(), "----".to_owned()));
     }
 
-    async fn nobody_helps_himself(engine) {
+    async fn operators_give_themselves_no_rights(engine) {
         let app = TestApp::new(engine).await;
         let (ann, visitor, editor) = (app.member("ann@example.org").await, app.visitor().await, app.editor().await);
         let ann_id = id(&app, &ann).await;
@@ -211,7 +211,7 @@ on_both_engines! {
         assert_eq!(permissions(&app, "c").await["specialPermissions"].as_array().unwrap().len(), 2);
     }
 
-    async fn what_is_wrong_is_said(engine) {
+    async fn malformed_grants_have_their_codes(engine) {
         let app = TestApp::new(engine).await;
         collection(&app, "c", OPEN, OPEN).await;
         let long = "x".repeat(65);
@@ -265,7 +265,7 @@ on_both_engines! {
         assert_eq!(drafts(ann).await, json!({ "manageDrafts": true, "managePublishStatus": true }));
     }
 
-    async fn of_many_who_add_the_same_one_wins(engine) {
+    async fn equal_grants_at_once_let_one_win(engine) {
         let app = TestApp::new(engine).await;
         collection(&app, "c", OPEN, OPEN).await;
         let tries = (0..20).map(|_| async { special(&app.app(), "c", json!({ "userId": "ann" })).await.verdict() });
@@ -274,7 +274,7 @@ on_both_engines! {
         assert!(all.iter().all(|it| matches!(it.as_str(), "200" | "409 ALREADY_EXISTS" | "503 UNAVAILABLE")), "{all:?}");
     }
 
-    async fn standing_ends_with_a_key_a_client_and_a_role(engine) {
+    async fn access_ends_with_its_key_client_or_role(engine) {
         let app = TestApp::new(engine).await;
         let (identity, site) = (&app.app.identity, &app.site.id);
         let standing = identity.standing();

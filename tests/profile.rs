@@ -13,13 +13,13 @@ const CHARS: [char; 16] =
     ['a', 'Z', '0', ' ', '"', '\\', '/', '\'', '\n', '\u{1f}', '\u{7f}', 'ß', 'ﬁ', '\u{202e}', '中', '😀'];
 
 on_both_engines! {
-    async fn what_is_written_comes_back(engine) {
+    async fn profile_comes_back_as_written(engine) {
         for seed in [10_310, fresh_seed()] {
             round_trips(engine, seed).await;
         }
     }
 
-    async fn registration_keeps_all_of_it_too(engine) {
+    async fn registration_keeps_the_whole_profile(engine) {
         let app = TestApp::new(engine).await;
         let (visitor, mut random) = (app.visitor().await, Random(7));
         for n in 0..3 {
@@ -30,7 +30,7 @@ on_both_engines! {
         }
     }
 
-    async fn contacts_come_back(engine) {
+    async fn contacts_come_back_as_written(engine) {
         let app = TestApp::new(engine).await;
         let (key, mut random) = (app.app(), Random(fresh_seed()));
         let seed = random.0;
@@ -60,7 +60,7 @@ on_both_engines! {
         }
     }
 
-    async fn malformed_ones_are_named(engine) {
+    async fn malformed_profiles_are_named(engine) {
         let app = TestApp::new(engine).await;
         let key = app.app();
         for (profile, field, rule) in malformed() {
@@ -107,7 +107,7 @@ on_both_engines! {
         }
     }
 
-    async fn nobody_becomes_public_where_nobody_may(engine) {
+    async fn profiles_stay_private_where_the_site_is_closed(engine) {
         let app = TestApp::new(engine).await;
         let (visitor, key) = (app.visitor().await, app.app());
         let closed = json!({ "memberPrivacySettings": { "publicMemberCandidates": "NO_ONE", "publicMemberVisibility": "VISIBLE_TO_ALL" } });

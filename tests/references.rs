@@ -118,7 +118,7 @@ fn ids(list: &Value) -> String {
 }
 
 on_both_engines! {
-    async fn a_field_brings_its_pair_and_takes_it_away(engine) {
+    async fn field_is_made_and_deleted_with_its_inverse(engine) {
         let app = TestApp::new(engine).await;
         movies(&app, (OPEN, OPEN), (OPEN, OPEN)).await;
         let actors = definition(&app, "actors").await;
@@ -171,7 +171,7 @@ on_both_engines! {
         assert!(field(&definition(&app, "actors").await, "movies_extras").is_none());
     }
 
-    async fn a_collection_may_refer_to_itself(engine) {
+    async fn collection_may_refer_to_itself(engine) {
         let app = TestApp::new(engine).await;
         let fields = json!([title(), multi("follows", "people", "followers"), multi("followers", "people", "follows")]);
         let made = collection(&app, "people", fields, (OPEN, OPEN)).await;
@@ -193,7 +193,7 @@ on_both_engines! {
         assert!(field(&definition(&app, "people").await, "followers").is_none());
     }
 
-    async fn a_deleted_collection_comes_back_with_its_links(engine) {
+    async fn deleted_collection_comes_back_with_its_links(engine) {
         let app = TestApp::new(engine).await;
         movies(&app, (OPEN, OPEN), (OPEN, OPEN)).await;
         link(&app.app(), "movies", "actors", "m", &["p", "q"]).await;
@@ -403,7 +403,7 @@ on_both_engines! {
         assert_eq!(asker.post("/v2/items/query", &body).await.verdict(), "400 WDE0080");
     }
 
-    async fn including_has_limits(engine) {
+    async fn includes_have_limits(engine) {
         let app = TestApp::new(engine).await;
         movies(&app, (OPEN, OPEN), (OPEN, OPEN)).await;
         let asker = app.app();
@@ -555,7 +555,7 @@ on_both_engines! {
         assert_eq!((far(&asker, "movies", "actors", "m").await, far(&asker, "movies", "actors", "n").await), ("pq".to_owned(), String::new()));
     }
 
-    async fn a_link_is_no_way_around_rights(engine) {
+    async fn links_lead_around_no_rights(engine) {
         let app = TestApp::new(engine).await;
         movies(&app, (OPEN, "CMS_EDITOR"), (OPEN, OPEN)).await;
         let (visitor, member) = (app.visitor().await, app.member("ann@example.org").await);
@@ -596,7 +596,7 @@ on_both_engines! {
         assert_eq!((far(&ann, "movies", "actors", "hers").await, far(&bob, "movies", "actors", "his").await), ("pq".to_owned(), String::new()));
     }
 
-    async fn what_may_not_be_read_does_not_show_through_links(engine) {
+    async fn unreadable_items_do_not_show_through_links(engine) {
         let app = TestApp::new(engine).await;
         movies(&app, (OPEN, OPEN), ("PRIVILEGED", "PRIVILEGED")).await;
         link(&app.app(), "movies", "actors", "m", &["p"]).await;
@@ -660,7 +660,7 @@ on_both_engines! {
         assert_eq!(far(&ann, "actors", "movies", "p").await, "");
     }
 
-    async fn no_link_dangles_after_a_race(engine) {
+    async fn links_do_not_dangle_after_a_race(engine) {
         let app = std::sync::Arc::new(TestApp::new(engine).await);
         movies(&app, (OPEN, OPEN), (OPEN, OPEN)).await;
         let names: Vec<String> = (0..25).map(|n| format!("a{n}")).collect();

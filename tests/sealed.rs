@@ -145,7 +145,7 @@ async fn import(app: &TestApp, format: Format, text: &str) -> stoa_content::tran
 }
 
 on_both_engines! {
-    async fn what_is_stored_is_sealed(engine) {
+    async fn encrypted_values_are_stored_as_ciphertext(engine) {
         let app = TestApp::new(engine).await;
         open(&app).await;
         let n = std::cell::Cell::new(0);
@@ -185,7 +185,7 @@ on_both_engines! {
         }
     }
 
-    async fn the_privileged_are_shown_values_and_nobody_else(engine) {
+    async fn values_are_shown_to_privileged_callers_only(engine) {
         let app = TestApp::new(engine).await;
         open(&app).await;
         let (whole, none) = (r#"pin="1234" card={"no":"42","of":{"bank":"x"}} codes=["a","b"] is_rich=true"#, "");
@@ -238,7 +238,7 @@ on_both_engines! {
         }
     }
 
-    async fn nothing_shows_through_references(engine) {
+    async fn values_do_not_show_through_references(engine) {
         let app = TestApp::new(engine).await;
         open(&app).await;
         let single = json!({ "reference": { "referencedCollectionId": "c" } });
@@ -281,7 +281,7 @@ on_both_engines! {
         }
     }
 
-    async fn nobody_asks_after_a_value(engine) {
+    async fn values_are_not_open_to_queries(engine) {
         let app = TestApp::new(engine).await;
         open(&app).await;
         write(&app.app(), "", json!({ "_id": "a", "title": "t", "pin": "1234", "codes": ["x"], "card": { "no": 1 } })).await;
@@ -334,7 +334,7 @@ on_both_engines! {
         assert_eq!(data(&get(&app.app(), "a").await)["title"], "t", "nothing was written");
     }
 
-    async fn patches_set_and_remove_the_whole(engine) {
+    async fn patches_set_and_remove_whole_values(engine) {
         let app = TestApp::new(engine).await;
         open(&app).await;
         for asker in [app.app(), app.visitor().await] {
@@ -358,7 +358,7 @@ on_both_engines! {
         }
     }
 
-    async fn who_is_not_shown_a_value_does_not_lose_it(engine) {
+    async fn values_hidden_from_a_writer_are_kept(engine) {
         let app = TestApp::new(engine).await;
         open(&app).await;
         let (visitor, ann, key) = (app.visitor().await, app.member("ann@example.org").await, app.app());
@@ -386,7 +386,7 @@ on_both_engines! {
         assert_eq!(secrets(&data(&get(&key, "a").await)), "");
     }
 
-    async fn rules_look_at_the_clear_value(engine) {
+    async fn rules_check_the_plaintext(engine) {
         let app = TestApp::new(engine).await;
         let fields = json!([
             { "key": "title", "type": "TEXT" },
@@ -451,7 +451,7 @@ on_both_engines! {
         assert!(!is_stored(&app, engine, "hush").await);
     }
 
-    async fn an_export_is_clear_and_comes_back_sealed(engine) {
+    async fn exports_are_plaintext_and_imports_encrypt(engine) {
         let app = TestApp::new(engine).await;
         open(&app).await;
         for n in 0..3 {
@@ -473,7 +473,7 @@ on_both_engines! {
         assert_eq!(secrets(&data(&get(&editor, "i1").await)), "");
     }
 
-    async fn an_item_that_passes_on_takes_its_values_along(engine) {
+    async fn items_keep_their_values_under_a_new_owner(engine) {
         let app = TestApp::new(engine).await;
         open(&app).await;
         let visitor = app.visitor().await;

@@ -42,7 +42,7 @@ fn ids(reply: &Reply) -> String {
 }
 
 on_both_engines! {
-    async fn the_server_keeps_the_system_fields(engine) {
+    async fn system_fields_are_kept_by_the_server(engine) {
         let app = TestApp::new(engine).await;
         let (ann, bob) = (app.member("ann@example.org").await, app.member("bob@example.org").await);
         open(&app, "c").await;
@@ -74,7 +74,7 @@ on_both_engines! {
         assert_eq!(stored(&ann, "mine").await["_owner"], owner);
     }
 
-    async fn a_condition_decides_inside_the_write(engine) {
+    async fn condition_decides_inside_the_write(engine) {
         let app = TestApp::new(engine).await;
         open(&app, "c").await;
         let asker = app.visitor().await;
@@ -111,7 +111,7 @@ on_both_engines! {
         assert_eq!(verdicts.iter().filter(|it| *it == "200").count(), 1, "{verdicts:?}");
     }
 
-    async fn a_condition_tells_nothing_of_what_may_not_be_read(engine) {
+    async fn condition_reveals_no_unreadable_value(engine) {
         let app = TestApp::new(engine).await;
         open(&app, "c").await;
         let (ann, bob) = (app.member("ann@example.org").await, app.member("bob@example.org").await);
@@ -138,7 +138,7 @@ on_both_engines! {
         assert_eq!(ids(&query(&asker, json!({ "filter": { "unknown.deep": "x" } })).await), "a");
     }
 
-    async fn the_newest_come_first_without_a_sort(engine) {
+    async fn newest_items_come_first_without_a_sort(engine) {
         let app = TestApp::new(engine).await;
         open(&app, "c").await;
         let asker = app.visitor().await;

@@ -50,7 +50,7 @@ fn set(ids: &[SiteId], places: &[usize]) -> HashSet<SiteId> {
 }
 
 on_both_engines! {
-    async fn more_sites_than_stay_open_work(engine) {
+    async fn sites_beyond_the_open_bound_work(engine) {
         let (store, ids, _guards) = store(engine, 3, 10).await;
         for round in 2..5 {
             for id in &ids {
@@ -61,7 +61,7 @@ on_both_engines! {
         assert_eq!(open(&store), set(&ids, &[7, 8, 9]));
     }
 
-    async fn the_one_used_least_lately_is_closed(engine) {
+    async fn least_recently_used_site_is_closed(engine) {
         let (store, ids, _guards) = store(engine, 3, 5).await;
         for place in [0, 1, 2, 0] {
             store.site(&ids[place]).await.unwrap();
@@ -77,7 +77,7 @@ on_both_engines! {
         assert!(weak.upgrade().is_none(), "nothing is left of a site that was closed");
     }
 
-    async fn a_site_in_use_is_not_closed_under_its_user(engine) {
+    async fn site_in_use_is_not_closed(engine) {
         let (store, ids, _guards) = store(engine, 2, 6).await;
         let used = store.site(&ids[0]).await.unwrap();
         let (begun, has_begun) = tokio::sync::oneshot::channel();
@@ -118,7 +118,7 @@ on_both_engines! {
         assert_eq!(open(&store), set(&ids, &[2, 3]), "what nobody uses any more is closed");
     }
 
-    async fn a_hundred_who_open_sites_at_once_keep_the_bound(engine) {
+    async fn sites_opened_at_once_keep_the_bound(engine) {
         let (store, ids, _guards) = store(engine, 4, 20).await;
         let tasks: Vec<_> = (0..100)
             .map(|n| {

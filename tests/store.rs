@@ -55,7 +55,7 @@ async fn send(site: &Database, names: Vec<String>, then: Option<Code>) -> stoa_k
 }
 
 on_both_engines! {
-    async fn no_increment_is_lost(engine) {
+    async fn increments_are_never_lost(engine) {
         let kit = TestStore::new(engine).await;
         let site = site(&kit).await;
         let writers: Vec<_> = (0..40)
@@ -86,7 +86,7 @@ on_both_engines! {
         assert_eq!(count(&site, "a").await, Some(done));
     }
 
-    async fn a_refusal_undoes_only_its_own_transaction(engine) {
+    async fn refusal_undoes_only_its_own_transaction(engine) {
         let kit = TestStore::new(engine).await;
         let site = site(&kit).await;
         let writers: Vec<_> = (0..200_i64)
@@ -114,7 +114,7 @@ on_both_engines! {
         assert_eq!(rows, Some(kept + 1));
     }
 
-    async fn what_was_sent_is_written_wholly_or_not_at_all(engine) {
+    async fn sent_statements_are_written_wholly_or_not_at_all(engine) {
         let kit = TestStore::new(engine).await;
         let site = site(&kit).await;
         let names = |prefix: &str| -> Vec<String> { (0..100).map(|n| format!("{prefix}{n}")).collect() };
@@ -134,7 +134,7 @@ on_both_engines! {
         assert!(rows.iter().all(|it| it == "a" || it.starts_with("kept")), "{rows:?}");
     }
 
-    async fn what_was_sent_is_seen_by_what_comes_next(engine) {
+    async fn sent_statements_are_seen_by_the_next(engine) {
         let kit = TestStore::new(engine).await;
         let site = site(&kit).await;
         let seen = site
@@ -152,7 +152,7 @@ on_both_engines! {
         assert_eq!(seen, (Some(2), 3));
     }
 
-    async fn a_refusal_that_is_passed_over_is_told_all_the_same(engine) {
+    async fn ignored_refusal_fails_the_transaction(engine) {
         let kit = TestStore::new(engine).await;
         let site = site(&kit).await;
         for waits in [true, false] {
@@ -175,7 +175,7 @@ on_both_engines! {
         assert_eq!(count(&site, "b").await, None);
     }
 
-    async fn a_broken_constraint_fails_alone(engine) {
+    async fn broken_constraint_fails_alone(engine) {
         let kit = TestStore::new(engine).await;
         let site = site(&kit).await;
         let writers: Vec<_> = (0..100)
@@ -191,7 +191,7 @@ on_both_engines! {
         assert_eq!(kept, 50, "each name once");
     }
 
-    async fn a_panic_harms_nobody_else(engine) {
+    async fn panic_harms_no_other_transaction(engine) {
         let kit = TestStore::new(engine).await;
         let site = site(&kit).await;
         let panicking = {
@@ -213,7 +213,7 @@ on_both_engines! {
         assert_eq!(count(&site, "a").await, Some(0), "what the panicking body did is undone");
     }
 
-    async fn a_dropped_request_leaves_no_transaction_open(engine) {
+    async fn dropped_request_leaves_no_transaction_open(engine) {
         let kit = TestStore::new(engine).await;
         let site = site(&kit).await;
         for n in 0..30_u64 {
@@ -225,7 +225,7 @@ on_both_engines! {
         assert_eq!(count(&site, "after").await, Some(1));
     }
 
-    async fn many_rows_tell_which_were_new(engine) {
+    async fn inserted_rows_tell_which_were_new(engine) {
         let kit = TestStore::new(engine).await;
         let site = site(&kit).await;
         let inserted = site
@@ -242,7 +242,7 @@ on_both_engines! {
         assert_eq!((count(&site, "a").await, count(&site, "c").await), (Some(0), Some(7)));
     }
 
-    async fn a_second_start_finds_everything(engine) {
+    async fn second_start_finds_all_data(engine) {
         let kit = TestStore::new(engine).await;
         let site = site(&kit).await;
         add(&site, "kept".to_owned()).await.unwrap();
@@ -253,13 +253,13 @@ on_both_engines! {
         assert_eq!(count(&store.site(&id).await.unwrap(), "kept").await, Some(1));
     }
 
-    async fn a_directory_has_one_owner(engine) {
+    async fn directory_has_one_owner(engine) {
         let kit = TestStore::new(engine).await;
         let refused = Store::open(&kit.config).await.err().expect("the lock is held");
         assert!(refused.message().contains("in use by another process"));
     }
 
-    async fn an_unknown_site_is_refused(engine) {
+    async fn unknown_site_is_refused(engine) {
         let kit = TestStore::new(engine).await;
         let refused = kit.store.site(&"nobody".into()).await.err().unwrap();
         assert_eq!(refused.code(), Code::SiteUnknown);
@@ -291,7 +291,7 @@ on_both_engines! {
 
 /// A full disk refuses clearly, loses nothing that was acknowledged, and is over when there is room.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_full_disk_is_survived() {
+async fn full_disk_is_survived() {
     let kit = TestStore::new(stoa_testkit::Engine::Sqlite).await;
     let site = site(&kit).await;
     let limit = |pages: String| {
@@ -369,7 +369,7 @@ on_both_engines! {
 
 /// Scans that overlap leave the log no moment to begin anew by itself.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_log_stays_bounded_under_readers_without_a_gap() {
+async fn log_stays_bounded_under_continuous_readers() {
     let kit = TestStore::new(stoa_testkit::Engine::Sqlite).await;
     let site = site(&kit).await;
     let scans = Arc::new(std::sync::atomic::AtomicUsize::new(0));
@@ -406,7 +406,7 @@ async fn the_log_stays_bounded_under_readers_without_a_gap() {
 /// What was decided on rows that are not committed is not told before they are, and not at all if they
 /// never will be.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_refusal_waits_for_the_commit_it_rests_on() {
+async fn refusal_waits_for_the_commit_it_rests_on() {
     let kit = TestStore::new(stoa_testkit::Engine::Sqlite).await;
     let site = site(&kit).await;
     // A row that points nowhere is found at the commit, and takes the commit with it.
@@ -463,7 +463,7 @@ async fn a_refusal_waits_for_the_commit_it_rests_on() {
 }
 
 on_both_engines! {
-    async fn those_who_wait_for_each_other_both_get_through(engine) {
+    async fn deadlocked_transactions_both_complete(engine) {
         let kit = TestStore::new(engine).await;
         let site = site(&kit).await;
         add(&site, "b".to_owned()).await.unwrap();
@@ -497,7 +497,7 @@ on_both_engines! {
         assert_eq!(runs.load(std::sync::atomic::Ordering::Relaxed), expected);
     }
 
-    async fn a_change_of_the_schema_does_not_wait_for_ever(engine) {
+    async fn schema_change_does_not_wait_forever(engine) {
         let kit = TestStore::new(engine).await;
         let site = site(&kit).await;
         let change = || stoa_store::Alone {
@@ -531,7 +531,7 @@ on_both_engines! {
         assert_eq!(count(&site, "a").await, Some(1));
     }
 
-    async fn statements_kept_prepared_are_bounded(engine) {
+    async fn prepared_statements_are_bounded(engine) {
         let kit = TestStore::new(engine).await;
         let site = site(&kit).await;
         // More texts than the four connections that reads share keep all together.
@@ -551,7 +551,7 @@ on_both_engines! {
 }
 
 #[tokio::test]
-async fn a_database_in_another_encoding_is_refused() {
+async fn database_in_another_encoding_is_refused() {
     let kit = TestStore::new(stoa_testkit::Engine::Postgres).await;
     let site = site(&kit).await;
     let url = kit.config.database_url.clone().unwrap();

@@ -25,7 +25,7 @@ async fn refresh(app: &TestApp, token: &Value) -> String {
 }
 
 on_both_engines! {
-    async fn tokens_are_taken_back(engine) {
+    async fn tokens_are_revoked(engine) {
         let app = TestApp::new(engine).await;
         let member = registered(&app.visitor().await, "ada@example.org").await["identity"]["id"].clone();
         let (one, two) = (tokens(&app, member.as_str().unwrap()).await, tokens(&app, member.as_str().unwrap()).await);
@@ -51,7 +51,7 @@ on_both_engines! {
         assert_eq!(refresh(&app, &three["refresh_token"]).await, "200");
     }
 
-    async fn tokens_are_asked_about(engine) {
+    async fn tokens_are_introspected(engine) {
         let app = TestApp::new(engine).await;
         let member = registered(&app.visitor().await, "ada@example.org").await["identity"]["id"].clone();
         let own = tokens(&app, member.as_str().unwrap()).await;
@@ -92,7 +92,7 @@ on_both_engines! {
         assert_eq!(app.nobody().post("/oauth2/token", &dead).await.verdict(), "400 invalid_grant");
     }
 
-    async fn who_may_not_sign_in_gets_no_token_anywhere(engine) {
+    async fn barred_members_get_no_token_anywhere(engine) {
         for refused in ["block", "disconnect", "delete", "pending"] {
             let app = TestApp::new(engine).await;
             let visitor = app.visitor().await;

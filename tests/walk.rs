@@ -88,7 +88,7 @@ async fn ask(asker: &Asker<'_>, query: Value) -> Value {
 }
 
 on_both_engines! {
-    async fn a_walk_meets_what_was_there_throughout_exactly_once(engine) {
+    async fn cursor_pages_show_lasting_items_exactly_once(engine) {
         let app = TestApp::new(engine).await;
         fill(&app).await;
         let stop = Cell::new(false);

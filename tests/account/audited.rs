@@ -97,7 +97,7 @@ impl World {
 }
 
 on_both_engines! {
-    async fn every_way_in_is_noted_once(engine) {
+    async fn sign_ins_of_every_kind_are_audited_once(engine) {
         let world = World::new(engine).await;
         let here = ("MEMBER".to_owned(), json!("127.0.0.1"));
         for what in ["nothing", "code", "fields", "link"] {
@@ -122,7 +122,7 @@ on_both_engines! {
         assert_eq!(world.noted("member_sign_in", "waiting@example.org").await, [here]);
     }
 
-    async fn what_an_app_vouches_for_is_noted_as_its_own(engine) {
+    async fn sign_ins_by_an_app_are_audited_as_its_own(engine) {
         let world = World::new(engine).await;
         let app = ("APP".to_owned(), Value::Null);
         let sign_on = async |email: &str| {

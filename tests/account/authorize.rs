@@ -4,7 +4,7 @@ use super::*;
 use stoa_testkit::on_both_engines;
 
 on_both_engines! {
-    async fn the_direct_login_ends_in_a_members_tokens(engine) {
+    async fn direct_login_ends_in_a_members_tokens(engine) {
         let world = World::new(engine).await;
         let registered = world.register("anna@example.org").await;
         assert_eq!(registered["state"], "SUCCESS");
@@ -30,7 +30,7 @@ on_both_engines! {
         assert_eq!(message_of(&again)["state"], "the state");
     }
 
-    async fn an_address_from_elsewhere_signs_nobody_in(engine) {
+    async fn foreign_address_signs_no_member_in(engine) {
         let world = World::new(engine).await;
         for from in [None, Some("https://evil.example"), Some("https://app.example.org.evil.example")] {
             let registered = world.register(&format!("a{}@example.org", from.map_or(0, str::len))).await;
@@ -42,7 +42,7 @@ on_both_engines! {
         }
     }
 
-    async fn a_hundred_at_once_get_one_code(engine) {
+    async fn code_is_issued_once_to_a_hundred_at_once(engine) {
         let world = World::new(engine).await;
         let registered = world.register("anna@example.org").await;
         let path = world.direct(&text(&registered["sessionToken"])).await;
@@ -64,7 +64,7 @@ on_both_engines! {
         assert_eq!(codes, 1);
     }
 
-    async fn nobody_is_asked_with_prompt_none(engine) {
+    async fn prompt_none_shows_no_page(engine) {
         let world = World::new(engine).await;
         let visitor = world.visitor().await;
         for (mode, separator) in [("fragment", '#'), ("query", '?')] {
@@ -100,7 +100,7 @@ on_both_engines! {
         assert_eq!(reply.verdict(), "200");
     }
 
-    async fn no_address_leads_out_of_the_client(engine) {
+    async fn addresses_stay_within_the_client(engine) {
         let world = World::new(engine).await;
         let visitor = world.visitor().await;
         let tricks = [
@@ -133,7 +133,7 @@ on_both_engines! {
         assert_eq!(world.call("", "/v1/redirect-session", &shop).await.verdict(), "401 UNAUTHENTICATED");
     }
 
-    async fn the_answer_of_a_redirect_session(engine) {
+    async fn redirect_session_answers(engine) {
         let world = World::new(engine).await;
         let visitor = world.visitor().await;
         let body = json!({ "auth": { "authRequest": world.auth_request(), "prompt": "login" } });
@@ -157,7 +157,7 @@ on_both_engines! {
         assert_eq!(world.browser().open("/_api/oauth2/authorize?session=d1.x").await.verdict(), "400 INVALID_LINK");
     }
 
-    async fn standard_requests(engine) {
+    async fn standard_requests_are_served(engine) {
         let world = World::new(engine).await;
         let (client, browser) = (&world.client.id, world.browser());
         let base = format!("/_api/oauth2/authorize?client_id={client}&redirect_uri=https%3A%2F%2Fapp.example.org%2Fcallback");
@@ -194,7 +194,7 @@ on_both_engines! {
         }
     }
 
-    async fn a_redirect_session_ends_with_the_password(engine) {
+    async fn redirect_session_ends_with_the_password(engine) {
         let world = World::new(engine).await;
         let login = async |password: &str| {
             let body = json!({ "loginId": { "email": "anna@example.org" }, "password": password });

@@ -185,7 +185,7 @@ async fn require(identity: &Identity, site: &Site) {
 }
 
 on_both_engines! {
-    async fn the_provider_decides(engine) {
+    async fn captcha_provider_decides(engine) {
         let provider = Provider::start(SECRET).await;
         let world = World::new(engine).await;
         let identity = &world.app.app.identity;
@@ -255,7 +255,7 @@ on_both_engines! {
         assert_eq!(world.tries("v@example.org", "late").await, "200", "nobody had used it up");
     }
 
-    async fn of_a_hundred_with_one_token_one_passes(engine) {
+    async fn captcha_token_passes_once_among_a_hundred(engine) {
         // This provider forgets what was used, so it is up to us.
         let provider = Provider::lax(SECRET).await;
         let world = Arc::new(world(engine, &provider.url, SiteverifyLimits::default()).await);
@@ -280,7 +280,7 @@ on_both_engines! {
         assert_eq!(world.tries("later@example.org", "once").await, "400 -19970");
     }
 
-    async fn a_provider_that_fails_lets_nobody_in(engine) {
+    async fn failing_provider_lets_no_request_pass(engine) {
         let good = Provider::start(SECRET).await;
         let world = world(engine, &good.url, impatient()).await;
         let identity = &world.app.app.identity;
@@ -345,7 +345,7 @@ on_both_engines! {
         assert_eq!(world.tries("b@example.org", "token").await, "400 -19970");
     }
 
-    async fn a_slow_provider_holds_up_its_own_site_only(engine) {
+    async fn slow_provider_holds_up_its_own_site_only(engine) {
         let (slow, good) = (Liar::start(Lie::NeverAnswers).await, Provider::start(SECRET).await);
         let timeout = Duration::from_secs(4);
         let limits = SiteverifyLimits { timeout, at_once: 2, waiting: 2, in_all: 8 };
@@ -381,7 +381,7 @@ on_both_engines! {
         assert_eq!(register(&identity, &world.app.site, "b@example.org", "after").await, None);
     }
 
-    async fn who_hangs_up_leaves_no_place_to_others(engine) {
+    async fn disconnected_client_keeps_its_permit(engine) {
         let slow = Liar::start(Lie::NeverAnswers).await;
         let timeout = Duration::from_secs(2);
         let limits = SiteverifyLimits { timeout, at_once: 2, waiting: 0, in_all: 2 };
@@ -430,7 +430,7 @@ on_both_engines! {
         assert_eq!(register(identity, &world.app.site, "b@example.org", "of there again").await, Some(Code::Unavailable));
     }
 
-    async fn the_secret_is_sealed_for_its_place(engine) {
+    async fn secret_is_encrypted_for_its_location(engine) {
         let good = Provider::start(SECRET).await;
         let world = world(engine, &good.url, SiteverifyLimits::default()).await;
         let (identity, site) = (&world.app.app.identity, &world.app.site);
@@ -471,7 +471,7 @@ on_both_engines! {
         assert_eq!(register(&node, site, "b@example.org", "another").await, None);
     }
 
-    async fn a_score_can_be_asked_for(engine) {
+    async fn score_threshold_can_be_set(engine) {
         let provider = Provider::start(SECRET).await;
         let world = world(engine, &provider.url, SiteverifyLimits::default()).await;
         let draft = ProviderSettings { minimum_score: Some(0.5), ..draft(&provider.url) };
@@ -483,7 +483,7 @@ on_both_engines! {
         }
     }
 
-    async fn nonsense_is_not_passed_on_for_ever(engine) {
+    async fn malformed_tokens_are_not_forwarded_forever(engine) {
         let provider = Provider::start(SECRET).await;
         let throttle = ThrottleLimits { captcha: Rate { burst: 3.0, per_second: 0.1 }, ..ThrottleLimits::default() };
         let world = World::with(engine, Config { throttle, ..Config::default() }).await;

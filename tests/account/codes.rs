@@ -31,7 +31,7 @@ fn other(code: &str) -> &'static str {
 }
 
 on_both_engines! {
-    async fn a_code_verifies_once(engine) {
+    async fn code_verifies_once(engine) {
         let world = World::new(engine).await;
         world.policy(json!({ "requireEmailVerification": true })).await;
         let registered = world.register("anna@example.org").await;
@@ -50,7 +50,7 @@ on_both_engines! {
         assert_eq!(world.verify(&visitor, state, &code).await.verdict(), "400 INVALID_STATE_TOKEN");
     }
 
-    async fn a_hundred_at_once_succeed_once(engine) {
+    async fn code_succeeds_once_among_a_hundred(engine) {
         let world = World::new(engine).await;
         world.policy(json!({ "requireEmailVerification": true })).await;
         let registered = world.register("anna@example.org").await;
@@ -113,7 +113,7 @@ on_both_engines! {
         assert_eq!(world.verify(&visitor, &late["stateToken"], &code).await.verdict(), "200");
     }
 
-    async fn signing_in_again_gives_no_more_guesses(engine) {
+    async fn new_sign_in_gives_no_more_guesses(engine) {
         let world = World::new(engine).await;
         world.policy(json!({ "requireEmailVerification": true })).await;
         world.register("anna@example.org").await;
@@ -134,7 +134,7 @@ on_both_engines! {
         assert!(told[20..].iter().all(|it| it == "THROTTLED_FEATURE"), "{told:?}");
     }
 
-    async fn a_sign_in_that_waits_for_a_code_ends_with_the_password(engine) {
+    async fn sign_in_awaiting_a_code_ends_with_the_password(engine) {
         let world = World::new(engine).await;
         world.policy(json!({ "requireEmailVerification": true, "requireOwnerApproval": true })).await;
         // Somebody else was there first, by the API and on the pages; the codes lie in the mailbox of the owner.
@@ -159,7 +159,7 @@ on_both_engines! {
         assert_eq!((&view["step"]["type"], browser.has("stoa-session")), (&json!("VERIFY_EMAIL"), false));
     }
 
-    async fn a_sign_in_that_waits_for_a_code_ends_with_a_block_and_not_with_an_approval(engine) {
+    async fn sign_in_awaiting_a_code_ends_with_a_block_only(engine) {
         let world = World::new(engine).await;
         world.policy(json!({ "requireEmailVerification": true, "requireOwnerApproval": true })).await;
         let (anna, visitor) = ("anna@example.org", world.visitor().await);
@@ -183,7 +183,7 @@ on_both_engines! {
         assert_eq!(world.verify(&visitor, &state, &code).await.json()["state"], "SUCCESS");
     }
 
-    async fn the_guesses_of_an_ended_sign_in_count(engine) {
+    async fn guesses_of_an_ended_sign_in_count(engine) {
         let world = World::new(engine).await;
         world.policy(json!({ "requireEmailVerification": true })).await;
         let (anna, visitor) = ("anna@example.org", world.visitor().await);
@@ -204,7 +204,7 @@ on_both_engines! {
         assert_eq!(verdicts["400 VERIFICATION_FAILED"], 20, "{verdicts:?}");
     }
 
-    async fn starting_a_verification(engine) {
+    async fn verification_is_started(engine) {
         let world = World::new(engine).await;
         let registered = world.register("anna@example.org").await;
         let id = &registered["identity"]["id"];

@@ -31,7 +31,7 @@ impl World {
 }
 
 on_both_engines! {
-    async fn a_code_is_worth_nothing_after_a_new_password(engine) {
+    async fn code_is_worth_nothing_after_a_new_password(engine) {
         let world = World::new(engine).await;
         world.policy(json!({ "requireEmailVerification": true })).await;
         // Somebody registers an address that isn't theirs; its owner takes it over, and is talked into a code.
@@ -44,7 +44,7 @@ on_both_engines! {
         assert_eq!(world.call(&visitor, "/v1/auth/resend", &body).await.verdict(), "400 INVALID_STATE_TOKEN");
     }
 
-    async fn a_refused_password_ends_what_it_began(engine) {
+    async fn refused_password_ends_its_sign_in(engine) {
         let world = World::new(engine).await;
         let visitor = world.visitor().await;
         let login = |email: &str| json!({ "loginId": { "email": email }, "password": PASSWORD });
@@ -87,7 +87,7 @@ on_both_engines! {
         assert_eq!(world.call(&visitor, LOGIN, &again).await.verdict(), "403 -19973");
     }
 
-    async fn who_is_blocked_gets_no_code(engine) {
+    async fn blocked_member_gets_no_code(engine) {
         let world = World::new(engine).await;
         world.policy(json!({ "requireEmailVerification": true })).await;
         let begun = world.register("anna@example.org").await;
@@ -107,7 +107,7 @@ on_both_engines! {
         assert_eq!(world.call(&visitor, "/v1/auth/verify", &body).await.verdict(), "400 INVALID_STATE_TOKEN");
     }
 
-    async fn what_is_said_of_a_link_is_bounded(engine) {
+    async fn link_details_are_bounded(engine) {
         let world = World::new(engine).await;
         let visitor = world.visitor().await;
         let long = format!("{APP}/{}", "x".repeat(1_000));
@@ -132,7 +132,7 @@ on_both_engines! {
         assert_eq!(world.call(&visitor, "/v1/send-email", &body).await.verdict(), "200");
     }
 
-    async fn links_do_not_follow_the_name_that_was_asked(engine) {
+    async fn links_ignore_the_requested_host(engine) {
         let world = World::new(engine).await;
         world.register("anna@example.org").await;
         let visitor = world.visitor().await;
@@ -176,7 +176,7 @@ on_both_engines! {
         assert!((3_500..=3_600).contains(&wait), "{wait}");
     }
 
-    async fn any_language_of_a_browser_will_do(engine) {
+    async fn browser_languages_are_all_accepted(engine) {
         let world = World::new(engine).await;
         let browser = world.browser();
         let token = text(&browser.start(json!({ "kind": "SIGN_UP" })).await["token"]);

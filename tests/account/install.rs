@@ -45,7 +45,7 @@ fn code(code: &str) -> Value {
 }
 
 on_both_engines! {
-    async fn an_owner_installs_an_application(engine) {
+    async fn owner_installs_an_application(engine) {
         let world = World::new(engine).await;
         let (app, secret) = world.application().await;
         let owner = world.person("olga@example.org", Role::Owner).await;
@@ -85,7 +85,7 @@ on_both_engines! {
         assert_eq!(as_app.get("/v1/sign-on-policies").await.verdict(), "401 UNAUTHENTICATED");
     }
 
-    async fn only_owners_install_and_only_what_is_registered(engine) {
+    async fn installs_need_an_owner_and_a_registration(engine) {
         let world = World::new(engine).await;
         let (app, _) = world.application().await;
         let owner = world.person("olga@example.org", Role::Owner).await;
@@ -115,7 +115,7 @@ on_both_engines! {
         assert_eq!(parameters(&to, '?')["state"], "\"><script>");
     }
 
-    async fn of_a_hundred_exchanges_one_succeeds(engine) {
+    async fn exchange_succeeds_once_among_a_hundred(engine) {
         let world = World::new(engine).await;
         let (app, secret) = world.application().await;
         let owner = world.person("olga@example.org", Role::Owner).await;
@@ -141,7 +141,7 @@ on_both_engines! {
         assert_eq!(world.access(&app, secret.expose(), code(&parameters(&late, '?')["code"])).await.verdict(), "400 invalid_grant");
     }
 
-    async fn what_an_application_got_is_taken_back(engine) {
+    async fn application_tokens_are_revoked(engine) {
         let world = World::new(engine).await;
         let (app, secret) = world.application().await;
         let owner = world.person("olga@example.org", Role::Owner).await;

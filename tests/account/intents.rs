@@ -12,7 +12,7 @@ async fn set(world: &World, token: &str, pages: Value) -> Reply {
 }
 
 on_both_engines! {
-    async fn every_intent_leads_to_the_sites_own_page(engine) {
+    async fn intents_lead_to_the_sites_own_page(engine) {
         let world = World::new(engine).await;
         let visitor = world.visitor().await;
         let intents = [
@@ -66,7 +66,7 @@ on_both_engines! {
         }
     }
 
-    async fn signing_in_and_out_by_intent(engine) {
+    async fn intents_sign_in_and_out(engine) {
         let world = World::new(engine).await;
         let visitor = world.visitor().await;
         let browser = world.browser();
@@ -84,7 +84,7 @@ on_both_engines! {
         assert!(!browser.has("stoa-session"));
     }
 
-    async fn a_client_with_a_secret_gets_new_refresh_tokens(engine) {
+    async fn confidential_client_gets_new_refresh_tokens(engine) {
         let mut world = World::new(engine).await;
         let draft = NewClient {
             name: "Server side".to_owned(), redirect_uris: vec![CALLBACK.to_owned()], origins: vec![APP.to_owned()], with_secret: true,

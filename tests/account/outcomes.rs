@@ -87,7 +87,7 @@ impl World {
 }
 
 on_both_engines! {
-    async fn every_outcome_and_every_error(engine) {
+    async fn outcomes_and_errors_are_all_produced(engine) {
         let world = World::new(engine).await;
         let mut seen = Seen { world: &world, states: BTreeSet::new(), told: BTreeSet::new() };
         let (anna, good) = ("anna@example.org", PASSWORD);
@@ -225,7 +225,7 @@ on_both_engines! {
         assert!(!seen.told.iter().any(|it| it.0 == "login" && it.1 == "TypeError"));
     }
 
-    async fn a_captcha_answer_counts_once(engine) {
+    async fn captcha_answer_counts_once(engine) {
         let world = World::new(engine).await;
         world.policy(json!({ "requireCaptcha": true })).await;
         let (answer, visitor) = (world.captcha().await, world.visitor().await);
@@ -247,7 +247,7 @@ on_both_engines! {
         assert_eq!(good, 1);
     }
 
-    async fn what_is_missing_is_told_on_the_pages(engine) {
+    async fn missing_fields_are_named_on_the_pages(engine) {
         let world = World::new(engine).await;
         world.policy(json!({ "requiredFields": ["lastName"], "requireCaptcha": true })).await;
         let browser = world.browser();

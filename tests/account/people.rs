@@ -17,7 +17,7 @@ impl World {
 }
 
 on_both_engines! {
-    async fn an_invited_person_becomes_an_owner(engine) {
+    async fn invited_operator_becomes_an_owner(engine) {
         let world = World::new(engine).await;
         let invite = world.invite(Some("olga@example.org"), Role::Owner).await;
         let browser = world.browser();
@@ -58,7 +58,7 @@ on_both_engines! {
         assert_eq!(policy.verdict(), "401 UNAUTHENTICATED");
     }
 
-    async fn people_sign_in_on_their_own_page(engine) {
+    async fn operators_sign_in_on_their_own_page(engine) {
         let world = World::new(engine).await;
         world.register("member@example.org").await;
         let invite = world.invite(None, Role::Editor).await;
@@ -88,7 +88,7 @@ on_both_engines! {
         assert_eq!(reply.verdict(), "403 PERMISSION_DENIED", "an editor may not");
     }
 
-    async fn an_invitation_does_not_open_another_persons_account(engine) {
+    async fn invitation_opens_no_other_account(engine) {
         let world = World::new(engine).await;
         let browser = world.browser();
         let accept = async |invite: String, password: &str| {
@@ -108,7 +108,7 @@ on_both_engines! {
         assert_eq!(reply.verdict(), "400 INVALID_LINK");
     }
 
-    async fn an_open_link_is_over_once_there_is_an_owner(engine) {
+    async fn open_link_ends_once_there_is_an_owner(engine) {
         let world = World::new(engine).await;
         let browser = world.browser();
         let open = async |invite: &str| text(&browser.start(json!({ "kind": "OWNER_SETUP", "invite": invite })).await["token"]);
@@ -145,7 +145,7 @@ on_both_engines! {
         assert_eq!(reply.verdict(), "400 INVALID_LINK");
     }
 
-    async fn an_invitation_takes_no_rights_away(engine) {
+    async fn invitation_takes_no_rights_away(engine) {
         let world = World::new(engine).await;
         let identity = &world.app.app.identity;
         let (email, password) = (Email::parse("olga@example.org").unwrap(), Secret::new(PASSWORD));

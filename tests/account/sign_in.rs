@@ -4,7 +4,7 @@ use super::*;
 use stoa_testkit::on_both_engines;
 
 on_both_engines! {
-    async fn the_hosted_page_leads_back_with_a_code(engine) {
+    async fn hosted_page_leads_back_with_a_code(engine) {
         let world = World::new(engine).await;
         world.register("anna@example.org").await;
         let visitor = world.visitor().await;
@@ -43,7 +43,7 @@ on_both_engines! {
         flow_of(&browser.open(&world.redirect_session(&visitor, &body).await).await);
     }
 
-    async fn a_flow_belongs_to_its_browser(engine) {
+    async fn flow_belongs_to_its_browser(engine) {
         let world = World::new(engine).await;
         let (mine, theirs) = (world.browser(), world.browser());
         let token = text(&mine.start(json!({ "kind": "SIGN_IN" })).await["token"]);
@@ -57,7 +57,7 @@ on_both_engines! {
         assert_eq!(mine.look(&token).await.verdict(), "400 INVALID_STATE_TOKEN");
     }
 
-    async fn other_pages_can_not_ask(engine) {
+    async fn cross_site_requests_are_refused(engine) {
         let world = World::new(engine).await;
         let browser = world.browser();
         let token = text(&browser.start(json!({ "kind": "SIGN_IN" })).await["token"]);
@@ -86,7 +86,7 @@ on_both_engines! {
         assert_eq!(reply.verdict(), "400 REDIRECT_URI_NOT_ALLOWED");
     }
 
-    async fn signing_up_with_every_demand_of_the_policy(engine) {
+    async fn registration_meets_every_demand_of_the_policy(engine) {
         let world = World::new(engine).await;
         world.policy(json!({ "requireEmailVerification": true, "requireOwnerApproval": true })).await;
         let browser = world.browser();
@@ -129,7 +129,7 @@ on_both_engines! {
         assert_eq!((&view["problems"][0]["code"], &view["problems"][0]["field"]), (&json!("EMAIL_TAKEN"), &json!("email")));
     }
 
-    async fn many_answers_at_once_open_one_session(engine) {
+    async fn answers_at_once_open_one_session(engine) {
         let world = World::new(engine).await;
         world.register("anna@example.org").await;
         let browser = world.browser();
@@ -155,7 +155,7 @@ on_both_engines! {
         assert_eq!(done, 1);
     }
 
-    async fn waiting_for_approval_ends_with_the_password(engine) {
+    async fn pending_approval_ends_with_the_password(engine) {
         let world = World::new(engine).await;
         world.policy(json!({ "requireOwnerApproval": true })).await;
         let browser = world.browser();
@@ -185,7 +185,7 @@ on_both_engines! {
         }
     }
 
-    async fn a_path_that_is_no_text_is_answered(engine) {
+    async fn path_that_is_no_text_is_answered(engine) {
         let world = World::new(engine).await;
         let browser = world.browser();
         for path in ["/_api/account/v1/flows/%ff", "/_api/account/v1/flows/%c3%28"] {

@@ -16,7 +16,7 @@ impl World {
 }
 
 on_both_engines! {
-    async fn the_members_own_redirect_session_signs_out(engine) {
+    async fn redirect_session_of_the_member_signs_out(engine) {
         let world = World::new(engine).await;
         let browser = world.browser();
         let tokens = world.member(&browser, "anna@example.org").await;
@@ -30,7 +30,7 @@ on_both_engines! {
         assert_eq!(my.status.as_u16(), 401);
     }
 
-    async fn nobody_else_signs_a_browser_out_without_a_click(engine) {
+    async fn sign_out_from_another_site_needs_a_click(engine) {
         let world = World::new(engine).await;
         let browser = world.browser();
         let tokens = world.member(&browser, "anna@example.org").await;
@@ -54,7 +54,7 @@ on_both_engines! {
         assert!(!browser.has("stoa-session"));
     }
 
-    async fn a_picture_on_a_page_signs_nobody_out(engine) {
+    async fn picture_on_a_page_signs_no_member_out(engine) {
         let world = World::new(engine).await;
         let browser = world.browser();
         let tokens = world.member(&browser, "anna@example.org").await;
@@ -68,7 +68,7 @@ on_both_engines! {
         }
     }
 
-    async fn another_sites_client_takes_no_cookie(engine) {
+    async fn client_of_another_site_takes_no_cookie(engine) {
         let world = World::new(engine).await;
         let browser = world.browser();
         let tokens = world.member(&browser, "anna@example.org").await;
@@ -84,7 +84,7 @@ on_both_engines! {
         assert_eq!(world.refresh(&tokens).await, "200");
     }
 
-    async fn the_modules_call_and_the_browsers(engine) {
+    async fn sign_out_by_the_modules_and_the_browser(engine) {
         let world = World::new(engine).await;
         let browser = world.browser();
         let tokens = world.member(&browser, "anna@example.org").await;

@@ -23,7 +23,7 @@ const WAYS: [&str; 7] =
     ["register", "login", "account page", "recover", "verify after start", "sign-on", "external login"];
 
 on_both_engines! {
-    async fn every_way_in_and_every_standing(engine) {
+    async fn sign_ins_of_every_kind_and_status(engine) {
         let table = draw(engine).await;
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots/standings.txt");
         #[expect(clippy::disallowed_methods, reason = "how a snapshot is renewed")]

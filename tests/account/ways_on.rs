@@ -15,7 +15,7 @@ async fn with_one_client(engine: Engine) -> World {
 }
 
 on_both_engines! {
-    async fn a_flow_leads_on_at_its_own_site(engine) {
+    async fn flow_continues_at_its_own_site(engine) {
         let world = with_one_client(engine).await;
         world.app.kit.store.site_create("Other", &world.app.kit.world).await.unwrap();
         let browser = world.browser();
@@ -47,14 +47,14 @@ on_both_engines! {
         assert_eq!(location(&phone.open("/_api/account/v1/recover?token=l9999.x").await), "/account/recover?over=link");
     }
 
-    async fn a_site_without_a_front_end_has_no_home(engine) {
+    async fn site_without_a_front_end_has_no_home(engine) {
         let world = with_one_client(engine).await;
         world.app.app.identity.client_revoke(&world.app.site.id, &world.client.id).await.unwrap();
         let view = world.browser().start(json!({ "kind": "SIGN_OUT" })).await;
         assert_eq!((&view["clientId"], &view["homeUrl"]), (&json!(null), &json!(null)));
     }
 
-    async fn a_missing_part_of_a_page_is_no_page(engine) {
+    async fn missing_part_of_a_page_is_no_page(engine) {
         let world = World::new(engine).await;
         for path in ["/account/assets/gone.js", "/assets/gone.css"] {
             let reply = world.browser().send(Method::GET, path, &PAGE, None).await;
@@ -63,7 +63,7 @@ on_both_engines! {
         }
     }
 
-    async fn people_read_a_page_and_programs_read_json(engine) {
+    async fn errors_are_pages_for_browsers_and_json_for_programs(engine) {
         let world = with_one_client(engine).await;
         let browser = world.browser();
         let id = world.client.id.as_str();

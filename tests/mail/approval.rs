@@ -56,7 +56,7 @@ async fn decide(app: &TestApp, token: &str, decision: &str) -> stoa_testkit::Rep
 }
 
 on_both_engines! {
-    async fn an_owner_says_yes(engine) {
+    async fn owner_approves_a_member(engine) {
         let app = careful(engine).await;
         register(&app, "anna@example.org").await;
         let mail = app.mail.last_to("owner@example.org").unwrap();
@@ -82,7 +82,7 @@ on_both_engines! {
         assert_eq!(login(&app, "anna@example.org").await, "SUCCESS");
     }
 
-    async fn an_owner_says_no(engine) {
+    async fn owner_rejects_a_member(engine) {
         let app = careful(engine).await;
         let member = register(&app, "anna@example.org").await;
         let token = token_to(&app, "owner@example.org");
@@ -137,7 +137,7 @@ on_both_engines! {
         assert_eq!(decide(&app, &fresh, "APPROVE").await.verdict(), "200");
     }
 
-    async fn who_is_no_owner_any_more_decides_nothing(engine) {
+    async fn former_owner_decides_nothing(engine) {
         let app = careful(engine).await;
         app.editor().await;
         register(&app, "anna@example.org").await;
@@ -151,7 +151,7 @@ on_both_engines! {
         assert_eq!(decide(&app, &token, "APPROVE").await.verdict(), "400 INVALID_LINK");
     }
 
-    async fn of_a_hundred_decisions_one_counts(engine) {
+    async fn decision_counts_once_among_a_hundred(engine) {
         let app = careful(engine).await;
         let second = Email::parse("second@example.org").unwrap();
         let identity = &app.app.identity;

@@ -50,7 +50,7 @@ async fn recovery_token(world: &World, email: &str) -> String {
 }
 
 on_both_engines! {
-    async fn of_a_hundred_recoveries_one_counts(engine) {
+    async fn recovery_counts_once_among_a_hundred(engine) {
         let world = World::new(engine).await;
         world.register("anna@example.org").await;
         let (token, visitor) = (recovery_token(&world, "anna@example.org").await, world.visitor().await);
@@ -62,7 +62,7 @@ on_both_engines! {
         assert_eq!(notices, 1);
     }
 
-    async fn a_recovery_link_is_for_one_site_one_member_and_one_hour(engine) {
+    async fn recovery_link_is_bound_to_site_member_and_hour(engine) {
         let world = World::new(engine).await;
         world.register("anna@example.org").await;
         world.register("bob@example.org").await;
@@ -90,7 +90,7 @@ on_both_engines! {
         assert_eq!(world.call(&visitor, "/v2/login", &login).await.verdict(), "200");
     }
 
-    async fn a_link_ends_with_the_address_it_was_sent_to(engine) {
+    async fn link_ends_with_the_address_it_was_sent_to(engine) {
         let world = World::new(engine).await;
         let registered = world.register("lost@example.org").await;
         let (token, visitor) = (recovery_token(&world, "lost@example.org").await, world.visitor().await);
@@ -104,7 +104,7 @@ on_both_engines! {
         assert_eq!(world.call(&visitor, "/v1/recover", &body).await.verdict(), "200");
     }
 
-    async fn a_code_is_for_one_state_token(engine) {
+    async fn code_is_for_one_state_token(engine) {
         let world = World::new(engine).await;
         world.policy(json!({ "requireEmailVerification": true })).await;
         let (anna, bob) = (world.register("anna@example.org").await, world.register("bob@example.org").await);
@@ -123,7 +123,7 @@ on_both_engines! {
         assert_eq!(verify(&anna["stateToken"], &annas).await, "400 INVALID_STATE_TOKEN");
     }
 
-    async fn of_a_hundred_who_accept_an_invitation_one_does(engine) {
+    async fn invitation_is_accepted_once_among_a_hundred(engine) {
         let world = World::new(engine).await;
         let identity = &world.app.app.identity;
         let email = Email::parse("olga@example.org").unwrap();

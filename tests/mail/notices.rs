@@ -7,7 +7,7 @@ use stoa_store::{Lane, boxed};
 use stoa_testkit::on_both_engines;
 
 on_both_engines! {
-    async fn a_new_browser_is_news_and_a_known_one_is_not(engine) {
+    async fn notice_is_sent_for_new_browsers_only(engine) {
         let world = World::new(engine).await;
         world.register("anna@example.org").await;
         let sign_in = async |browser: &crate::account::Browser<'_>| {
@@ -35,7 +35,7 @@ on_both_engines! {
         assert!(world.app.mail.take().is_empty(), "Bob's first");
     }
 
-    async fn changes_are_told(engine) {
+    async fn notices_are_sent_for_changes(engine) {
         let world = World::new(engine).await;
         let browser = world.browser();
         let tokens = world.member(&browser, "anna@example.org").await;
@@ -58,7 +58,7 @@ on_both_engines! {
         assert_eq!(world.app.mail.last_to("anna@example.org").unwrap().subject, "Your address for Test is confirmed");
     }
 
-    async fn a_first_password_is_no_change_and_its_language_is_kept(engine) {
+    async fn first_password_sends_no_notice_and_keeps_its_locale(engine) {
         let world = World::new(engine).await;
         let made = world.app.app().post("/members/v1/members", &json!({ "member": { "loginEmail": "anna@example.org" } })).await;
         let id = text(&made.json()["member"]["id"]);
@@ -79,7 +79,7 @@ on_both_engines! {
         assert_eq!(world.app.mail.last_to("anna@example.org").unwrap().subject, "Ihr Passwort für Test wurde geändert");
     }
 
-    async fn a_language_without_words_gives_way_to_the_members_own(engine) {
+    async fn locale_falls_back_to_the_members_own(engine) {
         let world = World::new(engine).await;
         let body = json!({ "loginId": { "email": "anna@example.org" }, "password": PASSWORD, "profile": { "language": "de" } });
         world.call(&world.visitor().await, "/v2/register", &body).await;
@@ -91,7 +91,7 @@ on_both_engines! {
         }
     }
 
-    async fn asking_for_a_link_costs_the_same_for_everybody(engine) {
+    async fn link_request_costs_the_same_for_every_address(engine) {
         // The request writes one sealed row whoever is asked about; nothing else tells them apart.
         let world = World::new(engine).await;
         world.register("anna@example.org").await;

@@ -140,7 +140,7 @@ async fn is_empty(app: &TestApp) -> bool {
 }
 
 on_both_engines! {
-    async fn in_four_languages_over_tls(engine) {
+    async fn messages_in_four_languages_over_tls(engine) {
         let server = Server::start(&[]);
         let app = app_with(engine, &server.config(Security::Implicit)).await;
         must_verify(&app).await;
@@ -169,7 +169,7 @@ on_both_engines! {
         assert!(is_empty(&app).await, "what was delivered is forgotten");
     }
 
-    async fn a_recovery_link_over_starttls(engine) {
+    async fn recovery_link_over_starttls(engine) {
         let server = Server::start(&[]);
         let app = app_with(engine, &server.config(Security::StartTls)).await;
         register(&app, "anna@example.org", json!({})).await;
@@ -189,7 +189,7 @@ on_both_engines! {
         assert!(is_empty(&app).await);
     }
 
-    async fn a_server_that_is_away_is_tried_again(engine) {
+    async fn unreachable_server_is_retried(engine) {
         let server = Server::start(&[]);
         let (config, ports) = (server.config(Security::Implicit), [server.port("port"), server.port("starttlsPort")]);
         drop(server);
@@ -210,7 +210,7 @@ on_both_engines! {
         assert!(String::from_utf8_lossy(&texts).contains("certificate"), "{}", String::from_utf8_lossy(&texts));
     }
 
-    async fn who_is_busy_is_asked_again_and_who_refuses_is_recorded(engine) {
+    async fn busy_server_is_retried_and_refusals_recorded(engine) {
         let server = Server::start(&[]);
         let app = app_with(engine, &server.config(Security::Implicit)).await;
         must_verify(&app).await;
@@ -241,7 +241,7 @@ on_both_engines! {
         assert_eq!(queue(&app).await.0, 0);
     }
 
-    async fn a_slow_mailbox_holds_up_its_own_site_only(engine) {
+    async fn slow_mailbox_holds_up_its_own_site_only(engine) {
         let mut server = Server::start(&[]);
         let config = SmtpConfig { timeout: Duration::from_secs(60), ..server.config(Security::Implicit) };
         let app = app_with(engine, &config).await;
@@ -276,7 +276,7 @@ on_both_engines! {
         assert!(is_empty(&app).await);
     }
 
-    async fn the_old_address_hears_of_the_new_one(engine) {
+    async fn old_address_gets_notice_of_the_new(engine) {
         let server = Server::start(&[]);
         let app = app_with(engine, &server.config(Security::StartTls)).await;
         let reply = register(&app, "anna@example.org", json!({ "language": "de" })).await.json();
@@ -300,7 +300,7 @@ on_both_engines! {
         assert!(is_empty(&app).await);
     }
 
-    async fn a_domain_of_any_letters_reaches_every_server(engine) {
+    async fn international_domain_reaches_every_server(engine) {
         let server = Server::start(&[]);
         let app = app_with(engine, &server.config(Security::StartTls)).await;
         must_verify(&app).await;
@@ -316,7 +316,7 @@ on_both_engines! {
         assert!(failures[0].error.contains("SMTPUTF8"), "{failures:?}");
     }
 
-    async fn what_nobody_has_a_use_for_is_not_sent(engine) {
+    async fn obsolete_messages_are_not_sent(engine) {
         let server = Server::start(&[]);
         let app = app_with(engine, &server.config(Security::Implicit)).await;
         must_verify(&app).await;
@@ -329,7 +329,7 @@ on_both_engines! {
         assert_eq!(failures.len(), 1);
     }
 
-    async fn nothing_typed_becomes_a_header(engine) {
+    async fn input_never_becomes_a_header(engine) {
         let server = Server::start(&[]);
         let app = app_with(engine, &server.config(Security::Implicit)).await;
         must_verify(&app).await;

@@ -59,7 +59,7 @@ async fn fill(app: &TestApp, author: &str) {
 }
 
 on_both_engines! {
-    async fn no_limit_cuts_what_somebody_may_see(engine) {
+    async fn limits_never_cut_visible_items(engine) {
         let app = TestApp::new(engine).await;
         let (ann, bob) = (app.member("ann@example.org").await, app.member("bob@example.org").await);
         let author = app.app.identity.authenticate(Some(ann.token.as_str()), None).await.unwrap().caller;

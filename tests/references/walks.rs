@@ -55,7 +55,7 @@ async fn there_and_back(asker: &Asker<'_>, begin: Value, limit: u32) -> Vec<Vec<
 }
 
 on_both_engines! {
-    async fn a_walk_through_links_goes_both_ways(engine) {
+    async fn link_pages_go_both_ways(engine) {
         let app = TestApp::new(engine).await;
         movies(&app, (OPEN, OPEN), (OPEN, OPEN)).await;
         let asker = app.app();
@@ -103,7 +103,7 @@ on_both_engines! {
         assert_eq!(page["pagingMetadata"].get("cursors"), None);
     }
 
-    async fn a_walk_begins_with_many_items(engine) {
+    async fn link_pages_begin_with_many_items(engine) {
         let app = TestApp::new(engine).await;
         movies(&app, (OPEN, OPEN), (OPEN, OPEN)).await;
         let asker = app.app();
@@ -134,7 +134,7 @@ on_both_engines! {
         assert_eq!(shown(&follow(&asker, cursor(&page, "prev").unwrap(), 2).await.json()), ["x>r"]);
     }
 
-    async fn a_cursor_of_links_serves_nobody_else(engine) {
+    async fn link_cursor_serves_its_caller_only(engine) {
         let app = TestApp::new(engine).await;
         movies(&app, (OPEN, OPEN), ("SITE_MEMBER_AUTHOR", "SITE_MEMBER")).await;
         let asker = app.app();

@@ -37,7 +37,7 @@ async fn remove(asker: &Asker<'_>, id: &str) -> Reply {
 }
 
 on_both_engines! {
-    async fn a_sealed_text_opens_nowhere_else(engine) {
+    async fn ciphertext_opens_nowhere_else(engine) {
         let app = TestApp::new(engine).await;
         open(&app).await;
         let (key, visitor) = (app.app(), app.visitor().await);
@@ -66,7 +66,7 @@ on_both_engines! {
         assert!(!is_stored(&app, engine, "hush").await);
     }
 
-    async fn a_broken_value_is_kept_until_it_is_written(engine) {
+    async fn broken_value_is_kept_until_it_is_written(engine) {
         let app = TestApp::new(engine).await;
         open(&app).await;
         let (key, visitor) = (app.app(), app.visitor().await);
@@ -94,7 +94,7 @@ on_both_engines! {
         assert_eq!(get(&visitor, "b").await.verdict(), "404 WDE0073");
     }
 
-    async fn the_key_is_the_site_s_and_is_never_replaced(engine) {
+    async fn key_of_a_site_is_never_replaced(engine) {
         let app = TestApp::new(engine).await;
         open(&app).await;
         write(&app.app(), "", json!({ "_id": "a", "title": "t", "pin": "hush" })).await;
@@ -119,7 +119,7 @@ on_both_engines! {
         assert!(read(&without).await.unwrap().contains("hush"));
     }
 
-    async fn many_who_begin_at_once_have_one_key(engine) {
+    async fn key_is_made_once_by_many_at_once(engine) {
         let app = TestApp::new(engine).await;
         let nodes: Vec<_> = (0..4).map(|_| Content::new(app.kit.world.clone(), Limits::default())).collect();
         let declared = nodes.iter().enumerate().map(|(n, content)| {

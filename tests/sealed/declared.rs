@@ -24,7 +24,7 @@ async fn create_index(app: &TestApp, index: Value) -> Reply {
 }
 
 on_both_engines! {
-    async fn a_field_says_what_it_can_do(engine) {
+    async fn encrypted_field_shows_its_capabilities(engine) {
         let app = TestApp::new(engine).await;
         let fields = json!([secret("pin", "TEXT"), { "key": "title", "type": "TEXT", "encrypted": false }]);
         assert_eq!(make(&app, json!({ "id": "c", "fields": fields, "dataPermissions": levels(OPEN) })).await.verdict(), "200");
@@ -36,7 +36,7 @@ on_both_engines! {
         assert_eq!(field(&definition(&app.visitor().await).await, "pin"), json!({ "key": "pin", "type": "TEXT" }));
     }
 
-    async fn every_type_but_references(engine) {
+    async fn types_but_references_are_encrypted(engine) {
         let app = TestApp::new(engine).await;
         open(&app).await;
         let one = json!({ "reference": { "referencedCollectionId": "c" } });
@@ -58,7 +58,7 @@ on_both_engines! {
         assert_eq!(app.app().send("PUT".parse().unwrap(), "/v2/collections", Some(json!({ "collection": collection }).to_string().into())).await.verdict(), "200");
     }
 
-    async fn the_flag_never_changes(engine) {
+    async fn encrypted_flag_never_changes(engine) {
         let app = TestApp::new(engine).await;
         open(&app).await;
         write(&app.app(), "", json!({ "_id": "a", "title": "t", "pin": "hush" })).await;
@@ -84,7 +84,7 @@ on_both_engines! {
         assert_eq!(data(&get(&app.app(), "a").await)["pin"], "hush");
     }
 
-    async fn values_that_are_there_can_t_be_encrypted_any_more(engine) {
+    async fn existing_values_can_not_become_encrypted(engine) {
         let app = TestApp::new(engine).await;
         open(&app).await;
         write(&app.app(), "", json!({ "_id": "a", "old": "clear", "none": null })).await;
@@ -100,7 +100,7 @@ on_both_engines! {
         assert_eq!(create_field(&app, json!({ "key": "fresh", "type": "TEXT" })).await.verdict(), "200");
     }
 
-    async fn no_index_holds_a_value(engine) {
+    async fn indexes_hold_no_encrypted_value(engine) {
         let app = TestApp::new(engine).await;
         open(&app).await;
         for index in [
@@ -125,7 +125,7 @@ on_both_engines! {
         says(&create_index(&app, json!({ "name": "again", "fields": [{ "path": "later" }] })).await, "encrypted field");
     }
 
-    async fn the_one_item_of_a_collection_has_its_defaults_sealed(engine) {
+    async fn single_item_has_its_defaults_encrypted(engine) {
         let app = TestApp::new(engine).await;
         let pin = json!({ "key": "pin", "type": "NUMBER", "encrypted": true, "typeMetadata": { "number": { "defaultValue": 741_741 } } });
         let plugins = json!([{ "type": "SINGLE_ITEM", "singleItemOptions": { "singleItemId": "it" } }]);

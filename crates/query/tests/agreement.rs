@@ -31,12 +31,12 @@ const COMPOSITIONS: &[&str] =
     &["$and", "$or", "$not [...]", "$not {...}", "field: {$not}", "implicit =", "implicit and", "between"];
 
 #[test]
-fn the_fixed_seed() {
+fn engines_agree_on_a_fixed_seed() {
     ask_many(20_240_305, RUNS);
 }
 
 #[test]
-fn a_fresh_seed() {
+fn engines_agree_on_a_fresh_seed() {
     let given = from_environment("STOA_QUERY_SEED");
     // The standard library seeds its hash tables with chance; nothing here needs more than that.
     let fresh = RandomState::new().build_hasher().finish();

@@ -18,7 +18,7 @@ fn document(data: &str) -> String {
 }
 
 #[test]
-fn one_text_for_one_item() {
+fn equal_items_have_one_text() {
     for (sent, stored) in [
         (r#" { } "#, r#"{}"#),
         (r#"{"a":1.0,"b":-0,"c":1E3,"d":1e21,"e":0.1e-7}"#, r#"{"a":1,"b":0,"c":1000,"d":1e+21,"e":1e-8}"#),
@@ -39,7 +39,7 @@ fn one_text_for_one_item() {
 }
 
 #[test]
-fn many_members_with_repeated_names() {
+fn repeated_names_among_many_members() {
     let members: Vec<_> = (0..100).chain(0..100).map(|n| format!("\"k{}\":{n}", n % 60)).collect();
     let stored = document(&format!("{{{}}}", members.join(",")));
     let expected: Vec<_> = (0..60).map(|n| format!("\"k{n}\":{}", if n < 40 { n + 60 } else { n })).collect();
@@ -47,7 +47,7 @@ fn many_members_with_repeated_names() {
 }
 
 #[test]
-fn the_server_s_members_are_taken_out() {
+fn server_members_are_taken_out() {
     let item = canonical(
         r#"{"a":1,"_id":"x","_owner":"m","_createdDate":{"$date":5},"_updatedDate":7,"b":2}"#,
         Limits::default().item(),
@@ -72,7 +72,7 @@ fn the_server_s_members_are_taken_out() {
 }
 
 #[test]
-fn refusals() {
+fn refusals_have_their_reasons() {
     let deep = |n: usize| format!("{}1{}", "{\"a\":".repeat(n), "}".repeat(n));
     for (sent, code) in [
         (String::new(), Code::MalformedJson),

@@ -31,7 +31,7 @@ use support::{OnPostgres, OnSqlite, Row};
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the environment says whether to write the files")]
-fn every_case() {
+fn cases_hold_on_every_engine() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases");
     let update = std::env::var_os("UPDATE_CASES").is_some();
     let standard = fs::read_to_string(folder.join("items.jsonl")).expect("the standard items");

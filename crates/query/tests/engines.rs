@@ -166,7 +166,7 @@ impl Indexed {
 }
 
 #[test]
-fn indexes_serve() {
+fn indexes_serve_queries() {
     let indexes = [
         index(1, &["price"], false),
         index(2, &["name", "-price"], false),
@@ -218,7 +218,7 @@ fn indexes_serve() {
 
 /// Whatever an item holds, it fits into every index.
 #[test]
-fn the_largest_values_fit_an_index() {
+fn largest_values_fit_an_index() {
     let (sqlite, postgres) = (OnSqlite::open(), OnPostgres::open());
     let table = Table { site: postgres.site, number: 5 };
     // Characters of four bytes that compression can do little about.
@@ -276,7 +276,7 @@ fn the_largest_values_fit_an_index() {
 
 /// A unique index knows values as equality does, long ones too; missing and null are none.
 #[test]
-fn a_unique_index_tells_values_apart() {
+fn unique_index_tells_values_apart() {
     let (sqlite, postgres) = (OnSqlite::open(), OnPostgres::open());
     let long = "x".repeat(2000);
     let value = |n: usize| json!({ "v": format!("{long}{n}") });
@@ -315,7 +315,7 @@ fn id(row: &[Option<String>]) -> serde_json::Value {
 /// items among others', a page in the usual order, one of them by its id, and how many there are.
 /// Nothing ends the count or the pages early.
 #[test]
-fn every_rule_is_answered_from_an_index() {
+fn rules_are_answered_from_an_index() {
     let (sqlite, postgres) = (OnSqlite::open(), OnPostgres::open());
     let table = Table { site: postgres.site, number: 5 };
     sqlite.create(table, &[]);
@@ -382,7 +382,7 @@ fn every_rule_is_answered_from_an_index() {
 /// The largest that `wire` lets through must fit into what SQLite takes: a million bytes of text, a
 /// thousand levels of expression.
 #[test]
-fn the_largest_filters_fit() {
+fn largest_filters_fit_a_statement() {
     let (sqlite, postgres) = (OnSqlite::open(), OnPostgres::open());
     let table = Table { site: postgres.site, number: 2 };
     sqlite.create(table, &many(10));
@@ -415,7 +415,7 @@ fn the_largest_filters_fit() {
 }
 
 #[test]
-fn a_condition_guards_a_write() {
+fn condition_guards_a_write() {
     let (sqlite, postgres) = (OnSqlite::open(), OnPostgres::open());
     let table = Table { site: postgres.site, number: 3 };
     let rows = many(10);
@@ -444,7 +444,7 @@ fn a_condition_guards_a_write() {
 }
 
 #[test]
-fn the_longest_patterns_fit() {
+fn longest_patterns_fit_a_statement() {
     let (sqlite, postgres) = (OnSqlite::open(), OnPostgres::open());
     let table = Table { site: postgres.site, number: 4 };
     let text: String = "a \u{10400}-".repeat(50);

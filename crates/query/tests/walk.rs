@@ -27,7 +27,7 @@ struct Both {
 
 /// What the fixed seed finds is found again; the fresh one is printed.
 #[test]
-fn a_walk_meets_what_stays_exactly_once() {
+fn cursor_pages_show_what_stays_exactly_once() {
     let fresh = RandomState::new().build_hasher().finish();
     let _ = writeln!(std::io::stdout(), "\nwalks of seeds 7 and {fresh}");
     let (sqlite, postgres) = (OnSqlite::open(), OnPostgres::open());

@@ -24,7 +24,7 @@ fn nested(depth: usize) -> Json {
 }
 
 #[test]
-fn refused_filters() {
+fn refused_filters_name_their_path() {
     for (written, code) in [
         (json!("text"), Code::FilterNotObject),
         (json!([]), Code::FilterNotObject),
@@ -99,7 +99,7 @@ fn messages_say_what_and_where() {
 }
 
 #[test]
-fn refused_requests() {
+fn refused_requests_name_their_path() {
     let query = |query: Json| json!({ "query": query });
     for (request, code) in [
         (json!({ "query": [] }), Code::BadRequest),
@@ -142,7 +142,7 @@ fn refused_requests() {
 }
 
 #[test]
-fn a_bare_request_has_the_documented_defaults() {
+fn bare_request_has_the_documented_defaults() {
     for request in [json!({}), json!({ "query": null }), json!({ "query": { "fields": [], "filter": {}, "sort": [] } })]
     {
         let plan = find(&request).expect("a plan");
@@ -152,7 +152,7 @@ fn a_bare_request_has_the_documented_defaults() {
 }
 
 #[test]
-fn every_shape_of_not_means_the_same() {
+fn not_means_the_same_in_every_form() {
     let expected = filter(json!({ "a": { "$not": { "$eq": 1 } } })).expect("a filter");
     assert_eq!(expected, Filter::Not(Box::new(Filter::Test(Field::parse("a"), Test::Equal(Scalar::Number(1.0))))));
     for written in [
@@ -183,7 +183,7 @@ fn neighbours_are_joined_by_and() {
 }
 
 #[test]
-fn the_rest_of_a_request() {
+fn request_members_beside_the_filter() {
     let request = json!({
         "query": { "cursorPaging": { "limit": 10 } },
         "includeReferences": [{ "field": "author" }, { "field": "author.city", "limit": 20 }],
@@ -205,7 +205,7 @@ fn the_rest_of_a_request() {
 }
 
 #[test]
-fn a_filter_may_be_absent_from_a_count() -> Result<(), Fault> {
+fn count_needs_no_filter() -> Result<(), Fault> {
     for request in [json!({}), json!({ "filter": null }), json!({ "filter": {} })] {
         let wire = wire::Filter::parse_member(request.as_object().expect("an object"), &Limits::default())?;
         assert_eq!(resolve::filter(&wire, &Schema::default())?, Filter::True);

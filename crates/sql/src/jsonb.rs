@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_holds_nothing() {
+    fn truncated_values_hold_nothing() {
         let document = element(OBJECT, &[element(TEXT, b"name"), element(TEXT, &[b'x'; 300])].concat());
         for length in 0..document.len() {
             assert!(Element::root(&document[..length]).is_none());

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_texts_only() {
+    fn patterns_match_whole_texts_only() {
         let parts = [Part::Literal("hello".into()), Part::Run(" -".into()), Part::Literal("world".into())];
         for (text, fit) in [
             ("hello world", true),
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_gives_back_what_the_next_literal_needs() {
+    fn run_gives_back_what_the_next_literal_needs() {
         let parts = [Part::Literal("a".into()), Part::Run("-".into()), Part::Literal("-b".into())];
         assert!(fits("a---b", &parts));
         assert!(fits("a--b", &parts));

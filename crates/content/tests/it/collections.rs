@@ -86,7 +86,7 @@ on_both_engines! {
         content.collection_update(site, &owner(), &opened).await.unwrap();
     }
 
-    async fn collections_are_reduced_for_those_who_do_not_manage(engine) {
+    async fn collections_are_reduced_for_those_who_manage_none(engine) {
         let world = World::new(engine).await;
         let (content, site) = (&world.content, &world.site);
         content.collection_create(site, &owner(), &cars()).await.unwrap();

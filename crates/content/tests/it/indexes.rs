@@ -372,7 +372,7 @@ on_both_engines! {
 
 /// Two nodes on one database: each index is built by one of them, and both know of it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_two_nodes_one_builds() {
+async fn build_runs_on_one_of_two_nodes() {
     let world = World::open(Engine::Postgres).await;
     for n in 0..300 {
         world.insert(&app(), json!({ "n": n })).await.unwrap();

@@ -93,7 +93,7 @@ async fn count(world: &World) -> i64 {
 }
 
 on_both_engines! {
-    async fn truncate_leaves_nothing_and_tells_of_it_once(engine) {
+    async fn truncate_leaves_nothing_and_one_event(engine) {
         let world = World::open(engine).await;
         fill(&world, 1_700).await;
         truncate(&world, &owner(), "c").await.unwrap();
@@ -196,7 +196,7 @@ on_both_engines! {
         world.content.field_create(&world.site, &app(), "c", &other).await.unwrap();
     }
 
-    async fn truncate_refuses_who_loses_the_right_midway(engine) {
+    async fn truncate_stops_when_its_caller_loses_the_right(engine) {
         let world = World::open(engine).await;
         fill(&world, 1_700).await;
         let world = elsewhere(world, 2);
@@ -205,7 +205,7 @@ on_both_engines! {
         assert!(!was_announced(&world).await);
     }
 
-    async fn truncate_job_ends_with_the_rights_of_its_asker(engine) {
+    async fn truncate_job_ends_with_the_rights_of_its_caller(engine) {
         for (asker, questions, left) in [
             (r#"{"app":"key"}"#, 0, 1_700),
             (r#"{"app":"key"}"#, 1, 1_200),
@@ -237,7 +237,7 @@ on_both_engines! {
         }
     }
 
-    async fn job_without_an_asker_goes_on(engine) {
+    async fn job_without_a_caller_goes_on(engine) {
         let world = World::open(engine).await;
         fill(&world, 1_100).await;
         leave_a_truncate(&world).await;

@@ -156,7 +156,7 @@ on_both_engines! {
         }
     }
 
-    async fn get_reads_whatever_its_members_are(engine) {
+    async fn get_reads_members_of_any_type(engine) {
         let world = World::open(engine).await;
         for (request, wants) in [
             (json!({}), "WDE0001"),

@@ -19,7 +19,7 @@ async fn filled(engine: stoa_testkit::Engine) -> World {
 }
 
 on_both_engines! {
-    async fn operators_filter(engine) {
+    async fn operators_filter_items(engine) {
         let world = filled(engine).await;
         let date = |text: &str| json!({ "$date": text });
         for (filter, wants) in [

@@ -152,7 +152,7 @@ on_both_engines! {
         assert_eq!(found.len(), wants.len());
     }
 
-    async fn unresolved_links_are_told_with_their_lines(engine) {
+    async fn unresolved_links_are_reported_with_their_lines(engine) {
         let world = cinema(engine).await;
         lines(&world, "people", &[json!({ "_id": "p1" }), json!({ "_id": "p2" })]).await;
         let file = [
@@ -179,7 +179,7 @@ on_both_engines! {
         assert_eq!(exported(&world, "c").await["a"]["actors"], json!(["p2", "gone", "p1"]));
     }
 
-    async fn links_stay_when_not_sent_and_go_when_empty(engine) {
+    async fn links_stay_when_absent_and_go_when_empty(engine) {
         let world = cinema(engine).await;
         lines(&world, "people", &[json!({ "_id": "p1" }), json!({ "_id": "p2" })]).await;
         let full = |id: &str| json!({ "_id": id, "actors": ["p1", "p2"], "sequels": [id] });
@@ -200,7 +200,7 @@ on_both_engines! {
         assert_eq!([&found["a"]["actors"], &found["b"]["actors"], &found["d"]["actors"]], [&json!(["p2"]), &json!(["p1"]), &json!(["p1"])]);
     }
 
-    async fn links_of_an_item_sent_twice_are_the_last(engine) {
+    async fn links_of_an_item_imported_twice_are_the_last(engine) {
         for between in [0, 1000] {
             let world = cinema(engine).await;
             lines(&world, "people", &[json!({ "_id": "p1" })]).await;

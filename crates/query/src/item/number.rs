@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn as_ecmascript_prints() {
+    fn numbers_print_as_in_ecmascript() {
         for (value, text) in [
             (0.0, "0"),
             (-0.0, "0"),
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_glance_is_never_wrong() {
+    fn number_glance_is_never_wrong() {
         for text in [
             "0",
             "-0",

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn one_member_is_taken_out() {
+    fn member_is_taken_out() {
         let item = r#"{"_id":"1","a":{"b":1},"b":[1,{"b":2}],"ü\"":","}"#;
         assert_eq!(without(item, "b").as_deref(), Some(r#"{"_id":"1","a":{"b":1},"ü\"":","}"#));
         assert_eq!(without(item, "ü\"").as_deref(), Some(r#"{"_id":"1","a":{"b":1},"b":[1,{"b":2}]}"#));
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_what_is_asked_for_in_the_document_s_order() {
+    fn projection_keeps_the_order_of_the_document() {
         let item = r#"{"_id":"1","a":{"b":1,"c":{"d":[1,2]}},"l":[{"x":1,"y":2},{"y":3},4],"s":"a,\"}","w":{"$date":"2024-03-05T06:07:08.009Z"}}"#;
         for (fields, expected) in [
             (&["s"][..], r#"{"_id":"1","s":"a,\"}"}"#),

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_map_outlives_commits_and_follows_the_file() {
+    fn map_outlives_commits_and_follows_the_file() {
         let dir = tempfile::tempdir().expect("a directory");
         let file = dir.path().join("map.sqlite");
         let writer = open_for_migration(&file).expect("a writer");
