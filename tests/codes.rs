@@ -26,7 +26,7 @@ fn table() -> Vec<(&'static str, &'static str, Value)> {
     let bulk = |count: usize| vec![json!({ "data": {} }); count];
     let nested = |levels: usize| (0..levels).fold(json!(1), |it, _| json!({ "a": it }));
     let not = (0..40).fold(json!({}), |it, _| json!({ "$not": it }));
-    let link = |near: Value| json!({ "dataItemReferences": [{ "referringItemFieldName": "many", "referringItemId": near, "referencedItemId": "one" }] });
+    let link = |source: Value| json!({ "dataItemReferences": [{ "referringItemFieldName": "many", "referringItemId": source, "referencedItemId": "one" }] });
     vec![
         ("WDE0001", "/v2/items/count", json!({ "dataCollectionId": 7 })),
         ("WDE0002", "/v2/items/remove", json!({ "dataItemId": 7 })),
@@ -161,10 +161,10 @@ on_both_engines! {
             if body.get("dataCollectionId").is_none() {
                 body["dataCollectionId"] = "c".into();
             }
-            let asker = if code == "WDE0027" { visitor.clone() } else { app.app() };
+            let client = if code == "WDE0027" { visitor.clone() } else { app.app() };
             let (method, path) = path.split_once(' ').unwrap_or(("POST", path));
             let method = Method::from_bytes(method.as_bytes()).unwrap();
-            let reply = asker.send(method, path, Some(body.to_string().into())).await;
+            let reply = client.send(method, path, Some(body.to_string().into())).await;
             let known = Code::ALL.iter().find(|it| it.name() == code).expect(code);
             assert_eq!(reply.verdict(), format!("{} {code}", known.status()), "{path} {:.300}", body.to_string());
             let error = &reply.json()["details"]["applicationError"];

@@ -6,7 +6,7 @@ use stoa_identity::community::{Assignable, EntityFilter, Interaction, RelationFi
 use stoa_kernel::{Caller, Code, MemberId, Role};
 use stoa_sql::params;
 use stoa_store::boxed;
-use stoa_testkit::{Asker, TestApp, on_both_engines};
+use stoa_testkit::{TestApp, TestClient, on_both_engines};
 
 /// More relations than any one page has.
 const MANY: i64 = 1_100;
@@ -25,13 +25,13 @@ async fn relation(app: &TestApp, kind: &'static str, (holder, target): (&str, &s
 }
 
 /// A member who shows themselves.
-async fn shown(who: &Asker<'_>) -> String {
+async fn shown(who: &TestClient<'_>) -> String {
     let me = who.post("/members/v1/members/join-community", &json!({})).await.json();
     me["member"]["id"].as_str().unwrap().to_owned()
 }
 
 /// What a call answers that has to go well.
-async fn post(who: &Asker<'_>, path: &str, body: Value) -> Value {
+async fn post(who: &TestClient<'_>, path: &str, body: Value) -> Value {
     let reply = who.post(path, &body).await;
     assert_eq!(reply.verdict(), "200", "{path} {body}");
     reply.json()
@@ -265,7 +265,7 @@ on_both_engines! {
             relation(&app, "block", (&me, text), count).await;
             relation(&app, "block", (text, &me), count).await;
         }
-        let walk = async |who: &Asker<'_>, limit: u32| {
+        let pages = async |who: &TestClient<'_>, limit: u32| {
             let (mut found, mut cursor, mut sizes) = (Vec::new(), String::new(), Vec::new());
             loop {
                 let path = format!("/members/v1/member-to-member-blocks/members/{a}?cursorPaging.limit={limit}&cursorPaging.cursor={cursor}");
@@ -279,14 +279,14 @@ on_both_engines! {
                 cursor = next.to_owned();
             }
         };
-        for (limit, pages) in [(100, vec![14]), (7, vec![7, 7]), (14, vec![14]), (5, vec![5, 5, 4])] {
-            let (found, sizes) = walk(&app.app(), limit).await;
-            assert_eq!(sizes, pages, "{limit}");
+        for (limit, wanted_sizes) in [(100, vec![14]), (7, vec![7, 7]), (14, vec![14]), (5, vec![5, 5, 4])] {
+            let (found, sizes) = pages(&app.app(), limit).await;
+            assert_eq!(sizes, wanted_sizes, "{limit}");
             let distinct: BTreeSet<&String> = found.iter().collect();
             assert_eq!((found.len(), distinct.len()), (14, 14), "{limit}");
             assert!(found[..7].iter().all(|it| it.starts_with("\"BLOCKING\"")), "{found:?}");
         }
-        let (found, sizes) = walk(&ada, 4).await;
+        let (found, sizes) = pages(&ada, 4).await;
         assert_eq!(sizes, [4, 3]);
         assert!(found.iter().all(|it| it.starts_with("\"BLOCKING\"")), "who blocks her is not hers to see");
     }
@@ -399,12 +399,12 @@ on_both_engines! {
         let [ada, bob, eve, zoe] = &members[..] else { panic!() };
         post(bob, "/members/v1/members/leave-community", json!({})).await;
         post(eve, "/members/v1/member-to-member-blocks/members/my", json!({ "memberId": ids[0] })).await;
-        let query = async |who: &Asker<'_>| {
+        let query = async |who: &TestClient<'_>| {
             let wanted = json!([ids[3], ids[2], "none", ids[1], "n\0", ids[0], ids[3]]);
             let found = post(who, "/members/v2/abouts/query", json!({ "query": { "filter": { "memberId": { "$in": wanted } } } })).await;
             all(&found["memberAbouts"], "memberId")
         };
-        let of = |places: &[usize]| places.iter().map(|it| ids[*it].clone()).collect::<Vec<_>>();
+        let of = |indexes: &[usize]| indexes.iter().map(|it| ids[*it].clone()).collect::<Vec<_>>();
         assert_eq!(query(ada).await, of(&[3, 0, 3]), "neither who is hidden nor who has blocked her");
         assert_eq!(query(bob).await, of(&[3, 2, 1, 0, 3]), "one's own, hidden or not");
         assert_eq!(query(zoe).await, of(&[3, 2, 0, 3]));

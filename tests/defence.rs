@@ -184,8 +184,8 @@ on_both_engines! {
             let all = list["sessions"].as_array().unwrap().iter().filter(|it| it["isCurrent"] == current);
             all.map(|it| text(&it["id"])).collect::<Vec<_>>()
         };
-        let (mine, elsewhere) = (of(true), of(false));
-        assert_eq!((mine.len(), elsewhere.len()), (1, 1), "{list}");
+        let (mine, others) = (of(true), of(false));
+        assert_eq!((mine.len(), others.len()), (1, 1), "{list}");
         assert_eq!(list["sessions"][0]["clientIds"], json!([world.client.id]));
         assert_eq!(ben.get(ALL).await.json()["sessions"].as_array().unwrap().len(), 1);
         let member = text(&signed["identity"]["id"]);
@@ -201,26 +201,26 @@ on_both_engines! {
             assert_eq!(who.get(path).await.verdict(), verdict, "{path}");
         }
         let one = |id: &str| format!("{ALL}/{id}");
-        for id in [&*elsewhere[0], "nothing", "%00", "%ff"] {
+        for id in [&*others[0], "nothing", "%00", "%ff"] {
             assert_eq!(ben.delete(&one(id)).await.verdict(), "404 NOT_FOUND", "{id}");
         }
-        assert_eq!(visitor.delete(&one(&elsewhere[0])).await.verdict(), "403 PERMISSION_DENIED");
+        assert_eq!(visitor.delete(&one(&others[0])).await.verdict(), "403 PERMISSION_DENIED");
         assert_eq!(away.get("/members/v1/members/my").await.verdict(), "200");
 
-        assert_eq!(anna.delete(&one(&elsewhere[0])).await.verdict(), "200");
+        assert_eq!(anna.delete(&one(&others[0])).await.verdict(), "200");
         assert_eq!(away.get("/members/v1/members/my").await.verdict(), "401 UNAUTHENTICATED", "at once");
         let refresh = async |tokens: &Value| {
             let grant = json!({ "grantType": "refresh_token", "refreshToken": tokens["refresh_token"] });
             world.call("", "/oauth2/token", &grant).await.status
         };
         assert_eq!((refresh(&first).await, refresh(&second).await), (StatusCode::OK, StatusCode::BAD_REQUEST));
-        assert_eq!(anna.delete(&one(&elsewhere[0])).await.verdict(), "404 NOT_FOUND", "it is over");
+        assert_eq!(anna.delete(&one(&others[0])).await.verdict(), "404 NOT_FOUND", "it is over");
         assert_eq!(anna.delete(ALL).await.verdict(), "200");
         assert_eq!((refresh(&first).await, refresh(&other).await), (StatusCode::OK, StatusCode::OK));
         assert_eq!(app.delete(&of_anna).await.verdict(), "200");
         assert_eq!((refresh(&first).await, refresh(&other).await), (StatusCode::BAD_REQUEST, StatusCode::OK));
-        let noted = app.get(&format!("/_api/identity/v1/audit?event=session_end&member={member}")).await.json();
-        assert_eq!(noted["entries"].as_array().unwrap().len(), 3);
+        let records = app.get(&format!("/_api/identity/v1/audit?event=session_end&member={member}")).await.json();
+        assert_eq!(records["entries"].as_array().unwrap().len(), 3);
     }
 
     async fn sign_in_takes_no_earlier_session(engine) {

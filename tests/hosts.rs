@@ -40,7 +40,7 @@ async fn loopback_alone_is_believed_without_a_public_url() {
         assert_eq!(base(&app, FAR, &[("host", "localhost:1@evil.example")]), None);
         assert_eq!(base(&app, FAR, &[("host", "localhost.evil.example")]), None);
         assert_eq!(base(&app, FAR, &[("host", "localhost:4400")]), Some(format!("{scheme}://localhost:4400")));
-        // On this machine a made-up name fools nobody else; through a proxy it might.
+        // On this machine a made-up name fools no other client; through a proxy it might.
         assert_eq!(base(&app, LOCAL, &[("host", "my.test:8443")]), Some(format!("{scheme}://my.test:8443")));
         assert_eq!(base(&app, LOCAL, &[("host", "evil.example"), ("x-forwarded-for", "203.0.113.5")]), None);
         assert_eq!(

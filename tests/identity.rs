@@ -43,7 +43,7 @@ on_both_engines! {
         let app = TestApp::new(engine).await;
         let client = app.client.id.as_str();
         let anonymous = json!({ "clientId": client, "grantType": "anonymous" });
-        let reply = app.nobody().post("/oauth2/token", &anonymous).await;
+        let reply = app.anonymous().post("/oauth2/token", &anonymous).await;
         assert_eq!(reply.headers["cache-control"], "no-store");
         let first = reply.json();
         assert_eq!((first["expires_in"].as_i64(), first["token_type"].as_str()), (Some(14_400), Some("Bearer")));
@@ -61,18 +61,18 @@ on_both_engines! {
             for path in ["/oauth2/token", "/_api/oauth2/token"] {
                 let reply = send(&app, path, &[*kind, ("authorization", "ignored")], body).await;
                 assert_eq!(reply.verdict(), "200", "{path} {body}: {:?}", reply.body);
-                let info = app.nobody().post("/oauth2/token-info", &json!({ "token": reply.json()["access_token"] })).await;
+                let info = app.anonymous().post("/oauth2/token-info", &json!({ "token": reply.json()["access_token"] })).await;
                 assert_eq!(info.json()["subjectType"], "VISITOR");
             }
         }
         let info = envelope(&json!({ "token": first["access_token"] }));
-        assert_eq!(app.nobody().post("/oauth2/token_info", &info).await.json()["active"], true);
-        assert_eq!(app.nobody().get("/oauth2/jwks").await.json()["keys"][0]["kty"], "OKP");
+        assert_eq!(app.anonymous().post("/oauth2/token_info", &info).await.json()["active"], true);
+        assert_eq!(app.anonymous().get("/oauth2/jwks").await.json()["keys"][0]["kty"], "OKP");
     }
 
     async fn refused_token_requests_have_both_shapes(engine) {
         let app = TestApp::new(engine).await;
-        let token = async |body: Value| app.nobody().post("/oauth2/token", &body).await;
+        let token = async |body: Value| app.anonymous().post("/oauth2/token", &body).await;
         let cases = [
             (json!({}), 400, "invalid_request"),
             (json!({ "grantType": "password" }), 400, "unsupported_grant_type"),
@@ -106,7 +106,7 @@ on_both_engines! {
             "loginId": login_id, "password": "correct horse battery",
             "profile": { "nickname": "ada", "addresses": [{ "address": { "addressLine": "1 High St" }, "tag": "HOME" }] },
         });
-        assert_eq!(app.nobody().post("/v2/register", &body).await.verdict(), "401 UNAUTHENTICATED");
+        assert_eq!(app.anonymous().post("/v2/register", &body).await.verdict(), "401 UNAUTHENTICATED");
         let reply = visitor.post("/_api/iam/authentication/v2/register", &body).await.json();
         assert_eq!(reply["state"], "SUCCESS");
         assert_eq!(reply["identity"]["identityProfile"], body["profile"]);
@@ -142,13 +142,13 @@ on_both_engines! {
         let both = app.with_token(&format!("{},{}", visitor.token, key.token));
         let body = json!({ "loginId": { "email": "eve@example.org" }, "profile": { "nickname": "eve" }, "verifyEmail": true });
         assert_eq!(visitor.post("/v2/sign-on", &body).await.verdict(), "403 PERMISSION_DENIED");
-        assert_eq!(app.nobody().post("/v2/sign-on", &body).await.verdict(), "401 UNAUTHENTICATED");
+        assert_eq!(app.anonymous().post("/v2/sign-on", &body).await.verdict(), "401 UNAUTHENTICATED");
         let reply = both.post("/_api/iam/authentication/v2/sign-on", &body).await.json();
         let grant = json!({
             "grant_type": "authorized_client", "member_id": reply["identity"]["id"], "session_token": reply["sessionToken"],
         });
         let tokens = both.post("/oauth2/token", &grant).await.json();
-        let info = app.nobody().post("/oauth2/token-info", &json!({ "token": tokens["access_token"] })).await.json();
+        let info = app.anonymous().post("/oauth2/token-info", &json!({ "token": tokens["access_token"] })).await.json();
         assert_eq!((info["subjectType"].as_str(), &info["subjectId"]), (Some("MEMBER"), &reply["identity"]["id"]));
         assert_eq!(info["clientId"].as_str(), Some(app.client.id.as_str()));
         assert!(tokens["refresh_token"].is_string());
@@ -164,7 +164,7 @@ on_both_engines! {
             assert_eq!(visitor.get(path).await.verdict(), "403 PERMISSION_DENIED");
         }
         let change = json!({ "signOnPolicy": { "requireOwnerApproval": true } }).to_string();
-        let patch = async |who: &stoa_testkit::Asker<'_>| {
+        let patch = async |who: &stoa_testkit::TestClient<'_>| {
             who.send(Method::PATCH, "/v1/sign-on-policies", Some(change.clone().into())).await
         };
         assert_eq!(patch(&member).await.verdict(), "403 PERMISSION_DENIED");

@@ -1,10 +1,10 @@
 //! Indexes by URL: the shapes of the answers, and who may.
 
 use serde_json::{Value, json};
-use stoa_testkit::{Asker, TestApp, on_both_engines};
+use stoa_testkit::{TestApp, TestClient, on_both_engines};
 
-async fn create(asker: &Asker<'_>, collection: &str, index: Value) -> stoa_testkit::Reply {
-    asker.post("/v2/indexes", &json!({ "dataCollectionId": collection, "index": index })).await
+async fn create(client: &TestClient<'_>, collection: &str, index: Value) -> stoa_testkit::Reply {
+    client.post("/v2/indexes", &json!({ "dataCollectionId": collection, "index": index })).await
 }
 
 on_both_engines! {
@@ -30,13 +30,13 @@ on_both_engines! {
         assert_eq!(left, json!({ "regular1Field": 0, "regular3Field": 2, "unique1Field": 1, "total": 3 }));
 
         let (member, visitor) = (app.member("m@example.org").await, app.visitor().await);
-        for asker in [&member, &visitor] {
+        for client in [&member, &visitor] {
             for id in ["ns/c", "none"] {
-                assert_eq!(create(asker, id, json!({ "name": "x", "fields": [{ "path": "x" }] })).await.verdict(), "403 WDE0027");
+                assert_eq!(create(client, id, json!({ "name": "x", "fields": [{ "path": "x" }] })).await.verdict(), "403 WDE0027");
                 for path in ["/v2/indexes", "/v2/indexes/available"] {
-                    assert_eq!(asker.get(&format!("{path}?dataCollectionId={id}")).await.verdict(), "403 WDE0027");
+                    assert_eq!(client.get(&format!("{path}?dataCollectionId={id}")).await.verdict(), "403 WDE0027");
                 }
-                assert_eq!(asker.delete(&format!("/v2/indexes?dataCollectionId={id}&indexName=a b").replace(' ', "%20")).await.verdict(), "403 WDE0027");
+                assert_eq!(client.delete(&format!("/v2/indexes?dataCollectionId={id}&indexName=a b").replace(' ', "%20")).await.verdict(), "403 WDE0027");
             }
         }
         let other = app.kit.store.site_create("Other", &app.kit.world).await.unwrap();
@@ -59,17 +59,17 @@ on_both_engines! {
         let items: Vec<_> = (0..6).map(|n| json!({ "data": { "_id": format!("i{n}"), "n": n } })).collect();
         let inserted = app.app().post("/v2/bulk/items/insert", &json!({ "dataCollectionId": "c", "dataItems": items })).await;
         assert_eq!(inserted.verdict(), "200");
-        let asker = app.app();
+        let client = app.app();
         let page = async |filter: Value| {
             let query = json!({ "filter": filter, "sort": [{ "fieldName": "n" }], "paging": { "limit": 3 } });
-            let answer = asker.post("/v2/items/query", &json!({ "dataCollectionId": "c", "query": query })).await.json();
+            let answer = client.post("/v2/items/query", &json!({ "dataCollectionId": "c", "query": query })).await.json();
             let ids = answer["dataItems"].as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap().to_owned());
             (ids.collect::<Vec<_>>().join(" "), answer["pagingMetadata"]["hasNext"] == true)
         };
         let from_two = || json!({ "n": { "$gte": 2 } });
         // The index finds these; their order is chance's.
         let shuffled = json!({ "dataCollectionId": "c", "sortMode": "RANDOM", "query": { "filter": from_two() } });
-        let answer = asker.post("/v2/items/query", &shuffled).await;
+        let answer = client.post("/v2/items/query", &shuffled).await;
         assert_eq!((answer.verdict().as_str(), answer.json()["pagingMetadata"]["count"].as_i64()), ("200", Some(4)));
         assert_eq!(page(from_two()).await, ("i2 i3 i4".to_owned(), true));
         let list = json!({ "dataCollectionId": "c", "dataItem": { "data": { "_id": "list", "n": [9, 2.5] } } });

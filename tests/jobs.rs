@@ -1,4 +1,4 @@
-//! Work in the background and in bulk goes in pieces: SQLite's writer serves nobody else meanwhile, so none of
+//! Work in the background and in bulk goes in pieces: SQLite's writer serves no other request meanwhile, so none of
 //! its transactions may grow with the number of rows there are (decision 11). No clock is looked at: each
 //! transaction tells how many rows it changed.
 //!
@@ -30,7 +30,7 @@ use tracing::{
 /// What each transaction of the process changed.
 static CHANGED: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 /// One test at a time, for that reason.
-static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+static SERIAL: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 struct Listener;
 
@@ -173,7 +173,7 @@ fn links_to(collection: &str) -> Json {
 
 on_both_engines! {
     async fn expired_rows_are_deleted_in_batches(engine) {
-        let _turn = TURN.lock().await;
+        let _guard = SERIAL.lock().await;
         let app = TestApp::new(engine).await;
         let (site, identity) = (&app.site, &app.app.identity);
         let catalog = app.kit.store.catalog();
@@ -211,7 +211,7 @@ on_both_engines! {
             let left = rows(database, format!("select cast(count(*) as text) from stoa.{table}")).await;
             assert_eq!(left, ["0"], "{table}");
         }
-        // Whoever makes a table of what expires says when it is deleted.
+        // A table of what expires must say when it is deleted.
         let mut tables = expiring(site).await;
         tables.extend(expiring(catalog).await);
         let known = of_site.iter().chain(&of_catalog).map(|it| it.0);
@@ -220,7 +220,7 @@ on_both_engines! {
     }
 
     async fn outbox_is_trimmed_in_batches(engine) {
-        let _turn = TURN.lock().await;
+        let _guard = SERIAL.lock().await;
         let app = TestApp::new(engine).await;
         let write = app.site.append_with(app.site.id.clone(), |tx, id| {
             boxed!({
@@ -235,12 +235,12 @@ on_both_engines! {
     }
 
     async fn imports_are_written_in_batches(engine) {
-        let _turn = TURN.lock().await;
+        let _guard = SERIAL.lock().await;
         let app = TestApp::new(engine).await;
         create(&app, "plain", number()).await;
         create(&app, "linked", json!([links_to("plain")])).await;
         let plain = (0..4500).map(|n| json!({ "_id": format!("p{n}") }));
-        // Items and the row that tells of them.
+        // Items and the row that announces them.
         in_pieces("an import", 4500, 1001, import(&app, "plain", plain)).await;
         let linked = |count: usize| move |n: usize| json!({ "_id": format!("l{n}"),
             "to": (0..count).map(|it| format!("p{}", (n * count + it) % 4500)).collect::<Vec<_>>() });
@@ -276,7 +276,7 @@ on_both_engines! {
     }
 
     async fn collections_are_truncated_in_batches(engine) {
-        let _turn = TURN.lock().await;
+        let _guard = SERIAL.lock().await;
         let app = TestApp::new(engine).await;
         let content = &app.app.content;
         create(&app, "plain", number()).await;
@@ -300,7 +300,7 @@ on_both_engines! {
     }
 
     async fn member_badges_are_updated_in_batches(engine) {
-        let _turn = TURN.lock().await;
+        let _guard = SERIAL.lock().await;
         let app = TestApp::new(engine).await;
         let write = app.site.append_with(app.site.id.clone(), |tx, id| {
             boxed!({
@@ -321,7 +321,7 @@ on_both_engines! {
     }
 
     async fn visitor_items_change_owner_in_batches(engine) {
-        let _turn = TURN.lock().await;
+        let _guard = SERIAL.lock().await;
         let app = TestApp::new(engine).await;
         create(&app, "wishes", number()).await;
         let visitor = app.visitor().await;

@@ -9,8 +9,8 @@ use stoa_testkit::{Reply, TestApp, on_both_engines};
 
 /// The limits of all that a request passes through.
 #[derive(Default)]
-struct Limits {
-    content: stoa_content::Limits,
+struct TestLimits {
+    content: stoa_content::ContentLimits,
     http: stoa_http::HttpLimits,
 }
 
@@ -18,7 +18,7 @@ struct Limits {
 struct Row {
     name: &'static str,
     value: usize,
-    set: fn(&mut Limits, usize),
+    set: fn(&mut TestLimits, usize),
     path: &'static str,
     /// Bodies that are taken, in order.
     within: Vec<Value>,
@@ -27,8 +27,8 @@ struct Row {
 }
 
 /// The process started again with other limits.
-fn restart(app: &mut TestApp, change: impl FnOnce(&mut Limits)) {
-    let mut limits = Limits::default();
+fn restart(app: &mut TestApp, change: impl FnOnce(&mut TestLimits)) {
+    let mut limits = TestLimits::default();
     change(&mut limits);
     let content = Content::new(app.kit.world.clone(), limits.content);
     app.restart(|it| {
@@ -303,10 +303,10 @@ on_both_engines! {
             it.content.query.query_limit = 77;
             (it.content.regular_indexes, it.content.unique_indexes) = (5, 2);
         });
-        let told = app.app().get("/v2/collections/c?dataCollectionId=c").await.json()["collection"].clone();
-        assert_eq!(told["maxPageSize"], 77);
-        assert_eq!(told["capabilities"]["indexLimits"], json!({ "regular": 5, "unique": 2, "total": 7 }));
-        assert_eq!(told["capabilities"]["indexQuotaLimits"]["regular3Field"], 5);
+        let collection = app.app().get("/v2/collections/c?dataCollectionId=c").await.json()["collection"].clone();
+        assert_eq!(collection["maxPageSize"], 77);
+        assert_eq!(collection["capabilities"]["indexLimits"], json!({ "regular": 5, "unique": 2, "total": 7 }));
+        assert_eq!(collection["capabilities"]["indexQuotaLimits"]["regular3Field"], 5);
     }
 
     async fn highest_limits_work(engine) {

@@ -5,6 +5,7 @@
 mod account;
 mod codes;
 mod community;
+mod cursors;
 mod defence;
 mod hosts;
 mod identity;
@@ -26,4 +27,3 @@ mod semantics;
 mod sites;
 mod store;
 mod tokens;
-mod walk;

@@ -147,8 +147,8 @@ on_both_engines! {
         let queries = [".r=%%%", ".r=W10", ".r=e30", "paging.limit=-1", "paging.limit=x", "paging.offset=99999999999", "query.cursorPaging.cursor=%00", "cursorPaging.cursor=AA", "fieldsets=%00", "revision=x", "roleKey=%00", "memberIds=%00", "before=%00", "a.b.c.d.e.f.g.h.i.j=1"];
         for (method, path, template) in ROUTES.iter().filter(|it| it.1 != "/members/v1/members/my" || it.0 != "DELETE") {
             let (plain, body) = world.fill(path, template).await;
-            let place = path.split('/').find(|it| it.starts_with('{'));
-            let tricked = tricks.iter().filter_map(|it| Some(path.replace(place?.split('?').next()?, it).replace("{ada}", "x").replace("{role}", "x")));
+            let parameter = path.split('/').find(|it| it.starts_with('{'));
+            let tricked = tricks.iter().filter_map(|it| Some(path.replace(parameter?.split('?').next()?, it).replace("{ada}", "x").replace("{role}", "x")));
             let asked = queries.iter().map(|it| format!("{plain}{}{it}", if plain.contains('?') { "&" } else { "?" }));
             for address in tricked.chain(asked) {
                 let reply = send(&app.app(), method, &address, &body).await;

@@ -1,11 +1,11 @@
 //! The permission matrix: callers × operations × levels, as one text.
 //!
-//! Each cell says what a caller reads or is told. The collection holds one item of the member, one of
-//! another member and one of nobody; what a caller may not see must not show in any answer.
+//! Each cell says what a caller reads or is refused. The collection holds one item of the member, one of
+//! another member and one without an owner; what a caller may not see must not show in any answer.
 
 use serde_json::{Value, json};
 use std::fmt::Write;
-use stoa_testkit::{Asker, Engine, Reply, TestApp, on_both_engines};
+use stoa_testkit::{Engine, Reply, TestApp, TestClient, on_both_engines};
 
 pub(crate) mod members;
 mod table;
@@ -44,7 +44,7 @@ async fn draw(engine: Engine) -> String {
     let editor = app.editor().await;
     let owner = app.owner().await;
     let callers = [
-        ("nobody", app.nobody()),
+        ("nobody", app.anonymous()),
         ("visitor", visitor),
         ("member", member.clone()),
         ("editor", editor),
@@ -67,11 +67,11 @@ async fn draw(engine: Engine) -> String {
 }
 
 /// Makes the collection open, writes the three items, then closes it to the level.
-async fn fill(app: &TestApp, member: &Asker<'_>, other: &Asker<'_>, id: &str, level: &str) {
+async fn fill(app: &TestApp, member: &TestClient<'_>, other: &TestClient<'_>, id: &str, level: &str) {
     let levels =
         |level: &str| json!({ "itemRead": level, "itemInsert": level, "itemUpdate": level, "itemRemove": level });
-    let peers = |key: &str, pair: &str| {
-        let metadata = json!({ "multiReference": { "referencedCollectionId": id, "referencingFieldKey": pair } });
+    let peers = |key: &str, inverse: &str| {
+        let metadata = json!({ "multiReference": { "referencedCollectionId": id, "referencingFieldKey": inverse } });
         json!({ "key": key, "type": "MULTI_REFERENCE", "typeMetadata": metadata })
     };
     let collection = |level: &str| {
@@ -88,10 +88,10 @@ async fn fill(app: &TestApp, member: &Asker<'_>, other: &Asker<'_>, id: &str, le
     put(app, closed).await;
 }
 
-async fn refill(app: &TestApp, member: &Asker<'_>, other: &Asker<'_>, id: &str) {
-    for (asker, name, secret) in [(member.clone(), "mine", 1), (other.clone(), "hers", 2), (app.app(), "none", 3)] {
+async fn refill(app: &TestApp, member: &TestClient<'_>, other: &TestClient<'_>, id: &str) {
+    for (client, name, secret) in [(member.clone(), "mine", 1), (other.clone(), "hers", 2), (app.app(), "none", 3)] {
         let body = json!({ "dataCollectionId": id, "dataItem": { "data": { "_id": name, "secret": secret } } });
-        let reply = asker.post("/v2/items", &body).await;
+        let reply = client.post("/v2/items", &body).await;
         assert!(matches!(reply.verdict().as_str(), "200" | "409 WDE0074"), "{:?}", reply);
     }
 }
@@ -99,9 +99,9 @@ async fn refill(app: &TestApp, member: &Asker<'_>, other: &Asker<'_>, id: &str) 
 /// All operations of one caller with what they answer; what they changed is put back after each.
 async fn cells(
     app: &TestApp,
-    caller: &Asker<'_>,
+    caller: &TestClient<'_>,
     c: &str,
-    (member, other): (&Asker<'_>, &Asker<'_>),
+    (member, other): (&TestClient<'_>, &TestClient<'_>),
 ) -> Vec<(String, String)> {
     let mut cells = Vec::new();
     let mut cell = |operation: String, answer: String| cells.push((operation, REFUSALS.short(&answer)));
@@ -122,26 +122,26 @@ async fn cells(
     let distinct = json!({ "dataCollectionId": c, "fieldName": "secret" });
     let reply = caller.post("/v2/items/query-distinct-values", &distinct).await;
     cell("distinct".to_owned(), answer(&reply, |json| json["distinctValues"].to_string()));
-    for (id, letter) in ITEMS {
+    for (id, symbol) in ITEMS {
         let reply = caller.get(&format!("/v2/items/{id}?dataCollectionId={c}&dataItemId={id}")).await;
-        cell(format!("get {letter}"), reply.verdict());
+        cell(format!("get {symbol}"), reply.verdict());
     }
     let insert = json!({ "dataCollectionId": c, "dataItem": { "data": { "_id": "new", "secret": 9 } } });
     cell("insert".to_owned(), caller.post("/v2/items", &insert).await.verdict());
     let _ = app.app().post("/v2/items/remove", &json!({ "dataCollectionId": c, "dataItemId": "new" })).await;
-    for (id, letter) in ITEMS {
+    for (id, symbol) in ITEMS {
         let update = json!({ "dataCollectionId": c, "dataItem": { "id": id, "data": { "_id": id, "secret": 5 } } });
-        cell(format!("update {letter}"), caller.post("/v2/items/update", &update).await.verdict());
+        cell(format!("update {symbol}"), caller.post("/v2/items/update", &update).await.verdict());
     }
-    for (id, letter) in ITEMS {
+    for (id, symbol) in ITEMS {
         let change =
             json!({ "fieldPath": "secret", "action": "INCREMENT_FIELD", "incrementFieldOptions": { "value": 1 } });
         let patch = json!({ "dataCollectionId": c, "patch": { "dataItemId": id, "fieldModifications": [change] } });
-        cell(format!("patch {letter}"), caller.post("/v2/items/patch", &patch).await.verdict());
+        cell(format!("patch {symbol}"), caller.post("/v2/items/patch", &patch).await.verdict());
     }
-    for (id, letter) in ITEMS {
+    for (id, symbol) in ITEMS {
         let save = json!({ "dataCollectionId": c, "dataItem": { "id": id, "data": { "_id": id, "secret": 6 } } });
-        cell(format!("save {letter}"), caller.post("/v2/items/save", &save).await.verdict());
+        cell(format!("save {symbol}"), caller.post("/v2/items/save", &save).await.verdict());
     }
     let three = ITEMS.map(|(id, _)| id);
     let data = |id: &str| json!({ "id": id, "data": { "_id": id, "secret": 7 } });
@@ -157,14 +157,14 @@ async fn cells(
     });
     let patches = json!({ "dataCollectionId": c, "patches": patches });
     cell("bulk patch".to_owned(), done(&caller.post("/v2/bulk/items/patch", &patches).await));
-    for (id, letter) in ITEMS {
+    for (id, symbol) in ITEMS {
         for (call, answer) in links(caller, c, id).await {
-            cell(format!("{call} {letter}"), answer);
+            cell(format!("{call} {symbol}"), answer);
         }
     }
-    for (id, letter) in ITEMS {
+    for (id, symbol) in ITEMS {
         let remove = json!({ "dataCollectionId": c, "dataItemId": id });
-        cell(format!("remove {letter}"), caller.post("/v2/items/remove", &remove).await.verdict());
+        cell(format!("remove {symbol}"), caller.post("/v2/items/remove", &remove).await.verdict());
     }
     let truncate = caller.post("/v2/items/truncate", &json!({ "dataCollectionId": c })).await;
     cell("truncate".to_owned(), truncate.verdict());
@@ -188,7 +188,7 @@ async fn cells(
 }
 
 /// Changes of what the collection is: its fields, plugins and indexes. What they change is taken back.
-async fn definition(app: &TestApp, caller: &Asker<'_>, c: &str) -> [(&'static str, String); 7] {
+async fn definition(app: &TestApp, caller: &TestClient<'_>, c: &str) -> [(&'static str, String); 7] {
     let owner = app.app();
     let field = |kind: &str| json!({ "dataCollectionId": c, "field": { "key": "extra", "type": kind } });
     let plugin = json!({ "dataCollectionId": c, "plugin": { "type": "SHARED" } });
@@ -235,7 +235,7 @@ fn answer(reply: &Reply, says: impl FnOnce(&Value) -> String) -> String {
 /// The letters of items, in the order of the letters' table.
 fn letters<'v>(ids: impl Iterator<Item = &'v str>) -> String {
     let ids: Vec<&str> = ids.collect();
-    let known = ITEMS.into_iter().filter(|(id, _)| ids.contains(id)).map(|(_, letter)| letter.to_string());
+    let known = ITEMS.into_iter().filter(|(id, _)| ids.contains(id)).map(|(_, symbol)| symbol.to_string());
     let others = ids.iter().filter(|id| ITEMS.iter().all(|(known, _)| known != *id)).map(|id| format!("+{id}"));
     let letters: String = known.chain(others).collect();
     if letters.is_empty() { "-".to_owned() } else { letters }
@@ -260,7 +260,7 @@ fn seen(reply: &Reply) -> String {
 }
 
 /// Links an item with the member's, looks, and takes the link away again in both ways.
-async fn links(caller: &Asker<'_>, c: &str, id: &str) -> [(&'static str, String); 5] {
+async fn links(caller: &TestClient<'_>, c: &str, id: &str) -> [(&'static str, String); 5] {
     let link = json!({ "referringItemFieldName": "peers", "referringItemId": id, "referencedItemId": "mine" });
     let many = json!({ "dataCollectionId": c, "dataItemReferences": [link] });
     let mut one = link;
@@ -282,7 +282,7 @@ async fn links(caller: &Asker<'_>, c: &str, id: &str) -> [(&'static str, String)
 }
 
 /// Puts the three items back as they were, each written by its owner while the collection is open.
-async fn restore(app: &TestApp, member: &Asker<'_>, other: &Asker<'_>, c: &str) {
+async fn restore(app: &TestApp, member: &TestClient<'_>, other: &TestClient<'_>, c: &str) {
     let got = app.app().get(&format!("/v2/collections/{c}?dataCollectionId={c}")).await.json();
     let mut open = got["collection"].clone();
     let levels = open["dataPermissions"].clone();

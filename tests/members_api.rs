@@ -4,15 +4,15 @@ use axum::http::Method;
 use serde_json::{Value, json};
 use stoa_identity::manage::{AT_ONCE, ImportedMember};
 use stoa_kernel::Caller;
-use stoa_testkit::{Asker, Reply, TestApp, on_both_engines};
+use stoa_testkit::{Reply, TestApp, TestClient, on_both_engines};
 
 pub const MEMBERS: &str = "/members/v1/members";
 
-pub async fn patch(who: &Asker<'_>, path: &str, body: &Value) -> Reply {
+pub async fn patch(who: &TestClient<'_>, path: &str, body: &Value) -> Reply {
     who.send(Method::PATCH, path, Some(body.to_string().into())).await
 }
 
-pub async fn id_of(who: &Asker<'_>) -> String {
+pub async fn id_of(who: &TestClient<'_>) -> String {
     let me = who.get(&format!("{MEMBERS}/my")).await.json();
     me["member"]["id"].as_str().unwrap().to_owned()
 }
@@ -94,7 +94,7 @@ on_both_engines! {
         assert_eq!(bob.post("/members/v1/privacy-settings", &open).await.verdict(), "403 PERMISSION_DENIED");
         assert_eq!(app.app().post("/members/v1/privacy-settings", &open).await.verdict(), "200");
         assert_eq!(visitor.get(&format!("{MEMBERS}/{a}")).await.verdict(), "200");
-        // Whom one has blocked sees nothing more, and follows no more.
+        // A blocked member sees nothing more, and follows no more.
         assert_eq!(bob.post(&format!("/members/v3/followers/{a}"), &json!({})).await.verdict(), "200");
         assert_eq!(ada.post("/members/v1/member-to-member-blocks/members/my", &json!({ "memberId": b })).await.verdict(), "200");
         assert_eq!(bob.get(&format!("{MEMBERS}/{a}")).await.verdict(), "403 MEMBER_TO_MEMBER_BLOCKED");
@@ -110,7 +110,7 @@ on_both_engines! {
             assert_eq!(bob.get(&format!("{path}/{a}")).await.verdict(), "403 MEMBER_TO_MEMBER_BLOCKED", "{path}");
         }
         assert_eq!(ada.post("/members/v1/member-to-member-blocks/members/my", &json!({ "memberId": a })).await.verdict(), "400 MEMBER_SELF_BLOCK_FORBIDDEN");
-        // Nobody joins where nobody may.
+        // No member joins where none may.
         let closed = json!({ "memberPrivacySettings": { "publicMemberCandidates": "NO_ONE" } });
         assert_eq!(app.app().post("/members/v1/privacy-settings", &closed).await.verdict(), "200");
         assert_eq!(bob.post(&format!("{MEMBERS}/join-community"), &json!({})).await.verdict(), "403 COMMUNITY_JOIN_IMPOSSIBLE");

@@ -1,11 +1,11 @@
-//! Members read, written back, moved in and searched for: what was there stays, what is wrong is told.
+//! Members read, written back, moved in and searched for: what was there stays, what is wrong is named.
 
 use crate::members_api::{MEMBERS, arrive, id_of, ids, patch};
 use axum::http::Method;
 use serde_json::{Value, json};
 use stoa_identity::manage::ImportedMember;
 use stoa_kernel::Email;
-use stoa_testkit::{Asker, Reply, TestApp, on_both_engines};
+use stoa_testkit::{Reply, TestApp, TestClient, on_both_engines};
 
 const OLD: &str = "/wix-sm/api/v1/auth/api/v1";
 const PASSWORD: &str = "correct horse battery";
@@ -33,8 +33,8 @@ fn rich() -> Value {
 
 async fn violations(reply: Reply) -> Vec<String> {
     assert_eq!(reply.verdict(), "400 validationError", "{:?}", reply.body);
-    let told = reply.json()["details"]["validationError"]["fieldViolations"].clone();
-    told.as_array().unwrap().iter().filter_map(|it| it["field"].as_str().map(str::to_owned)).collect()
+    let violations_found = reply.json()["details"]["validationError"]["fieldViolations"].clone();
+    violations_found.as_array().unwrap().iter().filter_map(|it| it["field"].as_str().map(str::to_owned)).collect()
 }
 
 async fn set_privacy(app: &TestApp, settings: Value) {
@@ -42,7 +42,7 @@ async fn set_privacy(app: &TestApp, settings: Value) {
     assert_eq!(reply.verdict(), "200");
 }
 
-async fn privacy(who: &Asker<'_>, id: &Value) -> String {
+async fn privacy(who: &TestClient<'_>, id: &Value) -> String {
     let shown = who.get(&format!("{MEMBERS}/{}", id.as_str().unwrap_or_default())).await.json();
     shown["member"]["privacyStatus"].as_str().unwrap_or_default().to_owned()
 }
@@ -127,8 +127,8 @@ on_both_engines! {
         }
         assert_eq!(violations(ada.post(&format!("{MEMBERS}/my/slug"), &json!({ "slug": ".." })).await).await, ["slug"]);
         let body = json!({ "email": "x", "password": PASSWORD, "contactInfo": { "firstName": 1, "customFields": [{ "name": "a", "strValue": 1 }] }, "profilePrivacyStatus": "PUBLIC" });
-        let told = violations(app.visitor().await.post(&format!("{OLD}/auth/register"), &body).await).await;
-        assert_eq!(told, ["email", "contactInfo.firstName", "contactInfo.customFields[0].strValue"]);
+        let violations_found = violations(app.visitor().await.post(&format!("{OLD}/auth/register"), &body).await).await;
+        assert_eq!(violations_found, ["email", "contactInfo.firstName", "contactInfo.customFields[0].strValue"]);
     }
 
     async fn profile_does_not_grow_by_many_changes(engine) {
@@ -292,9 +292,9 @@ on_both_engines! {
         assert_eq!(first["member"]["customFields"], fields);
         assert!(first["session"].is_null() && first["approvalToken"].is_string(), "{first}");
         let again = visitor.post(&format!("{OLD}/auth/login"), &body).await.json();
-        let approve = async |who: &Asker<'_>, token: &Value| who.post(&format!("{OLD}/members/approve"), &json!({ "token": token })).await.verdict();
+        let approve = async |who: &TestClient<'_>, token: &Value| who.post(&format!("{OLD}/members/approve"), &json!({ "token": token })).await.verdict();
         let good = &again["approvalToken"];
-        // It names the member; whoever has it may be the member.
+        // It names the member; its bearer may be the member.
         for who in [&visitor, &app.editor().await] {
             assert_eq!(approve(who, good).await, "403 PERMISSION_DENIED");
         }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::ops::Range;
-use stoa_testkit::{Asker, Engine, Reply, TestApp, on_both_engines, rounds};
+use stoa_testkit::{Engine, Reply, TestApp, TestClient, on_both_engines, rounds};
 
 mod calls;
 mod links;
@@ -33,10 +33,10 @@ const REMOVE: usize = 3;
 on_both_engines! {
     async fn calls_show_and_change_what_the_rules_allow(engine) {
         let app = TestApp::new(engine).await;
-        let people = people(&app).await;
-        run(&app, &people, engine, 21_908, 0..WORLDS).await;
+        let callers = callers(&app).await;
+        run(&app, &callers, engine, 21_908, 0..WORLDS).await;
         let fresh = from_environment().unwrap_or_else(fresh_seed);
-        run(&app, &people, engine, fresh, WORLDS..WORLDS + rounds(WORLDS)).await;
+        run(&app, &callers, engine, fresh, WORLDS..WORLDS + rounds(WORLDS)).await;
     }
 }
 
@@ -51,19 +51,19 @@ pub(crate) fn fresh_seed() -> u64 {
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
 
-/// What a person and another come to in random worlds of these numbers.
-async fn run(app: &TestApp, people: &[Person<'_>], engine: Engine, seed: u64, worlds: Range<usize>) {
+/// What a caller and another come to in random worlds of these numbers.
+async fn run(app: &TestApp, callers: &[Caller<'_>], engine: Engine, seed: u64, worlds: Range<usize>) {
     let mut random = Random(seed);
     let mut tally = BTreeMap::new();
     for number in worlds {
-        let mut world = World::make(app, people, &mut random, number, seed).await;
+        let mut world = World::make(app, callers, &mut random, number, seed).await;
         for _ in 0..CALLS {
-            let person = &people[random.below(people.len())];
-            let (call, verdict) = world.call(person, people, &mut random).await;
+            let caller = &callers[random.below(callers.len())];
+            let (call, verdict) = world.call(caller, callers, &mut random).await;
             let is_allowed = if verdict == "200" { "allowed" } else { "refused" };
             *tally.entry(format!("{call} {is_allowed}")).or_insert(0) += 1;
         }
-        world.export(people).await;
+        world.export(callers).await;
     }
     let _ = writeln!(std::io::stdout(), "\noracle on {engine:?}, seed {seed}: {tally:?}");
 }
@@ -87,7 +87,7 @@ impl Random {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
-    Nobody,
+    Anonymous,
     Visitor,
     Member,
     Editor,
@@ -95,22 +95,22 @@ enum Kind {
     App,
 }
 
-struct Person<'a> {
+struct Caller<'a> {
     kind: Kind,
-    /// What the items of this person have as `_owner`.
+    /// What the items of this caller have as `_owner`.
     id: String,
-    asker: Asker<'a>,
+    client: TestClient<'a>,
 }
 
 /// One of each kind, and a second member. Whose an item is shows in an item that anyone may write.
-async fn people(app: &TestApp) -> Vec<Person<'_>> {
+async fn callers(app: &TestApp) -> Vec<Caller<'_>> {
     let open = OPERATIONS.iter().map(|it| (*it, "ANYONE")).collect::<BTreeMap<_, _>>();
     let body =
         json!({ "collection": { "id": "who", "fields": [{ "key": "n", "type": "NUMBER" }], "dataPermissions": open } });
     let reply = app.app().post("/v2/collections", &body).await;
     assert_eq!(reply.verdict(), "200", "{:?}", reply.body);
     let askers = [
-        (Kind::Nobody, app.nobody()),
+        (Kind::Anonymous, app.anonymous()),
         (Kind::Visitor, app.visitor().await),
         (Kind::Member, app.member("ann@example.org").await),
         (Kind::Member, app.member("bob@example.org").await),
@@ -118,17 +118,17 @@ async fn people(app: &TestApp) -> Vec<Person<'_>> {
         (Kind::Owner, app.owner().await),
         (Kind::App, app.app()),
     ];
-    let mut people = Vec::new();
-    for (kind, asker) in askers {
+    let mut callers = Vec::new();
+    for (kind, client) in askers {
         let body = json!({ "dataCollectionId": "who", "dataItem": { "data": {} } });
-        let reply = asker.post("/v2/items", &body).await;
+        let reply = client.post("/v2/items", &body).await;
         let id = reply.json()["dataItem"]["data"]["_owner"].as_str().unwrap_or_default().to_owned();
-        people.push(Person { kind, id, asker });
+        callers.push(Caller { kind, id, client });
     }
-    people
+    callers
 }
 
-/// What somebody may do.
+/// What a caller may do.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Right {
     /// To every item.
@@ -144,15 +144,15 @@ enum Right {
 struct Side {
     id: String,
     levels: [&'static str; 4],
-    /// Whom special permissions allow which operations.
+    /// Callers that special permissions allow which operations.
     special: Vec<(String, [bool; 4])>,
     items: BTreeMap<String, Value>,
 }
 
-fn right(person: &Person<'_>, side: &Side, operation: usize) -> Right {
-    let is_special = side.special.iter().any(|(id, allowed)| *id == person.id && allowed[operation]);
-    match (person.kind, side.levels[operation]) {
-        (Kind::Nobody, _) => Right::Refused,
+fn right(caller: &Caller<'_>, side: &Side, operation: usize) -> Right {
+    let is_special = side.special.iter().any(|(id, allowed)| *id == caller.id && allowed[operation]);
+    match (caller.kind, side.levels[operation]) {
+        (Kind::Anonymous, _) => Right::Refused,
         (Kind::Owner | Kind::App, _) | (_, "ANYONE") => Right::All,
         _ if is_special => Right::All,
         (Kind::Editor, it) if it != "PRIVILEGED" => Right::All,
@@ -163,23 +163,23 @@ fn right(person: &Person<'_>, side: &Side, operation: usize) -> Right {
     }
 }
 
-/// Whether the person may do this to the item.
-fn may(person: &Person<'_>, side: &Side, operation: usize, item: &Value) -> bool {
-    match right(person, side, operation) {
+/// Whether the caller may do this to the item.
+fn may(caller: &Caller<'_>, side: &Side, operation: usize, item: &Value) -> bool {
+    match right(caller, side, operation) {
         Right::All => true,
-        Right::Own => item["_owner"] == person.id.as_str(),
+        Right::Own => item["_owner"] == caller.id.as_str(),
         Right::Nothing | Right::Refused => false,
     }
 }
 
 /// How a call is answered whose right is missing altogether.
-fn refusal(person: &Person<'_>) -> &'static str {
-    if person.kind == Kind::Nobody { "401 UNAUTHENTICATED" } else { "403 WDE0027" }
+fn refusal(caller: &Caller<'_>) -> &'static str {
+    if caller.kind == Kind::Anonymous { "401 UNAUTHENTICATED" } else { "403 WDE0027" }
 }
 
 impl Side {
-    fn readable<'s>(&'s self, person: &Person<'_>) -> Vec<(&'s String, &'s Value)> {
-        self.items.iter().filter(|(_, it)| may(person, self, READ, it)).collect()
+    fn readable<'s>(&'s self, caller: &Caller<'_>) -> Vec<(&'s String, &'s Value)> {
+        self.items.iter().filter(|(_, it)| may(caller, self, READ, it)).collect()
     }
 
     /// An id that is there, or one that isn't.
@@ -191,11 +191,11 @@ impl Side {
     }
 }
 
-/// Two collections, of which `near` refers to `far` by `one` and by `many`.
+/// Two collections, of which `source` refers to `target` by `one` and by `many`.
 struct World<'a> {
     app: &'a TestApp,
-    near: Side,
-    far: Side,
+    source: Side,
+    target: Side,
     /// The links of `many`, in the order in which they were made.
     links: Vec<(String, String)>,
     /// What to say when something is wrong.
@@ -206,18 +206,19 @@ struct World<'a> {
 type Passes = Box<dyn Fn(&Value) -> bool>;
 
 impl<'a> World<'a> {
-    async fn make(app: &'a TestApp, people: &[Person<'_>], random: &mut Random, number: usize, seed: u64) -> Self {
-        let (near, far) = (format!("near{number}"), format!("far{number}"));
-        let far_side = Side::make(app, people, random, far.clone(), json!([{ "key": "n", "type": "NUMBER" }])).await;
+    async fn make(app: &'a TestApp, callers: &[Caller<'_>], random: &mut Random, number: usize, seed: u64) -> Self {
+        let (source, target) = (format!("near{number}"), format!("far{number}"));
+        let target_side =
+            Side::make(app, callers, random, target.clone(), json!([{ "key": "n", "type": "NUMBER" }])).await;
         let fields = json!([
             { "key": "n", "type": "NUMBER" },
-            { "key": "one", "type": "REFERENCE", "typeMetadata": { "reference": { "referencedCollectionId": far } } },
+            { "key": "one", "type": "REFERENCE", "typeMetadata": { "reference": { "referencedCollectionId": target } } },
             { "key": "many", "type": "MULTI_REFERENCE", "typeMetadata": { "multiReference": {
-                "referencedCollectionId": far, "referencingFieldKey": "back", "referencingDisplayName": "back" } } },
+                "referencedCollectionId": target, "referencingFieldKey": "back", "referencingDisplayName": "back" } } },
         ]);
-        let near_side = Side::make(app, people, random, near, fields).await;
+        let source_side = Side::make(app, callers, random, source, fields).await;
         let name = format!("seed {seed}, world {number}");
-        Self { app, near: near_side, far: far_side, links: Vec::new(), name }
+        Self { app, source: source_side, target: target_side, links: Vec::new(), name }
     }
 
     /// The items of a collection as they are, without the dates.
@@ -229,26 +230,26 @@ impl<'a> World<'a> {
     }
 
     /// Nothing changed but what was expected to.
-    async fn check(&self, call: &str, person: &Person<'_>) {
-        for side in [&self.near, &self.far] {
-            let what = format!("{}: {call} of {:?} {} on {}", self.name, person.kind, person.id, side.id);
+    async fn check(&self, call: &str, caller: &Caller<'_>) {
+        for side in [&self.source, &self.target] {
+            let what = format!("{}: {call} of {:?} {} on {}", self.name, caller.kind, caller.id, side.id);
             assert_eq!(self.stored(&side.id).await, side.items, "{what}: {:?} {:?}", side.levels, side.special);
         }
-        self.check_links(call, person).await;
+        self.check_links(call, caller).await;
     }
 
-    fn context(&self, call: &str, person: &Person<'_>, side: &Side, reply: &Reply) -> String {
+    fn context(&self, call: &str, caller: &Caller<'_>, side: &Side, reply: &Reply) -> String {
         let context = format!(
             "{}: {call} of {:?} {} on {} {:?} {:?}\n{}",
             self.name,
-            person.kind,
-            person.id,
+            caller.kind,
+            caller.id,
             side.id,
             side.levels,
             side.special,
             String::from_utf8_lossy(&reply.body)
         );
-        let is_shown = matches!(person.kind, Kind::Owner | Kind::App);
+        let is_shown = matches!(caller.kind, Kind::Owner | Kind::App);
         assert!(is_shown || !context.contains(HUSH) && !context.contains("sealed:"), "{context}");
         context
     }
@@ -257,7 +258,7 @@ impl<'a> World<'a> {
 impl Side {
     /// A collection with random items of everybody, closed to random levels afterwards.
     /// Each item begins with a value that only owners and apps are shown.
-    async fn make(app: &TestApp, people: &[Person<'_>], random: &mut Random, id: String, mut fields: Value) -> Self {
+    async fn make(app: &TestApp, callers: &[Caller<'_>], random: &mut Random, id: String, mut fields: Value) -> Self {
         let hush = json!({ "text": { "defaultValue": HUSH } });
         let hush = json!({ "key": "hush", "type": "TEXT", "encrypted": true, "typeMetadata": hush });
         fields.as_array_mut().unwrap().push(hush);
@@ -267,17 +268,17 @@ impl Side {
         assert_eq!(reply.verdict(), "200", "{:?}", reply.body);
         let mut side = Self { id, levels: [LEVELS[0]; 4], special: Vec::new(), items: BTreeMap::new() };
         for n in 0..ITEMS {
-            let author = &people[1 + random.below(people.len() - 1)];
+            let author = &callers[1 + random.below(callers.len() - 1)];
             let data = side.data(random, &format!("i{n}"));
             let body = json!({ "dataCollectionId": side.id, "dataItem": { "data": data } });
-            let reply = author.asker.post("/v2/items", &body).await.json();
+            let reply = author.client.post("/v2/items", &body).await.json();
             side.items.insert(format!("i{n}"), plain(&reply["dataItem"]["data"]));
         }
         let first = app.app().get(&format!("/v2/items/i0?dataCollectionId={}", side.id)).await;
         assert_eq!(first.json()["dataItem"]["data"]["hush"], HUSH);
         side.levels = [(); 4].map(|()| LEVELS[random.below(5)]);
         side.close(app).await;
-        for member in people.iter().filter(|it| it.kind == Kind::Member) {
+        for member in callers.iter().filter(|it| it.kind == Kind::Member) {
             if random.one_in(3) {
                 let allowed = [(); 4].map(|()| random.one_in(3));
                 let mut special = json!({ "userId": member.id });
@@ -304,10 +305,10 @@ impl Side {
     }
 
     /// Items of everybody again, in an empty collection.
-    async fn fill(&mut self, app: &TestApp, people: &[Person<'_>], random: &mut Random) {
+    async fn fill(&mut self, app: &TestApp, callers: &[Caller<'_>], random: &mut Random) {
         for n in 0..ITEMS {
             let mut data = self.data(random, &format!("i{n}"));
-            let author = &people[1 + random.below(people.len() - 1)];
+            let author = &callers[1 + random.below(callers.len() - 1)];
             if !author.id.is_empty() {
                 data["_owner"] = author.id.as_str().into();
             }

@@ -24,7 +24,7 @@ async fn put(kit: &TestStore, site: &Site, kind: &'static str, payload: &str) {
 }
 
 /// Waits until every row so far can be read: on PostgreSQL transactions of other databases hold readers up too.
-async fn settle(site: &Site) {
+async fn wait_until_readable(site: &Site) {
     for _ in 0..2000 {
         if read_on(site, &mut Position::default()).await.len() as i64 == rows(site).await {
             return;
@@ -36,7 +36,7 @@ async fn settle(site: &Site) {
 
 /// The place of a new consumer that reads from the oldest row.
 async fn begin(kit: &TestStore, site: &Site, consumer: &str) -> Position {
-    settle(site).await;
+    wait_until_readable(site).await;
     let outbox = site.outbox();
     outbox.subscribe(consumer, Start::Oldest).await.unwrap();
     outbox.claim(consumer, "me", kit.world.now(), LIFE).await.unwrap().unwrap()
@@ -64,25 +64,25 @@ on_both_engines! {
             put(&kit, &site, if n == 2 { "b" } else { "a" }, &n.to_string()).await;
         }
         let outbox = site.outbox();
-        let place = begin(&kit, &site, "test").await;
-        let first = outbox.read(place, &["a"], 3).await.unwrap();
+        let position = begin(&kit, &site, "test").await;
+        let first = outbox.read(position, &["a"], 3).await.unwrap();
         assert_eq!((payloads(&first), first.is_last), (vec!["0", "1", "3"], false));
         assert!(first.entries.windows(2).all(|it| it[0].sequence < it[1].sequence && it[0].id() != it[1].id()));
-        let again = outbox.read(place, &["a"], 3).await.unwrap();
+        let again = outbox.read(position, &["a"], 3).await.unwrap();
         assert_eq!(first.entries, again.entries, "until it has advanced it reads the same, under the same ids");
         assert!(outbox.advance("test", "me", first.end, kit.world.now(), LIFE).await.unwrap());
         outbox.subscribe("test", Start::Oldest).await.unwrap();
-        let place = outbox.claim("test", "me", kit.world.now(), LIFE).await.unwrap().unwrap();
-        assert_eq!(place, first.end);
-        let rest = outbox.read(place, &["a"], 3).await.unwrap();
+        let position = outbox.claim("test", "me", kit.world.now(), LIFE).await.unwrap().unwrap();
+        assert_eq!(position, first.end);
+        let rest = outbox.read(position, &["a"], 3).await.unwrap();
         assert_eq!((payloads(&rest), rest.is_last), (vec!["4"], true));
         let none = outbox.read(rest.end, &["a"], 3).await.unwrap();
         assert_eq!((payloads(&none), none.is_last, none.end), (vec![], true, rest.end));
         let late = begin(&kit, &site, "other").await;
         assert_eq!(payloads(&outbox.read(late, &["b", "c"], 9).await.unwrap()), ["2"]);
         outbox.subscribe("new", Start::Newest).await.unwrap();
-        let place = outbox.claim("new", "me", kit.world.now(), LIFE).await.unwrap().unwrap();
-        assert!(outbox.read(place, &["a", "b"], 9).await.unwrap().entries.is_empty());
+        let position = outbox.claim("new", "me", kit.world.now(), LIFE).await.unwrap().unwrap();
+        assert!(outbox.read(position, &["a", "b"], 9).await.unwrap().entries.is_empty());
     }
 
     async fn batch_is_bounded_in_bytes(engine) {
@@ -91,11 +91,11 @@ on_both_engines! {
         for _ in 0..5 {
             put(&kit, &site, "a", &"x".repeat(3 << 20)).await;
         }
-        let mut place = begin(&kit, &site, "test").await;
+        let mut position = begin(&kit, &site, "test").await;
         for n in 0..5 {
-            let batch = site.outbox().read(place, &["a"], 100).await.unwrap();
+            let batch = site.outbox().read(position, &["a"], 100).await.unwrap();
             assert_eq!((batch.entries.len(), batch.is_last), (1, n == 4));
-            place = batch.end;
+            position = batch.end;
         }
     }
 
@@ -113,20 +113,20 @@ on_both_engines! {
         for it in claims {
             winners.extend(it.await.unwrap());
         }
-        let [(winner, place)] = winners[..] else { panic!("{} hold the lease", winners.len()) };
+        let [(winner, position)] = winners[..] else { panic!("{} hold the lease", winners.len()) };
         let (outbox, winner) = (site.outbox(), format!("p{winner}"));
         assert!(outbox.claim("unknown", "me", now, LIFE).await.unwrap().is_none());
         assert!(outbox.claim("test", &winner, now + LIFE - 1, LIFE).await.unwrap().is_some(), "its holder renews it");
-        let end = outbox.read(place, &["a"], 1).await.unwrap().end;
+        let end = outbox.read(position, &["a"], 1).await.unwrap().end;
 
         // It fell asleep; another takes over, and the first can't store its place any more.
         let later = now + 3 * LIFE;
-        assert_eq!(outbox.claim("test", "next", later, LIFE).await.unwrap(), Some(place));
+        assert_eq!(outbox.claim("test", "next", later, LIFE).await.unwrap(), Some(position));
         assert!(!outbox.advance("test", &winner, end, later, LIFE).await.unwrap());
         outbox.release("test", &winner).await.unwrap();
         assert!(outbox.claim("test", "third", later, LIFE).await.unwrap().is_none());
         outbox.release("test", "next").await.unwrap();
-        assert_eq!(outbox.claim("test", "third", later, LIFE).await.unwrap(), Some(place));
+        assert_eq!(outbox.claim("test", "third", later, LIFE).await.unwrap(), Some(position));
     }
 
     async fn rows_read_by_all_consumers_are_deleted(engine) {
@@ -155,16 +155,16 @@ on_both_engines! {
         for n in 0..1300 {
             put(&kit, &site, "a", &n.to_string()).await;
         }
-        settle(&site).await;
+        wait_until_readable(&site).await;
         assert_eq!(site.outbox().prune(kit.world.now()).await.unwrap(), 300);
         kit.clock.advance(outbox::KEPT_FOR);
         site.outbox().prune(kit.world.now()).await.unwrap();
         assert_eq!(rows(&site).await, 1, "the newest keeps its number taken");
-        let place = begin(&kit, &site, "test").await;
-        let last = outbox_last(&site, place).await;
+        let position = begin(&kit, &site, "test").await;
+        let last = outbox_last(&site, position).await;
         put(&kit, &site, "a", "next").await;
-        settle(&site).await;
-        assert!(outbox_last(&site, place).await > last);
+        wait_until_readable(&site).await;
+        assert!(outbox_last(&site, position).await > last);
     }
 
     async fn large_rows_are_read_in_batches(engine) {
@@ -173,14 +173,14 @@ on_both_engines! {
         for _ in 0..8 {
             put(&kit, &site, "a", &"x".repeat(1 << 20)).await;
         }
-        settle(&site).await;
+        wait_until_readable(&site).await;
         kit.clock.advance(outbox::KEPT_FOR);
         assert_eq!(site.outbox().prune(kit.world.now()).await.unwrap(), 7);
     }
 }
 
-async fn outbox_last(site: &Site, place: Position) -> i64 {
-    site.outbox().read(place, &["a"], 10).await.unwrap().entries.last().unwrap().sequence
+async fn outbox_last(site: &Site, position: Position) -> i64 {
+    site.outbox().read(position, &["a"], 10).await.unwrap().entries.last().unwrap().sequence
 }
 
 /// A connection of our own, to hold a transaction open.
@@ -197,27 +197,27 @@ async fn put_by_hand(client: &tokio_postgres::Client, site: &Site, payload: &str
 }
 
 /// Reads to the end, storing nothing.
-async fn read_on(site: &Site, place: &mut Position) -> Vec<Entry> {
+async fn read_on(site: &Site, position: &mut Position) -> Vec<Entry> {
     let mut found = Vec::new();
     loop {
-        let batch = site.outbox().read(*place, &["a", "b"], 100).await.unwrap();
+        let batch = site.outbox().read(*position, &["a", "b"], 100).await.unwrap();
         found.extend(batch.entries);
-        *place = batch.end;
+        *position = batch.end;
         if batch.is_last {
             return found;
         }
     }
 }
 
-/// Reads what there is, and on until nobody holds the readers up.
-async fn read_all(site: &Site, place: &mut Position) -> Vec<String> {
-    let early = read_on(site, place).await;
-    settle(site).await;
-    early.into_iter().chain(read_on(site, place).await).map(|it| it.payload).collect()
+/// Reads what there is, and on until nothing holds the readers up.
+async fn read_all(site: &Site, position: &mut Position) -> Vec<String> {
+    let early = read_on(site, position).await;
+    wait_until_readable(site).await;
+    early.into_iter().chain(read_on(site, position).await).map(|it| it.payload).collect()
 }
 
-async fn texts(site: &Site, place: &mut Position) -> Vec<String> {
-    read_on(site, place).await.into_iter().map(|it| it.payload).collect()
+async fn texts(site: &Site, position: &mut Position) -> Vec<String> {
+    read_on(site, position).await.into_iter().map(|it| it.payload).collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -226,16 +226,16 @@ async fn late_commit_of_a_lower_number_is_not_skipped() {
     let site = site(&kit).await;
     let (first, second) = (connect(&kit).await, connect(&kit).await);
     put(&kit, &site, "a", "0").await;
-    let mut place = begin(&kit, &site, "test").await;
-    assert_eq!(read_all(&site, &mut place).await, ["0"]);
+    let mut position = begin(&kit, &site, "test").await;
+    assert_eq!(read_all(&site, &mut position).await, ["0"]);
 
     // The older transaction takes the lower number and commits last.
     first.batch_execute("begin").await.unwrap();
     put_by_hand(&first, &site, "1").await;
     put(&kit, &site, "a", "2").await;
-    let early = texts(&site, &mut place).await;
+    let early = texts(&site, &mut position).await;
     first.batch_execute("commit").await.unwrap();
-    assert_eq!([early, read_all(&site, &mut place).await].concat(), ["1", "2"]);
+    assert_eq!([early, read_all(&site, &mut position).await].concat(), ["1", "2"]);
 
     // The older transaction takes the higher number, and the younger one with the lower number commits last.
     first.batch_execute("begin; select pg_current_xact_id()").await.unwrap();
@@ -243,18 +243,18 @@ async fn late_commit_of_a_lower_number_is_not_skipped() {
     put_by_hand(&second, &site, "3").await;
     put_by_hand(&first, &site, "4").await;
     first.batch_execute("commit").await.unwrap();
-    let early = texts(&site, &mut place).await;
+    let early = texts(&site, &mut position).await;
     second.batch_execute("commit").await.unwrap();
-    let mut all = [early, read_all(&site, &mut place).await].concat();
+    let mut all = [early, read_all(&site, &mut position).await].concat();
     all.sort();
     assert_eq!(all, ["3", "4"]);
 
-    // One that is undone holds nobody up afterwards.
+    // One that is undone holds no reader up afterwards.
     first.batch_execute("begin").await.unwrap();
     put_by_hand(&first, &site, "never").await;
     put(&kit, &site, "a", "5").await;
     first.batch_execute("rollback").await.unwrap();
-    assert_eq!(read_all(&site, &mut place).await, ["5"]);
+    assert_eq!(read_all(&site, &mut position).await, ["5"]);
 }
 
 /// Numbers of transactions begin again in a new cluster.
@@ -265,8 +265,8 @@ async fn restored_database_is_read_on() {
         let site = site(&kit).await;
         put(&kit, &site, "a", "1").await;
         put(&kit, &site, "a", "2").await;
-        let place = begin(&kit, &site, "test").await;
-        let read = site.outbox().read(place, &["a"], 1).await.unwrap();
+        let position = begin(&kit, &site, "test").await;
+        let read = site.outbox().read(position, &["a"], 1).await.unwrap();
         assert!(site.outbox().advance("test", "me", read.end, kit.world.now(), LIFE).await.unwrap());
         let client = connect(&kit).await;
         let ahead = "update stoa.outbox set tx = tx + 1000000000; update stoa.outbox_consumer set tx = tx + 1000000000";
@@ -277,10 +277,10 @@ async fn restored_database_is_read_on() {
     let store = Store::open(&config).await.unwrap();
     let site = store.site(&id).await.unwrap();
     let later = world.now() + 2 * LIFE;
-    let mut place = site.outbox().claim("test", "next", later, LIFE).await.unwrap().unwrap();
+    let mut position = site.outbox().claim("test", "next", later, LIFE).await.unwrap().unwrap();
     let now = world.now();
     let written =
         site.append_with(id.clone(), move |tx, id| boxed!(outbox::put(tx, id, "a", "3".to_owned(), now).await));
     written.await.unwrap();
-    assert_eq!(read_all(&site, &mut place).await, ["2", "3"]);
+    assert_eq!(read_all(&site, &mut position).await, ["2", "3"]);
 }

@@ -1,9 +1,9 @@
-//! What a visitor owns passes to the member that the visitor becomes, once, and to nobody else.
+//! What a visitor owns passes to the member that the visitor becomes, once, and to no other.
 
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use stoa_identity::client::NewClient;
-use stoa_testkit::{Asker, TestApp, on_both_engines};
+use stoa_testkit::{TestApp, TestClient, on_both_engines};
 
 const PASSWORD: &str = "correct horse battery";
 
@@ -17,14 +17,14 @@ async fn wishes(app: &TestApp) {
     assert_eq!(app.app().post("/v2/collections", &collection).await.verdict(), "200");
 }
 
-async fn write(who: &Asker<'_>, id: &str) -> String {
+async fn write(who: &TestClient<'_>, id: &str) -> String {
     let item =
         json!({ "dataCollectionId": "wishes", "dataItem": { "data": { "_id": id, "text": "\",\"_owner\":\"x" } } });
     who.post("/v2/items", &item).await.verdict()
 }
 
 /// Ids and owners that the caller sees.
-async fn seen(who: &Asker<'_>) -> Vec<(String, String)> {
+async fn seen(who: &TestClient<'_>) -> Vec<(String, String)> {
     let query = json!({ "dataCollectionId": "wishes", "query": { "paging": { "limit": 1000 } } });
     let found = who.post("/v2/items/query", &query).await.json();
     let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
@@ -34,13 +34,13 @@ async fn seen(who: &Asker<'_>) -> Vec<(String, String)> {
     seen
 }
 
-async fn register(who: &Asker<'_>, email: &str) -> Value {
+async fn register(who: &TestClient<'_>, email: &str) -> Value {
     let body = json!({ "loginId": { "email": email }, "password": PASSWORD });
     who.post("/v2/register", &body).await.json()
 }
 
 /// The first session of a member, asked for in the visitor's name.
-async fn joined<'a>(app: &'a TestApp, visitor: &Asker<'_>, member: &Value) -> Option<Asker<'a>> {
+async fn joined<'a>(app: &'a TestApp, visitor: &TestClient<'_>, member: &Value) -> Option<TestClient<'a>> {
     let grant = json!({ "grant_type": "authorized_client", "scope": "offline_access", "member_id": member });
     let both = app.with_token(&format!("{},{}", visitor.token, app.app().token));
     let reply = both.post("/oauth2/token", &grant).await.json();
@@ -93,7 +93,7 @@ on_both_engines! {
         let two = register(&visitor, "two@example.org").await["identity"]["id"].clone();
         let two = joined(&app, &visitor, &two).await.expect("tokens");
         assert_eq!((seen(&one).await.len(), seen(&two).await.len()), (1, 0));
-        // Another site's visitor is nobody here, whatever it wrote there.
+        // Another site's visitor is unknown here, whatever it wrote there.
         let there = app.kit.store.site_create("Other", &app.kit.world).await.unwrap();
         let draft = NewClient {
             name: "Other".to_owned(),
@@ -103,7 +103,7 @@ on_both_engines! {
         };
         let (client, _) = app.app.identity.client_create(&there.id, draft).await.unwrap();
         let grant = json!({ "clientId": client.id, "grantType": "anonymous" });
-        let foreigner = app.nobody().post("/oauth2/token", &grant).await.json();
+        let foreigner = app.anonymous().post("/oauth2/token", &grant).await.json();
         let foreigner = app.with_token(foreigner["access_token"].as_str().unwrap());
         let me = register(&app.visitor().await, "me@example.org").await["identity"]["id"].clone();
         assert!(joined(&app, &foreigner, &me).await.is_none());

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use stoa_kernel::{Caller, Role};
 use stoa_sql::params;
 use stoa_store::boxed;
-use stoa_testkit::{Asker, TestApp, on_both_engines};
+use stoa_testkit::{TestApp, TestClient, on_both_engines};
 
 const OPEN: &str = "ANYONE";
 
@@ -15,25 +15,25 @@ async fn collection(app: &TestApp, id: &str, read: &str, others: &str) {
     assert_eq!(reply.verdict(), "200", "{:?}", reply.body);
 }
 
-async fn insert(asker: &Asker<'_>, id: &str, item: &str) -> stoa_testkit::Reply {
+async fn insert(client: &TestClient<'_>, id: &str, item: &str) -> stoa_testkit::Reply {
     let body = json!({ "dataCollectionId": id, "dataItem": { "data": { "_id": item, "n": 1 } } });
-    asker.post("/v2/items", &body).await
+    client.post("/v2/items", &body).await
 }
 
-/// The id of whoever asks: who owns what they write.
-async fn id(app: &TestApp, asker: &Asker<'_>) -> String {
+/// The id of the caller: who owns what they write.
+async fn id(app: &TestApp, client: &TestClient<'_>) -> String {
     let name = format!("who-{}", app.kit.world.uuid());
     collection(app, &name, OPEN, OPEN).await;
-    insert(asker, &name, "x").await.json()["dataItem"]["data"]["_owner"].as_str().unwrap().to_owned()
+    insert(client, &name, "x").await.json()["dataItem"]["data"]["_owner"].as_str().unwrap().to_owned()
 }
 
-async fn special(asker: &Asker<'_>, collection: &str, object: Value) -> stoa_testkit::Reply {
+async fn special(client: &TestClient<'_>, collection: &str, object: Value) -> stoa_testkit::Reply {
     let body = json!({ "dataCollectionId": collection, "specialPermissions": object });
-    asker.post("/v1/permissions/special", &body).await
+    client.post("/v1/permissions/special", &body).await
 }
 
-async fn levels(asker: &Asker<'_>, object: Value) -> stoa_testkit::Reply {
-    asker.post("/v1/permissions", &json!({ "dataPermissions": object })).await
+async fn levels(client: &TestClient<'_>, object: Value) -> stoa_testkit::Reply {
+    client.post("/v1/permissions", &json!({ "dataPermissions": object })).await
 }
 
 async fn permissions(app: &TestApp, id: &str) -> Value {
@@ -41,20 +41,20 @@ async fn permissions(app: &TestApp, id: &str) -> Value {
 }
 
 /// Four letters: read, insert, update, remove; `-` for what is not allowed.
-async fn mine(asker: &Asker<'_>, id: &str) -> String {
-    let reply = asker.get(&format!("/v1/permissions/current?dataCollectionId={id}")).await;
+async fn mine(client: &TestClient<'_>, id: &str) -> String {
+    let reply = client.get(&format!("/v1/permissions/current?dataCollectionId={id}")).await;
     let json = reply.json();
-    let letter = |(name, letter)| if json[name] == true { letter } else { '-' };
-    [("itemRead", 'r'), ("itemInsert", 'i'), ("itemUpdate", 'u'), ("itemRemove", 'd')].map(letter).iter().collect()
+    let symbol = |(name, symbol)| if json[name] == true { symbol } else { '-' };
+    [("itemRead", 'r'), ("itemInsert", 'i'), ("itemUpdate", 'u'), ("itemRemove", 'd')].map(symbol).iter().collect()
 }
 
-async fn allowed(asker: &Asker<'_>, id: &str) -> Value {
+async fn allowed(client: &TestClient<'_>, id: &str) -> Value {
     let path = format!("/v2/collections/{id}?dataCollectionId={id}&includeAllowedDataPermissions=true");
-    asker.get(&path).await.json()["collection"]["allowedDataPermissions"].clone()
+    client.get(&path).await.json()["collection"]["allowedDataPermissions"].clone()
 }
 
-async fn seen(asker: &Asker<'_>, id: &str) -> String {
-    let reply = asker.post("/v2/items/query", &json!({ "dataCollectionId": id, "query": {} })).await;
+async fn seen(client: &TestClient<'_>, id: &str) -> String {
+    let reply = client.post("/v2/items/query", &json!({ "dataCollectionId": id, "query": {} })).await;
     match reply.verdict().as_str() {
         "200" => reply.json()["dataItems"].as_array().unwrap().len().to_string(),
         it => it.to_owned(),
@@ -102,7 +102,7 @@ on_both_engines! {
         assert_eq!((&made["userId"], &made["itemRead"], &made["itemUpdate"]), (&json!(ann_id), &json!("ALLOWED"), &json!("UNSPECIFIED")));
         let key = made["id"].as_str().unwrap().to_owned();
 
-        // She sees everything at once, and inserts; she updates nothing, and nobody else got anything.
+        // She sees everything at once, and inserts; she updates nothing, and no other got anything.
         assert_eq!((mine(&ann, "c").await, seen(&ann, "c").await), ("ri--".to_owned(), "2".to_owned()));
         assert_eq!(allowed(&ann, "c").await, json!({ "itemRead": true, "itemInsert": true, "itemUpdate": false, "itemRemove": false }));
         assert_eq!(insert(&ann, "c", "hers").await.verdict(), "200");
@@ -112,8 +112,8 @@ on_both_engines! {
         assert_eq!(count.json()["totalCount"], 3);
         assert_eq!((mine(&bob, "c").await, seen(&bob, "c").await), ("r---".to_owned(), "0".to_owned()));
         assert_eq!(mine(&visitor, "c").await, "----");
-        for (asker, all) in [(&editor, "riud"), (&app.owner().await, "riud"), (&app.app(), "riud")] {
-            assert_eq!(mine(asker, "c").await, all);
+        for (client, all) in [(&editor, "riud"), (&app.owner().await, "riud"), (&app.app(), "riud")] {
+            assert_eq!(mine(client, "c").await, all);
         }
         assert_eq!(permissions(&app, "c").await["specialPermissions"], json!([made]));
 
@@ -147,7 +147,7 @@ on_both_engines! {
         let key = special(&app.app(), "c", json!({ "userId": ann_id, "itemRead": "ALLOWED" })).await.json()["specialPermissions"]["id"].clone();
         assert!(known(ann.get("/v2/collections").await));
         assert_eq!((ann.get("/v2/collections/c?dataCollectionId=c").await.verdict().as_str(), seen(&ann, "c").await.as_str()), ("200", "1"));
-        // A collection made anew under the same id inherits nothing.
+        // A collection made again under the same id inherits nothing.
         assert_eq!(app.app().delete("/v2/collections/c?dataCollectionId=c").await.verdict(), "200");
         let path = format!("/v1/permissions/special/{}", key.as_str().unwrap());
         assert_eq!(app.app().post(&path, &json!({ "specialPermissions": { "id": key } })).await.verdict(), "404 NOT_FOUND");
@@ -175,20 +175,20 @@ on_both_engines! {
         let key = special(&app.app(), "c", json!({ "userId": ann_id, "itemRead": "ALLOWED" })).await.json()["specialPermissions"]["id"].as_str().unwrap().to_owned();
         let path = format!("/v1/permissions/special/{key}");
         // Members and visitors, with a grant or without, touch nothing and learn nothing.
-        for asker in [&ann, &visitor] {
+        for client in [&ann, &visitor] {
             let everything = json!({ "userId": ann_id, "itemRemove": "ALLOWED" });
             for reply in [
-                special(asker, "c", everything.clone()).await, special(asker, "none", everything.clone()).await,
-                asker.post(&path, &json!({ "specialPermissions": { "id": key, "itemRemove": "ALLOWED" } })).await,
-                asker.post("/v1/permissions/special/guess", &json!({ "specialPermissions": { "itemRemove": "ALLOWED" } })).await,
-                asker.delete(&path).await, asker.delete("/v1/permissions/special/guess").await,
-                levels(asker, json!({ "id": "c", "itemRead": "ANYONE" })).await, levels(asker, json!({ "id": "none" })).await,
-                asker.get("/v1/permissions?dataCollectionId=c").await, asker.get("/v1/permissions?dataCollectionId=none").await,
+                special(client, "c", everything.clone()).await, special(client, "none", everything.clone()).await,
+                client.post(&path, &json!({ "specialPermissions": { "id": key, "itemRemove": "ALLOWED" } })).await,
+                client.post("/v1/permissions/special/guess", &json!({ "specialPermissions": { "itemRemove": "ALLOWED" } })).await,
+                client.delete(&path).await, client.delete("/v1/permissions/special/guess").await,
+                levels(client, json!({ "id": "c", "itemRead": "ANYONE" })).await, levels(client, json!({ "id": "none" })).await,
+                client.get("/v1/permissions?dataCollectionId=c").await, client.get("/v1/permissions?dataCollectionId=none").await,
             ] {
                 assert_eq!(reply.verdict(), "403 WDE0027", "{:?}", reply.body);
             }
         }
-        assert_eq!(app.nobody().get("/v1/permissions?dataCollectionId=c").await.verdict(), "401 UNAUTHENTICATED");
+        assert_eq!(app.anonymous().get("/v1/permissions?dataCollectionId=c").await.verdict(), "401 UNAUTHENTICATED");
         // An editor gives what editors have, and nothing of what is kept for owners and apps.
         let of_editor = |operation: &str| json!({ "userId": editor_id, operation: "ALLOWED" });
         assert_eq!(special(&editor, "c", of_editor("itemInsert")).await.verdict(), "403 WDE0027");
@@ -199,7 +199,7 @@ on_both_engines! {
         assert_eq!(editor.post(&path, &raise).await.verdict(), "403 WDE0027");
         assert_eq!(app.app().post(&path, &raise).await.verdict(), "200");
         assert_eq!(editor.delete(&path).await.verdict(), "403 WDE0027", "nor does he take it");
-        // Whom it doesn't name it gives nothing: not a visitor with the same id, not another site.
+        // Callers it doesn't name get nothing: not a visitor with the same id, not another site.
         assert_eq!(mine(&visitor, "c").await, "----");
         let other = app.kit.store.site_create("Other", &app.kit.world).await.unwrap();
         let (_, secret) = app.app.identity.api_key_create(&other.id, "other").await.unwrap();
@@ -251,8 +251,8 @@ on_both_engines! {
         assert_eq!(changed["dataPermissions"]["draftItemsPluginPermissions"], json!({ "manageDrafts": "SITE_MEMBER", "managePublishStatus": "PRIVILEGED" }));
         let ann = app.member("ann@example.org").await;
         let ann_id = id(&app, &ann).await;
-        let drafts = |asker: Asker<'_>| {
-            let token = asker.token;
+        let drafts = |client: TestClient<'_>| {
+            let token = client.token;
             let app = &app;
             async move { app.with_token(&token).get("/v1/permissions/current?dataCollectionId=c").await.json()["draftItemsPluginPermissions"].clone() }
         };
@@ -318,13 +318,13 @@ on_both_engines! {
             insert(&app.app(), "c", item).await;
         }
         let key = app.app.identity.api_key_list(&app.site.id).await.unwrap().remove(0).id;
-        let asker = json!({ "app": key }).to_string();
-        let left = app.site.write_with((app.site.id.clone(), asker), |tx, (site, asker)| {
+        let client = json!({ "app": key }).to_string();
+        let left = app.site.write_with((app.site.id.clone(), client), |tx, (site, client)| {
             boxed!({
                 let sql = "insert into stoa.sweep \
                            (site, collection, id, kind, upto, started, done, touched, event, asker) \
                            select $1, number, 's', 'TRUNCATE', 9, $2, 0, 0, '{}', $3 from stoa.collection where id = 'c'";
-                tx.execute(sql, &params![site, i64::MAX, asker.as_str()]).await?;
+                tx.execute(sql, &params![site, i64::MAX, client.as_str()]).await?;
                 Ok(())
             })
         });

@@ -1,9 +1,9 @@
 //! References by URL: pairs of fields, links, what may be seen of them, and those who try more.
 
 use serde_json::{Value, json};
-use stoa_testkit::{Asker, Reply, TestApp, on_both_engines};
+use stoa_testkit::{Reply, TestApp, TestClient, on_both_engines};
 
-mod walks;
+mod cursors;
 
 const OPEN: &str = "ANYONE";
 
@@ -24,9 +24,9 @@ fn field<'v>(collection: &'v Value, key: &str) -> Option<&'v Value> {
     collection["fields"].as_array().unwrap().iter().find(|it| it["key"] == key)
 }
 
-fn multi(key: &str, target: &str, pair: &str) -> Value {
+fn multi(key: &str, target: &str, inverse: &str) -> Value {
     json!({ "key": key, "type": "MULTI_REFERENCE", "typeMetadata": { "multiReference": {
-        "referencedCollectionId": target, "referencingFieldKey": pair, "referencingDisplayName": pair } } })
+        "referencedCollectionId": target, "referencingFieldKey": inverse, "referencingDisplayName": inverse } } })
 }
 
 fn single(key: &str, target: &str) -> Value {
@@ -37,9 +37,9 @@ fn title() -> Value {
     json!({ "key": "title", "type": "TEXT" })
 }
 
-async fn insert(asker: &Asker<'_>, id: &str, item: &str) {
+async fn insert(client: &TestClient<'_>, id: &str, item: &str) {
     let body = json!({ "dataCollectionId": id, "dataItem": { "data": { "_id": item, "title": item } } });
-    assert_eq!(asker.post("/v2/items", &body).await.verdict(), "200", "{item}");
+    assert_eq!(client.post("/v2/items", &body).await.verdict(), "200", "{item}");
 }
 
 /// Movies with actors (`m`, `n`; `p`, `q`, `r`), each side with levels of its own.
@@ -55,44 +55,45 @@ async fn movies(app: &TestApp, movies: (&str, &str), actors: (&str, &str)) {
     }
 }
 
-fn entry(field: &str, near: &str, far: &str) -> Value {
-    json!({ "referringItemFieldName": field, "referringItemId": near, "referencedItemId": far })
+fn entry(field: &str, source: &str, target: &str) -> Value {
+    json!({ "referringItemFieldName": field, "referringItemId": source, "referencedItemId": target })
 }
 
-async fn link(asker: &Asker<'_>, collection: &str, field: &str, near: &str, far: &[&str]) -> Reply {
-    let entries: Vec<_> = far.iter().map(|it| entry(field, near, it)).collect();
+async fn link(client: &TestClient<'_>, collection: &str, field: &str, source: &str, target: &[&str]) -> Reply {
+    let entries: Vec<_> = target.iter().map(|it| entry(field, source, it)).collect();
     let body = json!({ "dataCollectionId": collection, "dataItemReferences": entries });
-    asker.post("/v2/bulk/items/insert-references", &body).await
+    client.post("/v2/bulk/items/insert-references", &body).await
 }
 
-async fn unlink(asker: &Asker<'_>, collection: &str, field: &str, near: &str, far: &[&str]) -> Reply {
-    let entries: Vec<_> = far.iter().map(|it| entry(field, near, it)).collect();
+async fn unlink(client: &TestClient<'_>, collection: &str, field: &str, source: &str, target: &[&str]) -> Reply {
+    let entries: Vec<_> = target.iter().map(|it| entry(field, source, it)).collect();
     let body = json!({ "dataCollectionId": collection, "dataItemReferences": entries });
-    asker.post("/v2/bulk/items/remove-references", &body).await
+    client.post("/v2/bulk/items/remove-references", &body).await
 }
 
-async fn replace(asker: &Asker<'_>, collection: &str, field: &str, near: &str, far: &[&str]) -> Reply {
-    let body = json!({ "dataCollectionId": collection, "referringItemFieldName": field, "referringItemId": near,
-        "newReferencedItemIds": far });
-    asker.post("/v2/items/replace-references", &body).await
+async fn replace(client: &TestClient<'_>, collection: &str, field: &str, source: &str, target: &[&str]) -> Reply {
+    let body = json!({ "dataCollectionId": collection, "referringItemFieldName": field, "referringItemId": source,
+        "newReferencedItemIds": target });
+    client.post("/v2/items/replace-references", &body).await
 }
 
-async fn is_linked(asker: &Asker<'_>, collection: &str, field: &str, near: &str, far: &str) -> String {
-    let mut body = entry(field, near, far);
+async fn is_linked(client: &TestClient<'_>, collection: &str, field: &str, source: &str, target: &str) -> String {
+    let mut body = entry(field, source, target);
     body["dataCollectionId"] = collection.into();
-    let reply = asker.post("/v2/items/is-referenced", &body).await;
+    let reply = client.post("/v2/items/is-referenced", &body).await;
     if reply.status == 200 { reply.json()["isReferenced"].to_string() } else { reply.verdict() }
 }
 
-async fn referenced(asker: &Asker<'_>, collection: &str, field: &str, near: &str, more: Value) -> Reply {
-    let mut body = json!({ "dataCollectionId": collection, "referringItemFieldName": field, "referringItemId": near });
+async fn referenced(client: &TestClient<'_>, collection: &str, field: &str, source: &str, more: Value) -> Reply {
+    let mut body =
+        json!({ "dataCollectionId": collection, "referringItemFieldName": field, "referringItemId": source });
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    asker.post("/v2/items/query-referenced", &body).await
+    client.post("/v2/items/query-referenced", &body).await
 }
 
 /// The ids of what an item refers to, in order, or the refusal.
-async fn far(asker: &Asker<'_>, collection: &str, field: &str, near: &str) -> String {
-    let reply = referenced(asker, collection, field, near, json!({})).await;
+async fn targets(client: &TestClient<'_>, collection: &str, field: &str, source: &str) -> String {
+    let reply = referenced(client, collection, field, source, json!({})).await;
     if reply.status != 200 {
         return reply.verdict();
     }
@@ -101,15 +102,15 @@ async fn far(asker: &Asker<'_>, collection: &str, field: &str, near: &str) -> St
     ids.collect::<Vec<_>>().join("")
 }
 
-async fn query(asker: &Asker<'_>, collection: &str, query: Value, includes: Value) -> Reply {
+async fn query(client: &TestClient<'_>, collection: &str, query: Value, includes: Value) -> Reply {
     let body = json!({ "dataCollectionId": collection, "query": query, "includeReferences": includes });
-    asker.post("/v2/items/query", &body).await
+    client.post("/v2/items/query", &body).await
 }
 
 /// An item with what it includes.
-async fn get(asker: &Asker<'_>, collection: &str, id: &str, includes: Value) -> Value {
+async fn get(client: &TestClient<'_>, collection: &str, id: &str, includes: Value) -> Value {
     let filter = json!({ "filter": { "_id": id } });
-    query(asker, collection, filter, includes).await.json()["dataItems"][0]["data"].clone()
+    query(client, collection, filter, includes).await.json()["dataItems"][0]["data"].clone()
 }
 
 /// The ids of an included list, one after the other.
@@ -123,11 +124,11 @@ on_both_engines! {
         movies(&app, (OPEN, OPEN), (OPEN, OPEN)).await;
         let actors = definition(&app, "actors").await;
         assert_eq!(actors["revision"], "2");
-        let pair = field(&actors, "movies").unwrap();
-        assert_eq!((&pair["type"], &pair["displayName"]), (&json!("MULTI_REFERENCE"), &json!("movies")));
-        let metadata = &pair["typeMetadata"]["multiReference"];
+        let inverse = field(&actors, "movies").unwrap();
+        assert_eq!((&inverse["type"], &inverse["displayName"]), (&json!("MULTI_REFERENCE"), &json!("movies")));
+        let metadata = &inverse["typeMetadata"]["multiReference"];
         assert_eq!((&metadata["referencedCollectionId"], &metadata["referencingFieldKey"]), (&json!("movies"), &json!("actors")));
-        // A round trip changes nothing, whatever it says of the pair's name.
+        // A round trip changes nothing, whatever it says of the inverse field's name.
         let mut sent = definition(&app, "movies").await;
         sent["fields"][1]["typeMetadata"]["multiReference"]["referencingFieldKey"] = json!("other");
         let body = json!({ "collection": sent }).to_string().into();
@@ -136,7 +137,7 @@ on_both_engines! {
         let key = &reply.json()["collection"]["fields"][1]["typeMetadata"]["multiReference"]["referencingFieldKey"];
         assert_eq!(key, "movies");
         assert_eq!(link(&app.app(), "movies", "actors", "m", &["p"]).await.verdict(), "200");
-        // Without a name the pair gets one; a taken one is refused.
+        // Without a name the inverse field gets one; a taken one is refused.
         let body = json!({ "dataCollectionId": "movies", "field": multi("extras", "actors", "") });
         let reply = app.app().post("/v2/collections/create-field", &body).await;
         assert_eq!(reply.verdict(), "200", "{:?}", reply.body);
@@ -157,7 +158,7 @@ on_both_engines! {
             let body = json!({ "dataCollectionId": "movies", "field": field });
             assert_eq!(app.app().post("/v2/collections/create-field", &body).await.verdict(), wants, "{field}");
         }
-        // Deleting the pair deletes the field, and its links with it.
+        // Deleting the inverse field deletes the field, and its links with it.
         let delete = |id: &str, key: &str| json!({ "dataCollectionId": id, "fieldKey": key });
         let reply = app.app().post("/v2/collections/delete-field", &delete("actors", "movies")).await;
         assert_eq!(reply.verdict(), "200");
@@ -165,7 +166,7 @@ on_both_engines! {
         assert_eq!(link(&app.app(), "movies", "actors", "m", &["p"]).await.verdict(), "400 WDE0020");
         let body = json!({ "dataCollectionId": "movies", "field": multi("actors", "actors", "movies") });
         assert_eq!(app.app().post("/v2/collections/create-field", &body).await.verdict(), "200");
-        assert_eq!(far(&app.app(), "movies", "actors", "m").await, "", "the old links are gone");
+        assert_eq!(targets(&app.app(), "movies", "actors", "m").await, "", "the old links are gone");
         let reply = app.app().post("/v2/collections/delete-field", &delete("movies", "extras")).await;
         assert_eq!(reply.verdict(), "200");
         assert!(field(&definition(&app, "actors").await, "movies_extras").is_none());
@@ -180,14 +181,14 @@ on_both_engines! {
             insert(&app.app(), "people", it).await;
         }
         assert_eq!(link(&app.app(), "people", "follows", "a", &["b", "a"]).await.verdict(), "200");
-        assert_eq!(far(&app.app(), "people", "follows", "a").await, "ba");
-        assert_eq!(far(&app.app(), "people", "followers", "a").await, "a");
-        assert_eq!(far(&app.app(), "people", "followers", "b").await, "a");
+        assert_eq!(targets(&app.app(), "people", "follows", "a").await, "ba");
+        assert_eq!(targets(&app.app(), "people", "followers", "a").await, "a");
+        assert_eq!(targets(&app.app(), "people", "followers", "b").await, "a");
         let item = get(&app.app(), "people", "b", json!([{ "field": "followers.follows" }])).await;
         assert_eq!(ids(&item["followers"][0]["follows"]), "ba");
         let remove = json!({ "dataCollectionId": "people", "dataItemId": "a" });
         assert_eq!(app.app().post("/v2/items/remove", &remove).await.verdict(), "200");
-        assert_eq!(far(&app.app(), "people", "followers", "b").await, "");
+        assert_eq!(targets(&app.app(), "people", "followers", "b").await, "");
         let delete = json!({ "dataCollectionId": "people", "fieldKey": "follows" });
         assert_eq!(app.app().post("/v2/collections/delete-field", &delete).await.verdict(), "200");
         assert!(field(&definition(&app, "people").await, "followers").is_none());
@@ -199,100 +200,100 @@ on_both_engines! {
         link(&app.app(), "movies", "actors", "m", &["p", "q"]).await;
         let path = "/v2/collections/movies?dataCollectionId=movies";
         assert_eq!(app.app().delete(path).await.verdict(), "200");
-        assert_eq!(far(&app.app(), "actors", "movies", "p").await, "404 WDE0025");
+        assert_eq!(targets(&app.app(), "actors", "movies", "p").await, "404 WDE0025");
         assert_eq!(link(&app.app(), "actors", "movies", "p", &["m"]).await.verdict(), "404 WDE0025");
         assert_eq!(get(&app.app(), "actors", "p", json!([{ "field": "movies" }])).await["movies"], json!([]));
         let restore = json!({ "dataCollectionId": "movies" });
         assert_eq!(app.app().post("/v2/collections/restore/movies", &restore).await.verdict(), "200");
-        assert_eq!(far(&app.app(), "movies", "actors", "m").await, "pq");
-        // Another collection of this name inherits nothing, and gets the name of the pair.
+        assert_eq!(targets(&app.app(), "movies", "actors", "m").await, "pq");
+        // Another collection of this name inherits nothing, and gets the name of the inverse field.
         assert_eq!(app.app().delete(path).await.verdict(), "200");
         collection(&app, "movies", json!([title(), multi("actors", "actors", "movies")]), (OPEN, OPEN)).await;
         insert(&app.app(), "movies", "m").await;
-        assert_eq!(far(&app.app(), "movies", "actors", "m").await, "");
-        assert_eq!(far(&app.app(), "actors", "movies", "p").await, "");
+        assert_eq!(targets(&app.app(), "movies", "actors", "m").await, "");
+        assert_eq!(targets(&app.app(), "actors", "movies", "p").await, "");
         assert_eq!(link(&app.app(), "actors", "movies", "p", &["m"]).await.verdict(), "200");
-        assert_eq!(far(&app.app(), "movies", "actors", "m").await, "p");
+        assert_eq!(targets(&app.app(), "movies", "actors", "m").await, "p");
     }
 
     async fn links_are_made_and_removed(engine) {
         let app = TestApp::new(engine).await;
         movies(&app, (OPEN, OPEN), (OPEN, OPEN)).await;
-        let asker = app.app();
-        let reply = link(&asker, "movies", "actors", "m", &["q", "p"]).await.json();
+        let client = app.app();
+        let reply = link(&client, "movies", "actors", "m", &["q", "p"]).await.json();
         assert_eq!(reply["bulkActionMetadata"]["totalSuccesses"], 2);
         assert_eq!(reply["results"][1], json!({ "action": "INSERT",
             "referenceMetadata": { "originalIndex": 1, "success": true }, "dataItemReference": entry("actors", "m", "p") }));
-        assert_eq!(far(&asker, "movies", "actors", "m").await, "qp", "in the order of linking");
-        assert_eq!(far(&asker, "actors", "movies", "p").await, "m");
-        assert_eq!(is_linked(&asker, "movies", "actors", "m", "p").await, "true");
-        assert_eq!(is_linked(&asker, "actors", "movies", "p", "m").await, "true");
-        assert_eq!(is_linked(&asker, "movies", "actors", "n", "p").await, "false");
-        assert_eq!(is_linked(&asker, "movies", "actors", "m", "x").await, "false");
+        assert_eq!(targets(&client, "movies", "actors", "m").await, "qp", "in the order of linking");
+        assert_eq!(targets(&client, "actors", "movies", "p").await, "m");
+        assert_eq!(is_linked(&client, "movies", "actors", "m", "p").await, "true");
+        assert_eq!(is_linked(&client, "actors", "movies", "p", "m").await, "true");
+        assert_eq!(is_linked(&client, "movies", "actors", "n", "p").await, "false");
+        assert_eq!(is_linked(&client, "movies", "actors", "m", "x").await, "false");
         // A refusal leaves everything as it was.
-        let refused = link(&asker, "movies", "actors", "m", &["r", "p"]).await;
+        let refused = link(&client, "movies", "actors", "m", &["r", "p"]).await;
         assert_eq!(refused.verdict(), "409 WDE0029");
         assert_eq!(refused.json()["details"]["applicationError"]["data"]["referencedItemId"], "p");
-        for (far, wants) in [(&["r", "r"][..], "409 WDE0029"), (&["r", "x"], "404 WDE0073"), (&["r", ""], "400 WDE0021"), (&["r", "a\0"], "400 WDE0021"), (&[], "400 WDE0080")] {
-            assert_eq!(link(&asker, "movies", "actors", "m", far).await.verdict(), wants, "{far:?}");
+        for (target, wants) in [(&["r", "r"][..], "409 WDE0029"), (&["r", "x"], "404 WDE0073"), (&["r", ""], "400 WDE0021"), (&["r", "a\0"], "400 WDE0021"), (&[], "400 WDE0080")] {
+            assert_eq!(link(&client, "movies", "actors", "m", target).await.verdict(), wants, "{target:?}");
         }
-        assert_eq!(link(&asker, "movies", "actors", "x", &["r"]).await.verdict(), "404 WDE0073");
-        assert_eq!(far(&asker, "movies", "actors", "m").await, "qp");
+        assert_eq!(link(&client, "movies", "actors", "x", &["r"]).await.verdict(), "404 WDE0073");
+        assert_eq!(targets(&client, "movies", "actors", "m").await, "qp");
         for key in ["title", "lead", "nothing", "_id"] {
-            assert_eq!(link(&asker, "movies", key, "m", &["r"]).await.verdict(), "400 WDE0020", "{key}");
+            assert_eq!(link(&client, "movies", key, "m", &["r"]).await.verdict(), "400 WDE0020", "{key}");
         }
-        assert_eq!(link(&asker, "movies", "", "m", &["r"]).await.verdict(), "400 WDE0094");
-        assert_eq!(link(&asker, "nowhere", "actors", "m", &["r"]).await.verdict(), "404 WDE0025");
+        assert_eq!(link(&client, "movies", "", "m", &["r"]).await.verdict(), "400 WDE0094");
+        assert_eq!(link(&client, "nowhere", "actors", "m", &["r"]).await.verdict(), "404 WDE0025");
         let many: Vec<_> = (0..1001).map(|n| n.to_string()).collect();
         let many: Vec<_> = many.iter().map(String::as_str).collect();
-        assert_eq!(link(&asker, "movies", "actors", "m", &many).await.verdict(), "400 WDE0006");
-        assert_eq!(replace(&asker, "movies", "actors", "m", &many).await.verdict(), "400 WDE0006");
+        assert_eq!(link(&client, "movies", "actors", "m", &many).await.verdict(), "400 WDE0006");
+        assert_eq!(replace(&client, "movies", "actors", "m", &many).await.verdict(), "400 WDE0006");
         for body in [json!({}), json!({ "dataItemReferences": {} }), json!({ "dataItemReferences": [1] }), json!({ "dataItemReferences": [{ "referringItemFieldName": "actors" }] })] {
             let mut body = body;
             body["dataCollectionId"] = json!("movies");
-            assert_eq!(asker.post("/v2/bulk/items/insert-references", &body).await.verdict(), "400 WDE0021", "{body}");
+            assert_eq!(client.post("/v2/bulk/items/insert-references", &body).await.verdict(), "400 WDE0021", "{body}");
         }
         // Removing what isn't linked is no fault; the item must be there.
-        assert_eq!(unlink(&asker, "movies", "actors", "m", &["r", "p", "x"]).await.verdict(), "200");
-        assert_eq!(far(&asker, "movies", "actors", "m").await, "q");
-        assert_eq!(unlink(&asker, "movies", "actors", "x", &["p"]).await.verdict(), "404 WDE0073");
-        assert_eq!(unlink(&asker, "actors", "movies", "q", &["m"]).await.verdict(), "200");
-        assert_eq!(far(&asker, "movies", "actors", "m").await, "");
+        assert_eq!(unlink(&client, "movies", "actors", "m", &["r", "p", "x"]).await.verdict(), "200");
+        assert_eq!(targets(&client, "movies", "actors", "m").await, "q");
+        assert_eq!(unlink(&client, "movies", "actors", "x", &["p"]).await.verdict(), "404 WDE0073");
+        assert_eq!(unlink(&client, "actors", "movies", "q", &["m"]).await.verdict(), "200");
+        assert_eq!(targets(&client, "movies", "actors", "m").await, "");
         // Replacing sets the order as well.
-        link(&asker, "movies", "actors", "n", &["p"]).await;
-        let reply = replace(&asker, "movies", "actors", "n", &["r", "p", "r"]).await.json();
+        link(&client, "movies", "actors", "n", &["p"]).await;
+        let reply = replace(&client, "movies", "actors", "n", &["r", "p", "r"]).await.json();
         assert_eq!(reply["dataItemReferences"], json!([entry("actors", "n", "r"), entry("actors", "n", "p")]));
-        assert_eq!(far(&asker, "movies", "actors", "n").await, "rp");
-        assert_eq!(replace(&asker, "movies", "actors", "n", &["p", "x"]).await.verdict(), "404 WDE0073");
-        assert_eq!(far(&asker, "movies", "actors", "n").await, "rp");
-        assert_eq!(replace(&asker, "movies", "actors", "n", &[]).await.verdict(), "200");
-        assert_eq!(far(&asker, "movies", "actors", "n").await, "");
+        assert_eq!(targets(&client, "movies", "actors", "n").await, "rp");
+        assert_eq!(replace(&client, "movies", "actors", "n", &["p", "x"]).await.verdict(), "404 WDE0073");
+        assert_eq!(targets(&client, "movies", "actors", "n").await, "rp");
+        assert_eq!(replace(&client, "movies", "actors", "n", &[]).await.verdict(), "200");
+        assert_eq!(targets(&client, "movies", "actors", "n").await, "");
     }
 
     async fn links_go_with_their_items(engine) {
         let app = TestApp::new(engine).await;
         movies(&app, (OPEN, OPEN), (OPEN, OPEN)).await;
-        let asker = app.app();
-        link(&asker, "movies", "actors", "m", &["p", "q", "r"]).await;
-        link(&asker, "movies", "actors", "n", &["p"]).await;
-        asker.post("/v2/items/remove", &json!({ "dataCollectionId": "actors", "dataItemId": "p" })).await;
-        assert_eq!(far(&asker, "movies", "actors", "m").await, "qr");
-        insert(&asker, "actors", "p").await;
-        assert_eq!(far(&asker, "movies", "actors", "m").await, "qr", "a new item inherits no links");
+        let client = app.app();
+        link(&client, "movies", "actors", "m", &["p", "q", "r"]).await;
+        link(&client, "movies", "actors", "n", &["p"]).await;
+        client.post("/v2/items/remove", &json!({ "dataCollectionId": "actors", "dataItemId": "p" })).await;
+        assert_eq!(targets(&client, "movies", "actors", "m").await, "qr");
+        insert(&client, "actors", "p").await;
+        assert_eq!(targets(&client, "movies", "actors", "m").await, "qr", "a new item inherits no links");
         let many = json!({ "dataCollectionId": "movies", "dataItemIds": ["m", "n", "x"] });
-        assert_eq!(asker.post("/v2/bulk/items/remove", &many).await.verdict(), "200");
-        insert(&asker, "movies", "m").await;
-        assert_eq!(far(&asker, "movies", "actors", "m").await, "");
-        assert_eq!(far(&asker, "actors", "movies", "q").await, "");
+        assert_eq!(client.post("/v2/bulk/items/remove", &many).await.verdict(), "200");
+        insert(&client, "movies", "m").await;
+        assert_eq!(targets(&client, "movies", "actors", "m").await, "");
+        assert_eq!(targets(&client, "actors", "movies", "q").await, "");
     }
 
     async fn referenced_items_come_in_pages(engine) {
         let app = TestApp::new(engine).await;
         movies(&app, (OPEN, OPEN), (OPEN, OPEN)).await;
-        let asker = app.app();
-        link(&asker, "movies", "actors", "m", &["p", "q", "r"]).await;
-        link(&asker, "movies", "actors", "n", &["q"]).await;
-        let page = |more: Value| referenced(&asker, "movies", "actors", "m", more);
+        let client = app.app();
+        link(&client, "movies", "actors", "m", &["p", "q", "r"]).await;
+        link(&client, "movies", "actors", "n", &["q"]).await;
+        let page = |more: Value| referenced(&client, "movies", "actors", "m", more);
         let shown = |reply: &Reply| {
             let json = reply.json();
             let ids = json["results"].as_array().unwrap().iter().map(|it| it["dataItem"]["data"]["_id"].as_str().unwrap().to_owned());
@@ -315,23 +316,23 @@ on_both_engines! {
             assert_eq!(page(more.clone()).await.verdict(), wants, "{more}");
         }
         let many = json!({ "dataCollectionId": "movies", "referringItemFieldName": "actors", "referringItemIds": ["n", "x", "m", "n"], "returnTotalCount": true });
-        let reply = asker.post("/v2/items/query-referenced", &many).await.json();
+        let reply = client.post("/v2/items/query-referenced", &many).await.json();
         let pairs: Vec<_> = reply["results"].as_array().unwrap().iter().map(|it| format!("{}{}", it["referringItemId"].as_str().unwrap(), it["dataItem"]["id"].as_str().unwrap())).collect();
         assert_eq!((pairs.join(" ").as_str(), &reply["pagingMetadata"]["total"]), ("mp mq mr nq", &json!(4)));
-        assert_eq!(far(&asker, "movies", "actors", "x").await, "");
+        assert_eq!(targets(&client, "movies", "actors", "x").await, "");
         // A single reference, one that leads nowhere, and none.
         let item = |id: &str, lead: Value| json!({ "dataCollectionId": "movies", "dataItem": { "data": { "_id": id, "lead": lead } } });
         for (id, lead) in [("s", json!("p")), ("t", json!("gone")), ("u", json!(7))] {
-            assert_eq!(asker.post("/v2/items", &item(id, lead)).await.verdict(), "200");
+            assert_eq!(client.post("/v2/items", &item(id, lead)).await.verdict(), "200");
         }
         let many = json!({ "dataCollectionId": "movies", "referringItemFieldName": "lead", "referringItemIds": ["s", "t", "u", "m"], "returnTotalCount": true });
-        let reply = asker.post("/v2/items/query-referenced", &many).await.json();
+        let reply = client.post("/v2/items/query-referenced", &many).await.json();
         assert_eq!(reply["results"][0]["dataItem"]["data"]["title"], "p");
         assert_eq!(reply["results"][1], json!({ "referringItemId": "t", "unresolvedReference": {
             "referringItemId": "t", "referringItemFieldName": "lead", "referencedItemId": "gone", "unauthorized": false } }));
         assert_eq!((reply["results"].as_array().unwrap().len(), &reply["pagingMetadata"]["total"]), (2, &json!(2)));
-        assert_eq!(is_linked(&asker, "movies", "lead", "s", "p").await, "true");
-        assert_eq!(is_linked(&asker, "movies", "lead", "t", "gone").await, "false");
+        assert_eq!(is_linked(&client, "movies", "lead", "s", "p").await, "true");
+        assert_eq!(is_linked(&client, "movies", "lead", "t", "gone").await, "false");
     }
 
     async fn required_links_refuse_no_item(engine) {
@@ -344,49 +345,49 @@ on_both_engines! {
         let levels = json!({ "itemRead": OPEN, "itemInsert": OPEN, "itemUpdate": OPEN, "itemRemove": OPEN });
         let object = json!({ "id": "movies", "strictMode": true, "fields": [name, actors], "dataPermissions": levels });
         assert_eq!(app.app().post("/v2/collections", &json!({ "collection": object })).await.verdict(), "200");
-        let asker = app.app();
-        insert(&asker, "actors", "p").await;
-        insert(&asker, "movies", "m").await;
+        let client = app.app();
+        insert(&client, "actors", "p").await;
+        insert(&client, "movies", "m").await;
         let body = json!({ "dataCollectionId": "movies", "dataItem": { "data": { "_id": "m", "title": "M", "actors": ["p"] } }, "saveReferences": true });
-        assert_eq!(asker.post("/v2/items/update", &body).await.verdict(), "200");
+        assert_eq!(client.post("/v2/items/update", &body).await.verdict(), "200");
         let body = json!({ "dataCollectionId": "movies", "dataItem": { "data": { "_id": "n" } } });
-        assert_eq!(asker.post("/v2/items", &body).await.verdict(), "400 WDE0075", "other fields are asked for still");
+        assert_eq!(client.post("/v2/items", &body).await.verdict(), "400 WDE0075", "other fields are asked for still");
     }
 
     async fn referenced_items_are_included(engine) {
         let app = TestApp::new(engine).await;
         movies(&app, (OPEN, OPEN), (OPEN, OPEN)).await;
-        let asker = app.app();
-        link(&asker, "movies", "actors", "m", &["r", "p"]).await;
+        let client = app.app();
+        link(&client, "movies", "actors", "m", &["r", "p"]).await;
         let update = |c: &str, data: Value| json!({ "dataCollectionId": c, "dataItem": { "data": data } });
         for (c, data) in [
             ("movies", json!({ "_id": "m", "lead": "p", "title": "M" })), ("movies", json!({ "_id": "n", "lead": "gone", "x": 1 })),
             ("actors", json!({ "_id": "p", "idol": "q", "title": "P \u{fc} \"quoted\"" })),
         ] {
-            assert_eq!(asker.post("/v2/items/update", &update(c, data)).await.verdict(), "200");
+            assert_eq!(client.post("/v2/items/update", &update(c, data)).await.verdict(), "200");
         }
         // Nothing is there unless it is asked for.
-        let plain = get(&asker, "movies", "m", json!([])).await;
+        let plain = get(&client, "movies", "m", json!([])).await;
         assert_eq!((&plain["lead"], plain.get("actors")), (&json!("p"), None));
         let both = json!([{ "field": "lead" }, { "field": "actors" }]);
-        let item = get(&asker, "movies", "m", both.clone()).await;
+        let item = get(&client, "movies", "m", both.clone()).await;
         assert_eq!((item["lead"]["title"].as_str(), ids(&item["actors"]).as_str()), (Some("P \u{fc} \"quoted\""), "rp"));
         assert_eq!(item["title"], "M", "and nothing else changed");
-        let item = get(&asker, "movies", "n", both.clone()).await;
+        let item = get(&client, "movies", "n", both.clone()).await;
         assert_eq!((&item["lead"], &item["actors"], &item["x"]), (&json!("gone"), &json!([]), &json!(1)));
-        let item = get(&asker, "movies", "m", json!([{ "field": "actors", "limit": 1 }])).await;
+        let item = get(&client, "movies", "m", json!([{ "field": "actors", "limit": 1 }])).await;
         assert_eq!(ids(&item["actors"]), "r");
-        // Down several levels, each with a limit of its own, and back through the pair.
+        // Down several levels, each with a limit of its own, and back through the inverse field.
         let deep = json!([{ "field": "actors.idol" }, { "field": "actors.movies.actors", "limit": 1 }]);
-        let item = get(&asker, "movies", "m", deep).await;
+        let item = get(&client, "movies", "m", deep).await;
         assert_eq!(item["actors"][1]["idol"]["_id"], "q");
         assert_eq!((ids(&item["actors"]), ids(&item["actors"][0]["movies"]), ids(&item["actors"][0]["movies"][0]["actors"])), ("rp".to_owned(), "m".to_owned(), "r".to_owned()));
         // By the older name, with a projection, and by get.
         let body = json!({ "dataCollectionId": "movies", "query": { "fields": ["lead.title"], "filter": { "_id": "m" } }, "includeReferencedItems": ["lead", "actors"] });
-        let reply = asker.post("/v2/items/query", &body).await.json();
+        let reply = client.post("/v2/items/query", &body).await.json();
         assert_eq!(reply["dataItems"][0]["data"], json!({ "_id": "m", "lead": { "title": "P \u{fc} \"quoted\"" } }));
         let r = base64_url(&json!({ "dataCollectionId": "movies", "dataItemId": "m", "includeReferences": both }));
-        let item = asker.get(&format!("/v2/items/m?.r={r}")).await.json()["dataItem"]["data"].clone();
+        let item = client.get(&format!("/v2/items/m?.r={r}")).await.json()["dataItem"]["data"].clone();
         assert_eq!((item["lead"]["_id"].as_str(), ids(&item["actors"]).as_str()), (Some("p"), "rp"));
         let hundred: Vec<_> = (0..101).map(|_| json!({ "field": "lead" })).collect();
         for (includes, wants) in [
@@ -396,42 +397,42 @@ on_both_engines! {
             (json!(hundred), "400 WDE0080"), (json!([{ "field": "actors", "limit": 1001 }]), "400 WDE0036"),
             (json!([{ "field": "actors", "limit": 0 }]), "400 WDE0033"), (json!([{ "field": "lead.idol.idol.idol.idol.idol" }]), "400 WDE0080"),
         ] {
-            assert_eq!(query(&asker, "movies", json!({}), includes.clone()).await.verdict(), wants, "{includes}");
+            assert_eq!(query(&client, "movies", json!({}), includes.clone()).await.verdict(), wants, "{includes}");
         }
         let fifty: Vec<_> = (0..51).map(|_| "lead").collect();
         let body = json!({ "dataCollectionId": "movies", "query": {}, "includeReferencedItems": fifty });
-        assert_eq!(asker.post("/v2/items/query", &body).await.verdict(), "400 WDE0080");
+        assert_eq!(client.post("/v2/items/query", &body).await.verdict(), "400 WDE0080");
     }
 
     async fn includes_have_limits(engine) {
         let app = TestApp::new(engine).await;
         movies(&app, (OPEN, OPEN), (OPEN, OPEN)).await;
-        let asker = app.app();
+        let client = app.app();
         let big = "x".repeat(30_000);
         let items: Vec<_> = (0..60).map(|n| json!({ "data": { "_id": format!("a{n:02}"), "big": big } })).collect();
         let body = json!({ "dataCollectionId": "actors", "dataItems": items });
-        assert_eq!(asker.post("/v2/bulk/items/insert", &body).await.verdict(), "200");
+        assert_eq!(client.post("/v2/bulk/items/insert", &body).await.verdict(), "200");
         let all: Vec<_> = (0..60).map(|n| format!("a{n:02}")).collect();
         let all: Vec<_> = all.iter().map(String::as_str).collect();
-        assert_eq!(link(&asker, "movies", "actors", "m", &all).await.verdict(), "200");
+        assert_eq!(link(&client, "movies", "actors", "m", &all).await.verdict(), "200");
         let count = |item: &Value| item["actors"].as_array().unwrap().len();
-        assert_eq!(count(&get(&asker, "movies", "m", json!([{ "field": "actors" }])).await), 50, "unless more are asked for");
-        assert_eq!(count(&get(&asker, "movies", "m", json!([{ "field": "actors", "limit": 1000 }])).await), 60);
+        assert_eq!(count(&get(&client, "movies", "m", json!([{ "field": "actors" }])).await), 50, "unless more are asked for");
+        assert_eq!(count(&get(&client, "movies", "m", json!([{ "field": "actors", "limit": 1000 }])).await), 60);
         // Sixty actors, each with its movie, each with its sixty actors: 108 MB, if they let it.
-        let reply = query(&asker, "movies", json!({}), json!([{ "field": "actors.movies.actors", "limit": 1000 }, { "field": "actors", "limit": 1000 }])).await;
+        let reply = query(&client, "movies", json!({}), json!([{ "field": "actors.movies.actors", "limit": 1000 }, { "field": "actors", "limit": 1000 }])).await;
         assert_eq!(reply.verdict(), "413 WDE0109");
     }
 
     async fn items_bring_their_links(engine) {
         let app = TestApp::new(engine).await;
         movies(&app, (OPEN, OPEN), (OPEN, OPEN)).await;
-        let asker = app.app();
+        let client = app.app();
         let write = |call: &'static str, data: Value, more: Value| {
-            let asker = asker.clone();
+            let client = client.clone();
             async move {
                 let mut body = json!({ "dataCollectionId": "movies", "dataItem": { "data": data } });
                 body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-                asker.post(call, &body).await
+                client.post(call, &body).await
             }
         };
         let saves = json!({ "saveReferences": true });
@@ -439,22 +440,22 @@ on_both_engines! {
         let data = json!({ "_id": "s", "actors": ["p"], "lead": { "_id": "p", "title": "x" }, "z": 1 });
         let reply = write("/v2/items", data.clone(), json!({})).await.json()["dataItem"]["data"].clone();
         assert_eq!((&reply["lead"], reply.get("actors"), &reply["z"]), (&json!("p"), None, &json!(1)));
-        assert_eq!(far(&asker, "movies", "actors", "s").await, "");
+        assert_eq!(targets(&client, "movies", "actors", "s").await, "");
         let data = json!({ "_id": "t", "actors": [{ "_id": "q" }, "p", "q"] });
         assert_eq!(write("/v2/items", data, saves.clone()).await.json()["dataItem"]["data"].get("actors"), None);
-        assert_eq!(far(&asker, "movies", "actors", "t").await, "qp");
-        assert_eq!(get(&asker, "movies", "t", json!([])).await.get("actors"), None);
+        assert_eq!(targets(&client, "movies", "actors", "t").await, "qp");
+        assert_eq!(get(&client, "movies", "t", json!([])).await.get("actors"), None);
         // An update that says nothing of a field leaves its links.
         for (data, wants) in [
             (json!({ "_id": "t", "title": "T" }), "qp"), (json!({ "_id": "t", "actors": ["r", "q"] }), "rq"),
             (json!({ "_id": "t", "actors": null }), ""), (json!({ "_id": "t", "actors": ["p"] }), "p"), (json!({ "_id": "t", "actors": [] }), ""),
         ] {
             assert_eq!(write("/v2/items/update", data.clone(), saves.clone()).await.verdict(), "200");
-            assert_eq!(far(&asker, "movies", "actors", "t").await, wants, "{data}");
+            assert_eq!(targets(&client, "movies", "actors", "t").await, wants, "{data}");
         }
         assert_eq!(write("/v2/items/save", json!({ "_id": "t", "actors": ["p"] }), saves.clone()).await.json()["action"], "UPDATED");
         assert_eq!(write("/v2/items/save", json!({ "_id": "u", "actors": ["p", "r"] }), saves.clone()).await.json()["action"], "INSERTED");
-        assert_eq!((far(&asker, "movies", "actors", "t").await, far(&asker, "actors", "movies", "p").await), ("p".to_owned(), "tu".to_owned()));
+        assert_eq!((targets(&client, "movies", "actors", "t").await, targets(&client, "actors", "movies", "p").await), ("p".to_owned(), "tu".to_owned()));
         // What isn't there can't be linked, and then the item isn't written.
         for (data, wants) in [
             (json!({ "_id": "v", "actors": ["p", "x"] }), "404 WDE0073"), (json!({ "_id": "v", "actors": "p" }), "400 WDE0303"),
@@ -463,7 +464,7 @@ on_both_engines! {
         ] {
             assert_eq!(write("/v2/items", data.clone(), saves.clone()).await.verdict(), wants, "{data}");
         }
-        assert_eq!(get(&asker, "movies", "v", json!([])).await, Value::Null);
+        assert_eq!(get(&client, "movies", "v", json!([])).await, Value::Null);
         assert_eq!(write("/v2/items", json!({}), json!({ "saveReferences": 1 })).await.verdict(), "400 WDE0018");
         // The answer shows what the item refers to, if asked.
         let shows = json!({ "saveReferences": true, "includeReferencedItems": true });
@@ -483,32 +484,32 @@ on_both_engines! {
             let code = |it: &Value| it["itemMetadata"]["error"]["code"].as_str().unwrap_or("ok").to_owned();
             json["results"].as_array().unwrap().iter().map(code).collect::<Vec<_>>().join(" ")
         };
-        assert_eq!(codes(&asker.post("/v2/bulk/items/insert", &body).await), "WDE0073 ok WDE0303 WDE0074 ok WDE0134");
+        assert_eq!(codes(&client.post("/v2/bulk/items/insert", &body).await), "WDE0073 ok WDE0303 WDE0074 ok WDE0134");
         for (id, wants) in [("b1", ""), ("b2", "p"), ("b3", ""), ("m", ""), ("b4", "r")] {
-            assert_eq!(far(&asker, "movies", "actors", id).await, wants, "{id}");
+            assert_eq!(targets(&client, "movies", "actors", id).await, wants, "{id}");
         }
         for call in ["update", "save"] {
             let list = [json!({ "_id": "b2", "actors": ["q"] }), json!({ "_id": "b4", "actors": ["x"] }), json!({ "_id": "b2", "actors": ["r", "p"] }), json!({ "_id": "m", "actors": [call] })];
-            insert(&asker, "actors", call).await;
+            insert(&client, "actors", call).await;
             let items: Vec<_> = list.into_iter().map(|it| json!({ "data": it })).collect();
             let body = json!({ "dataCollectionId": "movies", "dataItems": items, "saveReferences": true });
-            assert_eq!(codes(&asker.post(&format!("/v2/bulk/items/{call}"), &body).await), "ok WDE0073 ok ok", "{call}");
+            assert_eq!(codes(&client.post(&format!("/v2/bulk/items/{call}"), &body).await), "ok WDE0073 ok ok", "{call}");
             for (id, wants) in [("b2", "rp"), ("b4", "r"), ("m", call)] {
-                assert_eq!(far(&asker, "movies", "actors", id).await, wants, "{id}");
+                assert_eq!(targets(&client, "movies", "actors", id).await, wants, "{id}");
             }
         }
         // Items of one call may refer to each other.
         collection(&app, "people", json!([multi("follows", "people", "followers")]), (OPEN, OPEN)).await;
         let items = json!([{ "data": { "_id": "a", "follows": ["b"] } }, { "data": { "_id": "b", "follows": ["a", "b"] } }, { "data": { "_id": "c", "follows": ["x"] } }, { "data": { "_id": "d", "follows": ["c"] } }]);
         let body = json!({ "dataCollectionId": "people", "dataItems": items, "saveReferences": true });
-        assert_eq!(codes(&asker.post("/v2/bulk/items/insert", &body).await), "ok ok WDE0073 ok");
-        assert_eq!((far(&asker, "people", "follows", "b").await, far(&asker, "people", "follows", "d").await), ("ab".to_owned(), String::new()));
+        assert_eq!(codes(&client.post("/v2/bulk/items/insert", &body).await), "ok ok WDE0073 ok");
+        assert_eq!((targets(&client, "people", "follows", "b").await, targets(&client, "people", "follows", "d").await), ("ab".to_owned(), String::new()));
     }
 
     async fn patches_change_links(engine) {
         let app = TestApp::new(engine).await;
         movies(&app, (OPEN, OPEN), (OPEN, OPEN)).await;
-        let asker = app.app();
+        let client = app.app();
         let step = |action: &str, value: Value| {
             let options = match action {
                 "SET_FIELD" => "setFieldOptions",
@@ -530,29 +531,29 @@ on_both_engines! {
             (json!([step("APPEND_TO_ARRAY", json!("p")), { "fieldPath": "title", "action": "SET_FIELD", "setFieldOptions": { "value": "T" } }]), "p"),
             (json!([{ "fieldPath": "actors", "action": "REMOVE_FIELD" }]), ""),
         ] {
-            let reply = asker.post("/v2/items/patch", &body(steps.clone())).await;
-            assert_eq!((reply.verdict().as_str(), far(&asker, "movies", "actors", "m").await.as_str()), ("200", wants), "{steps}");
+            let reply = client.post("/v2/items/patch", &body(steps.clone())).await;
+            assert_eq!((reply.verdict().as_str(), targets(&client, "movies", "actors", "m").await.as_str()), ("200", wants), "{steps}");
             assert_eq!(reply.json()["dataItem"]["data"].get("actors"), None);
         }
-        link(&asker, "movies", "actors", "m", &["p"]).await;
+        link(&client, "movies", "actors", "m", &["p"]).await;
         for (steps, wants) in [
             (json!([step("SET_FIELD", json!("p"))]), "400 WDE0303"), (json!([step("APPEND_TO_ARRAY", json!(["q"]))]), "400 WDE0303"),
             (json!([step("SET_FIELD", json!(["x"]))]), "404 WDE0073"), (json!([step("APPEND_TO_ARRAY", json!("x"))]), "404 WDE0073"),
             (json!([{ "fieldPath": "actors.0", "action": "REMOVE_FIELD" }]), "400 WDE0080"),
             (json!([{ "fieldPath": "actors", "action": "INCREMENT_FIELD", "incrementFieldOptions": { "value": 1 } }]), "400 WDE0080"),
         ] {
-            assert_eq!(asker.post("/v2/items/patch", &body(steps.clone())).await.verdict(), wants, "{steps}");
+            assert_eq!(client.post("/v2/items/patch", &body(steps.clone())).await.verdict(), wants, "{steps}");
         }
-        assert_eq!((far(&asker, "movies", "actors", "m").await, &get(&asker, "movies", "m", json!([])).await["title"]), ("p".to_owned(), &json!("T")));
+        assert_eq!((targets(&client, "movies", "actors", "m").await, &get(&client, "movies", "m", json!([])).await["title"]), ("p".to_owned(), &json!("T")));
         let single = json!([{ "fieldPath": "lead", "action": "SET_FIELD", "setFieldOptions": { "value": { "_id": "q", "title": "x" } } }]);
-        assert_eq!(asker.post("/v2/items/patch", &body(single)).await.json()["dataItem"]["data"]["lead"], "q");
+        assert_eq!(client.post("/v2/items/patch", &body(single)).await.json()["dataItem"]["data"]["lead"], "q");
         // The condition may ask for links; each patch has an answer of its own.
         let patches = [patch("m", json!([step("APPEND_TO_ARRAY", json!("q"))])), patch("n", json!([step("APPEND_TO_ARRAY", json!("q"))])), patch("m", json!([step("SET_FIELD", json!(7))]))];
         let bulk = json!({ "dataCollectionId": "movies", "patches": patches, "condition": { "filter": { "actors": "p" } } });
-        let reply = asker.post("/v2/bulk/items/patch", &bulk).await.json();
+        let reply = client.post("/v2/bulk/items/patch", &bulk).await.json();
         let codes: Vec<_> = reply["results"].as_array().unwrap().iter().map(|it| it["itemMetadata"]["error"]["code"].as_str().unwrap_or("ok")).collect();
         assert_eq!(codes, ["ok", "WDE0073", "WDE0303"], "{reply}");
-        assert_eq!((far(&asker, "movies", "actors", "m").await, far(&asker, "movies", "actors", "n").await), ("pq".to_owned(), String::new()));
+        assert_eq!((targets(&client, "movies", "actors", "m").await, targets(&client, "movies", "actors", "n").await), ("pq".to_owned(), String::new()));
     }
 
     async fn links_lead_around_no_rights(engine) {
@@ -560,7 +561,7 @@ on_both_engines! {
         movies(&app, (OPEN, "CMS_EDITOR"), (OPEN, OPEN)).await;
         let (visitor, member) = (app.visitor().await, app.member("ann@example.org").await);
         assert_eq!(link(&app.app(), "movies", "actors", "m", &["p"]).await.verdict(), "200");
-        let before = far(&app.app(), "movies", "actors", "m").await;
+        let before = targets(&app.app(), "movies", "actors", "m").await;
         for it in [&visitor, &member] {
             assert_eq!(link(it, "movies", "actors", "m", &["q"]).await.verdict(), "403 WDE0027");
             assert_eq!(unlink(it, "movies", "actors", "m", &["p"]).await.verdict(), "403 WDE0027");
@@ -574,26 +575,26 @@ on_both_engines! {
                 let body = json!({ "dataCollectionId": "actors", "dataItem": { "data": data }, "saveReferences": true });
                 assert_eq!(it.post(call, &body).await.verdict(), "403 WDE0027", "{call}");
             }
-            assert_eq!(far(it, "movies", "actors", "m").await, before);
+            assert_eq!(targets(it, "movies", "actors", "m").await, before);
         }
-        // Who owns a movie changes its links and nobody else's, from either side.
+        // Who owns a movie changes its links and no others, from either side.
         let app = TestApp::new(engine).await;
         movies(&app, (OPEN, "SITE_MEMBER_AUTHOR"), (OPEN, OPEN)).await;
         let (ann, bob) = (app.member("ann@example.org").await, app.member("bob@example.org").await);
-        for (asker, id) in [(&ann, "hers"), (&bob, "his")] {
-            insert(asker, "movies", id).await;
+        for (client, id) in [(&ann, "hers"), (&bob, "his")] {
+            insert(client, "movies", id).await;
         }
         assert_eq!(link(&ann, "movies", "actors", "hers", &["p", "q"]).await.verdict(), "200");
         assert_eq!(link(&bob, "actors", "movies", "p", &["his"]).await.verdict(), "200");
-        for (near, wants) in [("hers", "404 WDE0073"), ("m", "404 WDE0073"), ("nothing", "404 WDE0073")] {
-            assert_eq!(link(&bob, "movies", "actors", near, &["r"]).await.verdict(), wants, "{near}");
-            assert_eq!(unlink(&bob, "movies", "actors", near, &["p"]).await.verdict(), wants, "{near}");
-            assert_eq!(replace(&bob, "movies", "actors", near, &["p"]).await.verdict(), wants, "{near}");
-            assert_eq!(link(&bob, "actors", "movies", "r", &[near]).await.verdict(), wants, "{near}");
+        for (source, wants) in [("hers", "404 WDE0073"), ("m", "404 WDE0073"), ("nothing", "404 WDE0073")] {
+            assert_eq!(link(&bob, "movies", "actors", source, &["r"]).await.verdict(), wants, "{source}");
+            assert_eq!(unlink(&bob, "movies", "actors", source, &["p"]).await.verdict(), wants, "{source}");
+            assert_eq!(replace(&bob, "movies", "actors", source, &["p"]).await.verdict(), wants, "{source}");
+            assert_eq!(link(&bob, "actors", "movies", "r", &[source]).await.verdict(), wants, "{source}");
         }
         assert_eq!(unlink(&bob, "actors", "movies", "p", &["hers"]).await.verdict(), "200", "as if there were no such link");
         assert_eq!(replace(&bob, "actors", "movies", "p", &[]).await.verdict(), "200");
-        assert_eq!((far(&ann, "movies", "actors", "hers").await, far(&bob, "movies", "actors", "his").await), ("pq".to_owned(), String::new()));
+        assert_eq!((targets(&ann, "movies", "actors", "hers").await, targets(&bob, "movies", "actors", "his").await), ("pq".to_owned(), String::new()));
     }
 
     async fn unreadable_items_do_not_show_through_links(engine) {
@@ -606,14 +607,14 @@ on_both_engines! {
         let both = json!([{ "field": "lead" }, { "field": "actors" }, { "field": "lead.idol" }]);
         let item = get(&member, "movies", "m", both).await;
         assert_eq!((&item["lead"], &item["actors"]), (&json!("p"), &json!([])));
-        for far_id in ["p", "q", "nothing"] {
-            assert_eq!(is_linked(&member, "movies", "actors", "m", far_id).await, "403 WDE0027");
-            assert_eq!(link(&member, "movies", "actors", "n", &[far_id]).await.verdict(), "403 WDE0027");
-            let body = json!({ "dataCollectionId": "movies", "dataItem": { "data": { "_id": "n", "actors": [far_id] } }, "saveReferences": true });
+        for target_id in ["p", "q", "nothing"] {
+            assert_eq!(is_linked(&member, "movies", "actors", "m", target_id).await, "403 WDE0027");
+            assert_eq!(link(&member, "movies", "actors", "n", &[target_id]).await.verdict(), "403 WDE0027");
+            let body = json!({ "dataCollectionId": "movies", "dataItem": { "data": { "_id": "n", "actors": [target_id] } }, "saveReferences": true });
             assert_eq!(member.post("/v2/items/update", &body).await.verdict(), "403 WDE0027");
         }
-        assert_eq!(far(&member, "movies", "actors", "m").await, "403 WDE0027");
-        assert_eq!(far(&member, "actors", "movies", "p").await, "403 WDE0027");
+        assert_eq!(targets(&member, "movies", "actors", "m").await, "403 WDE0027");
+        assert_eq!(targets(&member, "actors", "movies", "p").await, "403 WDE0027");
         for (filter, wants) in [
             (json!({ "actors": "p" }), 0), (json!({ "actors": { "$hasSome": ["p", "q"] } }), 0), (json!({ "actors": { "$exists": true } }), 0),
             (json!({ "actors": { "$isEmpty": true } }), 2), (json!({ "actors": { "$ne": "p" } }), 2), (json!({ "actors": { "$hasAll": [] } }), 0),
@@ -630,13 +631,13 @@ on_both_engines! {
         }
         insert(&bob, "actors", "z").await;
         link(&app.app(), "movies", "actors", "m", &["p", "x", "z", "q", "y"]).await;
-        for (asker, wants) in [(&ann, "xy"), (&bob, "z"), (&app.visitor().await, ""), (&app.app(), "pxzqy")] {
-            assert_eq!(far(asker, "movies", "actors", "m").await, wants);
-            assert_eq!(ids(&get(asker, "movies", "m", json!([{ "field": "actors" }])).await["actors"]), wants);
-            let reply = referenced(asker, "movies", "actors", "m", json!({ "returnTotalCount": true, "paging": { "limit": 1 } })).await.json();
+        for (client, wants) in [(&ann, "xy"), (&bob, "z"), (&app.visitor().await, ""), (&app.app(), "pxzqy")] {
+            assert_eq!(targets(client, "movies", "actors", "m").await, wants);
+            assert_eq!(ids(&get(client, "movies", "m", json!([{ "field": "actors" }])).await["actors"]), wants);
+            let reply = referenced(client, "movies", "actors", "m", json!({ "returnTotalCount": true, "paging": { "limit": 1 } })).await.json();
             assert_eq!((&reply["pagingMetadata"]["total"], &reply["pagingMetadata"]["hasNext"]), (&json!(wants.len()), &json!(wants.len() > 1)));
             for one in ["p", "q", "x", "y", "z"] {
-                assert_eq!(is_linked(asker, "movies", "actors", "m", one).await, wants.contains(one).to_string(), "{one}");
+                assert_eq!(is_linked(client, "movies", "actors", "m", one).await, wants.contains(one).to_string(), "{one}");
             }
         }
         let one = json!([{ "field": "actors", "limit": 1 }]);
@@ -656,8 +657,8 @@ on_both_engines! {
         movies(&app, ("SITE_MEMBER_AUTHOR", OPEN), (OPEN, OPEN)).await;
         link(&app.app(), "movies", "actors", "m", &["p"]).await;
         let ann = app.member("ann@example.org").await;
-        assert_eq!((far(&ann, "movies", "actors", "m").await, is_linked(&ann, "movies", "actors", "m", "p").await), (String::new(), "false".to_owned()));
-        assert_eq!(far(&ann, "actors", "movies", "p").await, "");
+        assert_eq!((targets(&ann, "movies", "actors", "m").await, is_linked(&ann, "movies", "actors", "m", "p").await), (String::new(), "false".to_owned()));
+        assert_eq!(targets(&ann, "actors", "movies", "p").await, "");
     }
 
     async fn links_do_not_dangle_after_a_race(engine) {
@@ -671,16 +672,16 @@ on_both_engines! {
         for (n, name) in names.iter().cycle().take(100).enumerate() {
             let (app, name) = (app.clone(), name.clone());
             race.spawn(async move {
-                let asker = app.app();
-                let near = if n % 2 == 0 { "m" } else { "n" };
+                let client = app.app();
+                let source = if n % 2 == 0 { "m" } else { "n" };
                 let reply = match n / 25 {
-                    0 => link(&asker, "movies", "actors", near, &[&name]).await,
-                    1 => asker.post("/v2/items/remove", &json!({ "dataCollectionId": "actors", "dataItemId": name })).await,
-                    2 => link(&asker, "actors", "movies", &name, &[near]).await,
+                    0 => link(&client, "movies", "actors", source, &[&name]).await,
+                    1 => client.post("/v2/items/remove", &json!({ "dataCollectionId": "actors", "dataItemId": name })).await,
+                    2 => link(&client, "actors", "movies", &name, &[source]).await,
                     _ => {
                         let data = json!({ "_id": format!("s{n}"), "actors": [name] });
                         let body = json!({ "dataCollectionId": "movies", "dataItem": { "data": data }, "saveReferences": true });
-                        asker.post("/v2/items", &body).await
+                        client.post("/v2/items", &body).await
                     }
                 };
                 let verdict = reply.verdict();

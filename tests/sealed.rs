@@ -6,7 +6,7 @@ use stoa_content::transfer::{FileOf, Format};
 use stoa_kernel::Caller;
 use stoa_sql::Table;
 use stoa_store::outbox::Start;
-use stoa_testkit::{Asker, Engine, Reply, TestApp, on_both_engines};
+use stoa_testkit::{Engine, Reply, TestApp, TestClient, on_both_engines};
 
 mod broken;
 mod declared;
@@ -33,15 +33,15 @@ async fn open(app: &TestApp) {
     assert_eq!(reply.verdict(), "200", "{:?}", reply.body);
 }
 
-async fn write(asker: &Asker<'_>, how: &str, data: Value) -> Reply {
+async fn write(client: &TestClient<'_>, how: &str, data: Value) -> Reply {
     let item = json!({ "id": data["_id"], "data": data });
-    asker.post(&format!("/v2/items{how}"), &json!({ "dataCollectionId": "c", "dataItem": item })).await
+    client.post(&format!("/v2/items{how}"), &json!({ "dataCollectionId": "c", "dataItem": item })).await
 }
 
-async fn bulk(asker: &Asker<'_>, how: &str, items: &[Value]) -> Value {
+async fn bulk(client: &TestClient<'_>, how: &str, items: &[Value]) -> Value {
     let items: Vec<_> = items.iter().map(|it| json!({ "id": it["_id"], "data": it })).collect();
     let body = json!({ "dataCollectionId": "c", "dataItems": items, "returnEntity": true });
-    asker.post(&format!("/v2/bulk/items/{how}"), &body).await.json()
+    client.post(&format!("/v2/bulk/items/{how}"), &body).await.json()
 }
 
 fn modification(path: &str, action: &str, value: Value) -> Value {
@@ -54,17 +54,17 @@ fn modification(path: &str, action: &str, value: Value) -> Value {
     json!({ "fieldPath": path, "action": action, options: { "value": value } })
 }
 
-async fn patch(asker: &Asker<'_>, id: &str, modifications: Value) -> Reply {
+async fn patch(client: &TestClient<'_>, id: &str, modifications: Value) -> Reply {
     let patch = json!({ "dataItemId": id, "fieldModifications": modifications });
-    asker.post("/v2/items/patch", &json!({ "dataCollectionId": "c", "patch": patch })).await
+    client.post("/v2/items/patch", &json!({ "dataCollectionId": "c", "patch": patch })).await
 }
 
-async fn query(asker: &Asker<'_>, query: Value) -> Reply {
-    asker.post("/v2/items/query", &json!({ "dataCollectionId": "c", "query": query })).await
+async fn query(client: &TestClient<'_>, query: Value) -> Reply {
+    client.post("/v2/items/query", &json!({ "dataCollectionId": "c", "query": query })).await
 }
 
-async fn get(asker: &Asker<'_>, id: &str) -> Reply {
-    asker.get(&format!("/v2/items/{id}?dataCollectionId=c")).await
+async fn get(client: &TestClient<'_>, id: &str) -> Reply {
+    client.get(&format!("/v2/items/{id}?dataCollectionId=c")).await
 }
 
 fn data(reply: &Reply) -> Value {
@@ -114,8 +114,8 @@ async fn events(app: &TestApp) -> Vec<Value> {
     // On PostgreSQL transactions of other databases hold readers up: a last event tells that all were read.
     write(&app.app(), "/save", json!({ "_id": "the last", "title": "last" })).await;
     while bodies.last().is_none_or(|it: &Value| it["entityId"] != "the last") {
-        let place = outbox.claim("test", "me", app.kit.world.now(), 1000).await.unwrap().unwrap();
-        let batch = outbox.read(place, &stoa_content::event::read::KINDS, 100).await.unwrap();
+        let position = outbox.claim("test", "me", app.kit.world.now(), 1000).await.unwrap().unwrap();
+        let batch = outbox.read(position, &stoa_content::event::read::KINDS, 100).await.unwrap();
         for it in &batch.entries {
             bodies.extend(app.app.content.item_events(&app.site, it).await.unwrap().into_iter().map(|it| it.body));
         }
@@ -153,24 +153,24 @@ on_both_engines! {
             n.set(n.get() + 1);
             format!("hush-{}", n.get())
         };
-        for (asker, name) in [(app.app(), "app"), (app.member("ann@example.org").await, "ann"), (app.visitor().await, "vic")] {
+        for (client, name) in [(app.app(), "app"), (app.member("ann@example.org").await, "ann"), (app.visitor().await, "vic")] {
             let item = |id: &str| json!({ "_id": format!("{name}-{id}"), "title": "loud", "pin": hush(),
                 "card": { "no": hush(), "deep": [{ "x": hush() }] }, "codes": [hush(), hush()] });
             let (one, two, three) = (item("1"), item("2"), item("3"));
             for (how, it) in [("", &one), ("/update", &item("1")), ("/save", &item("1")), ("/save", &two)] {
-                assert_eq!(write(&asker, how, it.clone()).await.verdict(), "200");
+                assert_eq!(write(&client, how, it.clone()).await.verdict(), "200");
             }
             for (how, it) in [("insert", &three), ("update", &item("3")), ("save", &item("3")), ("save", &item("4"))] {
-                assert_eq!(bulk(&asker, how, std::slice::from_ref(it)).await["bulkActionMetadata"]["totalSuccesses"], 1);
+                assert_eq!(bulk(&client, how, std::slice::from_ref(it)).await["bulkActionMetadata"]["totalSuccesses"], 1);
             }
             let set = json!([modification("pin", "SET_FIELD", hush().into()), modification("card", "SET_FIELD", json!({ "a": hush() }))]);
-            assert_eq!(patch(&asker, &format!("{name}-1"), set.clone()).await.verdict(), "200");
+            assert_eq!(patch(&client, &format!("{name}-1"), set.clone()).await.verdict(), "200");
             let many = json!({ "dataCollectionId": "c", "patches": [{ "dataItemId": format!("{name}-2"), "fieldModifications": set }] });
-            assert_eq!(asker.post("/v2/bulk/items/patch", &many).await.verdict(), "200");
+            assert_eq!(client.post("/v2/bulk/items/patch", &many).await.verdict(), "200");
             let imported = format!("{}\n{}\n", item("4"), item("5"));
             assert_eq!(import(&app, Format::JsonLines, &imported).await.updated, 1);
             let removed = json!({ "dataCollectionId": "c", "dataItemId": format!("{name}-5") });
-            assert_eq!(asker.post("/v2/items/remove", &removed).await.verdict(), "200");
+            assert_eq!(client.post("/v2/items/remove", &removed).await.verdict(), "200");
         }
         assert!(is_stored(&app, engine, "loud").await, "what isn't encrypted is found");
         assert!(is_stored(&app, engine, "sealed:1:").await);
@@ -193,45 +193,45 @@ on_both_engines! {
             "codes": ["a", "b"], "is_rich": true });
         let askers = [(app.app(), whole), (app.owner().await, whole), (app.editor().await, none),
             (app.member("ann@example.org").await, none), (app.visitor().await, none)];
-        for (n, (asker, shown)) in askers.iter().enumerate() {
+        for (n, (client, shown)) in askers.iter().enumerate() {
             let [a, b, c, d] = ["a", "b", "c", "d"].map(|it| format!("{it}{n}"));
             for (how, id) in [("", &a), ("/update", &a), ("/save", &a), ("/save", &b)] {
-                let answer = data(&write(asker, how, item(id)).await);
+                let answer = data(&write(client, how, item(id)).await);
                 assert_eq!((secrets(&answer).as_str(), &answer["title"]), (*shown, &json!("t")), "{how} {n}");
             }
             for (how, id) in [("insert", &c), ("update", &c), ("save", &c), ("save", &d)] {
-                let answer = bulk(asker, how, &[item(id)]).await;
+                let answer = bulk(client, how, &[item(id)]).await;
                 assert_eq!(secrets(&answer["results"][0]["dataItem"]["data"]), *shown, "{how} {n} {answer}");
             }
             let set = json!([modification("title", "SET_FIELD", json!("t")), modification("pin", "SET_FIELD", json!("1234"))]);
-            assert_eq!(secrets(&data(&patch(asker, &a, set.clone()).await)), *shown);
+            assert_eq!(secrets(&data(&patch(client, &a, set.clone()).await)), *shown);
             let many = json!({ "dataCollectionId": "c", "returnEntity": true, "patches": [{ "dataItemId": b, "fieldModifications": set }] });
-            assert_eq!(secrets(&asker.post("/v2/bulk/items/patch", &many).await.json()["results"][0]["dataItem"]["data"]), *shown);
-            assert_eq!(secrets(&data(&get(asker, &a).await)), *shown);
+            assert_eq!(secrets(&client.post("/v2/bulk/items/patch", &many).await.json()["results"][0]["dataItem"]["data"]), *shown);
+            assert_eq!(secrets(&data(&get(client, &a).await)), *shown);
             let body = json!({ "dataCollectionId": "c", "dataItemId": c });
-            let gone = asker.post("/v2/items/remove", &body).await.json();
+            let gone = client.post("/v2/items/remove", &body).await.json();
             assert_eq!((secrets(&gone["dataItem"]["data"]).as_str(), &gone["dataItem"]["data"]["title"]), (*shown, &json!("t")));
             let body = json!({ "dataCollectionId": "c", "dataItemIds": [d], "returnEntity": true });
-            let gone = asker.post("/v2/bulk/items/remove", &body).await.json();
+            let gone = client.post("/v2/bulk/items/remove", &body).await.json();
             assert_eq!(secrets(&gone["results"][0]["dataItem"]["data"]), *shown, "{gone}");
         }
         let list = |page: &Value| page["dataItems"].as_array().unwrap().iter().map(|it| it["data"].clone()).collect::<Vec<_>>();
-        for (asker, shown) in &askers {
+        for (client, shown) in &askers {
             let pages = [json!({}), json!({ "filter": { "title": "t" } }), json!({ "sort": [{ "fieldName": "title" }] }),
                 json!({ "paging": { "limit": 3, "offset": 1 } }), json!({ "filter": { "_id": "a1" } })];
             for it in pages {
-                let found = list(&query(asker, it).await.json());
+                let found = list(&query(client, it).await.json());
                 assert!(!found.is_empty() && found.iter().all(|it| secrets(it) == *shown && it["title"] == "t"), "{found:?}");
             }
-            let page = query(asker, json!({ "cursorPaging": { "limit": 4 } })).await.json();
-            let next = query(asker, json!({ "cursorPaging": { "limit": 4, "cursor": page["pagingMetadata"]["cursors"]["next"] } })).await.json();
-            let back = query(asker, json!({ "cursorPaging": { "limit": 4, "cursor": next["pagingMetadata"]["cursors"]["prev"] } })).await.json();
+            let page = query(client, json!({ "cursorPaging": { "limit": 4 } })).await.json();
+            let next = query(client, json!({ "cursorPaging": { "limit": 4, "cursor": page["pagingMetadata"]["cursors"]["next"] } })).await.json();
+            let back = query(client, json!({ "cursorPaging": { "limit": 4, "cursor": next["pagingMetadata"]["cursors"]["prev"] } })).await.json();
             assert_eq!((list(&page), list(&page).len(), list(&next).len()), (list(&back), 4, 4));
             for it in [&page, &next, &back] {
                 assert!(list(it).iter().all(|it| secrets(it) == *shown), "{it}");
             }
             // A projection shows parts of a value to who is shown the whole.
-            let parts = query(asker, json!({ "fields": ["pin", "card.of", "title"], "filter": { "_id": "a1" } })).await;
+            let parts = query(client, json!({ "fields": ["pin", "card.of", "title"], "filter": { "_id": "a1" } })).await;
             let wants = if shown.is_empty() { json!({ "_id": "a1", "title": "t" }) }
                 else { json!({ "_id": "a1", "title": "t", "pin": "1234", "card": { "of": { "bank": "x" } } }) };
             assert_eq!(list(&parts.json()), [wants]);
@@ -251,12 +251,12 @@ on_both_engines! {
             write(&app.app(), "", json!({ "_id": id, "title": id, "pin": "1234" })).await;
         }
         let item = json!({ "id": "n", "data": { "_id": "n", "one": "p", "own": "5678", "many": ["p", "q"] } });
-        for (asker, pin, own) in [(app.app(), json!("1234"), json!("5678")), (app.visitor().await, Value::Null, Value::Null)] {
+        for (client, pin, own) in [(app.app(), json!("1234"), json!("5678")), (app.visitor().await, Value::Null, Value::Null)] {
             let body = json!({ "dataCollectionId": "near", "dataItem": item, "saveReferences": true, "includeReferencedItems": true });
-            let saved = data(&asker.post("/v2/items/save", &body).await);
+            let saved = data(&client.post("/v2/items/save", &body).await);
             let included = json!({ "dataCollectionId": "near", "query": {}, "includeReferences": [{ "field": "one" }, { "field": "many" }] });
-            let found = asker.post("/v2/items/query", &included).await.json()["dataItems"][0]["data"].clone();
-            let got = asker.get("/v2/items/n?dataCollectionId=near&includeReferencedItems=one&includeReferencedItems=many").await;
+            let found = client.post("/v2/items/query", &included).await.json()["dataItems"][0]["data"].clone();
+            let got = client.get("/v2/items/n?dataCollectionId=near&includeReferencedItems=one&includeReferencedItems=many").await;
             assert_eq!((&data(&got)["one"]["pin"], &data(&got)["one"]["title"]), (&pin, &json!("p")));
             for it in [saved, found] {
                 assert_eq!((&it["one"]["title"], &it["one"]["pin"], &it["own"]), (&json!("p"), &pin, &own), "{it}");
@@ -268,7 +268,7 @@ on_both_engines! {
                 for paging in [json!({}), json!({ "cursorPaging": { "limit": 5 } })] {
                     let mut body = json!({ "dataCollectionId": "near", "referringItemId": "n", "referringItemFieldName": field });
                     body.as_object_mut().unwrap().extend(paging.as_object().unwrap().clone());
-                    let found = asker.post("/v2/items/query-referenced", &body).await.json();
+                    let found = client.post("/v2/items/query-referenced", &body).await.json();
                     let shown = &found["results"][0]["dataItem"]["data"];
                     assert_eq!((&shown["title"], &shown["pin"]), (&json!("p"), &pin), "{found}");
                 }
@@ -276,7 +276,7 @@ on_both_engines! {
             // There is no way through a reference into another collection's fields.
             for name in ["one.pin", "many.pin"] {
                 let body = json!({ "dataCollectionId": "near", "query": { "filter": { name: "1234" } } });
-                assert_eq!(asker.post("/v2/items/query", &body).await.json()["dataItems"], json!([]));
+                assert_eq!(client.post("/v2/items/query", &body).await.json()["dataItems"], json!([]));
             }
         }
     }
@@ -298,7 +298,7 @@ on_both_engines! {
         ];
         let named = |it: &Reply| ["pin", "codes", "card", "is_rich"].iter().any(|name| it.json()["message"].as_str().unwrap().contains(name));
         let item = json!({ "id": "a", "data": { "_id": "a", "title": "changed" } });
-        for asker in [app.app(), app.visitor().await] {
+        for client in [app.app(), app.visitor().await] {
             for it in &filters {
                 let condition = json!({ "filter": it });
                 for (path, body) in [
@@ -315,20 +315,20 @@ on_both_engines! {
                 ] {
                     let mut body = body;
                     body["dataCollectionId"] = "c".into();
-                    let reply = asker.post(path, &body).await;
+                    let reply = client.post(path, &body).await;
                     assert_eq!(reply.verdict(), "428 WDE0119", "{path} {it}");
                     assert!(named(&reply), "{:?}", reply.body);
                 }
             }
             for name in ["pin", "codes", "card.no"] {
                 for sort in [json!([{ "fieldName": name }]), json!([{ "fieldName": "_id" }, { "fieldName": name, "order": "DESC" }])] {
-                    assert_eq!(query(&asker, json!({ "sort": sort })).await.verdict(), "428 WDE0119");
-                    assert_eq!(query(&asker, json!({ "sort": sort, "cursorPaging": {} })).await.verdict(), "428 WDE0119");
+                    assert_eq!(query(&client, json!({ "sort": sort })).await.verdict(), "428 WDE0119");
+                    assert_eq!(query(&client, json!({ "sort": sort, "cursorPaging": {} })).await.verdict(), "428 WDE0119");
                 }
                 let body = json!({ "dataCollectionId": "c", "fieldName": name });
-                assert_eq!(asker.post("/v2/items/query-distinct-values", &body).await.verdict(), "428 WDE0119");
+                assert_eq!(client.post("/v2/items/query-distinct-values", &body).await.verdict(), "428 WDE0119");
                 let body = json!({ "dataCollectionId": "c", "query": {}, "includeReferences": [{ "field": name }] });
-                assert_ne!(asker.post("/v2/items/query", &body).await.verdict(), "200");
+                assert_ne!(client.post("/v2/items/query", &body).await.verdict(), "200");
             }
         }
         assert_eq!(data(&get(&app.app(), "a").await)["title"], "t", "nothing was written");
@@ -337,7 +337,7 @@ on_both_engines! {
     async fn patches_set_and_remove_whole_values(engine) {
         let app = TestApp::new(engine).await;
         open(&app).await;
-        for asker in [app.app(), app.visitor().await] {
+        for client in [app.app(), app.visitor().await] {
             write(&app.app(), "/save", json!({ "_id": "a", "title": "t", "pin": "1234", "codes": ["x"], "card": { "n": 1 }, "is_rich": true })).await;
             for it in [
                 modification("card.n", "SET_FIELD", json!(2)), modification("card.n", "INCREMENT_FIELD", json!(1)),
@@ -345,15 +345,15 @@ on_both_engines! {
                 modification("codes", "APPEND_TO_ARRAY", json!("y")), modification("codes", "REMOVE_FROM_ARRAY", json!("x")),
                 modification("pin.x", "APPEND_TO_ARRAY", json!("y")), modification("pin", "APPEND_TO_ARRAY", json!(1)),
             ] {
-                let reply = patch(&asker, "a", json!([modification("title", "SET_FIELD", json!("no")), it])).await;
+                let reply = patch(&client, "a", json!([modification("title", "SET_FIELD", json!("no")), it])).await;
                 assert_eq!(reply.verdict(), "428 WDE0119", "{it}");
             }
             let list = json!([modification("pin", "SET_FIELD", json!("new")), json!({ "fieldPath": "codes", "action": "REMOVE_FIELD" }),
                 json!({ "fieldPath": "is_rich", "action": "SET_FIELD", "setFieldOptions": {} })]);
-            assert_eq!(patch(&asker, "a", list).await.verdict(), "200");
+            assert_eq!(patch(&client, "a", list).await.verdict(), "200");
             let item = data(&get(&app.app(), "a").await);
             assert_eq!((secrets(&item).as_str(), &item["title"]), (r#"pin="new" card={"n":1}"#, &json!("t")));
-            assert_eq!(patch(&asker, "a", json!([modification("pin", "SET_FIELD", Value::Null)])).await.verdict(), "200");
+            assert_eq!(patch(&client, "a", json!([modification("pin", "SET_FIELD", Value::Null)])).await.verdict(), "200");
             assert_eq!(data(&get(&app.app(), "a").await)["pin"], Value::Null);
         }
     }
@@ -364,14 +364,14 @@ on_both_engines! {
         let (visitor, ann, key) = (app.visitor().await, app.member("ann@example.org").await, app.app());
         write(&key, "", json!({ "_id": "a", "title": "t", "pin": "1234", "codes": null, "card": { "n": 1 } })).await;
         // Read, changed, written back: by each way that replaces an item whole.
-        for (n, asker) in [&visitor, &ann].into_iter().enumerate() {
-            let mut item = data(&get(asker, "a").await);
+        for (n, client) in [&visitor, &ann].into_iter().enumerate() {
+            let mut item = data(&get(client, "a").await);
             item["title"] = json!(format!("by {n}"));
             for how in ["/update", "/save"] {
-                assert_eq!(write(asker, how, item.clone()).await.verdict(), "200");
+                assert_eq!(write(client, how, item.clone()).await.verdict(), "200");
             }
             for how in ["update", "save"] {
-                assert_eq!(bulk(asker, how, &[item.clone(), item.clone()]).await["bulkActionMetadata"]["totalSuccesses"], 2);
+                assert_eq!(bulk(client, how, &[item.clone(), item.clone()]).await["bulkActionMetadata"]["totalSuccesses"], 2);
             }
             let found = data(&get(&key, "a").await);
             assert_eq!((secrets(&found).as_str(), &found["title"]), (r#"pin="1234" card={"n":1} codes=null"#, &item["title"]));

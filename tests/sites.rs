@@ -45,8 +45,8 @@ fn open(store: &Store) -> HashSet<SiteId> {
     store.open_sites().iter().map(|it| it.id.clone()).collect()
 }
 
-fn set(ids: &[SiteId], places: &[usize]) -> HashSet<SiteId> {
-    places.iter().map(|it| ids[*it].clone()).collect()
+fn set(ids: &[SiteId], indexes: &[usize]) -> HashSet<SiteId> {
+    indexes.iter().map(|it| ids[*it].clone()).collect()
 }
 
 on_both_engines! {
@@ -63,15 +63,15 @@ on_both_engines! {
 
     async fn least_recently_used_site_is_closed(engine) {
         let (store, ids, _guards) = store(engine, 3, 5).await;
-        for place in [0, 1, 2, 0] {
-            store.site(&ids[place]).await.unwrap();
+        for index in [0, 1, 2, 0] {
+            store.site(&ids[index]).await.unwrap();
         }
         assert_eq!(open(&store), set(&ids, &[0, 1, 2]));
         let weak = Arc::downgrade(&store.site(&ids[1]).await.unwrap());
         store.site(&ids[3]).await.unwrap();
         assert_eq!(open(&store), set(&ids, &[0, 1, 3]), "0 was opened first, and 2 used least lately");
-        for place in [0, 3, 4] {
-            store.site(&ids[place]).await.unwrap();
+        for index in [0, 3, 4] {
+            store.site(&ids[index]).await.unwrap();
         }
         assert_eq!(open(&store), set(&ids, &[0, 3, 4]));
         assert!(weak.upgrade().is_none(), "nothing is left of a site that was closed");
@@ -82,7 +82,7 @@ on_both_engines! {
         let used = store.site(&ids[0]).await.unwrap();
         let (begun, has_begun) = tokio::sync::oneshot::channel();
         let (go_on, may_go_on) = std::sync::mpsc::channel::<()>();
-        // A reader that stays until it is told to go.
+        // A reader that stays until it is signalled.
         let reader = tokio::spawn({
             let site = store.site(&ids[1]).await.unwrap();
             async move {
@@ -101,8 +101,8 @@ on_both_engines! {
             }
         });
         has_begun.await.unwrap();
-        for place in [2, 3, 4, 5, 2, 3, 4, 5] {
-            count(&store, &ids[place], 1).await;
+        for index in [2, 3, 4, 5, 2, 3, 4, 5] {
+            count(&store, &ids[index], 1).await;
         }
         assert!(open(&store).is_superset(&set(&ids, &[0, 1])), "both are in use");
         assert_eq!(add(&used, 1).await, 2, "a site that isn't kept open goes on for those who have it");
@@ -112,8 +112,8 @@ on_both_engines! {
         let (one, two) = reader.await.unwrap();
         assert_eq!((one.as_deref(), two.as_deref()), (Some("1"), Some("6")));
         drop(used);
-        for place in [2, 3] {
-            count(&store, &ids[place], 1).await;
+        for index in [2, 3] {
+            count(&store, &ids[index], 1).await;
         }
         assert_eq!(open(&store), set(&ids, &[2, 3]), "what nobody uses any more is closed");
     }

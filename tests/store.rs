@@ -66,7 +66,7 @@ on_both_engines! {
                         let sql = "select count from stoa.tally where name = $1";
                         let before: i64 = tx.row(sql, &params!["a"], |row| row.get(0)).await?.unwrap();
                         let sql = "update stoa.tally set count = $1 where name = $2";
-                        // Who lost is told at once, or at the commit.
+                        // The loser is refused at once, or at the commit.
                         match n % 2 {
                             0 => drop(tx.execute(sql, &params![before + 1, "a"]).await?),
                             _ => tx.send(sql, params![before + 1, "a"]).await?,
@@ -119,9 +119,9 @@ on_both_engines! {
         let site = site(&kit).await;
         let names = |prefix: &str| -> Vec<String> { (0..100).map(|n| format!("{prefix}{n}")).collect() };
         send(&site, names("kept"), None).await.unwrap();
-        for place in [0, 1, 50, 99] {
+        for index in [0, 1, 50, 99] {
             let mut names = names("lost");
-            names[place] = "a".to_owned();
+            names[index] = "a".to_owned();
             let refused = send(&site, names, None).await.unwrap_err();
             assert_eq!(refused.code(), Code::Internal, "a breach that nobody maps: {refused:?}");
         }
@@ -359,7 +359,7 @@ on_both_engines! {
         for _ in 0..50 {
             assert_eq!(count(&site, "a").await, Some(0));
         }
-        // Whoever asked goes away, so the work stops and the lane is free again.
+        // The caller goes away, so the work stops and the reader is free again.
         running.iter().for_each(|it| it.abort());
         let free = site.read(Lane::Scan, |tx| boxed!(Ok(tx.row("select count(*) from stoa.tally", &[], |row| row.get::<i64>(0)).await?)));
         let free = tokio::time::timeout(std::time::Duration::from_secs(10), free).await;
@@ -367,7 +367,7 @@ on_both_engines! {
     }
 }
 
-/// Scans that overlap leave the log no moment to begin anew by itself.
+/// Scans that overlap leave the log no moment to restart by itself.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn log_stays_bounded_under_continuous_readers() {
     let kit = TestStore::new(stoa_testkit::Engine::Sqlite).await;
@@ -403,7 +403,7 @@ async fn log_stays_bounded_under_continuous_readers() {
     assert!(shortest < 16 << 20, "and was emptied, not only kept from growing: {} MB", shortest >> 20);
 }
 
-/// What was decided on rows that are not committed is not told before they are, and not at all if they
+/// What was decided on rows that are not committed is not answered before they are, and not at all if they
 /// never will be.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn refusal_waits_for_the_commit_it_rests_on() {
@@ -456,9 +456,9 @@ async fn refusal_waits_for_the_commit_it_rests_on() {
     free.send(()).unwrap();
     busy.await.unwrap().unwrap();
     assert!(first.await.unwrap().is_err());
-    let told = second.await.unwrap();
-    assert_ne!(told.as_ref().err().map(Fault::code), Some(Code::AlreadyExists), "the name is not there");
-    assert_eq!(count(&site, "contested").await, told.is_ok().then_some(1));
+    let refusal = second.await.unwrap();
+    assert_ne!(refusal.as_ref().err().map(Fault::code), Some(Code::AlreadyExists), "the name is not there");
+    assert_eq!(count(&site, "contested").await, refusal.is_ok().then_some(1));
     add(&site, "after".to_owned()).await.unwrap();
 }
 
@@ -500,7 +500,7 @@ on_both_engines! {
     async fn schema_change_does_not_wait_forever(engine) {
         let kit = TestStore::new(engine).await;
         let site = site(&kit).await;
-        let change = || stoa_store::Alone {
+        let change = || stoa_store::SchemaChange {
             key: (site.number, 1),
             only_if: ("select 1".to_owned(), Vec::new()),
             statements: vec!["alter table stoa.tally add column more bigint".to_owned()],
@@ -520,14 +520,14 @@ on_both_engines! {
             };
             tokio::time::sleep(std::time::Duration::from_millis(300)).await;
             // It gives up, and lets those pass who wait behind it, before the reader is done.
-            let refused = site.alone(change()).await;
+            let refused = site.change_schema(change()).await;
             assert!(matches!(refused, Err(stoa_store::Error::Retry(_))), "{refused:?}");
             assert!(!reader.is_finished());
             assert_eq!(count(&site, "a").await, Some(0));
             assert!(!reader.is_finished());
             reader.await.unwrap().unwrap();
         }
-        assert_eq!(site.alone(change()).await, Ok(true));
+        assert_eq!(site.change_schema(change()).await, Ok(true));
         assert_eq!(count(&site, "a").await, Some(1));
     }
 
@@ -557,17 +557,17 @@ async fn database_in_another_encoding_is_refused() {
     let url = kit.config.database_url.clone().unwrap();
     let (server, name) = url.rsplit_once('/').unwrap();
     let other = format!("{name}_latin");
-    let outside = |statement: String| stoa_store::Alone {
+    let outside = |statement: String| stoa_store::SchemaChange {
         key: (0, 0),
         only_if: ("select 1".to_owned(), Vec::new()),
         statements: vec![statement],
         then: ("select 1".to_owned(), Vec::new()),
     };
     let create = format!("create database {other} encoding 'LATIN1' locale 'C' template template0");
-    assert_eq!(site.alone(outside(create)).await, Ok(true));
+    assert_eq!(site.change_schema(outside(create)).await, Ok(true));
     let mut config = stoa_store::Config { database_url: Some(format!("{server}/{other}")), ..kit.config.clone() };
     config.data = kit.data().join("other");
     let refused = Store::open(&config).await.err().expect("text would not fit");
     assert!(refused.message().contains("encoding LATIN1"), "{refused:?}");
-    assert_eq!(site.alone(outside(format!("drop database {other} with (force)"))).await, Ok(true));
+    assert_eq!(site.change_schema(outside(format!("drop database {other} with (force)"))).await, Ok(true));
 }

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use stoa_identity::client::NewClient;
-use stoa_testkit::{Asker, TestApp, on_both_engines};
+use stoa_testkit::{TestApp, TestClient, on_both_engines};
 
 const PASSWORD: &str = "correct horse battery";
 
@@ -14,14 +14,14 @@ async fn tokens(app: &TestApp, member: &str) -> Value {
     both.post("/oauth2/token", &grant).await.json()
 }
 
-async fn registered(who: &Asker<'_>, email: &str) -> Value {
+async fn registered(who: &TestClient<'_>, email: &str) -> Value {
     let body = json!({ "loginId": { "email": email }, "password": PASSWORD });
     who.post("/v2/register", &body).await.json()
 }
 
 async fn refresh(app: &TestApp, token: &Value) -> String {
     let grant = json!({ "grantType": "refresh_token", "refreshToken": token });
-    app.nobody().post("/oauth2/token", &grant).await.verdict()
+    app.anonymous().post("/oauth2/token", &grant).await.verdict()
 }
 
 on_both_engines! {
@@ -30,7 +30,7 @@ on_both_engines! {
         let member = registered(&app.visitor().await, "ada@example.org").await["identity"]["id"].clone();
         let (one, two) = (tokens(&app, member.as_str().unwrap()).await, tokens(&app, member.as_str().unwrap()).await);
         let me = |it: &Value| app.with_token(it["access_token"].as_str().unwrap());
-        let revoke = async |token: &Value| app.nobody().post("/oauth2/revoke", &json!({ "token": token })).await.verdict();
+        let revoke = async |token: &Value| app.anonymous().post("/oauth2/revoke", &json!({ "token": token })).await.verdict();
         assert_eq!(revoke(&one["refresh_token"]).await, "200");
         assert_eq!(revoke(&one["refresh_token"]).await, "200", "taking back twice is no error");
         assert_eq!(refresh(&app, &one["refresh_token"]).await, "400 invalid_grant");
@@ -40,14 +40,14 @@ on_both_engines! {
         assert_eq!(refresh(&app, &two["refresh_token"]).await, "400 invalid_grant");
         assert_eq!(revoke(&json!("nonsense")).await, "200");
         assert_eq!(revoke(&json!(app.visitor().await.token)).await, "400 unsupported_token_type");
-        assert_eq!(app.nobody().post("/oauth2/revoke", &json!({})).await.verdict(), "400 invalid_request");
+        assert_eq!(app.anonymous().post("/oauth2/revoke", &json!({})).await.verdict(), "400 invalid_request");
         // Another client can't take it back.
         let three = tokens(&app, member.as_str().unwrap()).await;
         let other = app.app.identity.client_create(&app.site.id, NewClient {
             name: "Other".to_owned(), redirect_uris: vec!["http://localhost/other".to_owned()], origins: Vec::new(), with_secret: false,
         }).await.unwrap().0;
         let foreign = json!({ "token": three["refresh_token"], "client_id": other.id });
-        assert_eq!(app.nobody().post("/oauth2/revoke", &foreign).await.verdict(), "200");
+        assert_eq!(app.anonymous().post("/oauth2/revoke", &foreign).await.verdict(), "200");
         assert_eq!(refresh(&app, &three["refresh_token"]).await, "200");
     }
 
@@ -58,7 +58,7 @@ on_both_engines! {
         let ask = async |token: &Value| app.app().post("/oauth2/introspect", &json!({ "token": token })).await.json();
         assert_eq!((&ask(&own["access_token"]).await["active"], &ask(&own["refresh_token"]).await["sub"]), (&json!(true), &member));
         assert_eq!(ask(&json!("nonsense")).await, json!({ "active": false }));
-        assert_eq!(app.nobody().post("/oauth2/introspect", &json!({ "token": own["access_token"] })).await.verdict(), "401 invalid_client");
+        assert_eq!(app.anonymous().post("/oauth2/introspect", &json!({ "token": own["access_token"] })).await.verdict(), "401 invalid_client");
         // Another site's token is nothing here.
         let there = app.kit.store.site_create("Other", &app.kit.world).await.unwrap();
         let (_, key) = app.app.identity.api_key_create(&there.id, "other").await.unwrap();
@@ -76,20 +76,20 @@ on_both_engines! {
         }).await.unwrap();
         let secret = secret.unwrap();
         let wrong = json!({ "grant_type": "refresh_token", "refresh_token": "r1.x", "client_id": client.id, "client_secret": "wrong" });
-        assert_eq!(app.nobody().post("/oauth/access", &wrong).await.verdict(), "401 invalid_client");
+        assert_eq!(app.anonymous().post("/oauth/access", &wrong).await.verdict(), "401 invalid_client");
         let none = json!({ "grant_type": "refresh_token", "refresh_token": "r1.x", "client_id": client.id });
-        assert_eq!(app.nobody().post("/oauth/access", &none).await.verdict(), "401 invalid_client");
+        assert_eq!(app.anonymous().post("/oauth/access", &none).await.verdict(), "401 invalid_client");
         let anonymous = json!({ "clientId": client.id, "clientSecret": secret.expose(), "grantType": "anonymous" });
-        let visitor = app.nobody().post("/oauth2/token", &anonymous).await.json();
+        let visitor = app.anonymous().post("/oauth2/token", &anonymous).await.json();
         let access = json!({ "grant_type": "refresh_token", "refresh_token": visitor["refresh_token"], "client_id": client.id, "client_secret": secret.expose() });
-        let answer = app.nobody().post("/oauth/access", &access).await.json();
+        let answer = app.anonymous().post("/oauth/access", &access).await.json();
         assert_eq!(answer["refresh_token"], visitor["refresh_token"], "applications ask before every request");
         let strip = |secret: &str| json!({ "grant_type": "strip_bound_session", "access_token": visitor["access_token"], "client_secret": secret });
-        assert_eq!(app.nobody().post("/oauth2/token", &strip("wrong")).await.verdict(), "401 invalid_client");
-        let stripped = app.nobody().post("/oauth2/token", &strip(secret.expose())).await.json();
+        assert_eq!(app.anonymous().post("/oauth2/token", &strip("wrong")).await.verdict(), "401 invalid_client");
+        let stripped = app.anonymous().post("/oauth2/token", &strip(secret.expose())).await.json();
         assert!(stripped["expires_in"].as_i64().is_some_and(|it| it > 0 && it <= 14_400), "{stripped}");
         let dead = json!({ "grant_type": "strip_bound_session", "access_token": "nonsense" });
-        assert_eq!(app.nobody().post("/oauth2/token", &dead).await.verdict(), "400 invalid_grant");
+        assert_eq!(app.anonymous().post("/oauth2/token", &dead).await.verdict(), "400 invalid_grant");
     }
 
     async fn barred_members_get_no_token_anywhere(engine) {
@@ -116,8 +116,8 @@ on_both_engines! {
                 let access = before["access_token"].as_str().unwrap();
                 assert_eq!(app.with_token(access).get("/members/v1/members/my").await.verdict(), "401 UNAUTHENTICATED", "{refused}");
                 let strip = json!({ "grant_type": "strip_bound_session", "access_token": access });
-                assert_eq!(app.nobody().post("/oauth2/token", &strip).await.verdict(), "400 invalid_grant", "{refused}");
-                let info = app.nobody().post("/oauth2/token-info", &json!({ "token": access })).await.json();
+                assert_eq!(app.anonymous().post("/oauth2/token", &strip).await.verdict(), "400 invalid_grant", "{refused}");
+                let info = app.anonymous().post("/oauth2/token-info", &json!({ "token": access })).await.json();
                 assert_eq!(info, json!({ "active": false }), "{refused}");
             }
             let login = json!({ "loginId": { "email": email }, "password": PASSWORD });
@@ -134,7 +134,7 @@ on_both_engines! {
             } } });
             let redirect = visitor.post("/v1/redirect-session", &direct).await.json();
             if let Some(url) = redirect["redirectSession"]["fullUrl"].as_str() {
-                let page = app.nobody().get(url.trim_start_matches("http://localhost")).await;
+                let page = app.anonymous().get(url.trim_start_matches("http://localhost")).await;
                 assert!(!String::from_utf8_lossy(&page.body).contains("\"code\""), "{refused}: authorize page");
             }
             if refused != "pending" && refused != "delete" {

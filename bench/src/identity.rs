@@ -70,7 +70,7 @@ fn tokens(program: &Program, sizes: &Sizes, figures: &mut Figures) {
     }
 }
 
-/// Reads at a steady pace, without and with two hundred people who sign in at once.
+/// Reads at a steady pace, without and with two hundred clients that sign in at once.
 fn storm(program: &Program, sizes: &Sizes, figures: &mut Figures) {
     let file = members_file(LOGINS);
     program.member_import(file.path());

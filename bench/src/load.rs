@@ -72,17 +72,17 @@ pub fn at_once(address: SocketAddr, requests: &Arc<Vec<Vec<u8>>>) {
     Crowd::gather(address, requests).go().join().unwrap();
 }
 
-/// Many people with a connection each, who wait for the word to ask all at once. They have a thread of their
-/// own: what it takes to send so much is not felt by anybody else.
+/// Many clients with a connection each, which wait for the signal to send all at once. They have a thread of their
+/// own: what it takes to send so much disturbs no other client.
 struct Crowd {
-    word: oneshot::Sender<()>,
+    signal: oneshot::Sender<()>,
     thread: std::thread::JoinHandle<Duration>,
 }
 
 impl Crowd {
-    /// Returns when everybody is connected.
+    /// Returns when all are connected.
     fn gather(address: SocketAddr, requests: &Arc<Vec<Vec<u8>>>) -> Self {
-        let ((word, heard), (here, is_here)) = (oneshot::channel(), std::sync::mpsc::channel());
+        let ((signal, heard), (here, is_here)) = (oneshot::channel(), std::sync::mpsc::channel());
         let requests = requests.clone();
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -97,12 +97,12 @@ impl Crowd {
             })
         });
         is_here.recv().unwrap();
-        Self { word, thread }
+        Self { signal, thread }
     }
 
     /// The thread ends with the last answer, and gives the time until then.
     fn go(self) -> std::thread::JoinHandle<Duration> {
-        self.word.send(()).unwrap();
+        self.signal.send(()).unwrap();
         self.thread
     }
 }

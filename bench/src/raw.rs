@@ -16,7 +16,7 @@ use std::{
 };
 use stoa_sql::{
     Dialect, Table,
-    json::{Place, Root},
+    json::{DocumentPath, Root},
 };
 
 /// Ids and documents of one transaction.
@@ -177,13 +177,13 @@ impl Raw {
             Self::Postgres { .. } => {
                 let table = stoa_sql::Postgres.table(TABLE);
                 let doc = doc.replace('\'', "''").replace(':', ": ");
-                let told = r#"{"collection": "bulk", "identity": {"type": "APP", "id": "00000000"}, "items": ["#;
-                // The item and the row of the outbox that tells of it, in one statement as ours.
+                let event = r#"{"collection": "bulk", "identity": {"type": "APP", "id": "00000000"}, "items": ["#;
+                // The item and the row of the outbox that announces it, in one statement as ours.
                 let script = format!(
                     "with new as (insert into {table} (id, created, updated, doc) \
                      values (gen_random_uuid()::text, 1, 1, '{doc}') on conflict do nothing returning id) \
                      insert into stoa.outbox (site, kind, payload, created) \
-                     select 'site', 'data_item_created', '{told}{doc}]}}', 1 from new;\n"
+                     select 'site', 'data_item_created', '{event}{doc}]}}', 1 from new;\n"
                 );
                 self.pgbench(connections, period, &script)
             }
@@ -193,12 +193,12 @@ impl Raw {
     /// How a price, a number and a color are read, as a hand would that wants these answers from items of
     /// any types: NULL unless of the right one.
     fn fields(&self) -> [String; 3] {
-        let place = |name: &str| Place { root: Root::Document, names: vec![name.to_owned()] };
+        let value_at = |name: &str| DocumentPath { root: Root::Document, names: vec![name.to_owned()] };
         let dialect: &dyn Dialect = match self {
             Self::Sqlite { .. } => &stoa_sql::Sqlite,
             Self::Postgres { .. } => &stoa_sql::Postgres,
         };
-        [dialect.number(&place("price")), dialect.number(&place("n")), dialect.text(&place("color"))]
+        [dialect.number(&value_at("price")), dialect.number(&value_at("n")), dialect.text(&value_at("color"))]
     }
 
     /// SQLite: as many threads as cores, each with a connection. PostgreSQL: pgbench with prepared statements.

@@ -101,7 +101,7 @@ fn soak(options: &Options, engine: Engine) {
     let step = Duration::from_secs_f64((period.as_secs_f64() / 600.0).clamp(0.5, 6.0));
     while load.start.elapsed() < period {
         std::thread::sleep(step);
-        samples.push(load.look());
+        samples.push(load.sample());
         if samples.len().is_multiple_of(50) {
             load.tell(samples.last().unwrap());
         }
@@ -194,7 +194,7 @@ impl Load {
         });
     }
 
-    fn look(&self) -> Sample {
+    fn sample(&self) -> Sample {
         let process = self.program.id();
         let mut sample = Sample { memory: anonymous(process), outbox: self.program.outbox_rows(), ..Sample::default() };
         measure_files(self.program.data(), &mut sample);

@@ -10,7 +10,7 @@ use rusqlite::functions::FunctionFlags;
 use rusqlite::types::{Value as Own, ValueRef};
 use serde_json::Value as Json;
 use std::cell::RefCell;
-use stoa_query::{Context, Limits, Schema, Scope, Stamp, canonical, compile, matches, order, resolve, wire};
+use stoa_query::{Context, QueryLimits, Schema, Scope, Stamp, canonical, compile, matches, order, resolve, wire};
 use stoa_sql::{Dialect, Postgres, Sqlite, Table, Value, jsonb, probe};
 
 const TABLE: Table = Table { site: 1, number: 1 };
@@ -25,7 +25,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Some(Json::Object(request)) = lines.next().and_then(|it| serde_json::from_str(it).ok()) else { return };
     let schema = Schema::default();
     let context = Context { schema: &schema, scope: Scope::Everything, seed: 0 };
-    let plan = match wire::Query::parse(&request, &Limits::default()).and_then(|it| resolve::find(&it, context)) {
+    let plan = match wire::Query::parse(&request, &QueryLimits::default()).and_then(|it| resolve::find(&it, context)) {
         Ok(plan) => plan,
         Err(fault) => {
             assert!(fault.code().status() < 500, "{fault:?}");
@@ -33,16 +33,16 @@ fuzz_target!(|bytes: &[u8]| {
         }
     };
     check_numbering(&compile::find(&Postgres, TABLE, &plan));
-    compile::find_even(&Postgres, TABLE, &plan, &[]).iter().for_each(|it| check_numbering(&it.statement));
+    compile::find_scalar(&Postgres, TABLE, &plan, &[]).iter().for_each(|it| check_numbering(&it.statement));
     let statement = compile::find(&Sqlite, TABLE, &plan);
     check_numbering(&statement);
 
     let items: Vec<Item> = lines.take(8).enumerate().filter_map(|(n, it)| Item::read(n as i64, it)).collect();
     let mut expected: Vec<&Item> = items.iter().filter(|it| matches(&plan.filter, &it.json)).collect();
     expected.sort_by(|a, b| order::compare(&plan.order, &a.json, &b.json));
-    let offset = plan.window.start.offset();
+    let offset = plan.page.start.offset();
     let expected = expected.into_iter().skip(usize::try_from(offset).unwrap_or(usize::MAX));
-    let expected: Vec<&str> = expected.take(plan.window.limit as usize + 1).map(|it| it.document.as_str()).collect();
+    let expected: Vec<&str> = expected.take(plan.page.limit as usize + 1).map(|it| it.document.as_str()).collect();
     let found = ENGINE.with_borrow(|it| run(it, &items, &statement));
     assert_eq!(found, expected, "SQLite (left) and the matcher (right) differ\n{}", statement.0);
 });
@@ -58,7 +58,7 @@ impl Item {
     fn read(n: i64, data: &str) -> Option<Self> {
         let (id, created) = (format!("i{n}"), n / 2);
         let stamp = Stamp { id: &id, created, updated: created, owner: None };
-        let document = canonical(data, Limits::default().item()).ok()?.document(stamp).ok()?;
+        let document = canonical(data, QueryLimits::default().item()).ok()?.document(stamp).ok()?;
         let json = serde_json::from_str(&document).expect("a document is JSON");
         Some(Self { id, created, document, json })
     }

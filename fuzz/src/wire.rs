@@ -5,12 +5,12 @@
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value as Json;
-use stoa_query::{Limits, Stamp, canonical, item, resolve, wire};
+use stoa_query::{QueryLimits, Stamp, canonical, item, resolve, wire};
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let read: Result<Json, _> = serde_json::from_str(text);
-    match canonical(text, Limits::default().item()) {
+    match canonical(text, QueryLimits::default().item()) {
         Err(fault) => assert!(fault.code().status() < 500, "{fault:?}"),
         Ok(sent) => {
             assert!(read.as_ref().is_ok_and(Json::is_object), "only JSON objects are items");
@@ -20,15 +20,15 @@ fuzz_target!(|bytes: &[u8]| {
         }
     }
     let Ok(Json::Object(request)) = read else { return };
-    let _ = wire::Distinct::parse(&request, &Limits::default());
-    if let Err(fault) = wire::Query::parse(&request, &Limits::default()) {
+    let _ = wire::Distinct::parse(&request, &QueryLimits::default());
+    if let Err(fault) = wire::Query::parse(&request, &QueryLimits::default()) {
         assert!(fault.code().status() < 500, "{fault:?}");
     }
 });
 
 fn check_document(document: &str) {
     let stamp = Stamp { id: "i", created: 0, updated: 0, owner: None };
-    let again = canonical(document, Limits::default().item())
+    let again = canonical(document, QueryLimits::default().item())
         .and_then(|it| it.document(stamp))
         .expect("canonical text is an item");
     assert_eq!(again, document, "canonical text is its own canonical form");

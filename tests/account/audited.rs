@@ -1,4 +1,4 @@
-//! Whichever way a member comes in, the audit log tells of it once, and from where.
+//! However a member signs in, the audit log records it once, and from where.
 
 use super::*;
 use stoa_testkit::on_both_engines;
@@ -7,7 +7,7 @@ const ANOTHER: &str = "another long phrase";
 
 impl World {
     /// What was noted of this kind about a member: who did it, and from where.
-    async fn noted(&self, event: &str, email: &str) -> Vec<(String, Value)> {
+    async fn audited(&self, event: &str, email: &str) -> Vec<(String, Value)> {
         let email = stoa_kernel::Email::parse(email).unwrap();
         let Some(member) = self.app.app.identity.member_by_email(&self.app.site, &email).await.unwrap() else {
             return Vec::new();
@@ -18,7 +18,7 @@ impl World {
     }
 
     async fn sign_ins(&self, email: &str) -> usize {
-        self.noted("member_sign_in", email).await.len()
+        self.audited("member_sign_in", email).await.len()
     }
 
     /// The token of a recovery link.
@@ -62,8 +62,8 @@ impl World {
         match what {
             "code" => self.call(&visitor, "/v1/auth/verify", &verify()).await.json(),
             "fields" => {
-                let told = json!({ "stateToken": token, "profile": { "lastName": "Berg" } });
-                self.call(&visitor, "/v2/login", &told).await.json()
+                let body = json!({ "stateToken": token, "profile": { "lastName": "Berg" } });
+                self.call(&visitor, "/v2/login", &body).await.json()
             }
             _ => answer,
         }
@@ -83,13 +83,13 @@ impl World {
         match what {
             "code" => browser.answer(&token, json!({ "type": "VERIFY_EMAIL", "code": self.code(email) })).await,
             "fields" => {
-                let told = json!({ "type": "MISSING_FIELDS", "profile": { "lastName": "Berg" } });
-                browser.answer(&token, told).await
+                let body = json!({ "type": "MISSING_FIELDS", "profile": { "lastName": "Berg" } });
+                browser.answer(&token, body).await
             }
             "approval" => {
                 assert_eq!(self.sign_ins(email).await, 0, "still waiting");
                 self.approve(email).await;
-                browser.look(&token).await.json()
+                browser.flow_view(&token).await.json()
             }
             _ => view,
         }
@@ -113,13 +113,13 @@ on_both_engines! {
                     _ => world.pages(what, &email).await["step"]["type"] == "DONE",
                 };
                 assert!(is_in, "{email}");
-                assert_eq!(world.noted("member_sign_in", &email).await, vec![here.clone(); before + 1], "{email}");
+                assert_eq!(world.audited("member_sign_in", &email).await, vec![here.clone(); before + 1], "{email}");
             }
         }
         world.demands("approval").await;
         world.register("waiting@example.org").await;
         assert_eq!(world.pages("approval", "waiting@example.org").await["step"]["type"], "DONE");
-        assert_eq!(world.noted("member_sign_in", "waiting@example.org").await, [here]);
+        assert_eq!(world.audited("member_sign_in", "waiting@example.org").await, [here]);
     }
 
     async fn sign_ins_by_an_app_are_audited_as_its_own(engine) {
@@ -131,13 +131,13 @@ on_both_engines! {
         };
         for times in 1..3 {
             sign_on("new@example.org").await;
-            assert_eq!(world.noted("member_create", "new@example.org").await, vec![app.clone()]);
-            assert_eq!(world.noted("member_sign_in", "new@example.org").await, vec![app.clone(); times]);
+            assert_eq!(world.audited("member_create", "new@example.org").await, vec![app.clone()]);
+            assert_eq!(world.audited("member_sign_in", "new@example.org").await, vec![app.clone(); times]);
         }
         world.register("first@example.org").await;
         sign_on("first@example.org").await;
-        assert_eq!(world.noted("password_drop", "first@example.org").await, [app]);
-        assert_eq!(world.noted("member_create", "first@example.org").await, []);
+        assert_eq!(world.audited("password_drop", "first@example.org").await, [app]);
+        assert_eq!(world.audited("member_create", "first@example.org").await, []);
         assert_eq!(world.sign_ins("first@example.org").await, 2);
     }
 }

@@ -225,7 +225,7 @@ on_both_engines! {
             let form = provider.asked().remove(0);
             let sent: Vec<_> = form.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
             assert_eq!(sent, [("response", token.as_str()), ("secret", SECRET)], "the person's address stays here");
-            // Not a second time, whoever asks, and without a question.
+            // Not a second time, for any client, and without a question.
             assert_eq!(world.tries(&format!("n{n}@example.org"), &token).await, "400 -19970");
             assert_eq!(world.verdict(LOGIN, &with_token(&email, "NoCaptcha", &token)).await, "400 -19970");
             assert_eq!(provider.asked().len(), 0);
@@ -319,11 +319,11 @@ on_both_engines! {
             let reply = timeout(Duration::from_secs(20), world.call(&asking, REGISTER, &body)).await.unwrap();
             assert_eq!(reply.verdict(), "503 UNAVAILABLE", "{name}");
             assert_eq!(reply.headers["retry-after"], "5", "{name}");
-            let told = String::from_utf8_lossy(&reply.body).into_owned();
-            assert!(!told.contains(SECRET) && !told.contains("siteverify") && !told.contains("127.0.0.1"), "{told}");
+            let body = String::from_utf8_lossy(&reply.body).into_owned();
+            assert!(!body.contains(SECRET) && !body.contains("siteverify") && !body.contains("127.0.0.1"), "{body}");
             assert_eq!(liar.met(), 1, "{name}: asked once");
         }
-        // Nobody listens.
+        // No server listens.
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let nowhere = format!("http://{}/", listener.local_addr().unwrap());
         drop(listener);
@@ -375,7 +375,7 @@ on_both_engines! {
             assert_eq!(task.await.unwrap(), Some(Code::Unavailable));
         }
         assert!(slow.most_at_once.load(Ordering::SeqCst) <= 2 && slow.met() <= 4);
-        // Nobody stays in line for ever.
+        // No request waits in line forever.
         good.solved("after");
         identity.captcha_provider_set(&world.app.site, &draft(&good.url)).await.unwrap();
         assert_eq!(register(&identity, &world.app.site, "b@example.org", "after").await, None);
@@ -414,8 +414,8 @@ on_both_engines! {
         let world = world(engine, &here.url, SiteverifyLimits::default()).await;
         let identity = &world.app.app.identity;
         let other = world.app.kit.store.site_create("Other", &world.app.kit.world).await.unwrap();
-        let elsewhere = ProviderSettings { secret: Secret::new("another-secret"), ..draft(&there.url) };
-        identity.captcha_provider_set(&other, &elsewhere).await.unwrap();
+        let other_account = ProviderSettings { secret: Secret::new("another-secret"), ..draft(&there.url) };
+        identity.captcha_provider_set(&other, &other_account).await.unwrap();
         require(identity, &other).await;
         here.solved("of here");
         there.solved("of there");
@@ -424,7 +424,7 @@ on_both_engines! {
         assert_eq!(register(identity, &world.app.site, "a@example.org", "of here").await, None);
         assert_eq!(register(identity, &other, "a@example.org", "of there").await, None);
 
-        // A wrong secret is our fault and not the person's.
+        // A wrong secret is our fault and not the client's.
         identity.captcha_provider_set(&world.app.site, &draft(&there.url)).await.unwrap();
         there.solved("of there again");
         assert_eq!(register(identity, &world.app.site, "b@example.org", "of there again").await, Some(Code::Unavailable));

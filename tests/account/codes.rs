@@ -119,19 +119,19 @@ on_both_engines! {
         world.register("anna@example.org").await;
         let browser = world.browser();
         let token = text(&browser.start(json!({ "kind": "SIGN_IN" })).await["token"]);
-        let mut told = Vec::new();
+        let mut problems = Vec::new();
         for _ in 0..4 {
             let input = json!({ "type": "SIGN_IN", "email": "anna@example.org", "password": PASSWORD });
             assert_eq!(browser.answer(&token, input).await["step"]["type"], "VERIFY_EMAIL");
             let code = world.code_to("anna@example.org").await;
             for _ in 0..7 {
                 let view = browser.answer(&token, json!({ "type": "VERIFY_EMAIL", "code": other(&code) })).await;
-                told.push(text(&view["problems"][0]["code"]));
+                problems.push(text(&view["problems"][0]["code"]));
             }
             browser.answer(&token, json!({ "type": "BACK" })).await;
         }
-        assert_eq!(told.iter().filter(|it| *it == "INVALID_CODE").count(), 20, "{told:?}");
-        assert!(told[20..].iter().all(|it| it == "THROTTLED_FEATURE"), "{told:?}");
+        assert_eq!(problems.iter().filter(|it| *it == "INVALID_CODE").count(), 20, "{problems:?}");
+        assert!(problems[20..].iter().all(|it| it == "THROTTLED_FEATURE"), "{problems:?}");
     }
 
     async fn sign_in_awaiting_a_code_ends_with_the_password(engine) {
@@ -269,7 +269,7 @@ on_both_engines! {
         let phone = world.browser();
         flow_of(&phone.open(&link).await);
         let token = flow_of(&phone.open(&link).await);
-        assert_eq!(phone.look(&token).await.json()["step"]["type"], "NEW_PASSWORD");
+        assert_eq!(phone.flow_view(&token).await.json()["step"]["type"], "NEW_PASSWORD");
         let view = phone.answer(&token, json!({ "type": "NEW_PASSWORD", "password": "12345678" })).await;
         assert_eq!(view["problems"][0]["code"], "PASSWORD_COMMON");
         let view = phone.answer(&token, json!({ "type": "NEW_PASSWORD", "password": "another long phrase" })).await;

@@ -73,7 +73,7 @@ on_both_engines! {
         let id = &found["members"][0]["id"];
         world.member_call(id, "refuse-password").await;
         world.member_call(id, "approve").await;
-        let view = browser.look(&token).await.json();
+        let view = browser.flow_view(&token).await.json();
         assert_eq!((&view["step"]["type"], &view["problems"][0]["code"]), (&json!("AWAIT_APPROVAL"), &json!("-19973")), "{view}");
         assert!(!browser.has("stoa-session"));
 

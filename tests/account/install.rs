@@ -18,7 +18,7 @@ impl World {
         (client, secret.unwrap())
     }
 
-    /// A browser in which a person who runs the site is signed in.
+    /// A browser in which an operator is signed in.
     async fn person(&self, email: &str, role: Role) -> Browser<'_> {
         let browser = self.browser();
         let invite = self.invite(Some(email), role).await;
@@ -59,7 +59,7 @@ on_both_engines! {
         let (other, others) = world.application().await;
         assert_eq!(world.access(&other, others.expose(), code(&found["code"])).await.verdict(), "400 invalid_grant");
         let tokens = world.access(&app, secret.expose(), code(&found["code"])).await.json();
-        let info = world.app.nobody().post("/oauth2/token-info", &json!({ "token": tokens["access_token"] })).await.json();
+        let info = world.app.anonymous().post("/oauth2/token-info", &json!({ "token": tokens["access_token"] })).await.json();
         assert_eq!((&info["subjectType"], &info["clientId"], &info["instanceId"]),
             (&json!("APP"), &json!(app.id), &json!(world.app.site.id)));
         let as_app = world.app.with_token(tokens["access_token"].as_str().unwrap());
@@ -107,7 +107,7 @@ on_both_engines! {
         assert!(!html.contains("<script") && html.contains("http-equiv=\"refresh\""), "{html}");
         let next = html.split_once("url=").unwrap().1.split_once('"').unwrap().0.replace("&amp;", "&");
         let token = flow_of(&browser.open(&next).await);
-        let view = browser.look(&token).await.json();
+        let view = browser.flow_view(&token).await.json();
         assert_eq!((&view["kind"], &view["step"]["type"]), (&json!("OWNER_SIGN_IN"), &json!("SIGN_IN")));
         let input = json!({ "type": "SIGN_IN", "email": "olga@example.org", "password": PASSWORD });
         let view = browser.answer(&token, input).await;

@@ -7,8 +7,8 @@ mod codes;
 mod in_progress;
 mod install;
 mod intents;
+mod operators;
 mod outcomes;
-mod people;
 mod sign_in;
 mod sign_out;
 mod standings;
@@ -173,7 +173,7 @@ impl Browser<'_> {
         reply.json()
     }
 
-    pub async fn look(&self, token: &str) -> Reply {
+    pub async fn flow_view(&self, token: &str) -> Reply {
         self.ask(Method::GET, &format!("/_api/account/v1/flows/{token}"), None).await
     }
 

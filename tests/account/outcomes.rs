@@ -11,7 +11,7 @@ const REGISTER: &str = "/_api/iam/authentication/v2/register";
 const VERIFY: &str = "/_api/iam/verification/v1/auth/verify";
 
 /// What `OAuthStrategy` makes of an answer: the table of the protocol.
-fn told(path: &str, reply: &Reply) -> String {
+fn verdict(path: &str, reply: &Reply) -> String {
     let body = reply.json();
     if reply.status == StatusCode::OK {
         return match body["state"].as_str() {
@@ -53,19 +53,19 @@ fn told(path: &str, reply: &Reply) -> String {
 struct Seen<'w> {
     world: &'w World,
     states: BTreeSet<String>,
-    told: BTreeSet<(&'static str, String)>,
+    outcomes: BTreeSet<(&'static str, String)>,
 }
 
 impl Seen<'_> {
-    /// Asks and expects what the client is told; `state` or `code` of the answer stands before it.
+    /// Sends a request and expects this outcome; `state` or `code` of the answer stands before it.
     async fn expects(&mut self, path: &'static str, body: Value, wants: &str) -> Value {
         let reply = self.world.call(&self.world.visitor().await, path, &body).await;
         let json = reply.json();
         let (state, code) = (json["state"].as_str(), json["details"]["applicationError"]["code"].as_str());
-        let found = format!("{}: {}", state.or(code).unwrap_or("validationError"), told(path, &reply));
+        let found = format!("{}: {}", state.or(code).unwrap_or("validationError"), verdict(path, &reply));
         assert_eq!(found, wants, "{path} {body} {json}");
         self.states.extend(state.map(str::to_owned));
-        self.told.insert((path.rsplit('/').next().unwrap(), told(path, &reply)));
+        self.outcomes.insert((path.rsplit('/').next().unwrap(), verdict(path, &reply)));
         json
     }
 }
@@ -89,7 +89,7 @@ impl World {
 on_both_engines! {
     async fn outcomes_and_errors_are_all_produced(engine) {
         let world = World::new(engine).await;
-        let mut seen = Seen { world: &world, states: BTreeSet::new(), told: BTreeSet::new() };
+        let mut seen = Seen { world: &world, states: BTreeSet::new(), outcomes: BTreeSet::new() };
         let (anna, good) = ("anna@example.org", PASSWORD);
 
         // Registration and what it refuses.
@@ -105,7 +105,7 @@ on_both_engines! {
         seen.expects(LOGIN, login("nonsense", good), "INVALID_EMAIL: FAILURE invalidEmail").await;
         seen.expects(LOGIN, json!({}), "INVALID_EMAIL: FAILURE invalidEmail").await;
 
-        // An address alone asks for the first factor, whoever it belongs to.
+        // An address alone asks for the first factor, whether it is known or not.
         let (known, unknown) = (json!({ "loginId": { "email": anna } }), json!({ "loginId": { "email": "eve@example.org" } }));
         let first = "REQUIRE_FIRST_FACTOR: FAILURE Unknown _state";
         let state = seen.expects(LOGIN, known, first).await["stateToken"].clone();
@@ -122,7 +122,7 @@ on_both_engines! {
         world.app.kit.clock.advance(31 * 60_000);
         seen.expects(LOGIN, go_on(&state, good), "INVALID_STATE_TOKEN: FAILURE invalidEmail").await;
 
-        // A password that must be set anew: told to whoever knows it, ended by recovery.
+        // A password that must be set again: said to those who know it, ended by recovery.
         let path = format!("/_api/identity/v1/members/{}/refuse-password", text(&member["identity"]["id"]));
         let visitor = world.visitor().await;
         assert_eq!(world.call(&visitor, &path, &json!({})).await.verdict(), "403 PERMISSION_DENIED");
@@ -152,25 +152,25 @@ on_both_engines! {
         let verify = |code: &str| json!({ "code": code, "stateToken": registered["stateToken"] });
         seen.expects(VERIFY, verify(wrong), "VERIFICATION_FAILED: FAILURE invalidEmail").await;
         let missing = "REQUIRE_MISSING_FIELDS: FAILURE Unknown _state";
-        let told_fields = seen.expects(VERIFY, verify(&code), missing).await;
-        assert_eq!(told_fields["additionalData"]["missingFields"]["listValue"]["value"],
+        let missing_fields = seen.expects(VERIFY, verify(&code), missing).await;
+        assert_eq!(missing_fields["additionalData"]["missingFields"]["listValue"]["value"],
             json!([{ "strValue": "firstName" }, { "strValue": "nickname" }]));
         let state = seen.expects(LOGIN, login(ben, good), missing).await["stateToken"].clone();
         let tell = |state: &Value, profile: Value| json!({ "stateToken": state, "profile": profile });
         seen.expects(LOGIN, tell(&state, json!({ "firstName": "Ben", "nickname": " " })), missing).await;
         let slug = tell(&state, json!({ "nickname": "ben", "slug": "root", "labels": ["x"] }));
         let approval = "REQUIRE_OWNER_APPROVAL: OWNER_APPROVAL_REQUIRED";
-        let told_all = seen.expects(LOGIN, slug, approval).await;
-        assert_eq!(told_all["identity"]["identityProfile"], json!({ "firstName": "Ben", "nickname": "ben" }), "nothing else");
-        for state in [&state, &told_fields["stateToken"]] {
+        let pending_approval = seen.expects(LOGIN, slug, approval).await;
+        assert_eq!(pending_approval["identity"]["identityProfile"], json!({ "firstName": "Ben", "nickname": "ben" }), "nothing else");
+        for state in [&state, &missing_fields["stateToken"]] {
             seen.expects(LOGIN, tell(state, json!({ "nickname": "eve" })), "INVALID_STATE_TOKEN: FAILURE invalidEmail").await;
         }
         seen.expects(LOGIN, login(ben, good), approval).await;
-        let approve = format!("/members/v1/members/{}/approve", text(&told_all["identity"]["id"]));
+        let approve = format!("/members/v1/members/{}/approve", text(&pending_approval["identity"]["id"]));
         assert_eq!(world.app.app().post(&approve, &json!({})).await.verdict(), "200");
         let ben = seen.expects(LOGIN, login(ben, good), "SUCCESS: SUCCESS").await;
 
-        // A code that no sign-in waits for proves the address and signs nobody in.
+        // A code that no sign-in waits for proves the address and signs no member in.
         let start = json!({ "identityId": ben["identity"]["id"], "target": "EMAIL" });
         let started = world.app.app().post("/v1/start", &start).await.json();
         let code = world.app.mail.last_to("ben@example.org").unwrap().code.unwrap();
@@ -217,12 +217,12 @@ on_both_engines! {
             "REQUIRE_OWNER_APPROVAL", "STATUS_CHECK", "SUCCESS"];
         assert_eq!(seen.states.iter().map(String::as_str).collect::<Vec<_>>(), states);
         for outcome in ["invalidEmail", "invalidPassword", "resetPassword", "missingCaptchaToken", "invalidCaptchaToken"] {
-            assert!(seen.told.contains(&("login", format!("FAILURE {outcome}"))), "login {outcome}");
+            assert!(seen.outcomes.contains(&("login", format!("FAILURE {outcome}"))), "login {outcome}");
         }
         for outcome in ["invalidEmail", "emailAlreadyExists", "missingCaptchaToken", "invalidCaptchaToken"] {
-            assert!(seen.told.contains(&("register", format!("FAILURE {outcome}"))), "register {outcome}");
+            assert!(seen.outcomes.contains(&("register", format!("FAILURE {outcome}"))), "register {outcome}");
         }
-        assert!(!seen.told.iter().any(|it| it.0 == "login" && it.1 == "TypeError"));
+        assert!(!seen.outcomes.iter().any(|it| it.0 == "login" && it.1 == "TypeError"));
     }
 
     async fn captcha_answer_counts_once(engine) {

@@ -15,7 +15,7 @@ on_both_engines! {
         assert_eq!(opened.headers["referrer-policy"], "no-referrer");
         let token = flow_of(&opened);
 
-        let view = browser.look(&token).await.json();
+        let view = browser.flow_view(&token).await.json();
         assert_eq!((&view["kind"], &view["step"]["type"]), (&json!("SIGN_IN"), &json!("SIGN_IN")));
         assert_eq!((&view["step"]["canSignUp"], &view["canGoBack"]), (&json!(true), &json!(false)));
         let cancel = parameters(view["cancelUrl"].as_str().unwrap(), '#');
@@ -33,7 +33,7 @@ on_both_engines! {
         assert_eq!(found["state"], "the state");
         assert_eq!(world.exchange(&found["code"], Some(CALLBACK)).await.verdict(), "200");
         assert!(browser.has("stoa-session"));
-        assert_eq!(browser.look(&token).await.verdict(), "400 INVALID_STATE_TOKEN", "a flow ends once");
+        assert_eq!(browser.flow_view(&token).await.verdict(), "400 INVALID_STATE_TOKEN", "a flow ends once");
 
         // The browser is signed in now: no question is asked any more, unless the client wants one.
         let body = json!({ "auth": { "authRequest": world.auth_request(), "prompt": "none" } });
@@ -48,13 +48,13 @@ on_both_engines! {
         let (mine, theirs) = (world.browser(), world.browser());
         let token = text(&mine.start(json!({ "kind": "SIGN_IN" })).await["token"]);
         theirs.start(json!({ "kind": "SIGN_IN" })).await;
-        assert_eq!(theirs.look(&token).await.verdict(), "400 INVALID_STATE_TOKEN");
-        assert_eq!(mine.look(&token).await.verdict(), "200");
+        assert_eq!(theirs.flow_view(&token).await.verdict(), "400 INVALID_STATE_TOKEN");
+        assert_eq!(mine.flow_view(&token).await.verdict(), "200");
         let second = text(&mine.start(json!({ "kind": "SIGN_UP" })).await["token"]);
-        assert_eq!(mine.look(&token).await.verdict(), "200", "two tabs");
-        assert_eq!(mine.look(&second).await.verdict(), "200");
+        assert_eq!(mine.flow_view(&token).await.verdict(), "200", "two tabs");
+        assert_eq!(mine.flow_view(&second).await.verdict(), "200");
         world.app.kit.clock.advance(61 * 60_000);
-        assert_eq!(mine.look(&token).await.verdict(), "400 INVALID_STATE_TOKEN");
+        assert_eq!(mine.flow_view(&token).await.verdict(), "400 INVALID_STATE_TOKEN");
     }
 
     async fn cross_site_requests_are_refused(engine) {
@@ -114,13 +114,13 @@ on_both_engines! {
         assert_eq!(view["problems"][0]["code"], "INVALID_CODE", "the code before is over");
         let view = browser.answer(&token, json!({ "type": "VERIFY_EMAIL", "code": second })).await;
         assert_eq!(view["step"]["type"], "AWAIT_APPROVAL");
-        assert_eq!(browser.look(&token).await.json()["step"]["type"], "AWAIT_APPROVAL");
+        assert_eq!(browser.flow_view(&token).await.json()["step"]["type"], "AWAIT_APPROVAL");
 
         let email = stoa_kernel::Email::parse("b@example.org").unwrap();
         let found = world.app.app.identity.member_by_email(&world.app.site, &email).await.unwrap().unwrap();
         let path = format!("/members/v1/members/{}/approve", found.id);
         assert_eq!(world.app.app().post(&path, &json!({})).await.verdict(), "200");
-        let view = browser.look(&token).await.json();
+        let view = browser.flow_view(&token).await.json();
         assert_eq!(view["step"]["url"], format!("{APP}/after?x=1&wixMemberLoggedIn=true"));
         assert!(browser.has("stoa-session"));
 
@@ -165,7 +165,7 @@ on_both_engines! {
             assert_eq!(browser.answer(&token, up).await["step"]["type"], "AWAIT_APPROVAL");
             token
         };
-        // The owner of the address sets a password, or an app vouches for them; the page of whoever was
+        // The owner of the address sets a password, or an app vouches for them; the page of the one that was
         // there first is still open.
         let (recovered, vouched) = (wait("anna@example.org").await, wait("ben@example.org").await);
         let visitor = world.visitor().await;
@@ -179,7 +179,7 @@ on_both_engines! {
         let sign_on = json!({ "loginId": { "email": "ben@example.org" }, "profile": {} });
         assert_eq!(world.app.app().post("/v2/sign-on", &sign_on).await.verdict(), "200");
         for token in [recovered, vouched] {
-            let view = browser.look(&token).await.json();
+            let view = browser.flow_view(&token).await.json();
             assert_eq!((&view["step"]["type"], &view["problems"][0]["code"]), (&json!("SIGN_IN"), &json!("STEP_CHANGED")));
             assert!(!browser.has("stoa-session"));
         }

@@ -43,7 +43,7 @@ on_both_engines! {
         let mut token = String::new();
         for path in lured {
             token = flow_of(&browser.open_from(&path, Some("https://evil.example")).await);
-            let view = browser.look(&token).await.json();
+            let view = browser.flow_view(&token).await.json();
             assert_eq!((&view["step"]["type"], &view["step"]["displayName"]),
                 (&json!("CONFIRM_SIGN_OUT"), &json!("anna@example.org")));
             assert_eq!(world.refresh(&tokens).await, "200", "{path}");
@@ -103,10 +103,10 @@ on_both_engines! {
         let tokens = world.member(&browser, "ben@example.org").await;
         assert_eq!(location(&browser.open_from(&path, Some(APP)).await), format!("{APP}/bye"), "the client's page led here");
         assert_ne!(world.refresh(&tokens).await, "200");
-        // Nobody is signed in: nothing to ask, and without an address a page says so.
+        // No member is signed in: nothing to ask, and without an address a page says so.
         assert_eq!(location(&browser.open(&path).await), format!("{APP}/bye"));
         let token = flow_of(&browser.open("/v1/logout").await);
-        assert_eq!(browser.look(&token).await.json()["step"], json!({ "type": "DONE", "message": "SIGNED_OUT" }));
+        assert_eq!(browser.flow_view(&token).await.json()["step"], json!({ "type": "DONE", "message": "SIGNED_OUT" }));
         assert_eq!(browser.open(&bad).await.verdict(), "400 REDIRECT_URI_NOT_ALLOWED");
     }
 }

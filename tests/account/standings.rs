@@ -45,7 +45,7 @@ async fn draw(engine: Engine) -> String {
             "requiredFields": if fields { vec!["nickname"] } else { Vec::new() } });
         world.policy(policy).await;
         for (w, way) in WAYS.into_iter().enumerate() {
-            // Nobody's attempts or messages count for another.
+            // Attempts and messages of one do not count for another.
             world.app.kit.clock.advance(61 * 60_000);
             let email = format!("m{s}-{w}@example.org");
             let id = text(&world.register(&email).await["identity"]["id"]);
@@ -111,7 +111,7 @@ async fn enter(world: &World, way: &str, email: &str, id: &str, link: Option<Str
     let json = reply.json();
     let has_session = json["sessionToken"].is_string() || json["access_token"].is_string();
     let state = json["state"].as_str().map(str::to_owned);
-    let said = state.unwrap_or_else(|| if has_session { "SUCCESS".to_owned() } else { reply.verdict() });
-    assert_eq!(has_session, said == "SUCCESS", "{way} {json}");
-    said
+    let outcome = state.unwrap_or_else(|| if has_session { "SUCCESS".to_owned() } else { reply.verdict() });
+    assert_eq!(has_session, outcome == "SUCCESS", "{way} {json}");
+    outcome
 }

@@ -28,7 +28,7 @@ on_both_engines! {
         assert_eq!((&view["clientId"], &view["homeUrl"]), (&json!(world.client.id), &json!(APP)));
 
         // Over, and another browser's: the failure names the client all the same.
-        for reply in [browser.look(&token).await, world.browser().look(&token).await] {
+        for reply in [browser.flow_view(&token).await, world.browser().flow_view(&token).await] {
             assert_eq!(reply.verdict(), "400 INVALID_STATE_TOKEN");
             assert_eq!(reply.json()["details"]["applicationError"]["data"]["clientId"], json!(world.client.id));
         }
@@ -67,21 +67,21 @@ on_both_engines! {
         let world = with_one_client(engine).await;
         let browser = world.browser();
         let id = world.client.id.as_str();
-        let elsewhere = "https%3A%2F%2Felsewhere.example%2F";
+        let external = "https%3A%2F%2Felsewhere.example%2F";
         let gone = token::opaque(&world.app.kit.world, token::Kind::Redirect, world.app.site.number);
         let of_site = format!("/oauth2/authorize?session={}", gone.expose());
         let cases = [
             ("/oauth2/authorize".to_owned(), "/account/error?code=invalid_request".to_owned()),
             ("/oauth2/authorize?client_id=none".to_owned(), "/account/error?code=CLIENT_NOT_FOUND".to_owned()),
             (
-                format!("/oauth2/authorize?client_id={id}&response_type=code&redirect_uri={elsewhere}"),
+                format!("/oauth2/authorize?client_id={id}&response_type=code&redirect_uri={external}"),
                 "/account/error?code=REDIRECT_URI_NOT_ALLOWED".to_owned(),
             ),
             ("/oauth2/authorize?session=none".to_owned(), "/account/error?code=INVALID_LINK".to_owned()),
             (of_site, format!("/account/error?code=INVALID_LINK&clientId={id}")),
             ("/v1/logout?clientId=none".to_owned(), "/account/error?code=CLIENT_NOT_FOUND".to_owned()),
             (
-                format!("/v1/logout?clientId={id}&postLogoutRedirectUri={elsewhere}"),
+                format!("/v1/logout?clientId={id}&postLogoutRedirectUri={external}"),
                 "/account/error?code=REDIRECT_URI_NOT_ALLOWED".to_owned(),
             ),
         ];
@@ -89,8 +89,8 @@ on_both_engines! {
             let shown = browser.send(Method::GET, &path, &PAGE, None).await;
             assert_eq!((shown.status, location(&shown)), (StatusCode::SEE_OTHER, page), "{path}");
             assert!(shown.headers["content-security-policy"].to_str().unwrap().contains("frame-ancestors 'none'"));
-            let told = browser.open(&path).await;
-            assert!(told.status.is_client_error() && told.json()["message"].is_string(), "{path}: {}", told.verdict());
+            let reply = browser.open(&path).await;
+            assert!(reply.status.is_client_error() && reply.json()["message"].is_string(), "{path}: {}", reply.verdict());
         }
     }
 }

@@ -47,12 +47,12 @@ fn token_to(app: &TestApp, owner: &str) -> String {
     token.to_owned()
 }
 
-async fn look(app: &TestApp, token: &str) -> stoa_testkit::Reply {
-    app.nobody().post("/_api/account/v1/approvals", &json!({ "token": token })).await
+async fn open_link(app: &TestApp, token: &str) -> stoa_testkit::Reply {
+    app.anonymous().post("/_api/account/v1/approvals", &json!({ "token": token })).await
 }
 
 async fn decide(app: &TestApp, token: &str, decision: &str) -> stoa_testkit::Reply {
-    app.nobody().post(DECIDE, &json!({ "token": token, "decision": decision })).await
+    app.anonymous().post(DECIDE, &json!({ "token": token, "decision": decision })).await
 }
 
 on_both_engines! {
@@ -64,11 +64,11 @@ on_both_engines! {
         let token = token_to(&app, "owner@example.org");
         for _ in 0..3 {
             // Mail programs look first; GET of the page is a static file and does nothing either.
-            let seen = look(&app, &token).await.json();
+            let seen = open_link(&app, &token).await.json();
             assert_eq!((&seen["name"], &seen["email"], &seen["state"]), (&json!("Anna Beispiel"), &json!("anna@example.org"), &json!("PENDING")));
         }
         for path in [DECIDE, "/_api/account/v1/approvals"] {
-            assert_eq!(app.nobody().get(&format!("{path}?token={token}")).await.status, StatusCode::METHOD_NOT_ALLOWED);
+            assert_eq!(app.anonymous().get(&format!("{path}?token={token}")).await.status, StatusCode::METHOD_NOT_ALLOWED);
         }
         assert_eq!(login(&app, "anna@example.org").await, "REQUIRE_OWNER_APPROVAL");
         app.mail.take();
@@ -78,7 +78,7 @@ on_both_engines! {
         for again in ["APPROVE", "DECLINE"] {
             assert_eq!(decide(&app, &token, again).await.verdict(), "400 INVALID_LINK", "replayed");
         }
-        assert_eq!(look(&app, &token).await.verdict(), "400 INVALID_LINK");
+        assert_eq!(open_link(&app, &token).await.verdict(), "400 INVALID_LINK");
         assert_eq!(login(&app, "anna@example.org").await, "SUCCESS");
     }
 
@@ -109,7 +109,7 @@ on_both_engines! {
         let purpose = format!("l{}.{random}", app.site.number);
         for bad in ["", "x", "a1", &forged, &swapped, &purpose, &format!("{token}x"), &token.to_uppercase(), &format!("a99.{random}")] {
             assert_eq!(decide(&app, bad, "APPROVE").await.verdict(), "400 INVALID_LINK", "{bad}");
-            assert_eq!(look(&app, bad).await.verdict(), "400 INVALID_LINK", "{bad}");
+            assert_eq!(open_link(&app, bad).await.verdict(), "400 INVALID_LINK", "{bad}");
         }
         // A recovery link is no approval, and an approval link recovers nothing.
         let recover = json!({ "recoveryToken": token, "password": "another long phrase" });
@@ -117,7 +117,7 @@ on_both_engines! {
         let as_recovery = json!({ "recoveryToken": purpose, "password": "another long phrase" });
         assert_eq!(app.visitor().await.post("/v1/recover", &as_recovery).await.verdict(), "400 INVALID_LINK");
         for body in [json!({ "token": token }), json!({ "token": token, "decision": "MAYBE" }), json!({ "decision": "APPROVE" }), json!([])] {
-            assert_eq!(app.nobody().post(DECIDE, &body).await.status, StatusCode::BAD_REQUEST, "{body}");
+            assert_eq!(app.anonymous().post(DECIDE, &body).await.status, StatusCode::BAD_REQUEST, "{body}");
         }
         assert_eq!(login(&app, "anna@example.org").await, "REQUIRE_OWNER_APPROVAL");
 
@@ -130,7 +130,7 @@ on_both_engines! {
 
         app.kit.clock.advance(7 * 24 * 60 * 60_000);
         assert_eq!(decide(&app, &token, "APPROVE").await.verdict(), "400 INVALID_LINK", "expired");
-        // Signing in again asks anew.
+        // Signing in again asks again.
         assert_eq!(login(&app, "anna@example.org").await, "REQUIRE_OWNER_APPROVAL");
         let fresh = token_to(&app, "owner@example.org");
         assert_ne!(fresh, token);
@@ -147,7 +147,7 @@ on_both_engines! {
             tx.execute("update stoa.person_role set role = $1 where role = $2", &params!["EDITOR", "OWNER"]).await?;
             Ok(())
         })).await.unwrap();
-        assert_eq!(look(&app, &token).await.verdict(), "400 INVALID_LINK");
+        assert_eq!(open_link(&app, &token).await.verdict(), "400 INVALID_LINK");
         assert_eq!(decide(&app, &token, "APPROVE").await.verdict(), "400 INVALID_LINK");
     }
 
@@ -188,7 +188,7 @@ on_both_engines! {
         }
         let mails = app.mail.take();
         assert_eq!(mails.iter().filter(|it| it.to == "owner@example.org").count(), 1);
-        // Approved in another way: the link is over, the member is told.
+        // Approved in another way: the link is over, the member gets a message.
         register(&app, "bob@example.org").await;
         let token = token_to(&app, "owner@example.org");
         let bob = Email::parse("bob@example.org").unwrap();

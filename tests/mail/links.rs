@@ -94,7 +94,7 @@ on_both_engines! {
         let world = World::new(engine).await;
         let registered = world.register("lost@example.org").await;
         let (token, visitor) = (recovery_token(&world, "lost@example.org").await, world.visitor().await);
-        // Whoever runs the site moves the account away from a mailbox that somebody else reads.
+        // An operator moves the account away from a mailbox that somebody else reads.
         let path = format!("/wix-sm/api/v1/auth/api/v1/members/{}/change-login-email", text(&registered["identity"]["id"]));
         let body = json!({ "newEmail": "safe@example.org" }).to_string();
         assert_eq!(world.app.app().send(Method::PATCH, &path, Some(body.into())).await.verdict(), "200");

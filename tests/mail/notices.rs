@@ -1,4 +1,4 @@
-//! What members are told about their account, and the timing of what strangers ask.
+//! Notices to members about their account, and the timing of what strangers ask.
 
 use crate::account::{PASSWORD, World, text};
 use serde_json::json;
@@ -72,7 +72,7 @@ on_both_engines! {
         };
         set(&mail.links[0], PASSWORD).await;
         assert!(world.app.mail.take().is_empty(), "nobody had a password to change");
-        // Nothing is asked for now: what they are told later is in the language of the first message.
+        // Nothing is asked for now: what they get later is in the language of the first message.
         assert_eq!(world.call(&world.visitor().await, "/v1/send-email", &json!({ "email": "anna@example.org" })).await.verdict(), "200");
         let link = world.link_to("anna@example.org").await.unwrap();
         set(&link, "another long phrase").await;
@@ -92,7 +92,7 @@ on_both_engines! {
     }
 
     async fn link_request_costs_the_same_for_every_address(engine) {
-        // The request writes one sealed row whoever is asked about; nothing else tells them apart.
+        // The request writes one sealed row whatever address is asked about; nothing else tells them apart.
         let world = World::new(engine).await;
         world.register("anna@example.org").await;
         let visitor = world.visitor().await;

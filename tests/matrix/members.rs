@@ -7,7 +7,7 @@ use super::{
 use axum::http::Method;
 use serde_json::{Value, json};
 use std::{cell::Cell, fmt::Write};
-use stoa_testkit::{Asker, Engine, Reply, TestApp, on_both_engines};
+use stoa_testkit::{Engine, Reply, TestApp, TestClient, on_both_engines};
 
 /// What a refusal's status stands for in these tables.
 const REFUSALS: Refusals =
@@ -214,7 +214,7 @@ pub(crate) const ROUTES: &[(&str, &str, &str)] = &[
     ("GET", "/members/v2/abouts/{ada}", ""),
     ("PATCH", "/members/v2/abouts/{ada}", r#"{"memberAbout":{"content":{"nodes":[]},"revision":"1"}}"#),
     ("DELETE", "/members/v2/abouts/{ada}", ""),
-    // The last, as it ends whoever may.
+    // The last, as it ends those who may.
     ("DELETE", "/members/v1/members/my", ""),
 ];
 
@@ -227,7 +227,7 @@ pub(crate) struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    pub(crate) async fn new(app: &'a TestApp, ada: &Asker<'_>, bob: &Asker<'_>) -> World<'a> {
+    pub(crate) async fn new(app: &'a TestApp, ada: &TestClient<'_>, bob: &TestClient<'_>) -> World<'a> {
         let mut ids = Vec::new();
         for member in [ada, bob] {
             let shown = member.post("/members/v1/members/join-community", &json!({})).await.json();
@@ -288,7 +288,7 @@ impl<'a> World<'a> {
     }
 }
 
-pub(crate) async fn send(who: &Asker<'_>, method: &str, path: &str, body: &str) -> Reply {
+pub(crate) async fn send(who: &TestClient<'_>, method: &str, path: &str, body: &str) -> Reply {
     let body = Some(body.to_owned()).filter(|it| !it.is_empty());
     who.send(Method::from_bytes(method.as_bytes()).unwrap(), path, body.map(Into::into)).await
 }
@@ -298,7 +298,7 @@ async fn draw(engine: Engine) -> String {
     let (ada, bob) = (app.member("ada@example.org").await, app.member("bob@example.org").await);
     let world = World::new(&app, &ada, &bob).await;
     let callers = [
-        ("nobody", app.nobody()),
+        ("nobody", app.anonymous()),
         ("visitor", app.visitor().await),
         ("other", bob),
         ("self", ada),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Refusals that are told by their status alone, each as its status and code.
+/// Refusals that are a status alone, each as its status and code.
 pub(crate) struct Refusals(pub &'static [&'static str]);
 
 impl Refusals {

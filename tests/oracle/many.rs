@@ -1,4 +1,4 @@
-//! More items and links than any limit of a page: what is counted and walked through stays whole.
+//! More items and links than any limit of a page: counts and pages are complete.
 
 use super::*;
 use stoa_sql::Table;
@@ -64,7 +64,7 @@ on_both_engines! {
         let (ann, bob) = (app.member("ann@example.org").await, app.member("bob@example.org").await);
         let author = app.app.identity.authenticate(Some(ann.token.as_str()), None).await.unwrap().caller;
         fill(&app, author.owner().unwrap()).await;
-        let ask = async |who: &Asker<'_>, path: &str, more: Value| {
+        let ask = async |who: &TestClient<'_>, path: &str, more: Value| {
             let mut body = json!({ "dataCollectionId": "mass" });
             more.as_object().unwrap().iter().for_each(|(name, it)| body[name] = it.clone());
             let reply = who.post(path, &body).await;
@@ -79,8 +79,8 @@ on_both_engines! {
             let end = json!({ "returnTotalCount": true, "query": { "paging": { "limit": 10, "offset": own.max(1) - 1 } } });
             let page = ask(who, "/v2/items/query", end).await;
             assert_eq!(page["dataItems"].as_array().map(Vec::len), Some(own.min(1)), "the last of them");
-            let told = &page["pagingMetadata"];
-            assert_eq!((&told["total"], &told["tooManyToCount"], &told["hasNext"]), (&json!(own), &json!(false), &json!(false)));
+            let metadata = &page["pagingMetadata"];
+            assert_eq!((&metadata["total"], &metadata["tooManyToCount"], &metadata["hasNext"]), (&json!(own), &json!(false), &json!(false)));
         }
         let few = json!({ "_createdDate": { "$lt": { "$date": "1970-01-01T00:00:06.000Z" } } });
         for (who, own) in [(&ann, OWN_VALUES), (&bob, 0), (&app.app(), VALUES)] {
@@ -107,8 +107,8 @@ on_both_engines! {
         let remove = json!({ "dataCollectionId": "mass", "dataItemIds": ids });
         assert_eq!(ann.post("/v2/bulk/items/remove", &remove).await.verdict(), "400 WDE0069");
         let remove = json!({ "dataCollectionId": "mass", "dataItemIds": &ids[..1000] });
-        let told = ann.post("/v2/bulk/items/remove", &remove).await.json()["bulkActionMetadata"].clone();
-        assert_eq!((&told["totalSuccesses"], &told["totalFailures"]), (&json!(833), &json!(167)));
+        let metadata = ann.post("/v2/bulk/items/remove", &remove).await.json()["bulkActionMetadata"].clone();
+        assert_eq!((&metadata["totalSuccesses"], &metadata["totalFailures"]), (&json!(833), &json!(167)));
         assert_eq!(ask(&ann, "/v2/items/count", json!({})).await["totalCount"], OWN - 833);
         assert_eq!(ask(&app.app(), "/v2/items/count", json!({})).await["totalCount"], ALL - 833);
     }

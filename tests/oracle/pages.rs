@@ -1,5 +1,5 @@
 //! Walks by cursor. A cursor is a question and a place, never a permission: who comes with one sees what
-//! they may see now, whoever began the walk and whatever was allowed then.
+//! they may see now, no matter who began the pagination and whatever was allowed then.
 
 use super::*;
 
@@ -16,7 +16,7 @@ pub fn rank(item: &Value) -> (std::cmp::Reverse<Option<u64>>, String) {
     (std::cmp::Reverse(item["n"].as_u64()), item["_id"].as_str().unwrap_or_default().to_owned())
 }
 
-/// How a walk is asked and answered: the call, and the member of the answer that the page is in.
+/// How pages are requested and answered: the call, and the member of the answer that the page is in.
 struct Way {
     path: &'static str,
     elements: &'static str,
@@ -48,51 +48,51 @@ impl Way {
 impl World<'_> {
     pub async fn page_call(
         &mut self,
-        person: &Person<'_>,
-        people: &[Person<'_>],
+        caller: &Caller<'_>,
+        callers: &[Caller<'_>],
         random: &mut Random,
-        is_near: bool,
+        is_source: bool,
     ) -> (&'static str, String) {
         match random.below(7) {
-            0 | 1 => ("walk", self.walk_items(person, random, is_near).await),
-            2 => ("walk through values", self.walk_values(person, random, is_near).await),
-            3 => ("walk through links", self.walk_links(person, random, is_near).await),
-            _ => ("go on elsewhere", self.go_on(person, people, random, is_near).await),
+            0 | 1 => ("walk", self.page_items(caller, random, is_source).await),
+            2 => ("walk through values", self.page_values(caller, random, is_source).await),
+            3 => ("walk through links", self.page_links(caller, random, is_source).await),
+            _ => ("go on elsewhere", self.go_on(caller, callers, random, is_source).await),
         }
     }
 
-    async fn walk_items(&self, person: &Person<'_>, random: &mut Random, is_near: bool) -> String {
-        let side = self.side(is_near);
-        let (filter, passes) = self.filter(person, random, is_near);
+    async fn page_items(&self, caller: &Caller<'_>, random: &mut Random, is_source: bool) -> String {
+        let side = self.side(is_source);
+        let (filter, passes) = self.filter(caller, random, is_source);
         let limit = 1 + random.below(4);
         let begin = json!({ "dataCollectionId": side.id, "returnTotalCount": true,
             "query": { "filter": filter, "sort": sort(), "cursorPaging": { "limit": limit } } });
-        let found = side.found(person, &passes).into_iter().cloned().collect();
-        let is_refused = right(person, side, READ) == Right::Refused;
-        self.there_and_back(person, side, &QUERY, (begin, limit), found, is_refused).await
+        let found = side.found(caller, &passes).into_iter().cloned().collect();
+        let is_refused = right(caller, side, READ) == Right::Refused;
+        self.there_and_back(caller, side, &QUERY, (begin, limit), found, is_refused).await
     }
 
-    async fn walk_values(&self, person: &Person<'_>, random: &mut Random, is_near: bool) -> String {
-        let side = self.side(is_near);
-        let (filter, passes) = self.filter(person, random, is_near);
+    async fn page_values(&self, caller: &Caller<'_>, random: &mut Random, is_source: bool) -> String {
+        let side = self.side(is_source);
+        let (filter, passes) = self.filter(caller, random, is_source);
         let (limit, falls) = (1 + random.below(2), random.one_in(2));
         let order = if falls { "DESC" } else { "ASC" };
         let begin = json!({ "dataCollectionId": side.id, "fieldName": "n", "filter": filter, "order": order,
             "returnTotalCount": true, "cursorPaging": { "limit": limit } });
-        let mut values: Vec<_> = side.found(person, &passes).into_iter().map(|it| it["n"].as_u64()).collect();
+        let mut values: Vec<_> = side.found(caller, &passes).into_iter().map(|it| it["n"].as_u64()).collect();
         values.dedup();
         if !falls {
             values.reverse();
         }
-        let is_refused = right(person, side, READ) == Right::Refused;
+        let is_refused = right(caller, side, READ) == Right::Refused;
         let values = values.into_iter().map(Value::from).collect();
-        self.there_and_back(person, side, &DISTINCT, (begin, limit), values, is_refused).await
+        self.there_and_back(caller, side, &DISTINCT, (begin, limit), values, is_refused).await
     }
 
     /// Of one item, or of several together: then in the order in which all of their links were made.
-    async fn walk_links(&self, person: &Person<'_>, random: &mut Random, is_near: bool) -> String {
-        let (side, other) = (self.side(is_near), self.side(!is_near));
-        let field = if is_near { "many" } else { "back" };
+    async fn page_links(&self, caller: &Caller<'_>, random: &mut Random, is_source: bool) -> String {
+        let (side, other) = (self.side(is_source), self.side(!is_source));
+        let field = if is_source { "many" } else { "back" };
         let limit = 1 + random.below(3);
         let mut begin = json!({ "dataCollectionId": side.id, "referringItemFieldName": field,
             "returnTotalCount": true, "cursorPaging": { "limit": limit } });
@@ -103,9 +103,9 @@ impl World<'_> {
             false => begin["referringItemId"] = items[0].clone().into(),
         }
         let mut found = Vec::new();
-        for (near, far) in &self.links {
-            let (here, there) = if is_near { (near, far) } else { (far, near) };
-            let may_read = |side: &Side, id: &String| side.items.get(id).is_some_and(|it| may(person, side, READ, it));
+        for (source, target) in &self.links {
+            let (here, there) = if is_source { (source, target) } else { (target, source) };
+            let may_read = |side: &Side, id: &String| side.items.get(id).is_some_and(|it| may(caller, side, READ, it));
             if items.contains(here) && may_read(side, here) && may_read(other, there) {
                 let item = json!({ "id": there, "dataCollectionId": other.id, "data": other.items[there] });
                 found.push(match several {
@@ -118,24 +118,24 @@ impl World<'_> {
             begin["order"] = "DESC".into();
             found.reverse();
         }
-        let is_refused = [side, other].iter().any(|it| right(person, it, READ) == Right::Refused);
-        self.there_and_back(person, side, &REFERENCED, (begin, limit), found, is_refused).await
+        let is_refused = [side, other].iter().any(|it| right(caller, it, READ) == Right::Refused);
+        self.there_and_back(caller, side, &REFERENCED, (begin, limit), found, is_refused).await
     }
 
     /// Walks to the end and back again: each way meets everything that is expected, once and in order.
     async fn there_and_back(
         &self,
-        person: &Person<'_>,
+        caller: &Caller<'_>,
         side: &Side,
         way: &Way,
         (begin, limit): (Value, usize),
         expected: Vec<Value>,
         is_refused: bool,
     ) -> String {
-        let first = person.asker.post(way.path, &begin).await;
-        let context = self.context(&format!("walk {begin}"), person, side, &first);
+        let first = caller.client.post(way.path, &begin).await;
+        let context = self.context(&format!("walk {begin}"), caller, side, &first);
         if is_refused {
-            assert_eq!(first.verdict(), refusal(person), "{context}");
+            assert_eq!(first.verdict(), refusal(caller), "{context}");
             return first.verdict();
         }
         let (mut page, verdict) = (first.json(), first.verdict());
@@ -148,7 +148,7 @@ impl World<'_> {
                 let metadata = &page["pagingMetadata"];
                 assert_eq!(metadata["hasNext"] == true, metadata["cursors"]["next"].is_string(), "{context}");
                 let Some(cursor) = metadata["cursors"][direction].as_str() else { break };
-                let reply = person.asker.post(way.path, &way.go_on(&side.id, cursor, limit)).await;
+                let reply = caller.client.post(way.path, &way.go_on(&side.id, cursor, limit)).await;
                 assert_eq!(reply.verdict(), "200", "{direction}: {context}");
                 page = reply.json();
                 let shown = way.shown(&page);
@@ -166,22 +166,22 @@ impl World<'_> {
         verdict
     }
 
-    /// A walk that somebody begins and perhaps another goes on with, while levels or owners change.
+    /// Pages that one caller begins and perhaps another continues, while levels or owners change.
     async fn go_on(
         &mut self,
-        person: &Person<'_>,
-        people: &[Person<'_>],
+        caller: &Caller<'_>,
+        callers: &[Caller<'_>],
         random: &mut Random,
-        is_near: bool,
+        is_source: bool,
     ) -> String {
-        let side = self.side(is_near);
-        // Without links: whose these are is not told by the item, and the other may know of others.
+        let side = self.side(is_source);
+        // Without links: whose these are is not shown by the item, and the other may know of others.
         let n = random.below(4) as u64;
         let begin = json!({ "dataCollectionId": side.id, "query": { "filter": { "n": { "$lte": n } }, "sort": sort(),
             "cursorPaging": { "limit": 1 + random.below(2) } } });
-        let first = person.asker.post(QUERY.path, &begin).await;
-        if right(person, side, READ) == Right::Refused {
-            assert_eq!(first.verdict(), refusal(person));
+        let first = caller.client.post(QUERY.path, &begin).await;
+        if right(caller, side, READ) == Right::Refused {
+            assert_eq!(first.verdict(), refusal(caller));
             return first.verdict();
         }
         let page = first.json();
@@ -189,16 +189,16 @@ impl World<'_> {
         let last = QUERY.shown(&page).last().map(rank);
         let ask = QUERY.go_on(&side.id, cursor, 50);
         match random.below(4) {
-            0 => self.change_levels(random, is_near).await,
-            1 | 2 => self.change_owners(people, random, is_near).await,
+            0 => self.change_levels(random, is_source).await,
+            1 | 2 => self.change_owners(callers, random, is_source).await,
             _ => {}
         }
-        let other = if random.one_in(3) { person } else { &people[random.below(people.len())] };
-        let side = self.side(is_near);
-        let reply = other.asker.post(QUERY.path, &ask).await;
-        let context = self.context(&format!("go on after {last:?} of {:?}", person.kind), other, side, &reply);
-        if other.kind.of_cursors() != person.kind.of_cursors() {
-            let expected = if other.kind == Kind::Nobody { refusal(other) } else { "400 WDE0151" };
+        let other = if random.one_in(3) { caller } else { &callers[random.below(callers.len())] };
+        let side = self.side(is_source);
+        let reply = other.client.post(QUERY.path, &ask).await;
+        let context = self.context(&format!("go on after {last:?} of {:?}", caller.kind), other, side, &reply);
+        if other.kind.of_cursors() != caller.kind.of_cursors() {
+            let expected = if other.kind == Kind::Anonymous { refusal(other) } else { "400 WDE0151" };
             assert_eq!(reply.verdict(), expected, "{context}");
         } else if right(other, side, READ) == Right::Refused {
             assert_eq!(reply.verdict(), refusal(other), "{context}");
@@ -214,18 +214,18 @@ impl World<'_> {
     }
 
     /// New levels for a collection; special permissions stay.
-    async fn change_levels(&mut self, random: &mut Random, is_near: bool) {
+    async fn change_levels(&mut self, random: &mut Random, is_source: bool) {
         let levels = [(); 4].map(|()| LEVELS[random.below(5)]);
-        let side = if is_near { &mut self.near } else { &mut self.far };
+        let side = if is_source { &mut self.source } else { &mut self.target };
         side.levels = levels;
         side.close(self.app).await;
     }
 
     /// Some items become another's.
-    async fn change_owners(&mut self, people: &[Person<'_>], random: &mut Random, is_near: bool) {
+    async fn change_owners(&mut self, callers: &[Caller<'_>], random: &mut Random, is_source: bool) {
         for _ in 0..3 {
-            let app = people.iter().find(|it| it.kind == Kind::App).unwrap();
-            self.give(app, people, random, is_near).await;
+            let app = callers.iter().find(|it| it.kind == Kind::App).unwrap();
+            self.give(app, callers, random, is_source).await;
         }
     }
 }

@@ -4,31 +4,32 @@ use super::*;
 use stoa_content::transfer::{FileOf, Format};
 
 impl World<'_> {
-    /// Makes an item another's: the privileged may, and nobody else.
+    /// Makes an item another's: the privileged may, and no others.
     pub async fn give(
         &mut self,
-        person: &Person<'_>,
-        people: &[Person<'_>],
+        caller: &Caller<'_>,
+        callers: &[Caller<'_>],
         random: &mut Random,
-        is_near: bool,
+        is_source: bool,
     ) -> String {
-        let side = self.side(is_near);
+        let side = self.side(is_source);
         let id = side.any_id(random);
-        let heirs: Vec<_> = people.iter().filter(|it| !it.id.is_empty()).collect();
+        let heirs: Vec<_> = callers.iter().filter(|it| !it.id.is_empty()).collect();
         let heir = heirs[random.below(heirs.len())].id.clone();
         let set = json!({ "fieldPath": "_owner", "action": "SET_FIELD", "setFieldOptions": { "value": heir } });
         let patch = json!({ "dataItemId": id, "fieldModifications": [set] });
-        let reply = person.asker.post("/v2/items/patch", &json!({ "dataCollectionId": side.id, "patch": patch })).await;
-        let context = self.context(&format!("give {id}"), person, side, &reply);
-        match (person.kind, side.items.contains_key(&id)) {
+        let reply =
+            caller.client.post("/v2/items/patch", &json!({ "dataCollectionId": side.id, "patch": patch })).await;
+        let context = self.context(&format!("give {id}"), caller, side, &reply);
+        match (caller.kind, side.items.contains_key(&id)) {
             (Kind::Owner | Kind::App, true) => {
                 assert_eq!(reply.verdict(), "200", "{context}");
-                if let Some(it) = self.items(is_near).get_mut(&id) {
+                if let Some(it) = self.items(is_source).get_mut(&id) {
                     it["_owner"] = heir.into();
                 }
             }
             (Kind::Owner | Kind::App, false) => assert_eq!(reply.verdict(), "404 WDE0073", "{context}"),
-            _ => assert_eq!(reply.verdict(), refusal(person), "{context}"),
+            _ => assert_eq!(reply.verdict(), refusal(caller), "{context}"),
         }
         reply.verdict()
     }
@@ -36,43 +37,43 @@ impl World<'_> {
     /// Emptying is for the privileged, whatever the levels; links go from both sides. Then items come back.
     pub async fn truncate(
         &mut self,
-        person: &Person<'_>,
-        people: &[Person<'_>],
+        caller: &Caller<'_>,
+        callers: &[Caller<'_>],
         random: &mut Random,
-        is_near: bool,
+        is_source: bool,
     ) -> String {
-        let side = self.side(is_near);
-        let reply = person.asker.post("/v2/items/truncate", &json!({ "dataCollectionId": side.id })).await;
-        let context = self.context("truncate", person, side, &reply);
-        if !matches!(person.kind, Kind::Owner | Kind::App) {
-            assert_eq!(reply.verdict(), refusal(person), "{context}");
+        let side = self.side(is_source);
+        let reply = caller.client.post("/v2/items/truncate", &json!({ "dataCollectionId": side.id })).await;
+        let context = self.context("truncate", caller, side, &reply);
+        if !matches!(caller.kind, Kind::Owner | Kind::App) {
+            assert_eq!(reply.verdict(), refusal(caller), "{context}");
             return reply.verdict();
         }
         assert_eq!(reply.verdict(), "200", "{context}");
-        self.items(is_near).clear();
+        self.items(is_source).clear();
         self.links.clear();
-        self.check("truncate", person).await;
-        let side = if is_near { &mut self.near } else { &mut self.far };
-        side.fill(self.app, people, random).await;
+        self.check("truncate", caller).await;
+        let side = if is_source { &mut self.source } else { &mut self.target };
+        side.fill(self.app, callers, random).await;
         reply.verdict()
     }
 
-    /// The privileged export all there is, and nobody else a word; nor does anybody else import. No path
+    /// The privileged export all there is, and others nothing; nor do others import. No path
     /// leads to it.
-    pub async fn export(&self, people: &[Person<'_>]) {
-        for person in people {
-            let side = &self.near;
-            let what = format!("{}: export of {:?}", self.name, person.kind);
-            let token = Some(person.asker.token.as_str());
+    pub async fn export(&self, callers: &[Caller<'_>]) {
+        for caller in callers {
+            let side = &self.source;
+            let what = format!("{}: export of {:?}", self.name, caller.kind);
+            let token = Some(caller.client.token.as_str());
             let Ok(known) = self.app.app.identity.authenticate(token, None).await else {
-                assert_eq!(person.kind, Kind::Nobody, "{what}");
+                assert_eq!(caller.kind, Kind::Anonymous, "{what}");
                 continue;
             };
             let (content, site, mut out) = (&self.app.app.content, &self.app.site, Vec::new());
             let done = content
                 .export(site, &known.caller, FileOf { collection: &side.id, format: Format::Json }, &mut out, |_| {})
                 .await;
-            if matches!(person.kind, Kind::Owner | Kind::App) {
+            if matches!(caller.kind, Kind::Owner | Kind::App) {
                 assert_eq!(done.ok(), Some(side.items.len() as u64), "{what}");
                 let items: Value = serde_json::from_slice(&out).unwrap();
                 let items = items.as_array().into_iter().flatten().map(plain).collect::<Vec<_>>();
@@ -92,6 +93,6 @@ impl World<'_> {
                 .await;
             assert_eq!(done.err().map(|it| it.code().name()), Some("WDE0027"), "{what}");
         }
-        self.check("export", &people[0]).await;
+        self.check("export", &callers[0]).await;
     }
 }

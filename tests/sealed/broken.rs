@@ -1,7 +1,7 @@
 //! Those who get at the database, and keys that are gone: nothing opens where it wasn't sealed.
 
 use super::*;
-use stoa_content::{Content, GetRequest, Limits};
+use stoa_content::{Content, ContentLimits, GetRequest};
 use stoa_kernel::Code;
 use stoa_sql::params;
 use stoa_store::{Lane, boxed};
@@ -32,8 +32,8 @@ async fn sealed(app: &TestApp, id: &str, field: &str) -> String {
     document[field].as_str().unwrap().to_owned()
 }
 
-async fn remove(asker: &Asker<'_>, id: &str) -> Reply {
-    asker.post("/v2/items/remove", &json!({ "dataCollectionId": "c", "dataItemId": id })).await
+async fn remove(client: &TestClient<'_>, id: &str) -> Reply {
+    client.post("/v2/items/remove", &json!({ "dataCollectionId": "c", "dataItemId": id })).await
 }
 
 on_both_engines! {
@@ -50,7 +50,7 @@ on_both_engines! {
         let end = if last.pop() == Some('A') { "B" } else { "A" };
         for it in [of_a, sealed(&app, "b", "card").await, last + end, "sealed:1:".to_owned(), "planted".to_owned()] {
             put(&app, "b", whole.replace(&of_b, &it)).await;
-            // Who would be shown the value is told that something is wrong; nobody is shown another's.
+            // Who would be shown the value gets an error; no caller is shown another's.
             assert_eq!(get(&key, "b").await.verdict(), "500 WDE0053", "{it}");
             assert_eq!(query(&key, json!({})).await.verdict(), "500 WDE0053", "{it}");
             let request = GetRequest { collection: "c".to_owned(), id: "b".to_owned(), ..GetRequest::default() };
@@ -76,7 +76,7 @@ on_both_engines! {
         let (whole, pin) = (stored(&app, "b").await, sealed(&app, "b", "pin").await);
         let other = sealed(&app, "a", "pin").await;
         put(&app, "b", whole.replace(&pin, &other)).await;
-        // Nobody who doesn't write it changes it: its key may come back.
+        // Only a write to it changes it: its key may come back.
         assert_eq!(write(&visitor, "/update", json!({ "_id": "b", "title": "u" })).await.verdict(), "200");
         assert_eq!(patch(&visitor, "b", json!([modification("title", "SET_FIELD", json!("v"))])).await.verdict(), "200");
         assert_eq!(sealed(&app, "b", "pin").await, other);
@@ -99,7 +99,7 @@ on_both_engines! {
         open(&app).await;
         write(&app.app(), "", json!({ "_id": "a", "title": "t", "pin": "hush" })).await;
         // Another process, or this one started again.
-        let again = Content::new(app.kit.world.clone(), Limits::default());
+        let again = Content::new(app.kit.world.clone(), ContentLimits::default());
         let request = GetRequest { collection: "c".to_owned(), id: "a".to_owned(), ..GetRequest::default() };
         let read = async |content: &Content| -> stoa_kernel::Result<String> {
             let item = content.item_get(&app.site, &key(), &request).await?;
@@ -110,7 +110,7 @@ on_both_engines! {
         assert!(read(&again).await.unwrap().contains("hush"));
         let setting = |sql: &'static str| app.site.write(move |tx| boxed!(Ok(tx.execute(sql, &[]).await?)));
         assert_eq!(setting("update stoa.setting set name = 'away' where name = 'sealing key'").await.unwrap(), 1);
-        let without = Content::new(app.kit.world.clone(), Limits::default());
+        let without = Content::new(app.kit.world.clone(), ContentLimits::default());
         let fault = read(&without).await.unwrap_err();
         assert_eq!(fault.code(), Code::Internal);
         assert!(fault.log().is_some_and(|it| it.contains("key of its encrypted fields is missing")), "{fault:?}");
@@ -121,7 +121,7 @@ on_both_engines! {
 
     async fn key_is_made_once_by_many_at_once(engine) {
         let app = TestApp::new(engine).await;
-        let nodes: Vec<_> = (0..4).map(|_| Content::new(app.kit.world.clone(), Limits::default())).collect();
+        let nodes: Vec<_> = (0..4).map(|_| Content::new(app.kit.world.clone(), ContentLimits::default())).collect();
         let declared = nodes.iter().enumerate().map(|(n, content)| {
             let (content, site) = (content.clone(), app.site.clone());
             tokio::spawn(async move {

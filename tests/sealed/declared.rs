@@ -6,8 +6,8 @@ async fn create_field(app: &TestApp, field: Value) -> Reply {
     app.app().post("/v2/collections/create-field", &json!({ "dataCollectionId": "c", "field": field })).await
 }
 
-async fn definition(asker: &Asker<'_>) -> Value {
-    asker.get("/v2/collections/c?dataCollectionId=c").await.json()["collection"].clone()
+async fn definition(client: &TestClient<'_>) -> Value {
+    client.get("/v2/collections/c?dataCollectionId=c").await.json()["collection"].clone()
 }
 
 fn field(collection: &Value, key: &str) -> Value {

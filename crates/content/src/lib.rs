@@ -30,7 +30,7 @@ pub use item::{
     calls::Saved,
     visibility::Item,
 };
-pub use limits::{AutoIndex, Limits};
+pub use limits::{AutoIndex, ContentLimits};
 pub use manage::indexes::IndexList;
 pub use page::{Page, cursor::Cursors};
 pub use reference::calls::ItemReference;
@@ -57,7 +57,7 @@ pub struct Content {
 /// What the folders keep in memory.
 struct State {
     world: World,
-    limits: Limits,
+    limits: ContentLimits,
     schema_cache: SchemaCache,
     cursor_keys: cursor::Keys,
     cipher_keys: cipher::Keys,
@@ -78,7 +78,7 @@ struct RequestContext<'a> {
 }
 
 impl Content {
-    pub fn new(world: World, limits: Limits) -> Self {
+    pub fn new(world: World, limits: ContentLimits) -> Self {
         let state = State {
             world,
             limits,
@@ -95,14 +95,14 @@ impl Content {
     }
 
     /// Names who knows of callers, once, before requests are answered. Without it a background job goes by what
-    /// its asker was when it began.
-    pub fn keep_standing(&self, keeper: Arc<dyn Standing>) {
-        if self.state.standing.set(keeper).is_err() {
+    /// its caller was when it began.
+    pub fn keep_standing(&self, standing: Arc<dyn Standing>) {
+        if self.state.standing.set(standing).is_err() {
             tracing::warn!("who knows of callers was named before");
         }
     }
 
-    pub fn limits(&self) -> &Limits {
+    pub fn limits(&self) -> &ContentLimits {
         &self.state.limits
     }
 }

@@ -5,7 +5,7 @@ use stoa_kernel::clock::Millis;
 stoa_kernel::limits! {
     /// Limits of content calls.
     #[derive(Debug, Clone)]
-    pub struct Limits {
+    pub struct ContentLimits {
         /// Items or ids of one bulk call (WDE0006, WDE0069).
         bulk_items: usize = 1_000, 1..=10_000;
         /// Patches of one bulk call (WDE0006).
@@ -41,7 +41,7 @@ stoa_kernel::limits! {
             /// When it does so.
             pub auto_index: AutoIndex,
             /// Limits of items and of what is asked of them.
-            pub query: stoa_query::Limits,
+            pub query: stoa_query::QueryLimits,
         }
     }
 }

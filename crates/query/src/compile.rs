@@ -1,4 +1,4 @@
-//! Plan → SQL, in one walk for both engines. What they say differently is behind [`Dialect`].
+//! Plan → SQL, in one pass for both engines. What they say differently is behind [`Dialect`].
 //!
 //! Text and parameters are written side by side, so they can't drift apart; nothing that a client sent
 //! becomes part of the text except names of fields, which the dialect quotes.
@@ -19,7 +19,7 @@ use stoa_sql::{Dialect, Index, Table, Value, Writer};
 pub type Statement = (String, Vec<Value>);
 
 /// Rows of the document: at most one more than the page holds, which tells whether another page follows. In
-/// a walk its id and the marks of [`Position`] come after it, and the rows before a place come nearest first.
+/// a page by cursor its id and the keyset values of [`Position`] come after it, and the rows before a position come nearest first.
 pub fn find(dialect: &dyn Dialect, table: Table, plan: &Find) -> Statement {
     let filter = Filter::all([plan.scope.filter(), plan.filter.clone()]);
     let access = Access::choose(dialect, &plan.indexes, &filter, Some(&plan.order));
@@ -32,28 +32,29 @@ pub fn find(dialect: &dyn Dialect, table: Table, plan: &Find) -> Statement {
 }
 
 /// A page of one select, which may not be all of it.
-pub struct Even {
+pub struct ScalarPage {
     pub statement: Statement,
     /// The number of the index that serves it.
     pub index: i64,
 }
 
-/// The same page for less, where no item is odd in the index that serves it: one select, with one more column
+/// The same page for less, where no item is array-valued in the index that serves it: one select, with one more column
 /// at the end that tells whether any item is. Where one is, and where there is no row to tell, only [`find`]
 /// has the page. Nothing where it would be the same statement, for a random order, which reads all that
-/// passes anyway, and for indexes of which it is known that they have `odd` items.
-pub fn find_even(dialect: &dyn Dialect, table: Table, plan: &Find, odd: &[i64]) -> Option<Even> {
-    if plan.window.start.position().is_some() || matches!(plan.order, Order::Random { .. }) {
+/// passes anyway, and for indexes of which it is known that they have `array_valued` items.
+pub fn find_scalar(dialect: &dyn Dialect, table: Table, plan: &Find, array_valued: &[i64]) -> Option<ScalarPage> {
+    if plan.page.start.position().is_some() || matches!(plan.order, Order::Random { .. }) {
         return None;
     }
     let filter = Filter::all([plan.scope.filter(), plan.filter.clone()]);
     let access = Access::choose(dialect, &plan.indexes, &filter, Some(&plan.order));
-    let index = access.number().filter(|it| !odd.contains(it))?;
-    let &[rows, odd @ Rows::Odd(_)] = access.rows().as_slice() else { return None };
-    let odd = format!("select 1 from {} where {}", dialect.table(table), odd.condition(&Filter::True)?);
+    let index = access.number().filter(|it| !array_valued.contains(it))?;
+    let &[rows, array_valued @ Rows::ArrayValued(_)] = access.rows().as_slice() else { return None };
+    let array_valued =
+        format!("select 1 from {} where {}", dialect.table(table), array_valued.condition(&Filter::True)?);
     let mut sql = Writer::new(dialect);
-    Page { table, plan, filter: &filter }.by_one(&mut sql, &Select { rows, range: None }, Some(&odd));
-    Some(Even { statement: sql.finish(), index })
+    Page { table, plan, filter: &filter }.by_one(&mut sql, &Select { rows, range: None }, Some(&array_valued));
+    Some(ScalarPage { statement: sql.finish(), index })
 }
 
 /// One row with one number.
@@ -79,19 +80,19 @@ pub fn count(dialect: &dyn Dialect, table: Table, plan: &Count) -> Statement {
 }
 
 /// Rows of one sort key for each different value ([`crate::order::value`] gives the value back) and of
-/// the mark of its place, at most one more than the page holds.
+/// the keyset value of its position, at most one more than the page holds.
 pub fn distinct(dialect: &dyn Dialect, table: Table, plan: &Distinct) -> Statement {
     let (mut sql, rows) = (Writer::new(dialect), Values::of(dialect, &plan.field));
-    let (mark, start) = (dialect.bounded(&rows.key), &plan.window.start);
+    let (mark, start) = (dialect.bounded(&rows.key), &plan.page.start);
     sql.push("select distinct ").push(&rows.key).push(" as k, ").push(&mark).push(" as k1");
     rows.from(&mut sql, table, plan);
     let direction = if start.is_backward() { order::turned(plan.direction) } else { plan.direction };
-    if let Some((it, first)) = start.position().and_then(|it| Some((it, it.marks.first()?))) {
+    if let Some((it, first)) = start.position().and_then(|it| Some((it, it.keyset.first()?))) {
         sql.push(" where ").push(&mark).push(" ").push(order::sign(direction)).push(order::or_equal(it)).push(" ");
         sql.bind(order::value(first));
     }
     sql.push(" order by k1").push(parts::suffix(direction));
-    sql.push(&format!(" limit {}", i64::from(plan.window.limit) + 1));
+    sql.push(&format!(" limit {}", i64::from(plan.page.limit) + 1));
     if start.offset() > 0 {
         sql.push(" offset ").bind(i64::try_from(start.offset()).unwrap_or(i64::MAX));
     }
@@ -147,7 +148,7 @@ pub fn condition(sql: &mut Writer<'_>, filter: &Filter) {
 /// One of the selects that make up an answer.
 struct Select<'p> {
     rows: Rows<'p>,
-    /// After a place: the column of the order in which its rows lie beyond, being equal before it. All
+    /// After a position: the column of the order in which its rows lie beyond, being equal before it. All
     /// rows beyond if nothing.
     range: Option<usize>,
 }
@@ -165,7 +166,7 @@ impl Page<'_> {
     fn by_one(&self, sql: &mut Writer<'_>, one: &Select<'_>, other: Option<&str>) {
         // A random key has a parameter, and those are numbered in the order of the text.
         let is_random = matches!(self.plan.order, Order::Random { .. });
-        let are_named = is_random || !matches!(self.plan.window.start, Start::Offset(_));
+        let are_named = is_random || !matches!(self.plan.page.start, Start::Offset(_));
         let columns = self.select(sql, one, are_named, other);
         order::write(sql, &columns, are_named);
         sql.push(&self.most());
@@ -202,7 +203,7 @@ impl Page<'_> {
         are_named: bool,
         other: Option<&str>,
     ) -> Vec<order::Column> {
-        let (plan, start) = (self.plan, &self.plan.window.start);
+        let (plan, start) = (self.plan, &self.plan.page.start);
         sql.push(if are_named { "select doc, id" } else { "select doc" });
         let columns = order::columns(sql, &plan.order, it.rows, start.is_backward());
         if are_named {
@@ -227,7 +228,7 @@ impl Page<'_> {
     }
 
     fn limit(&self) -> i64 {
-        i64::from(self.plan.window.limit) + 1
+        i64::from(self.plan.page.limit) + 1
     }
 
     fn skip(&self, sql: &mut Writer<'_>) {
@@ -237,7 +238,7 @@ impl Page<'_> {
     }
 
     fn offset(&self) -> i64 {
-        i64::try_from(self.plan.window.start.offset()).unwrap_or(i64::MAX)
+        i64::try_from(self.plan.page.start.offset()).unwrap_or(i64::MAX)
     }
 }
 
@@ -245,10 +246,10 @@ impl Page<'_> {
 fn selects<'a>(access: &'a Access<'_>, plan: &Find) -> Vec<Select<'a>> {
     let mut selects = Vec::new();
     for rows in access.rows() {
-        match plan.window.start.position() {
-            // The nearest first: those that are equal to the place in all but their id.
+        match plan.page.start.position() {
+            // The nearest first: those that are equal to the position in all but their id.
             Some(_) if access.is_ordered(rows) => {
-                let columns = plan.order.marked().count() + 1;
+                let columns = plan.order.keyset_keys().count() + 1;
                 selects.extend((0..columns).rev().map(|it| Select { rows, range: Some(it) }));
             }
             _ => selects.push(Select { rows, range: None }),

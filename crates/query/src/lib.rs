@@ -12,14 +12,14 @@
 //! # let request = body.as_object().unwrap();
 //! # let schema = stoa_query::Schema::default();
 //! # let (dialect, table) = (&stoa_sql::Sqlite, stoa_sql::Table { site: 1, number: 7 });
-//! use stoa_query::{Context, Limits, Scope, compile, resolve, wire};
+//! use stoa_query::{Context, QueryLimits, Scope, compile, resolve, wire};
 //!
-//! let query = wire::Query::parse(request, &Limits::default())?;
+//! let query = wire::Query::parse(request, &QueryLimits::default())?;
 //! let context = Context { schema: &schema, scope: Scope::OwnedBy("m1".to_owned()), seed: 0 };
 //! let plan = resolve::find(&query, context)?;
 //! let (text, params) = compile::find(dialect, table, &plan);
 //! // Rows are `id, doc`; there are plan.window.limit + 1 of them if another page follows. Where the
-//! // plan starts a walk or goes on with one (plan::Start), the marks of plan::Position come after them.
+//! // plan pages by cursor (plan::Start), the keyset values of plan::Position come after them.
 //! let row = r#"{"_id":"1","name":"Ulm","country":"DE"}"#;
 //! assert_eq!(stoa_query::item::project(row, &plan.projection), r#"{"_id":"1","name":"Ulm"}"#);
 //! // For returnTotalCount:
@@ -51,8 +51,8 @@ pub mod resolve;
 pub mod schema;
 pub mod wire;
 
-pub use item::{CanonicalItem, SentId, Stamp, canonical, project};
-pub use limits::Limits;
+pub use item::{CanonicalItem, RawId, Stamp, canonical, project};
+pub use limits::QueryLimits;
 pub use matches::matches;
 pub use plan::{Filter, Projection, Scope};
 pub use resolve::Context;

@@ -8,7 +8,7 @@ use crate::item::{self, MAX_DEPTH};
 stoa_kernel::limits! {
     /// Limits of items and of what is asked of them.
     #[derive(Debug, Clone)]
-    pub struct Limits {
+    pub struct QueryLimits {
         /// Bytes of an item as it is stored (WDE0009).
         item_bytes: usize = 524_288, 1_024..=4_194_304;
         /// Levels of objects and arrays in an item, the item being the first (WDE0168).
@@ -30,9 +30,9 @@ stoa_kernel::limits! {
     }
 }
 
-impl Limits {
+impl QueryLimits {
     /// How large an item may be.
-    pub fn item(&self) -> item::Limits {
-        item::Limits { bytes: self.item_bytes, depth: self.item_depth }
+    pub fn item(&self) -> item::ItemLimits {
+        item::ItemLimits { bytes: self.item_bytes, depth: self.item_depth }
     }
 }

@@ -3,7 +3,7 @@
 use crate::{
     item,
     matches::{itself_or_elements, leaves},
-    plan::{Field, Key, Mark, Order, Position},
+    plan::{Field, Key, KeysetValue, Order, Position},
 };
 use serde_json::Value as Json;
 use std::cmp::Ordering;
@@ -24,14 +24,18 @@ pub fn compare(order: &Order, a: &Json, b: &Json) -> Ordering {
 
 /// Where an item stands in an order.
 pub fn position(order: &Order, document: &Json) -> Position {
-    let mark = |key: &Key| match key.field {
+    let keyset_value = |key: &Key| match key.field {
         Field::Created | Field::Updated => {
             let time = document.get(key.field.name().as_ref()).and_then(|it| it.get("$date")).and_then(Json::as_str);
-            Mark::Time(time.and_then(date::parse).unwrap_or_default())
+            KeysetValue::Time(time.and_then(date::parse).unwrap_or_default())
         }
-        _ => Mark::Key(sort_key(key, document)),
+        _ => KeysetValue::Key(sort_key(key, document)),
     };
-    Position { marks: order.marked().map(mark).collect(), id: id(document).to_owned(), is_included: false }
+    Position {
+        keyset: order.keyset_keys().map(keyset_value).collect(),
+        id: id(document).to_owned(),
+        is_included: false,
+    }
 }
 
 /// The sort keys of every value of a field, for the distinct ones among them.
@@ -43,7 +47,7 @@ pub fn values(field: &Field, document: &Json) -> Vec<String> {
 pub fn value(key: &str) -> Json {
     let value = key::value(key);
     // It is in an item already, whatever was allowed then.
-    let limits = item::Limits { bytes: usize::MAX, depth: item::MAX_DEPTH };
+    let limits = item::ItemLimits { bytes: usize::MAX, depth: item::MAX_DEPTH };
     item::value(&value, limits).unwrap_or(value)
 }
 

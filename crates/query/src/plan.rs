@@ -17,7 +17,7 @@ pub struct Find {
     pub scope: Scope,
     pub filter: Filter,
     pub order: Order,
-    pub window: Window,
+    pub page: PageSpec,
     /// Applied to each document after it is read: [`crate::item::project`].
     pub projection: Projection,
     /// Whether the caller also asked for [`Find::count`].
@@ -41,7 +41,7 @@ pub struct Distinct {
     pub filter: Filter,
     pub field: Field,
     pub direction: Direction,
-    pub window: Window,
+    pub page: PageSpec,
     pub total: bool,
 }
 
@@ -141,38 +141,38 @@ pub struct Key {
 
 /// Which part of the ordered items.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Window {
+pub struct PageSpec {
     pub start: Start,
     /// The page's size. One row more is read, which tells whether another page follows.
     pub limit: u32,
 }
 
-/// Where a page begins. All but an offset are steps of a walk, whose rows tell their sort keys.
+/// Where a page begins. All but an offset are pages by cursor, whose rows tell their sort keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Start {
     Offset(u64),
-    /// The first page of a walk.
+    /// The first page by cursor.
     First,
-    /// What follows on a place in the order.
+    /// What follows on a position in the order.
     After(Position),
-    /// What stands before a place in the order, the nearest first.
+    /// What stands before a position in the order, the nearest first.
     Before(Position),
 }
 
-/// A place in an order: where an item stood when it was met, whatever became of it.
+/// A position in an order: where an item stood when it was met, whatever became of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Position {
     /// One for each sort key but `_id`, none in a random order.
-    pub marks: Vec<Mark>,
-    /// Whether an item right at the place belongs to the page.
+    pub keyset: Vec<KeysetValue>,
+    /// Whether an item right at the position belongs to the page.
     pub is_included: bool,
-    /// The item's `_id`; nothing among different values, whose one mark is enough.
+    /// The item's `_id`; nothing among different values, whose one keyset value is enough.
     pub id: String,
 }
 
 /// A value of a sort key as the engines compare it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Mark {
+pub enum KeysetValue {
     /// `stoa_sql::key`, bounded.
     Key(String),
     Time(i64),
@@ -202,9 +202,9 @@ pub struct Links {
     pub site: String,
     pub relation: i64,
     /// The column of `stoa.item_link` with the ids of the items that have the field.
-    pub near: &'static str,
+    pub source_column: &'static str,
     /// The column with the ids of the items that it leads to.
-    pub far: &'static str,
+    pub target_column: &'static str,
     /// The table of those items.
     pub table: Table,
     /// Which of those items the caller may read.
@@ -241,8 +241,8 @@ impl Order {
         }
     }
 
-    /// The keys that a place has a mark for.
-    pub fn marked(&self) -> impl Iterator<Item = &Key> {
+    /// The keys that a position has a value for.
+    pub fn keyset_keys(&self) -> impl Iterator<Item = &Key> {
         let keys: &[Key] = if let Self::Keys(keys) = self { keys } else { &[] };
         keys.iter().filter(|it| it.field != Field::Id)
     }

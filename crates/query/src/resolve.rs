@@ -5,7 +5,7 @@ mod operand;
 
 use crate::{
     item::MAX_DEPTH,
-    plan::{Count, Distinct, Field, Filter, Find, Key, Order, Projection, Scope, Start, Test, Window},
+    plan::{Count, Distinct, Field, Filter, Find, Key, Order, PageSpec, Projection, Scope, Start, Test},
     schema::{Kind, Schema},
     wire::{self, Condition, Operator, Paging, Sort},
 };
@@ -30,7 +30,7 @@ pub fn find(query: &wire::Query, context: Context<'_>) -> Result<Find> {
     Ok(Find {
         filter: filter(&query.filter, context.schema)?,
         order: order(&query.sort, &context)?,
-        window: window(&query.paging)?,
+        page: page(&query.paging)?,
         projection: projection(&query.fields),
         total: query.total,
         indexes: context.schema.indexes.clone(),
@@ -50,7 +50,7 @@ pub fn distinct(request: &wire::Distinct, context: Context<'_>) -> Result<Distin
         filter: filter(&request.filter, context.schema)?,
         field: field(&request.field, context.schema)?,
         direction: direction(request.descending),
-        window: window(&request.paging)?,
+        page: page(&request.paging)?,
         total: request.total,
         scope: context.scope,
     })
@@ -155,15 +155,15 @@ fn direction(descending: bool) -> Direction {
     if descending { Direction::Descending } else { Direction::Ascending }
 }
 
-fn window(paging: &Paging) -> Result<Window> {
+fn page(paging: &Paging) -> Result<PageSpec> {
     let (limit, offset) = match paging {
         Paging::Offset { limit, offset } => (limit, *offset),
         Paging::Cursor { limit, cursor: None } => {
-            return Ok(Window { start: Start::First, limit: limit.unwrap_or(DEFAULT_LIMIT) });
+            return Ok(PageSpec { start: Start::First, limit: limit.unwrap_or(DEFAULT_LIMIT) });
         }
         Paging::Cursor { cursor: Some(_), .. } => {
             return Err(Fault::because(Code::CursorInvalid, "the cursor is not one of this server"));
         }
     };
-    Ok(Window { start: Start::Offset(offset), limit: limit.unwrap_or(DEFAULT_LIMIT) })
+    Ok(PageSpec { start: Start::Offset(offset), limit: limit.unwrap_or(DEFAULT_LIMIT) })
 }

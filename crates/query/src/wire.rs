@@ -20,7 +20,7 @@ mod page;
 pub use filter::{Condition, Filter, Operator};
 pub use page::{Paging, Reference, Sort, SortKey};
 
-use crate::Limits;
+use crate::QueryLimits;
 use member::{field_name, flag, present, texts};
 use serde_json::{Map, Value as Json};
 use stoa_kernel::{Code, Fault, Result};
@@ -61,7 +61,7 @@ pub struct Referenced {
 
 impl Referenced {
     /// Reads the body of such a request.
-    pub fn parse(request: &Map<String, Json>, limits: &Limits) -> Result<Self> {
+    pub fn parse(request: &Map<String, Json>, limits: &QueryLimits) -> Result<Self> {
         Ok(Self {
             fields: texts(request, "fields", Code::FieldNotText, MAX_NAMES)?,
             descending: page::descending(request, "order")?,
@@ -73,7 +73,7 @@ impl Referenced {
 
 impl Query {
     /// Reads the body of a query request; members that it doesn't know are left to others.
-    pub fn parse(request: &Map<String, Json>, limits: &Limits) -> Result<Self> {
+    pub fn parse(request: &Map<String, Json>, limits: &QueryLimits) -> Result<Self> {
         let empty = Map::new();
         let query = match present(request, "query") {
             None => &empty,
@@ -94,7 +94,7 @@ impl Query {
 
 impl Distinct {
     /// Reads the body of a distinct request.
-    pub fn parse(request: &Map<String, Json>, limits: &Limits) -> Result<Self> {
+    pub fn parse(request: &Map<String, Json>, limits: &QueryLimits) -> Result<Self> {
         let Some(Json::String(field)) = present(request, "fieldName") else {
             return Err(Fault::because(Code::FieldNotText, "fieldName must be a string"));
         };

@@ -13,7 +13,7 @@ use std::io::Write;
 use stoa_query::compile::Statement;
 use stoa_query::plan::{Distinct, Field, Find, Key, Start};
 use stoa_query::schema::IndexSpec;
-use stoa_query::{Context, Limits, Schema, Scope, compile, matches, order, resolve, wire};
+use stoa_query::{Context, QueryLimits, Schema, Scope, compile, matches, order, resolve, wire};
 use stoa_sql::{Direction, Postgres, Sqlite, Table};
 use support::values::{self, Random};
 use support::{OnPostgres, OnSqlite, Row};
@@ -66,7 +66,7 @@ fn ask_many(seed: u64, runs: usize) {
         let world = World { table, schema, documents: rows.iter().map(Row::json).collect(), rows };
         for _ in 0..QUESTIONS / TOGETHER {
             let questions = (0..TOGETHER).flat_map(|_| world.questions(&mut random, &mut tally, seed));
-            tally.even += world.ask(&questions.collect::<Vec<_>>(), &sqlite, &postgres, seed);
+            tally.scalar += world.ask(&questions.collect::<Vec<_>>(), &sqlite, &postgres, seed);
         }
     }
     tally.check(seed);
@@ -78,7 +78,7 @@ struct Tally {
     questions: usize,
     proper: usize,
     /// Pages that one select had.
-    even: usize,
+    scalar: usize,
 }
 
 impl Tally {
@@ -95,11 +95,14 @@ impl Tally {
             "\nseed {seed}: {} questions, {} with a proper part as answer, {} pages by one select\n{:?}",
             self.questions,
             self.proper,
-            self.even,
+            self.scalar,
             self.operators
         );
         assert!(self.proper * 10 >= self.questions * 6, "seed {seed}: too few answers are a proper part");
-        assert!(self.questions < 1000 || self.even * 100 >= self.questions, "seed {seed}: too few pages by one select");
+        assert!(
+            self.questions < 1000 || self.scalar * 100 >= self.questions,
+            "seed {seed}: too few pages by one select"
+        );
         for name in wire::Operator::ALL.iter().map(|it| it.name()).chain(COMPOSITIONS.iter().copied()) {
             let asked = self.operators.get(name).copied().unwrap_or_default();
             assert!(self.questions < 1000 || asked * 40 >= self.questions, "seed {seed}: {name} only {asked} times");
@@ -112,31 +115,31 @@ struct Question {
     request: Json,
     scope: Scope,
     statements: [Statement; 2],
-    /// The same page for less: [`compile::find_even`].
-    even: Option<[Statement; 2]>,
+    /// The same page for less: [`compile::find_scalar`].
+    scalar: Option<[Statement; 2]>,
     expected: Rows,
 }
 
 type Rows = Vec<Vec<Option<String>>>;
 
-/// The rows, if they say that no item is odd, as wide as those that are expected.
-fn all_even(rows: Rows, like: Option<&Vec<Option<String>>>) -> Option<Rows> {
-    let is_odd = |row: &Vec<Option<String>>| row.last().and_then(Option::as_deref) != Some("0");
+/// The rows, if they say that no item is array-valued, as wide as those that are expected.
+fn all_scalar(rows: Rows, like: Option<&Vec<Option<String>>>) -> Option<Rows> {
+    let is_array_valued = |row: &Vec<Option<String>>| row.last().and_then(Option::as_deref) != Some("0");
     let width = like.map_or(0, Vec::len);
-    let is_even = !rows.is_empty() && !rows.iter().any(is_odd);
-    is_even.then(|| rows.into_iter().map(|it| it[..width].to_vec()).collect())
+    let is_scalar = !rows.is_empty() && !rows.iter().any(is_array_valued);
+    is_scalar.then(|| rows.into_iter().map(|it| it[..width].to_vec()).collect())
 }
 
-/// In some there is no array and no long text: nothing in them is odd.
+/// In some there is no array and no long text: nothing in them is array-valued.
 fn collection(random: &mut Random) -> Vec<Row> {
-    let is_even = random.one_in(3);
+    let is_scalar = random.one_in(3);
     (0..ITEMS)
         .map(|n| {
             let mut data = Map::new();
             for name in ["a", "b", "c", "d'", "e\"f"] {
                 if !random.one_in(4) {
                     let value = values::value(random, 3);
-                    data.insert(name.to_owned(), if is_even { even(value) } else { value });
+                    data.insert(name.to_owned(), if is_scalar { scalar(value) } else { value });
                 }
             }
             let (created, updated) = (random.below(5) as i64 * 1000, random.below(3) as i64 - 1);
@@ -146,11 +149,11 @@ fn collection(random: &mut Random) -> Vec<Row> {
 }
 
 /// The value, or one in its place that every index has in order.
-fn even(value: Json) -> Json {
+fn scalar(value: Json) -> Json {
     match value {
         Json::Array(list) => list.len().into(),
         Json::Object(members) if members.len() > 2 => members.len().into(),
-        Json::Object(members) => members.into_iter().map(|(name, it)| (name, even(it))).collect(),
+        Json::Object(members) => members.into_iter().map(|(name, it)| (name, scalar(it))).collect(),
         Json::String(text) => text.chars().take(10).collect::<String>().into(),
         it => it,
     }
@@ -179,15 +182,15 @@ struct World {
 
 impl World {
     fn ask(&self, questions: &[Question], sqlite: &OnSqlite, postgres: &OnPostgres, seed: u64) -> usize {
-        let evens: Vec<_> = questions.iter().filter_map(|it| Some((it, it.even.as_ref()?))).collect();
-        let on_postgres = postgres.rows_of_all(evens.iter().map(|(_, even)| &even[1]));
+        let scalars: Vec<_> = questions.iter().filter_map(|it| Some((it, it.scalar.as_ref()?))).collect();
+        let on_postgres = postgres.rows_of_all(scalars.iter().map(|(_, scalar)| &scalar[1]));
         let mut confirmed = 0;
-        for ((it, even), on_postgres) in evens.iter().zip(on_postgres) {
-            let found = [sqlite.rows(&even[0]), on_postgres].map(|rows| all_even(rows, it.expected.first()));
+        for ((it, scalar), on_postgres) in scalars.iter().zip(on_postgres) {
+            let found = [sqlite.rows(&scalar[0]), on_postgres].map(|rows| all_scalar(rows, it.expected.first()));
             let is_right = |rows: &Option<Rows>| rows.as_ref().is_none_or(|rows| *rows == it.expected);
             assert!(
                 found[0] == found[1] && found.iter().all(is_right),
-                "seed {seed}\n{:#}\n{:?}\n{found:#?}\n{:#?}\n{even:?}",
+                "seed {seed}\n{:#}\n{:?}\n{found:#?}\n{:#?}\n{scalar:?}",
                 it.request,
                 it.scope,
                 it.expected
@@ -237,31 +240,32 @@ impl World {
         };
         let context = Context { schema: &self.schema, scope, seed: 0 };
         let body = request.as_object().expect("an object");
-        let query =
-            wire::Query::parse(body, &Limits::default()).unwrap_or_else(|it| panic!("seed {seed}: {it:?}\n{request}"));
+        let query = wire::Query::parse(body, &QueryLimits::default())
+            .unwrap_or_else(|it| panic!("seed {seed}: {it:?}\n{request}"));
         let mut plan =
             resolve::find(&query, context.clone()).unwrap_or_else(|it| panic!("seed {seed}: {it:?}\n{request}"));
         if random.one_in(3) {
             let position = order::position(&plan.order, random.pick(&self.documents));
-            plan.window.start = if random.one_in(2) { Start::After(position) } else { Start::Before(position) };
+            plan.page.start = if random.one_in(2) { Start::After(position) } else { Start::Before(position) };
         }
 
         let (page, total) = self.find(&plan);
         tally.questions += 1;
         tally.proper += usize::from(total > 0 && total < ITEMS);
         let (table, count) = (self.table, plan.count());
-        let question = |statements, even, expected| Question {
+        let question = |statements, scalar, expected| Question {
             request: request.clone(),
             scope: context.scope.clone(),
             statements,
-            even,
+            scalar,
             expected,
         };
-        let even = compile::find_even(&Sqlite, table, &plan, &[]).zip(compile::find_even(&Postgres, table, &plan, &[]));
+        let scalar =
+            compile::find_scalar(&Sqlite, table, &plan, &[]).zip(compile::find_scalar(&Postgres, table, &plan, &[]));
         let mut questions = vec![
             question(
                 [compile::find(&Sqlite, table, &plan), compile::find(&Postgres, table, &plan)],
-                even.map(|(a, b)| [a.statement, b.statement]),
+                scalar.map(|(a, b)| [a.statement, b.statement]),
                 page,
             ),
             question(
@@ -284,16 +288,16 @@ impl World {
         });
         let scope = context.scope.clone();
         let wire =
-            wire::Distinct::parse(request.as_object().expect("an object"), &Limits::default()).expect("a request");
+            wire::Distinct::parse(request.as_object().expect("an object"), &QueryLimits::default()).expect("a request");
         let plan = resolve::distinct(&wire, context).expect("a plan");
         let (table, values) = (self.table, self.distinct(&plan));
-        let offset = plan.window.start.offset();
+        let offset = plan.page.start.offset();
         let page = values.iter().skip(offset as usize).take(limit as usize + 1);
         let question = |statements, expected| Question {
             request: request.clone(),
             scope: scope.clone(),
             statements,
-            even: None,
+            scalar: None,
             expected,
         };
         [
@@ -315,18 +319,18 @@ impl World {
             .filter(|&n| matches(&scope, &self.documents[n]) && matches(&plan.filter, &self.documents[n]))
             .collect();
         found.sort_by(|&a, &b| order::compare(&plan.order, &self.documents[a], &self.documents[b]));
-        let offset = plan.window.start.offset();
+        let offset = plan.page.start.offset();
         let total = found.len();
-        if let Some(position) = plan.window.start.position() {
+        if let Some(position) = plan.page.start.position() {
             // The item itself need not be among those found.
             let at = self.rows.iter().position(|it| it.id == position.id).expect("an item");
-            let wanted = if plan.window.start.is_backward() { Ordering::Less } else { Ordering::Greater };
+            let wanted = if plan.page.start.is_backward() { Ordering::Less } else { Ordering::Greater };
             found.retain(|&n| order::compare(&plan.order, &self.documents[n], &self.documents[at]) == wanted);
         }
-        if plan.window.start.is_backward() {
+        if plan.page.start.is_backward() {
             found.reverse();
         }
-        let page = found.iter().skip(offset as usize).take(plan.window.limit as usize + 1);
+        let page = found.iter().skip(offset as usize).take(plan.page.limit as usize + 1);
         let row = |&n: &usize| vec![Some(self.rows[n].document.clone())];
         (page.map(row).collect(), total)
     }
@@ -346,11 +350,11 @@ impl World {
     /// The documents that one answer has and another hasn't.
     fn relevant(&self, a: &Rows, b: &Rows, c: &Rows) -> Vec<&str> {
         let has = |list: &Rows, row: &Row| list.iter().any(|it| it[0].as_deref() == Some(&row.document));
-        let is_odd = |row: &&Row| {
+        let is_array_valued = |row: &&Row| {
             let answers = [has(a, row), has(b, row), has(c, row)];
             answers.contains(&true) && answers.contains(&false)
         };
-        self.rows.iter().filter(is_odd).map(|it| it.document.as_str()).collect()
+        self.rows.iter().filter(is_array_valued).map(|it| it.document.as_str()).collect()
     }
 
     fn field(&self, random: &mut Random) -> String {
@@ -385,7 +389,7 @@ impl World {
         loop {
             let mut operators = Tally::default();
             let filter = self.filter(random, &mut operators, 2);
-            let plan = wire::Filter::parse(&filter, &Limits::default())
+            let plan = wire::Filter::parse(&filter, &QueryLimits::default())
                 .and_then(|it| resolve::filter(&it, &Schema::default()));
             let plan = plan.unwrap_or_else(|it| panic!("{it:?}\n{filter}"));
             let found = self.documents.iter().filter(|it| matches(&plan, it)).count();

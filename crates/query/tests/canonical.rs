@@ -4,12 +4,12 @@ mod support;
 
 use stoa_kernel::Code;
 use stoa_query::item::{self, Stamp};
-use stoa_query::{Limits, SentId, canonical};
+use stoa_query::{QueryLimits, RawId, canonical};
 use support::{OnSqlite, Row, values};
 
 fn document(data: &str) -> String {
     let stamp = Stamp { id: "i", created: 0, updated: 0, owner: None };
-    let text = canonical(data, Limits::default().item())
+    let text = canonical(data, QueryLimits::default().item())
         .and_then(|it| it.document(stamp))
         .unwrap_or_else(|it| panic!("{data}: {it:?}"));
     let start = r#"{"_id":"i","_createdDate":{"$date":"1970-01-01T00:00:00.000Z"},"_updatedDate":{"$date":"1970-01-01T00:00:00.000Z"}"#;
@@ -50,24 +50,24 @@ fn repeated_names_among_many_members() {
 fn server_members_are_taken_out() {
     let item = canonical(
         r#"{"a":1,"_id":"x","_owner":"m","_createdDate":{"$date":5},"_updatedDate":7,"b":2}"#,
-        Limits::default().item(),
+        QueryLimits::default().item(),
     );
     let item = item.expect("an item");
-    assert_eq!((item.id.clone(), item.owner.as_deref(), item.created), (SentId::Text("x".into()), Some("m"), Some(5)));
+    assert_eq!((item.id.clone(), item.owner.as_deref(), item.created), (RawId::Text("x".into()), Some("m"), Some(5)));
     let stamp = Stamp { id: "q\"", created: 1, updated: 2, owner: Some("o") };
     assert_eq!(
         item.document(stamp).expect("a document"),
         r#"{"_id":"q\"","_createdDate":{"$date":"1970-01-01T00:00:00.001Z"},"_updatedDate":{"$date":"1970-01-01T00:00:00.002Z"},"_owner":"o","a":1,"b":2}"#
     );
     for (sent, id) in [
-        ("{}", SentId::Absent),
-        (r#"{"_id":null}"#, SentId::Null),
-        (r#"{"_id":""}"#, SentId::Text(String::new())),
-        (r#"{"_id":5}"#, SentId::Other),
-        (r#"{"_id":{"$date":5}}"#, SentId::Other),
-        (r#"{"_id":1,"_id":"last"}"#, SentId::Text("last".into())),
+        ("{}", RawId::Absent),
+        (r#"{"_id":null}"#, RawId::Null),
+        (r#"{"_id":""}"#, RawId::Text(String::new())),
+        (r#"{"_id":5}"#, RawId::Other),
+        (r#"{"_id":{"$date":5}}"#, RawId::Other),
+        (r#"{"_id":1,"_id":"last"}"#, RawId::Text("last".into())),
     ] {
-        assert_eq!(canonical(sent, Limits::default().item()).expect("an item").id, id, "{sent}");
+        assert_eq!(canonical(sent, QueryLimits::default().item()).expect("an item").id, id, "{sent}");
     }
 }
 
@@ -107,15 +107,15 @@ fn refusals_have_their_reasons() {
         (deep(33), Code::ItemTooDeep),
         (deep(100_000), Code::ItemTooDeep),
         ("{\"a\":".to_owned() + &"[".repeat(1_000_000), Code::ItemTooDeep),
-        (format!(r#"{{"a":"{}"}}"#, "x".repeat(Limits::default().item_bytes)), Code::ItemTooLarge),
+        (format!(r#"{{"a":"{}"}}"#, "x".repeat(QueryLimits::default().item_bytes)), Code::ItemTooLarge),
     ] {
-        let refused = canonical(&sent, Limits::default().item()).expect_err(&sent);
+        let refused = canonical(&sent, QueryLimits::default().item()).expect_err(&sent);
         assert_eq!(refused.code(), code, "{refused:?}: {}", &sent[..sent.len().min(80)]);
     }
-    assert!(canonical(&deep(32), Limits::default().item()).is_ok());
+    assert!(canonical(&deep(32), QueryLimits::default().item()).is_ok());
     let date_at_the_bottom = format!("{}{{\"$date\":5}}{}", "{\"a\":".repeat(32), "}".repeat(32));
-    assert!(canonical(&date_at_the_bottom, Limits::default().item()).is_ok(), "a date is no level");
-    let refused = canonical(r#"{"a":{"b":[1,"\ud800"]}}"#, Limits::default().item()).expect_err("half a pair");
+    assert!(canonical(&date_at_the_bottom, QueryLimits::default().item()).is_ok(), "a date is no level");
+    let refused = canonical(r#"{"a":{"b":[1,"\ud800"]}}"#, QueryLimits::default().item()).expect_err("half a pair");
     assert_eq!(refused.message(), "a text contains half of a surrogate pair, at a.b.1");
 }
 
@@ -133,8 +133,8 @@ fn sqlite_gives_back_the_same_bytes() {
     let read = sqlite.rows(&("select doc from stoa.c1 order by id".into(), Vec::new()));
     for (row, read) in rows.iter().zip(read) {
         assert_eq!(read[0].as_deref(), Some(row.document.as_str()));
-        let again = canonical(&row.document, Limits::default().item()).expect("an item");
-        assert_eq!(again.id, SentId::Text(row.id.clone()));
+        let again = canonical(&row.document, QueryLimits::default().item()).expect("an item");
+        assert_eq!(again.id, RawId::Text(row.id.clone()));
     }
 }
 

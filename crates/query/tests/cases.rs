@@ -25,7 +25,7 @@ use stoa_kernel::Result;
 use stoa_query::compile::Statement;
 use stoa_query::plan::{Field, Key, Order, Start};
 use stoa_query::schema::IndexSpec;
-use stoa_query::{Context, Limits, Schema, Scope, compile, item, matches, order, resolve, wire};
+use stoa_query::{Context, QueryLimits, Schema, Scope, compile, item, matches, order, resolve, wire};
 use stoa_sql::{Direction, Postgres, Sqlite, Table, Value};
 use support::{OnPostgres, OnSqlite, Row};
 
@@ -113,44 +113,45 @@ impl<'a> Case<'a> {
             rows
         };
         if request.contains_key("fieldName") {
-            let plan = resolve::distinct(&wire::Distinct::parse(request, &Limits::default())?, context)?;
-            let texts = [compile::distinct(&Sqlite, table, &plan), compile::distinct(&Postgres, table, &plan)];
-            let found = answer([&texts[0], &texts[1]]);
-            print(&mut out, ["sqlite", "postgres"], &texts);
+            let plan = resolve::distinct(&wire::Distinct::parse(request, &QueryLimits::default())?, context)?;
+            let statements = [compile::distinct(&Sqlite, table, &plan), compile::distinct(&Postgres, table, &plan)];
+            let found = answer([&statements[0], &statements[1]]);
+            print(&mut out, ["sqlite", "postgres"], &statements);
             out.push_str("\n== rows\n");
             for it in found {
                 let _ = writeln!(out, "{}", order::value(it[0].as_deref().unwrap_or_default()));
             }
             return Ok(out);
         }
-        let mut plan = resolve::find(&wire::Query::parse(request, &Limits::default())?, context)?;
+        let mut plan = resolve::find(&wire::Query::parse(request, &QueryLimits::default())?, context)?;
         if let Some(page) = self.page {
-            plan.window.start = start(&rows, &plan.order, page);
+            plan.page.start = start(&rows, &plan.order, page);
         }
-        let texts = [compile::find(&Sqlite, table, &plan), compile::find(&Postgres, table, &plan)];
-        let found = answer([&texts[0], &texts[1]]);
+        let statements = [compile::find(&Sqlite, table, &plan), compile::find(&Postgres, table, &plan)];
+        let found = answer([&statements[0], &statements[1]]);
         let mut expected: Vec<_> = rows
             .iter()
             .map(|it| (it.json(), it))
             .filter(|(it, _)| matches(&plan.scope.filter(), it) && matches(&plan.filter, it))
             .collect();
         expected.sort_by(|(a, _), (b, _)| order::compare(&plan.order, a, b));
-        let offset = plan.window.start.offset() as usize;
+        let offset = plan.page.start.offset() as usize;
         let id = self.page.and_then(|it| it.split_once(' ')).map(|(_, id)| id);
         let at = expected.iter().position(|(_, it)| Some(it.id.as_str()) == id);
-        let page: Vec<_> = match (at, plan.window.start.is_backward()) {
+        let page: Vec<_> = match (at, plan.page.start.is_backward()) {
             (Some(at), true) => expected.into_iter().take(at).rev().collect(),
             (Some(at), false) => expected.into_iter().skip(at + 1).collect(),
             (None, _) => expected.into_iter().skip(offset).collect(),
         };
-        let page = page.into_iter().take(plan.window.limit as usize + 1);
+        let page = page.into_iter().take(plan.page.limit as usize + 1);
         let page: Vec<_> = page.map(|(_, it)| vec![Some(it.document.clone())]).collect();
         let found: Vec<_> = found.into_iter().map(|it| it[..1].to_vec()).collect();
         assert_eq!(found, page, "the engines (left) and memory (right) differ\n{}", self.head);
-        print(&mut out, ["sqlite", "postgres"], &texts);
-        let even = compile::find_even(&Sqlite, table, &plan, &[]).zip(compile::find_even(&Postgres, table, &plan, &[]));
-        if let Some(texts) = even.map(|(a, b)| [a.statement, b.statement]) {
-            let rows = answer([&texts[0], &texts[1]]);
+        print(&mut out, ["sqlite", "postgres"], &statements);
+        let scalar =
+            compile::find_scalar(&Sqlite, table, &plan, &[]).zip(compile::find_scalar(&Postgres, table, &plan, &[]));
+        if let Some(statements) = scalar.map(|(a, b)| [a.statement, b.statement]) {
+            let rows = answer([&statements[0], &statements[1]]);
             if rows.iter().all(|it| it.last() == Some(&Some("0".to_owned()))) {
                 let rows: Vec<_> = rows.into_iter().map(|it| it[..1].to_vec()).collect();
                 assert!(
@@ -159,7 +160,7 @@ impl<'a> Case<'a> {
                     self.head
                 );
             }
-            print(&mut out, ["sqlite, even", "postgres, even"], &texts);
+            print(&mut out, ["sqlite, even", "postgres, even"], &statements);
         }
         out.push_str("\n== rows\n");
         for it in &found {
@@ -211,8 +212,8 @@ fn shown(document: &str) -> String {
     json.to_string()
 }
 
-fn print(out: &mut String, names: [&str; 2], texts: &[Statement; 2]) {
-    for (name, (text, params)) in names.iter().zip(texts) {
+fn print(out: &mut String, names: [&str; 2], statements: &[Statement; 2]) {
+    for (name, (text, params)) in names.iter().zip(statements) {
         let _ = writeln!(out, "\n== {name}\n{}", broken(text));
         for (n, it) in params.iter().enumerate() {
             let shown = match it {

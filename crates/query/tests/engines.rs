@@ -6,7 +6,7 @@ use serde_json::json;
 use stoa_kernel::fold::{fold, fold_char};
 use stoa_query::plan::{Field, Find, Key, Start};
 use stoa_query::schema::IndexSpec;
-use stoa_query::{Context, Limits, Schema, Scope, compile, matches, order, resolve, wire};
+use stoa_query::{Context, QueryLimits, Schema, Scope, compile, matches, order, resolve, wire};
 use stoa_sql::{Dialect, Direction, Postgres, Sqlite, Table, Value, Writer, key};
 use support::values::{self, Random};
 use support::{OnPostgres, OnSqlite, Row};
@@ -22,9 +22,9 @@ fn folding_is_the_same_for_every_code_point() {
     let texts = all_code_points();
     let (sqlite, postgres) = (OnSqlite::open(), OnPostgres::open());
     // Alone, a character takes the shorter ways through PostgreSQL's function.
-    let alone: Vec<String> =
+    let single_characters: Vec<String> =
         texts.iter().flat_map(|it| it.chars()).filter(|&c| fold_char(c) != c).map(String::from).collect();
-    for texts in texts.chunks(50).chain(alone.chunks(1000)) {
+    for texts in texts.chunks(50).chain(single_characters.chunks(1000)) {
         let list = Value::Texts(texts.to_vec());
         let on_sqlite =
             sqlite.rows(&("select stoa_fold(value) from json_each($1) order by key".into(), vec![list.clone()]));
@@ -46,7 +46,7 @@ fn sort_keys_are_the_same_in_postgresql() {
     let values: Vec<_> = (0..20_000).map(|_| values::value(&mut random, 3)).collect();
     let texts: Vec<String> = values
         .iter()
-        .map(|it| stoa_query::item::value(it, Limits::default().item()).expect("a value").to_string())
+        .map(|it| stoa_query::item::value(it, QueryLimits::default().item()).expect("a value").to_string())
         .collect();
     let rows = postgres.rows(&(
         "select stoa.least(it::jsonb), stoa.greatest(it::jsonb), stoa.value_key(it::jsonb), \
@@ -110,7 +110,8 @@ impl Indexed {
     }
 
     fn find(&self, request: &serde_json::Value, scope: Scope) -> Find {
-        let query = wire::Query::parse(request.as_object().expect("an object"), &Limits::default()).expect("a query");
+        let query =
+            wire::Query::parse(request.as_object().expect("an object"), &QueryLimits::default()).expect("a query");
         resolve::find(&query, Context { schema: &self.schema, scope, seed: 0 }).expect("a plan")
     }
 
@@ -129,8 +130,8 @@ impl Indexed {
         let mut expected: Vec<_> = self.items.iter().filter(|it| matches(&plan.scope.filter(), it)).collect();
         expected.retain(|it| matches(&plan.filter, it));
         expected.sort_by(|a, b| order::compare(&plan.order, a, b));
-        let at = plan.window.start.position().and_then(|at| expected.iter().position(|it| it["_id"] == at.id.as_str()));
-        let page: Vec<_> = match (at, plan.window.start.is_backward()) {
+        let at = plan.page.start.position().and_then(|at| expected.iter().position(|it| it["_id"] == at.id.as_str()));
+        let page: Vec<_> = match (at, plan.page.start.is_backward()) {
             (Some(at), true) => expected[..at].iter().rev().take(51).collect(),
             (at, _) => expected[at.map_or(0, |it| it + 1)..].iter().take(51).collect(),
         };
@@ -141,21 +142,21 @@ impl Indexed {
     }
 
     /// The first page of a query, then one after and one before an item in the midst of its answer.
-    fn check_walk(&self, request: &serde_json::Value, scope: Scope, index: &str) {
+    fn check_pages(&self, request: &serde_json::Value, scope: Scope, index: &str) {
         let mut plan = self.find(request, scope);
         self.check(&plan, index);
         let mut found: Vec<_> = self.items.iter().filter(|it| matches(&plan.scope.filter(), it)).collect();
         found.retain(|it| matches(&plan.filter, it));
         found.sort_by(|a, b| order::compare(&plan.order, a, b));
         let position = order::position(&plan.order, found[found.len() / 2]);
-        plan.window.start = Start::After(position.clone());
+        plan.page.start = Start::After(position.clone());
         self.check(&plan, index);
-        plan.window.start = Start::Before(position);
+        plan.page.start = Start::Before(position);
         self.check(&plan, index);
     }
 
     fn count(&self, filter: &serde_json::Value, index: &str) {
-        let wire = wire::Filter::parse(filter, &Limits::default()).expect("a filter");
+        let wire = wire::Filter::parse(filter, &QueryLimits::default()).expect("a filter");
         let context = Context { schema: &self.schema, scope: Scope::Everything, seed: 0 };
         let plan = resolve::count(&wire, context).expect("a plan");
         let on_sqlite = self.sqlite.plan(&compile::count(&Sqlite, self.table, &plan));
@@ -182,27 +183,27 @@ fn indexes_serve_queries() {
     };
     for direction in ["ASC", "DESC"] {
         let by_price = [("price", direction)];
-        world.check_walk(&sorted(json!({}), &by_price), everything.clone(), "i1");
-        world.check_walk(&sorted(json!({ "price": { "$gte": 1000 } }), &by_price), everything.clone(), "i1");
-        world.check_walk(
+        world.check_pages(&sorted(json!({}), &by_price), everything.clone(), "i1");
+        world.check_pages(&sorted(json!({ "price": { "$gte": 1000 } }), &by_price), everything.clone(), "i1");
+        world.check_pages(
             &sorted(json!({ "price": { "$gt": 1000, "$lt": 3000 } }), &by_price),
             everything.clone(),
             "i1",
         );
-        world.check_walk(&sorted(json!({ "name": "N7" }), &by_price), everything.clone(), "i2");
-        world.check_walk(
+        world.check_pages(&sorted(json!({ "name": "N7" }), &by_price), everything.clone(), "i2");
+        world.check_pages(
             &sorted(json!({ "at.city": { "$gt": 17 } }), &[("at.city", direction)]),
             everything.clone(),
             "i3",
         );
         let both = if direction == "ASC" { "DESC" } else { "ASC" };
-        world.check_walk(&sorted(json!({}), &[("name", direction), ("price", both)]), everything.clone(), "i2");
+        world.check_pages(&sorted(json!({}), &[("name", direction), ("price", both)]), everything.clone(), "i2");
         let own = [("at.city", direction), ("price", direction)];
-        world.check_walk(&sorted(json!({}), &own), Scope::OwnedBy("m1".into()), "i5");
-        world.check_walk(&sorted(json!({}), &[("_createdDate", direction)]), everything.clone(), "c1_created");
-        world.check_walk(&sorted(json!({}), &[("_createdDate", direction)]), Scope::OwnedBy("m1".into()), "c1_owner");
+        world.check_pages(&sorted(json!({}), &own), Scope::OwnedBy("m1".into()), "i5");
+        world.check_pages(&sorted(json!({}), &[("_createdDate", direction)]), everything.clone(), "c1_created");
+        world.check_pages(&sorted(json!({}), &[("_createdDate", direction)]), Scope::OwnedBy("m1".into()), "c1_owner");
     }
-    world.check_walk(&json!({}), everything.clone(), "c1_created");
+    world.check_pages(&json!({}), everything.clone(), "c1_created");
     world.check(&world.find(&sorted(json!({ "price": 17 }), &[]), everything.clone()), "i1");
     world.check(&world.find(&sorted(json!({ "price": { "$in": [17, 18, "x"] } }), &[]), everything.clone()), "i1");
     world.check(&world.find(&sorted(json!({ "price": { "$gt": 3997 } }), &[]), everything), "i1");
@@ -261,7 +262,7 @@ fn largest_values_fit_an_index() {
         requests.push(json!({ "a": { "$startsWith": it["a"] } }));
     }
     for filter in requests {
-        let wire = wire::Filter::parse(&filter, &Limits::default()).expect("a filter");
+        let wire = wire::Filter::parse(&filter, &QueryLimits::default()).expect("a filter");
         let context = Context { schema: &schema, scope: Scope::Everything, seed: 0 };
         let plan = resolve::count(&wire, context).expect("a plan");
         let expected = [[Some(documents.iter().filter(|it| matches(&plan.filter, it)).count().to_string())]];
@@ -333,13 +334,14 @@ fn rules_are_answered_from_an_index() {
          case n % 3 when 0 then 'm2' else 'm1' end, '{{\"_id\":\"i' || lpad(n::text, 6, '0') || '\",\"n\":' || n % 7 || ',\"pad\":\"' || repeat('x', 120) || '\"}}' from generate_series(0, 149999) as n",
         Postgres.table(table)
     ));
-    postgres.settle(table);
+    postgres.analyze(table);
 
     let schema = Schema::default();
     let context = |scope| Context { schema: &schema, scope, seed: 0 };
     let own = || Scope::OwnedBy("m1".into());
     let find = |request: serde_json::Value, scope| {
-        let query = wire::Query::parse(request.as_object().expect("an object"), &Limits::default()).expect("a query");
+        let query =
+            wire::Query::parse(request.as_object().expect("an object"), &QueryLimits::default()).expect("a query");
         let plan = resolve::find(&query, context(scope)).expect("a plan");
         [compile::find(&Sqlite, table, &plan), compile::find(&Postgres, table, &plan)]
     };
@@ -396,9 +398,10 @@ fn largest_filters_fit_a_statement() {
     let quotes = "'\"\\\u{1}".repeat(100);
     for name in ["a", "a.b", "a.b.c", &deep, &long, &long_and_deep, &quotes] {
         for test in [all_types(), json!({ "$eq": null }), json!({ "$not": { "$hasAll": ["1", 2, 3] } })] {
-            let fits = |count: usize| wire::Filter::parse(&repeated(name, &test, count), &Limits::default()).is_ok();
+            let fits =
+                |count: usize| wire::Filter::parse(&repeated(name, &test, count), &QueryLimits::default()).is_ok();
             let largest = (1..=500).rev().find(|&it| fits(it)).expect("one condition fits");
-            let wire = wire::Filter::parse(&repeated(name, &test, largest), &Limits::default()).expect("a filter");
+            let wire = wire::Filter::parse(&repeated(name, &test, largest), &QueryLimits::default()).expect("a filter");
             let context = Context { schema: &Schema::default(), scope: Scope::Everything, seed: 0 };
             let plan = resolve::count(&wire, context).expect("a plan");
             let (on_sqlite, on_postgres) =
@@ -422,7 +425,7 @@ fn condition_guards_a_write() {
     sqlite.create(table, &rows);
     postgres.create(table, &rows);
     let removed = |dialect: &dyn Dialect, id: &str, condition: &serde_json::Value| {
-        let wire = wire::Filter::parse(condition, &Limits::default()).expect("a filter");
+        let wire = wire::Filter::parse(condition, &QueryLimits::default()).expect("a filter");
         let filter = resolve::filter(&wire, &Schema::default()).expect("a filter");
         let mut sql = Writer::new(dialect);
         sql.push("delete from ").push(&dialect.table(table)).push(" where id = ").bind(id).push(" and ");
@@ -455,7 +458,7 @@ fn longest_patterns_fit_a_statement() {
     let run = json!({ "type": "anyOf", "value": " -_.,;:!?[]^\\" });
     let parts: Vec<_> = (0..50).flat_map(|_| [literal("A"), run.clone(), literal("\u{10428}"), run.clone()]).collect();
     let filter = json!({ "t": { "$matches": { "ignoreCase": true, "spec": parts } } });
-    let wire = wire::Filter::parse(&filter, &Limits::default()).expect("a filter");
+    let wire = wire::Filter::parse(&filter, &QueryLimits::default()).expect("a filter");
     let context = Context { schema: &Schema::default(), scope: Scope::Everything, seed: 0 };
     let plan = resolve::count(&wire, context).expect("a plan");
     let found = [[Some("1".to_owned())]];

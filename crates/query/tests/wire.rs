@@ -4,13 +4,13 @@ use serde_json::{Value as Json, json};
 use stoa_kernel::{Code, Fault, Result};
 use stoa_query::plan::{Field, Filter, Find, Order, Scalar, Start, Test};
 use stoa_query::wire::{Paging, Query, Reference};
-use stoa_query::{Context, Kind, Limits, Schema, Scope, resolve, wire};
+use stoa_query::{Context, Kind, QueryLimits, Schema, Scope, resolve, wire};
 
 fn find(request: &Json) -> Result<Find> {
     let fields = [("l1", Kind::Array), ("l2", Kind::Array), ("secret", Kind::Encrypted)];
     let fields = fields.map(|(name, kind)| (name.to_owned(), kind));
     let schema = Schema { fields: fields.into(), ..Schema::default() };
-    let query = Query::parse(request.as_object().expect("an object"), &Limits::default())?;
+    let query = Query::parse(request.as_object().expect("an object"), &QueryLimits::default())?;
     resolve::find(&query, Context { schema: &schema, scope: Scope::Everything, seed: 7 })
 }
 
@@ -146,7 +146,7 @@ fn bare_request_has_the_documented_defaults() {
     for request in [json!({}), json!({ "query": null }), json!({ "query": { "fields": [], "filter": {}, "sort": [] } })]
     {
         let plan = find(&request).expect("a plan");
-        assert_eq!((plan.filter, plan.window.limit, plan.window.start), (Filter::True, 50, Start::Offset(0)));
+        assert_eq!((plan.filter, plan.page.limit, plan.page.start), (Filter::True, 50, Start::Offset(0)));
         assert!(!plan.total);
     }
 }
@@ -191,7 +191,7 @@ fn request_members_beside_the_filter() {
         "includeFieldGroups": ["g"],
         "returnTotalCount": true, "sortMode": "RANDOM", "consistentRead": true, "unknown": 1,
     });
-    let query = Query::parse(request.as_object().expect("an object"), &Limits::default()).expect("a query");
+    let query = Query::parse(request.as_object().expect("an object"), &QueryLimits::default()).expect("a query");
     let reference = |field: &str, limit| Reference { field: field.to_owned(), limit };
     assert_eq!(
         query.references,
@@ -200,14 +200,14 @@ fn request_members_beside_the_filter() {
     assert_eq!(query.field_groups, ["g"]);
     assert_eq!(query.paging, Paging::Cursor { limit: Some(10), cursor: None });
     let plan = find(&request).expect("a plan");
-    assert!(plan.total && plan.window.limit == 10);
+    assert!(plan.total && plan.page.limit == 10);
     assert_eq!(plan.order, Order::Random { seed: "7".to_owned() }, "the context's seed stands in");
 }
 
 #[test]
 fn count_needs_no_filter() -> Result<(), Fault> {
     for request in [json!({}), json!({ "filter": null }), json!({ "filter": {} })] {
-        let wire = wire::Filter::parse_member(request.as_object().expect("an object"), &Limits::default())?;
+        let wire = wire::Filter::parse_member(request.as_object().expect("an object"), &QueryLimits::default())?;
         assert_eq!(resolve::filter(&wire, &Schema::default())?, Filter::True);
     }
     Ok(())

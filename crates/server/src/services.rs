@@ -44,7 +44,7 @@ impl Services {
         };
         let identity = Identity::open(store.clone(), world.clone(), mail, (&config.limits.identity).into()).await?;
         let auto_index = AutoIndex { is_on: config.auto_index, ..AutoIndex::default() };
-        let limits = stoa_content::Limits { auto_index, ..config.limits.content.clone() };
+        let limits = stoa_content::ContentLimits { auto_index, ..config.limits.content.clone() };
         let content = Content::new(world.clone(), limits);
         identity.set_ownership(Arc::new(content.clone()));
         content.keep_standing(identity.standing());

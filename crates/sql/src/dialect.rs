@@ -1,7 +1,7 @@
 //! Where the engines differ. No method has a default body: a gap does not compile.
 
 use crate::{
-    json::{Direction, Place},
+    json::{Direction, DocumentPath},
     pattern::Part,
     probe::Probe,
     value::Value,
@@ -31,8 +31,8 @@ pub struct Index<'a> {
 /// `doc` as JSONB, from which [`crate::jsonb::print`] gives the stored text back byte by byte; PostgreSQL
 /// keeps the text and beside it `body`, a generated `jsonb` column that filters read.
 ///
-/// The methods that read a [`Place`] answer NULL for a value of another type and for a missing one. They
-/// print one text for one place, path and all, so that an expression index on that text is used.
+/// The methods that read a [`DocumentPath`] answer NULL for a value of another type and for a missing one. They
+/// print one text for one path, so that an expression index on that text is used.
 pub trait Dialect: Send + Sync {
     fn name(&self) -> &'static str;
 
@@ -57,28 +57,28 @@ pub trait Dialect: Send + Sync {
     fn any_number_of(&self, left: &str, placeholder: &str) -> String;
 
     /// A row source `k` with what is listed in the bound JSON, an array of arrays of texts: columns `c0`,
-    /// `c1` … and `n`, the place in the list.
+    /// `c1` … and `n`, the position in the list.
     fn listed(&self, placeholder: &str, columns: usize) -> String;
 
-    /// The number at a place, as a double.
-    fn number(&self, place: &Place) -> String;
+    /// The number at a path, as a double.
+    fn number(&self, path: &DocumentPath) -> String;
 
-    /// The text at a place, compared by code point.
-    fn text(&self, place: &Place) -> String;
+    /// The text at a path, compared by code point.
+    fn text(&self, path: &DocumentPath) -> String;
 
-    /// The date at a place, as its ISO text: these compare as the dates do.
-    fn date(&self, place: &Place) -> String;
+    /// The date at a path, as its ISO text: these compare as the dates do.
+    fn date(&self, path: &DocumentPath) -> String;
 
-    /// Whether the place exists; null counts as present.
-    fn is_present(&self, place: &Place) -> String;
+    /// Whether the path exists; null counts as present.
+    fn is_present(&self, path: &DocumentPath) -> String;
 
-    /// Whether the place is missing or holds null.
-    fn is_empty(&self, place: &Place) -> String;
+    /// Whether the path is missing or holds null.
+    fn is_empty(&self, path: &DocumentPath) -> String;
 
-    /// Whether the place holds null.
-    fn is_null(&self, place: &Place) -> String;
+    /// Whether the path holds null.
+    fn is_null(&self, path: &DocumentPath) -> String;
 
-    fn is_array(&self, place: &Place) -> String;
+    fn is_array(&self, path: &DocumentPath) -> String;
 
     /// Whether one of the values of a field compares as [`Dialect::probe`], bound at `placeholder`, asks
     /// for: a value that the names reach, or an element of an array there, where each array on the way
@@ -88,20 +88,20 @@ pub trait Dialect: Send + Sync {
     /// What [`Dialect::holds`] takes as its parameter.
     fn probe(&self, names: &[String], probe: &Probe) -> Value;
 
-    /// Whether the object or array at the place equals the one whose [`crate::key::sorted`] text is bound.
-    fn is_whole(&self, place: &Place, placeholder: &str) -> String;
+    /// Whether the object or array at the path equals the one whose [`crate::key::sorted`] text is bound.
+    fn is_whole(&self, path: &DocumentPath, placeholder: &str) -> String;
 
-    /// A row source with the elements of the array at the place, named `e<alias>`; none if it isn't one.
-    fn elements(&self, place: &Place, alias: usize) -> String;
+    /// A row source with the elements of the array at the path, named `e<alias>`; none if it isn't one.
+    fn elements(&self, path: &DocumentPath, alias: usize) -> String;
 
     /// A row source with every value that the names reach when each array on the way stands for its
-    /// elements (but not an array at the end), and the place of such a value in a row. It may use the
+    /// elements (but not an array at the end), and the path of such a value in a row. It may use the
     /// aliases from `alias` on, one for each name.
-    fn leaves(&self, names: &[String], alias: usize) -> (String, Place);
+    fn leaves(&self, names: &[String], alias: usize) -> (String, DocumentPath);
 
     /// A row source with every value of a field: as [`Dialect::leaves`], and an array at the end stands
     /// for its elements too.
-    fn values(&self, names: &[String], alias: usize) -> (String, Place);
+    fn values(&self, names: &[String], alias: usize) -> (String, DocumentPath);
 
     /// The folded form of a text.
     fn fold(&self, text: &str) -> String;
@@ -121,21 +121,21 @@ pub trait Dialect: Send + Sync {
     /// What [`Dialect::fits`] takes as its parameter.
     fn pattern(&self, parts: &[Part]) -> String;
 
-    /// The sort key of the value at a place ([`crate::key`]); never NULL.
-    fn sort_key(&self, place: &Place, direction: Direction) -> String;
+    /// The sort key of the value at a path ([`crate::key`]); never NULL.
+    fn sort_key(&self, path: &DocumentPath, direction: Direction) -> String;
 
-    /// The key of the value at a place for itself: an array has one of its own, whatever it holds.
-    fn value_key(&self, place: &Place) -> String;
+    /// The key of the value at a path for itself: an array has one of its own, whatever it holds.
+    fn value_key(&self, path: &DocumentPath) -> String;
 
     /// A key of [`Dialect::value_key`] cut to where it still fits into a cursor ([`crate::key::bounded`]).
     fn bounded(&self, key: &str) -> String;
 
-    /// What an index keeps of the value at a place ([`crate::key::indexed`]); NULL for arrays and for
+    /// What an index keeps of the value at a path ([`crate::key::indexed`]); NULL for arrays and for
     /// keys of more than `most` characters.
-    fn indexed(&self, place: &Place, most: usize, fold: bool) -> String;
+    fn indexed(&self, path: &DocumentPath, most: usize, fold: bool) -> String;
 
     /// What a unique index keeps of it ([`crate::key::unique`]); NULL for missing and null.
-    fn unique(&self, place: &Place, fold: bool) -> String;
+    fn unique(&self, path: &DocumentPath, fold: bool) -> String;
 
     /// Makes an index, which is named within its table. Online, the statement must stand outside of any
     /// transaction, and writers go on meanwhile; where the engine has no such thing, it is the same.
@@ -144,13 +144,13 @@ pub trait Dialect: Send + Sync {
     /// Removes an index that may be there.
     fn drop_index(&self, index: &Index<'_>, online: bool) -> String;
 
-    /// The item's place in the random order of the bound seed text ([`crate::random`]).
+    /// The item's position in the random order of the bound seed text ([`crate::random`]).
     fn random_key(&self, placeholder: &str) -> String;
 
-    /// The end of a query over the outbox: rows behind the place bound at two placeholders (transaction,
+    /// The end of a query over the outbox: rows behind the position bound at two placeholders (transaction,
     /// number), in order, as far as no transaction that is still running can put another before them.
     fn outbox_after(&self, transaction: &str, number: &str) -> String;
 
-    /// Rows of the outbox up to and with the place bound at two placeholders.
+    /// Rows of the outbox up to and with the position bound at two placeholders.
     fn outbox_until(&self, transaction: &str, number: &str) -> String;
 }

@@ -40,7 +40,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     // stoa_unique(json), stoa_unique_folded(json): what a unique index keeps of it.
     ScalarFunction { name: "stoa_unique", arity: 1, call: |it| key::unique(first(it), false).into() },
     ScalarFunction { name: "stoa_unique_folded", arity: 1, call: |it| key::unique(first(it), true).into() },
-    // stoa_random(seed, id): a place in the random order of a seed.
+    // stoa_random(seed, id): a position in the random order of a seed.
     ScalarFunction { name: "stoa_random", arity: 2, call: |it| two(it, |seed, id| random::key(seed, id).into()) },
     // stoa_matches(text, pattern): whether the whole text fits a pattern of [`crate::pattern`].
     ScalarFunction { name: "stoa_matches", arity: 2, call: |it| two(it, |a, b| pattern::matches(a, b).into()) },

@@ -2,7 +2,7 @@
 
 /// A value in a document: where the way to it starts, and the names that lead on from there.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Place {
+pub struct DocumentPath {
     pub root: Root,
     /// Names of members, one inside the other. Never an index: a name that looks like a number is a name.
     pub names: Vec<String>,
@@ -26,7 +26,7 @@ pub enum Direction {
     Descending,
 }
 
-impl Place {
+impl DocumentPath {
     /// A field of the item.
     pub fn field(names: &[String]) -> Self {
         Self { root: Root::Document, names: names.to_vec() }

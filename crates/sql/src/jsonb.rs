@@ -1,8 +1,8 @@
 //! SQLite's binary JSON, read in place: <https://sqlite.org/jsonb.html>.
 //!
 //! A filter that looks at every item of a collection spends its time on finding one member in each of
-//! them. A walk over the bytes gives the value and its type at once, and allocates nothing. A page spends
-//! its time on turning documents into text: another walk does it, in about half the time that `json()` takes.
+//! them. A pass over the bytes gives the value and its type at once, and allocates nothing. A page spends
+//! its time on turning documents into text: another pass does it, in about half the time that `json()` takes.
 //!
 //! ```text
 //! element = head, payload     head = (size « 4 | kind), and 1, 2, 4 or 8 bytes of a larger size
@@ -42,7 +42,7 @@ pub fn print(document: &[u8]) -> Option<String> {
     String::from_utf8(out).ok()
 }
 
-/// The same, appended to what is there. Whether it is UTF-8 is left to whoever has the whole of it: texts are
+/// The same, appended to what is there. Whether it is UTF-8 is left to the reader of the whole: texts are
 /// many and short.
 pub fn print_to(document: &[u8], out: &mut Vec<u8>) -> Option<()> {
     if print_first(document, out, 0)?.is_empty() { Some(()) } else { None }

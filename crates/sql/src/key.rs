@@ -6,7 +6,7 @@
 //! ```
 //!
 //! (docs/protocol/content.md §21.2.) An array takes the place of its smallest element in ascending order and
-//! of its largest in descending order, so only arrays within arrays have a place of their own.
+//! of its largest in descending order, so only arrays within arrays have a position of their own.
 //!
 //! Keys that order items are [`bounded`], so that they fit into an index and into a cursor: of a value
 //! whose key is longer than [`LONGEST`], the beginning decides, and then a digest of the whole. Different
@@ -31,7 +31,7 @@ pub fn greatest(json: Option<&str>) -> String {
     parsed(json).map_or_else(String::new, |it| greatest_of(&it))
 }
 
-/// The key of the value as a whole: an array has a place of its own.
+/// The key of the value as a whole: an array has a position of its own.
 pub fn own(json: Option<&str>) -> String {
     parsed(json).map_or_else(String::new, |it| own_of(&it))
 }
@@ -69,8 +69,8 @@ pub fn beginning(key: &str) -> &str {
 }
 
 /// What an index keeps of the value with this JSON text: its sort key, folded if the index is, as long
-/// as that has at most so many characters. Nothing for longer ones and for arrays, whose place depends
-/// on the direction: of an index, they are the odd items.
+/// as that has at most so many characters. Nothing for longer ones and for arrays, whose position depends
+/// on the direction: of an index, they are the array-valued items.
 pub fn indexed(json: Option<&str>, most: usize, fold: bool) -> Option<String> {
     let value = parsed(json).unwrap_or_default();
     if value.is_array() {

@@ -20,7 +20,7 @@ pub mod value;
 pub mod writer;
 
 pub use dialect::{Dialect, Index, Table};
-pub use json::{Direction, Place};
+pub use json::{Direction, DocumentPath};
 pub use postgres::Postgres;
 pub use probe::{Operand, Probe, Sign};
 pub use sqlite::Sqlite;

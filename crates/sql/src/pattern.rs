@@ -27,7 +27,7 @@ pub fn matches(text: &str, pattern: &str) -> bool {
 
 /// Whether the whole text fits the parts, whichever way they can be laid over it.
 pub fn fits(text: &str, parts: &[Part]) -> bool {
-    // The places in the text that the parts so far can have reached, in ascending order.
+    // The positions in the text that the parts so far can have reached, in ascending order.
     let mut reached = vec![0];
     for part in parts {
         let mut next = Vec::new();

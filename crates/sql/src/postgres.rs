@@ -2,7 +2,7 @@
 
 use crate::{
     Dialect, Index, Operand, Probe, Sign, Table, Value,
-    json::{self, Direction, Place, Root},
+    json::{self, Direction, DocumentPath, Root},
     pattern::{self, Part},
 };
 
@@ -55,36 +55,36 @@ impl Dialect for Postgres {
         )
     }
 
-    fn number(&self, place: &Place) -> String {
-        let value = value(place);
+    fn number(&self, path: &DocumentPath) -> String {
+        let value = value(path);
         format!("case jsonb_typeof({value}) when 'number' then ({value})::double precision end")
     }
 
-    fn text(&self, place: &Place) -> String {
-        let value = value(place);
-        let text = scalar_text(place);
+    fn text(&self, path: &DocumentPath) -> String {
+        let value = value(path);
+        let text = scalar_text(path);
         format!("case jsonb_typeof({value}) when 'string' then {text} end collate \"C\"")
     }
 
     /// Nothing but a date has a member of this name, so its type needs no look.
-    fn date(&self, place: &Place) -> String {
-        format!("({} ->> '$date') collate \"C\"", value(place))
+    fn date(&self, path: &DocumentPath) -> String {
+        format!("({} ->> '$date') collate \"C\"", value(path))
     }
 
-    fn is_present(&self, place: &Place) -> String {
-        format!("{} is not null", value(place))
+    fn is_present(&self, path: &DocumentPath) -> String {
+        format!("{} is not null", value(path))
     }
 
-    fn is_empty(&self, place: &Place) -> String {
-        format!("coalesce({}, 'null') = 'null'", value(place))
+    fn is_empty(&self, path: &DocumentPath) -> String {
+        format!("coalesce({}, 'null') = 'null'", value(path))
     }
 
-    fn is_null(&self, place: &Place) -> String {
-        format!("{} = 'null'", value(place))
+    fn is_null(&self, path: &DocumentPath) -> String {
+        format!("{} = 'null'", value(path))
     }
 
-    fn is_array(&self, place: &Place) -> String {
-        format!("jsonb_typeof({}) = 'array'", value(place))
+    fn is_array(&self, path: &DocumentPath) -> String {
+        format!("jsonb_typeof({}) = 'array'", value(path))
     }
 
     fn holds(&self, _names: &[String], _probe: &Probe, placeholder: &str) -> String {
@@ -105,23 +105,23 @@ impl Dialect for Postgres {
         path(names, &test).into()
     }
 
-    fn is_whole(&self, place: &Place, placeholder: &str) -> String {
-        format!("{} = {placeholder}::text::jsonb", value(place))
+    fn is_whole(&self, path: &DocumentPath, placeholder: &str) -> String {
+        format!("{} = {placeholder}::text::jsonb", value(path))
     }
 
-    fn elements(&self, place: &Place, alias: usize) -> String {
-        let value = value(place);
+    fn elements(&self, path: &DocumentPath, alias: usize) -> String {
+        let value = value(path);
         format!("jsonb_array_elements(case jsonb_typeof({value}) when 'array' then {value} end) e{alias}(value)")
     }
 
     /// A lax path goes through one level of array at each name, just as asked.
-    fn leaves(&self, names: &[String], alias: usize) -> (String, Place) {
-        (format!("jsonb_path_query(body, {}) e{alias}(value)", lax_path(names, "")), Place::element(alias))
+    fn leaves(&self, names: &[String], alias: usize) -> (String, DocumentPath) {
+        (format!("jsonb_path_query(body, {}) e{alias}(value)", lax_path(names, "")), DocumentPath::element(alias))
     }
 
     /// A lax path takes what isn't an array for one with a single element.
-    fn values(&self, names: &[String], alias: usize) -> (String, Place) {
-        (format!("jsonb_path_query(body, {}) e{alias}(value)", lax_path(names, "[*]")), Place::element(alias))
+    fn values(&self, names: &[String], alias: usize) -> (String, DocumentPath) {
+        (format!("jsonb_path_query(body, {}) e{alias}(value)", lax_path(names, "[*]")), DocumentPath::element(alias))
     }
 
     fn fold(&self, text: &str) -> String {
@@ -148,27 +148,27 @@ impl Dialect for Postgres {
         pattern::regex(parts)
     }
 
-    fn sort_key(&self, place: &Place, direction: Direction) -> String {
+    fn sort_key(&self, path: &DocumentPath, direction: Direction) -> String {
         match direction {
-            Direction::Ascending => format!("stoa.least({}) collate \"C\"", value(place)),
-            Direction::Descending => format!("stoa.greatest({}) collate \"C\"", value(place)),
+            Direction::Ascending => format!("stoa.least({}) collate \"C\"", value(path)),
+            Direction::Descending => format!("stoa.greatest({}) collate \"C\"", value(path)),
         }
     }
 
-    fn value_key(&self, place: &Place) -> String {
-        format!("stoa.value_key({}) collate \"C\"", value(place))
+    fn value_key(&self, path: &DocumentPath) -> String {
+        format!("stoa.value_key({}) collate \"C\"", value(path))
     }
 
     fn bounded(&self, key: &str) -> String {
         format!("stoa.bounded({key}) collate \"C\"")
     }
 
-    fn indexed(&self, place: &Place, most: usize, fold: bool) -> String {
-        format!("stoa.indexed({}, {most}, {fold}) collate \"C\"", value(place))
+    fn indexed(&self, path: &DocumentPath, most: usize, fold: bool) -> String {
+        format!("stoa.indexed({}, {most}, {fold}) collate \"C\"", value(path))
     }
 
-    fn unique(&self, place: &Place, fold: bool) -> String {
-        format!("stoa.unique({}, {fold}) collate \"C\"", value(place))
+    fn unique(&self, path: &DocumentPath, fold: bool) -> String {
+        format!("stoa.unique({}, {fold}) collate \"C\"", value(path))
     }
 
     fn create_index(&self, index: &Index<'_>, columns: &str, online: bool) -> String {
@@ -201,16 +201,16 @@ impl Dialect for Postgres {
 }
 
 /// The value as `jsonb`, NULL for a missing one. `->` with a text never takes it for an index.
-fn value(place: &Place) -> String {
-    place.names.iter().fold(root(place.root), |it, name| format!("{it} -> {}", literal(name)))
+fn value(path: &DocumentPath) -> String {
+    path.names.iter().fold(root(path.root), |it, name| format!("{it} -> {}", literal(name)))
 }
 
 /// The value as text without quotes.
-fn scalar_text(place: &Place) -> String {
-    match place.names.split_last() {
-        None => format!("{} #>> '{{}}'", root(place.root)),
+fn scalar_text(path: &DocumentPath) -> String {
+    match path.names.split_last() {
+        None => format!("{} #>> '{{}}'", root(path.root)),
         Some((last, inner)) => {
-            let outer = Place { root: place.root, names: inner.to_vec() };
+            let outer = DocumentPath { root: path.root, names: inner.to_vec() };
             format!("{} ->> {}", value(&outer), literal(last))
         }
     }

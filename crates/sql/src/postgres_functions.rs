@@ -12,7 +12,7 @@ pub fn statements() -> Vec<String> {
     [schema, fold_function_sql()].into_iter().chain(fixed.map(str::to_owned)).collect()
 }
 
-/// See `stoa_sql::key`: the place of a value in the total order.
+/// See `stoa_sql::key`: the position of a value in the total order.
 ///
 /// A double's bits, as hexadecimal digits, compare as the numbers do once the sign bit of positive
 /// numbers is set and all bits of negative ones are turned: both are exchanges of digits.

@@ -1,4 +1,4 @@
-//! The random order of a seed: every item has a fixed place in it, equal on both engines.
+//! The random order of a seed: every item has a fixed position in it, equal on both engines.
 
 /// The hexadecimal SHA-256 of the seed's text followed by the item's id.
 pub fn key(seed: &str, id: &str) -> String {

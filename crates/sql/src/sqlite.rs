@@ -2,7 +2,7 @@
 
 use crate::{
     Dialect, Index, Probe, Table, Value,
-    json::{Direction, Place, Root},
+    json::{Direction, DocumentPath, Root},
     pattern::{self, Part},
     probe,
 };
@@ -55,39 +55,39 @@ impl Dialect for Sqlite {
     }
 
     /// The cast matters: an integer of more than 53 bits is not the double that it stands for.
-    fn number(&self, place: &Place) -> String {
-        let (kind, value) = (kind(place), value(place));
+    fn number(&self, path: &DocumentPath) -> String {
+        let (kind, value) = (kind(path), value(path));
         format!("case when {kind} in ('integer', 'real') then cast({value} as real) end")
     }
 
-    fn text(&self, place: &Place) -> String {
-        format!("case {} when 'text' then {} end", kind(place), value(place))
+    fn text(&self, path: &DocumentPath) -> String {
+        format!("case {} when 'text' then {} end", kind(path), value(path))
     }
 
     /// Nothing but a date has a member of this name, so its type needs no look.
-    fn date(&self, place: &Place) -> String {
-        let mut member = place.clone();
+    fn date(&self, path: &DocumentPath) -> String {
+        let mut member = path.clone();
         member.names.push("$date".to_owned());
         value(&member)
     }
 
-    fn is_present(&self, place: &Place) -> String {
-        format!("{} is not null", kind(place))
+    fn is_present(&self, path: &DocumentPath) -> String {
+        format!("{} is not null", kind(path))
     }
 
-    fn is_empty(&self, place: &Place) -> String {
-        format!("ifnull({}, 'null') = 'null'", kind(place))
+    fn is_empty(&self, path: &DocumentPath) -> String {
+        format!("ifnull({}, 'null') = 'null'", kind(path))
     }
 
-    fn is_null(&self, place: &Place) -> String {
-        format!("{} = 'null'", kind(place))
+    fn is_null(&self, path: &DocumentPath) -> String {
+        format!("{} = 'null'", kind(path))
     }
 
-    fn is_array(&self, place: &Place) -> String {
-        format!("{} = 'array'", kind(place))
+    fn is_array(&self, path: &DocumentPath) -> String {
+        format!("{} = 'array'", kind(path))
     }
 
-    /// Names hold no dots, so they are told apart again.
+    /// Names hold no dots, so they are distinct.
     fn holds(&self, names: &[String], probe: &Probe, placeholder: &str) -> String {
         let path = names.join(".").replace('\'', "''");
         format!("{}(doc, '{path}', '{}', {placeholder})", probe::FUNCTION, probe.test())
@@ -97,13 +97,13 @@ impl Dialect for Sqlite {
         Value::from(&probe.operand)
     }
 
-    fn is_whole(&self, place: &Place, placeholder: &str) -> String {
-        let (kind, value) = (kind(place), value(place));
+    fn is_whole(&self, path: &DocumentPath, placeholder: &str) -> String {
+        let (kind, value) = (kind(path), value(path));
         format!("case when {kind} in ('object', 'array') then stoa_sorted({value}) end = {placeholder}")
     }
 
-    fn elements(&self, place: &Place, alias: usize) -> String {
-        match (path(&place.names), place.root) {
+    fn elements(&self, path: &DocumentPath, alias: usize) -> String {
+        match (json_path(&path.names), path.root) {
             (Some(path), root) => format!("json_each({}, {path}) e{alias}", container(root)),
             (None, Root::Document) => format!("json_each(doc) e{alias}"),
             (None, Root::Element(n)) => {
@@ -112,29 +112,29 @@ impl Dialect for Sqlite {
         }
     }
 
-    /// For `a.b.c`: the elements of `a` (or `a` itself), of their `b`, and in those the place `c`.
-    fn leaves(&self, names: &[String], alias: usize) -> (String, Place) {
-        let mut place = Place::field(&[]);
+    /// For `a.b.c`: the elements of `a` (or `a` itself), of their `b`, and in those the path `c`.
+    fn leaves(&self, names: &[String], alias: usize) -> (String, DocumentPath) {
+        let mut path = DocumentPath::field(&[]);
         let mut rows = Vec::new();
         for (n, name) in names.iter().enumerate() {
-            place.names.push(name.clone());
+            path.names.push(name.clone());
             if n + 1 < names.len() {
-                let (kind, json) = (kind(&place), json(&place));
+                let (kind, json) = (kind(&path), json(&path));
                 let list = format!("case {kind} when 'array' then {json} else json_array({json}) end");
                 rows.push(format!("json_each({list}) e{}", alias + n));
-                place = Place::element(alias + n);
+                path = DocumentPath::element(alias + n);
             }
         }
-        (rows.join(", "), place)
+        (rows.join(", "), path)
     }
 
-    fn values(&self, names: &[String], alias: usize) -> (String, Place) {
+    fn values(&self, names: &[String], alias: usize) -> (String, DocumentPath) {
         let (rows, leaf) = self.leaves(names, alias);
         let (kind, json, alias) = (kind(&leaf), json(&leaf), alias + names.len());
         let list =
             format!("case when {kind} = 'array' then {json} when {kind} is not null then json_array({json}) end");
         let comma = if rows.is_empty() { "" } else { ", " };
-        (format!("{rows}{comma}json_each({list}) e{alias}"), Place::element(alias))
+        (format!("{rows}{comma}json_each({list}) e{alias}"), DocumentPath::element(alias))
     }
 
     fn fold(&self, text: &str) -> String {
@@ -161,29 +161,29 @@ impl Dialect for Sqlite {
         pattern::print(parts)
     }
 
-    fn sort_key(&self, place: &Place, direction: Direction) -> String {
+    fn sort_key(&self, path: &DocumentPath, direction: Direction) -> String {
         match direction {
-            Direction::Ascending => format!("stoa_least({})", json(place)),
-            Direction::Descending => format!("stoa_greatest({})", json(place)),
+            Direction::Ascending => format!("stoa_least({})", json(path)),
+            Direction::Descending => format!("stoa_greatest({})", json(path)),
         }
     }
 
-    fn value_key(&self, place: &Place) -> String {
-        format!("stoa_key({})", json(place))
+    fn value_key(&self, path: &DocumentPath) -> String {
+        format!("stoa_key({})", json(path))
     }
 
     fn bounded(&self, key: &str) -> String {
         format!("stoa_bounded({key})")
     }
 
-    fn indexed(&self, place: &Place, most: usize, fold: bool) -> String {
+    fn indexed(&self, path: &DocumentPath, most: usize, fold: bool) -> String {
         let name = if fold { "stoa_indexed_folded" } else { "stoa_indexed" };
-        format!("{name}({}, '{most}')", json(place))
+        format!("{name}({}, '{most}')", json(path))
     }
 
-    fn unique(&self, place: &Place, fold: bool) -> String {
+    fn unique(&self, path: &DocumentPath, fold: bool) -> String {
         let name = if fold { "stoa_unique_folded" } else { "stoa_unique" };
-        format!("{name}({})", json(place))
+        format!("{name}({})", json(path))
     }
 
     /// The index is in the schema of its table, and says so in front of its own name.
@@ -211,8 +211,8 @@ impl Dialect for Sqlite {
 }
 
 /// The type's name, NULL for a missing value.
-fn kind(place: &Place) -> String {
-    match (path(&place.names), place.root) {
+fn kind(path: &DocumentPath) -> String {
+    match (json_path(&path.names), path.root) {
         (Some(path), root) => format!("json_type({}, {path})", container(root)),
         (None, Root::Document) => "json_type(doc)".to_owned(),
         (None, Root::Element(n)) => format!("e{n}.type"),
@@ -220,8 +220,8 @@ fn kind(place: &Place) -> String {
 }
 
 /// The value as SQL has it: text and numbers as such, arrays and objects as their JSON text.
-fn value(place: &Place) -> String {
-    match (path(&place.names), place.root) {
+fn value(path: &DocumentPath) -> String {
+    match (json_path(&path.names), path.root) {
         (Some(path), root) => format!("json_extract({}, {path})", container(root)),
         (None, Root::Document) => "json(doc)".to_owned(),
         (None, Root::Element(n)) => format!("e{n}.value"),
@@ -230,8 +230,8 @@ fn value(place: &Place) -> String {
 
 /// The JSON text of a value. That of an element is looked up once more: `e1.value` knows neither
 /// booleans nor all digits of a number.
-fn json(place: &Place) -> String {
-    match (path(&place.names), place.root) {
+fn json(path: &DocumentPath) -> String {
+    match (json_path(&path.names), path.root) {
         (Some(path), root) => format!("{} -> {path}", container(root)),
         (None, Root::Document) => "json(doc)".to_owned(),
         (None, Root::Element(n)) => format!("e{n}.json -> e{n}.fullkey"),
@@ -247,7 +247,7 @@ fn container(root: Root) -> String {
 }
 
 /// `'$."a"."b"'`, or nothing when no names are left.
-fn path(names: &[String]) -> Option<String> {
+fn json_path(names: &[String]) -> Option<String> {
     if names.is_empty() {
         return None;
     }

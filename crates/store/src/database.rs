@@ -1,7 +1,7 @@
 //! A database of either engine: the catalogue or one site.
 
 use crate::{
-    Alone, Error, InsertRows, InsertTold, Tx, TxFuture, boxed,
+    Error, InsertRows, InsertWithEvent, SchemaChange, Tx, TxFuture, boxed,
     postgres::{Isolation, Postgres},
     sqlite::{Gate, Readers, Writer},
 };
@@ -13,7 +13,7 @@ use stoa_kernel::Result;
 pub enum Lane {
     /// Bounded by an index: at once, beside everything else.
     Point,
-    /// May look at many rows: apart, bounded in number, cancelled when nobody waits.
+    /// May look at many rows: apart, bounded in number, cancelled when no caller waits.
     Scan,
 }
 
@@ -96,31 +96,31 @@ impl Database {
         }
     }
 
-    /// Inserts one row together with the row of the outbox that tells of it, in one transaction; on
+    /// Inserts one row together with the row of the outbox that announces it, in one transaction; on
     /// PostgreSQL in one statement and one round trip. `false`: something unique was taken, and nothing
     /// was written.
-    pub async fn insert_told(&self, insert: InsertTold) -> Result<bool> {
+    pub async fn insert_with_event(&self, insert: InsertWithEvent) -> Result<bool> {
         match &self.engine {
             Engine::Sqlite { writer, .. } => {
                 let write = writer.write(insert, |tx, insert| {
                     boxed!({
-                        let InsertTold { into, values, key, row, told } = insert;
+                        let InsertWithEvent { into, values, key, row, event } = insert;
                         let rows =
                             InsertRows { into, values, key, key_index: 0, replace: None, rows: &[row.as_slice()] };
                         let is_new = tx.insert_rows(rows).await?.contains(&true);
                         if is_new {
-                            told.clone().put(tx).await?;
+                            event.clone().put(tx).await?;
                         }
                         Ok(is_new)
                     })
                 });
                 write.await
             }
-            Engine::Postgres(pool) => pool.insert_told(&insert).await,
+            Engine::Postgres(pool) => pool.insert_with_event(&insert).await,
         }
     }
 
-    /// Changes the schema while nobody else does so under the same key. `false`: another process is at
+    /// Changes the schema while no other process does so under the same key. `false`: another process is at
     /// it, or it isn't to be done any more, and nothing was done.
     ///
     /// On PostgreSQL each statement stands outside of any transaction and waits for locks only a few
@@ -128,10 +128,10 @@ impl Database {
     ///
     /// # Errors
     /// What the engine says; [`Error::Retry`] when something held a lock for too long.
-    pub async fn alone(&self, work: Alone) -> Result<bool, Error> {
+    pub async fn change_schema(&self, work: SchemaChange) -> Result<bool, Error> {
         match &self.engine {
-            Engine::Sqlite { writer, .. } => writer.alone(work).await,
-            Engine::Postgres(pool) => pool.alone(&work).await,
+            Engine::Sqlite { writer, .. } => writer.change_schema(work).await,
+            Engine::Postgres(pool) => pool.change_schema(&work).await,
         }
     }
 
@@ -160,7 +160,7 @@ impl Database {
     }
 
     /// Runs a read that can be begun twice. A scan on SQLite is begun at once, within a budget of steps, and
-    /// goes to its lane only when that is too little: handing a read to another thread costs more than
+    /// goes to the pool of scans only when that is too little: handing a read to another thread costs more than
     /// most reads. On PostgreSQL the work is done elsewhere.
     pub async fn query<T, F>(&self, lane: Lane, body: F) -> Result<T>
     where

@@ -2,7 +2,7 @@
 
 use stoa_sql::Value;
 
-/// Many rows into one table, told apart by whether their key is new.
+/// Many rows into one table, distinguished by whether their key is new.
 pub struct InsertRows<'a> {
     /// `insert into T (a, b)` without `values`.
     pub into: &'a str,
@@ -14,7 +14,7 @@ pub struct InsertRows<'a> {
     pub key_index: usize,
     /// What happens to a row whose key is there: nothing, as to one that breaches any other unique index, or `a = excluded.a, b = excluded.b`.
     pub replace: Option<&'a str>,
-    /// Columns of each row; all rows have the same types in the same places.
+    /// Columns of each row; all rows have the same types at the same positions.
     pub rows: &'a [&'a [Value]],
 }
 

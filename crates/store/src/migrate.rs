@@ -126,7 +126,7 @@ pub(crate) async fn postgres(pool: &Postgres) -> Result<()> {
             }
         }
     }
-    // Made anew at each start: their text follows the program, for example its Unicode version.
+    // Made again at each start: their text follows the program, for example its Unicode version.
     for statement in stoa_sql::postgres_functions::statements() {
         postgres::command(&client, &statement).await?;
     }

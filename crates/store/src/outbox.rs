@@ -5,18 +5,18 @@
 //! subscribe → claim → read → (work) → advance → read → … → release
 //! ```
 //!
-//! A consumer is a name on a site (`mail`, `webhooks`). Its place is stored, so after a crash it goes
+//! A consumer is a name on a site (`mail`, `webhooks`). Its position is stored, so after a crash it goes
 //! on where it was: an entry is delivered at least once, and [`Entry::id`] stays the same each time. Of
 //! several processes only one works for a consumer: the one that holds its lease.
 //!
 //! Reading never passes a row that is still to be committed (docs/hazards.md §Reading a log by seq > last).
-//! On PostgreSQL a place is therefore the writing transaction and the number, in this order, and reading
+//! On PostgreSQL a position is therefore the writing transaction and the number, in this order, and reading
 //! stops at the oldest transaction that is running anywhere in the cluster: a long one delays, and loses nothing.
 //!
 //! What all consumers have read is deleted, in pieces. Without any consumer the newest [`KEPT`] rows
 //! stay for [`KEPT_FOR`]; what a consumer has not read after [`UNREAD_FOR`] is given up.
 
-pub use crate::outbox_draft::{Draft, put};
+pub use crate::pending_entry::{PendingEntry, put};
 
 use crate::{Database, Lane, Tx, boxed, postgres};
 use deadpool_postgres::Object;
@@ -38,7 +38,7 @@ const PIECE_BYTES: i64 = 4 << 20;
 const BATCH: i64 = 1000;
 const BATCH_BYTES: i64 = 4 << 20;
 
-/// A place between two rows: everything before it was read. Larger is later; the default is the beginning.
+/// A position between two rows: everything before it was read. Larger is later; the default is the beginning.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     transaction: i64,
@@ -72,7 +72,7 @@ impl Entry {
         format!("{}-{}", self.site.as_str(), self.sequence)
     }
 
-    /// The place behind it.
+    /// The position behind it.
     pub fn position(&self) -> Position {
         self.position
     }
@@ -82,7 +82,7 @@ impl Entry {
 #[derive(Debug)]
 pub struct Batch {
     pub entries: Vec<Entry>,
-    /// The place behind everything that was looked at, of whatever kind.
+    /// The position behind everything that was looked at, of whatever kind.
     pub end: Position,
     /// Nothing more could be read at that moment.
     pub is_last: bool,
@@ -112,7 +112,7 @@ impl<'s> Outbox<'s> {
         self.news.notified().await;
     }
 
-    /// Makes a consumer known; one that is known keeps its place.
+    /// Makes a consumer known; one that is known keeps its position.
     pub async fn subscribe(&self, consumer: &str, start: Start) -> Result<()> {
         let known = "select 1 from stoa.outbox_consumer where site = $1 and name = $2";
         let row = params![self.site, consumer];
@@ -149,7 +149,7 @@ impl<'s> Outbox<'s> {
         removed.await
     }
 
-    /// Takes or renews the lease of a consumer for `life` and answers its place; nothing while another
+    /// Takes or renews the lease of a consumer for `life` and answers its position; nothing while another
     /// holds it, or when the consumer isn't known. A holder's name is random and new with each process.
     pub async fn claim(&self, consumer: &str, holder: &str, now: Millis, life: Millis) -> Result<Option<Position>> {
         let sql = "update stoa.outbox_consumer set holder = $1, held_until = $2 \
@@ -192,7 +192,7 @@ impl<'s> Outbox<'s> {
         self.change(sql, params).await.map(|_| ())
     }
 
-    /// Deletes what nobody needs any more and answers how many rows that were.
+    /// Deletes what no consumer needs any more and answers how many rows that were.
     pub async fn prune(&self, now: Millis) -> Result<u64> {
         let mut all = 0;
         loop {
@@ -206,7 +206,7 @@ impl<'s> Outbox<'s> {
         }
     }
 
-    /// The place behind everything that can be read now.
+    /// The position behind everything that can be read now.
     async fn end(&self) -> Result<Position> {
         let mut after = Position::default();
         loop {
@@ -218,7 +218,7 @@ impl<'s> Outbox<'s> {
         }
     }
 
-    /// Changes the row of a consumer, if it is as the statement wants it, and answers its place.
+    /// Changes the row of a consumer, if it is as the statement wants it, and answers its position.
     async fn change(&self, sql: &'static str, params: Vec<Value>) -> Result<Option<Position>> {
         self.database.append_with(params, move |tx, params| boxed!(Ok(tx.row(sql, params, position).await?))).await
     }
@@ -267,7 +267,7 @@ async fn read(tx: &mut Tx<'_>, site: SiteId, after: Position, kinds: Vec<String>
     Ok(Batch { entries, end, is_last })
 }
 
-/// Completes `… where site = ` with the rows behind a place.
+/// Completes `… where site = ` with the rows behind a position.
 fn behind(sql: &mut Writer<'_>, site: &SiteId, after: Position, limit: i64) {
     sql.bind(site).push(" and ");
     let (transaction, number) = (sql.param(after.transaction), sql.param(after.number));

@@ -1,4 +1,4 @@
-//! The joint between identity, where visitors become members, and whoever keeps things that people own.
+//! The joint between identity, where visitors become members, and the crates that keep what members own.
 
 use crate::{Site, Tx, TxFuture};
 use stoa_kernel::{MemberId, VisitorId};
@@ -8,7 +8,7 @@ use stoa_kernel::{MemberId, VisitorId};
 /// identity; neither knows the other.
 pub trait Ownership: Send + Sync + 'static {
     /// Passes the visitor's things to the member, in the transaction that issues the member's first
-    /// session. A bounded number of them, so that nobody holds the writer up: `true` when more are left,
+    /// session. A bounded number of them, so that the writer is not held up: `true` when more are left,
     /// which further calls with the same two pass on.
     fn pass<'t>(
         &'t self,

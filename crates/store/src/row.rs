@@ -55,7 +55,7 @@ pub enum Document<'r> {
 }
 
 impl Document<'_> {
-    /// Appends the canonical text. Of JSONB nobody has seen yet whether it is UTF-8.
+    /// Appends the canonical text. JSONB has not been checked yet for UTF-8.
     pub fn print(self, out: &mut Vec<u8>) -> Result<(), Error> {
         match self {
             Self::Jsonb(it) => jsonb::print_to(it, out).ok_or_else(Self::unreadable),

@@ -2,9 +2,9 @@
 
 use stoa_sql::Value;
 
-/// A change of the schema that may take long ([`crate::Database::alone`]).
+/// A change of the schema that may take long ([`crate::Database::change_schema`]).
 #[derive(Debug, Clone)]
-pub struct Alone {
+pub struct SchemaChange {
     /// What is changed: a site's number and a number within it.
     pub key: (i64, i64),
     /// Answers a row as long as the change is still to be made.

@@ -76,7 +76,7 @@ struct OpenSites {
     most: usize,
     kept: usize,
     /// Counts uses.
-    turn: u64,
+    tick: u64,
 }
 
 /// A site that is open, or was a moment ago.
@@ -104,7 +104,7 @@ impl Store {
                 (Database::postgres(pool.clone()), Some(pool))
             }
         };
-        let open = Mutex::new(OpenSites { known: HashMap::new(), most: config.open_sites, kept: 0, turn: 0 });
+        let open = Mutex::new(OpenSites { known: HashMap::new(), most: config.open_sites, kept: 0, tick: 0 });
         Ok(Self { directory, catalog, pool, open, opening: tokio::sync::Mutex::default() })
     }
 
@@ -116,7 +116,7 @@ impl Store {
         crate::postgres::version(&client).await
     }
 
-    /// What must be known before a site is open: sites, hosts, clients, keys, people, signing keys.
+    /// What must be known before a site is open: sites, hosts, clients, keys, operators, signing keys.
     pub fn catalog(&self) -> &Database {
         &self.catalog
     }
@@ -129,7 +129,7 @@ impl Store {
     pub async fn site_create(&self, name: &str, world: &World) -> Result<Arc<Site>> {
         let id = SiteId::from(world.uuid());
         if self.pool.is_none() {
-            // The file comes first: without its row in the catalogue it is nobody's and harms nobody.
+            // The file comes first: without its row in the catalogue it belongs to no site and does no harm.
             migrate::sqlite(&DataDirectory::site_file(self.directory.path(), id.as_str()), migrate::Scope::Site)?;
         }
         let created = self.catalog.write_with((id.clone(), name.to_owned(), world.now()), |tx, (id, name, now)| {
@@ -164,7 +164,7 @@ impl Store {
             return Ok(site);
         }
         // One at a time, so that a file is not opened twice.
-        let _turn = self.opening.lock().await;
+        let _guard = self.opening.lock().await;
         let in_use = self.open.lock().in_use(id);
         let site = match in_use {
             Some(site) => site,
@@ -172,7 +172,7 @@ impl Store {
         };
         let over = self.open.lock().keep(site.clone());
         if let Some(over) = over {
-            // Closing waits for a thread and for the disk, unless somebody uses the site and closes it later.
+            // Closing waits for a thread and for the disk, unless a request uses the site and closes it later.
             let _ = tokio::task::spawn_blocking(move || drop(over)).await;
         }
         Ok(site)
@@ -267,12 +267,12 @@ impl OpenSites {
     fn kept(&mut self, id: &SiteId) -> Option<Arc<Site>> {
         let known = self.known.get_mut(id)?;
         let site = known.kept.clone()?;
-        self.turn += 1;
-        known.used = self.turn;
+        self.tick += 1;
+        known.used = self.tick;
         Some(site)
     }
 
-    /// A site that is open, be it only because somebody still uses it.
+    /// A site that is open, be it only because a request still uses it.
     fn in_use(&self, id: &SiteId) -> Option<Arc<Site>> {
         self.known.get(id)?.site.upgrade()
     }
@@ -280,8 +280,8 @@ impl OpenSites {
     /// Keeps a site open, and answers the one that was used least lately if they are too many now.
     fn keep(&mut self, site: Arc<Site>) -> Option<Arc<Site>> {
         self.known.retain(|_, it| it.site.strong_count() > 0);
-        self.turn += 1;
-        let known = Known { site: Arc::downgrade(&site), used: self.turn, kept: Some(site.clone()) };
+        self.tick += 1;
+        let known = Known { site: Arc::downgrade(&site), used: self.tick, kept: Some(site.clone()) };
         let before = self.known.insert(site.id.clone(), known);
         self.kept += usize::from(before.is_none_or(|it| it.kept.is_none()));
         if self.kept <= self.most {

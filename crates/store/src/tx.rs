@@ -52,8 +52,8 @@ impl Tx<'_> {
         self.note(done)
     }
 
-    /// Runs a statement whose count nobody needs. PostgreSQL is not waited for: what it refuses is told by a later
-    /// statement, or by the commit at the latest, so whoever maps a refusal to an answer uses [`Tx::execute`].
+    /// Runs a statement whose count is not needed. PostgreSQL is not waited for: what it refuses is reported by a later
+    /// statement, or by the commit at the latest, so a caller that maps a refusal to an answer uses [`Tx::execute`].
     pub async fn send(&mut self, sql: &str, params: impl AsRef<[Value]> + Into<Vec<Value>>) -> Result<(), Error> {
         trace::statement(sql);
         let sent = match (refuse_nul(params.as_ref()), &mut self.engine) {

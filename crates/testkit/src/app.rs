@@ -12,7 +12,7 @@ use std::{
     sync::{Arc, OnceLock},
     time::Duration,
 };
-use stoa_content::{Content, Limits};
+use stoa_content::{Content, ContentLimits};
 use stoa_http::{App, Settings};
 use stoa_identity::{
     Config, Identity,
@@ -37,9 +37,9 @@ pub struct TestApp {
 /// The whole HTTP surface. Making its routes takes longer than most calls, so a test makes them once.
 pub type Service = BoxCloneSyncService<Request<Body>, Response, Infallible>;
 
-/// Somebody who asks: requests carry the token of this caller.
+/// A client: its requests carry the token of one caller.
 #[derive(Clone)]
-pub struct Asker<'a> {
+pub struct TestClient<'a> {
     app: &'a TestApp,
     pub token: String,
 }
@@ -71,7 +71,7 @@ impl TestApp {
         let mail = Arc::new(Recorder::default());
         let mailer = mailer.unwrap_or_else(|| mail.clone());
         let identity = Identity::open(kit.store.clone(), kit.world.clone(), mailer, config).await.unwrap();
-        let content = Content::new(kit.world.clone(), Limits::default());
+        let content = Content::new(kit.world.clone(), ContentLimits::default());
         identity.set_ownership(Arc::new(content.clone()));
         content.keep_standing(identity.standing());
         let site = kit.store.site_create("Test", &kit.world).await.unwrap();
@@ -105,51 +105,51 @@ impl TestApp {
         self.service = OnceLock::new();
     }
 
-    /// Nobody: no token at all.
-    pub fn nobody(&self) -> Asker<'_> {
+    /// No token at all.
+    pub fn anonymous(&self) -> TestClient<'_> {
         self.with_token("")
     }
 
-    pub fn with_token(&self, token: &str) -> Asker<'_> {
-        Asker { app: self, token: token.to_owned() }
+    pub fn with_token(&self, token: &str) -> TestClient<'_> {
+        TestClient { app: self, token: token.to_owned() }
     }
 
     /// The site's API key.
-    pub fn app(&self) -> Asker<'_> {
+    pub fn app(&self) -> TestClient<'_> {
         self.with_token(&self.api_key)
     }
 
     /// A new anonymous visitor.
-    pub async fn visitor(&self) -> Asker<'_> {
+    pub async fn visitor(&self) -> TestClient<'_> {
         let grant = json!({ "clientId": self.client.id, "grantType": "anonymous" });
-        let reply = self.nobody().post("/oauth2/token", &grant).await;
+        let reply = self.anonymous().post("/oauth2/token", &grant).await;
         self.with_token(reply.json()["access_token"].as_str().expect("an access token"))
     }
 
     /// The site's owner.
-    pub async fn owner(&self) -> Asker<'_> {
-        self.person("owner@example.org", Role::Owner).await
+    pub async fn owner(&self) -> TestClient<'_> {
+        self.operator("owner@example.org", Role::Owner).await
     }
 
-    /// Somebody who works on the site's content.
-    pub async fn editor(&self) -> Asker<'_> {
-        self.person("editor@example.org", Role::Editor).await
+    /// An operator who works on the site's content.
+    pub async fn editor(&self) -> TestClient<'_> {
+        self.operator("editor@example.org", Role::Editor).await
     }
 
-    /// Invites a person, accepts the invitation and signs in.
-    async fn person(&self, email: &str, role: Role) -> Asker<'_> {
+    /// Invites an operator, accepts the invitation and signs in.
+    async fn operator(&self, email: &str, role: Role) -> TestClient<'_> {
         let (identity, email) = (&self.app.identity, Email::parse(email).unwrap());
         let life = Duration::from_secs(60);
         let link = identity.invite_create(&self.site.id, Some(&email), role, life, "http://localhost").await.unwrap();
         let (_, token) = link.split_once("invite=").unwrap();
         let password = Secret::new("correct horse battery");
-        let (person, role) = identity.invite_accept(token, None, &password).await.unwrap();
-        let (session, _) = identity.operator_session_create(&self.site.id, &person, role).await.unwrap();
+        let (operator, role) = identity.invite_accept(token, None, &password).await.unwrap();
+        let (session, _) = identity.operator_session_create(&self.site.id, &operator, role).await.unwrap();
         self.with_token(&identity.operator_access(&session).unwrap().token)
     }
 
     /// A new member with this address, active at once.
-    pub async fn member(&self, email: &str) -> Asker<'_> {
+    pub async fn member(&self, email: &str) -> TestClient<'_> {
         let visitor = self.visitor().await;
         let body = json!({ "loginId": { "email": email }, "password": "correct horse battery" });
         let reply = visitor.post("/v2/register", &body).await.json();
@@ -161,7 +161,7 @@ impl TestApp {
     }
 }
 
-impl Asker<'_> {
+impl TestClient<'_> {
     pub async fn get(&self, path: &str) -> Reply {
         self.send(Method::GET, path, None).await
     }

@@ -9,7 +9,7 @@ mod effort;
 mod siteverify;
 mod store;
 
-pub use app::{Asker, Reply, Service, TestApp};
+pub use app::{Reply, Service, TestApp, TestClient};
 pub use effort::rounds;
 pub use siteverify::Provider;
 pub use store::{Engine, Guards, TestDatabase, TestStore, postgres_url};

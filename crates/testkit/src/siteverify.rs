@@ -65,9 +65,9 @@ impl Provider {
 
 async fn answer(State(shared): State<Arc<Shared>>, body: Bytes) -> String {
     let form = form(&body);
-    let said = shared.verify(&form);
+    let verdict = shared.verify(&form);
     shared.asked.lock().unwrap().push(form);
-    said.to_string()
+    verdict.to_string()
 }
 
 impl Shared {

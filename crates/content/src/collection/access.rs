@@ -145,10 +145,10 @@ pub(crate) struct Manager {
 
 /// The right to one change of a collection: of its definition, its indexes, its permissions, or all its items.
 pub(crate) struct ManageAccess {
-    asker: Option<Caller>,
+    caller: Option<Caller>,
 }
 
-/// Those who define collections: the people who run the site, and apps.
+/// Those who define collections: operators and apps.
 ///
 /// # Errors
 /// WDE0027.
@@ -169,7 +169,7 @@ pub(crate) fn server() -> Manager {
 
 /// The right of the server to drop an index that it made.
 pub(crate) fn upkeep() -> ManageAccess {
-    ManageAccess { asker: None }
+    ManageAccess { caller: None }
 }
 
 /// The right to empty a collection whole: owners and apps have it (docs/protocol/content.md §21.9).
@@ -178,15 +178,15 @@ pub(crate) fn upkeep() -> ManageAccess {
 /// WDE0027.
 pub(crate) fn truncation(caller: &Caller, collection: &Collection) -> Result<ManageAccess> {
     match caller.is_privileged() {
-        true => Ok(ManageAccess { asker: Some(caller.clone()) }),
+        true => Ok(ManageAccess { caller: Some(caller.clone()) }),
         false => Err(denied(Operation::Remove, collection)),
     }
 }
 
 impl ManageAccess {
     /// Who asked for the change; nothing for the server itself.
-    pub(crate) fn asker(&self) -> Option<&Caller> {
-        self.asker.as_ref()
+    pub(crate) fn caller(&self) -> Option<&Caller> {
+        self.caller.as_ref()
     }
 
     /// The right to write the item of a collection that has but one, which comes with its definition.
@@ -272,7 +272,7 @@ impl Manager {
     }
 
     fn access(&self) -> ManageAccess {
-        ManageAccess { asker: self.caller.clone() }
+        ManageAccess { caller: self.caller.clone() }
     }
 
     fn is_privileged(&self) -> bool {
@@ -365,16 +365,16 @@ impl Command {
 pub(crate) struct JobAccess(());
 
 /// The right to the next piece of emptying a collection, if who asked for it still has the right to all of it. A
-/// job of an older version has no asker written down, and has the right for good. Whether a caller is still who
+/// job of an older version has no caller recorded, and has the right for good. Whether a caller is still who
 /// they were is another question ([`stoa_store::Standing`]).
-pub(crate) fn truncation_job(asker: Option<&Caller>) -> Option<JobAccess> {
-    asker.is_none_or(Caller::is_privileged).then_some(JobAccess(()))
+pub(crate) fn truncation_job(caller: Option<&Caller>) -> Option<JobAccess> {
+    caller.is_none_or(Caller::is_privileged).then_some(JobAccess(()))
 }
 
 /// The same for the values of a deleted field.
-pub(crate) fn purge_job(asker: Option<&Caller>, levels: &Levels) -> Option<JobAccess> {
+pub(crate) fn purge_job(caller: Option<&Caller>, levels: &Levels) -> Option<JobAccess> {
     let may = |it: &Caller| manager(it).is_ok_and(|it| it.of_kept(levels).is_ok());
-    asker.is_none_or(may).then_some(JobAccess(()))
+    caller.is_none_or(may).then_some(JobAccess(()))
 }
 
 /// The right to make the items of a visitor those of the member that the visitor becomes.

@@ -123,7 +123,7 @@ impl FieldCipher {
     }
 
     /// An item as it is stored. Values that the stored document had before stay as they are there, so that
-    /// no event tells of a change that is none.
+    /// no event announces a change that is none.
     pub(crate) fn seal(
         &self,
         world: &World,
@@ -293,8 +293,8 @@ mod tests {
         }
     }
 
-    fn limits() -> item::Limits {
-        stoa_query::Limits::default().item()
+    fn limits() -> item::ItemLimits {
+        stoa_query::QueryLimits::default().item()
     }
 
     fn stored(cipher: &FieldCipher, id: &str, data: &Json, old: Option<&str>) -> String {

@@ -6,7 +6,7 @@
 //! collection finds that the job wasn't touched for [`LEASE`] and notes it, and the server's loop takes it
 //! up.
 //!
-//! Who asked for a job is written down with it. Each chunk asks for their right again, and a job whose asker has
+//! Who asked for a job is written down with it. Each chunk asks for their right again, and a job whose caller has
 //! lost it ends where it is.
 
 use crate::collection::access::{JobAccess, ManageAccess};
@@ -36,10 +36,10 @@ pub(crate) struct Job {
     pub started: Millis,
     /// The last row that is done.
     pub done: i64,
-    /// What the outbox is told when it is done.
+    /// The event for the outbox when it is done.
     pub event: Option<String>,
     /// Who asked for it, without their session; nothing for the jobs of older versions.
-    pub asker: Option<Caller>,
+    pub caller: Option<Caller>,
 }
 
 /// A job that is to be done.
@@ -99,8 +99,8 @@ pub(crate) async fn begin(tx: &mut Tx<'_>, site: &SiteId, job: NewJob<'_>, acces
          select $1, $2, $3, $4, $5, coalesce(max(rid), 0), $6, 0, $7, $8, $9 from {}",
         tx.dialect().table(table)
     );
-    let (field, asker) = (field.map(str::to_owned), access.asker().and_then(print_asker));
-    tx.send(&sql, params![site, table.number, id, kind, field, now, now, event, asker]).await?;
+    let (field, caller) = (field.map(str::to_owned), access.caller().and_then(print_caller));
+    tx.send(&sql, params![site, table.number, id, kind, field, now, now, event, caller]).await?;
     Ok(())
 }
 
@@ -115,7 +115,7 @@ pub(crate) async fn oldest(tx: &mut Tx<'_>, site: &SiteId, collection: i64) -> R
     let sql = "select id, field, upto, started, done, event, asker from stoa.sweep \
                where site = $1 and collection = $2 order by started, id limit 1";
     let read = |row: &Row<'_>| {
-        let (field, asker): (Option<String>, Option<String>) = (row.get(1)?, row.get(6)?);
+        let (field, caller): (Option<String>, Option<String>) = (row.get(1)?, row.get(6)?);
         Ok(Job {
             id: row.get(0)?,
             task: field.map_or(JobTask::Truncate, JobTask::Purge),
@@ -123,7 +123,7 @@ pub(crate) async fn oldest(tx: &mut Tx<'_>, site: &SiteId, collection: i64) -> R
             started: row.get(3)?,
             done: row.get(4)?,
             event: row.get(5)?,
-            asker: asker.as_deref().map(parse_asker).transpose()?,
+            caller: caller.as_deref().map(parse_caller).transpose()?,
         })
     };
     Ok(tx.row(sql, &params![site, collection], read).await?)
@@ -136,19 +136,19 @@ pub(crate) async fn touched(tx: &mut Tx<'_>, site: &SiteId, collection: i64) -> 
 }
 
 /// A caller as a row has it; nothing for callers who can't ask for a job.
-fn print_asker(caller: &Caller) -> Option<String> {
-    let asker = match caller {
+fn print_caller(caller: &Caller) -> Option<String> {
+    let caller = match caller {
         Caller::App { id } => json!({ "app": id }),
         Caller::User { id, role, .. } => json!({ "user": id, "role": role }),
         Caller::Member { .. } | Caller::Visitor { .. } => return None,
     };
-    Some(asker.to_string())
+    Some(caller.to_string())
 }
 
-fn parse_asker(text: &str) -> Result<Caller, stoa_store::Error> {
-    let asker: Value = serde_json::from_str(text).unwrap_or_default();
-    let (app, user) = (asker["app"].as_str(), asker["user"].as_str());
-    match (app, user, serde_json::from_value::<Role>(asker["role"].clone())) {
+fn parse_caller(text: &str) -> Result<Caller, stoa_store::Error> {
+    let caller: Value = serde_json::from_str(text).unwrap_or_default();
+    let (app, user) = (caller["app"].as_str(), caller["user"].as_str());
+    match (app, user, serde_json::from_value::<Role>(caller["role"].clone())) {
         (Some(id), ..) => Ok(Caller::App { id: KeyId::from(id) }),
         (_, Some(id), Ok(role)) => Ok(Caller::User { id: UserId::from(id), role, session: SessionId::from("") }),
         _ => Err(stoa_store::Error::Other(format!("who asked for a background job: {text}"))),

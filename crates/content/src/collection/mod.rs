@@ -52,7 +52,7 @@ pub struct Collection {
     /// Where the multi-reference fields find their links.
     pub(crate) links: HashMap<String, Link>,
     /// Indexes by which a page met an item with an array in one of their fields, so that the next page by
-    /// them doesn't try to do without such items (`stoa_query::compile::find_even`).
+    /// them doesn't try to do without such items (`stoa_query::compile::find_scalar`).
     pub(crate) array_valued_indexes: RwLock<Vec<i64>>,
     rules: OnceLock<Rules>,
 }

@@ -2,7 +2,7 @@
 
 use stoa_kernel::clock::Millis;
 use stoa_sql::{Dialect, Table, Value};
-use stoa_store::{InsertRows, InsertTold, outbox::Draft};
+use stoa_store::{InsertRows, InsertWithEvent, outbox::PendingEntry};
 
 /// The columns of a row, in the order of [`Row::values`].
 const COLUMNS: &str = "id, created, updated, owner, doc";
@@ -94,9 +94,9 @@ impl Statements {
         InsertRows { into: &self.insert, values: &self.values, key: "id", key_index: 0, replace, rows }
     }
 
-    /// An insert of one row together with the event that tells of it.
-    pub(crate) fn insert_with_event(&self, row: &Row, event: Draft) -> InsertTold {
+    /// An insert of one row together with the event that announces it.
+    pub(crate) fn insert_with_event(&self, row: &Row, event: PendingEntry) -> InsertWithEvent {
         let (into, values) = (self.insert.clone(), self.values.clone());
-        InsertTold { into, values, key: "id", row: row.values().to_vec(), told: event }
+        InsertWithEvent { into, values, key: "id", row: row.values().to_vec(), event }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     collection::Collection,
-    limits::Limits,
+    limits::ContentLimits,
     schema::{
         definition::Definition,
         field::{self, Field},
@@ -38,7 +38,7 @@ const DATA_OPERATIONS: &[&str] = &[
 ];
 
 /// The collection as the caller may read it: those who don't manage collections get a reduced form.
-pub(crate) fn view(collection: &Collection, caller: &Caller, with_allowed: bool, limits: &Limits) -> Value {
+pub(crate) fn view(collection: &Collection, caller: &Caller, with_allowed: bool, limits: &ContentLimits) -> Value {
     let definition = &collection.definition;
     let is_reduced = !caller.is_editor();
     let mut view = json!({ "id": collection.id });

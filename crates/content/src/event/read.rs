@@ -102,12 +102,12 @@ impl EventBuilder<'_> {
             names.iter().map(value).collect::<Map<_, _>>()
         });
         let entity = json!({ "id": id, "dataCollectionId": self.payload.collection, "data": data });
-        let (member, told) = match (self.slug, modified) {
+        let (member, modified_fields) = match (self.slug, modified) {
             ("created", _) => ("createdEvent", json!({ "entity": entity })),
             (_, None) => ("updatedEvent", json!({ "currentEntity": entity })),
             (_, Some(fields)) => ("updatedEvent", json!({ "currentEntity": entity, "modifiedFields": fields })),
         };
-        Ok(self.event(n, &id, member, told))
+        Ok(self.event(n, &id, member, modified_fields))
     }
 
     fn deleted(&self, n: usize, id: &str) -> ItemEvent {
@@ -115,7 +115,7 @@ impl EventBuilder<'_> {
         self.event(n, id, "deletedEvent", json!({ "deletedEntity": entity }))
     }
 
-    fn event(&self, n: usize, id: &str, member: &str, told: Value) -> ItemEvent {
+    fn event(&self, n: usize, id: &str, member: &str, modified_fields: Value) -> ItemEvent {
         let mut body = json!({
             "id": format!("{}-{n}", self.entry.id()),
             "entityFqdn": "wix.data.v2.data_item",
@@ -126,7 +126,7 @@ impl EventBuilder<'_> {
             "triggeredByAnonymizeRequest": false,
             "originatedFrom": null,
         });
-        body[member] = told;
+        body[member] = modified_fields;
         let Identity { kind, id } = &self.payload.identity;
         let name = match kind.as_str() {
             "MEMBER" => "memberId",

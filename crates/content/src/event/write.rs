@@ -83,12 +83,12 @@ impl EventWriter {
         self.creation(docs).put(tx).await
     }
 
-    /// What tells of new items, to be written with them.
-    pub(crate) fn creation<'d>(&self, docs: impl Iterator<Item = &'d str> + Clone) -> outbox::Draft {
+    /// The events of new items, to be written with them.
+    pub(crate) fn creation<'d>(&self, docs: impl Iterator<Item = &'d str> + Clone) -> outbox::PendingEntry {
         let mut payload = self.begin(docs.clone().map(|it| it.len() + 1).sum());
         list("items", docs.map(|it| self.hidden.hide(it)), &mut payload);
         payload.push('}');
-        outbox::Draft { site: self.site.clone(), kind: "data_item_created", payload, now: self.now }
+        outbox::PendingEntry { site: self.site.clone(), kind: "data_item_created", payload, now: self.now }
     }
 
     pub(crate) async fn updated(&self, tx: &mut Tx<'_>, items: &[UpdatedItem]) -> Result<()> {

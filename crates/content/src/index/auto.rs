@@ -4,11 +4,11 @@
 //! The statistics are kept in memory, bounded, and cost a query nothing unless it was slow or was served by an
 //! index of ours. A form of query that was slow [`AutoIndex::repeats`] times within
 //! [`AutoIndex::window`] is worth an index. Such indexes don't count against the limit of a collection's
-//! managers; a collection has at most [`Limits::auto_indexes`] of them.
+//! managers; a collection has at most [`ContentLimits::auto_indexes`] of them.
 //!
 //! [`AutoIndex::repeats`]: crate::limits::AutoIndex::repeats
 //! [`AutoIndex::window`]: crate::limits::AutoIndex::window
-//! [`Limits::auto_indexes`]: crate::limits::Limits::auto_indexes
+//! [`ContentLimits::auto_indexes`]: crate::limits::ContentLimits::auto_indexes
 
 use crate::{
     Content,
@@ -321,7 +321,7 @@ mod tests {
 
     fn of(query: serde_json::Value) -> Option<String> {
         let members = json!({ "query": query });
-        let query = wire::Query::parse(members.as_object().expect("an object"), &stoa_query::Limits::default())
+        let query = wire::Query::parse(members.as_object().expect("an object"), &stoa_query::QueryLimits::default())
             .expect("a query");
         let context = Context { schema: &Schema::default(), scope: Scope::Everything, seed: 0 };
         let plan = resolve::find(&query, context).expect("a plan");

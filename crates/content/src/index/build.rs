@@ -15,8 +15,8 @@ use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
 use stoa_kernel::{Fault, Result, clock::Millis};
 use stoa_query::{compile, plan::Field};
-use stoa_sql::{Place, Table, Value, params};
-use stoa_store::{Alone, Error, Lane, Site, boxed};
+use stoa_sql::{DocumentPath, Table, Value, params};
+use stoa_store::{Error, Lane, SchemaChange, Site, boxed};
 
 /// Builds of one index that may fail for an unknown reason.
 const ATTEMPTS: i64 = 3;
@@ -100,7 +100,7 @@ impl Build<'_> {
         );
         let mut statements = self.drop_statements();
         statements.extend(compile::index(self.site.dialect(), self.table, &self.index.spec(), online));
-        let done = self.site.alone(self.work(statements, self.move_to(Status::Active, None))).await;
+        let done = self.site.change_schema(self.work(statements, self.move_to(Status::Active, None))).await;
         let milliseconds = self.now() - began;
         match done {
             Ok(true) => {
@@ -130,7 +130,7 @@ impl Build<'_> {
         let sql = "delete from stoa.content_index where site = $1 and collection = $2 and number = $3";
         let row = params![&self.site.id, self.table.number, self.index.number];
         let statements = self.drop_statements();
-        match self.site.alone(self.work(statements, (sql.to_owned(), row.into()))).await {
+        match self.site.change_schema(self.work(statements, (sql.to_owned(), row.into()))).await {
             Ok(true) => {
                 tracing::info!(site = %self.site.id, index = self.index.name, "an index is dropped");
                 Ok(End::Done)
@@ -149,7 +149,7 @@ impl Build<'_> {
         let failure = Failure { code: code.to_owned(), description: format!("{code}: {description}"), item_id };
         let failure = serde_json::to_string(&failure).map_err(Fault::internal)?;
         let statements = self.drop_statements();
-        match self.site.alone(self.work(statements, self.move_to(Status::Failed, Some(failure)))).await {
+        match self.site.change_schema(self.work(statements, self.move_to(Status::Failed, Some(failure)))).await {
             Ok(true) => Ok(End::Done),
             Ok(false) => Ok(End::Later),
             Err(error) => {
@@ -160,11 +160,16 @@ impl Build<'_> {
     }
 
     /// Statements under the lock of the collection's table, if the index still stands where it was seen.
-    fn work(&self, statements: Vec<String>, then: (String, Vec<Value>)) -> Alone {
+    fn work(&self, statements: Vec<String>, then: (String, Vec<Value>)) -> SchemaChange {
         let sql =
             "select 1 from stoa.content_index where site = $1 and collection = $2 and number = $3 and status = $4";
         let row = params![&self.site.id, self.table.number, self.index.number, self.index.status.name()];
-        Alone { key: (self.table.site, self.table.number), only_if: (sql.to_owned(), row.into()), statements, then }
+        SchemaChange {
+            key: (self.table.site, self.table.number),
+            only_if: (sql.to_owned(), row.into()),
+            statements,
+            then,
+        }
     }
 
     fn drop_statements(&self) -> Vec<String> {
@@ -202,7 +207,7 @@ impl Build<'_> {
     async fn duplicate(&self) -> Option<String> {
         let (dialect, definition) = (self.site.dialect(), &self.index.definition);
         let Field::Path(names) = Field::parse(&definition.fields.first()?.path) else { return None };
-        let key = dialect.unique(&Place::field(&names), definition.case_insensitive);
+        let key = dialect.unique(&DocumentPath::field(&names), definition.case_insensitive);
         let table = dialect.table(self.table);
         let sql = format!(
             "select max(id) from {table} where {key} is not null group by {key} having count(*) > 1 order by 1 limit 1"

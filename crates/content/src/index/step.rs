@@ -7,7 +7,7 @@ use crate::{
         stored::{StoredCollection, live},
     },
     fault,
-    limits::Limits,
+    limits::ContentLimits,
     schema::{
         encrypted,
         index::{self, Index, IndexDefinition, Source, Status, Why},
@@ -87,7 +87,7 @@ pub(crate) fn count(stored: &StoredCollection, unique: bool) -> usize {
 }
 
 /// How many indexes of a kind a collection may have.
-pub(crate) fn most(limits: &Limits, unique: bool) -> usize {
+pub(crate) fn most(limits: &ContentLimits, unique: bool) -> usize {
     if unique { limits.unique_indexes } else { limits.regular_indexes }
 }
 
@@ -98,7 +98,7 @@ struct Creation {
     request: IndexRequest,
     /// The index's.
     id: String,
-    limits: Limits,
+    limits: ContentLimits,
     now: Millis,
 }
 

@@ -92,15 +92,15 @@ fn refuse_single(collection: &Collection) -> Result<()> {
 struct BulkChange {
     action: Action,
     outcomes: Vec<Outcome>,
-    tried: Vec<PendingChange>,
+    pending: Vec<PendingChange>,
     /// Which outcome each of the tried ones has.
     outcome_of: Vec<usize>,
 }
 
 impl BulkChange {
     fn new(action: Action, size: usize) -> Self {
-        let (outcomes, tried) = (Vec::with_capacity(size), Vec::with_capacity(size));
-        Self { action, outcomes, tried, outcome_of: Vec::with_capacity(size) }
+        let (outcomes, pending) = (Vec::with_capacity(size), Vec::with_capacity(size));
+        Self { action, outcomes, pending, outcome_of: Vec::with_capacity(size) }
     }
 
     /// The next item, or the id and the fault of one that can't even be tried.
@@ -108,7 +108,7 @@ impl BulkChange {
         self.outcomes.push(match item {
             Ok(change) => {
                 let id = Some(change.id.clone());
-                self.tried.push(change);
+                self.pending.push(change);
                 self.outcome_of.push(self.outcomes.len());
                 Outcome { action: self.action, id, fault: None, item: None }
             }
@@ -124,10 +124,10 @@ impl BulkChange {
         condition: Option<Filter>,
         show: impl Fn(ChangeResult) -> Option<Item>,
     ) -> Result<Vec<Outcome>> {
-        if self.tried.is_empty() {
+        if self.pending.is_empty() {
             return Ok(self.outcomes);
         }
-        let results = change(site, Change { context, mode, changes: self.tried, condition }).await?;
+        let results = change(site, Change { context, mode, changes: self.pending, condition }).await?;
         for (n, result) in self.outcome_of.into_iter().zip(results) {
             let outcome = &mut self.outcomes[n];
             match result {
@@ -231,14 +231,14 @@ impl Content {
         let (patches, shows_items) = (request.patches(self.limits())?, request.wants_items()?);
         let mut references = references::of_collection(context, &collection, true).await?;
         let (mut call, item_limits) = (BulkChange::new(Action::Patch, patches.len()), self.limits().query.item());
-        for sent in patches {
-            let patch = references.take_patch(call.tried.len(), sent);
+        for raw_patch in patches {
+            let patch = references.take_patch(call.pending.len(), raw_patch);
             call.add(match patch.and_then(|it| Patch::parse(&it, caller, &collection.schema, item_limits)) {
                 Ok(it) if it.id.contains('\0') => {
                     Err((Some(it.id.clone()), fault::item_not_found(collection.id.as_str(), &it.id)))
                 }
                 Ok(it) => Ok(PendingChange { id: it.id, value: NewValue::Patch(it.modifications) }),
-                Err(fault) => Err((Patch::id_of(sent).map(str::to_owned), fault)),
+                Err(fault) => Err((Patch::id_of(raw_patch).map(str::to_owned), fault)),
             });
         }
         let mut write = WriteContext::load(self, site, access).await?;
@@ -289,7 +289,7 @@ async fn change_many(
     let mut call = BulkChange::new(Action::Update, items.len());
     for it in items {
         let change = whole(content, it, mode == Mode::Save).and_then(|(id, mut item)| {
-            match references.take(call.tried.len(), &mut item) {
+            match references.take(call.pending.len(), &mut item) {
                 Ok(()) => Ok(PendingChange { id, value: NewValue::Whole(item) }),
                 Err(fault) => Err((Some(id), fault)),
             }

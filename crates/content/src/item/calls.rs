@@ -118,8 +118,8 @@ impl Content {
         let mut write = WriteContext::load(self, site, access).await?;
         let shows = take_references(context, &mut write, request, &mut item).await?;
         let changes = vec![PendingChange { id, value: NewValue::Whole(item) }];
-        let written = change(site, Change { context: write, mode: Mode::Update, changes, condition }).await?;
-        visibility::written(context, &collection, only(written)?, shows).await
+        let result = change(site, Change { context: write, mode: Mode::Update, changes, condition }).await?;
+        visibility::write_result(context, &collection, only(result)?, shows).await
     }
 
     /// Changes the fields that a patch names. A caller who may not read the item is answered its id alone.
@@ -142,8 +142,8 @@ impl Content {
         let mut write = WriteContext::load(self, site, access).await?;
         write.references = Arc::new(references);
         let changes = vec![PendingChange { id, value: NewValue::Patch(modifications) }];
-        let written = change(site, Change { context: write, mode: Mode::Update, changes, condition }).await?;
-        Ok(visibility::patched(&collection, caller, only(written)?.doc))
+        let result = change(site, Change { context: write, mode: Mode::Update, changes, condition }).await?;
+        Ok(visibility::patched(&collection, caller, only(result)?.doc))
     }
 
     /// Updates the item with this id, or inserts it when there is none.
@@ -160,9 +160,9 @@ impl Content {
         let shows = take_references(context, &mut write, request, &mut item).await?;
         let changes = vec![PendingChange { id, value: NewValue::Whole(item) }];
         let change = change(site, Change { context: write, mode: Mode::Save, changes, condition: None });
-        let written = only(change.await?)?;
-        let is_new = written.is_new;
-        Ok(Saved { item: visibility::written(context, &collection, written, shows).await?, is_new })
+        let result = only(change.await?)?;
+        let is_new = result.is_new;
+        Ok(Saved { item: visibility::write_result(context, &collection, result, shows).await?, is_new })
     }
 
     /// Removes an item and answers it, unless the caller may not read it.

@@ -65,10 +65,10 @@ pub(crate) async fn condition(
     request: &Request<'_>,
     collection: &Collection,
 ) -> Result<Option<Filter>> {
-    let Some(sent) = request.condition(context.content.limits())? else { return Ok(None) };
+    let Some(request_filter) = request.condition(context.content.limits())? else { return Ok(None) };
     access::scope(context.caller, Operation::Read, collection)?;
-    let schema = filter::schema(context, collection, &sent).await?;
-    resolve::filter(&sent, &schema).map(Some)
+    let schema = filter::schema(context, collection, &request_filter).await?;
+    resolve::filter(&request_filter, &schema).map(Some)
 }
 
 /// Updates or saves items, in order; of several with one id each finds what the one before it left.
@@ -78,10 +78,10 @@ pub(crate) async fn change(site: &Site, change: Change) -> Result<Vec<Result<Cha
         Mode::Save | Mode::Update => None,
     };
     let change = Arc::new(change);
-    let written = site.write_with((change.clone(), new_rows), |tx, (change, new_rows)| {
+    let write = site.write_with((change.clone(), new_rows), |tx, (change, new_rows)| {
         boxed!(change.run(tx, &change.changes, new_rows.as_deref()).await)
     });
-    let results = match written.await {
+    let results = match write.await {
         // A unique index that is not known of yet: only the items that breach it are to fail.
         Err(fault) if fault.code() == Code::UniqueConflict && change.changes.len() > 1 => {
             one_by_one(site, &change).await?
@@ -97,10 +97,10 @@ pub(crate) async fn change(site: &Site, change: Change) -> Result<Vec<Result<Cha
 async fn one_by_one(site: &Site, change: &Arc<Change>) -> Result<Vec<Result<ChangeResult>>> {
     let mut results = Vec::with_capacity(change.changes.len());
     for n in 0..change.changes.len() {
-        let written = site
+        let write = site
             .write_with(change.clone(), move |tx, change| boxed!(change.run(tx, &change.changes[n..=n], None).await));
-        match written.await {
-            Ok(written) => results.extend(written),
+        match write.await {
+            Ok(result) => results.extend(result),
             Err(fault) if fault.code() == Code::UniqueConflict => results.push(Err(fault)),
             Err(fault) => return Err(fault),
         }
@@ -187,8 +187,8 @@ impl Change {
             }
         }
         let mut results = batch.write(tx).await?;
-        let written = |n: usize| ids.get(n).filter(|_| results[n].is_ok()).map(String::as_str);
-        for it in references.write(tx, first, written).await? {
+        let written_id = |n: usize| ids.get(n).filter(|_| results[n].is_ok()).map(String::as_str);
+        for it in references.write(tx, first, written_id).await? {
             if let Some(Ok(result)) = results.get_mut(it.index - first) {
                 result.unresolved.push(it);
             }

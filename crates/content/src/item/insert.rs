@@ -41,7 +41,7 @@ pub(crate) async fn insert(site: &Site, insert: &Arc<Insert>) -> Result<Vec<Resu
 
 async fn insert_with_event(site: &Site, context: &WriteContext, row: &Row) -> Result<bool> {
     let event = context.events.creation(std::iter::once(row.doc()));
-    site.insert_told(context.collection().statements.insert_with_event(row, event)).await
+    site.insert_with_event(context.collection().statements.insert_with_event(row, event)).await
 }
 
 async fn insert_in(tx: &mut Tx<'_>, context: &WriteContext, rows: &[Row]) -> Result<Vec<Result<()>>> {

@@ -4,7 +4,7 @@
 //! A visitor's first item in a collection records the pair (visitor, collection); with the member's first
 //! session every recorded collection is gone through by its index on the owner. From then on a tombstone
 //! marks the visitor: what still arrives in its name is refused, because on a shared browser it may come
-//! from another person. Both sides run SERIALIZABLE, so an item is either transferred or refused.
+//! from another user. Both sides run SERIALIZABLE, so an item is either transferred or refused.
 
 use crate::{
     Content,

@@ -29,7 +29,7 @@ use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::{
     Context, Filter, Projection, Schema, Scope, compile,
-    plan::{Field, Find, Key, Mark, Order, Position, Start, Test},
+    plan::{Field, Find, Key, KeysetValue, Order, Position, Start, Test},
     resolve, wire,
 };
 use stoa_sql::Direction;
@@ -65,7 +65,7 @@ impl Content {
         if let Some(paging) = &paging
             && let Some(start) = paging.start(Some(&plan.order))?
         {
-            plan.window.start = start;
+            plan.page.start = start;
         }
         let includes = include::plan(context, &collection, &query.references).await?;
         let is_plain = includes.is_empty();
@@ -89,7 +89,7 @@ impl Content {
                 }
                 request
             };
-            page.add_cursors(paging, first, &plan.window.start, ends)?;
+            page.add_cursors(paging, first, &plan.page.start, ends)?;
         }
         Ok(page)
     }
@@ -131,18 +131,18 @@ impl Content {
         if let Some(paging) = &paging
             && let Some(start) = paging.start(None)?
         {
-            plan.window.start = start;
+            plan.page.start = start;
         }
-        let (start, table) = (plan.window.start.clone(), collection.table);
+        let (start, table) = (plan.page.start.clone(), collection.table);
         let found = site.query(Lane::Scan, move |tx| {
             boxed!({
-                let (mut page, limit) = (Page::new(&plan.window.start), plan.window.limit as usize);
+                let (mut page, limit) = (Page::new(&plan.page.start), plan.page.limit as usize);
                 let (sql, params) = compile::distinct(tx.dialect(), table, &plan);
                 let read = |row: &Row<'_>| Ok((row.get::<String>(0)?, row.get::<String>(1)?));
                 let mut keys = tx.rows(&sql, &params, read).await?;
                 page.has_next = keys.len() > limit;
                 keys.truncate(limit);
-                if plan.window.start.is_backward() {
+                if plan.page.start.is_backward() {
                     keys.reverse();
                 }
                 page.count = keys.len();
@@ -154,7 +154,7 @@ impl Content {
                     page.total = tx.row(&sql, &params, |row| row.get(0)).await?;
                 }
                 let position = |(_, keyset_value): &(String, String)| Position {
-                    marks: vec![Mark::Key(keyset_value.clone())],
+                    keyset: vec![KeysetValue::Key(keyset_value.clone())],
                     id: String::new(),
                     is_included: false,
                 };
@@ -206,8 +206,8 @@ impl PageQuery {
         }
         let PageRows { elements, count, mut documents, held, mut ends, limit, .. } = rows;
         let elements = String::from_utf8(elements).map_err(|_| Fault::internal("a stored document isn't UTF-8"))?;
-        let mut page = Page { elements, ..Page::new(&plan.window.start) };
-        if plan.window.start.is_backward() {
+        let mut page = Page { elements, ..Page::new(&plan.page.start) };
+        if plan.page.start.is_backward() {
             documents.reverse();
             ends = ends.map(|(nearest, farthest)| (farthest, nearest));
         }
@@ -250,7 +250,7 @@ struct PageRows<'a> {
 
 impl<'a> PageRows<'a> {
     fn new(collection: &'a Collection, plan: &'a Find, is_edited: bool, most: usize) -> Self {
-        let (limit, keeps) = (plan.window.limit as usize, is_edited || plan.window.start.is_backward());
+        let (limit, keeps) = (plan.page.limit as usize, is_edited || plan.page.start.is_backward());
         let (elements, documents) = (Vec::new(), Vec::new());
         Self { collection, plan, limit, most, keeps, count: 0, elements, documents, held: 0, ends: None }
     }
@@ -259,11 +259,11 @@ impl<'a> PageRows<'a> {
     /// there is no row to tell, and nothing that was taken counts.
     async fn take_scalar(&mut self, tx: &mut Tx<'_>) -> Result<bool> {
         let array_valued = self.collection.array_valued_indexes.read().clone();
-        let Some(scalar) = compile::find_even(tx.dialect(), self.collection.table, self.plan, &array_valued) else {
+        let Some(scalar) = compile::find_scalar(tx.dialect(), self.collection.table, self.plan, &array_valued) else {
             return Ok(false);
         };
         let (sql, params) = scalar.statement;
-        let column = if self.pages_by_cursor() { 2 + self.plan.order.marked().count() } else { 1 };
+        let column = if self.pages_by_cursor() { 2 + self.plan.order.keyset_keys().count() } else { 1 };
         let mut has_arrays = None;
         tx.rows(&sql, &params, |row| {
             // The same in every row.
@@ -320,7 +320,7 @@ impl<'a> PageRows<'a> {
     }
 
     fn pages_by_cursor(&self) -> bool {
-        !matches!(self.plan.window.start, Start::Offset(_))
+        !matches!(self.plan.page.start, Start::Offset(_))
     }
 }
 
@@ -328,12 +328,12 @@ impl<'a> PageRows<'a> {
 fn position(row: &Row<'_>, order: &Order) -> Result<Position, stoa_store::Error> {
     let keyset_value = |(n, key): (usize, &Key)| {
         Ok(match key.field {
-            Field::Created | Field::Updated => Mark::Time(row.get(n + 2)?),
-            _ => Mark::Key(row.get(n + 2)?),
+            Field::Created | Field::Updated => KeysetValue::Time(row.get(n + 2)?),
+            _ => KeysetValue::Key(row.get(n + 2)?),
         })
     };
-    let marks = order.marked().enumerate().map(keyset_value).collect::<Result<_, stoa_store::Error>>()?;
-    Ok(Position { marks, id: row.get(1)?, is_included: false })
+    let keyset = order.keyset_keys().enumerate().map(keyset_value).collect::<Result<_, stoa_store::Error>>()?;
+    Ok(Position { keyset, id: row.get(1)?, is_included: false })
 }
 
 /// Whether an index bounds the rows that are looked at, whatever the size of the collection.
@@ -341,7 +341,7 @@ fn is_bounded(plan: &Find) -> bool {
     if plan.total {
         return false;
     }
-    let offset = plan.window.start.offset();
+    let offset = plan.page.start.offset();
     let is_id = |it: &Filter| match it {
         Filter::Test(Field::Id, Test::Equal(_)) => true,
         Filter::Test(Field::Id, Test::In(list)) => list.len() as u64 <= POINT_ROWS,
@@ -359,6 +359,6 @@ fn is_bounded(plan: &Find) -> bool {
             }
             Order::Random { .. } => false,
         };
-        plan.filter == Filter::True && is_default && offset + u64::from(plan.window.limit) <= POINT_ROWS
+        plan.filter == Filter::True && is_default && offset + u64::from(plan.page.limit) <= POINT_ROWS
     }
 }

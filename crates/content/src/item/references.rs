@@ -335,20 +335,20 @@ impl ReferenceChanges {
         Ok(refused)
     }
 
-    /// Changes the links of the items that were written: `written` gives their ids by how far they stand
+    /// Changes the links of the items that were written: `written_id` gives their ids by how far they stand
     /// behind position `first` of the call. Answers what an import's values lead to and isn't there.
     pub(crate) async fn write<'i>(
         &self,
         tx: &mut Tx<'_>,
         first: usize,
-        written: impl Fn(usize) -> Option<&'i str>,
+        written_id: impl Fn(usize) -> Option<&'i str>,
     ) -> Result<Vec<Unresolved>> {
         if self.policy != ResolutionPolicy::Refuse {
-            return self.write_resolving(tx, first, written).await;
+            return self.write_resolving(tx, first, written_id).await;
         }
         let mut fields: BTreeMap<usize, BTreeMap<&str, NetChange>> = BTreeMap::new();
         for it in &self.changes {
-            if let Some(id) = it.index.checked_sub(first).and_then(&written) {
+            if let Some(id) = it.index.checked_sub(first).and_then(&written_id) {
                 fields.entry(it.field).or_default().entry(id).or_default().add(&it.step);
             }
         }
@@ -379,11 +379,11 @@ impl ReferenceChanges {
         &self,
         tx: &mut Tx<'_>,
         first: usize,
-        written: impl Fn(usize) -> Option<&'i str>,
+        written_id: impl Fn(usize) -> Option<&'i str>,
     ) -> Result<Vec<Unresolved>> {
         let mut unresolved = Vec::new();
         for (field, multi) in self.multis.iter().enumerate() {
-            let id = |it: &LinkChange| it.index.checked_sub(first).and_then(&written);
+            let id = |it: &LinkChange| it.index.checked_sub(first).and_then(&written_id);
             let changes = self.changes.iter().filter(|it| it.field == field);
             let changes: Vec<_> = changes.filter_map(|it| Some((it, id(it)?))).collect();
             let wanted: HashSet<&String> = changes.iter().flat_map(|it| it.0.step.wanted()).collect();

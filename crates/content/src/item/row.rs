@@ -10,7 +10,7 @@ use crate::{
     },
     event::write::EventWriter,
     item::references::ReferenceChanges,
-    limits::Limits,
+    limits::ContentLimits,
     schema::level::Operation,
     wire::patch::{self, Modification, PatchBudget},
 };
@@ -92,7 +92,7 @@ impl WriteContext {
         self.access.caller()
     }
 
-    fn limits(&self) -> &Limits {
+    fn limits(&self) -> &ContentLimits {
         self.content.limits()
     }
 
@@ -105,7 +105,7 @@ impl WriteContext {
         let validated = self.collection().rules().validate_new(item, self.caller(), self.now)?;
         let item = validated.as_ref().unwrap_or(item);
         let created = item.created.filter(|_| self.access.is_import()).unwrap_or(self.now);
-        self.row(id, item, created, self.sent_owner(item).or_else(|| self.caller().owner()), None)
+        self.row(id, item, created, self.requested_owner(item).or_else(|| self.caller().owner()), None)
     }
 
     /// The row of the item of a collection that has but one, with the defaults of its fields.
@@ -150,11 +150,11 @@ impl WriteContext {
         };
         let item = kept.as_ref().unwrap_or(item);
         let created = item.created.filter(|_| self.access.is_import()).unwrap_or(before.created);
-        self.row(id, item, created, self.sent_owner(item).or(before.owner), Some(before.doc))
+        self.row(id, item, created, self.requested_owner(item).or(before.owner), Some(before.doc))
     }
 
     /// The owner that the caller gives an item, if that is theirs to do.
-    fn sent_owner<'i>(&self, item: &'i CanonicalItem) -> Option<&'i str> {
+    fn requested_owner<'i>(&self, item: &'i CanonicalItem) -> Option<&'i str> {
         item.owner.as_deref().filter(|it| !it.is_empty() && self.caller().is_privileged())
     }
 

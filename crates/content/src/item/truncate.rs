@@ -89,7 +89,7 @@ async fn step(content: &Content, site: &Site, table: Table) -> Result<bool> {
     let (now, site_id) = (content.state.world.now(), site.id.clone());
     let oldest = site.read(Lane::Point, move |tx| boxed!(job::oldest(tx, &site_id, table.number).await));
     let Some(oldest) = oldest.await? else { return Ok(true) };
-    let is_still = match &oldest.asker {
+    let is_still = match &oldest.caller {
         Some(it) => is_still(content, &site.id, it).await?,
         None => true,
     };
@@ -101,8 +101,8 @@ async fn step(content: &Content, site: &Site, table: Table) -> Result<bool> {
             }
             let collection = stored::by_number(tx, site, table.number).await?;
             let access = match (collection.filter(|_| is_still), &job.task) {
-                (Some(_), JobTask::Truncate) => access::truncation_job(job.asker.as_ref()),
-                (Some(it), JobTask::Purge(_)) => access::purge_job(job.asker.as_ref(), &it.definition.levels),
+                (Some(_), JobTask::Truncate) => access::truncation_job(job.caller.as_ref()),
+                (Some(it), JobTask::Purge(_)) => access::purge_job(job.caller.as_ref(), &it.definition.levels),
                 (None, _) => None,
             };
             match access {
@@ -122,7 +122,7 @@ async fn revoke(tx: &mut Tx<'_>, job: &Job, site: &SiteId, table: Table) -> Resu
         JobTask::Purge(field) => ("FIELD", field.as_str()),
     };
     tracing::warn!(
-        %site, collection = table.number, job = job.id, task, field, rows_done = job.done, asker = ?job.asker,
+        %site, collection = table.number, job = job.id, task, field, rows_done = job.done, caller = ?job.caller,
         "a background job ends before it is done: who asked for it has lost the right to it"
     );
     job.remove(tx, site, table.number).await

@@ -14,7 +14,7 @@ use serde_json::Value as Json;
 use std::collections::{HashMap, HashSet};
 use stoa_kernel::{Fault, Result};
 use stoa_query::plan::Field;
-use stoa_sql::{Dialect, Place, params};
+use stoa_sql::{Dialect, DocumentPath, params};
 use stoa_store::{Error, Tx};
 
 /// Why each row was not inserted, if it wasn't: its id is there, or a value that must be unique.
@@ -105,7 +105,7 @@ async fn holders(
 
 /// What the index holds of an item, as SQL; it is the index's own expression, so that it serves.
 fn expression(dialect: &dyn Dialect, index: &Index) -> String {
-    dialect.unique(&Place::field(&names(index)), index.definition.case_insensitive)
+    dialect.unique(&DocumentPath::field(&names(index)), index.definition.case_insensitive)
 }
 
 /// The same of a row that is to be written; nothing for a missing value.

@@ -56,16 +56,16 @@ pub(crate) async fn inserted(
 
 /// An item as the write that replaced it or made it answers. What an item was linked to before the call
 /// is shown only to callers who may read it.
-pub(crate) async fn written(
+pub(crate) async fn write_result(
     context: RequestContext<'_>,
     collection: &Arc<Collection>,
-    written: ChangeResult,
+    result: ChangeResult,
     with_references: bool,
 ) -> Result<Item> {
-    let shows = with_references && (written.is_new || may_read(collection, context.caller, &written.doc));
+    let shows = with_references && (result.is_new || may_read(collection, context.caller, &result.doc));
     match shows {
-        true => inserted(context, collection, written.doc, true).await,
-        false => Ok(replaced(collection, context.caller, written)),
+        true => inserted(context, collection, result.doc, true).await,
+        false => Ok(replaced(collection, context.caller, result)),
     }
 }
 
@@ -77,10 +77,10 @@ pub(crate) fn patched(collection: &Arc<Collection>, caller: &Caller, doc: String
     }
 }
 
-/// A written item. One that was there keeps who made it and when, which is told to those who may read it;
+/// A written item. One that was there keeps who made it and when, which is shown to those who may read it;
 /// everything else of it the caller has sent.
-pub(crate) fn replaced(collection: &Arc<Collection>, caller: &Caller, written: ChangeResult) -> Item {
-    let ChangeResult { is_new, doc, .. } = written;
+pub(crate) fn replaced(collection: &Arc<Collection>, caller: &Caller, result: ChangeResult) -> Item {
+    let ChangeResult { is_new, doc, .. } = result;
     if is_new || may_read(collection, caller, &doc) {
         return Item::new(collection, doc);
     }

@@ -16,7 +16,7 @@ use crate::{
     },
     fault::{self, field_not_found, invalid},
     item::{insert::insert_single, row::WriteContext, truncate},
-    limits::Limits,
+    limits::ContentLimits,
     manage::{
         encryption,
         relations::{self, Defined},
@@ -80,7 +80,7 @@ impl Content {
         if object.get("fields").is_none_or(Value::is_null) {
             return Err(invalid("collection.fields", "is missing"));
         }
-        let make = move |before: &Definition, limits: &Limits| Definition::parse(&object, Some(before), limits);
+        let make = move |before: &Definition, limits: &ContentLimits| Definition::parse(&object, Some(before), limits);
         change(self, site, caller, Revised { id, revision, make }).await
     }
 
@@ -92,7 +92,7 @@ impl Content {
         let id = definition::parse_id(object, self.limits())?.to_owned();
         let revision = parse_revision(object)?;
         let object = object.clone();
-        let make = move |before: &Definition, limits: &Limits| before.patched(&object, limits);
+        let make = move |before: &Definition, limits: &ContentLimits| before.patched(&object, limits);
         change(self, site, caller, Revised { id, revision, make }).await
     }
 
@@ -146,7 +146,7 @@ impl Content {
     /// As for update, and WDE0123 when there is a field with this key.
     pub async fn field_create(&self, site: &Arc<Site>, caller: &Caller, id: &str, field: &Value) -> Result<Value> {
         let field = field::parse(field, "field", self.limits())?;
-        let make = move |before: &Definition, limits: &Limits| {
+        let make = move |before: &Definition, limits: &ContentLimits| {
             let (mut after, key) = (before.clone(), field::key(&field));
             if field::is_system(key) || after.fields.iter().any(|it| field::key(it) == key) {
                 let text = format!("The field {key} already exists.");
@@ -172,13 +172,13 @@ impl Content {
         field: &Value,
         is_patch: bool,
     ) -> Result<Value> {
-        let sent = field.clone();
-        let make = move |before: &Definition, limits: &Limits| {
-            let key = sent.get("key").and_then(Value::as_str).ok_or_else(|| invalid("field.key", "is missing"))?;
+        let input = field.clone();
+        let make = move |before: &Definition, limits: &ContentLimits| {
+            let key = input.get("key").and_then(Value::as_str).ok_or_else(|| invalid("field.key", "is missing"))?;
             let mut after = before.clone();
             let old = after.fields.iter_mut().find(|it| field::key(it) == key).ok_or_else(|| field_not_found(key))?;
             let mut whole = if is_patch { old.clone() } else { Map::new() };
-            whole.extend(sent.as_object().cloned().unwrap_or_default());
+            whole.extend(input.as_object().cloned().unwrap_or_default());
             *old = field::parse(&Value::Object(whole), "field", limits)?;
             Ok(after)
         };
@@ -192,7 +192,7 @@ impl Content {
     /// As for update, and WDE0147 when there is no such field.
     pub async fn field_delete(&self, site: &Arc<Site>, caller: &Caller, id: &str, key: &str) -> Result<Value> {
         let key = key.to_owned();
-        let make = move |before: &Definition, _: &Limits| {
+        let make = move |before: &Definition, _: &ContentLimits| {
             let mut after = before.clone();
             after.fields.retain(|it| field::key(it) != key);
             if after.fields.len() == before.fields.len() { Err(field_not_found(&key)) } else { Ok(after) }
@@ -220,7 +220,7 @@ pub(crate) async fn change<F>(
     revised: Revised<F>,
 ) -> Result<Value>
 where
-    F: Fn(&Definition, &Limits) -> Result<Definition> + Send + Sync + 'static,
+    F: Fn(&Definition, &ContentLimits) -> Result<Definition> + Send + Sync + 'static,
 {
     let changed = change_definition(content, site, caller, revised).await?;
     Ok(view::view(&changed, caller, false, content.limits()))
@@ -234,7 +234,7 @@ pub(crate) async fn change_definition<F>(
     revised: Revised<F>,
 ) -> Result<Arc<Collection>>
 where
-    F: Fn(&Definition, &Limits) -> Result<Definition> + Send + Sync + 'static,
+    F: Fn(&Definition, &ContentLimits) -> Result<Definition> + Send + Sync + 'static,
 {
     let manager = access::manager(caller)?;
     if revised.id.contains('\0') {
@@ -338,7 +338,7 @@ struct RevisionOutcome {
     has_encrypted: bool,
 }
 
-impl<F: Fn(&Definition, &Limits) -> Result<Definition>> Revision<F> {
+impl<F: Fn(&Definition, &ContentLimits) -> Result<Definition>> Revision<F> {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<RevisionOutcome> {
         let Self { content, site, caller, manager, revised, now, .. } = self;
         let (now, limits, id) = (*now, content.limits(), &revised.id);

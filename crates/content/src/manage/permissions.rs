@@ -14,7 +14,7 @@ use crate::{
         view::allowed,
     },
     fault::{self, invalid},
-    limits::Limits,
+    limits::ContentLimits,
     manage::collections::{Revised, change_definition},
     schema::{
         definition::Definition,
@@ -65,16 +65,17 @@ impl Content {
         let id = text(object, "id", "dataPermissions")?;
         check(object, &LEVELS, "dataPermissions", self.limits())?;
         check(object, &PERMISSIONS, "dataPermissions", self.limits())?;
-        let sent = object.clone();
-        let make = move |before: &Definition, _: &Limits| {
+        let input = object.clone();
+        let make = move |before: &Definition, _: &ContentLimits| {
             let mut after = before.clone();
-            let level = |name: &str, old: Level| sent.get(name).and_then(Value::as_str).map_or(Some(old), Level::parse);
+            let level =
+                |name: &str, old: Level| input.get(name).and_then(Value::as_str).map_or(Some(old), Level::parse);
             let old = before.levels;
             after.levels.item_read = level("itemRead", old.item_read).unwrap_or(old.item_read);
             after.levels.item_insert = level("itemInsert", old.item_insert).unwrap_or(old.item_insert);
             after.levels.item_update = level("itemUpdate", old.item_update).unwrap_or(old.item_update);
             after.levels.item_remove = level("itemRemove", old.item_remove).unwrap_or(old.item_remove);
-            if let Some(drafts) = sent.get("draftItemsPluginPermissions").and_then(Value::as_object) {
+            if let Some(drafts) = input.get("draftItemsPluginPermissions").and_then(Value::as_object) {
                 let plugin = after.plugins.iter_mut().find(|it| is_drafts(it)).ok_or_else(|| {
                     invalid("dataPermissions.draftItemsPluginPermissions", "needs the plugin DRAFT_ITEMS")
                 })?;
@@ -100,7 +101,7 @@ impl Content {
         let mut mine = allowed(&collection.access(caller), caller);
         if let Some(levels) = collection.definition.draft_levels() {
             let granted = collection.grants.of(caller);
-            let may = |level: Level, granted: bool| granted || level::holds(caller, level);
+            let may = |level: Level, has_grant: bool| has_grant || level::holds(caller, level);
             mine["draftItemsPluginPermissions"] = json!({
                 "manageDrafts": may(levels.0, granted.clone().any(|it| it.manage_drafts)),
                 "managePublishStatus": may(levels.1, granted.clone().any(|it| it.manage_publish_status)),
@@ -156,10 +157,10 @@ impl Content {
     /// As for adding, and NOT_FOUND.
     pub async fn special_update(&self, site: &Arc<Site>, caller: &Caller, id: &str, object: &Value) -> Result<Value> {
         let manager = access::manager(caller)?;
-        let (sent, _) = parse(object, self.limits())?;
+        let (input, _) = parse(object, self.limits())?;
         let object = object.clone();
         let make = move |old: &PrincipalGrant| {
-            if sent.as_ref().is_some_and(|it| *it != old.principal) {
+            if input.as_ref().is_some_and(|it| *it != old.principal) {
                 return Err(invalid("specialPermissions", "must keep its userId or policyId"));
             }
             Ok(Some(PrincipalGrant { rights: old.rights.with(&object), ..old.clone() }))
@@ -263,7 +264,7 @@ fn view(collection: &Collection) -> Value {
 }
 
 /// Reads `specialPermissions`: whose they are, if they name a principal, and what they give.
-fn parse(object: &Value, limits: &Limits) -> Result<(Option<Principal>, Rights)> {
+fn parse(object: &Value, limits: &ContentLimits) -> Result<(Option<Principal>, Rights)> {
     check(object, &SPECIAL, "specialPermissions", limits)?;
     let text = |name: &str| object.get(name).and_then(Value::as_str).map(str::to_owned);
     let principal = match (text("userId"), text("policyId")) {

@@ -5,7 +5,7 @@
 use crate::{
     Content,
     fault::invalid,
-    limits::Limits,
+    limits::ContentLimits,
     manage::collections::{Revised, change},
     schema::{
         definition::Definition,
@@ -49,7 +49,7 @@ impl Content {
             _ => ("", &[], ""),
         };
         let fails = is_default(action, actions, name)?;
-        let make = move |before: &Definition, limits: &Limits| {
+        let make = move |before: &Definition, limits: &ContentLimits| {
             let (mut after, name) = (before.clone(), kind(&plugin));
             if before.has_plugin(name) {
                 return Err(Fault::because(Code::BadRequest, format!("The plugin {name} is there already.")));
@@ -84,7 +84,7 @@ impl Content {
         }
         is_default(action, DRAFT_REMOVAL, "draftItemsRemovalAction")?;
         let name = name.to_owned();
-        let make = move |before: &Definition, _: &Limits| {
+        let make = move |before: &Definition, _: &ContentLimits| {
             let mut after = before.clone();
             after.plugins.retain(|it| kind(it) != name);
             match after.plugins.len() == before.plugins.len() {

@@ -13,7 +13,7 @@ use crate::{
         stored::{self, StoredCollection},
     },
     fault::{collection_not_found, invalid},
-    limits::Limits,
+    limits::ContentLimits,
     schema::{
         definition::Definition,
         field::{self, Field, is_multi, target_id},
@@ -36,7 +36,7 @@ pub(crate) struct Defined<'a> {
     pub number: i64,
     pub id: &'a str,
     pub now: Millis,
-    pub limits: &'a Limits,
+    pub limits: &'a ContentLimits,
 }
 
 /// What a change did to other collections and to relations.
@@ -135,16 +135,16 @@ impl Reconciliation<'_> {
     async fn make_inverse(&mut self, tx: &mut Tx<'_>, key: &str) -> Result<Vec<String>> {
         let Some(field) = find(&self.after.fields, key) else { return Ok(Vec::new()) };
         let target = target_id(field).unwrap_or_default().to_owned();
-        let sent = InverseNames::of(field);
+        let names = InverseNames::of(field);
         let display_name = || self.after.display_name.clone().unwrap_or_else(|| self.defined.id.to_owned());
         let inverse = Inverse {
             of: key.to_owned(),
             own_name: field.get("displayName").and_then(Value::as_str).unwrap_or(key).to_owned(),
-            name: sent.name.unwrap_or_else(display_name),
+            name: names.name.unwrap_or_else(display_name),
         };
         match target == self.defined.id {
-            true => self.make_own_inverse(tx, inverse, sent.key).await,
-            false => self.make_other_inverse(tx, inverse, (sent.key, target)).await,
+            true => self.make_own_inverse(tx, inverse, names.key).await,
+            false => self.make_other_inverse(tx, inverse, (names.key, target)).await,
         }
     }
 
@@ -153,10 +153,10 @@ impl Reconciliation<'_> {
         &mut self,
         tx: &mut Tx<'_>,
         inverse: Inverse,
-        sent_key: Option<String>,
+        requested_key: Option<String>,
     ) -> Result<Vec<String>> {
         let (defined, key) = (self.defined, inverse.of.as_str());
-        let inverse_key = match sent_key {
+        let inverse_key = match requested_key {
             Some(it) if it == key => {
                 return Err(invalid(&format!("{PATH}.referencingFieldKey"), "must differ from the field's own key"));
             }
@@ -186,14 +186,14 @@ impl Reconciliation<'_> {
         &mut self,
         tx: &mut Tx<'_>,
         inverse: Inverse,
-        (sent_key, target): (Option<String>, String),
+        (requested_key, target): (Option<String>, String),
     ) -> Result<Vec<String>> {
         let (defined, key) = (self.defined, inverse.of.as_str());
         let Some(mut other) = stored::live(tx, defined.site, &target).await? else {
             return Err(collection_not_found(&target));
         };
         let access = defined.manager.fields(&other.definition)?;
-        let inverse_key = sent_key.unwrap_or_else(|| free_key(defined.id, key, &other.definition.fields));
+        let inverse_key = requested_key.unwrap_or_else(|| free_key(defined.id, key, &other.definition.fields));
         if find(&other.definition.fields, &inverse_key).is_some() {
             self.free(tx, &mut other, &inverse_key).await?;
         }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value as Json};
 use std::{borrow::Cow, sync::Arc};
 use stoa_kernel::{Caller, Fault, Result, SiteId};
-use stoa_query::plan::{Mark, Order, Position, Start};
+use stoa_query::plan::{KeysetValue, Order, Position, Start};
 use stoa_store::{Lane, Site, boxed, setting};
 
 /// The name of the setting with the site's key.
@@ -134,10 +134,10 @@ impl CursorPaging {
             None => (origin(true), origin(true)),
         };
         let sign = |position: Option<Position>, is_backward: bool| {
-            let Some(Position { marks, id, is_included }) = position else { return Ok(None) };
-            let keyset = marks.into_iter().map(|it| match it {
-                Mark::Key(it) => Json::from(it),
-                Mark::Time(it) => it.into(),
+            let Some(Position { keyset, id, is_included }) = position else { return Ok(None) };
+            let keyset = keyset.into_iter().map(|it| match it {
+                KeysetValue::Key(it) => Json::from(it),
+                KeysetValue::Time(it) => it.into(),
             });
             let state =
                 CursorState { request: request.clone(), is_backward, is_included, keyset: keyset.collect(), id };
@@ -150,17 +150,17 @@ impl CursorPaging {
 impl CursorState {
     fn start(&self, order: Option<&Order>) -> Result<Start> {
         let keyset: Option<Vec<_>> = self.keyset.iter().map(keyset_value).collect();
-        let keyset = keyset.filter(|it| order.is_none_or(|order| order.marked().count() == it.len()));
-        let marks = keyset.ok_or_else(fault::cursor_invalid)?;
-        let position = Position { marks, id: self.id.clone(), is_included: self.is_included };
+        let keyset = keyset.filter(|it| order.is_none_or(|order| order.keyset_keys().count() == it.len()));
+        let keyset = keyset.ok_or_else(fault::cursor_invalid)?;
+        let position = Position { keyset, id: self.id.clone(), is_included: self.is_included };
         Ok(if self.is_backward { Start::Before(position) } else { Start::After(position) })
     }
 }
 
-fn keyset_value(json: &Json) -> Option<Mark> {
+fn keyset_value(json: &Json) -> Option<KeysetValue> {
     match json {
-        Json::String(it) => Some(Mark::Key(it.clone())),
-        it => it.as_i64().map(Mark::Time),
+        Json::String(it) => Some(KeysetValue::Key(it.clone())),
+        it => it.as_i64().map(KeysetValue::Time),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{
         access::{self, ItemWrite, LinkWrite, Write},
     },
     fault::{self, not_a_reference},
-    limits::Limits,
+    limits::ContentLimits,
     reference::{
         self, MAX_ID, Reference, field_name, id_of,
         link::{Edge, FieldLinks, visible},
@@ -205,7 +205,7 @@ async fn by_field(
     Ok(fields)
 }
 
-fn parse_references(request: &Request<'_>, limits: &Limits) -> Result<Vec<ItemReference>> {
+fn parse_references(request: &Request<'_>, limits: &ContentLimits) -> Result<Vec<ItemReference>> {
     let list = request.members.get("dataItemReferences").and_then(Value::as_array);
     let list = list.ok_or_else(|| invalid("dataItemReferences must be a list."))?;
     if list.is_empty() {
@@ -223,7 +223,7 @@ fn parse_references(request: &Request<'_>, limits: &Limits) -> Result<Vec<ItemRe
     list.iter().map(read).collect()
 }
 
-fn check_count(count: usize, limits: &Limits) -> Result<()> {
+fn check_count(count: usize, limits: &ContentLimits) -> Result<()> {
     let most = limits.bulk_items;
     match count > most {
         true => Err(Fault::because(Code::TooManyItems, format!("At most {most} references per request."))),

@@ -37,8 +37,8 @@ pub(crate) async fn schema<'c>(
             field: key.to_owned(),
             site: context.site.id.as_str().to_owned(),
             relation: link.relation,
-            near: link.side.source_column(),
-            far: link.side.target_column(),
+            source_column: link.side.source_column(),
+            target_column: link.side.target_column(),
             scope: target.collection.as_ref().and_then(scope).unwrap_or(Scope::Nothing),
             table: target.collection.map_or(collection.table, |it| it.table),
         };

@@ -11,7 +11,7 @@ use crate::{
     Content, RequestContext,
     collection::{self, Collection, access},
     fault::{cursor_invalid, not_a_reference},
-    limits::Limits,
+    limits::ContentLimits,
     page::{
         Page,
         budget::ResponseBudget,
@@ -36,11 +36,11 @@ use std::{
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::{
     Projection, Scope,
-    plan::{Mark, Position, Start, Window},
+    plan::{KeysetValue, PageSpec, Position, Start},
     resolve,
     wire::{self, Paging},
 };
-use stoa_sql::{Place, Writer, json::quoted};
+use stoa_sql::{DocumentPath, Writer, json::quoted};
 use stoa_store::{Lane, Site, Tx, boxed};
 
 /// The page's size when the request names none.
@@ -71,7 +71,7 @@ struct ReferencedQuery {
     /// Whether answers say which of the items refers.
     is_plural: bool,
     descending: bool,
-    window: Window,
+    page: PageSpec,
     projection: Projection,
     total: bool,
 }
@@ -98,7 +98,7 @@ impl Content {
                 let mut sql = Writer::new(tx.dialect());
                 match &field.reference {
                     Reference::Single => {
-                        let value = sql.dialect().text(&Place::field(std::slice::from_ref(&field.key)));
+                        let value = sql.dialect().text(&DocumentPath::field(std::slice::from_ref(&field.key)));
                         sql.push(&format!("select 1 from {} where id = ", field.source.statements.name)).bind(source);
                         sql.push(&format!(" and ({value}) = ")).bind(target);
                     }
@@ -125,8 +125,8 @@ impl Content {
         let source = collection::load(self, site, request::collection(members, caller)?).await?;
         let (paging, members) = cursor::paging(context, &source, &REFERENCED, members).await?;
         let (items, is_plural) = referring_items(&members, self.limits())?;
-        let sent = wire::Referenced::parse(&members, &self.limits().query)?;
-        let (limit, first) = match sent.paging {
+        let request = wire::Referenced::parse(&members, &self.limits().query)?;
+        let (limit, first) = match request.paging {
             Paging::Offset { limit, offset } => (limit, Start::Offset(offset)),
             Paging::Cursor { limit, .. } => (limit, Start::First),
         };
@@ -137,10 +137,10 @@ impl Content {
             site: site.id.as_str().to_owned(),
             items,
             is_plural,
-            descending: sent.descending,
-            window: Window { start: start.clone(), limit: limit.unwrap_or(DEFAULT_LIMIT) },
-            projection: resolve::projection(&sent.fields),
-            total: sent.total,
+            descending: request.descending,
+            page: PageSpec { start: start.clone(), limit: limit.unwrap_or(DEFAULT_LIMIT) },
+            projection: resolve::projection(&request.fields),
+            total: request.total,
         };
         let most = self.limits().page_bytes;
         // A transaction may be run again, and begins with the whole budget then.
@@ -169,7 +169,7 @@ async fn readable_field(
 }
 
 /// `referringItemId` or `referringItemIds`, and whether it is the latter.
-fn referring_items(members: &Map<String, Value>, limits: &Limits) -> Result<(Vec<String>, bool)> {
+fn referring_items(members: &Map<String, Value>, limits: &ContentLimits) -> Result<(Vec<String>, bool)> {
     let Some(list) = members.get("referringItemIds").filter(|it| !it.is_null()) else {
         return Ok((vec![id(members.get("referringItemId"))?], false));
     };
@@ -187,7 +187,7 @@ fn referring_items(members: &Map<String, Value>, limits: &Limits) -> Result<(Vec
 
 impl ReferencedQuery {
     async fn answer(&self, tx: &mut Tx<'_>, budget: &mut ResponseBudget) -> Result<(Page, Ends)> {
-        let mut page = Page::new(&self.window.start);
+        let mut page = Page::new(&self.page.start);
         let seen = visible(tx, &self.field.source, &self.field.source_scope, self.items.clone()).await?;
         let items: Vec<String> = self.items.iter().filter(|it| seen.contains(*it)).cloned().collect();
         if items.is_empty() {
@@ -226,18 +226,18 @@ impl ReferencedQuery {
             sql.push(&format!(" and t.id = link.{target}"));
             and_scope(sql, "t", &self.field.target.scope);
         };
-        let (start, limit) = (&self.window.start, self.window.limit as usize);
+        let (start, limit) = (&self.page.start, self.page.limit as usize);
         let falling = self.descending != start.is_backward();
         let mut sql = Writer::new(tx.dialect());
         sql.push(&format!("select link.{source}, t.doc, link.seq"));
         from(&mut sql);
-        if let Some(Position { marks, is_included, .. }) = start.position() {
-            let [Mark::Time(seq)] = marks.as_slice() else { return Err(cursor_invalid()) };
+        if let Some(Position { keyset, is_included, .. }) = start.position() {
+            let [KeysetValue::Time(seq)] = keyset.as_slice() else { return Err(cursor_invalid()) };
             let (beyond, at) = (if falling { "<" } else { ">" }, if *is_included { "=" } else { "" });
             sql.push(&format!(" and link.seq {beyond}{at} ")).bind(*seq);
         }
         sql.push(if falling { " order by link.seq desc limit " } else { " order by link.seq limit " });
-        sql.bind(i64::from(self.window.limit) + 1);
+        sql.bind(i64::from(self.page.limit) + 1);
         sql.push(" offset ").bind(i64::try_from(start.offset()).unwrap_or(i64::MAX));
         let (sql, params) = sql.finish();
         let (mut count, mut fits) = (0, Ok(()));
@@ -259,7 +259,7 @@ impl ReferencedQuery {
         }
         page.has_next = count > limit;
         page.count = found.len();
-        let position = |it: &(i64, String)| behind(vec![Mark::Time(it.0)], String::new());
+        let position = |it: &(i64, String)| behind(vec![KeysetValue::Time(it.0)], String::new());
         let ends = found.first().map(position).zip(found.last().map(position));
         join(page, found.into_iter().map(|it| it.1));
         if self.total {
@@ -282,7 +282,7 @@ impl ReferencedQuery {
     ) -> Result<Ends> {
         let field = &self.field;
         let mut sql = Writer::new(tx.dialect());
-        let target = sql.dialect().text(&Place::field(std::slice::from_ref(&field.key)));
+        let target = sql.dialect().text(&DocumentPath::field(std::slice::from_ref(&field.key)));
         sql.push(&format!("select id, {target} from {} where ", field.source.statements.name));
         let list = sql.param(items.clone());
         let among = sql.dialect().any_of("id", &list);
@@ -321,11 +321,11 @@ impl ReferencedQuery {
 
     /// The links of the page, of all of them in order.
     fn cut(&self, mut edges: Vec<Edge>, page: &mut Page) -> Result<Vec<Edge>> {
-        let (start, limit) = (&self.window.start, self.window.limit as usize);
-        if let Some(Position { marks, id, is_included }) = start.position() {
+        let (start, limit) = (&self.page.start, self.page.limit as usize);
+        if let Some(Position { keyset, id, is_included }) = start.position() {
             let indexes: HashMap<&str, usize> = self.items.iter().enumerate().map(|(n, it)| (it.as_str(), n)).collect();
             // The item may have lost its reference since, or not be the caller's: its position is still known.
-            let here = indexes.get(id.as_str()).filter(|_| marks.is_empty()).ok_or_else(cursor_invalid)?;
+            let here = indexes.get(id.as_str()).filter(|_| keyset.is_empty()).ok_or_else(cursor_invalid)?;
             let beyond = if self.descending != start.is_backward() { Ordering::Less } else { Ordering::Greater };
             edges.retain(|edge| {
                 let order = indexes.get(edge.source.as_str()).map(|it| it.cmp(here));
@@ -359,7 +359,7 @@ impl ReferencedQuery {
         out
     }
 
-    /// Whether the item isn't there or isn't the caller's is only told where all that is there is visible.
+    /// Whether the item isn't there or isn't the caller's is only revealed where all that is there is visible.
     fn print_unresolved(&self, edge: &Edge) -> String {
         let unresolved = json!({
             "referringItemId": edge.source, "referringItemFieldName": self.field.key, "referencedItemId": edge.target,
@@ -374,8 +374,8 @@ impl ReferencedQuery {
 }
 
 /// Where a cursor goes on: behind this position.
-fn behind(marks: Vec<Mark>, id: String) -> Position {
-    Position { marks, id, is_included: false }
+fn behind(keyset: Vec<KeysetValue>, id: String) -> Position {
+    Position { keyset, id, is_included: false }
 }
 
 fn join(page: &mut Page, elements: impl IntoIterator<Item = String>) {

@@ -2,7 +2,7 @@
 
 use crate::{
     fault::invalid,
-    limits::Limits,
+    limits::ContentLimits,
     schema::{
         field::{self, Field},
         level::{LEVELS, Level, Levels},
@@ -60,7 +60,7 @@ const OLDER_LEVELS: Validator = Validator::Object(&[
 /// # Errors
 /// WDE0075 when it is missing, not text, empty, too long, or has a character that no request
 /// path can carry (docs/protocol/content.md §1.4).
-pub(crate) fn parse_id<'o>(collection: &'o Value, limits: &Limits) -> Result<&'o str> {
+pub(crate) fn parse_id<'o>(collection: &'o Value, limits: &ContentLimits) -> Result<&'o str> {
     let path = "collection.id";
     let id = match collection.get("id") {
         None | Some(Value::Null) => return Err(invalid(path, "is missing")),
@@ -80,7 +80,7 @@ impl Definition {
     ///
     /// # Errors
     /// WDE0075, WDE0134, WDE0147 with the path of what is wrong.
-    pub(crate) fn parse(collection: &Value, before: Option<&Self>, limits: &Limits) -> Result<Self> {
+    pub(crate) fn parse(collection: &Value, before: Option<&Self>, limits: &ContentLimits) -> Result<Self> {
         check(collection, &COLLECTION, "collection", limits)?;
         let present = |name: &str| collection.get(name).filter(|it| !it.is_null());
         let text = |name: &str| present(name).and_then(Value::as_str).map(str::to_owned);
@@ -107,7 +107,7 @@ impl Definition {
     }
 
     /// This definition with the members that `patch` has; there is no other mask (docs/protocol/content.md §6.2).
-    pub(crate) fn patched(&self, patch: &Value, limits: &Limits) -> Result<Self> {
+    pub(crate) fn patched(&self, patch: &Value, limits: &ContentLimits) -> Result<Self> {
         check(patch, &COLLECTION, "dataCollection", limits)?;
         let mut patched = self.clone();
         let text = |name: &str, old: &Option<String>| match patch.get(name) {

@@ -5,7 +5,7 @@
 
 use crate::{
     fault::invalid,
-    limits::Limits,
+    limits::ContentLimits,
     wire::validator::{Validator, check},
 };
 use serde_json::{Map, Value, json};
@@ -249,7 +249,7 @@ pub fn is_system(key: &str) -> bool {
 ///
 /// # Errors
 /// WDE0075, WDE0119, WDE0134, WDE0147 with the path of what is wrong.
-pub(crate) fn parse_all(list: &Value, path: &str, limits: &Limits) -> Result<Vec<Field>> {
+pub(crate) fn parse_all(list: &Value, path: &str, limits: &ContentLimits) -> Result<Vec<Field>> {
     let Some(list) = list.as_array() else {
         return Err(invalid(path, "must be a list"));
     };
@@ -279,7 +279,7 @@ pub(crate) fn parse_all(list: &Value, path: &str, limits: &Limits) -> Result<Vec
 ///
 /// # Errors
 /// WDE0075.
-pub(crate) fn check_count(count: usize, path: &str, limits: &Limits) -> Result<()> {
+pub(crate) fn check_count(count: usize, path: &str, limits: &ContentLimits) -> Result<()> {
     match count <= limits.fields {
         true => Ok(()),
         false => Err(invalid(path, &format!("must have at most {} elements", limits.fields))),
@@ -287,7 +287,7 @@ pub(crate) fn check_count(count: usize, path: &str, limits: &Limits) -> Result<(
 }
 
 /// Reads one field that isn't a system field.
-pub(crate) fn parse(value: &Value, path: &str, limits: &Limits) -> Result<Field> {
+pub(crate) fn parse(value: &Value, path: &str, limits: &ContentLimits) -> Result<Field> {
     check(value, &FIELD, path, limits)?;
     let mut field = value.as_object().cloned().unwrap_or_default();
     field.retain(|name, it| !it.is_null() && !READ_ONLY.contains(&name.as_str()));
@@ -437,7 +437,7 @@ mod tests {
                 _ => json!({ "number": { "min": 1, "max": "Infinity" } }),
             };
             let sent = json!({ "key": "a", "type": kind, "typeMetadata": metadata, "required": true });
-            let kept = parse(&sent, "field", &Limits::default()).expect(kind);
+            let kept = parse(&sent, "field", &ContentLimits::default()).expect(kind);
             assert_eq!(Value::Object(kept), sent);
         }
     }
@@ -457,7 +457,7 @@ mod tests {
             (json!({ "key": "a", "type": "TEXT", "typeMetadata": { "text": {}, "number": {} } }), "WDE0075"),
             (json!({ "key": "a", "type": "NUMBER", "numberRange": { "min": "few" } }), "WDE0075"),
         ] {
-            let fault = parse(&sent, "field", &Limits::default()).expect_err(&sent.to_string());
+            let fault = parse(&sent, "field", &ContentLimits::default()).expect_err(&sent.to_string());
             assert_eq!(fault.code().name(), code, "{sent}");
         }
     }

@@ -16,7 +16,7 @@
 
 use crate::{
     fault::invalid,
-    limits::Limits,
+    limits::ContentLimits,
     wire::validator::{Validator, check},
 };
 use serde::{Deserialize, Serialize};
@@ -128,14 +128,16 @@ const COLUMNS: &str = "collection, number, id, name, definition, source, status,
 ///
 /// # Errors
 /// WDE0075 with the path of what doesn't fit; WDE0134, WDE0147, WDE0119 for fields that no index can have.
-pub(crate) fn parse(object: &Value, schema: &Schema, limits: &Limits) -> Result<(String, IndexDefinition)> {
+pub(crate) fn parse(object: &Value, schema: &Schema, limits: &ContentLimits) -> Result<(String, IndexDefinition)> {
     check(object, &INDEX, "index", limits)?;
     let text = |it: &Value, name: &str| it.get(name).and_then(Value::as_str).map(str::to_owned);
     let flag = |name: &str| object.get(name).and_then(Value::as_bool).unwrap_or(false);
     let name = text(object, "name").ok_or_else(|| invalid("index.name", "is missing"))?;
-    let sent = object.get("fields").and_then(Value::as_array).filter(|it| !it.is_empty());
+    let requested_fields = object.get("fields").and_then(Value::as_array).filter(|it| !it.is_empty());
     let mut fields = Vec::new();
-    for (n, it) in sent.ok_or_else(|| invalid("index.fields", "must have at least one field"))?.iter().enumerate() {
+    for (n, it) in
+        requested_fields.ok_or_else(|| invalid("index.fields", "must have at least one field"))?.iter().enumerate()
+    {
         let path = text(it, "path").ok_or_else(|| invalid(&format!("index.fields[{n}].path"), "is missing"))?;
         if path.split('.').any(str::is_empty) {
             return Err(invalid(&format!("index.fields[{n}].path"), "must be names with single dots between them"));
@@ -316,7 +318,7 @@ mod tests {
 
     #[test]
     fn definitions_are_read_or_refused() {
-        let read = |it: Value| parse(&it, &Schema::default(), &Limits::default());
+        let read = |it: Value| parse(&it, &Schema::default(), &ContentLimits::default());
         let whole = json!({ "name": "n", "fields": [{ "path": "a.b", "order": "DESC" }, { "path": "c" }], "caseInsensitive": true, "source": "SYSTEM" });
         let (name, definition) = read(whole).expect("an index");
         assert_eq!((name.as_str(), definition.unique, definition.case_insensitive), ("n", false, true));

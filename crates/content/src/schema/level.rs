@@ -18,7 +18,7 @@ pub enum Level {
     SiteMember,
     /// Members, for items that they own.
     SiteMemberAuthor,
-    /// The people who run the site, and apps.
+    /// Operators and apps.
     CmsEditor,
     /// Owners and apps.
     Privileged,
@@ -245,7 +245,7 @@ mod tests {
         }
     }
 
-    fn letter(scope: Option<Scope>) -> char {
+    fn symbol(scope: Option<Scope>) -> char {
         match scope {
             Some(Scope::Everything) => 'a',
             Some(Scope::OwnedBy(_)) => 'o',
@@ -273,7 +273,7 @@ mod tests {
                         // A grant opens its own operation wholly, and no other one by a hair.
                         let expected = if bits >> bit & 1 == 1 { 'a' } else { plain };
                         let what = format!("{name} {level:?} {operation:?} granted {bits:04b}");
-                        assert_eq!(letter(access.scope(&caller, operation)), expected, "{what}");
+                        assert_eq!(symbol(access.scope(&caller, operation)), expected, "{what}");
                         assert_eq!(access.allow(&caller, operation), matches!(expected, 'a' | 'o'), "{what}");
                     }
                     let knows = caller.is_editor() || Operation::ALL.iter().any(|it| access.allow(&caller, *it));
@@ -295,7 +295,7 @@ mod tests {
                 let access = Access { levels, grants: Grants::default() };
                 for (operation, at) in Operation::ALL.into_iter().zip([r, i, u, d]) {
                     let row = if operation == Operation::Read { read } else { other };
-                    assert_eq!(Some(letter(access.scope(&caller, operation))), row.chars().nth(at), "{name} {n}");
+                    assert_eq!(Some(symbol(access.scope(&caller, operation))), row.chars().nth(at), "{name} {n}");
                 }
             }
         }

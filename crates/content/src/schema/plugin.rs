@@ -4,7 +4,7 @@
 
 use crate::{
     fault::invalid,
-    limits::Limits,
+    limits::ContentLimits,
     schema::level::{DRAFT_LEVELS, Level},
     wire::validator::{Validator, check},
 };
@@ -77,7 +77,7 @@ const CATALOG: &[(&str, Validator)] = &[
 const READ_ONLY: &[&str] = &["lifecycleStatus", "draftsCollectionId", "publishedCollectionId", "allowedPermissions"];
 
 /// Refuses more plugins than a collection may have.
-pub(crate) fn check_count(count: usize, path: &str, limits: &Limits) -> Result<()> {
+pub(crate) fn check_count(count: usize, path: &str, limits: &ContentLimits) -> Result<()> {
     match count <= limits.plugins {
         true => Ok(()),
         false => Err(invalid(path, &format!("must have at most {} elements", limits.plugins))),
@@ -88,7 +88,7 @@ pub(crate) fn check_count(count: usize, path: &str, limits: &Limits) -> Result<(
 ///
 /// # Errors
 /// WDE0075 with the path of what is wrong.
-pub(crate) fn parse_all(list: &Value, path: &str, limits: &Limits) -> Result<Vec<Plugin>> {
+pub(crate) fn parse_all(list: &Value, path: &str, limits: &ContentLimits) -> Result<Vec<Plugin>> {
     let Some(list) = list.as_array() else {
         return Err(invalid(path, "must be a list"));
     };
@@ -110,7 +110,7 @@ pub(crate) fn parse_all(list: &Value, path: &str, limits: &Limits) -> Result<Vec
 }
 
 /// Reads one plugin.
-pub(crate) fn parse(value: &Value, path: &str, limits: &Limits) -> Result<Plugin> {
+pub(crate) fn parse(value: &Value, path: &str, limits: &ContentLimits) -> Result<Plugin> {
     let Some(object) = value.as_object() else {
         return Err(invalid(path, "must be an object"));
     };

@@ -23,7 +23,7 @@ use crate::{
 };
 use std::{io::Read, mem, sync::Arc};
 use stoa_kernel::{Caller, Code, Fault, Result};
-use stoa_query::SentId;
+use stoa_query::RawId;
 use stoa_store::{Site, boxed};
 
 /// Items of one transaction.
@@ -118,13 +118,13 @@ impl Content {
 fn parse(content: &Content, text: &str, index: usize, references: &mut ReferenceChanges) -> Result<PendingChange> {
     let mut item = stoa_query::canonical(text, content.limits().query.item())?;
     references.take(index, &mut item)?;
-    let id = match mem::replace(&mut item.id, SentId::Absent) {
-        SentId::Text(id) => {
+    let id = match mem::replace(&mut item.id, RawId::Absent) {
+        RawId::Text(id) => {
             check_id(&id, content.limits())?;
             id
         }
-        SentId::Absent => content.state.world.uuid(),
-        SentId::Null | SentId::Other => return Err(Fault::new(Code::ItemIdInvalid)),
+        RawId::Absent => content.state.world.uuid(),
+        RawId::Null | RawId::Other => return Err(Fault::new(Code::ItemIdInvalid)),
     };
     Ok(PendingChange { id, value: NewValue::Whole(item) })
 }

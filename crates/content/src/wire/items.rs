@@ -1,11 +1,11 @@
 //! Bodies of item calls, read in one pass: items stay the text that was sent, other members are parsed.
 
-use crate::limits::Limits;
+use crate::limits::ContentLimits;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value, value::RawValue};
 use std::fmt;
 use stoa_kernel::{Code, Fault, Result};
-use stoa_query::{CanonicalItem, SentId};
+use stoa_query::{CanonicalItem, RawId};
 
 /// An item as it was sent, or what was sent instead.
 #[derive(Debug)]
@@ -35,20 +35,20 @@ impl RawItem<'_> {
     /// # Errors
     /// WDE0004 when it isn't an object; WDE0007 and WDE0079 for its id, WDE0080 when the id beside the data
     /// is another than the one in it; and what [`stoa_query::canonical`] refuses.
-    pub(crate) fn canonical(&self, limits: &Limits) -> Result<(Option<String>, CanonicalItem)> {
+    pub(crate) fn canonical(&self, limits: &ContentLimits) -> Result<(Option<String>, CanonicalItem)> {
         let Self::Item { id: beside, data: Some(data) } = self else {
             return Err(Fault::because(Code::ItemNotObject, "The item and its data must be objects."));
         };
         let mut item = stoa_query::canonical(data.get(), limits.query.item())?;
-        let id = match (std::mem::replace(&mut item.id, SentId::Absent), beside) {
-            (SentId::Text(id), None | Some(Value::Null)) => Some(id),
-            (SentId::Text(id), Some(beside)) if beside.as_str() == Some(&id) => Some(id),
-            (SentId::Text(_), Some(_)) => {
+        let id = match (std::mem::replace(&mut item.id, RawId::Absent), beside) {
+            (RawId::Text(id), None | Some(Value::Null)) => Some(id),
+            (RawId::Text(id), Some(beside)) if beside.as_str() == Some(&id) => Some(id),
+            (RawId::Text(_), Some(_)) => {
                 return Err(Fault::because(Code::BadRequest, "dataItem.id and data._id differ."));
             }
-            (SentId::Absent, None | Some(Value::Null)) => None,
-            (SentId::Absent, Some(Value::String(id))) => Some(id.clone()),
-            (SentId::Absent | SentId::Null | SentId::Other, _) => return Err(Fault::new(Code::ItemIdInvalid)),
+            (RawId::Absent, None | Some(Value::Null)) => None,
+            (RawId::Absent, Some(Value::String(id))) => Some(id.clone()),
+            (RawId::Absent | RawId::Null | RawId::Other, _) => return Err(Fault::new(Code::ItemIdInvalid)),
         };
         if let Some(id) = &id {
             check_id(id, limits)?;
@@ -58,7 +58,7 @@ impl RawItem<'_> {
 }
 
 /// Ids that a request can carry in its path (docs/protocol/content.md §1.4).
-pub(crate) fn check_id(id: &str, limits: &Limits) -> Result<()> {
+pub(crate) fn check_id(id: &str, limits: &ContentLimits) -> Result<()> {
     let is_short = id.len() <= limits.item_id || id.chars().count() <= limits.item_id;
     let is_plain = || id.bytes().all(|it| it >= b' ' && it != 0x7f && it != b'?' && it != b'#');
     if id.is_empty() || !is_short || !is_plain() {

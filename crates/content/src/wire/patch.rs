@@ -71,7 +71,7 @@ impl Patch {
     /// WDE0002 for its id; WDE0080 for anything else that it must not be; WDE0134 for names that begin
     /// with `$`; WDE0027 for an owner set by those who may not; WDE0119 for a multi-reference field, and for
     /// a part of an encrypted one.
-    pub(crate) fn parse(patch: &Json, caller: &Caller, schema: &Schema, limits: item::Limits) -> Result<Self> {
+    pub(crate) fn parse(patch: &Json, caller: &Caller, schema: &Schema, limits: item::ItemLimits) -> Result<Self> {
         let Some(patch) = patch.as_object() else {
             return Err(bad("A patch must be an object."));
         };
@@ -90,10 +90,10 @@ impl Patch {
 }
 
 impl Modification {
-    fn parse(sent: &Json, limits: item::Limits) -> Result<Self> {
-        let text = |name: &str| sent.get(name).and_then(Json::as_str);
+    fn parse(modification: &Json, limits: item::ItemLimits) -> Result<Self> {
+        let text = |name: &str| modification.get(name).and_then(Json::as_str);
         let path = text("fieldPath").ok_or_else(|| bad("fieldPath must be a string."))?;
-        let value = |options: &str| sent.get(options).and_then(|it| it.get("value"));
+        let value = |options: &str| modification.get(options).and_then(|it| it.get("value"));
         let needed = |options: &str| {
             let missing = || bad(&format!("{options}.value is missing for {path}."));
             value(options).ok_or_else(missing).and_then(|it| item::value(it, limits))
@@ -159,7 +159,7 @@ impl Modification {
         }
     }
 
-    fn apply(&self, item: &mut Map<String, Json>, budget: &mut PatchBudget, limits: item::Limits) -> Result<()> {
+    fn apply(&self, item: &mut Map<String, Json>, budget: &mut PatchBudget, limits: item::ItemLimits) -> Result<()> {
         let Some((name, way)) = self.path.split_last() else { return Ok(()) };
         let makes = !matches!(self.change, FieldChange::Remove | FieldChange::TakeOut(_));
         let Some(object) = descend(item, way, makes).map_err(|()| self.misfit("leads through a value"))? else {
@@ -243,7 +243,7 @@ pub(crate) fn apply(
     document: &str,
     modifications: &[Modification],
     budget: &mut PatchBudget,
-    limits: item::Limits,
+    limits: item::ItemLimits,
 ) -> Result<CanonicalItem> {
     let mut item = serde_json::from_str(document).map_err(Fault::internal)?;
     modifications.iter().try_for_each(|it| it.apply(&mut item, budget, limits))?;
@@ -262,12 +262,12 @@ mod tests {
 
     const HEAD: &str = r#""_id":"1","_createdDate":{"$date":"2026-01-01T00:00:00.000Z"},"_updatedDate":{"$date":"2026-01-01T00:00:00.000Z"}"#;
 
-    fn limits() -> item::Limits {
-        stoa_query::Limits::default().item()
+    fn limits() -> item::ItemLimits {
+        stoa_query::QueryLimits::default().item()
     }
 
     fn modification(path: &str, action: &str, value: &Json) -> Result<Modification> {
-        let mut sent = json!({ "fieldPath": path, "action": action });
+        let mut modification = json!({ "fieldPath": path, "action": action });
         let options = match action {
             "SET_FIELD" => "setFieldOptions",
             "INCREMENT_FIELD" => "incrementFieldOptions",
@@ -275,9 +275,9 @@ mod tests {
             _ => "removeFromArrayOptions",
         };
         if action != "REMOVE_FIELD" {
-            sent[options] = if value == "undefined" { json!({}) } else { json!({ "value": value }) };
+            modification[options] = if value == "undefined" { json!({}) } else { json!({ "value": value }) };
         }
-        Modification::parse(&sent, limits())
+        Modification::parse(&modification, limits())
     }
 
     /// The members of `before` after the modifications, or the code of the refusal.

@@ -4,7 +4,7 @@
 //! know. How a body is read is in [`crate::wire::items`].
 
 use crate::{
-    limits::Limits,
+    limits::ContentLimits,
     wire::items::{Items, RawItem, RequestBody},
 };
 use serde_json::{Map, Value};
@@ -64,7 +64,7 @@ impl<'a> Request<'a> {
     }
 
     /// The filter of `condition`, if there is one (docs/protocol/content.md §3.0).
-    pub(crate) fn condition(&self, limits: &Limits) -> Result<Option<wire::Filter>> {
+    pub(crate) fn condition(&self, limits: &ContentLimits) -> Result<Option<wire::Filter>> {
         match present(&self.members, "condition") {
             None => Ok(None),
             Some(Value::Object(it)) => Ok(Some(wire::Filter::parse_member(it, &limits.query)?)),
@@ -73,7 +73,7 @@ impl<'a> Request<'a> {
     }
 
     /// `dataItems`.
-    pub(crate) fn items(&self, limits: &Limits) -> Result<&[RawItem<'a>]> {
+    pub(crate) fn items(&self, limits: &ContentLimits) -> Result<&[RawItem<'a>]> {
         match &self.items {
             Some(Items::List(it)) if it.len() > limits.bulk_items => {
                 Err(Fault::because(Code::TooManyItems, format!("At most {} items per request.", limits.bulk_items)))
@@ -90,7 +90,7 @@ impl<'a> Request<'a> {
     }
 
     /// `dataItemIds`, not empty.
-    pub(crate) fn item_ids(&self, limits: &Limits) -> Result<Vec<&str>> {
+    pub(crate) fn item_ids(&self, limits: &ContentLimits) -> Result<Vec<&str>> {
         let wrong = || Fault::because(Code::RemoveIdsInvalid, "dataItemIds must be a list of strings.");
         let list = present(&self.members, "dataItemIds").and_then(Value::as_array).ok_or_else(wrong)?;
         if list.is_empty() {
@@ -109,7 +109,7 @@ impl<'a> Request<'a> {
     }
 
     /// `patches`, not empty; their elements aren't read any further.
-    pub(crate) fn patches(&self, limits: &Limits) -> Result<&[Value]> {
+    pub(crate) fn patches(&self, limits: &ContentLimits) -> Result<&[Value]> {
         let wrong = || Fault::because(Code::BadRequest, "patches must be a list.");
         let list = present(&self.members, "patches").and_then(Value::as_array).ok_or_else(wrong)?;
         if list.is_empty() {
@@ -145,7 +145,7 @@ impl GetRequest {
     ///
     /// # Errors
     /// WDE0001, WDE0002, WDE0003, and what makes `includeReferences` invalid.
-    pub fn parse(members: &Map<String, Value>, limits: &Limits) -> Result<Self> {
+    pub fn parse(members: &Map<String, Value>, limits: &ContentLimits) -> Result<Self> {
         let fields = match present(members, "fields") {
             None => Vec::new(),
             Some(Value::String(it)) => vec![it.clone()],

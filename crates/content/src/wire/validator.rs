@@ -3,7 +3,7 @@
 //! What fits is kept as it was sent. A member that is null counts as absent, and one that the table
 //! doesn't name is not looked at: the server ignores unknown members.
 
-use crate::{fault::invalid, limits::Limits};
+use crate::{fault::invalid, limits::ContentLimits};
 use serde_json::Value;
 use stoa_kernel::{Result, clock::Millis};
 
@@ -13,7 +13,7 @@ pub(crate) enum Validator {
     /// Text of so many characters, least and most.
     Text(usize, usize),
     /// Text of so many characters, at most as many as the configuration says.
-    TextTo(usize, fn(&Limits) -> usize),
+    TextTo(usize, fn(&ContentLimits) -> usize),
     Flag,
     /// A number, or `"NaN"`, `"Infinity"`, `"-Infinity"` (docs/protocol/content.md §6.1).
     Number,
@@ -27,7 +27,7 @@ pub(crate) enum Validator {
     /// At most so many of these.
     List(usize, &'static Validator),
     /// At most as many of these as the configuration says.
-    ListTo(fn(&Limits) -> usize, &'static Validator),
+    ListTo(fn(&ContentLimits) -> usize, &'static Validator),
     Object(&'static [(&'static str, Validator)]),
     /// An object with at most one of these members: the variants of a union.
     Union(&'static [(&'static str, Validator)]),
@@ -39,7 +39,7 @@ pub(crate) enum Validator {
 ///
 /// # Errors
 /// WDE0075 with the path of the first thing that doesn't fit.
-pub(crate) fn check(value: &Value, validator: &Validator, path: &str, limits: &Limits) -> Result<()> {
+pub(crate) fn check(value: &Value, validator: &Validator, path: &str, limits: &ContentLimits) -> Result<()> {
     let fits = match validator {
         Validator::Any => true,
         Validator::Of(it) => return check(value, it, path, limits),
@@ -85,10 +85,10 @@ pub(crate) fn check(value: &Value, validator: &Validator, path: &str, limits: &L
             true
         }
     };
-    if fits { Ok(()) } else { Err(invalid(path, &format!("must be {}", validator.noun()))) }
+    if fits { Ok(()) } else { Err(invalid(path, &format!("must be {}", validator.type_name()))) }
 }
 
-fn check_members(value: &Value, members: &[(&str, Validator)], path: &str, limits: &Limits) -> Result<()> {
+fn check_members(value: &Value, members: &[(&str, Validator)], path: &str, limits: &ContentLimits) -> Result<()> {
     let Some(object) = value.as_object() else {
         return Err(invalid(path, "must be an object"));
     };
@@ -106,7 +106,7 @@ fn parse_time(text: &str) -> Option<Millis> {
 }
 
 impl Validator {
-    fn noun(&self) -> &'static str {
+    fn type_name(&self) -> &'static str {
         match self {
             Self::Any | Self::Of(_) => "present",
             Self::Text(..) | Self::TextTo(..) | Self::OneOf(_) => "a string",
@@ -131,11 +131,17 @@ mod tests {
 
     #[test]
     fn refusal_names_the_path() {
-        let refused =
-            |value: Value| check(&value, &TREE, "tree", &Limits::default()).expect_err("refused").message().to_owned();
+        let refused = |value: Value| {
+            check(&value, &TREE, "tree", &ContentLimits::default()).expect_err("refused").message().to_owned()
+        };
         assert!(
-            check(&json!({"name": null, "other": 1, "inner": [{"name": "abc"}]}), &TREE, "tree", &Limits::default())
-                .is_ok()
+            check(
+                &json!({"name": null, "other": 1, "inner": [{"name": "abc"}]}),
+                &TREE,
+                "tree",
+                &ContentLimits::default()
+            )
+            .is_ok()
         );
         assert_eq!(refused(json!({"inner": [{}, {"name": 1}]})), "tree.inner[1].name must be a string.");
         assert_eq!(refused(json!({"inner": [{}, {}, {}]})), "tree.inner must have at most 2 elements.");

@@ -1,6 +1,6 @@
 use crate::common::*;
 use serde_json::{Value, json};
-use stoa_content::{Content, Limits, ListOptions};
+use stoa_content::{Content, ContentLimits, ListOptions};
 use stoa_testkit::on_both_engines;
 
 fn cars() -> Value {
@@ -173,7 +173,7 @@ on_both_engines! {
     async fn definition_changed_elsewhere_is_seen_in_two_seconds(engine) {
         let world = World::open(engine).await;
         // A second set of memories on the same store stands for another node.
-        let other = Content::new(world.test.world.clone(), Limits::default());
+        let other = Content::new(world.test.world.clone(), ContentLimits::default());
         let query = members(json!({ "dataCollectionId": "c", "query": {} }));
         other.item_query(&world.site, &visitor("v"), &query).await.unwrap();
         let patch = json!({ "id": "c", "dataPermissions": { "itemRead": "PRIVILEGED" } });

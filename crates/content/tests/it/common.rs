@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
-use stoa_content::{Content, GetRequest, Limits, Outcome, Page, Request};
+use stoa_content::{Content, ContentLimits, GetRequest, Outcome, Page, Request};
 use stoa_kernel::{Caller, Fault, Result, Role};
 use stoa_store::{Lane, Site, boxed};
 use stoa_testkit::{Engine, TestStore};
@@ -33,7 +33,7 @@ impl World {
     pub async fn new(engine: Engine) -> Self {
         let test = TestStore::new(engine).await;
         let site = test.store.site_create("test", &test.world).await.unwrap();
-        let content = Content::new(test.world.clone(), Limits::default());
+        let content = Content::new(test.world.clone(), ContentLimits::default());
         Self { test, site, content }
     }
 

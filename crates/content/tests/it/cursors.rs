@@ -201,9 +201,9 @@ on_both_engines! {
         assert_eq!(ask(json!({ "cursorPaging": { "cursor": 7 } })).await, "WDE0151");
         let by_offset = world.page(&app(), json!({ "dataCollectionId": "c", "query": { "paging": { "limit": 1 } } })).await.unwrap();
         assert_eq!(by_offset.cursors, None);
-        let walk = world.page(&app(), first(json!({}), json!([]), 50)).await.unwrap();
+        let page = world.page(&app(), first(json!({}), json!([]), 50)).await.unwrap();
         let mut metadata = String::from("{");
-        walk.print_metadata(&mut metadata);
+        page.print_metadata(&mut metadata);
         let metadata: Map<String, Value> = serde_json::from_str(&(metadata + "}")).unwrap();
         assert_eq!(Value::Object(metadata), json!({ "count": 20, "hasNext": false, "tooManyToCount": false, "cursors": {} }));
     }

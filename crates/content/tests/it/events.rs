@@ -89,8 +89,8 @@ on_both_engines! {
         world.remove(&app(), "i2", None).await.unwrap();
 
         let events = read(&world, 5).await;
-        let told: Vec<_> = events[1..].iter().map(|it| (it.body["slug"].as_str().unwrap(), it.body["entityId"].as_str().unwrap())).collect();
-        assert_eq!(told, [("created", "i0"), ("updated", "i1"), ("updated", "i0"), ("deleted", "i2")]);
+        let announced: Vec<_> = events[1..].iter().map(|it| (it.body["slug"].as_str().unwrap(), it.body["entityId"].as_str().unwrap())).collect();
+        assert_eq!(announced, [("created", "i0"), ("updated", "i1"), ("updated", "i0"), ("deleted", "i2")]);
         assert_eq!(events[1].body["createdEvent"]["entity"]["data"]["n"], 7, "as it is when it is told");
     }
 }

@@ -3,7 +3,7 @@
 use crate::common::{World, app, code, editor, many, member, verdicts, visitor};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use stoa_content::{AutoIndex, Content, Limits, transfer};
+use stoa_content::{AutoIndex, Content, ContentLimits, transfer};
 use stoa_kernel::Result;
 use stoa_query::{Context, Scope, compile, plan::Field, plan::Key, resolve, schema::IndexSpec, wire};
 use stoa_sql::{Direction, Table};
@@ -80,9 +80,11 @@ impl World {
     /// How the engine goes about a filter that is planned with these indexes.
     pub async fn explain(&self, filter: Value, indexes: Vec<IndexSpec>) -> String {
         let schema = stoa_query::Schema { indexes: indexes.into(), ..Default::default() };
-        let filter =
-            wire::Filter::parse_member(&crate::common::members(json!({ "filter": filter })), &Limits::default().query)
-                .unwrap();
+        let filter = wire::Filter::parse_member(
+            &crate::common::members(json!({ "filter": filter })),
+            &ContentLimits::default().query,
+        )
+        .unwrap();
         let plan = resolve::count(&filter, Context { schema: &schema, scope: Scope::Everything, seed: 0 }).unwrap();
         let table = Table { site: self.site.number, number: 1 };
         let (sql, params) = compile::count(self.site.dialect(), table, &plan);
@@ -178,7 +180,7 @@ on_both_engines! {
         for name in ["b", "n", "only", "three"] {
             assert_eq!(world.status(name).await, "ACTIVE", "{name}");
         }
-        // Nobody else may, and what isn't there isn't.
+        // No other caller may, and what isn't there isn't.
         for caller in [member("ann"), visitor("v")] {
             let object = json!({ "name": "x", "fields": [{ "path": "x" }] });
             assert_eq!(code(world.content.index_create(&world.site, &caller, "c", &object).await), "WDE0027");
@@ -205,7 +207,7 @@ on_both_engines! {
         let row = world.row("only").await;
         assert_eq!((&row["status"], &row["failure"]["code"], &row["failure"]["itemId"]), (&json!("FAILED"), &json!("WDE0113"), &json!("c")));
         assert!(row["failure"]["description"].as_str().unwrap().starts_with("WDE0113: "));
-        // It holds its place until it is dropped, but no value is refused on its account.
+        // It keeps its slot until it is dropped, but no value is refused on its account.
         assert_eq!(world.available().await["unique1Field"], 0);
         assert_eq!(world.in_database().await, [""; 0]);
         world.insert(&app(), json!({ "_id": "e", "n": 2 })).await.unwrap();
@@ -251,7 +253,7 @@ on_both_engines! {
             left.push(world.get(&app(), id).await.unwrap()["n"].clone());
         }
         assert_eq!(left, [2, 5, 1, 4, 6, 7]);
-        // The outbox tells of what was written, and of nothing else.
+        // The outbox has what was written, and nothing else.
         let outbox = world.outbox().await;
         let ids = |kind: &str| -> Vec<String> {
             let rows = outbox.iter().filter(|it| it.0 == kind).flat_map(|it| it.1["items"].as_array().unwrap().clone());
@@ -318,9 +320,9 @@ on_both_engines! {
         let world = World::open(engine).await;
         world.insert(&app(), json!({ "_id": "a", "n": 1 })).await.unwrap();
         // The clock stands still, so the other node believes what it read before the index was there.
-        let other = World { content: Content::new(world.test.world.clone(), Limits::default()), site: world.site.clone(), test: world.test };
+        let other = World { content: Content::new(world.test.world.clone(), ContentLimits::default()), site: world.site.clone(), test: world.test };
         other.insert(&app(), json!({ "_id": "b", "n": 2 })).await.unwrap();
-        let world = Content::new(other.test.world.clone(), Limits::default());
+        let world = Content::new(other.test.world.clone(), ContentLimits::default());
         let index = json!({ "name": "only", "fields": [{ "path": "n" }], "unique": true });
         world.index_create(&other.site, &app(), "c", &index).await.unwrap();
         while world.index_work_do(&other.site).await.unwrap() {}
@@ -362,7 +364,7 @@ on_both_engines! {
         let (config, _guards) = test.close();
         let store = Store::open(&config).await.unwrap();
         let site = store.site(&id).await.unwrap();
-        let content = Content::new(kernel, Limits::default());
+        let content = Content::new(kernel, ContentLimits::default());
         assert!(!content.index_work_do(&site).await.unwrap());
         let list = content.index_list(&site, &app(), "c", 3, None).await.unwrap().indexes;
         let list: Vec<_> = list.iter().map(|it| format!("{} {}", it["name"].as_str().unwrap(), it["status"].as_str().unwrap())).collect();
@@ -381,7 +383,7 @@ async fn build_runs_on_one_of_two_nodes() {
     let config = stoa_store::Config { data: directory.clone(), ..world.test.config.clone() };
     let store = Store::open(&config).await.unwrap();
     let site = store.site(&world.site.id).await.unwrap();
-    let other = Content::new(world.test.world.clone(), Limits::default());
+    let other = Content::new(world.test.world.clone(), ContentLimits::default());
     world.index("only", json!({ "fields": [{ "path": "n" }], "unique": true })).await.unwrap();
     let (here, there) = tokio::join!(world.content.index_work_do(&world.site), other.index_work_do(&site));
     assert!(here.is_ok() && there.is_ok());
@@ -409,7 +411,8 @@ impl World {
     async fn attentive(engine: Engine) -> Self {
         let mut world = Self::open(engine).await;
         let auto_index = AutoIndex { slow: 0, repeats: 5, ..AutoIndex::default() };
-        world.content = Content::new(world.test.world.clone(), Limits { auto_index, ..Limits::default() });
+        world.content =
+            Content::new(world.test.world.clone(), ContentLimits { auto_index, ..ContentLimits::default() });
         for n in 0..20 {
             world.insert(&app(), json!({ "n": n, "title": format!("t{n}") })).await.unwrap();
         }
@@ -441,7 +444,7 @@ on_both_engines! {
         let mut world = World::attentive(engine).await;
         let auto_index = AutoIndex { slow: 0, repeats: 5, ..AutoIndex::default() };
         for (most, wants) in [(0, 0), (1, 1), (2, 2)] {
-            let limits = Limits { auto_index: auto_index.clone(), auto_indexes: most, ..Limits::default() };
+            let limits = ContentLimits { auto_index: auto_index.clone(), auto_indexes: most, ..ContentLimits::default() };
             world.content = Content::new(world.test.world.clone(), limits);
             for field in ["n", "title", "other"] {
                 world.ask(5, json!({ "filter": { field: 7 } })).await;
@@ -477,7 +480,7 @@ on_both_engines! {
         world.ask(20, json!({ "filter": { "n": 3 } })).await;
         world.tend().await;
         assert_eq!(world.names().await, ["AUTO auto-n-title"]);
-        // Who wants to keep it makes it himself: it is there at once.
+        // Who wants to keep it makes one of their own: it is there at once.
         let mine = world.index("mine", json!({ "fields": [{ "path": "n" }, { "path": "title", "order": "DESC" }] })).await.unwrap();
         assert_eq!((&mine["status"], &mine["source"], mine.get("why")), (&json!("ACTIVE"), &json!("USER"), None));
         world.test.clock.advance(100 * DAY);

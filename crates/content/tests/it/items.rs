@@ -7,13 +7,13 @@ on_both_engines! {
     async fn item_is_inserted_changed_and_removed(engine) {
         let world = World::open(engine).await;
         let ann = member("ann");
-        let sent = json!({
+        let input = json!({
             "_id": "i1", "_owner": "eve", "_createdDate": { "$date": "1999-01-01T00:00:00.000Z" },
             "title": "Bär \"x\" \\ \n😀", "n": 1.50, "when": { "$date": "2024-03-05T06:07:08.009+01:00" },
             "id": "mine", "nested": { "createdDate": null, "list": [1, [2], {}] }, "big": 1e300,
         });
         let now = json!({ "$date": "2026-01-01T00:00:00.000Z" });
-        let made = world.insert(&ann, sent).await.unwrap();
+        let made = world.insert(&ann, input).await.unwrap();
         assert_eq!((&made["_id"], &made["_owner"]), (&json!("i1"), &json!("ann")), "an owner that a member sends is ignored");
         assert_eq!((&made["_createdDate"], &made["_updatedDate"]), (&now, &now));
         assert_eq!(made["when"], json!({ "$date": "2024-03-05T05:07:08.009Z" }));
@@ -42,8 +42,8 @@ on_both_engines! {
 
     async fn answer_is_the_stored_text(engine) {
         let world = World::open(engine).await;
-        let sent = r#"{"dataCollectionId":"c","dataItem":{"data":{ "b":1.0, "a" : 1e2,"_id":"x","b":2, "e":"\u00e9\/" }}}"#;
-        let request = stoa_content::Request::parse(sent.as_bytes()).unwrap();
+        let input = r#"{"dataCollectionId":"c","dataItem":{"data":{ "b":1.0, "a" : 1e2,"_id":"x","b":2, "e":"\u00e9\/" }}}"#;
+        let request = stoa_content::Request::parse(input.as_bytes()).unwrap();
         let made = world.content.item_insert(&world.site, &app(), &request).await.unwrap();
         let stamp = r#"{"$date":"2026-01-01T00:00:00.000Z"}"#;
         let wants = format!(r#"{{"_id":"x","_createdDate":{stamp},"_updatedDate":{stamp},"b":2,"a":100,"e":"é/"}}"#);

@@ -6,7 +6,7 @@ use std::sync::{
     Arc,
     atomic::{AtomicUsize, Ordering},
 };
-use stoa_content::{Content, Limits, Request};
+use stoa_content::{Content, ContentLimits, Request};
 use stoa_kernel::{Caller, Result, SiteId};
 use stoa_store::{Lane, Standing, TxFuture, boxed};
 use stoa_testkit::on_both_engines;
@@ -36,14 +36,14 @@ impl Standing for StillFor {
 }
 
 /// The same site in another process, where callers lose their rights after so many questions.
-fn elsewhere(world: World, questions: usize) -> World {
-    let content = Content::new(world.test.world.clone(), Limits::default());
+fn with_standing(world: World, questions: usize) -> World {
+    let content = Content::new(world.test.world.clone(), ContentLimits::default());
     content.keep_standing(Arc::new(StillFor(questions.into())));
     World { content, site: world.site.clone(), test: world.test }
 }
 
 /// As a process leaves the job of somebody that it has half done.
-async fn leave_a_job(world: &World, field: Option<&'static str>, asker: &'static str) {
+async fn leave_a_job(world: &World, field: Option<&'static str>, caller: &'static str) {
     let site = world.site.clone();
     let write = world.site.write(move |tx| {
         let site = site.clone();
@@ -52,7 +52,7 @@ async fn leave_a_job(world: &World, field: Option<&'static str>, asker: &'static
             let field = field.map(str::to_owned);
             let sql = "insert into stoa.sweep (site, collection, id, kind, field, upto, started, done, touched, event, asker) \
                        select $1, number, 's', $2, $3, 1000000, $4, 500, $4, '{}', $5 from stoa.collection where id = 'c'";
-            tx.execute(sql, &stoa_sql::params![&site.id, kind, field, 1_767_225_600_000_i64, asker]).await?;
+            tx.execute(sql, &stoa_sql::params![&site.id, kind, field, 1_767_225_600_000_i64, caller]).await?;
             Ok(())
         })
     });
@@ -145,7 +145,7 @@ on_both_engines! {
         fill(&world, 1_100).await;
         leave_a_truncate(&world).await;
         // Another process after the kill. While the one that began may still be at it, it waits.
-        let after = World { content: Content::new(world.test.world.clone(), Limits::default()), site: world.site.clone(), test: world.test };
+        let after = World { content: Content::new(world.test.world.clone(), ContentLimits::default()), site: world.site.clone(), test: world.test };
         assert_eq!(count(&after).await, 1_100);
         after.test.clock.advance(10_001);
         after.insert(&app(), json!({ "_id": "later" })).await.unwrap();
@@ -199,14 +199,14 @@ on_both_engines! {
     async fn truncate_stops_when_its_caller_loses_the_right(engine) {
         let world = World::open(engine).await;
         fill(&world, 1_700).await;
-        let world = elsewhere(world, 2);
+        let world = with_standing(world, 2);
         assert_eq!(code(truncate(&world, &owner(), "c").await), "WDE0027");
         assert_eq!(count(&world).await, 700, "the rest is there");
         assert!(!was_announced(&world).await);
     }
 
     async fn truncate_job_ends_with_the_rights_of_its_caller(engine) {
-        for (asker, questions, left) in [
+        for (caller, questions, left) in [
             (r#"{"app":"key"}"#, 0, 1_700),
             (r#"{"app":"key"}"#, 1, 1_200),
             (r#"{"user":"olga","role":"OWNER"}"#, 1, 1_200),
@@ -215,11 +215,11 @@ on_both_engines! {
         ] {
             let world = World::open(engine).await;
             fill(&world, 1_700).await;
-            leave_a_job(&world, None, asker).await;
-            let world = elsewhere(world, questions);
+            leave_a_job(&world, None, caller).await;
+            let world = with_standing(world, questions);
             take_up(&world).await;
-            assert_eq!(count(&world).await, left, "{asker} {questions}");
-            assert_eq!(was_announced(&world).await, left == 500, "{asker} {questions}");
+            assert_eq!(count(&world).await, left, "{caller} {questions}");
+            assert_eq!(was_announced(&world).await, left == 500, "{caller} {questions}");
         }
     }
 
@@ -231,7 +231,7 @@ on_both_engines! {
             leave_a_job(&world, Some("tags"), editor).await;
             let levels = json!({ "id": "c", "dataPermissions": { "itemUpdate": level } });
             world.content.collection_patch(&world.site, &owner(), &levels).await.unwrap();
-            let world = elsewhere(world, 99);
+            let world = with_standing(world, 99);
             take_up(&world).await;
             assert_eq!(world.count(&app(), json!({ "tags": { "$exists": true } })).await.unwrap(), left, "{level}");
         }
@@ -241,7 +241,7 @@ on_both_engines! {
         let world = World::open(engine).await;
         fill(&world, 1_100).await;
         leave_a_truncate(&world).await;
-        let world = elsewhere(world, 0);
+        let world = with_standing(world, 0);
         take_up(&world).await;
         assert_eq!(count(&world).await, 0);
     }

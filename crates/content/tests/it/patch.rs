@@ -68,7 +68,7 @@ on_both_engines! {
                 }).to_string();
                 loop {
                     let result = content.item_patch(&site, &app(), &Request::parse(body.as_bytes()).unwrap()).await;
-                    // So many in one place may be told to come again.
+                    // So many at once may be refused for a retry.
                     if code(result.as_ref().map_err(|it| stoa_kernel::Fault::new(it.code()))) != "UNAVAILABLE" {
                         return code(result);
                     }

@@ -91,7 +91,7 @@ on_both_engines! {
 
     async fn page_has_a_size_in_bytes(engine) {
         let world = filled(engine).await;
-        let small = stoa_content::Limits { page_bytes: 200, ..stoa_content::Limits::default() };
+        let small = stoa_content::ContentLimits { page_bytes: 200, ..stoa_content::ContentLimits::default() };
         let content = stoa_content::Content::new(world.test.world.clone(), small);
         let ask = |limit: u32| {
             let request = members(json!({ "dataCollectionId": "c", "query": { "paging": { "limit": limit } } }));

@@ -5,7 +5,7 @@ use crate::common::*;
 use serde_json::{Value, json};
 use std::{collections::HashMap, sync::Arc};
 use stoa_content::Request;
-use stoa_query::{Limits, Links, Scope, resolve, wire};
+use stoa_query::{Links, QueryLimits, Scope, resolve, wire};
 use stoa_testkit::on_both_engines;
 
 /// The same numbers every time.
@@ -86,7 +86,7 @@ on_both_engines! {
         let mut schema = stoa_query::Schema::default();
         schema.fields.insert("actors".to_owned(), stoa_query::Kind::MultiReference);
         schema.links.insert("actors".to_owned(), Arc::new(Links {
-            field: "actors".to_owned(), site: String::new(), relation: 0, near: "", far: "",
+            field: "actors".to_owned(), site: String::new(), relation: 0, source_column: "", target_column: "",
             table: stoa_sql::Table { site: 0, number: 0 }, scope: Scope::Nothing,
         }));
         let mut dice = Dice(2026);
@@ -95,7 +95,7 @@ on_both_engines! {
             let filter = dice.filter(0);
             for (caller, sees_all) in [(app(), true), (member("ann"), false)] {
                 let sees = |it: &str| sees_all || it.as_bytes()[1].is_multiple_of(2);
-                let sent = wire::Filter::parse(&filter, &Limits::default()).unwrap();
+                let sent = wire::Filter::parse(&filter, &QueryLimits::default()).unwrap();
                 let resolved = resolve::filter(&sent, &schema).unwrap();
                 let wants: Vec<String> = (0..30).map(|n| (n, format!("m{n:02}"))).filter(|(n, id)| {
                     let actors: Vec<_> = links[id].iter().filter(|it| sees(it)).collect();

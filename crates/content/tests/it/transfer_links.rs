@@ -17,36 +17,36 @@ const FORMATS: [Format; 3] = [Format::JsonLines, Format::Json, Format::Csv];
 async fn cinema(engine: Engine) -> World {
     let world = World::open(engine).await;
     world.create("people", json!({})).await;
-    for (collection, key, to, pair) in
+    for (collection, key, to, inverse) in
         [("c", "actors", "people", "movies"), ("c", "sequels", "c", "prequels"), ("people", "favourites", "c", "fans")]
     {
         let field = json!({ "key": key, "type": "MULTI_REFERENCE",
-            "typeMetadata": { "multiReference": { "referencedCollectionId": to, "referencingFieldKey": pair } } });
+            "typeMetadata": { "multiReference": { "referencedCollectionId": to, "referencingFieldKey": inverse } } });
         world.content.field_create(&world.site, &owner(), collection, &field).await.unwrap();
     }
     world
 }
 
-/// Imports a text and answers the counts and what was told as `line: code`, with the field and the id of a
+/// Imports a text and answers the counts and the refusals as `line: code`, with the field and the id of a
 /// link that has no target.
 async fn import(world: &World, collection: &str, format: Format, text: &str) -> (Result<Counts>, Vec<String>) {
-    let mut told = Vec::new();
+    let mut refusals = Vec::new();
     let tell = |it: Event<'_>| match it {
-        Event::Refused { line, fault } => told.push(format!("{line}: {}", fault.code().name())),
+        Event::Refused { line, fault } => refusals.push(format!("{line}: {}", fault.code().name())),
         Event::Unlinked { line, fault } => {
             let data = |name: &str| fault.data()[name].as_str().unwrap_or_default().to_owned();
-            told.push(format!("{line}: {} {} {}", fault.code().name(), data("propertyName"), data("itemId")));
+            refusals.push(format!("{line}: {} {} {}", fault.code().name(), data("propertyName"), data("itemId")));
         }
         Event::Progress(_) => {}
     };
     let counts = world.content.import(&world.site, &app(), FileOf { collection, format }, text.as_bytes(), tell).await;
-    (counts, told)
+    (counts, refusals)
 }
 
 async fn lines(world: &World, collection: &str, items: &[Value]) -> (Counts, Vec<String>) {
     let text: String = items.iter().map(|it| format!("{it}\n")).collect();
-    let (counts, told) = import(world, collection, Format::JsonLines, &text).await;
-    (counts.unwrap(), told)
+    let (counts, refusals) = import(world, collection, Format::JsonLines, &text).await;
+    (counts.unwrap(), refusals)
 }
 
 async fn export(world: &World, collection: &str, format: Format) -> String {
@@ -91,8 +91,8 @@ async fn filled(engine: Engine) -> World {
         json!({ "_id": format!("m{n:04}"), "n": n, "actors": actors, "sequels": if n.is_multiple_of(5) { json!([]) } else { json!(sequels) } })
     };
     let movies: Vec<_> = (0..1203).map(movie).collect();
-    let (done, told) = lines(&world, "c", &movies).await;
-    assert_eq!((done.inserted, done.links.unwrap().missing, told.len()), (1203, 0, 0));
+    let (done, refusals) = lines(&world, "c", &movies).await;
+    assert_eq!((done.inserted, done.links.unwrap().missing, refusals.len()), (1203, 0, 0));
     let favourites: Vec<_> = (0..40).map(|n| json!({ "_id": format!("p{n:02}"), "title": "=P", "favourites": [format!("m{:04}", 1000 - n), "m0007", "m1100"] })).collect();
     assert_eq!(lines(&world, "people", &favourites).await.0, counts(0, 40, 0, 120, 0));
     world
@@ -106,20 +106,20 @@ on_both_engines! {
         assert_eq!(movies["m0007"]["sequels"], json!(["m0907", "m0006", "m0007", "m0009"]), "those that came later in the file have their places");
         assert_eq!(movies["m0010"]["sequels"], json!([]), "none are written as well");
         assert_eq!(people["p03"]["favourites"], json!(["m0997", "m0007", "m1100"]));
-        for pair in ["movies", "fans", "prequels"] {
-            assert!(people["p03"].get(pair).is_none() && movies["m0007"].get(pair).is_none(), "{pair} says nothing new");
+        for inverse in ["movies", "fans", "prequels"] {
+            assert!(people["p03"].get(inverse).is_none() && movies["m0007"].get(inverse).is_none(), "{inverse} says nothing new");
         }
         let links = rows(&world).await.len();
 
         for format in FORMATS {
             let (c, p) = (export(&world, "c", format).await, export(&world, "people", format).await);
             let other = cinema(engine).await;
-            let (done, told) = import(&other, "people", format, &p).await;
+            let (done, refusals) = import(&other, "people", format, &p).await;
             assert_eq!(done.unwrap(), counts(40, 0, 0, 0, 120), "{format:?}: the movies are still to come");
             let first = if format == Format::JsonLines { 1 } else { 2 };
-            assert_eq!((told.len(), told[0].clone()), (120, format!("{first}: WDE0073 favourites m1000")), "{format:?}");
-            let (done, told) = import(&other, "c", format, &c).await;
-            assert_eq!((done.unwrap().links.unwrap().made as usize, told.len()), (links - 120, 0), "{format:?}");
+            assert_eq!((refusals.len(), refusals[0].clone()), (120, format!("{first}: WDE0073 favourites m1000")), "{format:?}");
+            let (done, refusals) = import(&other, "c", format, &c).await;
+            assert_eq!((done.unwrap().links.unwrap().made as usize, refusals.len()), (links - 120, 0), "{format:?}");
             assert_eq!(import(&other, "people", format, &p).await.0.unwrap(), counts(0, 40, 0, 120, 0), "{format:?}");
 
             assert_eq!(export(&other, "c", format).await, c, "{format:?}");
@@ -128,8 +128,8 @@ on_both_engines! {
 
             // Once more changes nothing, and writes no link again.
             let before = rows(&other).await;
-            let (done, told) = import(&other, "c", format, &c).await;
-            assert_eq!((done.unwrap(), told.len()), (counts(0, 1203, 0, links as u64 - 120, 0), 0), "{format:?}");
+            let (done, refusals) = import(&other, "c", format, &c).await;
+            assert_eq!((done.unwrap(), refusals.len()), (counts(0, 1203, 0, links as u64 - 120, 0), 0), "{format:?}");
             assert_eq!(rows(&other).await, before, "{format:?}");
         }
     }
@@ -141,12 +141,12 @@ on_both_engines! {
         let other = cinema(engine).await;
         import(&other, "people", Format::Json, &people).await.0.unwrap();
         let half = &whole[..whole.find("{\"_id\":\"m1101\"").unwrap()];
-        let (done, told) = import(&other, "c", Format::Json, half).await;
-        assert_eq!((code(done), told.len()), ("WDE0080", 0));
+        let (done, refusals) = import(&other, "c", Format::Json, half).await;
+        assert_eq!((code(done), refusals.len()), ("WDE0080", 0));
         assert_eq!(other.count(&app(), json!({})).await.unwrap(), 1101);
-        let (done, told) = import(&other, "c", Format::Json, &whole).await;
+        let (done, refusals) = import(&other, "c", Format::Json, &whole).await;
         let done = done.unwrap();
-        assert_eq!((done.inserted, done.updated, done.failed, done.links.unwrap().missing, told.len()), (102, 1101, 0, 0, 0));
+        assert_eq!((done.inserted, done.updated, done.failed, done.links.unwrap().missing, refusals.len()), (102, 1101, 0, 0, 0));
         let found = exported(&other, "c").await;
         assert!(wants.iter().all(|(id, it)| it["actors"] == found[id]["actors"] && it["sequels"] == found[id]["sequels"]));
         assert_eq!(found.len(), wants.len());
@@ -162,17 +162,17 @@ on_both_engines! {
             json!({ "_id": "e", "actors": [1] }),
             json!({ "_id": "f", "actors": (0..1001).map(|n| format!("p{n}")).collect::<Vec<_>>() }),
         ];
-        let (done, told) = lines(&world, "c", &file).await;
+        let (done, refusals) = lines(&world, "c", &file).await;
         assert_eq!(done, counts(2, 0, 3, 5, 3));
-        assert_eq!(told[..3], ["3: WDE0303", "4: WDE0303", "5: WDE0303"]);
-        let mut missing = told[3..].to_vec();
+        assert_eq!(refusals[..3], ["3: WDE0303", "4: WDE0303", "5: WDE0303"]);
+        let mut missing = refusals[3..].to_vec();
         missing.sort();
         assert_eq!(missing, ["1: WDE0073 actors gone", "2: WDE0073 sequels gone", "2: WDE0073 sequels lost"]);
         let found = exported(&world, "c").await;
         assert_eq!((&found["a"]["actors"], &found["a"]["sequels"]), (&json!(["p2", "p1"]), &json!(["b", "a"])));
         assert_eq!((&found["b"]["actors"], &found["b"]["sequels"]), (&json!(["p1"]), &json!([])));
 
-        // Their coming makes the rest of the links, in their places.
+        // Their coming makes the rest of the links, in their order.
         lines(&world, "people", &[json!({ "_id": "gone" })]).await;
         let (done, _) = lines(&world, "c", &file[..1]).await;
         assert_eq!(done, counts(0, 1, 0, 5, 0));
@@ -210,8 +210,8 @@ on_both_engines! {
             file.extend([json!({ "_id": "a", "sequels": ["b"] }), json!({ "_id": "b", "sequels": ["z", "a"] })]);
             file.extend(others(between));
             file.push(json!({ "_id": "z", "actors": ["p1"] }));
-            let (done, told) = lines(&world, "c", &file).await;
-            assert_eq!((done.links.unwrap(), told.len()), (LinkCounts { made: 7, missing: 0 }, 0), "each value counts");
+            let (done, refusals) = lines(&world, "c", &file).await;
+            assert_eq!((done.links.unwrap(), refusals.len()), (LinkCounts { made: 7, missing: 0 }, 0), "each value counts");
             let found = exported(&world, "c").await;
             assert_eq!((&found["a"]["sequels"], &found["b"]["sequels"]), (&json!(["b"]), &json!(["z", "a"])), "{between}");
         }
@@ -224,8 +224,8 @@ on_both_engines! {
         lines(&world, "people", &people).await;
         let ids: Vec<_> = (0..1000).rev().map(|n| format!("p{n:03}")).collect();
         let movies: Vec<_> = (0..12).map(|n| json!({ "_id": format!("m{n:02}"), "actors": ids })).collect();
-        let (done, told) = lines(&world, "c", &movies).await;
-        assert_eq!((done, told.len()), (counts(12, 0, 0, 12_000, 0), 0));
+        let (done, refusals) = lines(&world, "c", &movies).await;
+        assert_eq!((done, refusals.len()), (counts(12, 0, 0, 12_000, 0), 0));
         assert_eq!(exported(&world, "c").await["m11"]["actors"], json!(ids));
     }
 
@@ -235,8 +235,8 @@ on_both_engines! {
         lines(&world, "c", &[json!({ "_id": "a", "actors": ["p1"] })]).await;
         world.content.collection_delete(&world.site, &owner(), "people").await.unwrap();
         assert!(exported(&world, "c").await["a"].get("actors").is_none());
-        let (done, told) = lines(&world, "c", &[json!({ "_id": "a", "n": 1, "actors": ["p1"] }), json!({ "_id": "b", "actors": [] })]).await;
-        assert_eq!((done, told), (counts(1, 1, 0, 0, 1), vec!["1: WDE0025 actors p1".to_owned()]));
+        let (done, refusals) = lines(&world, "c", &[json!({ "_id": "a", "n": 1, "actors": ["p1"] }), json!({ "_id": "b", "actors": [] })]).await;
+        assert_eq!((done, refusals), (counts(1, 1, 0, 0, 1), vec!["1: WDE0025 actors p1".to_owned()]));
     }
 
     /// A document may hold a value of a name that became a multi-reference later.
@@ -270,10 +270,10 @@ on_both_engines! {
             }
         });
         let movies: Vec<_> = (0..600).map(|n| json!({ "_id": format!("m{n:03}"), "actors": [format!("p{n:03}"), format!("p{:03}", 599 - n)], "sequels": [format!("m{:03}", 599 - n)] })).collect();
-        let (done, told) = lines(&world, "c", &movies).await;
+        let (done, refusals) = lines(&world, "c", &movies).await;
         remover.await.unwrap();
         let links = done.links.unwrap();
-        assert_eq!((links.made + links.missing, links.missing), (1800, told.len() as u64));
+        assert_eq!((links.made + links.missing, links.missing), (1800, refusals.len() as u64));
         let people = exported(&world, "people").await;
         assert_eq!(people.len(), 300);
         let rows = rows(&world).await;

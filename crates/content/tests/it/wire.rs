@@ -2,9 +2,9 @@
 
 use axum::http::Method;
 use serde_json::{Value, json};
-use stoa_testkit::{Asker, TestApp, on_both_engines};
+use stoa_testkit::{TestApp, TestClient, on_both_engines};
 
-async fn with_cars(app: &TestApp) -> Asker<'_> {
+async fn with_cars(app: &TestApp) -> TestClient<'_> {
     let key = app.app();
     let fields = json!([{ "key": "title", "type": "TEXT" }, { "key": "n", "type": "NUMBER" }]);
     let permissions =

@@ -3,8 +3,8 @@
 //! An index of a collection keeps, for each of its fields, the sort key of the value ([`stoa_sql::key`]),
 //! and at the end the item's id, so that it has equality, ranges and the order of pages in one. A key
 //! needs a field with one value: of an item that holds an array there (or one too long for three keys in
-//! an index entry) the first key is NULL. These are the *odd* items. A statement reads the *even* ones
-//! by their keys and the odd ones by the general condition, each select served by the same index.
+//! an index entry) the first key is NULL. These are the *array-valued* items. A statement reads the *scalar* ones
+//! by their keys and the array-valued ones by the general condition, each select served by the same index.
 
 use super::{
     keyed,
@@ -14,20 +14,20 @@ use crate::{
     plan::{Field, Filter, Key, Order, Test},
     schema::IndexSpec,
 };
-use stoa_sql::{Dialect, Direction, Place, key::LONGEST};
+use stoa_sql::{Dialect, Direction, DocumentPath, key::LONGEST};
 
 /// Conditions beyond which a statement is written once and not once for each select.
 const MOST_TESTS: usize = 30;
 
-/// The sort key of `_owner`, in which nobody comes first.
+/// The sort key of `_owner`, in which items without an owner come first.
 pub(super) const OWNER_KEY: &str = "(case when owner is null then '' else '2' || owner end)";
 
 /// The rows that a select reads.
 #[derive(Clone, Copy)]
 pub(super) enum Rows<'a> {
     All,
-    Even(&'a Serving<'a>),
-    Odd(&'a Serving<'a>),
+    Scalar(&'a Serving<'a>),
+    ArrayValued(&'a Serving<'a>),
 }
 
 /// The index that serves a statement, and its columns, which stand at several places of the text.
@@ -75,45 +75,45 @@ impl<'p> Access<'p> {
     pub(super) fn rows(&self) -> Vec<Rows<'_>> {
         match &self.serving {
             None => vec![Rows::All],
-            Some(it) if !has_odd_items(it.index) => vec![Rows::Even(it)],
-            Some(it) => vec![Rows::Even(it), Rows::Odd(it)],
+            Some(it) if !has_array_valued_items(it.index) => vec![Rows::Scalar(it)],
+            Some(it) => vec![Rows::Scalar(it), Rows::ArrayValued(it)],
         }
     }
 
-    /// Whether an index has these rows in the order of the plan, and so can look up what lies beyond a place,
+    /// Whether an index has these rows in the order of the plan, and so can look up what lies beyond a position,
     /// one range for each column of the order.
     pub(super) fn is_ordered(&self, rows: Rows<'_>) -> bool {
-        self.is_ordered && !matches!(rows, Rows::Odd(_))
+        self.is_ordered && !matches!(rows, Rows::ArrayValued(_))
     }
 }
 
 impl<'a> Rows<'a> {
     /// Where the index has the sort key of a field, and whether it is folded.
     pub(super) fn key(self, field: &Field) -> Option<(&'a str, bool)> {
-        let Self::Even(Serving { index, columns }) = self else { return None };
+        let Self::Scalar(Serving { index, columns }) = self else { return None };
         let n = index.fields.iter().position(|it| it.field == *field)?;
         Some((columns.get(n)?, is_folded(index, field)))
     }
 
-    /// The column behind a field as a test should name it. Odd items are few, but SQLite would rather
+    /// The column behind a field as a test should name it. Array-valued items are few, but SQLite would rather
     /// trust an index on a bare column.
     pub(super) fn column(self, field: &Field) -> &'static str {
         match (self, field) {
-            (Self::Odd(_), Field::Owner) => "(owner || '')",
-            (Self::Odd(_), Field::Id) => "(id || '')",
-            (Self::Odd(_), Field::Created) => "(created + 0)",
+            (Self::ArrayValued(_), Field::Owner) => "(owner || '')",
+            (Self::ArrayValued(_), Field::Id) => "(id || '')",
+            (Self::ArrayValued(_), Field::Created) => "(created + 0)",
             _ => parts::column(field),
         }
     }
 
     /// What makes a row one of these, unless the filter says so anyway.
     pub(super) fn condition(self, filter: &Filter) -> Option<String> {
-        let (Self::Even(Serving { index, columns }) | Self::Odd(Serving { index, columns })) = self else {
+        let (Self::Scalar(Serving { index, columns }) | Self::ArrayValued(Serving { index, columns })) = self else {
             return None;
         };
         let (first, field) = (columns.first()?, &index.fields.first()?.field);
         match self {
-            Self::Odd(_) => Some(format!("{first} is null")),
+            Self::ArrayValued(_) => Some(format!("{first} is null")),
             _ if Asked::of(filter).serves(index, field).next().is_some() => None,
             _ if is_time(field) => Some(format!("{first} > -9223372036854775807")),
             _ => Some(format!("{first} >= ''")),
@@ -164,7 +164,7 @@ impl<'f> Asked<'f> {
         })
     }
 
-    /// Whether the index has its even rows in this order, read from one end or from the other.
+    /// Whether the index has its scalar rows in this order, read from one end or from the other.
     fn order(&self, index: &IndexSpec, order: &Order) -> bool {
         let Order::Keys(keys) = order else { return false };
         let Some(last) = index.fields.last().filter(|_| !index.case_insensitive) else { return false };
@@ -218,7 +218,7 @@ pub(super) fn columns(dialect: &dyn Dialect, index: &IndexSpec) -> String {
 /// What a unique index keeps.
 pub(super) fn unique(dialect: &dyn Dialect, index: &IndexSpec) -> Option<String> {
     Some(match &index.fields.first()?.field {
-        Field::Path(names) => format!("({})", dialect.unique(&Place::field(names), index.case_insensitive)),
+        Field::Path(names) => format!("({})", dialect.unique(&DocumentPath::field(names), index.case_insensitive)),
         it => parts::column(it).to_owned(),
     })
 }
@@ -239,7 +239,7 @@ fn key(dialect: &dyn Dialect, index: &IndexSpec, field: &Field) -> String {
     let Field::Path(names) = field else {
         return if *field == Field::Owner { OWNER_KEY.to_owned() } else { parts::column(field).to_owned() };
     };
-    let here = dialect.indexed(&Place::field(names), longest(index), index.case_insensitive);
+    let here = dialect.indexed(&DocumentPath::field(names), longest(index), index.case_insensitive);
     match through_arrays(dialect, names) {
         None => format!("({here})"),
         Some(arrays) => format!("(case when {arrays} then null else {here} end)"),
@@ -255,7 +255,7 @@ fn longest(index: &IndexSpec) -> usize {
     }
 }
 
-fn has_odd_items(index: &IndexSpec) -> bool {
+fn has_array_valued_items(index: &IndexSpec) -> bool {
     index.fields.iter().any(|it| matches!(it.field, Field::Path(_)))
 }
 

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::plan::{Field, Filter, Scalar, Test};
 use stoa_kernel::date;
-use stoa_sql::{Dialect, Operand, Place, Probe, Sign, Value, Writer, key};
+use stoa_sql::{Dialect, DocumentPath, Operand, Probe, Sign, Value, Writer, key};
 
 pub(super) fn write(sql: &mut Writer<'_>, filter: &Filter, rows: Rows<'_>) {
     match filter {
@@ -29,10 +29,10 @@ pub(super) fn write(sql: &mut Writer<'_>, filter: &Filter, rows: Rows<'_>) {
 }
 
 /// `beside`: what holds as well wherever one of the list does.
-fn joined(sql: &mut Writer<'_>, list: &[Filter], word: &str, beside: &[Filter], rows: Rows<'_>) {
+fn joined(sql: &mut Writer<'_>, list: &[Filter], keyword: &str, beside: &[Filter], rows: Rows<'_>) {
     sql.push("(");
     for (n, it) in list.iter().enumerate() {
-        sql.push(if n > 0 { word } else { "" });
+        sql.push(if n > 0 { keyword } else { "" });
         match it {
             Filter::Test(field, test) => {
                 let condition = condition(sql, field, test, beside, rows);
@@ -51,12 +51,12 @@ fn condition(sql: &mut Writer<'_>, field: &Field, test: &Test, beside: &[Filter]
         (Field::Path(names), Some((key, is_folded))) => {
             let plain = |sql: &mut Writer<'_>| on_path(sql, names, test, true);
             let is_closed = beside.iter().any(|it| keyed::closes(it, field, test));
-            let key = keyed::Place { key, is_folded, is_closed };
+            let key = keyed::IndexedKey { key, is_folded, is_closed };
             keyed::write(sql, &key, test, &plain).unwrap_or_else(|| on_path(sql, names, test, true))
         }
         (Field::Owner, Some((key, _))) => {
             let plain = |sql: &mut Writer<'_>| on_column(sql, field, "owner", test);
-            let key = keyed::Place { key, is_folded: false, is_closed: false };
+            let key = keyed::IndexedKey { key, is_folded: false, is_closed: false };
             keyed::write(sql, &key, test, &plain).unwrap_or_else(|| on_column(sql, field, "owner", test))
         }
         (_, Some((key, _))) if access::is_time(field) => on_column(sql, field, key, test),
@@ -65,10 +65,10 @@ fn condition(sql: &mut Writer<'_>, field: &Field, test: &Test, beside: &[Filter]
     }
 }
 
-/// A test on a field of the document. `is_even`: no array is there or on the way.
-fn on_path(sql: &mut Writer<'_>, names: &[String], test: &Test, is_even: bool) -> String {
+/// A test on a field of the document. `is_scalar`: no array is there or on the way.
+fn on_path(sql: &mut Writer<'_>, names: &[String], test: &Test, is_scalar: bool) -> String {
     let d = sql.dialect();
-    let path = Path { dialect: d, names, is_even };
+    let path = Path { dialect: d, names, is_scalar };
     match test {
         Test::Empty => path.is_empty(),
         Test::Present => path.reaches(&|it| d.is_present(it)),
@@ -77,9 +77,9 @@ fn on_path(sql: &mut Writer<'_>, names: &[String], test: &Test, is_even: bool) -
         Test::Compare(comparison, it) => probe(sql, names, sign(*comparison), it),
         Test::In(list) => {
             let tests = one_of(sql, list);
-            path.any(&|place| {
-                let each: Vec<_> = tests.iter().map(|it| it(place)).collect();
-                if is_even { format!("({})", each.join(" or ")) } else { each.join(" or ") }
+            path.any(&|path| {
+                let each: Vec<_> = tests.iter().map(|it| it(path)).collect();
+                if is_scalar { format!("({})", each.join(" or ")) } else { each.join(" or ") }
             })
         }
         Test::Whole(json) => {
@@ -97,33 +97,33 @@ fn on_path(sql: &mut Writer<'_>, names: &[String], test: &Test, is_even: bool) -
     }
 }
 
-/// Says of a place whether the test holds there. Its parameters are taken already.
-type At<'a> = Box<dyn Fn(&Place) -> String + 'a>;
+/// Says of a path whether the test holds there. Its parameters are taken already.
+type At<'a> = Box<dyn Fn(&DocumentPath) -> String + 'a>;
 
 /// A field of the document, and the ways in which a test on it may come true.
 struct Path<'a> {
     dialect: &'a dyn Dialect,
     names: &'a [String],
-    is_even: bool,
+    is_scalar: bool,
 }
 
 impl Path<'_> {
     /// The test holds for a value there, or for an element of an array there.
-    fn any(&self, test: &dyn Fn(&Place) -> String) -> String {
-        if self.is_even {
-            return test(&Place::field(self.names));
+    fn any(&self, test: &dyn Fn(&DocumentPath) -> String) -> String {
+        if self.is_scalar {
+            return test(&DocumentPath::field(self.names));
         }
         let alias = self.names.len() + 1;
-        self.reaches(&|place| {
-            let elements = self.dialect.elements(place, alias);
-            let (here, array, inside) = (test(place), self.dialect.is_array(place), test(&Place::element(alias)));
+        self.reaches(&|path| {
+            let elements = self.dialect.elements(path, alias);
+            let (here, array, inside) = (test(path), self.dialect.is_array(path), test(&DocumentPath::element(alias)));
             format!("({here} or {array} and exists (select 1 from {elements} where {inside}))")
         })
     }
 
     /// The test holds for a value there. The plain way comes first and alone, so that an index serves it.
-    fn reaches(&self, test: &dyn Fn(&Place) -> String) -> String {
-        let here = test(&Place::field(self.names));
+    fn reaches(&self, test: &dyn Fn(&DocumentPath) -> String) -> String {
+        let here = test(&DocumentPath::field(self.names));
         let Some(through_arrays) = self.through_arrays() else { return here };
         let (leaves, leaf) = self.dialect.leaves(self.names, 1);
         format!("({here} or ({through_arrays}) and exists (select 1 from {leaves} where {}))", test(&leaf))
@@ -132,7 +132,7 @@ impl Path<'_> {
     /// Nothing there, or null.
     fn is_empty(&self) -> String {
         let d = self.dialect;
-        let here = d.is_empty(&Place::field(self.names));
+        let here = d.is_empty(&DocumentPath::field(self.names));
         let Some(through_arrays) = self.through_arrays() else { return here };
         let (leaves, leaf) = d.leaves(self.names, 1);
         let (null, present) = (d.is_null(&leaf), d.is_present(&leaf));
@@ -144,7 +144,7 @@ impl Path<'_> {
 
     /// Whether an array stands in the way to the field; nothing if nothing can.
     fn through_arrays(&self) -> Option<String> {
-        if self.is_even { None } else { through_arrays(self.dialect, self.names) }
+        if self.is_scalar { None } else { through_arrays(self.dialect, self.names) }
     }
 }
 
@@ -197,7 +197,7 @@ fn text<'d>(sql: &mut Writer<'d>, test: TextTest, operand: &str) -> At<'d> {
     let d = sql.dialect();
     let count = operand.chars().count();
     let operand = sql.param(operand);
-    Box::new(move |place| text_test(d, test, &d.fold(&d.text(place)), &operand, count))
+    Box::new(move |path| text_test(d, test, &d.fold(&d.text(path)), &operand, count))
 }
 
 fn text_test(d: &dyn Dialect, test: TextTest, text: &str, operand: &str, count: usize) -> String {

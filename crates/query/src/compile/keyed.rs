@@ -28,7 +28,7 @@ pub(super) fn use_of(test: &Test, is_folded: bool) -> Option<Use> {
 }
 
 /// A key in an index.
-pub(super) struct Place<'a> {
+pub(super) struct IndexedKey<'a> {
     pub key: &'a str,
     pub is_folded: bool,
     /// Another test bounds it on the other side: of two bounds on one side SQLite may take the wider.
@@ -46,64 +46,72 @@ pub(super) fn closes(filter: &Filter, field: &Field, test: &Test) -> bool {
 /// `plain` test on the value follows.
 pub(super) fn write<'d>(
     sql: &mut Writer<'d>,
-    place: &Place<'_>,
+    indexed: &IndexedKey<'_>,
     test: &Test,
     plain: &dyn Fn(&mut Writer<'d>) -> String,
 ) -> Option<String> {
-    let Place { key: place, is_folded, is_closed } = *place;
+    let IndexedKey { key: expression, is_folded, is_closed } = *indexed;
     use_of(test, is_folded).or(matches!(test, Test::Array | Test::Whole(_)).then_some(Use::Value))?;
     let (rough, is_exact) = match test {
-        Test::Empty => (format!("{place} = ''"), true),
+        Test::Empty => (format!("{expression} = ''"), true),
         Test::Equal(it) => match parameter(it, is_folded) {
-            Some(key) => (format!("{place} = {}", sql.param(key)), is_exact(it, is_folded)),
+            Some(key) => (format!("{expression} = {}", sql.param(key)), is_exact(it, is_folded)),
             None => return Some("false".to_owned()),
         },
         Test::Whole(it @ Json::Object(_)) => {
             let key = key::bounded(folded_if(is_folded, key::own_of(it)));
-            (format!("{place} = {}", sql.param(key)), !is_folded)
+            (format!("{expression} = {}", sql.param(key)), !is_folded)
         }
         Test::In(list) => {
             let keys: Vec<_> = list.iter().filter_map(|it| parameter(it, is_folded)).collect();
             let keys = sql.param(Value::Texts(keys));
-            (sql.dialect().any_of(place, &keys), list.iter().all(|it| is_exact(it, is_folded)))
+            (sql.dialect().any_of(expression, &keys), list.iter().all(|it| is_exact(it, is_folded)))
         }
         Test::Compare(comparison, it) => match own(it) {
-            Some(key) => compare(sql, place, *comparison, &folded_if(is_folded, key), is_closed),
+            Some(key) => compare(sql, expression, *comparison, &folded_if(is_folded, key), is_closed),
             None => return Some("false".to_owned()),
         },
-        Test::StartsWith(it) => starts_with(sql, place, &format!("2{}", it.as_str())),
+        Test::StartsWith(it) => starts_with(sql, expression, &format!("2{}", it.as_str())),
         // No array is among these.
         _ => return Some("false".to_owned()),
     };
     Some(if is_exact { rough } else { format!("({rough} and {})", plain(sql)) })
 }
 
-/// Keys of other types lie on the other side of the type's mark.
-fn compare(sql: &mut Writer<'_>, place: &str, comparison: Comparison, key: &str, is_closed: bool) -> (String, bool) {
-    let mark = key.get(..1).unwrap_or_default();
+/// Keys of other types lie on the other side of the type's prefix.
+fn compare(
+    sql: &mut Writer<'_>,
+    expression: &str,
+    comparison: Comparison,
+    key: &str,
+    is_closed: bool,
+) -> (String, bool) {
+    let type_prefix = key.get(..1).unwrap_or_default();
     let beginning = key::beginning(key);
     let is_exact = beginning.len() == key.len();
-    let (sign, bound, mark) = match comparison {
+    let (sign, bound, type_prefix) = match comparison {
         // Digests are made of characters before this one.
         Comparison::Less | Comparison::LessOrEqual if !is_exact => {
-            ("<", format!("{beginning}g"), format!(">= '{mark}'"))
+            ("<", format!("{beginning}g"), format!(">= '{type_prefix}'"))
         }
         Comparison::Greater | Comparison::GreaterOrEqual if !is_exact => {
-            (">=", beginning.to_owned(), format!("< '{}'", after(mark)))
+            (">=", beginning.to_owned(), format!("< '{}'", after(type_prefix)))
         }
-        Comparison::Less | Comparison::LessOrEqual => (sign(comparison).sql(), key.to_owned(), format!(">= '{mark}'")),
+        Comparison::Less | Comparison::LessOrEqual => {
+            (sign(comparison).sql(), key.to_owned(), format!(">= '{type_prefix}'"))
+        }
         Comparison::Greater | Comparison::GreaterOrEqual => {
-            (sign(comparison).sql(), key.to_owned(), format!("< '{}'", after(mark)))
+            (sign(comparison).sql(), key.to_owned(), format!("< '{}'", after(type_prefix)))
         }
     };
-    let bound = format!("{place} {sign} {}", sql.param(bound));
-    (if is_closed { bound } else { format!("({bound} and {place} {mark})") }, is_exact)
+    let bound = format!("{expression} {sign} {}", sql.param(bound));
+    (if is_closed { bound } else { format!("({bound} and {expression} {type_prefix})") }, is_exact)
 }
 
-fn starts_with(sql: &mut Writer<'_>, place: &str, key: &str) -> (String, bool) {
+fn starts_with(sql: &mut Writer<'_>, expression: &str, key: &str) -> (String, bool) {
     let beginning = key::beginning(key);
     let from = sql.param(beginning);
-    let text = format!("({place} >= {from} and {place} < ");
+    let text = format!("({expression} >= {from} and {expression} < ");
     let to = sql.param(after(beginning));
     (format!("{text}{to})"), beginning.len() == key.len())
 }

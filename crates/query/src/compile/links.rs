@@ -26,7 +26,11 @@ pub(super) fn condition(sql: &mut Writer<'_>, links: &Links, test: &Test, id: &s
 
 /// There is a link.
 fn some(sql: &mut Writer<'_>, links: &Links, id: &str) -> String {
-    format!("exists (select 1 from stoa.item_link link where {} and link.{} = {id})", only(sql, links), links.near)
+    format!(
+        "exists (select 1 from stoa.item_link link where {} and link.{} = {id})",
+        only(sql, links),
+        links.source_column
+    )
 }
 
 /// There is a link to one of these.
@@ -36,8 +40,8 @@ fn to(sql: &mut Writer<'_>, links: &Links, ids: Vec<String>, id: &str) -> String
     }
     let only = only(sql, links);
     let list = sql.param(ids);
-    let among = sql.dialect().any_of(&format!("link.{}", links.far), &list);
-    format!("{id} in (select link.{} from stoa.item_link link where {only} and {among})", links.near)
+    let among = sql.dialect().any_of(&format!("link.{}", links.target_column), &list);
+    format!("{id} in (select link.{} from stoa.item_link link where {only} and {among})", links.source_column)
 }
 
 /// A link is one of this field's, and leads to what the caller may read.
@@ -51,7 +55,7 @@ fn only(sql: &mut Writer<'_>, links: &Links) -> String {
         Scope::Everything | Scope::Nothing => of_field,
         Scope::OwnedBy(owner) => {
             let (table, owner) = (sql.dialect().table(links.table), sql.param(owner));
-            let is_theirs = format!("far.id = link.{} and far.owner = {owner}", links.far);
+            let is_theirs = format!("far.id = link.{} and far.owner = {owner}", links.target_column);
             format!("{of_field} and exists (select 1 from {table} far where {is_theirs})")
         }
     }

@@ -1,17 +1,17 @@
-//! Order: one key for each sort field, `_id` last, and what lies beyond a place in it. No key is NULL.
+//! Order: one key for each sort field, `_id` last, and what lies beyond a position in it. No key is NULL.
 
 use super::{
     access::OWNER_KEY,
     access::Rows,
     parts::{self, suffix, through_arrays},
 };
-use crate::plan::{Field, Key, Mark, Order, Position};
-use stoa_sql::{Dialect, Direction, Place, Value, Writer, random};
+use crate::plan::{Field, Key, KeysetValue, Order, Position};
+use stoa_sql::{Dialect, Direction, DocumentPath, Value, Writer, random};
 
 /// What rows are compared by, the most important first.
 pub(super) struct Column {
     pub text: String,
-    /// The direction in which the rows are read: against that of the order for a page before a place.
+    /// The direction in which the rows are read: against that of the order for a page before a position.
     pub direction: Direction,
 }
 
@@ -25,8 +25,8 @@ pub(super) fn columns(sql: &mut Writer<'_>, order: &Order, rows: Rows<'_>, is_ba
             vec![Column { text: d.random_key(&seed), direction: read(Direction::Ascending) }]
         }
         Order::Keys(_) => {
-            let marked = order.marked();
-            marked.map(|it| Column { text: key(d, it, rows), direction: read(it.direction) }).collect()
+            let keyset_keys = order.keyset_keys();
+            keyset_keys.map(|it| Column { text: key(d, it, rows), direction: read(it.direction) }).collect()
         }
     };
     let id = match (order, order.by_id()) {
@@ -56,28 +56,28 @@ pub(super) fn name(n: usize) -> String {
     format!("k{}", n + 1)
 }
 
-/// The rows that are read after a place, in one condition.
+/// The rows that are read after a position, in one condition.
 pub(super) fn beyond(sql: &mut Writer<'_>, columns: &[Column], order: &Order, position: &Position) {
     let mut depth = 0;
-    for (column, mark) in columns.iter().zip(marks(order, position)) {
-        let (text, sign, mark) = (&column.text, sign(column.direction), sql.param(mark));
+    for (column, keyset_value) in columns.iter().zip(keyset(order, position)) {
+        let (text, sign, keyset_value) = (&column.text, sign(column.direction), sql.param(keyset_value));
         if depth + 1 < columns.len() {
-            sql.push(&format!("({text} {sign} {mark} or {text} = {mark} and "));
+            sql.push(&format!("({text} {sign} {keyset_value} or {text} = {keyset_value} and "));
             depth += 1;
         } else {
-            sql.push(&format!("{text} {sign}{} {mark}", or_equal(position)));
+            sql.push(&format!("{text} {sign}{} {keyset_value}", or_equal(position)));
         }
     }
     sql.push(&")".repeat(depth));
 }
 
-/// Those among them that are equal to the place before the column `n` and beyond it there: one range of
+/// Those among them that are equal to the position before the column `n` and beyond it there: one range of
 /// an index.
 pub(super) fn beyond_in(sql: &mut Writer<'_>, columns: &[Column], order: &Order, position: &Position, n: usize) {
-    for (at, (column, mark)) in columns.iter().zip(marks(order, position)).take(n + 1).enumerate() {
+    for (at, (column, keyset_value)) in columns.iter().zip(keyset(order, position)).take(n + 1).enumerate() {
         sql.push(if at > 0 { " and " } else { "" });
         sql.push(&column.text).push(" ").push(if at < n { "=" } else { sign(column.direction) });
-        sql.push(if at + 1 == columns.len() { or_equal(position) } else { "" }).push(" ").bind(mark);
+        sql.push(if at + 1 == columns.len() { or_equal(position) } else { "" }).push(" ").bind(keyset_value);
     }
 }
 
@@ -85,19 +85,19 @@ pub(super) fn or_equal(position: &Position) -> &'static str {
     if position.is_included { "=" } else { "" }
 }
 
-fn marks(order: &Order, position: &Position) -> Vec<Value> {
-    let mut marks: Vec<Value> = match order {
+fn keyset(order: &Order, position: &Position) -> Vec<Value> {
+    let mut keyset: Vec<Value> = match order {
         Order::Random { seed } => vec![random::key(seed, &position.id).into()],
-        Order::Keys(_) => position.marks.iter().map(value).collect(),
+        Order::Keys(_) => position.keyset.iter().map(value).collect(),
     };
-    marks.push((&position.id).into());
-    marks
+    keyset.push((&position.id).into());
+    keyset
 }
 
-pub(super) fn value(mark: &Mark) -> Value {
-    match mark {
-        Mark::Key(it) => it.into(),
-        Mark::Time(it) => (*it).into(),
+pub(super) fn value(keyset_value: &KeysetValue) -> Value {
+    match keyset_value {
+        KeysetValue::Key(it) => it.into(),
+        KeysetValue::Time(it) => (*it).into(),
     }
 }
 
@@ -126,7 +126,7 @@ fn key(dialect: &dyn Dialect, key: &Key, rows: Rows<'_>) -> String {
 }
 
 fn path_key(dialect: &dyn Dialect, names: &[String], direction: Direction) -> String {
-    let here = dialect.sort_key(&Place::field(names), direction);
+    let here = dialect.sort_key(&DocumentPath::field(names), direction);
     let Some(through_arrays) = through_arrays(dialect, names) else { return here };
     let (leaves, leaf) = dialect.leaves(names, 1);
     let extreme = match direction {

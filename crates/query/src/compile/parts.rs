@@ -1,7 +1,7 @@
 //! Small parts of statements that several others are made of.
 
 use crate::plan::{Comparison, Field};
-use stoa_sql::{Dialect, Direction, Place, Sign};
+use stoa_sql::{Dialect, Direction, DocumentPath, Sign};
 
 /// The column behind a field; those of the document are all in one.
 pub(super) fn column(field: &Field) -> &'static str {
@@ -16,7 +16,7 @@ pub(super) fn column(field: &Field) -> &'static str {
 
 /// Whether an array stands in the way to a field; nothing if nothing can.
 pub(super) fn through_arrays(dialect: &dyn Dialect, names: &[String]) -> Option<String> {
-    let on_the_way = (1..names.len()).map(|n| dialect.is_array(&Place::field(&names[..n])));
+    let on_the_way = (1..names.len()).map(|n| dialect.is_array(&DocumentPath::field(&names[..n])));
     on_the_way.reduce(|all, it| format!("{all} or {it}"))
 }
 

@@ -134,12 +134,12 @@ impl<'a> Lexer<'a> {
         count > 0
     }
 
-    pub(super) fn word(&mut self, word: &str) -> Scanned {
-        if !self.text[self.at..].starts_with(word) {
+    pub(super) fn keyword(&mut self, keyword: &str) -> Scanned {
+        if !self.text[self.at..].starts_with(keyword) {
             return malformed();
         }
-        self.at += word.len();
-        self.out.push_str(word);
+        self.at += keyword.len();
+        self.out.push_str(keyword);
         Ok(())
     }
 

@@ -9,7 +9,7 @@
 //!   `$date` is a date; the public client never sends such a thing (an invalid Date arrives as `{}`);
 //! - other names that begin with `$` are refused (WDE0134);
 //! - no white space, escapes as `JSON.stringify` writes them, names in the order of the client;
-//! - no more levels (WDE0168), the item being the first, and no more bytes (WDE0009) than [`Limits`] say.
+//! - no more levels (WDE0168), the item being the first, and no more bytes (WDE0009) than [`ItemLimits`] say.
 //!
 //! The four names that the server gives values to (`_id`, `_createdDate`, `_updatedDate`, `_owner`) are
 //! taken out on the way and written in front by [`CanonicalItem::document`].
@@ -21,7 +21,7 @@ mod refusal;
 mod scan;
 
 pub use project::{Edit, edit, members, project, without};
-pub use scan::{Limits, SentId, value};
+pub use scan::{ItemLimits, RawId, value};
 
 use stoa_kernel::{Code, Fault, Millis, Result, date};
 
@@ -32,14 +32,14 @@ pub const MAX_DEPTH: usize = 32;
 #[derive(Debug, Clone, PartialEq)]
 pub struct CanonicalItem {
     /// `_id` as it was sent.
-    pub id: SentId,
+    pub id: RawId,
     /// `_owner` as it was sent, if it is text. Whether it counts is the caller's business.
     pub owner: Option<String>,
     /// `_createdDate` as it was sent, if it is a date. Whether it counts is the caller's business.
     pub created: Option<Millis>,
     /// All other members: `"a":1,"b":2`.
     members: String,
-    limits: Limits,
+    limits: ItemLimits,
 }
 
 /// What the server puts on an item.
@@ -54,15 +54,15 @@ pub struct Stamp<'a> {
 /// Reads an item's `data`, any JSON text.
 ///
 /// Fails with WDE0004 if it isn't an object, MALFORMED_JSON if it isn't JSON, and as the module says.
-pub fn canonical(json: &str, limits: Limits) -> Result<CanonicalItem> {
-    let scan::SentItem { id, owner, created, members } = scan::item(json, limits)?;
+pub fn canonical(json: &str, limits: ItemLimits) -> Result<CanonicalItem> {
+    let scan::ScannedItem { id, owner, created, members } = scan::item(json, limits)?;
     Ok(CanonicalItem { id, owner, created, members, limits })
 }
 
 impl CanonicalItem {
     /// The item that has nothing but what the server puts on it.
-    pub fn empty(limits: Limits) -> Self {
-        Self { id: SentId::Absent, owner: None, created: None, members: String::new(), limits }
+    pub fn empty(limits: ItemLimits) -> Self {
+        Self { id: RawId::Absent, owner: None, created: None, members: String::new(), limits }
     }
 
     /// All members but the server's own, as the text of an object.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use stoa_kernel::{Code, Fault};
 
-/// Why the text was refused, and the names that lead to the place, the innermost first.
+/// Why the text was refused, and the names that lead to it, the innermost first.
 pub(super) struct Refusal {
     code: Code,
     problem: Cow<'static, str>,
@@ -31,7 +31,7 @@ pub(super) fn malformed<T>() -> Scanned<T> {
     refuse(Code::MalformedJson, "the item is not valid JSON")
 }
 
-/// Adds a name in front of the place of a refusal.
+/// Adds a name in front of the path of a refusal.
 pub(super) fn inside(mut refusal: Box<Refusal>, name: impl FnOnce() -> String) -> Box<Refusal> {
     refusal.path.push(name());
     refusal

@@ -11,14 +11,14 @@ use stoa_kernel::{Code, Fault, Millis, Result};
 
 /// How large an item may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct ItemLimits {
     /// Bytes of canonical text.
     pub bytes: usize,
     /// Levels of objects and arrays; the item itself is one, a date is none.
     pub depth: usize,
 }
 
-impl Limits {
+impl ItemLimits {
     /// What is said of an item that has more bytes.
     pub(super) fn too_large(self) -> String {
         format!("the item is larger than {} bytes", self.bytes)
@@ -27,7 +27,7 @@ impl Limits {
 
 /// How an item's `_id` arrived. Which of these an operation takes differs (docs/protocol/content.md §13.1).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SentId {
+pub enum RawId {
     Absent,
     Null,
     /// Any text, the empty one too.
@@ -37,15 +37,15 @@ pub enum SentId {
 }
 
 /// An item's `data`: all members but the server's own, and those apart.
-pub(super) struct SentItem {
-    pub(super) id: SentId,
+pub(super) struct ScannedItem {
+    pub(super) id: RawId,
     pub(super) owner: Option<String>,
     pub(super) created: Option<Millis>,
     pub(super) members: String,
 }
 
 /// Reads the text of an object.
-pub(super) fn item(json: &str, limits: Limits) -> Result<SentItem> {
+pub(super) fn item(json: &str, limits: ItemLimits) -> Result<ScannedItem> {
     let mut scan = Scan::new(json, limits);
     scan.lexer.space();
     if scan.lexer.peek() != Some(b'{') {
@@ -58,13 +58,13 @@ pub(super) fn item(json: &str, limits: Limits) -> Result<SentItem> {
     scan.end()?;
     let system = scan.system.unwrap_or_default();
     let members = scan.lexer.out;
-    let id = system.id.unwrap_or(SentId::Absent);
-    Ok(SentItem { id, owner: system.owner, created: system.created, members })
+    let id = system.id.unwrap_or(RawId::Absent);
+    Ok(ScannedItem { id, owner: system.owner, created: system.created, members })
 }
 
 /// The canonical form of a single value: what a filter compares with, or a patch writes.
 /// It may be as large as it could be in an item.
-pub fn value(json: &Json, limits: Limits) -> Result<Json> {
+pub fn value(json: &Json, limits: ItemLimits) -> Result<Json> {
     let text = json.to_string();
     let mut scan = Scan::new(&text, limits);
     scan.value(2)?;
@@ -78,7 +78,7 @@ struct Scan<'a> {
     members: Vec<Member>,
     /// The server's own members, wanted only on the outermost level of an item.
     system: Option<System>,
-    limits: Limits,
+    limits: ItemLimits,
 }
 
 /// Where a member stands in the output.
@@ -89,7 +89,7 @@ struct Member {
 
 #[derive(Default)]
 struct System {
-    id: Option<SentId>,
+    id: Option<RawId>,
     owner: Option<String>,
     created: Option<Millis>,
 }
@@ -98,7 +98,7 @@ struct System {
 const MANY_MEMBERS: usize = 24;
 
 impl<'a> Scan<'a> {
-    fn new(text: &'a str, limits: Limits) -> Self {
+    fn new(text: &'a str, limits: ItemLimits) -> Self {
         let lexer = Lexer::new(text, text.len().min(limits.bytes) + 16);
         Self { lexer, members: Vec::new(), system: None, limits }
     }
@@ -111,9 +111,9 @@ impl<'a> Scan<'a> {
             Some(b'{') => self.object(depth),
             Some(b'[') => self.array(depth),
             Some(b'-' | b'0'..=b'9') => self.lexer.number(),
-            Some(b't') => self.lexer.word("true"),
-            Some(b'f') => self.lexer.word("false"),
-            Some(b'n') => self.lexer.word("null"),
+            Some(b't') => self.lexer.keyword("true"),
+            Some(b'f') => self.lexer.keyword("false"),
+            Some(b'n') => self.lexer.keyword("null"),
             _ => malformed(),
         }?;
         if self.lexer.out.len() > self.limits.bytes {
@@ -296,8 +296,8 @@ impl System {
         match name {
             "\"_id\"" => {
                 self.id = Some(match value {
-                    "null" => SentId::Null,
-                    _ => text().map_or(SentId::Other, SentId::Text),
+                    "null" => RawId::Null,
+                    _ => text().map_or(RawId::Other, RawId::Text),
                 });
             }
             "\"_owner\"" => self.owner = text(),

@@ -16,7 +16,7 @@ use stoa_sql::pattern::Part;
 const MAX_PARTS: usize = 200;
 const MAX_PATTERN: usize = 10_000;
 /// The largest operand, whatever items may be: a statement has it as a parameter.
-const LARGEST: item::Limits = item::Limits { bytes: 524_288, depth: item::MAX_DEPTH };
+const LARGEST: item::ItemLimits = item::ItemLimits { bytes: 524_288, depth: item::MAX_DEPTH };
 
 /// A condition on a reference, items in its operand being their ids.
 pub(super) fn ids<'c>(condition: &'c Condition, schema: &Schema) -> Cow<'c, Condition> {

@@ -1,7 +1,7 @@
 //! The filter's grammar. What operators take is decided in [`crate::resolve`].
 
 use super::member::{field_name, present};
-use crate::Limits;
+use crate::QueryLimits;
 use serde_json::{Map, Value as Json};
 use stoa_kernel::{Code, Fault, Result};
 
@@ -87,7 +87,7 @@ impl Filter {
     ///
     /// A whole filter wrapped once more into `{"filter": …}` is unwrapped: the public client does that
     /// when a `Filter` object is handed over directly (docs/protocol/content.md §4.2).
-    pub fn parse(filter: &Json, limits: &Limits) -> Result<Self> {
+    pub fn parse(filter: &Json, limits: &QueryLimits) -> Result<Self> {
         let Json::Object(object) = filter else {
             return Err(Fault::because(Code::FilterNotObject, "the filter must be an object"));
         };
@@ -97,7 +97,7 @@ impl Filter {
     }
 
     /// Reads the member `filter` of a request; an absent one holds always.
-    pub fn parse_member(request: &Map<String, Json>, limits: &Limits) -> Result<Self> {
+    pub fn parse_member(request: &Map<String, Json>, limits: &QueryLimits) -> Result<Self> {
         present(request, "filter").map_or_else(|| Ok(Self::everything()), |it| Self::parse(it, limits))
     }
 }

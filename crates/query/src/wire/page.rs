@@ -1,7 +1,7 @@
 //! Sort, paging and included references.
 
 use super::member::{field_name, present};
-use crate::Limits;
+use crate::QueryLimits;
 use serde_json::{Map, Value as Json};
 use stoa_kernel::{Code, Fault, Result};
 
@@ -28,7 +28,7 @@ pub enum Paging {
         limit: Option<u32>,
         offset: u64,
     },
-    /// Without a cursor: the first page of a walk by cursors.
+    /// Without a cursor: the first page by cursor.
     Cursor {
         limit: Option<u32>,
         cursor: Option<String>,
@@ -90,7 +90,7 @@ fn seed(request: &Map<String, Json>) -> Result<Option<i64>> {
     }
 }
 
-pub(super) fn paging(query: &Map<String, Json>, limits: &Limits) -> Result<Paging> {
+pub(super) fn paging(query: &Map<String, Json>, limits: &QueryLimits) -> Result<Paging> {
     let read = |name: &str| match present(query, name) {
         None => Ok(None),
         Some(Json::Object(it)) => Ok(Some(it)),
@@ -116,12 +116,12 @@ pub(super) fn paging(query: &Map<String, Json>, limits: &Limits) -> Result<Pagin
 
 impl Reference {
     /// What a request wants included: `includeReferences`, and the older `includeReferencedItems`.
-    pub fn parse_all(request: &Map<String, Json>, limits: &Limits) -> Result<Vec<Self>> {
+    pub fn parse_all(request: &Map<String, Json>, limits: &QueryLimits) -> Result<Vec<Self>> {
         references(request, limits)
     }
 }
 
-pub(super) fn references(request: &Map<String, Json>, limits: &Limits) -> Result<Vec<Reference>> {
+pub(super) fn references(request: &Map<String, Json>, limits: &QueryLimits) -> Result<Vec<Reference>> {
     let list = |name: &str| match present(request, name) {
         None => Ok(&[][..]),
         Some(Json::Array(it)) => Ok(it.as_slice()),

@@ -8,7 +8,7 @@ use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
-use stoa_query::Limits;
+use stoa_query::QueryLimits;
 use stoa_query::compile::Statement;
 use stoa_query::item::{self, Stamp};
 use stoa_sql::{Dialect, Postgres, Sqlite, Table, Value, probe};
@@ -28,7 +28,7 @@ pub struct Row {
 impl Row {
     /// What becomes of an item's `data` when it is inserted.
     pub fn stamped(data: &str, id: &str, owner: Option<&str>, created: i64, updated: i64) -> Self {
-        let item = item::canonical(data, Limits::default().item()).unwrap_or_else(|it| panic!("{data}: {it}"));
+        let item = item::canonical(data, QueryLimits::default().item()).unwrap_or_else(|it| panic!("{data}: {it}"));
         let stamp = Stamp { id, created, updated, owner };
         let document = item.document(stamp).expect("a document");
         Self { id: id.to_owned(), owner: owner.map(str::to_owned), created, updated, document }
@@ -150,7 +150,7 @@ fn holds(context: &Context<'_>) -> rusqlite::Result<bool> {
     Ok(probe::holds(document.as_blob()?, path.as_str()?, test.as_str()?, operand))
 }
 
-/// A database of its own in the cluster: whoever else tests there, perhaps with other functions of the
+/// A database of its own in the cluster: other tests run there, perhaps with other functions of the
 /// same names, is never met.
 pub struct OnPostgres {
     runtime: tokio::runtime::Runtime,
@@ -208,8 +208,8 @@ impl OnPostgres {
     }
 
     /// Vacuums until the server knows every page to be visible to all: only then does a count read an
-    /// index alone, and whoever reads the database just now, as autovacuum does, puts it off.
-    pub fn settle(&self, table: Table) {
+    /// index alone, and any reader of the database, such as autovacuum, puts it off.
+    pub fn analyze(&self, table: Table) {
         let name = Postgres.table(table);
         let unseen = format!("select (relpages - relallvisible)::bigint from pg_class where oid = '{name}'::regclass");
         for _ in 0..600 {
@@ -291,7 +291,7 @@ fn address(database: &str) -> String {
     format!("{server}/{database}")
 }
 
-/// Waits for a free place: the tests of other crates may have taken all connections for a moment.
+/// Waits for a free connection: the tests of other crates may have taken all connections for a moment.
 async fn connect(url: &str) -> tokio_postgres::Client {
     for _ in 0..300 {
         match tokio_postgres::connect(url, tokio_postgres::NoTls).await {

@@ -9,7 +9,7 @@ use stoa_kernel::limit::Limited;
 /// Limits as they are meant.
 #[derive(Debug, Clone, Default)]
 pub struct ServerLimits {
-    pub content: stoa_content::Limits,
+    pub content: stoa_content::ContentLimits,
     pub http: stoa_http::HttpLimits,
     pub identity: stoa_identity::IdentityLimits,
 }
@@ -124,8 +124,8 @@ mod tests {
         let of = |table: &'static str, list: &[Limit]| list.iter().map(|it| (table, *it)).collect::<Vec<_>>();
         [
             of("limits", stoa_http::HttpLimits::DECLARED),
-            of("limits", stoa_content::Limits::DECLARED),
-            of("limits", stoa_query::Limits::DECLARED),
+            of("limits", stoa_content::ContentLimits::DECLARED),
+            of("limits", stoa_query::QueryLimits::DECLARED),
             of("identity", stoa_identity::IdentityLimits::DECLARED),
         ]
         .concat()

@@ -8,7 +8,7 @@ mod value;
 
 pub(crate) use tx::{PgTx, command};
 
-use crate::{Alone, Error, InsertTold, Tx, TxFuture, tx::EngineTx};
+use crate::{Error, InsertWithEvent, SchemaChange, Tx, TxFuture, tx::EngineTx};
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod};
 use parking_lot::RwLock;
 use std::{sync::Arc, time::Duration};
@@ -36,7 +36,7 @@ pub(crate) struct Postgres {
     pool: Pool,
     scans: Semaphore,
     shared: Box<[RwLock<Option<Arc<Object>>>]>,
-    turn: Counter,
+    counter: Counter,
 }
 
 /// How a write is guarded against others.
@@ -65,7 +65,7 @@ impl Postgres {
             .create_timeout(Some(Duration::from_secs(10)))
             .build()
             .map_err(|it| Error::Other(it.to_string()))?;
-        Ok(Self { pool, scans: Semaphore::new(SCANS), shared, turn: Counter::default() })
+        Ok(Self { pool, scans: Semaphore::new(SCANS), shared, counter: Counter::default() })
     }
 
     pub(crate) async fn client(&self) -> Result<Object, Error> {
@@ -92,8 +92,8 @@ impl Postgres {
                 Some(Error::Retry(_)) if run < RUNS => {
                     // Losers of a conflict step aside for a moment, longer each time, and not all as long:
                     // those who come back together meet again.
-                    let turn = self.turn.next() % 8;
-                    tokio::time::sleep(Duration::from_millis(u64::from(run) * (u64::from(run) + turn))).await;
+                    let jitter = self.counter.next() % 8;
+                    tokio::time::sleep(Duration::from_millis(u64::from(run) * (u64::from(run) + jitter))).await;
                 }
                 _ => return result,
             }
@@ -136,18 +136,18 @@ impl Postgres {
         }
     }
 
-    /// See [`crate::Database::insert_told`]. A statement on its own is its own transaction.
-    pub(crate) async fn insert_told(&self, insert: &InsertTold) -> Result<bool> {
-        let InsertTold { into, values, key, row, told } = insert;
+    /// See [`crate::Database::insert_with_event`]. A statement on its own is its own transaction.
+    pub(crate) async fn insert_with_event(&self, insert: &InsertWithEvent) -> Result<bool> {
+        let InsertWithEvent { into, values, key, row, event } = insert;
         let n = row.len();
         let (values, site, kind, payload, now) = (values.join(", "), n + 1, n + 2, n + 3, n + 4);
         let sql = format!(
             "with new as ({into} values ({values}) on conflict do nothing returning {key}), \
-             told as (insert into stoa.outbox (site, kind, payload, created) \
+             event as (insert into stoa.outbox (site, kind, payload, created) \
              select ${site}::text, ${kind}::text, ${payload}::text, ${now}::bigint from new) select 1 from new"
         );
         let mut params = row.clone();
-        params.extend(params![&told.site, told.kind, told.payload.clone(), told.now]);
+        params.extend(params![&event.site, event.kind, event.payload.clone(), event.now]);
         for run in 1.. {
             let mut guard = Guard(Some(self.client().await?));
             let written = PgTx::new(guard.client()).rows(&sql, &params, |_| Ok(())).await;
@@ -168,9 +168,9 @@ impl Postgres {
         unreachable!("the loop returns")
     }
 
-    /// See [`crate::Database::alone`]. The connection is thrown away afterwards, and with it the lock that
+    /// See [`crate::Database::change_schema`]. The connection is thrown away afterwards, and with it the lock that
     /// it holds for its session, however this ends.
-    pub(crate) async fn alone(&self, work: &Alone) -> Result<bool, Error> {
+    pub(crate) async fn change_schema(&self, work: &SchemaChange) -> Result<bool, Error> {
         let guard = Guard(Some(self.client().await?));
         let client = guard.client();
         let mut tx = PgTx::new(client);
@@ -198,14 +198,14 @@ impl Postgres {
         body(&mut tx).await
     }
 
-    /// The next of the shared connections, made anew when the server closed it.
+    /// The next of the shared connections, opened again when the server closed it.
     async fn shared_client(&self) -> Result<Arc<Object>, Error> {
-        let place = &self.shared[self.turn.next() as usize % self.shared.len()];
-        if let Some(client) = place.read().as_ref().filter(|it| !it.is_closed()) {
+        let slot = &self.shared[self.counter.next() as usize % self.shared.len()];
+        if let Some(client) = slot.read().as_ref().filter(|it| !it.is_closed()) {
             return Ok(client.clone());
         }
         let client = Arc::new(self.client().await?);
-        *place.write() = Some(client.clone());
+        *slot.write() = Some(client.clone());
         Ok(client)
     }
 
@@ -213,7 +213,7 @@ impl Postgres {
     where
         F: for<'t> FnOnce(&'t mut Tx<'_>) -> TxFuture<'t, T>,
     {
-        let _place = self.scans.acquire().await.map_err(|it| Error::Unavailable(it.to_string()))?;
+        let _permit = self.scans.acquire().await.map_err(|it| Error::Unavailable(it.to_string()))?;
         let mut scan = Scan(Some(self.client().await?));
         let mut tx = Tx::new(EngineTx::Postgres(PgTx::new(scan.client())));
         let result = tokio::time::timeout(SCAN_LIMIT, body(&mut tx)).await;
@@ -248,8 +248,8 @@ impl Drop for Guard {
     }
 }
 
-/// A connection with a long read. When nobody waits for it any more the statement is cancelled and the
-/// connection thrown away: back in the pool, the cancel might hit whoever has it next.
+/// A connection with a long read. When no caller waits for it any more the statement is cancelled and the
+/// connection thrown away: back in the pool, the cancel might hit its next user.
 struct Scan(Option<Object>);
 
 impl Scan {

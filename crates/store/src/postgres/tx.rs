@@ -25,12 +25,12 @@ const SENT: usize = 16;
 
 /// A connection lent to one transaction or read.
 ///
-/// The server answers in the order in which it was asked, so whoever doesn't need an answer doesn't wait for it: what
-/// was sent is settled together with what comes next. A statement that is refused spoils its transaction, whose
+/// The server answers in the order in which it was asked, so a caller that needs no answer doesn't wait for it: what
+/// was sent is awaited together with what comes next. A statement that is refused spoils its transaction, whose
 /// commit is then a rollback, so none of the later ones takes effect.
 pub(crate) struct PgTx<'t> {
     client: &'t Object,
-    sent: Vec<Sent<'t>>,
+    pending: Vec<PendingStatement<'t>>,
     /// The answer to `begin` is still to come: only what changes nothing may be sent before.
     is_beginning: bool,
     /// Rows that its statements changed.
@@ -38,11 +38,11 @@ pub(crate) struct PgTx<'t> {
 }
 
 /// A statement on its way, and how many rows it changes.
-type Sent<'t> = Pin<Box<dyn Future<Output = Result<u64, Error>> + Send + 't>>;
+type PendingStatement<'t> = Pin<Box<dyn Future<Output = Result<u64, Error>> + Send + 't>>;
 
 impl<'t> PgTx<'t> {
     pub(super) fn new(client: &'t Object) -> Self {
-        Self { client, sent: Vec::new(), is_beginning: false, changed: 0 }
+        Self { client, pending: Vec::new(), is_beginning: false, changed: 0 }
     }
 
     /// A transaction whose `begin` travels with its first statement.
@@ -55,7 +55,7 @@ impl<'t> PgTx<'t> {
 
     pub(super) async fn commit(&mut self) -> Result<(), Error> {
         let client = self.client;
-        let done = self.settle(command(client, "commit")).await;
+        let done = self.drain(command(client, "commit")).await;
         trace::transaction(self.changed);
         done.map_err(|error| match error {
             // It was on its way, and may have got there.
@@ -65,7 +65,7 @@ impl<'t> PgTx<'t> {
     }
 
     pub(super) async fn rollback(&mut self) -> Result<(), Error> {
-        self.sent.clear();
+        self.pending.clear();
         command(self.client, "rollback").await
     }
 
@@ -83,12 +83,12 @@ impl<'t> PgTx<'t> {
 
     /// Puts a request behind those that were sent.
     async fn put(&mut self, request: impl Future<Output = Result<u64, Error>> + Send + 't) -> Result<(), Error> {
-        let mut request: Sent<'t> = Box::pin(request);
+        let mut request: PendingStatement<'t> = Box::pin(request);
         let changed = match first_poll(request.as_mut()).await {
-            Poll::Ready(done) => self.settle(ready(done)).await?,
-            Poll::Pending if self.sent.len() == SENT => self.settle(request).await?,
+            Poll::Ready(done) => self.drain(ready(done)).await?,
+            Poll::Pending if self.pending.len() == SENT => self.drain(request).await?,
             Poll::Pending => {
-                self.sent.push(request);
+                self.pending.push(request);
                 return Ok(());
             }
         };
@@ -98,17 +98,17 @@ impl<'t> PgTx<'t> {
 
     /// Waits until it is known that the transaction has begun.
     async fn begun(&mut self) -> Result<(), Error> {
-        if self.is_beginning { self.settle(ready(Ok(()))).await } else { Ok(()) }
+        if self.is_beginning { self.drain(ready(Ok(()))).await } else { Ok(()) }
     }
 
     /// Waits for `last` and for all that was sent before; the first refusal counts.
-    async fn settle<T>(&mut self, last: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    async fn drain<T>(&mut self, last: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
         self.is_beginning = false;
-        if self.sent.is_empty() {
+        if self.pending.is_empty() {
             return last.await;
         }
-        let (sent, last) = join(join_all(self.sent.drain(..)), last).await;
-        for changed in sent {
+        let (pending, last) = join(join_all(self.pending.drain(..)), last).await;
+        for changed in pending {
             self.changed += changed?;
         }
         last
@@ -121,7 +121,7 @@ impl<'t> PgTx<'t> {
         let done = async {
             client.execute_raw(&statement, params.iter().map(Bound)).await.map_err(|it| Error::from_postgres(&it))
         };
-        let changed = self.settle(done).await?;
+        let changed = self.drain(done).await?;
         self.changed += changed;
         Ok(changed)
     }
@@ -147,7 +147,7 @@ impl<'t> PgTx<'t> {
             }
             Ok(found)
         };
-        self.settle(found).await
+        self.drain(found).await
     }
 
     /// One statement for all rows: each column travels as an array.
@@ -180,7 +180,7 @@ impl<'t> PgTx<'t> {
             }
             Ok(new)
         };
-        let new = self.settle(new).await?;
+        let new = self.drain(new).await?;
         self.changed += insert.rows.len() as u64;
         let is_new = |row: &&[Value]| matches!(&row[insert.key_index], Value::Text(key) if new.contains(key));
         Ok(insert.rows.iter().map(is_new).collect())
@@ -188,7 +188,7 @@ impl<'t> PgTx<'t> {
 
     pub(crate) async fn batch(&mut self, sql: &str) -> Result<(), Error> {
         self.begun().await?;
-        self.settle(command(self.client, sql)).await
+        self.drain(command(self.client, sql)).await
     }
 
     /// At once when the connection knows the statement.
@@ -205,8 +205,8 @@ impl<'t> PgTx<'t> {
         });
         match first_poll(statement.as_mut()).await {
             Poll::Ready(Ok(statement)) => Ok(statement),
-            Poll::Ready(Err(error)) => self.settle(ready(Err(error))).await,
-            Poll::Pending => self.settle(statement).await,
+            Poll::Ready(Err(error)) => self.drain(ready(Err(error))).await,
+            Poll::Pending => self.drain(statement).await,
         }
     }
 }

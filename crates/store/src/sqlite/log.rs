@@ -1,6 +1,6 @@
-//! Keeps the write-ahead log small while somebody always reads.
+//! Keeps the write-ahead log small under continuous readers.
 //!
-//! SQLite begins its log anew only at a moment when nobody reads from it. Scans that overlap leave no
+//! SQLite restarts its log only at a moment when no reader uses it. Scans that overlap leave no
 //! such moment, and the log would grow as long as they do. So when it has grown past [`LIMIT`], scans
 //! that have not begun wait, those that run come to their end (they are bounded), and the writer empties
 //! the log. Writes go on all the time, and so do point reads.

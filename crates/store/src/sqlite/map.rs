@@ -1,6 +1,6 @@
 //! A reader's map of the file outlives other connections' commits.
 //!
-//! SQLite gives a map of the whole file back as soon as it sees that somebody has committed, because POSIX
+//! SQLite gives a map of the whole file back as soon as it sees that another connection has committed, because POSIX
 //! doesn't promise that a map follows a file that was cut and has grown again. So each commit cost each
 //! reader an `munmap` and then a page fault for every sixteen pages it came by, for the whole of the file
 //! that is in use: with sixty commits a second that stood among the first entries of the profile of point
@@ -9,7 +9,7 @@
 //! stays until the file has outgrown it (decision 16).
 //!
 //! A page that a snapshot may read lies within the file as long as the snapshot is open, whether or not
-//! SQLite maps anew: a checkpoint cuts the file only when nobody reads what would be cut off.
+//! SQLite maps again: a checkpoint cuts the file only when no reader uses what would be cut off.
 
 use crate::Error;
 use rusqlite::Connection;
@@ -157,7 +157,7 @@ mod tests {
             assert_eq!(count(&reader), 2_001 + n);
             assert_eq!(maps(&file), before);
         }
-        // A file that has outgrown its map is mapped anew.
+        // A file that has outgrown its map is mapped again.
         add(&writer, 8_000);
         assert_eq!(count(&reader), 10_020);
         let grown = maps(&file);

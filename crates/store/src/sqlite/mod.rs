@@ -1,4 +1,4 @@
-//! SQLite: one file, one writer thread, two lanes of readers.
+//! SQLite: one file, one writer thread, two pools of readers.
 
 mod log;
 mod map;

@@ -1,8 +1,8 @@
-//! Readers of a SQLite file, in two lanes.
+//! Readers of a SQLite file, in two pools.
 //!
 //! Bounded point reads and index lookups run at once on the caller's thread, and so does what shows itself
-//! to be short. Everything that scans runs on a small lane of its own, bounded in number and cancelled
-//! when nobody waits for it any more or its time is over (docs/hazards.md §Readers and long work).
+//! to be short. Everything that scans runs on a small pool of its own, bounded in number and cancelled
+//! when no caller waits for it any more or its time is over (docs/hazards.md §Readers and long work).
 
 use super::{SqliteTx, log::Gate, map};
 use crate::{Error, Tx, TxFuture, tx::EngineTx};
@@ -106,7 +106,7 @@ impl Readers {
         }
     }
 
-    /// A read that may take long, on the lane for scans.
+    /// A read that may take long, in the pool for scans.
     pub(crate) async fn scan<T, F>(&self, body: F) -> Result<T>
     where
         T: Send + 'static,
@@ -146,7 +146,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, Error> {
 fn run(mut conn: Connection, waiting: &Receiver<Scan>, gate: &Gate) {
     while let Ok(scan) = waiting.recv() {
         let _pass = gate.enter();
-        // A panic in a body must not take the lane with it.
+        // A panic in a body must not take its reader with it.
         let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| scan(&mut conn)));
     }
 }

@@ -71,11 +71,11 @@ impl Writer {
         answered.await.unwrap_or_else(|_| Err(Error::Unavailable("the writer has stopped".to_owned()).into()))
     }
 
-    /// See [`crate::Database::alone`]. One transaction, whose answer is in the engine's words.
-    pub(crate) async fn alone(&self, work: crate::Alone) -> Result<bool, Error> {
+    /// See [`crate::Database::change_schema`]. One transaction, whose answer is in the engine's words.
+    pub(crate) async fn change_schema(&self, work: crate::SchemaChange) -> Result<bool, Error> {
         let done = self.write(work, |tx, work| {
             crate::boxed!({
-                let done = alone(tx, work).await;
+                let done = change_schema(tx, work).await;
                 // What was changed before a refusal stays.
                 tx.first_error = None;
                 Ok(done)
@@ -86,7 +86,7 @@ impl Writer {
 }
 
 /// A statement that fails undoes itself alone; those before it removed what was there, which stays so.
-async fn alone(tx: &mut Tx<'_>, work: &crate::Alone) -> Result<bool, Error> {
+async fn change_schema(tx: &mut Tx<'_>, work: &crate::SchemaChange) -> Result<bool, Error> {
     if tx.row(&work.only_if.0, &work.only_if.1, |_| Ok(())).await?.is_none() {
         return Ok(false);
     }
@@ -153,7 +153,7 @@ where
             (Ok(()), None) => Err(Fault::internal("a transaction was not run")),
             (Err(error), _) => Err(error.into()),
         };
-        // Nobody waits when the request was dropped; the write has happened all the same.
+        // No caller waits when the request was dropped; the write has happened all the same.
         let _ = answer.send(result);
     }
 }
@@ -269,7 +269,7 @@ fn commit(conn: &mut Connection) -> Result<(), Error> {
 }
 
 /// After an unknown outcome a transaction of our own must reach the disk before anything is
-/// acknowledged again: it overwrites the frames that nobody was told about.
+/// acknowledged again: it overwrites the frames that were never acknowledged.
 fn fence(conn: &mut Connection) -> Result<(), Error> {
     execute(conn, "begin immediate")?;
     execute(conn, "update stoa.fence set count = count + 1")?;

@@ -21,7 +21,7 @@ mod value;
 
 use crate::{
     fault::invalid,
-    limits::Limits,
+    limits::ContentLimits,
     schema::{
         definition::Definition,
         field::{self, Field, is_multi},
@@ -70,7 +70,7 @@ impl Rules {
     /// # Errors
     /// WDE0075 for patterns that can't be used and defaults that can't be stored, or that break the rules
     /// of their own field under `strictMode`.
-    pub(crate) fn check(definition: &Definition, limits: &Limits) -> Result<()> {
+    pub(crate) fn check(definition: &Definition, limits: &ContentLimits) -> Result<()> {
         let rules = Self::read(definition, true)?;
         for (n, it) in definition.fields.iter().enumerate() {
             let path = format!("collection.fields[{n}].typeMetadata");

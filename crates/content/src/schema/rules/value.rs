@@ -266,7 +266,7 @@ impl ValuePath<'_> {
 }
 
 impl Rule {
-    /// Adds what the value breaks; a violation names its place.
+    /// Adds what the value breaks; a violation names its path.
     pub(super) fn check(&self, value: &Json, here: &ValuePath<'_>, out: &mut Vec<Violation>) {
         let fits = match (self, value) {
             (Self::Any, _) | (Self::Flag, Json::Bool(_)) => true,
@@ -324,11 +324,11 @@ impl Rule {
             _ => false,
         };
         if !fits {
-            here.violate(out, "TYPE", &format!("must be {}", self.noun()), Json::Null);
+            here.violate(out, "TYPE", &format!("must be {}", self.type_name()), Json::Null);
         }
     }
 
-    fn noun(&self) -> &'static str {
+    fn type_name(&self) -> &'static str {
         match self {
             Self::Any => "a value",
             Self::Text(_) => "a text",
@@ -360,7 +360,7 @@ impl TextRule {
         if self.pattern.as_ref().is_some_and(|it| !pattern::fits(it, text)) {
             here.violate(out, "PATTERN", "doesn't fit the field's pattern", Json::Null);
         }
-        let (is_right, noun) = match self.form {
+        let (is_right, type_name) = match self.form {
             Form::Any => (true, ""),
             Form::Url => (is_url(text), "an address with its scheme, or a path"),
             Form::Email => (Email::parse(text).is_some(), "an email address"),
@@ -369,7 +369,7 @@ impl TextRule {
         };
         // A text that is empty on purpose is a matter of minLength.
         if !is_right && !text.is_empty() {
-            here.violate(out, "FORMAT", &format!("must be {noun}"), Json::Null);
+            here.violate(out, "FORMAT", &format!("must be {type_name}"), Json::Null);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The people who run a site: invitation, sign-in, tokens.
+//! Operators of a site: invitation, sign-in, tokens.
 
 use super::*;
 use std::time::Duration;
@@ -132,7 +132,7 @@ on_both_engines! {
         }
         assert_eq!(world.app.app.identity.owner_count(&world.app.site.id).await.unwrap(), 1);
 
-        // Whoever becomes the owner by name ends open links too.
+        // A named owner ends open links too.
         let world = World::new(engine).await;
         let browser = world.browser();
         let invite = world.invite(None, Role::Owner).await;

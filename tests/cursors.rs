@@ -1,11 +1,11 @@
-//! A walk by cursor through a large collection, while others write into it (docs/hazards.md §Cursors).
+//! Pages by cursor through a large collection, while others write into it (docs/hazards.md §Cursors).
 
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::collections::HashMap;
 use stoa_sql::Table;
 use stoa_store::{Lane, boxed};
-use stoa_testkit::{Asker, TestApp, on_both_engines};
+use stoa_testkit::{TestApp, TestClient, on_both_engines};
 
 const ITEMS: usize = 135_233;
 const COUNTRIES: usize = 200;
@@ -45,20 +45,20 @@ async fn fill(app: &TestApp) {
     assert!(list["indexes"].as_array().unwrap().iter().any(is_ready), "{list}");
 }
 
-/// Puts items among the others and takes them away again, until told to stop.
-async fn disturb(asker: Asker<'_>, stop: &Cell<bool>) -> usize {
+/// Puts items among the others and takes them away again, until stopped.
+async fn disturb(client: TestClient<'_>, stop: &Cell<bool>) -> usize {
     let id = |n: usize| format!("i{}-other-{n}", n * 6151 % ITEMS);
     let mut n = 0;
     while !stop.get() {
         n += 1;
         let item = json!({ "_id": id(n), "country": format!("c{}", n * 31 % COUNTRIES) });
         let reply =
-            asker.post("/v2/items", &json!({ "dataCollectionId": "cities", "dataItem": { "data": item } })).await;
+            client.post("/v2/items", &json!({ "dataCollectionId": "cities", "dataItem": { "data": item } })).await;
         assert_eq!(reply.verdict(), "200");
         if n > 50 {
             let old = id(n - 50);
             let path = format!("/v2/items/{old}?dataCollectionId=cities&dataItemId={old}");
-            assert_eq!(asker.delete(&path).await.verdict(), "200");
+            assert_eq!(client.delete(&path).await.verdict(), "200");
         }
     }
     n
@@ -66,7 +66,7 @@ async fn disturb(asker: Asker<'_>, stop: &Cell<bool>) -> usize {
 
 /// Follows cursors to the end, `next` or `prev`: how often each item was met that was there all the
 /// time, and the last page.
-async fn follow(asker: &Asker<'_>, mut page: Value, way: &str, met: &mut HashMap<String, u32>) -> Value {
+async fn follow(client: &TestClient<'_>, mut page: Value, way: &str, met: &mut HashMap<String, u32>) -> Value {
     loop {
         for it in page["dataItems"].as_array().unwrap() {
             let id = it["data"]["_id"].as_str().unwrap();
@@ -77,12 +77,12 @@ async fn follow(asker: &Asker<'_>, mut page: Value, way: &str, met: &mut HashMap
         let Some(cursor) = page["pagingMetadata"]["cursors"][way].as_str() else { return page };
         // A short read is over at once; the others have their turn between two of them.
         tokio::task::yield_now().await;
-        page = ask(asker, json!({ "fields": ["n"], "cursorPaging": { "cursor": cursor, "limit": 100 } })).await;
+        page = ask(client, json!({ "fields": ["n"], "cursorPaging": { "cursor": cursor, "limit": 100 } })).await;
     }
 }
 
-async fn ask(asker: &Asker<'_>, query: Value) -> Value {
-    let reply = asker.post("/v2/items/query", &json!({ "dataCollectionId": "cities", "query": query })).await;
+async fn ask(client: &TestClient<'_>, query: Value) -> Value {
+    let reply = client.post("/v2/items/query", &json!({ "dataCollectionId": "cities", "query": query })).await;
     assert_eq!(reply.verdict(), "200");
     reply.json()
 }
@@ -92,19 +92,19 @@ on_both_engines! {
         let app = TestApp::new(engine).await;
         fill(&app).await;
         let stop = Cell::new(false);
-        let walk = async {
-            let asker = app.app();
+        let pages = async {
+            let client = app.app();
             let begin = json!({ "sort": [{ "fieldName": "country" }], "fields": ["n"], "cursorPaging": { "limit": 100 } });
-            let first = ask(&asker, begin).await;
+            let first = ask(&client, begin).await;
             let mut forward = HashMap::with_capacity(ITEMS);
-            let last = follow(&asker, first, "next", &mut forward).await;
+            let last = follow(&client, first, "next", &mut forward).await;
             let mut back = HashMap::with_capacity(ITEMS);
-            follow(&asker, last, "prev", &mut back).await;
+            follow(&client, last, "prev", &mut back).await;
             stop.set(true);
             [forward, back]
         };
-        let (walks, writes) = tokio::join!(walk, disturb(app.app(), &stop));
-        for met in walks {
+        let (paged, writes) = tokio::join!(pages, disturb(app.app(), &stop));
+        for met in paged {
             assert!(met.values().all(|it| *it == 1), "an item was met more than once");
             assert_eq!(met.len(), ITEMS);
         }

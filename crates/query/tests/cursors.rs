@@ -1,4 +1,4 @@
-//! Walks from place to place, forward and back, while somebody else writes between the pages.
+//! Pages by cursor, forward and back, while somebody else writes between the pages.
 
 mod support;
 
@@ -7,9 +7,9 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::io::Write;
 use stoa_query::compile::Statement;
-use stoa_query::plan::{Field, Find, Key, Mark, Position, Start};
+use stoa_query::plan::{Field, Find, Key, KeysetValue, Position, Start};
 use stoa_query::schema::IndexSpec;
-use stoa_query::{Context, Limits, Schema, Scope, compile, resolve, wire};
+use stoa_query::{Context, QueryLimits, Schema, Scope, compile, resolve, wire};
 use stoa_sql::{Dialect, Direction, Postgres, Sqlite, Table};
 use support::values::{self, Random};
 use support::{OnPostgres, OnSqlite, Row};
@@ -36,13 +36,13 @@ fn cursor_pages_show_what_stays_exactly_once() {
         let mut random = Random::new(seed);
         for _ in 0..support::rounds(5) {
             both.table.number += 1;
-            both.walk(&mut random, seed);
+            both.check_pages(&mut random, seed);
         }
     }
 }
 
 impl Both {
-    fn walk(&self, random: &mut Random, seed: u64) {
+    fn check_pages(&self, random: &mut Random, seed: u64) {
         let stay: Vec<_> = (0..STAY).map(|n| row(random, &format!("s{n:03}"))).collect();
         let go: Vec<_> = (0..GO).map(|n| row(random, &format!("g{n:03}"))).collect();
         let all: Vec<_> = stay.iter().chain(&go).cloned().collect();
@@ -58,19 +58,20 @@ impl Both {
             .map(|_| json!({ "fieldName": random.pick(NAMES), "order": random.pick(&["ASC", "DESC"]) }))
             .collect();
         let request = json!({ "query": { "sort": sort, "paging": { "limit": 4 + random.below(9) } } });
-        let query = wire::Query::parse(request.as_object().expect("an object"), &Limits::default()).expect("a query");
+        let query =
+            wire::Query::parse(request.as_object().expect("an object"), &QueryLimits::default()).expect("a query");
         let mut plan =
             resolve::find(&query, Context { schema: &schema, scope: Scope::Everything, seed: 0 }).expect("a plan");
 
         let mut others = Others { number: 0, gone: 0 };
-        plan.window.start = Start::First;
+        plan.page.start = Start::First;
         let forward = self.pages(&mut plan, random, &mut others, Start::After);
         let met = |met: &[Position], id: &str| met.iter().filter(|it| it.id == id).count();
         for it in &stay {
             assert_eq!(met(&forward, &it.id), 1, "seed {seed}, {} forward\n{request}", it.id);
         }
         let Some(last) = forward.last() else { panic!("seed {seed}: no item\n{request}") };
-        plan.window.start = Start::Before(last.clone());
+        plan.page.start = Start::Before(last.clone());
         let back = self.pages(&mut plan, random, &mut others, Start::Before);
         for it in stay.iter().filter(|it| it.id != last.id) {
             assert_eq!(met(&back, &it.id), 1, "seed {seed}, {} back\n{request}", it.id);
@@ -80,7 +81,7 @@ impl Both {
         }
     }
 
-    /// All pages from where the plan starts, the places of their items in the order in which they are met.
+    /// All pages from where the plan starts, the positions of their items in the order in which they are met.
     fn pages(
         &self,
         plan: &mut Find,
@@ -88,7 +89,7 @@ impl Both {
         others: &mut Others,
         next: fn(Position) -> Start,
     ) -> Vec<Position> {
-        let (mut met, limit): (Vec<Position>, _) = (Vec::new(), plan.window.limit as usize);
+        let (mut met, limit): (Vec<Position>, _) = (Vec::new(), plan.page.limit as usize);
         loop {
             let statements: [Statement; 2] =
                 [compile::find(&Sqlite, self.table, plan), compile::find(&Postgres, self.table, plan)];
@@ -97,13 +98,13 @@ impl Both {
             let page = rows.len().min(limit);
             met.extend(rows[..page].iter().map(|it| position(plan, it)));
             let Some(last) = met.last().filter(|_| rows.len() > limit) else { return met };
-            plan.window.start = next(last.clone());
+            plan.page.start = next(last.clone());
             others.write(self, random);
         }
     }
 }
 
-/// Whoever writes meanwhile: before each page an item comes, and one of those that may go has gone.
+/// Concurrent writes: before each page an item comes, and one of those that may go has gone.
 struct Others {
     number: usize,
     gone: usize,
@@ -151,12 +152,14 @@ fn index(random: &mut Random, number: i64) -> IndexSpec {
     IndexSpec { number, fields, unique: false, case_insensitive: false }
 }
 
-/// Where a row stands, from the id and the marks that follow on its document.
+/// Where a row stands, from the id and the keyset values that follow on its document.
 fn position(plan: &Find, row: &[Option<String>]) -> Position {
-    let mark = |(key, cell): (&Key, &Option<String>)| match key.field {
-        Field::Created | Field::Updated => Mark::Time(cell.as_deref().and_then(|it| it.parse().ok()).expect("a time")),
-        _ => Mark::Key(cell.clone().unwrap_or_default()),
+    let keyset_value = |(key, cell): (&Key, &Option<String>)| match key.field {
+        Field::Created | Field::Updated => {
+            KeysetValue::Time(cell.as_deref().and_then(|it| it.parse().ok()).expect("a time"))
+        }
+        _ => KeysetValue::Key(cell.clone().unwrap_or_default()),
     };
-    let marks = plan.order.marked().zip(&row[2..]).map(mark).collect();
-    Position { marks, is_included: false, id: row[1].clone().expect("an id") }
+    let keyset = plan.order.keyset_keys().zip(&row[2..]).map(keyset_value).collect();
+    Position { keyset, is_included: false, id: row[1].clone().expect("an id") }
 }

@@ -13,27 +13,27 @@ pub async fn put(tx: &mut Tx<'_>, site: &SiteId, kind: &str, payload: String, no
 
 /// A row that isn't written yet.
 #[derive(Debug, Clone)]
-pub struct Draft {
+pub struct PendingEntry {
     pub site: SiteId,
     pub kind: &'static str,
     pub payload: String,
     pub now: Millis,
 }
 
-impl Draft {
+impl PendingEntry {
     /// Writes it in the transaction that causes it.
     pub async fn put(self, tx: &mut Tx<'_>) -> Result<()> {
         put(tx, &self.site, self.kind, self.payload, self.now).await
     }
 }
 
-/// One new row, and the row of the outbox that tells of it: see [`crate::Database::insert_told`].
+/// One new row, and the row of the outbox that announces it: see [`crate::Database::insert_with_event`].
 #[derive(Debug, Clone)]
-pub struct InsertTold {
+pub struct InsertWithEvent {
     /// As in [`crate::InsertRows`].
     pub into: String,
     pub values: Vec<String>,
     pub key: &'static str,
     pub row: Vec<Value>,
-    pub told: Draft,
+    pub event: PendingEntry,
 }
