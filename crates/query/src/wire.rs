@@ -21,7 +21,7 @@ pub use filter::{Condition, Filter, Operator};
 pub use page::{Paging, Reference, Sort, SortKey};
 
 use crate::QueryLimits;
-use member::{field_name, flag, present, texts};
+use member::{field_name, flag, present, text_list};
 use serde_json::{Map, Value as Json};
 use stoa_kernel::{Code, Fault, Result};
 
@@ -63,7 +63,7 @@ impl Referenced {
     /// Reads the body of such a request.
     pub fn parse(request: &Map<String, Json>, limits: &QueryLimits) -> Result<Self> {
         Ok(Self {
-            fields: texts(request, "fields", Code::FieldNotText, MAX_NAMES)?,
+            fields: text_list(request, "fields", Code::FieldNotText, MAX_NAMES)?,
             descending: page::descending(request, "order")?,
             paging: page::paging(request, limits)?,
             total: flag(request, "returnTotalCount")?,
@@ -83,11 +83,11 @@ impl Query {
         Ok(Self {
             filter: Filter::parse_member(query, limits)?,
             sort: page::sort(query, request)?,
-            fields: texts(query, "fields", Code::FieldNotText, MAX_NAMES)?,
+            fields: text_list(query, "fields", Code::FieldNotText, MAX_NAMES)?,
             paging: page::paging(query, limits)?,
             total: flag(request, "returnTotalCount")?,
             references: page::references(request, limits)?,
-            field_groups: texts(request, "includeFieldGroups", Code::FieldNotText, limits.field_groups)?,
+            field_groups: text_list(request, "includeFieldGroups", Code::FieldNotText, limits.field_groups)?,
         })
     }
 }

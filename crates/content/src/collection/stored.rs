@@ -28,7 +28,7 @@ pub(crate) async fn live(tx: &mut Tx<'_>, site: &SiteId, id: &str) -> Result<Opt
     let sql = format!("select {COLUMNS} from stoa.collection where site = $1 and id = $2 and deleted is null");
     match tx.row(&sql, &params![site, id], read).await? {
         None => Ok(None),
-        Some(stored) => Ok(Some(whole(tx, site, stored).await?)),
+        Some(stored) => Ok(Some(with_related_rows(tx, site, stored).await?)),
     }
 }
 
@@ -37,7 +37,7 @@ pub(crate) async fn by_number(tx: &mut Tx<'_>, site: &SiteId, number: i64) -> Re
     let sql = format!("select {COLUMNS} from stoa.collection where site = $1 and number = $2");
     match tx.row(&sql, &params![site, number], read).await? {
         None => Ok(None),
-        Some(stored) => Ok(Some(whole(tx, site, stored).await?)),
+        Some(stored) => Ok(Some(with_related_rows(tx, site, stored).await?)),
     }
 }
 
@@ -59,7 +59,7 @@ pub(crate) async fn is_deleted(tx: &mut Tx<'_>, site: &SiteId, id: &str) -> Resu
 }
 
 /// With what is kept in rows beside its own.
-async fn whole(tx: &mut Tx<'_>, site: &SiteId, mut stored: StoredCollection) -> Result<StoredCollection> {
+async fn with_related_rows(tx: &mut Tx<'_>, site: &SiteId, mut stored: StoredCollection) -> Result<StoredCollection> {
     let number = stored.number;
     stored.grants = special::of_collections(tx, site, Some(number)).await?.remove(&number).unwrap_or_default();
     stored.indexes = index::of_collection(tx, site, number).await?;

@@ -55,14 +55,14 @@ impl Content {
         let payload: Payload<'_> = serde_json::from_str(&entry.payload).map_err(Fault::internal)?;
         let builder = EventBuilder { entry, slug, payload: &payload };
         if slug == "deleted" {
-            return Ok(payload.ids.iter().enumerate().map(|(n, id)| builder.deleted(n, id)).collect());
+            return Ok(payload.ids.iter().enumerate().map(|(n, id)| builder.deleted_event(n, id)).collect());
         }
         let now_there = documents(self, site, &payload).await?;
         let docs: Vec<&str> = match payload.items.is_empty() {
             false => payload.items.iter().map(|it| it.get()).collect(),
             true => payload.ids.iter().filter_map(|id| now_there.get(id)).map(String::as_str).collect(),
         };
-        docs.into_iter().enumerate().map(|(n, doc)| builder.written(n, doc)).collect()
+        docs.into_iter().enumerate().map(|(n, doc)| builder.written_event(n, doc)).collect()
     }
 }
 
@@ -94,7 +94,7 @@ struct EventBuilder<'r> {
 }
 
 impl EventBuilder<'_> {
-    fn written(&self, n: usize, doc: &str) -> Result<ItemEvent> {
+    fn written_event(&self, n: usize, doc: &str) -> Result<ItemEvent> {
         let id: String = serde_json::from_str(quoted_id(doc)).map_err(Fault::internal)?;
         let data: Map<String, Value> = serde_json::from_str(doc).map_err(Fault::internal)?;
         let modified = self.payload.modified.get(n).map(|names| {
@@ -102,20 +102,20 @@ impl EventBuilder<'_> {
             names.iter().map(value).collect::<Map<_, _>>()
         });
         let entity = json!({ "id": id, "dataCollectionId": self.payload.collection, "data": data });
-        let (member, modified_fields) = match (self.slug, modified) {
+        let (member, change) = match (self.slug, modified) {
             ("created", _) => ("createdEvent", json!({ "entity": entity })),
             (_, None) => ("updatedEvent", json!({ "currentEntity": entity })),
             (_, Some(fields)) => ("updatedEvent", json!({ "currentEntity": entity, "modifiedFields": fields })),
         };
-        Ok(self.event(n, &id, member, modified_fields))
+        Ok(self.event(n, &id, member, change))
     }
 
-    fn deleted(&self, n: usize, id: &str) -> ItemEvent {
+    fn deleted_event(&self, n: usize, id: &str) -> ItemEvent {
         let entity = json!({ "id": id, "dataCollectionId": self.payload.collection });
         self.event(n, id, "deletedEvent", json!({ "deletedEntity": entity }))
     }
 
-    fn event(&self, n: usize, id: &str, member: &str, modified_fields: Value) -> ItemEvent {
+    fn event(&self, n: usize, id: &str, member: &str, change: Value) -> ItemEvent {
         let mut body = json!({
             "id": format!("{}-{n}", self.entry.id()),
             "entityFqdn": "wix.data.v2.data_item",
@@ -126,7 +126,7 @@ impl EventBuilder<'_> {
             "triggeredByAnonymizeRequest": false,
             "originatedFrom": null,
         });
-        body[member] = modified_fields;
+        body[member] = change;
         let Identity { kind, id } = &self.payload.identity;
         let name = match kind.as_str() {
             "MEMBER" => "memberId",

@@ -77,7 +77,7 @@ pub(crate) fn record(content: &Content, site: &Site, collection: &Collection, qu
     if took < limits.slow {
         return;
     }
-    let Some(definition) = wanted(query) else { return };
+    let Some(definition) = serving_index(query) else { return };
     if collection.indexes.iter().any(|it| it.definition.covers(&definition)) {
         return;
     }
@@ -263,7 +263,7 @@ async fn count(site: &Site, collection: &Collection) -> Result<i64> {
 }
 
 /// The index that would serve a query: the fields that are given, then the order, or else a range.
-fn wanted(query: &Answered<'_>) -> Option<IndexDefinition> {
+fn serving_index(query: &Answered<'_>) -> Option<IndexDefinition> {
     // An owner's items are found by the system's index.
     if *query.scope != Scope::Everything {
         return None;
@@ -326,7 +326,7 @@ mod tests {
         let context = Context { schema: &Schema::default(), scope: Scope::Everything, seed: 0 };
         let plan = resolve::find(&query, context).expect("a plan");
         let answered = Answered { scope: &plan.scope, filter: &plan.filter, order: Some(&plan.order), began: 0 };
-        let definition = wanted(&answered)?;
+        let definition = serving_index(&answered)?;
         let field = |it: &IndexField| format!("{}{}", it.path, if it.order == IndexOrder::Desc { "-" } else { "" });
         let fields: Vec<_> = definition.fields.iter().map(field).collect();
         Some(format!("{}{}", fields.join(" "), if definition.case_insensitive { " folded" } else { "" }))

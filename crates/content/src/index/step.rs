@@ -83,7 +83,7 @@ pub(crate) async fn transition(
 
 /// How many indexes of a kind count against the limit of a collection.
 pub(crate) fn count(stored: &StoredCollection, unique: bool) -> usize {
-    stored.indexes.iter().filter(|it| it.takes_place(unique)).count()
+    stored.indexes.iter().filter(|it| it.takes_slot(unique)).count()
 }
 
 /// How many indexes of a kind a collection may have.

@@ -159,7 +159,7 @@ impl Content {
         let (mut rows, mut outcome_of) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
         let mut ids = HashSet::with_capacity(items.len());
         for (n, it) in items.iter().enumerate() {
-            let row = whole(self, it, true).and_then(|(id, mut item)| {
+            let row = canonical_with_id(self, it, true).and_then(|(id, mut item)| {
                 if !ids.insert(id.clone()) {
                     return Err((Some(id.clone()), fault::item_exists(collection.id.as_str(), &id)));
                 }
@@ -288,7 +288,7 @@ async fn change_many(
     let mut references = references::of_request(context, collection, request).await?;
     let mut call = BulkChange::new(Action::Update, items.len());
     for it in items {
-        let change = whole(content, it, mode == Mode::Save).and_then(|(id, mut item)| {
+        let change = canonical_with_id(content, it, mode == Mode::Save).and_then(|(id, mut item)| {
             match references.take(call.pending.len(), &mut item) {
                 Ok(()) => Ok(PendingChange { id, value: NewValue::Whole(item) }),
                 Err(fault) => Err((Some(id), fault)),
@@ -304,7 +304,7 @@ async fn change_many(
 
 /// An element of `dataItems`, with an id of ours when it may come without. In a list an id that is
 /// null or empty is an error like any other (docs/protocol/content.md §20.20).
-fn whole(
+fn canonical_with_id(
     content: &Content,
     raw: &RawItem<'_>,
     makes_id: bool,

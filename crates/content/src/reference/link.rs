@@ -140,7 +140,7 @@ impl FieldLinks {
         let listed = sql.dialect().listed(&list, 2);
         sql.push(&listed).push(" cross join stoa.item_link link");
         self.join_target(&mut sql, scope);
-        self.only(&mut sql, " where");
+        self.push_condition(&mut sql, " where");
         sql.push(&format!(" and link.{source} = k.c0 and link.{target} = k.c1"));
         self.and_target(&mut sql, scope);
         sql.push(")");
@@ -154,7 +154,7 @@ impl FieldLinks {
         let (mut sql, scope) = (Writer::new(tx.dialect()), access.scope());
         sql.push("delete from stoa.item_link where seq in (select link.seq from stoa.item_link link");
         self.join_target(&mut sql, scope);
-        self.only(&mut sql, " where");
+        self.push_condition(&mut sql, " where");
         let list = sql.param(items.to_vec());
         let among = sql.dialect().any_of(&format!("link.{}", self.link.side.source_column()), &list);
         sql.push(" and ").push(&among);
@@ -166,7 +166,7 @@ impl FieldLinks {
     }
 
     /// Appends the condition that a row of `link` is one of this field's.
-    pub(crate) fn only(&self, sql: &mut Writer<'_>, word: &str) {
+    pub(crate) fn push_condition(&self, sql: &mut Writer<'_>, word: &str) {
         sql.push(word).push(" link.site = ").bind(&self.site);
         sql.push(" and link.relation = ").bind(self.link.relation);
     }

@@ -209,7 +209,7 @@ impl Index {
     }
 
     /// Whether it counts against the limit of indexes that managers make.
-    pub(crate) fn takes_place(&self, unique: bool) -> bool {
+    pub(crate) fn takes_slot(&self, unique: bool) -> bool {
         self.source == Source::User && self.status != Status::Dropping && self.definition.unique == unique
     }
 

@@ -18,7 +18,7 @@ pub(super) fn flag(object: &Map<String, Json>, name: &str) -> Result<bool> {
     }
 }
 
-pub(super) fn texts(object: &Map<String, Json>, name: &str, code: Code, most: usize) -> Result<Vec<String>> {
+pub(super) fn text_list(object: &Map<String, Json>, name: &str, code: Code, most: usize) -> Result<Vec<String>> {
     let wrong = || Fault::because(code, format!("{name} must be a list of strings"));
     match present(object, name) {
         None => Ok(Vec::new()),
