@@ -236,7 +236,7 @@ on_both_engines! {
         let tagged = async |tag: &str| {
             let (site, tag) = (app.site.id.clone(), format!("%\"{tag}\"%"));
             let sql = "select count(*) from stoa.member_tie where site = $1 and kind = 'badge' and doc like $2";
-            let read = app.site.read(stoa_store::Lane::Scan, move |tx| {
+            let read = app.site.read(stoa_store::ReaderPool::Scan, move |tx| {
                 boxed!(Ok(tx.row(sql, &params![&site, tag], |row| row.get::<i64>(0)).await?.unwrap_or(0)))
             });
             read.await.unwrap()

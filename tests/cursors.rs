@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::cell::Cell;
 use std::collections::HashMap;
 use stoa_sql::Table;
-use stoa_store::{Lane, boxed};
+use stoa_store::{ReaderPool, boxed};
 use stoa_testkit::{TestApp, TestClient, on_both_engines};
 
 const ITEMS: usize = 135_233;
@@ -16,7 +16,7 @@ async fn fill(app: &TestApp) {
     let object = json!({ "id": "cities", "fields": [{ "key": "country", "type": "TEXT" }], "dataPermissions": {} });
     assert_eq!(app.app().post("/v2/collections", &json!({ "collection": object })).await.verdict(), "200");
     let site = app.site.number;
-    let read = app.site.read(Lane::Scan, |tx| {
+    let read = app.site.read(ReaderPool::Scan, |tx| {
         boxed!(Ok(tx.row("select max(number) from stoa.collection", &[], |row| row.get::<i64>(0)).await?))
     });
     let table = Table { site, number: read.await.unwrap().unwrap() };

@@ -18,7 +18,7 @@ use stoa_identity::{
 };
 use stoa_kernel::{Caller, Role};
 use stoa_sql::Value;
-use stoa_store::{Database, InsertRows, Lane, boxed, outbox};
+use stoa_store::{Database, InsertRows, ReaderPool, boxed, outbox};
 use stoa_testkit::{TestApp, on_both_engines};
 use tracing::{
     Event, Metadata, Subscriber,
@@ -117,7 +117,7 @@ async fn fill(database: &Database, table: &'static str, site: Option<&str>, colu
 
 /// The first column of what is selected.
 async fn rows(database: &Database, sql: String) -> Vec<String> {
-    let read = database.read(Lane::Scan, move |tx| boxed!(Ok(tx.rows(&sql, &[], |row| row.get(0)).await?)));
+    let read = database.read(ReaderPool::Scan, move |tx| boxed!(Ok(tx.rows(&sql, &[], |row| row.get(0)).await?)));
     read.await.unwrap()
 }
 

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 use stoa_kernel::clock::Millis;
 use stoa_sql::params;
 use stoa_store::{
-    Lane, Site, Store, boxed,
+    ReaderPool, Site, Store, boxed,
     outbox::{self, Batch, Entry, Position, Start},
 };
 use stoa_testkit::{Engine, TestStore, on_both_engines};
@@ -48,7 +48,7 @@ fn payloads(batch: &Batch) -> Vec<&str> {
 
 async fn rows(site: &Site) -> i64 {
     let key = site.id.clone();
-    let count = site.read(Lane::Point, move |tx| {
+    let count = site.read(ReaderPool::Point, move |tx| {
         let sql = "select count(*) from stoa.outbox where site = $1";
         boxed!(Ok(tx.row(sql, &params![&key], |row| row.get::<i64>(0)).await?))
     });

@@ -694,7 +694,7 @@ on_both_engines! {
             done += usize::from(it.unwrap());
         }
         assert!(done >= 25, "{done}");
-        let dangling = app.site.read(stoa_store::Lane::Scan, {
+        let dangling = app.site.read(stoa_store::ReaderPool::Scan, {
             let site = app.site.number;
             move |tx| stoa_store::boxed!({
                 let dialect = tx.dialect();

@@ -3,7 +3,7 @@
 use std::{collections::HashSet, sync::Arc, time::Duration};
 use stoa_kernel::SiteId;
 use stoa_sql::params;
-use stoa_store::{Config, Lane, Site, Store, boxed};
+use stoa_store::{Config, ReaderPool, Site, Store, boxed};
 use stoa_testkit::{Engine, Guards, TestStore, on_both_engines};
 
 /// A store that keeps so many sites open, with so many sites that each have a little table.
@@ -87,7 +87,7 @@ on_both_engines! {
             let site = store.site(&ids[1]).await.unwrap();
             async move {
                 let id = site.id.clone();
-                let read = site.read(Lane::Scan, move |tx| {
+                let read = site.read(ReaderPool::Scan, move |tx| {
                     boxed!({
                         let sql = "select value from stoa.setting where site = $1 and name = 'count'";
                         let one: Option<String> = tx.row(sql, &params![&id], |row| row.get(0)).await?;

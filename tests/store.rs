@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use stoa_kernel::{Code, Fault};
 use stoa_sql::{Value, params};
-use stoa_store::{Database, InsertRows, Lane, Site, Store, boxed};
+use stoa_store::{Database, InsertRows, ReaderPool, Site, Store, boxed};
 use stoa_testkit::{TestStore, on_both_engines};
 
 /// A site with a little table to write into.
@@ -22,7 +22,7 @@ async fn site(kit: &TestStore) -> Arc<Site> {
 }
 
 async fn count(site: &Database, name: &'static str) -> Option<i64> {
-    site.read(Lane::Point, move |tx| {
+    site.read(ReaderPool::Point, move |tx| {
         boxed!(Ok(tx.row("select count from stoa.tally where name = $1", &params![name], |row| row.get(0)).await?))
     })
     .await
@@ -108,7 +108,7 @@ on_both_engines! {
         }
         assert_eq!(kept, (0..200).filter(|n| n % 3 != 0).count() as i64);
         let rows = site
-            .read(Lane::Scan, |tx| boxed!(Ok(tx.row("select count(*) from stoa.tally", &[], |row| row.get::<i64>(0)).await?)))
+            .read(ReaderPool::Scan, |tx| boxed!(Ok(tx.row("select count(*) from stoa.tally", &[], |row| row.get::<i64>(0)).await?)))
             .await
             .unwrap();
         assert_eq!(rows, Some(kept + 1));
@@ -128,7 +128,7 @@ on_both_engines! {
         let refused = send(&site, names("refused"), Some(Code::BadRequest)).await.unwrap_err();
         assert_eq!(refused.code(), Code::BadRequest);
         send(&site, vec!["x\0".to_owned()], None).await.unwrap_err();
-        let rows = site.read(Lane::Scan, |tx| boxed!(Ok(tx.rows("select name from stoa.tally", &[], |row| row.get(0)).await?)));
+        let rows = site.read(ReaderPool::Scan, |tx| boxed!(Ok(tx.rows("select name from stoa.tally", &[], |row| row.get(0)).await?)));
         let rows: Vec<String> = rows.await.unwrap();
         assert_eq!(rows.len(), 101);
         assert!(rows.iter().all(|it| it == "a" || it.starts_with("kept")), "{rows:?}");
@@ -269,7 +269,7 @@ on_both_engines! {
         let kit = TestStore::new(engine).await;
         let site = site(&kit).await;
         let different = site
-            .read(Lane::Scan, |tx| boxed!({
+            .read(ReaderPool::Scan, |tx| boxed!({
                 let function = if tx.dialect().name() == "sqlite" { "stoa_fold" } else { "stoa.fold" };
                 let mut different = Vec::new();
                 let all: Vec<char> = (1..=0x10_ffff_u32).filter_map(char::from_u32).collect();
@@ -306,7 +306,7 @@ async fn full_disk_is_survived() {
             done.unwrap();
         }
     };
-    let pages = site.read(Lane::Point, |tx| {
+    let pages = site.read(ReaderPool::Point, |tx| {
         boxed!(Ok(tx.row("select page_count from pragma_page_count", &[], |row| row.get::<i64>(0)).await?))
     });
     let pages = pages.await.unwrap().unwrap() + 40;
@@ -329,7 +329,7 @@ async fn full_disk_is_survived() {
     }
     assert!(!kept.is_empty() && refused > 0, "{} kept, {refused} refused", kept.len());
     let there: Vec<String> = site
-        .read(Lane::Scan, |tx| {
+        .read(ReaderPool::Scan, |tx| {
             boxed!(Ok(tx.rows("select name from stoa.tally where name <> $1", &params!["a"], |row| row.get(0)).await?))
         })
         .await
@@ -349,7 +349,7 @@ on_both_engines! {
             tokio::spawn(async move {
                 let endless = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000000000) select count(*) from n";
                 let read: stoa_kernel::Result<Option<i64>> = site
-                    .read(Lane::Scan, move |tx| boxed!(Ok(tx.row(endless, &[], |row| row.get(0)).await?)))
+                    .read(ReaderPool::Scan, move |tx| boxed!(Ok(tx.row(endless, &[], |row| row.get(0)).await?)))
                     .await;
                 read
             })
@@ -361,9 +361,9 @@ on_both_engines! {
         }
         // The caller goes away, so the work stops and the reader is free again.
         running.iter().for_each(|it| it.abort());
-        let free = site.read(Lane::Scan, |tx| boxed!(Ok(tx.row("select count(*) from stoa.tally", &[], |row| row.get::<i64>(0)).await?)));
+        let free = site.read(ReaderPool::Scan, |tx| boxed!(Ok(tx.row("select count(*) from stoa.tally", &[], |row| row.get::<i64>(0)).await?)));
         let free = tokio::time::timeout(std::time::Duration::from_secs(10), free).await;
-        assert_eq!(free.expect("the lane is free").unwrap(), Some(1));
+        assert_eq!(free.expect("the pool is free").unwrap(), Some(1));
     }
 }
 
@@ -380,7 +380,7 @@ async fn log_stays_bounded_under_continuous_readers() {
                 let sql = "with recursive n(i) as (select count from stoa.tally where name = $1 union all \
                            select i + 1 from n where i < 300000) select count(*) from n";
                 loop {
-                    let read = site.read(Lane::Scan, move |tx| {
+                    let read = site.read(ReaderPool::Scan, move |tx| {
                         boxed!(Ok(tx.row(sql, &params!["a"], |row| row.get::<i64>(0)).await?))
                     });
                     read.await.unwrap();
@@ -537,13 +537,13 @@ on_both_engines! {
         // More texts than the four connections that reads share keep all together.
         for n in 0..4_400 {
             let sql = format!("select {n} + count from stoa.tally where name = $1");
-            let read = site.read(Lane::Point, move |tx| boxed!(Ok(tx.row(&sql, &params!["a"], |row| row.get::<i64>(0)).await?)));
+            let read = site.read(ReaderPool::Point, move |tx| boxed!(Ok(tx.row(&sql, &params!["a"], |row| row.get::<i64>(0)).await?)));
             assert_eq!(read.await.unwrap(), Some(n));
         }
         if engine == stoa_testkit::Engine::Postgres {
             for _ in 0..8 {
                 let sql = "select count(*) from pg_prepared_statements";
-                let kept = site.read(Lane::Point, move |tx| boxed!(Ok(tx.row(sql, &[], |row| row.get::<i64>(0)).await?)));
+                let kept = site.read(ReaderPool::Point, move |tx| boxed!(Ok(tx.row(sql, &[], |row| row.get::<i64>(0)).await?)));
                 assert!((1..=1_000).contains(&kept.await.unwrap().unwrap()), "what was let go is closed at the server");
             }
         }

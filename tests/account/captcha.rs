@@ -24,7 +24,7 @@ use stoa_identity::{
 use stoa_kernel::{Caller, Code, Secret};
 use stoa_outbound::SiteverifyLimits;
 use stoa_sql::params;
-use stoa_store::{Lane, Site, boxed};
+use stoa_store::{ReaderPool, Site, boxed};
 use stoa_testkit::{Provider, on_both_engines};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -166,7 +166,8 @@ fn http(head: &str, body: &str) -> Lie {
 async fn kept(site: &Site, name: &'static str) -> Option<String> {
     let id = site.id.clone();
     let sql = "select value from stoa.setting where site = $1 and name = $2";
-    let read = site.read(Lane::Point, move |tx| boxed!(Ok(tx.row(sql, &params![&id, name], |row| row.get(0)).await?)));
+    let read =
+        site.read(ReaderPool::Point, move |tx| boxed!(Ok(tx.row(sql, &params![&id, name], |row| row.get(0)).await?)));
     read.await.unwrap()
 }
 

@@ -3,7 +3,7 @@
 use crate::account::{PASSWORD, World, text};
 use serde_json::json;
 use stoa_sql::params;
-use stoa_store::{Lane, boxed};
+use stoa_store::{ReaderPool, boxed};
 use stoa_testkit::on_both_engines;
 
 on_both_engines! {
@@ -98,7 +98,7 @@ on_both_engines! {
         let visitor = world.visitor().await;
         let rows = async || {
             let site = world.app.site.clone();
-            site.read(Lane::Point, |tx| boxed!({
+            site.read(ReaderPool::Point, |tx| boxed!({
                 let sql = "select count(*) from stoa.link where purpose = $1";
                 Ok(tx.row(sql, &params!["recovery"], |row| row.get::<i64>(0)).await?.unwrap_or(0))
             })).await.unwrap()

@@ -11,7 +11,7 @@ use stoa_identity::{defence::Attempt, policy::PolicyChange, sign_in::Registratio
 use stoa_kernel::{Caller, Secret};
 use stoa_outbound::{Security, Smtp, SmtpConfig};
 use stoa_sql::params;
-use stoa_store::{Lane, boxed};
+use stoa_store::{ReaderPool, boxed};
 use stoa_testkit::{Reply, TestApp, on_both_engines};
 
 const PASSWORD: &str = "correct horse battery";
@@ -110,7 +110,7 @@ async fn register(app: &TestApp, email: &str, profile: Value) -> Reply {
 async fn queue(app: &TestApp) -> (usize, Vec<u8>) {
     let rows: Vec<Vec<u8>> = app
         .site
-        .read(Lane::Scan, |tx| {
+        .read(ReaderPool::Scan, |tx| {
             boxed!({
                 let sql = "select id, kind, member, error, sealed from stoa.mail where site <> $1";
                 let values = params![""];

@@ -4,12 +4,12 @@ use super::*;
 use stoa_content::{Content, ContentLimits, GetRequest};
 use stoa_kernel::Code;
 use stoa_sql::params;
-use stoa_store::{Lane, boxed};
+use stoa_store::{ReaderPool, boxed};
 
 /// The document of an item of `c` as it is stored.
 pub(super) async fn stored(app: &TestApp, id: &str) -> String {
     let (sql, id) = (format!("select doc from {} where id = $1", table(app)), id.to_owned());
-    let read = app.site.read(Lane::Point, move |tx| {
+    let read = app.site.read(ReaderPool::Point, move |tx| {
         boxed!(Ok(tx.row(&sql, &params![id], |row| Ok(row.doc(0)?.into_owned())).await?))
     });
     read.await.unwrap().unwrap()

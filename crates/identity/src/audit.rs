@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::net::IpAddr;
 use stoa_kernel::{Caller, Code, Fault, MemberId, Millis, Result, SiteId, UserId, VisitorId};
 use stoa_sql::{Writer, params};
-use stoa_store::{Lane, Site, Tx, boxed};
+use stoa_store::{ReaderPool, Site, Tx, boxed};
 
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -167,8 +167,8 @@ impl Identity {
         }
         let site_id = site.id.clone();
         // Entries of one event among many others have to be searched for.
-        let lane = if query.event.is_some() { Lane::Scan } else { Lane::Point };
-        site.read(lane, move |tx| {
+        let pool = if query.event.is_some() { ReaderPool::Scan } else { ReaderPool::Point };
+        site.read(pool, move |tx| {
             boxed!({
                 let AuditQuery { member, event, since, before, limit } = query;
                 let mut sql = Writer::new(tx.dialect());

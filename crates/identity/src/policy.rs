@@ -4,7 +4,7 @@ use crate::{Identity, member::profile::Profile};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use stoa_kernel::{Caller, Code, Fault, Result, SiteId, Violation};
-use stoa_store::{Lane, Site, Tx, boxed, outbox, setting};
+use stoa_store::{ReaderPool, Site, Tx, boxed, outbox, setting};
 
 const SETTING: &str = "sign_on_policy";
 
@@ -164,7 +164,7 @@ impl Identity {
 /// What [`Identity::policy`] does.
 pub(crate) async fn of_site(site: &Site) -> Result<SignOnPolicy> {
     let id = site.id.clone();
-    site.read(Lane::Point, move |tx| boxed!(read(tx, &id).await)).await
+    site.read(ReaderPool::Point, move |tx| boxed!(read(tx, &id).await)).await
 }
 
 /// The policy inside a transaction.

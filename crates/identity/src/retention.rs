@@ -3,7 +3,7 @@
 use crate::{Config, Identity, session::visitor_merge};
 use stoa_kernel::{Millis, Result, SiteId};
 use stoa_sql::Value;
-use stoa_store::{Database, Lane, Row, Site, boxed};
+use stoa_store::{Database, ReaderPool, Row, Site, boxed};
 
 /// Rows that one transaction deletes: no other write waits long.
 const CHUNK: usize = 500;
@@ -100,7 +100,7 @@ async fn prune(database: &Database, site: Option<&SiteId>, rule: Rule, now: Mill
     loop {
         let (find, values) = (find.clone(), scope.clone());
         let found = database
-            .read(Lane::Scan, move |tx| boxed!(Ok(tx.rows(&find, &values, |row| key.read(row)).await?)))
+            .read(ReaderPool::Scan, move |tx| boxed!(Ok(tx.rows(&find, &values, |row| key.read(row)).await?)))
             .await?;
         let (count, input) = (found.len(), (delete.clone(), scope.clone(), found));
         let deleted = database.append_with(input, |tx, (delete, scope, found)| {

@@ -23,7 +23,7 @@ use stoa_identity::{
     redirect::RequestContext,
 };
 use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Result, Role, Secret, VisitorId};
-use stoa_store::{Database, Lane, Ownership, Site, Tx, TxFuture, boxed};
+use stoa_store::{Database, Ownership, ReaderPool, Site, Tx, TxFuture, boxed};
 use stoa_testkit::on_both_engines;
 
 /// The n-th machine of an attacker who has many.
@@ -130,7 +130,7 @@ impl Kit {
 
 async fn count(database: &Database, table: &str) -> i64 {
     let sql = format!("select count(*) from stoa.{table}");
-    let read = database.read(Lane::Point, move |tx| boxed!(Ok(tx.row(&sql, &[], |row| row.get(0)).await?)));
+    let read = database.read(ReaderPool::Point, move |tx| boxed!(Ok(tx.row(&sql, &[], |row| row.get(0)).await?)));
     read.await.unwrap().unwrap_or(0)
 }
 

@@ -23,7 +23,7 @@ use stoa_identity::{
     sign_in::SignOn,
 };
 use stoa_kernel::{Caller, Code, Email, MemberId, Result, Role, Secret};
-use stoa_store::{Lane, boxed};
+use stoa_store::{ReaderPool, boxed};
 use stoa_testkit::Engine;
 
 /// What a request did and what it answered.
@@ -124,7 +124,7 @@ async fn lockout_begins(engine: Engine) {
 async fn answered(kit: &Kit) {
     let sql = "select count(*) from stoa.mail";
     for _ in 0..3_000 {
-        let open = kit.site.read(Lane::Point, move |tx| boxed!(Ok(tx.row(sql, &[], |row| row.get(0)).await?)));
+        let open = kit.site.read(ReaderPool::Point, move |tx| boxed!(Ok(tx.row(sql, &[], |row| row.get(0)).await?)));
         if open.await.unwrap() == Some(0) {
             return;
         }

@@ -325,7 +325,7 @@ on_both_engines! {
         let node = node.await.unwrap();
         let login = async || node.member_login(&kit.site, &attempt(), "ada@example.org", &Secret::new(PASSWORD)).await;
         login().await.unwrap();
-        let hash: Option<String> = kit.site.read(stoa_store::Lane::Point, |tx| stoa_store::boxed!({
+        let hash: Option<String> = kit.site.read(stoa_store::ReaderPool::Point, |tx| stoa_store::boxed!({
             Ok(tx.row("select password_hash from stoa.member", &[], |row| row.get(0)).await?)
         })).await.unwrap();
         assert!(hash.unwrap().starts_with("$argon2id$v=19$m=128,"));

@@ -15,7 +15,7 @@ use stoa_identity::{
 };
 use stoa_kernel::{Caller, Code};
 use stoa_sql::params;
-use stoa_store::{Lane, boxed};
+use stoa_store::{ReaderPool, boxed};
 use stoa_testkit::on_both_engines;
 
 fn code_of<T: std::fmt::Debug>(result: stoa_kernel::Result<T>) -> Code {
@@ -158,7 +158,7 @@ on_both_engines! {
         assert!(kit.refresh(&token).await.is_ok());
         let site = kit.site.id.clone();
         let sql = "select count(*) from stoa.refresh_token where site = $1";
-        let kept = kit.site.read(Lane::Point, move |tx| boxed!(Ok(tx.row(sql, &params![&site], |row| row.get(0)).await?)));
+        let kept = kit.site.read(ReaderPool::Point, move |tx| boxed!(Ok(tx.row(sql, &params![&site], |row| row.get(0)).await?)));
         let kept: i64 = kept.await.unwrap().unwrap();
         assert_eq!(kept, AGAIN + 2, "the first one, the one just used, and those that nobody has used");
     }

@@ -10,7 +10,7 @@ use stoa_identity::member::{
     MemberField as F, MemberFilter as Filter, MemberQuery, MemberSort as Sort, Operand, Paging,
 };
 use stoa_sql::{Value, params};
-use stoa_store::{Lane, boxed};
+use stoa_store::{ReaderPool, boxed};
 use stoa_testkit::on_both_engines;
 
 const MEMBERS: i64 = 20_000;
@@ -78,7 +78,7 @@ impl Kit {
             _ => ("explain", 0),
         };
         let sql = format!("{how} {sql}");
-        let rows = self.site.read(Lane::Scan, move |tx| {
+        let rows = self.site.read(ReaderPool::Scan, move |tx| {
             boxed!({
                 let rows: Vec<String> = tx.rows(&sql, &values, |row| row.get(column)).await?;
                 Ok(rows)

@@ -10,7 +10,7 @@ use stoa_kernel::Result;
 
 /// Where a read may run (docs/hazards.md §Readers and long work).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lane {
+pub enum ReaderPool {
     /// Bounded by an index: at once, beside everything else.
     Point,
     /// May look at many rows: apart, bounded in number, cancelled when no caller waits.
@@ -146,32 +146,32 @@ impl Database {
     }
 
     /// Runs a read. Each statement sees what was committed when it began.
-    pub async fn read<T, F>(&self, lane: Lane, body: F) -> Result<T>
+    pub async fn read<T, F>(&self, pool: ReaderPool, body: F) -> Result<T>
     where
         T: Send + 'static,
         F: for<'t> FnOnce(&'t mut Tx<'_>) -> TxFuture<'t, T> + Send + 'static,
     {
-        match (&self.engine, lane) {
-            (Engine::Sqlite { readers, .. }, Lane::Point) => readers.point(body),
-            (Engine::Sqlite { readers, .. }, Lane::Scan) => readers.scan(body).await,
-            (Engine::Postgres(pool), Lane::Point) => pool.point(body).await,
-            (Engine::Postgres(pool), Lane::Scan) => pool.scan(body).await,
+        match (&self.engine, pool) {
+            (Engine::Sqlite { readers, .. }, ReaderPool::Point) => readers.point(body),
+            (Engine::Sqlite { readers, .. }, ReaderPool::Scan) => readers.scan(body).await,
+            (Engine::Postgres(pool), ReaderPool::Point) => pool.point(body).await,
+            (Engine::Postgres(pool), ReaderPool::Scan) => pool.scan(body).await,
         }
     }
 
     /// Runs a read that can be begun twice. A scan on SQLite is begun at once, within a budget of steps, and
     /// goes to the pool of scans only when that is too little: handing a read to another thread costs more than
     /// most reads. On PostgreSQL the work is done elsewhere.
-    pub async fn query<T, F>(&self, lane: Lane, body: F) -> Result<T>
+    pub async fn query<T, F>(&self, pool: ReaderPool, body: F) -> Result<T>
     where
         T: Send + 'static,
         F: for<'t> FnOnce(&'t mut Tx<'_>) -> TxFuture<'t, T> + Clone + Send + 'static,
     {
-        if let (Engine::Sqlite { readers, .. }, Lane::Scan) = (&self.engine, lane)
+        if let (Engine::Sqlite { readers, .. }, ReaderPool::Scan) = (&self.engine, pool)
             && let Some(result) = readers.short(body.clone())
         {
             return result;
         }
-        self.read(lane, body).await
+        self.read(pool, body).await
     }
 }

@@ -22,7 +22,7 @@ mod standing;
 mod trace;
 mod tx;
 
-pub use database::{Database, Lane};
+pub use database::{Database, ReaderPool};
 pub use directory::DataDirectory;
 pub use error::Error;
 pub use insert::InsertRows;

@@ -18,7 +18,7 @@
 
 pub use crate::pending_entry::{PendingEntry, put};
 
-use crate::{Database, Lane, Tx, boxed, postgres};
+use crate::{Database, ReaderPool, Tx, boxed, postgres};
 use deadpool_postgres::Object;
 use stoa_kernel::{Fault, Result, SiteId, clock::Millis};
 use stoa_sql::{Value, Writer, params};
@@ -116,8 +116,9 @@ impl<'s> Outbox<'s> {
     pub async fn subscribe(&self, consumer: &str, start: Start) -> Result<()> {
         let known = "select 1 from stoa.outbox_consumer where site = $1 and name = $2";
         let row = params![self.site, consumer];
-        let is_known =
-            self.database.read(Lane::Point, move |tx| boxed!(Ok(tx.row(known, &row, |_| Ok(())).await?.is_some())));
+        let is_known = self
+            .database
+            .read(ReaderPool::Point, move |tx| boxed!(Ok(tx.row(known, &row, |_| Ok(())).await?.is_some())));
         if is_known.await? {
             return Ok(());
         }
@@ -164,7 +165,7 @@ impl<'s> Outbox<'s> {
     pub async fn read(&self, after: Position, kinds: &[&str], limit: usize) -> Result<Batch> {
         let site = self.site.clone();
         let kinds: Vec<String> = kinds.iter().map(|it| (*it).to_owned()).collect();
-        self.database.read(Lane::Point, move |tx| boxed!(read(tx, site, after, kinds, limit.max(1)).await)).await
+        self.database.read(ReaderPool::Point, move |tx| boxed!(read(tx, site, after, kinds, limit.max(1)).await)).await
     }
 
     /// Stores that everything before `position` is dealt with, and renews the lease. False when the lease

@@ -1,6 +1,6 @@
 //! Opening the catalogue and the sites in it.
 
-use crate::{DataDirectory, Database, Lane, Outbox, boxed, migrate, postgres::Postgres};
+use crate::{DataDirectory, Database, Outbox, ReaderPool, boxed, migrate, postgres::Postgres};
 use parking_lot::Mutex;
 use std::{
     collections::HashMap,
@@ -182,7 +182,7 @@ impl Store {
         let key = id.clone();
         let found = self
             .catalog
-            .read(Lane::Point, move |tx| {
+            .read(ReaderPool::Point, move |tx| {
                 boxed!({
                     let sql = "select number, name from stoa.site where id = $1";
                     Ok(tx.row(sql, &params![&key], |row| Ok((row.get(0)?, row.get(1)?))).await?)
@@ -217,7 +217,7 @@ impl Store {
     /// All sites, oldest first: id and name.
     pub async fn sites(&self) -> Result<Vec<(SiteId, String)>> {
         self.catalog
-            .read(Lane::Point, |tx| {
+            .read(ReaderPool::Point, |tx| {
                 boxed!({
                     let sql = "select id, name from stoa.site order by number";
                     let rows = tx.rows(sql, &[], |row| Ok((SiteId::from(row.text(0)?), row.get(1)?))).await?;
@@ -232,7 +232,7 @@ impl Store {
         let host = host.to_owned();
         let found = self
             .catalog
-            .read(Lane::Point, move |tx| {
+            .read(ReaderPool::Point, move |tx| {
                 boxed!({
                     let sql = "select site from stoa.host where host = $1";
                     if let Some(id) = tx.row(sql, &params![&host], |row| row.get::<String>(0)).await? {
@@ -249,7 +249,9 @@ impl Store {
 
     /// Whether the database answers: readiness.
     pub async fn ping(&self) -> Result<()> {
-        self.catalog.read(Lane::Point, |tx| boxed!(Ok(tx.row("select 1", &[], |_| Ok(())).await.map(|_| ())?))).await
+        self.catalog
+            .read(ReaderPool::Point, |tx| boxed!(Ok(tx.row("select 1", &[], |_| Ok(())).await.map(|_| ())?)))
+            .await
     }
 
     /// Lets go of connections; open SQLite files close when their last user is gone.

@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 use quick_cache::{Equivalent, sync::Cache};
 use std::{hash::Hash, sync::Arc};
 use stoa_kernel::{Code, Result, SiteId, clock::Millis};
-use stoa_store::{Lane, Site, boxed};
+use stoa_store::{ReaderPool, Site, boxed};
 
 /// How long a definition is used without being read again.
 pub(crate) const LIFE: Millis = 2_000;
@@ -39,7 +39,7 @@ pub(crate) async fn load(content: &Content, site: &Site, id: &str) -> Result<Arc
     }
     let ticket = cache.ticket();
     let (site_id, name) = (site.id.clone(), id.to_owned());
-    let found = site.read(Lane::Point, move |tx| {
+    let found = site.read(ReaderPool::Point, move |tx| {
         boxed!({
             let Some(stored) = live(tx, &site_id, &name).await? else {
                 let was_there = is_deleted(tx, &site_id, &name).await?;

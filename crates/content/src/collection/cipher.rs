@@ -28,7 +28,7 @@ use stoa_query::{
     CanonicalItem,
     item::{self, Edit},
 };
-use stoa_store::{Lane, Site, Tx, boxed, setting};
+use stoa_store::{ReaderPool, Site, Tx, boxed, setting};
 
 /// The name of the setting with the site's key.
 const SETTING: &str = "sealing key";
@@ -244,7 +244,7 @@ async fn site_key(content: &Content, site: &Site) -> Result<Arc<LessSafeKey>> {
         return Ok(it);
     }
     let id = site.id.clone();
-    let known = site.read(Lane::Point, move |tx| boxed!(Ok(setting::get(tx, &id, SETTING).await?))).await?;
+    let known = site.read(ReaderPool::Point, move |tx| boxed!(Ok(setting::get(tx, &id, SETTING).await?))).await?;
     let lost = || Fault::internal(format!("site {}: the key of its encrypted fields is missing", site.id));
     let key = read_key(&known.ok_or_else(lost)?)?;
     keys.insert(site.id.clone(), key.clone());

@@ -13,7 +13,7 @@ use crate::{
 use serde_json::Value;
 use std::cmp::Ordering;
 use stoa_kernel::{Caller, Code, Fault, Result};
-use stoa_store::{Lane, Site, boxed};
+use stoa_store::{ReaderPool, Site, boxed};
 
 /// Which collections a list shows, and in which order.
 #[derive(Debug, Clone, Default)]
@@ -60,7 +60,7 @@ impl Content {
     /// WDE0080 for a sort by anything else than the four members.
     pub async fn collection_list(&self, site: &Site, caller: &Caller, options: &ListOptions) -> Result<CollectionList> {
         let id = site.id.clone();
-        let mut all = site.read(Lane::Scan, move |tx| boxed!(stored::all_live(tx, &id).await)).await?;
+        let mut all = site.read(ReaderPool::Scan, move |tx| boxed!(stored::all_live(tx, &id).await)).await?;
         let access = |it: &StoredCollection| Access { levels: it.definition.levels, grants: it.grants.grants(caller) };
         all.retain(|it| access(it).may_know(caller));
         if let Some(name) = &options.sort {

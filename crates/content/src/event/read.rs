@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json, value::RawValue};
 use std::collections::HashMap;
 use stoa_kernel::{Fault, Result, date::iso_from_millis};
 use stoa_sql::params;
-use stoa_store::{Lane, Site, boxed, outbox::Entry};
+use stoa_store::{ReaderPool, Site, boxed, outbox::Entry};
 
 /// The kinds of rows that tell of items.
 pub const KINDS: [&str; 3] = ["data_item_created", "data_item_updated", "data_item_deleted"];
@@ -76,7 +76,7 @@ async fn documents(content: &Content, site: &Site, payload: &Payload<'_>) -> Res
         it => it?,
     };
     let ids = payload.ids.clone();
-    site.read(Lane::Point, move |tx| {
+    site.read(ReaderPool::Point, move |tx| {
         boxed!({
             let hidden = &collection.encrypted;
             let document = |row: &stoa_store::Row<'_>| Ok((row.get(0)?, hidden.hide(row.doc(3)?).into_owned()));

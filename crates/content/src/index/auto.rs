@@ -28,7 +28,7 @@ use stoa_query::{
     plan::{Field, Key, Order, Test},
 };
 use stoa_sql::{Direction, params};
-use stoa_store::{Lane, Site, boxed, setting};
+use stoa_store::{ReaderPool, Site, boxed, setting};
 
 /// Forms of slow queries, and indexes in use, that are remembered.
 const MOST: usize = 1000;
@@ -147,7 +147,7 @@ impl Content {
     /// When the database can't be asked.
     pub async fn auto_index_is_on(&self, site: &Site) -> Result<bool> {
         let site_id = site.id.clone();
-        let found = site.read(Lane::Point, move |tx| boxed!(Ok(setting::get(tx, &site_id, SETTING).await?)));
+        let found = site.read(ReaderPool::Point, move |tx| boxed!(Ok(setting::get(tx, &site_id, SETTING).await?)));
         Ok(found.await?.map_or(self.limits().auto_index.is_on, |it| it == "\"on\""))
     }
 
@@ -240,8 +240,8 @@ async fn write_uses(content: &Content, site: &Arc<Site>) -> Result<()> {
 
 async fn drop_unused(content: &Content, site: &Arc<Site>) -> Result<()> {
     let (site_id, now) = (site.id.clone(), content.state.world.now());
-    let all =
-        site.read(Lane::Point, move |tx| boxed!(Ok(of_site(tx, &site_id, &[Status::Active, Status::Failed]).await?)));
+    let all = site
+        .read(ReaderPool::Point, move |tx| boxed!(Ok(of_site(tx, &site_id, &[Status::Active, Status::Failed]).await?)));
     let limit = now - content.limits().auto_index.unused;
     for (collection, index) in all.await?.into_iter().filter(|it| it.1.source == Source::Auto && it.1.used <= limit) {
         tracing::info!(site = %site.id, index = index.name, "an index that the server made is no longer used");
@@ -258,7 +258,7 @@ async fn drop_unused(content: &Content, site: &Arc<Site>) -> Result<()> {
 
 async fn count(site: &Site, collection: &Collection) -> Result<i64> {
     let sql = format!("select count(*) from {}", collection.statements.name);
-    let count = site.read(Lane::Scan, move |tx| boxed!(Ok(tx.row(&sql, &[], |row| row.get(0)).await?)));
+    let count = site.read(ReaderPool::Scan, move |tx| boxed!(Ok(tx.row(&sql, &[], |row| row.get(0)).await?)));
     Ok(count.await?.unwrap_or(0))
 }
 

@@ -16,7 +16,7 @@ use std::sync::{Arc, Weak};
 use stoa_kernel::{Fault, Result, clock::Millis};
 use stoa_query::{compile, plan::Field};
 use stoa_sql::{DocumentPath, Table, Value, params};
-use stoa_store::{Error, Lane, SchemaChange, Site, boxed};
+use stoa_store::{Error, ReaderPool, SchemaChange, Site, boxed};
 
 /// Builds of one index that may fail for an unknown reason.
 const ATTEMPTS: i64 = 3;
@@ -64,7 +64,7 @@ impl Content {
     /// When the database can't be asked. A failed build is a status of its index, not an error.
     pub async fn index_work_do(&self, site: &Arc<Site>) -> Result<bool> {
         let site_id = site.id.clone();
-        let todo = site.read(Lane::Point, move |tx| {
+        let todo = site.read(ReaderPool::Point, move |tx| {
             boxed!(Ok(index::of_site(tx, &site_id, &[Status::Building, Status::Dropping]).await?))
         });
         let todo = todo.await?;
@@ -212,7 +212,7 @@ impl Build<'_> {
         let sql = format!(
             "select max(id) from {table} where {key} is not null group by {key} having count(*) > 1 order by 1 limit 1"
         );
-        let found = self.site.read(Lane::Scan, move |tx| boxed!(Ok(tx.row(&sql, &[], |row| row.get(0)).await?)));
+        let found = self.site.read(ReaderPool::Scan, move |tx| boxed!(Ok(tx.row(&sql, &[], |row| row.get(0)).await?)));
         found.await.ok().flatten()
     }
 

@@ -32,7 +32,7 @@ use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::{CanonicalItem, Projection, Scope, resolve};
 use stoa_sql::Value;
-use stoa_store::{Lane, Site, boxed};
+use stoa_store::{ReaderPool, Site, boxed};
 
 /// The result of a save.
 pub struct Saved {
@@ -60,7 +60,7 @@ impl Content {
         let includes = include::plan(context, &collection, &request.references).await?;
         let view = cipher::view(self, site, caller, &collection).await?;
         let most = self.limits().page_bytes;
-        let found = site.read(Lane::Point, move |tx| {
+        let found = site.read(ReaderPool::Point, move |tx| {
             boxed!({
                 let (sql, params) = match scope {
                     Scope::OwnedBy(owner) => (&reader.statements.get_owned, vec![key.into(), owner.into()]),

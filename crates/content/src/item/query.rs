@@ -33,7 +33,7 @@ use stoa_query::{
     resolve, wire,
 };
 use stoa_sql::Direction;
-use stoa_store::{Document, Lane, Row, Site, Tx, boxed};
+use stoa_store::{Document, ReaderPool, Row, Site, Tx, boxed};
 
 /// Items of a page that an index alone can bring, beside everything else.
 const POINT_ROWS: u64 = 100;
@@ -70,13 +70,13 @@ impl Content {
         let includes = include::plan(context, &collection, &query.references).await?;
         let is_plain = includes.is_empty();
         let view = cipher::view(self, site, caller, &collection).await?;
-        let lane = if is_plain && is_bounded(&plan) { Lane::Point } else { Lane::Scan };
+        let pool = if is_plain && is_bounded(&plan) { ReaderPool::Point } else { ReaderPool::Scan };
         let (most, began) = (self.limits().page_bytes, self.state.world.now());
         let find = Arc::new(PageQuery { collection, plan, view, includes, most });
         let running = find.clone();
-        let found = site.query(lane, move |tx| boxed!(running.run(tx).await)).await;
+        let found = site.query(pool, move |tx| boxed!(running.run(tx).await)).await;
         let PageQuery { collection, plan, .. } = &*find;
-        if is_plain && lane == Lane::Scan {
+        if is_plain && pool == ReaderPool::Scan {
             let (filter, order) = (&plan.filter, Some(&plan.order));
             auto::record(self, site, collection, &Answered { scope: &plan.scope, filter, order, began });
         }
@@ -105,7 +105,7 @@ impl Content {
         let schema = filter::schema(context, &collection, &filter).await?;
         let plan = Arc::new(resolve::count(&filter, query_context(caller, &collection, &schema)?)?);
         let (counted, table, began) = (plan.clone(), collection.table, self.state.world.now());
-        let count = site.query(Lane::Scan, move |tx| {
+        let count = site.query(ReaderPool::Scan, move |tx| {
             boxed!({
                 let (sql, params) = compile::count(tx.dialect(), table, &counted);
                 Ok(tx.row(&sql, &params, |row| row.get(0)).await?.unwrap_or(0))
@@ -134,7 +134,7 @@ impl Content {
             plan.page.start = start;
         }
         let (start, table) = (plan.page.start.clone(), collection.table);
-        let found = site.query(Lane::Scan, move |tx| {
+        let found = site.query(ReaderPool::Scan, move |tx| {
             boxed!({
                 let (mut page, limit) = (Page::new(&plan.page.start), plan.page.limit as usize);
                 let (sql, params) = compile::distinct(tx.dialect(), table, &plan);

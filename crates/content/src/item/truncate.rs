@@ -20,7 +20,7 @@ use crate::{
 use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Fault, Result, SiteId, clock::Millis};
 use stoa_sql::{Table, params};
-use stoa_store::{Lane, Site, Tx, boxed, outbox};
+use stoa_store::{ReaderPool, Site, Tx, boxed, outbox};
 
 /// Rows of a chunk, and bytes of their documents.
 const ROWS: i64 = 500;
@@ -87,7 +87,7 @@ pub(crate) async fn run(content: &Content, site: &Arc<Site>, table: Table) -> Re
 /// One chunk of the oldest job; whether there was none left.
 async fn step(content: &Content, site: &Site, table: Table) -> Result<bool> {
     let (now, site_id) = (content.state.world.now(), site.id.clone());
-    let oldest = site.read(Lane::Point, move |tx| boxed!(job::oldest(tx, &site_id, table.number).await));
+    let oldest = site.read(ReaderPool::Point, move |tx| boxed!(job::oldest(tx, &site_id, table.number).await));
     let Some(oldest) = oldest.await? else { return Ok(true) };
     let is_still = match &oldest.caller {
         Some(it) => is_still(content, &site.id, it).await?,

@@ -15,7 +15,7 @@ use crate::{
 use std::sync::Arc;
 use stoa_kernel::{Caller, Result};
 use stoa_query::{Scope, resolve};
-use stoa_store::{Lane, boxed};
+use stoa_store::{ReaderPool, boxed};
 
 /// An item as it is answered.
 pub struct Item {
@@ -50,7 +50,7 @@ pub(crate) async fn inserted(
     }
     let includes = include::plan_all(context, collection).await?;
     let mut budget = ResponseBudget::new(context.content.limits().page_bytes);
-    let fill = context.site.read(Lane::Scan, move |tx| boxed!(includes.fill(tx, vec![doc], &mut budget).await));
+    let fill = context.site.read(ReaderPool::Scan, move |tx| boxed!(includes.fill(tx, vec![doc], &mut budget).await));
     Ok(Item::new(collection, fill.await?.into_iter().next().unwrap_or_default()))
 }
 

@@ -13,7 +13,7 @@ use stoa_query::{
     plan::{Field, Test},
 };
 use stoa_sql::Writer;
-use stoa_store::{Lane, Site, boxed};
+use stoa_store::{ReaderPool, Site, boxed};
 
 /// Looks whether items have values already under the keys of new encrypted fields. It may look at all
 /// items, so no write waits for it: what is written meanwhile stays clear, and is shown to no caller.
@@ -28,7 +28,7 @@ pub(crate) async fn refuse_clear(site: &Site, collection: &Collection, after: &D
         compile::condition(&mut sql, &there);
         sql.push(" limit 1");
         let (sql, params) = sql.finish();
-        let found = site.read(Lane::Scan, move |tx| boxed!(Ok(tx.row(&sql, &params, |_| Ok(())).await?)));
+        let found = site.read(ReaderPool::Scan, move |tx| boxed!(Ok(tx.row(&sql, &params, |_| Ok(())).await?)));
         if found.await?.is_some() {
             return Err(refused(n, &format!("can't be, for items have values under {key} already")));
         }

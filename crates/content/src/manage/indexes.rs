@@ -13,7 +13,7 @@ use crate::{
 use serde_json::{Value, json};
 use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Fault, Result};
-use stoa_store::{Lane, Site, boxed};
+use stoa_store::{ReaderPool, Site, boxed};
 
 /// One page of indexes as wire objects.
 pub struct IndexList {
@@ -109,6 +109,6 @@ async fn stored(context: RequestContext<'_>, id: &str) -> Result<StoredCollectio
         return Err(fault::collection_not_found(id));
     }
     let (site_id, name) = (context.site.id.clone(), id.to_owned());
-    let stored = context.site.read(Lane::Point, move |tx| boxed!(live(tx, &site_id, &name).await)).await?;
+    let stored = context.site.read(ReaderPool::Point, move |tx| boxed!(live(tx, &site_id, &name).await)).await?;
     stored.ok_or_else(|| fault::collection_not_found(id))
 }

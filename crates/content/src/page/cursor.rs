@@ -15,7 +15,7 @@ use serde_json::{Map, Value as Json};
 use std::{borrow::Cow, sync::Arc};
 use stoa_kernel::{Caller, Fault, Result, SiteId};
 use stoa_query::plan::{KeysetValue, Order, Position, Start};
-use stoa_store::{Lane, Site, boxed, setting};
+use stoa_store::{ReaderPool, Site, boxed, setting};
 
 /// The name of the setting with the site's key.
 const SETTING: &str = "cursor key";
@@ -262,7 +262,7 @@ async fn site_key(content: &Content, site: &Site) -> Result<Arc<hmac::Key>> {
         return Ok(it);
     }
     let id = site.id.clone();
-    let known = site.read(Lane::Point, move |tx| boxed!(Ok(setting::get(tx, &id, SETTING).await?))).await?;
+    let known = site.read(ReaderPool::Point, move |tx| boxed!(Ok(setting::get(tx, &id, SETTING).await?))).await?;
     let text = match known {
         Some(it) => it,
         None => {

@@ -41,7 +41,7 @@ use stoa_query::{
     wire::{self, Paging},
 };
 use stoa_sql::{DocumentPath, Writer, json::quoted};
-use stoa_store::{Lane, Site, Tx, boxed};
+use stoa_store::{ReaderPool, Site, Tx, boxed};
 
 /// The page's size when the request names none.
 const DEFAULT_LIMIT: u32 = 50;
@@ -86,7 +86,7 @@ impl Content {
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
         let field = readable_field(RequestContext { content: self, site, caller }, collection, members).await?;
         let site_id = site.id.as_str().to_owned();
-        let found = site.read(Lane::Point, move |tx| {
+        let found = site.read(ReaderPool::Point, move |tx| {
             boxed!({
                 let is_there = |seen: HashSet<String>| !seen.is_empty();
                 let ReadableCollection { collection, scope, .. } = &field.target;
@@ -145,7 +145,8 @@ impl Content {
         let most = self.limits().page_bytes;
         // A transaction may be run again, and begins with the whole budget then.
         let query = Arc::new(query);
-        let found = site.query(Lane::Scan, move |tx| boxed!(query.answer(tx, &mut ResponseBudget::new(most)).await));
+        let found =
+            site.query(ReaderPool::Scan, move |tx| boxed!(query.answer(tx, &mut ResponseBudget::new(most)).await));
         let (mut page, ends) = found.await?;
         if let Some(paging) = paging {
             page.add_cursors(paging, || REFERENCED.take(&members), &start, ends)?;

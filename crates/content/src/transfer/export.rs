@@ -19,7 +19,7 @@ use std::{io::Write, sync::Arc};
 use stoa_kernel::{Caller, Fault, Result};
 use stoa_query::item::members as parts;
 use stoa_sql::{json::quoted, params};
-use stoa_store::{Lane, Row, Site, boxed};
+use stoa_store::{ReaderPool, Row, Site, boxed};
 
 /// Items of one read.
 const CHUNK: i64 = 500;
@@ -96,7 +96,7 @@ struct Source {
 /// The items that follow an id: their ids and documents.
 async fn chunk(site: &Site, source: &Arc<Source>, after: String, links: bool) -> Result<Vec<(String, String)>> {
     let source = source.clone();
-    let read = site.read(Lane::Scan, move |tx| {
+    let read = site.read(ReaderPool::Scan, move |tx| {
         boxed!({
             let name = &source.collection.statements.name;
             let sql = format!("select id, doc from {name} where id > $1 order by id limit $2");

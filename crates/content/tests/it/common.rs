@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use stoa_content::{Content, ContentLimits, GetRequest, Outcome, Page, Request};
 use stoa_kernel::{Caller, Fault, Result, Role};
-use stoa_store::{Lane, Site, boxed};
+use stoa_store::{ReaderPool, Site, boxed};
 use stoa_testkit::{Engine, TestStore};
 
 pub struct World {
@@ -127,7 +127,7 @@ impl World {
 
     /// Kinds and payloads of the outbox, oldest first.
     pub async fn outbox(&self) -> Vec<(String, Value)> {
-        let read = self.site.read(Lane::Scan, |tx| {
+        let read = self.site.read(ReaderPool::Scan, |tx| {
             boxed!({
                 let sql = "select kind, payload from stoa.outbox order by seq";
                 Ok(tx.rows(sql, &[], |row| Ok((row.get::<String>(0)?, row.get::<String>(1)?))).await?)

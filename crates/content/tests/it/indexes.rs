@@ -7,7 +7,7 @@ use stoa_content::{AutoIndex, Content, ContentLimits, transfer};
 use stoa_kernel::Result;
 use stoa_query::{Context, Scope, compile, plan::Field, plan::Key, resolve, schema::IndexSpec, wire};
 use stoa_sql::{Direction, Table};
-use stoa_store::{Lane, Store, boxed};
+use stoa_store::{ReaderPool, Store, boxed};
 use stoa_testkit::{Engine, on_both_engines};
 
 impl World {
@@ -74,7 +74,10 @@ impl World {
                 "select c.relname::text from pg_class c join pg_index i on i.indexrelid = c.oid where c.relname ~ '^c1_i[0-9]' order by 1"
             }
         };
-        self.site.read(Lane::Scan, move |tx| boxed!(Ok(tx.rows(sql, &[], |row| row.get(0)).await?))).await.unwrap()
+        self.site
+            .read(ReaderPool::Scan, move |tx| boxed!(Ok(tx.rows(sql, &[], |row| row.get(0)).await?)))
+            .await
+            .unwrap()
     }
 
     /// How the engine goes about a filter that is planned with these indexes.
@@ -91,7 +94,7 @@ impl World {
         let is_sqlite = self.site.dialect().name() == "sqlite";
         let sql = if is_sqlite { format!("explain query plan {sql}") } else { format!("explain {sql}") };
         let column = if is_sqlite { 3 } else { 0 };
-        let rows = self.site.read(Lane::Scan, move |tx| {
+        let rows = self.site.read(ReaderPool::Scan, move |tx| {
             boxed!({
                 // SQLite sees that the schema changed when it runs a statement, and explaining is not running.
                 tx.rows("select 1 from stoa.collection", &[], |_| Ok(())).await?;

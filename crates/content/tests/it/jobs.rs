@@ -8,7 +8,7 @@ use std::sync::{
 };
 use stoa_content::{Content, ContentLimits, Request};
 use stoa_kernel::{Caller, Result, SiteId};
-use stoa_store::{Lane, Standing, TxFuture, boxed};
+use stoa_store::{ReaderPool, Standing, TxFuture, boxed};
 use stoa_testkit::on_both_engines;
 
 async fn truncate(world: &World, caller: &Caller, collection: &str) -> Result<()> {
@@ -65,7 +65,7 @@ async fn take_up(world: &World) {
     count(world).await;
     let stalled = world.content.stalled_jobs_wait().await;
     world.content.stalled_jobs_do(&stalled[0]).await.unwrap();
-    let read = world.site.read(Lane::Scan, |tx| {
+    let read = world.site.read(ReaderPool::Scan, |tx| {
         boxed!(Ok(tx.rows("select id from stoa.sweep", &[], |row| row.get::<String>(0)).await?))
     });
     assert_eq!(read.await.unwrap(), [""; 0], "nothing is left to be taken up");

@@ -8,7 +8,7 @@ use stoa_content::{
     transfer::{Counts, Event, FileOf, Format, LinkCounts},
 };
 use stoa_kernel::Result;
-use stoa_store::{Lane, boxed};
+use stoa_store::{ReaderPool, boxed};
 use stoa_testkit::{Engine, on_both_engines};
 
 const FORMATS: [Format; 3] = [Format::JsonLines, Format::Json, Format::Csv];
@@ -63,7 +63,7 @@ async fn exported(world: &World, collection: &str) -> serde_json::Map<String, Va
 
 /// All rows of links as they are kept, their numbers with them.
 async fn rows(world: &World) -> Vec<(i64, i64, String, String)> {
-    let read = world.site.read(Lane::Scan, |tx| {
+    let read = world.site.read(ReaderPool::Scan, |tx| {
         boxed!({
             let sql = "select seq, relation, referring, referenced from stoa.item_link order by seq";
             Ok(tx.rows(sql, &[], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))).await?)

@@ -6,7 +6,7 @@ use crate::{
 };
 use stoa_kernel::{Code, Fault, KeyId, Millis, Result, Secret, SiteId, TokenHash};
 use stoa_sql::params;
-use stoa_store::{Lane, boxed};
+use stoa_store::{ReaderPool, boxed};
 
 /// An API key as lists show it; the key itself is shown once, when it is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl Identity {
         let site = site.clone();
         core.store
             .catalog()
-            .read(Lane::Point, move |tx| {
+            .read(ReaderPool::Point, move |tx| {
                 boxed!({
                     let sql =
                         "select id, name, created, revoked from stoa.api_key where site = $1 order by created, id";

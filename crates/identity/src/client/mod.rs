@@ -10,7 +10,7 @@ use quick_cache::sync::Cache;
 use std::sync::Arc;
 use stoa_kernel::{ClientId, Code, Fault, Millis, Result, Secret, SiteId, TokenHash, Violation};
 use stoa_sql::params;
-use stoa_store::{Lane, Row, Site, boxed};
+use stoa_store::{ReaderPool, Row, Site, boxed};
 use url::Url;
 
 /// A client is read again from the catalogue after this long. Revoking does not wait for it.
@@ -242,7 +242,7 @@ pub(crate) async fn get(core: &Core, id: &ClientId) -> Result<Arc<Client>> {
     let found = core
         .store
         .catalog()
-        .read(Lane::Point, move |tx| {
+        .read(ReaderPool::Point, move |tx| {
             boxed!({
                 let sql = format!("{SELECT} where id = $1 and revoked is null");
                 Ok(tx.row(&sql, &params![&key], from_row).await?)
@@ -259,7 +259,7 @@ pub(crate) async fn list(core: &Core, site: &SiteId) -> Result<Vec<Client>> {
     let site = site.clone();
     core.store
         .catalog()
-        .read(Lane::Point, move |tx| {
+        .read(ReaderPool::Point, move |tx| {
             boxed!({
                 let sql = format!("{SELECT} where site = $1 and revoked is null order by created, id");
                 Ok(tx.rows(&sql, &params![&site], from_row).await?)

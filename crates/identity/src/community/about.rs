@@ -13,7 +13,7 @@ use crate::{
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use stoa_kernel::{Caller, Code, Fault, MemberId, Result};
-use stoa_store::{Lane, Site, boxed};
+use stoa_store::{ReaderPool, Site, boxed};
 
 impl Identity {
     /// Writes what a member tells of themselves: makes it, or changes it.
@@ -51,7 +51,8 @@ impl Identity {
     pub async fn about_get(&self, site: &Site, caller: &Caller, id: &str) -> Result<Entity> {
         visibility::check_seen(site, caller, &MemberId::from(id)).await?;
         let (site_id, id) = (site.id.clone(), id.to_owned());
-        let found = site.read(Lane::Point, move |tx| boxed!(entity::get(tx, &site_id, &ABOUT, &id).await)).await?;
+        let found =
+            site.read(ReaderPool::Point, move |tx| boxed!(entity::get(tx, &site_id, &ABOUT, &id).await)).await?;
         found.ok_or_else(|| Fault::new(Code::NotFound))
     }
 
@@ -59,7 +60,7 @@ impl Identity {
     pub async fn about_list(&self, site: &Site, caller: &Caller, ids: &[String]) -> Result<Vec<Entity>> {
         let seen: Vec<String> = visibility::see_members(site, caller, ids).await?.into_iter().collect();
         let site_id = site.id.clone();
-        let read = site.read(Lane::Scan, move |tx| boxed!(entity::some(tx, &site_id, &ABOUT, &seen).await));
+        let read = site.read(ReaderPool::Scan, move |tx| boxed!(entity::some(tx, &site_id, &ABOUT, &seen).await));
         let found: HashMap<String, Entity> = read.await?.into_iter().map(|it| (it.id.clone(), it)).collect();
         Ok(ids.iter().filter_map(|it| found.get(it).cloned()).collect())
     }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Fault, MemberId, Result};
 use stoa_sql::{Writer, params};
-use stoa_store::{Lane, Row, Site, boxed};
+use stoa_store::{ReaderPool, Row, Site, boxed};
 
 /// Most bytes of the tags of a badge that a member has, as JSON text.
 const TAGS_BYTES: usize = 8_192;
@@ -195,7 +195,7 @@ impl Identity {
     ) -> Result<Vec<(String, i64)>> {
         visibility::check_readers(site, caller, what.readers()).await?;
         let (site_id, shown) = (site.id.clone(), VisibleTo::to(caller, "holder"));
-        site.read(Lane::Scan, move |tx| {
+        site.read(ReaderPool::Scan, move |tx| {
             boxed!({
                 let mut sql = Writer::new(tx.dialect());
                 sql.push("select n.id, (select count(*) from stoa.member_tie t");

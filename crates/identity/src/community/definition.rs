@@ -11,7 +11,7 @@ use crate::{
 };
 use serde_json::{Map, Value, json};
 use stoa_kernel::{Caller, Code, Fault, Result};
-use stoa_store::{Lane, Site, boxed};
+use stoa_store::{ReaderPool, Site, boxed};
 
 impl Identity {
     /// A entity.
@@ -35,7 +35,7 @@ impl Identity {
     ) -> Result<Vec<Entity>> {
         visibility::check_readers(site, caller, kind.read).await?;
         let site_id = site.id.clone();
-        let mut found = site.read(Lane::Scan, move |tx| boxed!(entity::all(tx, &site_id, kind).await)).await?;
+        let mut found = site.read(ReaderPool::Scan, move |tx| boxed!(entity::all(tx, &site_id, kind).await)).await?;
         found.retain(|it| filter.fits(it) && kind.shows(it, caller));
         Ok(found)
     }
@@ -152,7 +152,7 @@ impl Identity {
 pub(crate) async fn find(site: &Site, caller: &Caller, kind: &'static Kind, id: &str) -> Result<Entity> {
     visibility::check_readers(site, caller, kind.read).await?;
     let (site_id, id) = (site.id.clone(), id.to_owned());
-    let found = site.read(Lane::Point, move |tx| boxed!(entity::get(tx, &site_id, kind, &id).await)).await?;
+    let found = site.read(ReaderPool::Point, move |tx| boxed!(entity::get(tx, &site_id, kind, &id).await)).await?;
     found.filter(|it| kind.shows(it, caller)).ok_or_else(|| Fault::new(Code::NotFound))
 }
 

@@ -12,7 +12,7 @@ use crate::{
 };
 use serde_json::{Value, json};
 use stoa_kernel::{Caller, Result};
-use stoa_store::{Lane, Site, boxed};
+use stoa_store::{ReaderPool, Site, boxed};
 
 /// Name, type and social network of the fields that sites usually have.
 const USUAL: [(&str, &str, &str); 12] = [
@@ -71,7 +71,8 @@ impl Identity {
     pub async fn field_suggestions(&self, site: &Site, caller: &Caller, filter: &Value) -> Result<Vec<Value>> {
         visibility::check_readers(site, caller, Readers::Staff).await?;
         let site_id = site.id.clone();
-        let fields = site.read(Lane::Scan, move |tx| boxed!(entity::all(tx, &site_id, &kind::FIELD).await)).await?;
+        let fields =
+            site.read(ReaderPool::Scan, move |tx| boxed!(entity::all(tx, &site_id, &kind::FIELD).await)).await?;
         let is_there =
             |name: &str| fields.iter().filter_map(|it| it.text("name")).any(|it| it.eq_ignore_ascii_case(name));
         let fits = |name: &str, value: &str| {
@@ -92,7 +93,7 @@ impl Identity {
 /// For each of those who are named, which fields apply to a member who is or has these.
 async fn applied(site: &Site, named: Vec<(String, Vec<(&'static str, String)>)>) -> Result<Applications> {
     let site_id = site.id.clone();
-    let read = site.read(Lane::Scan, move |tx| {
+    let read = site.read(ReaderPool::Scan, move |tx| {
         boxed!({
             let fields = entity::all(tx, &site_id, &kind::FIELD).await?;
             Ok((fields, entity::all(tx, &site_id, &kind::APPLICATION).await?))

@@ -15,7 +15,7 @@ use crate::{
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Fault, MemberId, Result};
-use stoa_store::{Lane, Site, boxed};
+use stoa_store::{ReaderPool, Site, boxed};
 
 /// From which side interactions are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,7 +130,7 @@ impl Identity {
         let id = check_readable(site, caller, (Interaction::Block, Side::Of), Some(whose)).await?;
         let (after, limit) = (relation::read_cursor(cursor)?, limit.clamp(1, PAGE) as usize);
         let (is_staff, site_id, kind) = (caller.is_editor(), site.id.clone(), Interaction::Block.name());
-        let read = site.read(Lane::Scan, move |tx| {
+        let read = site.read(ReaderPool::Scan, move |tx| {
             boxed!({
                 let (blocking, blocked) = (Side::Of.filter(&id), Side::To.filter(&id));
                 // No member blocks themselves, so a keyset tells in which of the two lists it is.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use std::collections::HashSet;
 use stoa_kernel::{Caller, Code, Fault, MemberId, Millis, Result, SiteId};
 use stoa_sql::{Writer, params};
-use stoa_store::{Lane, Row, Site, Tx, boxed};
+use stoa_store::{ReaderPool, Row, Site, Tx, boxed};
 
 /// Relations on a page.
 pub const PAGE: u32 = 100;
@@ -261,7 +261,7 @@ pub(crate) async fn list(
 ) -> Result<RelationPage> {
     let (after, limit) = (read_cursor(cursor)?, limit.clamp(1, PAGE) as usize);
     let (site_id, filter) = (site.id.clone(), filter.clone());
-    let read = site.read(Lane::Scan, move |tx| {
+    let read = site.read(ReaderPool::Scan, move |tx| {
         boxed!({
             let query = RelationQuery { kind, filter: &filter, after: after.as_ref(), limit: limit + 1 };
             page(tx, &site_id, query).await
@@ -276,7 +276,7 @@ pub(crate) async fn all_of(site: &Site, kind: &'static str, filter: &RelationFil
     loop {
         let after = all.last().map(Relation::keyset);
         let (site_id, filter) = (site.id.clone(), filter.clone());
-        let read = site.read(Lane::Scan, move |tx| {
+        let read = site.read(ReaderPool::Scan, move |tx| {
             boxed!({
                 let query = RelationQuery { kind, filter: &filter, after: after.as_ref(), limit: AT_ONCE };
                 page(tx, &site_id, query).await
@@ -299,7 +299,7 @@ pub struct Related {
 
 pub(crate) async fn related(site: &Site, kind: &'static str, one: &str, others: &[String]) -> Result<Related> {
     let (site_id, one, others) = (site.id.clone(), one.to_owned(), without_nul(others));
-    let found = site.read(Lane::Scan, move |tx| {
+    let found = site.read(ReaderPool::Scan, move |tx| {
         boxed!({
             let dialect = tx.dialect();
             let way = |other: &str, own: &str| {

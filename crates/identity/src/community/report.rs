@@ -13,7 +13,7 @@ use crate::{
 use serde_json::{Map, Value, json};
 use stoa_kernel::{Caller, Code, Fault, MemberId, Millis, Result};
 use stoa_sql::params;
-use stoa_store::{Lane, Row, Site, boxed};
+use stoa_store::{ReaderPool, Row, Site, boxed};
 
 const CATEGORIES: &[&str] = &["UNKNOWN", "SPAM", "IMPERSONATION", "HARASSMENT", "OTHER"];
 /// Most characters of a description.
@@ -83,7 +83,7 @@ impl Identity {
             return Err(Fault::new(Code::CursorInvalid));
         }
         let (site_id, after) = (site.id.clone(), after.to_owned());
-        site.read(Lane::Scan, move |tx| {
+        site.read(ReaderPool::Scan, move |tx| {
             boxed!({
                 let sql = "select target, count(*), max(created) from stoa.member_tie \
                            where site = $1 and kind = 'report' and target > $2 group by target order by target limit $3";

@@ -12,7 +12,7 @@ use crate::{
     },
 };
 use stoa_kernel::{Caller, MemberId, Result};
-use stoa_store::{Lane, Site, boxed};
+use stoa_store::{ReaderPool, Site, boxed};
 
 /// A role that a member has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl Identity {
 
 async fn roles(site: &Site) -> Result<Vec<Entity>> {
     let site_id = site.id.clone();
-    site.read(Lane::Scan, move |tx| boxed!(entity::all(tx, &site_id, &ROLE).await)).await
+    site.read(ReaderPool::Scan, move |tx| boxed!(entity::all(tx, &site_id, &ROLE).await)).await
 }
 
 fn held(roles: &[Entity], key: String) -> AssignedRole {

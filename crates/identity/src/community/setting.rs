@@ -10,7 +10,7 @@ use crate::{
 };
 use serde_json::{Map, Value, json};
 use stoa_kernel::{Caller, Code, Fault, Result, SiteId, date::iso_from_millis};
-use stoa_store::{Lane, Site, Tx, boxed};
+use stoa_store::{ReaderPool, Site, Tx, boxed};
 
 const ID: &str = "members";
 
@@ -79,7 +79,7 @@ impl Identity {
 /// What [`Identity::privacy_get`] does.
 pub(crate) async fn of_site(site: &Site) -> Result<Value> {
     let site_id = site.id.clone();
-    let stored = site.read(Lane::Point, move |tx| boxed!(entity::get(tx, &site_id, &SETTINGS, ID).await)).await?;
+    let stored = site.read(ReaderPool::Point, move |tx| boxed!(entity::get(tx, &site_id, &SETTINGS, ID).await)).await?;
     let mut settings = json!({ "id": site.id, "revision": "0" });
     for (name, default) in SETTINGS.defaults {
         settings[*name] = json!(stored.as_ref().and_then(|it| it.text(name)).unwrap_or(default));

@@ -12,7 +12,7 @@ use crate::{
 };
 use std::collections::HashSet;
 use stoa_kernel::{Caller, Code, Fault, MemberId, Result};
-use stoa_store::{Lane, Site, boxed};
+use stoa_store::{ReaderPool, Site, boxed};
 
 impl Identity {
     /// The audience of a caller's lists of members.
@@ -123,7 +123,7 @@ pub(crate) async fn see_members(site: &Site, caller: &Caller, ids: &[String]) ->
 /// Whether a member has blocked another.
 async fn is_blocked_by(site: &Site, member: &MemberId, other: &MemberId) -> Result<bool> {
     let (site_id, member, other) = (site.id.clone(), member.clone(), other.clone());
-    site.read(Lane::Point, move |tx| {
+    site.read(ReaderPool::Point, move |tx| {
         boxed!(relation::has(tx, &site_id, Interaction::Block.name(), member.as_str(), other.as_str()).await)
     })
     .await

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use stoa_kernel::{Code, Fault, Millis, Result, SiteId, TokenHash, date::iso_from_millis};
 use stoa_sql::params;
-use stoa_store::{Lane, Site, Tx, boxed, setting};
+use stoa_store::{ReaderPool, Site, Tx, boxed, setting};
 
 /// Life of a challenge.
 const LIFE: Millis = 10 * 60_000;
@@ -164,7 +164,7 @@ async fn verify_token(
 /// Reads at once what the site asks, and of a token whether it was used.
 async fn requirement(site: &Site, answer: Option<&str>) -> Result<Requirement> {
     let (id, hash) = (site.id.clone(), answer.filter(|it| it.len() <= LONGEST).map(TokenHash::of));
-    site.read(Lane::Point, move |tx| {
+    site.read(ReaderPool::Point, move |tx| {
         boxed!({
             if !policy::read(tx, &id).await?.require_captcha {
                 return Ok(Requirement::Nothing);

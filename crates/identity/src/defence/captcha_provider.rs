@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use stoa_kernel::{Code, Fault, Result, Secret, SiteId, Violation, World};
 use stoa_outbound::{Siteverifier, Siteverify, SiteverifyLimits, Verdict};
-use stoa_store::{Lane, Site, Tx, boxed, setting};
+use stoa_store::{ReaderPool, Site, Tx, boxed, setting};
 use url::{Host, Url};
 
 /// The kind of captcha without a third party, as clients see it.
@@ -160,7 +160,7 @@ fn unavailable(site: &SiteId, why: &str) -> Fault {
 /// What [`crate::Identity::captcha_provider`] does.
 pub(crate) async fn of_site(site: &Site) -> Result<Option<Provider>> {
     let id = site.id.clone();
-    site.read(Lane::Point, move |tx| boxed!(read(tx, &id).await)).await
+    site.read(ReaderPool::Point, move |tx| boxed!(read(tx, &id).await)).await
 }
 
 /// The provider inside a transaction.

@@ -14,7 +14,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use stoa_kernel::{MemberId, Millis, Result, Secret, SiteId, TokenHash};
 use stoa_sql::params;
-use stoa_store::{Lane, Site, Tx, boxed};
+use stoa_store::{ReaderPool, Site, Tx, boxed};
 
 /// A browser that was not used for this long is a new one.
 const LIFE: Millis = 365 * 24 * 60 * 60 * 1000;
@@ -116,7 +116,7 @@ pub(crate) async fn find(
     let cookie = hints.cookie.as_deref().filter(|it| is_ours(it)).unwrap_or(&likeness);
     let (id, now) = (site.id.clone(), core.now());
     let (by_cookie, by_likeness) = (hash_of(subject, cookie), hash_of(subject, &likeness));
-    site.read(Lane::Point, move |tx| {
+    site.read(ReaderPool::Point, move |tx| {
         boxed!({
             let sql = "select hash from stoa.device where site = $1 and hash in ($2, $3) and expires > $4 \
                        order by hash limit 1";

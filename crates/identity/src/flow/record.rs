@@ -7,7 +7,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use stoa_kernel::{ClientId, Code, Fault, Millis, Result, TokenHash};
 use stoa_sql::params;
-use stoa_store::{Lane, Site, Tx, boxed};
+use stoa_store::{ReaderPool, Site, Tx, boxed};
 
 /// Life of a flow.
 pub(super) const LIFE: Millis = 60 * 60_000;
@@ -61,7 +61,7 @@ pub(super) async fn find(site: &Site, hash: TokenHash, browser: Option<&str>, no
     let gone = || Fault::new(Code::StateTokenInvalid);
     let (id, key, browser) = (site.id.clone(), hash.clone(), TokenHash::of(browser.ok_or_else(gone)?));
     let found = site
-        .read(Lane::Point, move |tx| {
+        .read(ReaderPool::Point, move |tx| {
             boxed!({
                 let sql = "select kind, state, context, revision from stoa.flow \
                            where site = $1 and hash = $2 and browser = $3 and expires > $4";

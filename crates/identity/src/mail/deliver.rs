@@ -22,7 +22,7 @@ use std::{
 use stoa_kernel::{Fault, Millis, Result, SiteId};
 use stoa_outbound::Undelivered;
 use stoa_sql::params;
-use stoa_store::{Lane, Site, boxed};
+use stoa_store::{ReaderPool, Site, boxed};
 use tokio::{sync::OwnedSemaphorePermit, task::JoinSet};
 
 /// Between two rounds of sites where something waits for a later attempt.
@@ -108,7 +108,7 @@ impl Identity {
     /// What could not be delivered in the last month, newest first.
     pub async fn mail_failures(&self, site: &Site) -> Result<Vec<Failure>> {
         let id = site.id.clone();
-        site.read(Lane::Point, move |tx| {
+        site.read(ReaderPool::Point, move |tx| {
             boxed!({
                 let sql = "select id, kind, member, created, attempts, error from stoa.mail \
                            where site = $1 and due is null order by created desc, id desc limit 1000";
@@ -160,7 +160,7 @@ async fn drain(core: &Arc<Core>, id: &SiteId) {
         let site = core.store().site(id).await?;
         deliver(core, &site, true).await?;
         let key = id.clone();
-        let due = site.read(Lane::Point, move |tx| boxed!(queue::next_due(tx, &key).await)).await?;
+        let due = site.read(ReaderPool::Point, move |tx| boxed!(queue::next_due(tx, &key).await)).await?;
         Ok::<_, Fault>(due.is_none())
     };
     let waits = match is_empty.await {
@@ -213,7 +213,7 @@ async fn take(core: &Core, site: &Site, all: bool, most: usize) -> Result<(Vec<T
     }
     let (id, now) = (site.id.clone(), core.now());
     let key = id.clone();
-    let due = site.read(Lane::Point, move |tx| boxed!(queue::next_due(tx, &key).await)).await?;
+    let due = site.read(ReaderPool::Point, move |tx| boxed!(queue::next_due(tx, &key).await)).await?;
     if due.is_none_or(|it| it > now) {
         return Ok((Vec::new(), Vec::new()));
     }

@@ -15,7 +15,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use stoa_kernel::{Caller, Code, Fault, Result, SiteId, Violation};
-use stoa_store::{Lane, Site, Tx, boxed, setting};
+use stoa_store::{ReaderPool, Site, Tx, boxed, setting};
 
 const SETTING: &str = "mail";
 /// Bytes of the whole setting.
@@ -181,7 +181,7 @@ impl Identity {
 /// What [`Identity::mail_setting`] does.
 pub(crate) async fn of_site(site: &Site) -> Result<MailSetting> {
     let id = site.id.clone();
-    site.read(Lane::Point, move |tx| boxed!(read(tx, &id).await)).await
+    site.read(ReaderPool::Point, move |tx| boxed!(read(tx, &id).await)).await
 }
 
 pub(super) async fn read(tx: &mut Tx<'_>, site: &SiteId) -> Result<MailSetting> {

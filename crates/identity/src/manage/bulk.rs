@@ -12,7 +12,7 @@ use crate::{
 use std::sync::Arc;
 use stoa_kernel::{Caller, Fault, MemberId, Result, SessionId};
 use stoa_sql::params;
-use stoa_store::{Lane, Site, boxed};
+use stoa_store::{ReaderPool, Site, boxed};
 
 /// Members that one read finds, and that one transaction moves.
 const PAGE: u32 = 250;
@@ -91,7 +91,7 @@ async fn move_piece(core: &Arc<Core>, site: &Site, bulk: &Arc<Bulk>, ids: Vec<Me
 
 async fn sessions_of(site: &Site, members: &[MemberId]) -> Result<Vec<SessionId>> {
     let (id, members) = (site.id.clone(), members.iter().map(|it| it.as_str().to_owned()).collect::<Vec<_>>());
-    site.read(Lane::Point, move |tx| {
+    site.read(ReaderPool::Point, move |tx| {
         boxed!({
             let any = tx.dialect().any_of("member", "$2");
             let sql = format!("select id from stoa.session where site = $1 and {any} and ended is null");

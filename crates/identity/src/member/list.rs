@@ -11,7 +11,7 @@ use crate::{
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use stoa_kernel::{Code, Fault, MemberId, Millis, Result, SiteId};
 use stoa_sql::{Dialect, Value, Writer};
-use stoa_store::{Lane, Site, boxed};
+use stoa_store::{ReaderPool, Site, boxed};
 
 /// More members than this are not counted: a page is not to wait for its total.
 const COUNTED: i64 = 1_500;
@@ -227,7 +227,7 @@ pub(crate) async fn find(site: &Site, audience: Audience, query: &MemberQuery) -
     let page = query.page(site.dialect(), &site.id, audience)?;
     let count = query.count(site.dialect(), &site.id, audience);
     let limit = query.limit as usize;
-    site.read(Lane::Scan, move |tx| {
+    site.read(ReaderPool::Scan, move |tx| {
         boxed!({
             let mut members = tx.rows(&page.0, &page.1, row::from_row).await?;
             let has_more = members.len() > limit;

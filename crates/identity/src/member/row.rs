@@ -7,7 +7,7 @@ use crate::{
 use serde_json::Value;
 use stoa_kernel::{Code, Email, Fault, MemberId, Millis, Result, SiteId, fold::fold};
 use stoa_sql::params;
-use stoa_store::{Error, Lane, Row, Site, Tx, boxed};
+use stoa_store::{Error, ReaderPool, Row, Site, Tx, boxed};
 
 pub(crate) const SELECT: &str = "select id, email, email_verified, status, pending_email, pending_approval, password_hash, \
                       profile, revision, created, updated, last_login, muted, privacy, card, pending_fields, must_reset \
@@ -52,13 +52,13 @@ impl Identity {
 /// What [`Identity::member_get`] does.
 pub(crate) async fn find(site: &Site, id: &MemberId) -> Result<Option<Member>> {
     let (site_id, id) = (site.id.clone(), id.clone());
-    site.read(Lane::Point, move |tx| boxed!(get(tx, &site_id, &id).await)).await
+    site.read(ReaderPool::Point, move |tx| boxed!(get(tx, &site_id, &id).await)).await
 }
 
 /// What [`Identity::member_by_email`] does.
 pub(crate) async fn find_by_email(site: &Site, email: &Email) -> Result<Option<Member>> {
     let (site_id, email) = (site.id.clone(), email.clone());
-    site.read(Lane::Point, move |tx| boxed!(by_email(tx, &site_id, &email).await)).await
+    site.read(ReaderPool::Point, move |tx| boxed!(by_email(tx, &site_id, &email).await)).await
 }
 
 pub(crate) async fn get(tx: &mut Tx<'_>, site: &SiteId, id: &MemberId) -> Result<Option<Member>> {

@@ -17,7 +17,7 @@ use crate::{
 use std::sync::Arc;
 use stoa_kernel::{Code, Fault, Millis, Result, Secret, SessionId, SiteId, TokenHash};
 use stoa_sql::params;
-use stoa_store::{Lane, Site, Tx, boxed};
+use stoa_store::{ReaderPool, Site, Tx, boxed};
 
 /// How long a used token may come again.
 pub const GRACE: Millis = 30_000;
@@ -43,7 +43,7 @@ pub(crate) async fn session_by_refresh(core: &Core, site: &Site, refresh: &str) 
     let (id, least, most) = (site.id.clone(), with_half(&bytes, [0; 16]), with_half(&bytes, [255; 16]));
     let sql = "select hash from stoa.session where site = $1 and hash between $2 and $3 and rotates = 1";
     let first: Option<Vec<u8>> = site
-        .read(Lane::Point, move |tx| {
+        .read(ReaderPool::Point, move |tx| {
             let values = params![&id, least.to_vec(), most.to_vec()];
             boxed!(Ok(tx.row(sql, &values, |row| row.get(0)).await?))
         })
@@ -60,7 +60,7 @@ pub(crate) async fn is_good(core: &Core, site: &Site, session: &Session, refresh
         return Ok(true);
     }
     let (site_id, id, hash) = (site.id.clone(), session.id.clone(), TokenHash::of(refresh));
-    let stored = site.read(Lane::Point, move |tx| boxed!(find(tx, &site_id, &id, &hash).await)).await?;
+    let stored = site.read(ReaderPool::Point, move |tx| boxed!(find(tx, &site_id, &id, &hash).await)).await?;
     Ok(stored.is_some_and(|it| !it.is_reuse(core.now())))
 }
 

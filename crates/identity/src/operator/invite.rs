@@ -11,7 +11,7 @@ use crate::{
 use std::time::Duration;
 use stoa_kernel::{Code, Email, Fault, Millis, Result, Role, SiteId, TokenHash, UserId};
 use stoa_sql::params;
-use stoa_store::{Lane, Tx, boxed};
+use stoa_store::{ReaderPool, Tx, boxed};
 
 /// What an invitation says. It is good until it is used or expires.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,7 +69,7 @@ pub(crate) async fn get(core: &Core, token: &str) -> Result<Invite> {
 
 pub(crate) async fn get_hash(core: &Core, hash: &[u8]) -> Result<Invite> {
     let (hash, now) = (hash.to_vec(), core.now());
-    let found = core.store().catalog().read(Lane::Point, move |tx| boxed!(find(tx, &hash, now).await)).await?;
+    let found = core.store().catalog().read(ReaderPool::Point, move |tx| boxed!(find(tx, &hash, now).await)).await?;
     found.ok_or_else(|| Fault::new(Code::LinkInvalid))
 }
 

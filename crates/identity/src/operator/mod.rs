@@ -14,7 +14,7 @@ use crate::{
 };
 use stoa_kernel::{Caller, Code, Email, Fault, Millis, Result, Role, Secret, SessionId, SiteId, TokenHash, UserId};
 use stoa_sql::params;
-use stoa_store::{Lane, Site, boxed};
+use stoa_store::{ReaderPool, Site, boxed};
 
 /// An operator's browser stays signed in for this long at most.
 const SESSION_LIFE: Millis = 14 * 24 * 60 * 60 * 1000;
@@ -56,7 +56,7 @@ impl Identity {
         let count = core
             .store()
             .catalog()
-            .read(Lane::Point, move |tx| {
+            .read(ReaderPool::Point, move |tx| {
                 boxed!(Ok(tx.row(sql, &params![&site, role_name(Role::Owner)], |row| row.get(0)).await?))
             })
             .await?;
@@ -150,7 +150,7 @@ pub(crate) async fn session_by_cookie(core: &Core, cookie: &str) -> Result<Optio
                where s.hash = $1 and s.ended is null and s.expires > $2";
     core.store()
         .catalog()
-        .read(Lane::Point, move |tx| {
+        .read(ReaderPool::Point, move |tx| {
             boxed!({
                 let values = params![&hash, now];
                 let found = tx.row(sql, &values, |row| {
@@ -185,7 +185,7 @@ pub(crate) async fn find_by_email(core: &Core, email: &Email) -> Result<Option<K
     let sql = "select id, email, password_hash from stoa.person where email_folded = $1";
     core.store()
         .catalog()
-        .read(Lane::Point, move |tx| {
+        .read(ReaderPool::Point, move |tx| {
             boxed!({
                 let values = params![folded];
                 let found = tx.row(sql, &values, |row| {
@@ -203,7 +203,7 @@ pub(crate) async fn role_at(core: &Core, operator: &UserId, site: &SiteId) -> Re
     let sql = "select role from stoa.person_role where person = $1 and site = $2";
     core.store()
         .catalog()
-        .read(Lane::Point, move |tx| {
+        .read(ReaderPool::Point, move |tx| {
             boxed!(Ok(tx.row(sql, &params![&operator, &site], |row| Ok(role_of(row.text(0)?))).await?))
         })
         .await

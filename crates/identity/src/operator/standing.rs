@@ -4,7 +4,7 @@ use crate::{Identity, operator::role::role_of};
 use std::sync::Arc;
 use stoa_kernel::{Caller, KeyId, Result, Role, SiteId, UserId};
 use stoa_sql::params;
-use stoa_store::{Lane, Standing, Store, TxFuture, boxed};
+use stoa_store::{ReaderPool, Standing, Store, TxFuture, boxed};
 
 /// The catalogue, which has the keys, the clients and the people of all sites.
 struct Catalogue(Arc<Store>);
@@ -35,7 +35,7 @@ impl Catalogue {
         let revoked = self
             .0
             .catalog()
-            .read(Lane::Point, move |tx| boxed!(Ok(tx.row(sql, &params![&site, &app], |_| Ok(())).await?)));
+            .read(ReaderPool::Point, move |tx| boxed!(Ok(tx.row(sql, &params![&site, &app], |_| Ok(())).await?)));
         Ok(revoked.await?.is_none())
     }
 
@@ -43,7 +43,7 @@ impl Catalogue {
     async fn has_role(&self, site: &SiteId, person: &UserId, role: Role) -> Result<bool> {
         let (site, person) = (site.clone(), person.clone());
         let sql = "select role from stoa.person_role where person = $1 and site = $2";
-        let now = self.0.catalog().read(Lane::Point, move |tx| {
+        let now = self.0.catalog().read(ReaderPool::Point, move |tx| {
             boxed!(Ok(tx.row(sql, &params![&person, &site], |row| Ok(role_of(row.text(0)?))).await?))
         });
         Ok(now.await?.is_some_and(|it| it == Role::Owner || it == role))

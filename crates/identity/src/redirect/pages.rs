@@ -9,7 +9,7 @@
 use crate::{Identity, address::Address, redirect::request};
 use serde_json::{Map, Value, json};
 use stoa_kernel::{Caller, Code, Fault, Result, Violation};
-use stoa_store::{Lane, Site, boxed, setting};
+use stoa_store::{ReaderPool, Site, boxed, setting};
 use url::form_urlencoded::byte_serialize;
 
 const SETTING: &str = "pages";
@@ -136,7 +136,7 @@ impl Identity {
 
 pub(crate) async fn of_site(site: &Site) -> Result<Pages> {
     let id = site.id.clone();
-    let stored = site.read(Lane::Point, move |tx| boxed!(Ok(setting::get(tx, &id, SETTING).await?))).await?;
+    let stored = site.read(ReaderPool::Point, move |tx| boxed!(Ok(setting::get(tx, &id, SETTING).await?))).await?;
     let stored = stored.map(|it| serde_json::from_str(&it)).transpose().map_err(Fault::internal)?;
     Ok(Pages(stored.unwrap_or_default()))
 }

@@ -4,7 +4,7 @@ use crate::{Core, oauth::authorization::Authorization};
 use std::sync::Arc;
 use stoa_kernel::{ClientId, Code, Fault, MemberId, Millis, Result, SessionId, TokenHash};
 use stoa_sql::params;
-use stoa_store::{Lane, Site, Tx, boxed};
+use stoa_store::{ReaderPool, Site, Tx, boxed};
 
 /// What a redirect session is for.
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
@@ -37,7 +37,7 @@ pub struct Logout {
 pub(crate) async fn get(core: &Core, site: &Arc<Site>, token: &str) -> Result<Plan> {
     let (id, hash, now) = (site.id.clone(), TokenHash::of(token), core.now());
     let stored: Option<String> = site
-        .read(Lane::Point, move |tx| {
+        .read(ReaderPool::Point, move |tx| {
             boxed!({
                 let sql = "select plan from stoa.redirect_session where site = $1 and hash = $2 and expires > $3";
                 Ok(tx.row(sql, &params![&id, &hash, now], |row| row.get(0)).await?)

@@ -6,7 +6,7 @@ use crate::{
 };
 use stoa_kernel::{Caller, ClientId, Code, Fault, MemberId, Millis, Result, SessionId, Violation};
 use stoa_sql::params;
-use stoa_store::{Lane, Site, boxed};
+use stoa_store::{ReaderPool, Site, boxed};
 
 /// Sessions that are read: the newest ones.
 const MOST: i64 = 1_000;
@@ -89,7 +89,7 @@ pub(crate) async fn list(core: &Core, site: &Site, caller: &Caller, member: Opti
     };
     let idle_since = now - core.config().session_idle;
     let rows: Vec<(String, String, Option<String>, Millis, Millis)> = site
-        .read(Lane::Point, move |tx| {
+        .read(ReaderPool::Point, move |tx| {
             boxed!({
                 let sql = "select id, root, client, created, used from stoa.session \
                            where site = $1 and member = $2 and ended is null and expires > $3 and used > $4 \

@@ -23,7 +23,7 @@ use crate::{
 use std::sync::Arc;
 use stoa_kernel::{Caller, ClientId, MemberId, Millis, Result, Secret, SessionId, SiteId, TokenHash, VisitorId};
 use stoa_sql::params;
-use stoa_store::{Lane, Site, Tx, TxFuture, boxed};
+use stoa_store::{ReaderPool, Site, Tx, TxFuture, boxed};
 
 /// A session's last use is recorded at most this often.
 const USE_STEP: Millis = 3_600_000;
@@ -194,7 +194,7 @@ pub(crate) async fn find(core: &Core, site: &Site, hash: Vec<u8>) -> Result<Opti
     let (id, now) = (site.id.clone(), core.now());
     let idle_since = now - core.config().session_idle;
     let found = site
-        .read(Lane::Point, move |tx| {
+        .read(ReaderPool::Point, move |tx| {
             boxed!({
                 let sql = "select s.id, s.root, s.member, s.client, s.visitor, s.created, s.used, s.rotates \
                            from stoa.session s join stoa.member m on m.site = s.site and m.id = s.member \
@@ -253,8 +253,9 @@ pub(crate) async fn end(core: &Core, site: &Site, session: &SessionId) -> Result
 pub(crate) async fn root(site: &Site, session: &SessionId) -> Result<SessionId> {
     let (id, key) = (site.id.clone(), session.clone());
     let sql = "select root from stoa.session where site = $1 and id = $2";
-    let root: Option<String> =
-        site.read(Lane::Point, move |tx| boxed!(Ok(tx.row(sql, &params![&id, &key], |row| row.get(0)).await?))).await?;
+    let root: Option<String> = site
+        .read(ReaderPool::Point, move |tx| boxed!(Ok(tx.row(sql, &params![&id, &key], |row| row.get(0)).await?)))
+        .await?;
     Ok(root.map_or_else(|| session.clone(), SessionId::from))
 }
 
@@ -297,7 +298,7 @@ where
 
 async fn open(site: &Site, selector: SessionSelector) -> Result<Vec<SessionId>> {
     let id = site.id.clone();
-    site.read(Lane::Point, move |tx| {
+    site.read(ReaderPool::Point, move |tx| {
         boxed!({
             let (condition, values) = selector.condition(&id, 1);
             let sql = format!("select id from stoa.session where {condition} and ended is null");

@@ -60,7 +60,7 @@ pub(crate) async fn finish(core: &Core, site: &Site) -> Result<()> {
     let sql = "select visitor, member from stoa.visitor_member where site = $1 and unfinished = 1 \
                order by created limit $2";
     let unfinished = site
-        .read(stoa_store::Lane::Point, move |tx| {
+        .read(stoa_store::ReaderPool::Point, move |tx| {
             boxed!({
                 let read =
                     |row: &stoa_store::Row<'_>| Ok((VisitorId::from(row.text(0)?), MemberId::from(row.text(1)?)));

@@ -17,7 +17,7 @@ use stoa_kernel::{
     Code, Fault, MemberId, Millis, Result, Role, Secret, SiteId, TokenHash, UserId, date::iso_from_millis,
 };
 use stoa_sql::params;
-use stoa_store::{Lane, Site, Tx, boxed};
+use stoa_store::{ReaderPool, Site, Tx, boxed};
 
 /// A token that names a waiting member to apps. Its holder may be the member, so it decides nothing.
 const NAME: &str = "approval-name";
@@ -166,7 +166,7 @@ async fn find_link(core: &Core, site: &Arc<Site>, link: &str) -> Result<Approval
         return Err(gone());
     }
     let (id, hash, now) = (site.id.clone(), TokenHash::of(link).to_vec(), core.now());
-    let found = site.read(Lane::Point, move |tx| boxed!(find(tx, &id, &hash, now).await)).await?;
+    let found = site.read(ReaderPool::Point, move |tx| boxed!(find(tx, &id, &hash, now).await)).await?;
     let found = found.ok_or_else(gone)?;
     match operator::role_at(core, &found.operator, &site.id).await? {
         Some(Role::Owner) => Ok(found),

@@ -15,7 +15,7 @@ use crate::{
 use std::sync::Arc;
 use stoa_kernel::{MemberId, Millis, Result, Role, Secret, SiteId, TokenHash, UserId};
 use stoa_sql::params;
-use stoa_store::{Lane, Site, Tx, boxed};
+use stoa_store::{ReaderPool, Site, Tx, boxed};
 
 /// Life of a link.
 pub(super) const LIFE: Millis = 7 * 24 * 60 * 60_000;
@@ -104,7 +104,7 @@ async fn owners(core: &Core, site: &SiteId) -> Result<Vec<(UserId, String)>> {
                where r.site = $1 and r.role = $2 order by p.created, p.id limit $3";
     core.store()
         .catalog()
-        .read(Lane::Point, move |tx| {
+        .read(ReaderPool::Point, move |tx| {
             boxed!({
                 let values = params![&site, role_name(Role::Owner), OWNERS];
                 Ok(tx.rows(sql, &values, |row| Ok((UserId::from(row.text(0)?), row.get(1)?))).await?)

@@ -22,7 +22,7 @@ use stoa_kernel::{
     Caller, ClientId, Code, Email, Fault, MemberId, Millis, Result, Secret, SiteId, TokenHash, Violation,
 };
 use stoa_sql::params;
-use stoa_store::{Lane, Site, Tx, boxed};
+use stoa_store::{ReaderPool, Site, Tx, boxed};
 
 /// Life of a link.
 const LIFE: Millis = 60 * 60_000;
@@ -99,7 +99,7 @@ pub(crate) async fn look_up(core: &Core, site: &Arc<Site>, link: &str) -> Result
         return Err(gone());
     }
     let (id, key, now) = (site.id.clone(), TokenHash::of(link).to_vec(), core.now());
-    let known = site.read(Lane::Point, move |tx| boxed!(find(tx, id.as_str(), &key, now).await)).await?;
+    let known = site.read(ReaderPool::Point, move |tx| boxed!(find(tx, id.as_str(), &key, now).await)).await?;
     let (member, return_url) = known.ok_or_else(gone)?;
     let member = member::find(site, &member).await?.filter(can_recover).ok_or_else(gone)?;
     Ok((member.email, return_url))
@@ -117,7 +117,7 @@ pub(crate) async fn finish(
         return Err(Fault::invalid(vec![violation]));
     }
     let (id, key, now) = (site.id.clone(), link.to_vec(), core.now());
-    let known = site.read(Lane::Point, move |tx| boxed!(find(tx, id.as_str(), &key, now).await)).await?;
+    let known = site.read(ReaderPool::Point, move |tx| boxed!(find(tx, id.as_str(), &key, now).await)).await?;
     let (member, _) = known.ok_or_else(gone)?;
     login::password_attempt(core, &site.id, member.as_str())?;
     let hash = login::hash_password(core, password).await?;

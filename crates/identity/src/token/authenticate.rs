@@ -20,7 +20,7 @@ use std::{
 };
 use stoa_kernel::{Caller, ClientId, Code, Fault, KeyId, Millis, Result, SessionId, SiteId, TokenHash, VisitorId};
 use stoa_sql::params;
-use stoa_store::{Lane, boxed};
+use stoa_store::{ReaderPool, boxed};
 
 /// An API key is read again from the catalogue after this long.
 const KEY_LIFE: Millis = 60_000;
@@ -234,7 +234,7 @@ async fn find_api_key(core: &Core, key: &str) -> Result<Option<(KeyId, SiteId)>>
     let sql = "select id, site from stoa.api_key where hash = $1 and revoked is null";
     let catalog = core.store.catalog();
     let found: Option<(String, String)> = catalog
-        .read(Lane::Point, move |tx| {
+        .read(ReaderPool::Point, move |tx| {
             boxed!(Ok(tx.row(sql, &params![hash], |row| Ok((row.get(0)?, row.get(1)?))).await?))
         })
         .await?;

@@ -6,7 +6,7 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use std::sync::Arc;
 use stoa_kernel::{Code, Fault, Result, Secret, SiteId, TokenHash, World};
 use stoa_sql::params;
-use stoa_store::{Lane, Site, boxed};
+use stoa_store::{ReaderPool, Site, boxed};
 
 /// What an opaque token is for. Each kind begins with its own letter, so none passes for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,7 +95,7 @@ pub(crate) async fn site_of(core: &Core, kind: Kind, text: &str) -> Result<Arc<S
             let found: Option<String> = core
                 .store
                 .catalog()
-                .read(Lane::Point, move |tx| boxed!(Ok(tx.row(sql, &params![number], |row| row.get(0)).await?)))
+                .read(ReaderPool::Point, move |tx| boxed!(Ok(tx.row(sql, &params![number], |row| row.get(0)).await?)))
                 .await?;
             let id = SiteId::from(found.ok_or_else(|| Fault::new(Code::SiteUnknown))?);
             core.sites.insert(number, id.clone());

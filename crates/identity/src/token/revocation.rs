@@ -17,7 +17,7 @@ use std::{
 };
 use stoa_kernel::{Millis, Result, SessionId, World};
 use stoa_sql::params;
-use stoa_store::{Database, Lane, Tx, boxed};
+use stoa_store::{Database, ReaderPool, Tx, boxed};
 
 /// Between two refreshes of what other nodes revoked.
 const PERIOD: Duration = Duration::from_secs(1);
@@ -82,7 +82,7 @@ impl Revocations {
         let since = if is_full { Millis::MIN } else { now - OVERLAP };
         let sql = "select subject, expires from stoa.revocation where created >= $1 and expires > $2";
         let rows: Vec<(String, Millis)> = catalog
-            .read(Lane::Point, move |tx| {
+            .read(ReaderPool::Point, move |tx| {
                 boxed!(Ok(tx.rows(sql, &params![since, now], |row| Ok((row.get(0)?, row.get(1)?))).await?))
             })
             .await?;
@@ -150,7 +150,7 @@ pub(crate) async fn is_revoked_in_catalog(core: &Core, subjects: [&str; 3]) -> R
     let found = core
         .store
         .catalog()
-        .read(Lane::Point, move |tx| boxed!(Ok(tx.row(sql, &params![a, b, c], |_| Ok(())).await?)))
+        .read(ReaderPool::Point, move |tx| boxed!(Ok(tx.row(sql, &params![a, b, c], |_| Ok(())).await?)))
         .await?;
     Ok(found.is_some())
 }

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 use stoa_sql::params;
-use stoa_store::{Lane, Store, boxed};
+use stoa_store::{ReaderPool, Store, boxed};
 use stoa_testkit::Engine;
 
 #[test]
@@ -109,7 +109,7 @@ fn rows(deployment: &Deployment, change: Option<&'static str>) -> Vec<String> {
             let written = site.write_with(id.clone(), move |tx, id| boxed!(Ok(tx.execute(sql, &params![id]).await?)));
             written.await.unwrap();
         }
-        let read = site.read(Lane::Scan, move |tx| {
+        let read = site.read(ReaderPool::Scan, move |tx| {
             let id = id.clone();
             boxed!({
                 let values = params![&id];

@@ -5,7 +5,7 @@ use crate::process::{Deployment, Server, post};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use stoa_sql::params;
-use stoa_store::{Lane, Store, boxed};
+use stoa_store::{ReaderPool, Store, boxed};
 use stoa_testkit::Engine;
 
 const PASSWORD: &str = "correct horse battery";
@@ -153,7 +153,7 @@ fn hashes(deployment: &Deployment) -> BTreeMap<String, String> {
         let store = Store::open(&deployment.store_config()).await.unwrap();
         let (id, _) = store.sites().await.unwrap().remove(0);
         let site = store.site(&id).await.unwrap();
-        let read = site.read(Lane::Scan, move |tx| {
+        let read = site.read(ReaderPool::Scan, move |tx| {
             let id = id.clone();
             boxed!({
                 let sql = "select email, password_hash from stoa.member where site = $1";

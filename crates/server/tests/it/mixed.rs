@@ -19,7 +19,7 @@ use std::{
 };
 use stoa_kernel::World;
 use stoa_sql::{Table, params};
-use stoa_store::{Lane, Store, boxed};
+use stoa_store::{ReaderPool, Store, boxed};
 
 const WRITERS: usize = 4;
 /// Things a writer has at most: all are read to reconcile what is there.
@@ -151,7 +151,7 @@ async fn tables(deployment: &Deployment) -> (BTreeSet<String>, BTreeSet<String>,
     let (id, _) = store.sites().await.unwrap().remove(0);
     let site = store.site(&id).await.unwrap();
     let (key, number, dialect) = (id.clone(), site.number, site.dialect());
-    let read = site.read(Lane::Scan, move |tx| {
+    let read = site.read(ReaderPool::Scan, move |tx| {
         boxed!({
             let mut ids = Vec::new();
             for name in ["things", "tags"] {
