@@ -16,15 +16,15 @@ const ANOTHER: &str = "another-secret-of-the-provider";
 
 #[test]
 fn provider_is_set_by_command_on_sqlite() {
-    a_provider_is_set_by_command(Engine::Sqlite);
+    provider_is_set(Engine::Sqlite);
 }
 
 #[test]
 fn provider_is_set_by_command_on_postgres() {
-    a_provider_is_set_by_command(Engine::Postgres);
+    provider_is_set(Engine::Postgres);
 }
 
-fn a_provider_is_set_by_command(engine: Engine) {
+fn provider_is_set(engine: Engine) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let provider = runtime.block_on(Provider::start(SECRET));
     let deployment = Deployment::new(engine);
