@@ -138,6 +138,16 @@ mod tests {
     }
 
     #[test]
+    fn address_in_place_of_a_name_stays_whole() {
+        let address = format!("anna.{}@mail.example.org", "beispiel".repeat(12));
+        let message =
+            Message::ApprovalRequest { name: address.clone(), email: address.clone(), link: "https://x/#a".into() };
+        let mail = render(&message, "o@example.org", "en", &context(), &MailSetting::default()).unwrap();
+        assert!(mail.subject.starts_with(&format!("{address} asks to join ")), "{}", mail.subject);
+        assert!(mail.text.contains(&format!("{address} ({address})")), "{}", mail.text);
+    }
+
+    #[test]
     fn placeholder_values_are_not_read_again() {
         let name = "{link} {site} \u{202e}x".to_owned();
         let message = Message::ApprovalRequest { name, email: "e@example.org".into(), link: "https://x/#a".into() };
