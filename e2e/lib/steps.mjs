@@ -97,3 +97,12 @@ export async function tabTo(page, reached, what) {
   }
   throw new Error(`Tab does not reach ${what}`);
 }
+
+/** Fails when the page can be scrolled sideways. @param {Page} page @param {string} what */
+export async function checkWidth(page, what) {
+  const [wide, screen] = await page.evaluate(() => [
+    document.documentElement.scrollWidth,
+    document.documentElement.clientWidth,
+  ]);
+  if (wide > screen) throw new Error(`${what} is ${wide} px wide on a screen of ${screen} px`);
+}

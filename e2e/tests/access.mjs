@@ -1,6 +1,7 @@
 // Atlas and the account pages for those who use a keyboard or a screen reader.
 import { checkAccessibility } from '../lib/axe.mjs';
 import {
+  checkWidth,
   newCredentials,
   openSignIn,
   openSignUp,
@@ -195,11 +196,7 @@ export const tests = [
       browser.visit({ width: 360, height: 740, mayFail: /flow/ }, async (page) => {
         for (const [name, open] of PAGES) {
           await open(page, url);
-          const [wide, screen] = await page.evaluate(() => [
-            document.documentElement.scrollWidth,
-            document.documentElement.clientWidth,
-          ]);
-          if (wide > screen) throw new Error(`${name} is ${wide} pixels wide`);
+          await checkWidth(page, name);
           await page.context().clearCookies();
           await page.evaluate(() => {
             localStorage.clear();

@@ -65,6 +65,13 @@ const PAGES = [
     },
   ],
   [
+    'account-error',
+    async (page, url) => {
+      await page.goto(`${url}/account/error?code=ODD`);
+      await page.getByRole('link', { name: 'Sign in' }).waitFor();
+    },
+  ],
+  [
     'atlas-journal',
     async (page, url) => {
       await signUp(page, url);

@@ -6,7 +6,9 @@ import { pathToFileURL } from 'node:url';
 import { messagesTo } from '../../conformance/lib/mail.mjs';
 import { member, present, text } from '../../conformance/lib/parse.mjs';
 import { checkAccessibility } from '../lib/axe.mjs';
+import { checkWidth } from '../lib/steps.mjs';
 
+/** @import { Page } from 'playwright-core' */
 /** @import { Stoa } from '../../conformance/lib/stoa.mjs' */
 /** @import { Test } from '../lib/run-tests.mjs' */
 
@@ -31,10 +33,7 @@ export const looks = WIDTHS.flatMap((width) =>
         await browser.visit({ width, height: 800, dark }, async (page) => {
           for (const file of files) {
             await page.goto(pathToFileURL(join(folder, file)).href);
-            const wide = await page.evaluate(
-              () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-            );
-            if (wide > 0) throw new Error(`${file} is ${wide} px too wide`);
+            await checkWidth(page, file);
             const dir = await page.evaluate(
               () => getComputedStyle(document.querySelector('h1') ?? document.body).direction,
             );
@@ -60,7 +59,7 @@ export const looks = WIDTHS.flatMap((width) =>
 /** @type {Test[]} */
 export const tests = [
   {
-    name: 'an owner answers two people who ask to join',
+    name: 'an owner answers people who ask to join, also one whose name is a long address',
     run: async ({ browser, stoa, url, shots, engine }) => {
       const apiKey = text(await stoa.command('key', 'create', '--name', 'e2e'), 'apiKey');
       const clientId = text(member(await stoa.command('client', 'list'), '0'), 'clientId');
@@ -69,13 +68,15 @@ export const tests = [
         call(url, 'PATCH', '/iam/signon/v1/sign-on-policies', apiKey, { signOnPolicy: { requireOwnerApproval: flag } });
       await policy(true);
       try {
-        for (const [name, decision] of [
-          ['Yara', 'Approve'],
-          ['Nils', 'Decline'],
+        const long = `${'anna-maria.'.repeat(4)}beispiel-${engine}@${'department.'.repeat(6)}example.org`;
+        for (const { firstName, email, decision } of [
+          { firstName: 'Yara', email: `yara-${engine}@example.org`, decision: 'Approve' },
+          { firstName: 'Nils', email: `nils-${engine}@example.org`, decision: 'Decline' },
+          { firstName: undefined, email: long, decision: 'Decline' },
         ]) {
-          const email = `${name.toLowerCase()}-${engine}@example.org`;
+          const name = firstName ?? email;
           const visitor = await call(url, 'POST', '/oauth2/token', '', { clientId, grantType: 'anonymous' });
-          const body = { loginId: { email }, password: 'correct horse battery', profile: { firstName: name } };
+          const body = { loginId: { email }, password: 'correct horse battery', profile: { firstName } };
           const answer = await call(
             url,
             'POST',
@@ -89,12 +90,14 @@ export const tests = [
           await browser.visit({ width: 390, height: 844, mayFail: /approvals/ }, async (page) => {
             // The link says the address that the server tells of itself; the browser goes where it really is.
             await page.goto(`${url}/account/approve${new URL(link).hash}`);
-            await page.getByRole('heading', { name: new RegExp(`${name} asks to join`) }).waitFor();
+            await page.getByRole('heading', { name: `${name} asks to join` }).waitFor();
             await checkAccessibility(page, 'the page of an approval');
-            await page.screenshot({ path: join(shots, `account-approve-${engine}.png`) });
+            await takePictures(page, join(shots, `account-approve-${firstName ?? 'address'}-${engine}`));
+            await checkWidth(page, 'the page of an approval');
             await page.getByRole('button', { name: decision }).click();
             if (decision === 'Decline') {
               await page.getByRole('heading', { name: `Decline ${name}?` }).waitFor();
+              await checkWidth(page, 'the question whether to decline');
               await page.getByRole('button', { name: decision }).click();
             }
             await page
@@ -102,6 +105,7 @@ export const tests = [
                 name: decision === 'Approve' ? `${name} can sign in now` : `${name} was declined`,
               })
               .waitFor();
+            await checkWidth(page, 'the page of a decision');
             await page.reload();
             await page.getByRole('heading', { name: 'There is nothing left to decide' }).waitFor();
           });
@@ -113,6 +117,20 @@ export const tests = [
     },
   },
 ];
+
+/** At two widths, light and dark; leaves the page narrow and light. @param {Page} page @param {string} path */
+async function takePictures(page, path) {
+  for (const [width, height] of [
+    [1280, 800],
+    [390, 844],
+  ])
+    for (const colorScheme of /** @type {const} */ (['dark', 'light'])) {
+      await page.setViewportSize({ width, height });
+      await page.emulateMedia({ colorScheme });
+      await page.reload({ waitUntil: 'networkidle' });
+      await page.screenshot({ path: `${path}-${width}-${colorScheme}.png`, fullPage: true });
+    }
+}
 
 /** @param {Stoa} stoa @param {string} url */
 async function createOwner(stoa, url) {

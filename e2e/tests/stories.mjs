@@ -20,6 +20,20 @@ import {
 /** @param {Page} page */
 const firstPlace = (page) => page.getByRole('table').getByRole('rowheader').first().innerText();
 
+/** From now on questions to the content wait for `release`. @param {Page} page */
+async function holdQueries(page) {
+  /** @type {() => void} */
+  let release = () => undefined;
+  /** @type {Promise<void>} */
+  const released = new Promise((resolve) => (release = resolve));
+  await page.route(/items\/query/, async (route) => {
+    await released;
+    // What was given up meanwhile needs no answer.
+    await route.continue().catch(() => undefined);
+  });
+  return { release };
+}
+
 /** @type {Test[]} */
 export const tests = [
   {
@@ -52,6 +66,53 @@ export const tests = [
         await page.goto(url);
         await searchBox(page).fill('qqqqxx');
         await page.getByText('Nothing is called “qqqqxx”').waitFor();
+      }),
+  },
+  {
+    name: 'suggestions fit the text as it is now, also while their answer is on its way',
+    run: ({ browser, url }) =>
+      browser.visit({}, async (page) => {
+        await page.goto(url);
+        await searchBox(page).fill('lis');
+        await page
+          .getByRole('option', { name: /Lisbon/ })
+          .first()
+          .waitFor();
+        const answers = await holdQueries(page);
+        await searchBox(page).fill('lisb');
+        await page.getByRole('option', { name: /Liss/ }).waitFor({ state: 'detached' });
+        await page
+          .getByRole('option', { name: /Lisbon/ })
+          .first()
+          .waitFor();
+        await searchBox(page).fill('paris');
+        await page.getByText('Searching').waitFor();
+        assert.equal(await page.getByRole('search').getByRole('option').count(), 0);
+        await searchBox(page).press('Enter');
+        answers.release();
+        await page
+          .getByRole('option', { name: /^.{0,8}Paris/ })
+          .first()
+          .waitFor();
+        assert.ok(page.url() === url || page.url() === `${url}/`, page.url());
+      }),
+  },
+  {
+    name: 'the table of places shows no rows of the filter before',
+    run: ({ browser, url }) =>
+      browser.visit({}, async (page) => {
+        await page.goto(`${url}/places`);
+        await page.getByRole('rowheader', { name: 'Shanghai' }).waitFor();
+        const answers = await holdQueries(page);
+        const filter = page.getByRole('main').getByRole('searchbox');
+        await filter.fill('zuri');
+        await page.waitForURL(/q=zuri/);
+        await page.getByRole('rowheader', { name: 'Shanghai' }).waitFor({ state: 'detached' });
+        answers.release();
+        await page
+          .getByRole('rowheader', { name: /Zürich/ })
+          .first()
+          .waitFor();
       }),
   },
   {

@@ -276,6 +276,11 @@ describe('when there is no view', () => {
     cleanup();
     openPage('/account/error?code=%3Cb%3Ehello', signIn);
     await screen.findByText(en.brokenText);
+    expect(screen.getByRole('link', { name: 'Sign in' }).getAttribute('href')).toBe('/account/sign-in');
+    await expectAccessible();
+    cleanup();
+    openPage('/account/error?code=CLIENT_NOT_FOUND', signIn);
+    await screen.findByText(en.problem.client);
     expect(screen.queryByRole('link')).toBeNull();
     expect(sent).toEqual([]);
   });

@@ -8,6 +8,8 @@ import { distance } from './geo.ts';
 export interface City extends System {
   readonly name: string;
   readonly altName?: string;
+  /** `name` as `fold` writes it. */
+  readonly searchName: string;
   /** Id of an item of `countries`. */
   readonly country: string;
   readonly adminCode: string;
@@ -35,8 +37,12 @@ const nearDegrees = 0.6;
 
 export const placesQuery = (stoa: Client, view: PlacesView) =>
   queryOptions({
-    queryKey: ['places', view],
-    placeholderData: keepPreviousData,
+    queryKey: ['places', view] as const,
+    // The page before stays while another page or order of the same places is on its way.
+    placeholderData: <Data>(last: Data | undefined, query?: { readonly queryKey: readonly [string, PlacesView] }) => {
+      const before = query?.queryKey[1];
+      return before?.q === view.q && before.country === view.country ? last : undefined;
+    },
     queryFn: ({ signal }) => {
       let query = stoa.items.query<City>('cities');
       if (view.country !== undefined) query = query.eq('country', view.country);
@@ -52,7 +58,13 @@ export const placesQuery = (stoa: Client, view: PlacesView) =>
     },
   });
 
-/** The most populous places whose name begins so; after them, those that only contain it. */
+/** Whether a word of the place's name begins with what was typed, which is what `suggestQuery` finds. */
+export const isSuggested = (city: City, typed: string): boolean => ` ${city.searchName}`.includes(` ${fold(typed)}`);
+
+/**
+ * The most populous places whose name begins so; after them, those of which a later word does. Until the answer is
+ * there, `data` is the last one, for another text.
+ */
 export const suggestQuery = (stoa: Client, typed: string) =>
   queryOptions({
     queryKey: ['suggest', fold(typed)],

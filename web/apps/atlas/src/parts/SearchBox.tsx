@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 
-import { suggestQuery } from '../api/cities.ts';
+import { isSuggested, suggestQuery } from '../api/cities.ts';
 import { countriesQuery, countryName } from '../api/countries.ts';
 import { useSite } from '../api/site.ts';
 import { fold } from '../text/fold.ts';
@@ -191,6 +191,8 @@ function useSuggestions(typed: string) {
   const places = useQuery(suggestQuery(stoa, rested));
   const byCode = new Map(countries.map((country) => [country._id, country]));
   const query = typed.trim();
+  // Until the answer to what is typed is there, this is the last one: of that, what fits the new text too.
+  const cities = fold(typed) === '' ? [] : (places.data ?? []).filter((city) => isSuggested(city, typed));
 
   const suggestions: Suggestion[] = matchCountries(countries, typed, language, compare)
     .slice(0, mostCountries)
@@ -203,32 +205,30 @@ function useSuggestions(typed: string) {
       figure: '',
       go: () => void navigate({ to: '/countries/$code', params: { code: country._id } }),
     }));
-  if (fold(typed) !== '') {
-    for (const city of places.data ?? []) {
-      const country = byCode.get(city.country);
-      suggestions.push({
-        id: `-${city._id}`,
-        group: 'places',
-        flag: country?.flag ?? '',
-        name: city.name,
-        detail: country === undefined ? city.country : countryName(country, language),
-        figure: city.population > 0 ? number(city.population) : '',
-        go: () => void navigate({ to: '/places/$id', params: { id: city._id } }),
-      });
-    }
-    if ((places.data ?? []).length > 0) {
-      suggestions.push({
-        id: '-all',
-        group: 'all',
-        flag: '',
-        name: t.search.all({ query }),
-        detail: '',
-        figure: '',
-        go: () => void navigate({ to: '/places', search: { q: query } }),
-      });
-    }
+  for (const city of cities) {
+    const country = byCode.get(city.country);
+    suggestions.push({
+      id: `-${city._id}`,
+      group: 'places',
+      flag: country?.flag ?? '',
+      name: city.name,
+      detail: country === undefined ? city.country : countryName(country, language),
+      figure: city.population > 0 ? number(city.population) : '',
+      go: () => void navigate({ to: '/places/$id', params: { id: city._id } }),
+    });
   }
-  const waiting = fold(typed) !== fold(rested) || places.isFetching;
+  if (cities.length > 0) {
+    suggestions.push({
+      id: '-all',
+      group: 'all',
+      flag: '',
+      name: t.search.all({ query }),
+      detail: '',
+      figure: '',
+      go: () => void navigate({ to: '/places', search: { q: query } }),
+    });
+  }
+  const waiting = fold(typed) !== fold(rested) || places.isFetching || places.isPlaceholderData;
   const state: 'searching' | 'failed' | 'ready' = waiting ? 'searching' : places.isError ? 'failed' : 'ready';
   return { suggestions, state, query };
 }
