@@ -1,24 +1,35 @@
 #!/usr/bin/env node
-// Checks everything that is depended on: licences, known advisories, yanked versions.
+// Checks everything that is depended on: licences, known advisories, yanked versions (decision 3).
 //
-//   scripts/check-dependencies.mjs [--json]
+//   scripts/check-dependencies.mjs [--json] [--advisory-db DIR | --advisory-url URL]
 //
-// It stands where `cargo deny` would: that tool's advisory database is not on a package registry, and this
-// check works with nothing but crates.io (decision 3). Crates: every one of Cargo.lock, tests and build
-// included. npm: what web/ ships; the tools that build it and the test folders are not carried by the program.
+// Licences: every crate of Cargo.lock, tests and build included, and the npm packages that web/ ships.
+// Advisories on crates: the RustSec database, from a local copy (--advisory-db, STOA_ADVISORY_DB) or from its
+// address; on npm packages: `npm audit` for every lock file. What can't be reached is told, with the names that
+// were then not looked up, and fails nothing: scripts/advisories.json, an excerpt, stands in for it.
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { concerns, fetchRustSec, npmAudit, readRustSec, RUSTSEC } from './lib/advisories.mjs';
 import { allowed, hit } from './lib/licence-and-version.mjs';
 
+const { values: options } = parseArgs({
+  options: { json: { type: 'boolean' }, 'advisory-db': { type: 'string' }, 'advisory-url': { type: 'string' } },
+});
+const copy = options['advisory-db'] ?? (process.env.STOA_ADVISORY_DB || undefined);
+const localCopy = copy && resolve(copy);
 process.chdir(resolve(dirname(fileURLToPath(import.meta.url)), '..'));
 const rules = readJson('scripts/deny.json');
-const known = readJson('scripts/advisories.json');
+const excerpt = readJson('scripts/advisories.json');
 const licences = new Set(rules.licences);
 const used = new Set();
 const findings = [];
+/** What is worth reading and fails nothing. */
+const notes = [];
 
 const crates = readCrates();
 const packages = readPackages();
@@ -37,13 +48,7 @@ for (const dependency of [...crates, ...packages]) {
       finding(dependency, 'licence', `${dependency.licence} is not on the list`);
   }
 }
-for (const dependency of [...crates, ...packages]) {
-  for (const advisory of known.advisories) {
-    if (advisory.name !== dependency.name || (advisory.ecosystem ?? 'crates.io') !== dependency.ecosystem) continue;
-    if (hit(dependency.version, advisory.affected) && !excepted(dependency, 'advisory', advisory.id))
-      finding(dependency, 'advisory', `${advisory.id}: ${advisory.title}`);
-  }
-}
+const [rustsec, audits] = await Promise.all([lookUpCrates(), lookUpPackages()]);
 const index = readIndex();
 let unknown = 0;
 for (const crate of crates.filter(({ registry }) => registry)) {
@@ -54,21 +59,90 @@ for (const crate of crates.filter(({ registry }) => registry)) {
 }
 const idle = rules.exceptions.filter((rule) => !used.has(rule)).map((rule) => rule.npm ?? rule.crate);
 
-if (process.argv.includes('--json')) {
-  console.log(JSON.stringify({ crates: crates.length, packages: packages.length, findings, unknown, idle }));
+if (options.json) {
+  const counts = { crates: crates.length, packages: packages.length };
+  console.log(JSON.stringify({ ...counts, rustsec, audits, findings, notes, unknown, idle }));
 } else {
-  for (const { kind, ecosystem, name, version, text } of findings)
+  for (const { kind, ecosystem, name, version, text } of [...notes, ...findings])
     console.log(`${kind}: ${ecosystem} ${name} ${version}: ${text}`);
   if (idle.length) console.log(`exceptions that nothing needs: ${idle.join(', ')}`);
   if (unknown)
     console.log(
       `${unknown} crates are not in the local registry index, so whether they were yanked is not known; cargo fetch brings it`,
     );
+  for (const { what, problem, missed } of [rustsec, ...audits].filter((it) => it.missed.length)) {
+    console.log(`${what}: ${problem}; compared with the excerpt of ${excerpt.refreshed} instead.`);
+    console.log(`  not looked up (${missed.length}): ${missed.join(', ')}`);
+  }
+  const audited = audits.filter((it) => !it.missed.length).length;
   console.log(
-    `${crates.length} crates, ${packages.length} npm packages, ${known.advisories.length} advisories of ${known.refreshed}: ${findings.length} findings`,
+    `${crates.length} crates, ${packages.length} npm packages; advisories: ${rustsec.source}, npm audit of ${audited} of ${audits.length} lock files: ${findings.length} findings`,
   );
 }
 process.exit(findings.length ? 1 : 0);
+
+/** Compares the crates with RustSec, or with the excerpt, and tells which of them were then not looked up. */
+async function lookUpCrates() {
+  const theirs = crates.filter(({ registry }) => registry);
+  const url = options['advisory-url'] ?? RUSTSEC;
+  const ours = resolve('target/advisory-db', createHash('sha256').update(url).digest('hex').slice(0, 8));
+  const had = localCopy ? { folder: localCopy } : await fetchRustSec(url, ours);
+  if (!had.folder) {
+    const missed = lookUpInExcerpt(theirs);
+    return { what: 'RustSec', source: `excerpt of ${excerpt.refreshed}`, problem: had.problem, missed };
+  }
+  const names = theirs.map(({ name }) => name);
+  const { date, advisories } = await readRustSec(had.folder, names);
+  for (const crate of theirs)
+    for (const advisory of advisories) {
+      if (advisory.name !== crate.name || !concerns(advisory, crate.version)) continue;
+      const text = `${advisory.id}: ${advisory.title}`;
+      if (advisory.informational) note(crate, advisory.informational, text);
+      else if (!excepted(crate, 'advisory', advisory.id)) finding(crate, 'advisory', text);
+    }
+  const age = had.problem ? ` (${had.problem})` : '';
+  return { what: 'RustSec', source: `RustSec of ${date || 'an unknown day'}${age}`, missed: [] };
+}
+
+/** `npm audit` for every lock file, tools that only build or test included. */
+async function lookUpPackages() {
+  const locks = execFileSync('git', ['ls-files', 'package-lock.json', '*/package-lock.json'], { encoding: 'utf8' });
+  const told = new Set();
+  return Promise.all(
+    locks
+      .trim()
+      .split('\n')
+      .map(async (lock) => {
+        const { found, problem } = await npmAudit(dirname(lock));
+        for (const { name, version, id, title } of found) {
+          const dependency = { ecosystem: 'npm', name, version };
+          if (told.has(`${name} ${id}`) || excepted(dependency, 'advisory', id)) continue;
+          told.add(`${name} ${id}`);
+          finding(dependency, 'advisory', `${id}: ${title} (${lock})`);
+        }
+        const missed = problem === undefined ? [] : lookUpInExcerpt(lockedPackages(readJson(lock)));
+        return { what: `npm audit of ${lock}`, problem, missed };
+      }),
+  );
+}
+
+/** Compares with the excerpt; gives back those that it does not know, as `name version`. */
+function lookUpInExcerpt(dependencies) {
+  const missed = new Set();
+  for (const dependency of dependencies) {
+    const { ecosystem, name, version } = dependency;
+    const known = excerpt.advisories.filter((it) => it.name === name && (it.ecosystem ?? 'crates.io') === ecosystem);
+    if (known.length === 0) missed.add(`${name} ${version}`);
+    for (const { id, affected, title } of known)
+      if (hit(version, affected) && !excepted(dependency, 'advisory', id))
+        finding(dependency, 'advisory', `${id}: ${title}`);
+  }
+  return [...missed].sort();
+}
+
+function note(dependency, kind, text) {
+  notes.push({ kind, ecosystem: dependency.ecosystem, name: dependency.name, version: dependency.version, text });
+}
 
 function finding(dependency, kind, text) {
   findings.push({ kind, ecosystem: dependency.ecosystem, name: dependency.name, version: dependency.version, text });
@@ -104,20 +178,24 @@ function readCrates() {
 /** What web/ ships: not the workspaces themselves and nothing that only builds or tests them. */
 function readPackages() {
   if (!existsSync('web/package-lock.json')) return [];
-  const lock = readJson('web/package-lock.json');
-  const name = (path, entry) => entry.name ?? path.slice(path.lastIndexOf('node_modules/') + 13);
+  return lockedPackages(readJson('web/package-lock.json'))
+    .filter(({ name, entry }) => (!entry.dev && !entry.devOptional) || rules.carried.includes(name))
+    .map(({ path, entry, ...others }) => ({
+      ...others,
+      licence: plain(entry.license ?? installed(path)?.license ?? installed(path)?.licenses),
+    }));
+}
+
+/** Every package of a lock file that comes from elsewhere. */
+function lockedPackages(lock) {
   return Object.entries(lock.packages)
-    .filter(
-      ([path, entry]) =>
-        path.includes('node_modules/') &&
-        !entry.link &&
-        ((!entry.dev && !entry.devOptional) || rules.carried.includes(name(path, entry))),
-    )
+    .filter(([path, entry]) => path.includes('node_modules/') && !entry.link)
     .map(([path, entry]) => ({
       ecosystem: 'npm',
-      name: name(path, entry),
+      name: entry.name ?? path.slice(path.lastIndexOf('node_modules/') + 13),
       version: entry.version,
-      licence: plain(entry.license ?? installed(path)?.license ?? installed(path)?.licenses),
+      path,
+      entry,
     }));
 }
 
