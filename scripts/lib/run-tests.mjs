@@ -4,7 +4,7 @@
 // and cargo would run one program after another. Programs that run at once have a PostgreSQL each, because a
 // transaction of one delays what another may read from its outbox. Reads `cargo test --no-run --message-format=json` from standard
 // input. A program that passes leaves a line and what it printed beside libtest's own lines, one that fails
-// everything. Ends with 1 when one failed or none came.
+// everything. Ends with 1 when one failed or there was none.
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join } from 'node:path';

@@ -87,7 +87,7 @@ impl TestDatabase {
         Self::copy_of("template0").await
     }
 
-    /// One that has its tables. A copy is made in a tenth of the time that the migrations take.
+    /// One that has its tables: a copy, so that a program runs the migrations once and not for each test.
     async fn migrated() -> Self {
         static TEMPLATE: OnceCell<String> = OnceCell::const_new();
         Self::copy_of(TEMPLATE.get_or_init(make_template).await).await
@@ -101,7 +101,7 @@ impl TestDatabase {
 }
 
 /// Makes the database that others are copied from, and deletes that of an earlier program: one stays behind on a
-/// server that isn't the tests' own.
+/// server that isn't the tests' own. So no two programs may run at once on one server; ours each get their own.
 async fn make_template() -> String {
     let earlier = "select datname from pg_database where datname like 'stoa\\_template\\_%'";
     for name in names(earlier).await {

@@ -119,7 +119,7 @@ impl Message {
             ("link", it) => it.link(context)?.into(),
             ("email", Self::ApprovalRequest { email, .. } | Self::EmailChanged { email, .. }) => one_line(email).into(),
             ("email", _) => one_line(to).into(),
-            // Who gave no name is called by the address, which the message tells anyhow: it stays in one piece.
+            // The address stands for a name that is missing, and is told anyway: it stays in one piece.
             ("name", Self::ApprovalRequest { name, email, .. }) if name == email => one_line(email).into(),
             ("name", Self::ApprovalRequest { name, .. }) => name_of(name).into(),
             ("device", Self::NewDevice { device, .. }) => one_line(device).into(),
