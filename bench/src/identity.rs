@@ -179,7 +179,7 @@ fn email(n: usize) -> String {
 }
 
 /// Members as another system hands them over.
-fn members_file(count: usize) -> tempfile::NamedTempFile {
+pub fn members_file(count: usize) -> tempfile::NamedTempFile {
     let file = tempfile::Builder::new().suffix(".jsonl").tempfile().unwrap();
     let mut out = std::io::BufWriter::new(&file);
     for n in 0..count {
@@ -195,7 +195,7 @@ fn members_file(count: usize) -> tempfile::NamedTempFile {
     file
 }
 
-fn request(path: &str, token: &str, body: &Value) -> Vec<u8> {
+pub fn request(path: &str, token: &str, body: &Value) -> Vec<u8> {
     let body = body.to_string();
     let authorization = if token.is_empty() { String::new() } else { format!("authorization: {token}\r\n") };
     let length = body.len();

@@ -104,7 +104,7 @@ pub fn measure(binary: &Path, engine: Engine, sizes: &Sizes) -> Vec<Value> {
     figures.list
 }
 
-fn inserts(program: &Program) -> std::sync::Arc<Vec<Vec<u8>>> {
+pub fn inserts(program: &Program) -> std::sync::Arc<Vec<Vec<u8>>> {
     program.requests("/v2/items", 1_000_000, |n| {
         let mut data = item(n);
         data.as_object_mut().unwrap().remove("_id");

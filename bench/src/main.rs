@@ -11,6 +11,7 @@
     reason = "a bench that can't go on stops; it measures real time"
 )]
 
+mod against;
 mod bare;
 mod figure;
 mod identity;
@@ -69,6 +70,9 @@ struct Arguments {
     /// Only tokens, sign-ins and members
     #[arg(long)]
     only_identity: bool,
+    /// Only compare with this other build, in short turns
+    #[arg(long, value_name = "PROGRAM")]
+    against: Option<PathBuf>,
     /// Print one line of JSON at the end
     #[arg(long)]
     json: bool,
@@ -98,6 +102,10 @@ fn main() {
     }
     let mut figures = Vec::new();
     for engine in arguments.engine.engines() {
+        if let Some(other) = &arguments.against {
+            figures.extend(against::measure(&arguments.program, other, *engine));
+            continue;
+        }
         let (only_large, only_identity) = (arguments.only_large, arguments.only_identity);
         if !only_large && !only_identity {
             figures.extend(measure(&arguments, *engine));
