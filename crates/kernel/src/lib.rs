@@ -10,6 +10,7 @@ pub mod fault;
 pub mod fold;
 pub mod ids;
 pub mod limit;
+pub mod network;
 pub mod secret;
 pub mod text;
 
@@ -18,5 +19,6 @@ pub use clock::{Clock, Millis, Rng, World};
 pub use code::Code;
 pub use fault::{Fault, Result, Violation};
 pub use ids::*;
+pub use network::Network;
 pub use secret::{Secret, TokenHash};
 pub use text::Email;
