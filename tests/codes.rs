@@ -194,28 +194,29 @@ on_both_engines! {
 
     async fn plugins_have_calls_of_their_own(engine) {
         let app = world(engine).await;
+        let path = |verb: &str, word: &str| format!("/v2/collections/{verb}-{word}-plugin");
         for (word, name, options) in [
             ("publish", "PUBLISH", json!({ "publishOptions": { "defaultStatus": "DRAFT" } })),
             ("urlized", "URLIZED", json!({ "urlizedOptions": { "format": "PLAIN" } })),
             ("multilingual", "MULTILINGUAL", json!({ "multilingualOptions": { "translatableFieldKeys": ["n"] } })),
-            ("cms", "CMS", json!({ "cmsOptions": { "siteSort": { "sort": [] } } })),
             ("catalog", "CATALOG", json!({ "catalogOptions": { "nameFieldKey": "n" } })),
+            ("draft-items", "DRAFT_ITEMS", json!({ "draftItemsOptions": {} })),
         ] {
             let mut body = options;
             body["dataCollectionId"] = "c".into();
-            let reply = app.app().post(&format!("/wix-data/v2/collections/add-{word}-plugin"), &body).await.json();
-            let added = reply["dataCollection"]["plugins"].as_array().unwrap().last().unwrap().clone();
-            assert_eq!(added["type"], name);
-            assert_eq!(app.visitor().await.post(&format!("/v2/collections/add-{word}-plugin"), &body).await.verdict(), "403 WDE0027");
-        }
-        let mut drafts = json!({ "dataCollectionId": "c", "draftItemsOptions": {} });
-        assert_eq!(app.app().post("/v2/collections/add-draft-items-plugin", &drafts).await.verdict(), "400 WDE0080");
-        drafts["publishPluginConflictAction"] = "COPY_DRAFT_ITEMS_WITH_DRAFT_STATUS".into();
-        assert_eq!(app.app().post("/v2/collections/add-draft-items-plugin", &drafts).await.verdict(), "200");
-        for word in ["urlized", "multilingual", "cms", "catalog", "draft-items"] {
+            let refused = app.app().post(&format!("/wix-data{}", path("add", word)), &body).await;
+            assert_eq!(refused.verdict(), "428 WDE0119");
+            let data = &refused.json()["details"]["applicationError"]["data"];
+            assert_eq!((&data["pluginType"], &data["path"]), (&json!(name), &json!("plugin.type")));
+            assert_eq!(app.visitor().await.post(&path("add", word), &body).await.verdict(), "403 WDE0027");
             let body = json!({ "dataCollectionId": "c" });
-            assert_eq!(app.app().post(&format!("/v2/collections/delete-{word}-plugin"), &body).await.verdict(), "200", "{word}");
+            assert_eq!(app.app().post(&path("delete", word), &body).await.verdict(), "400 WDE0080", "there is none");
         }
+        let mut body = json!({ "dataCollectionId": "c", "cmsOptions": { "siteSort": { "sort": [] } } });
+        let reply = app.app().post(&path("add", "cms"), &body).await.json();
+        assert_eq!(reply["dataCollection"]["plugins"][0]["type"], "CMS");
+        body = json!({ "dataCollectionId": "c" });
+        assert_eq!(app.app().post(&path("delete", "cms"), &body).await.verdict(), "200");
         let body = json!({ "dataCollectionId": "c", "plugin": { "type": "SHARED" } });
         assert_eq!(app.app().post("/v2/collections/add-plugin", &body).await.json()["dataCollection"]["plugins"], json!([{ "type": "SHARED" }]));
         let body = json!({ "dataCollectionId": "c", "pluginType": "SHARED" });

@@ -190,7 +190,7 @@ fn rows() -> Vec<Row> {
         row!("enum_value" = 4 in content.enum_value, "/v2/collections",
             [of_values("el", 2, 4)], of_values("el2", 2, 5) => "400 WDE0075"),
         row!("plugins" = 2 in content.plugins, "/v2/collections",
-            [with_plugins("p", &["PUBLISH", "CMS"])], with_plugins("p2", &["PUBLISH", "CMS", "SHARED"]) => "400 WDE0075"),
+            [with_plugins("p", &["GRIDAPPLESS", "CMS"])], with_plugins("p2", &["GRIDAPPLESS", "CMS", "SHARED"]) => "400 WDE0075"),
         row!("plugins" = 3 in content.plugins, "/v2/collections/add-plugin",
             [json!({ "dataCollectionId": "p", "plugin": { "type": "SHARED" } })],
             json!({ "dataCollectionId": "p", "plugin": { "type": "CATEGORIES" } }) => "400 WDE0075"),

@@ -9,6 +9,23 @@ pub(crate) fn invalid(path: &str, rule: &str) -> Fault {
     Fault::because(Code::RequestInvalid, format!("{path} {rule}."))
 }
 
+/// A type of plugin that this server doesn't have yet; `path` names where the request has it.
+pub(crate) fn plugin_not_built(name: &str, path: &str) -> Fault {
+    let text = format!("{path}: the plugin {name} is not supported yet.");
+    Fault::because(Code::NotSupported, text).with("pluginType", name).with("path", path)
+}
+
+/// A write in a language other than the item's own.
+pub(crate) fn language_not_built() -> Fault {
+    let text = "language: items can't be written in a second language yet.";
+    Fault::because(Code::NotSupported, text).with("path", "language")
+}
+
+/// The item is there, and what the write makes a condition doesn't hold for it.
+pub(crate) fn condition_failed(collection: &str, id: &str) -> Fault {
+    item_not_found(collection, id).with("reason", "CONDITION")
+}
+
 /// There is no such collection, or no longer, or none that the caller may know of.
 pub(crate) fn collection_not_found(id: &str) -> Fault {
     let text = format!("The {id} collection does not exist.");

@@ -51,8 +51,17 @@ pub enum Scope {
     Everything,
     /// Only items with this `_owner`.
     OwnedBy(String),
+    /// Only items within another scope that are published: [`Scope::published`].
+    Published {
+        within: Box<Scope>,
+        /// Whether an item that has no [`PUBLISH_STATUS`] is published.
+        unmarked: bool,
+    },
     Nothing,
 }
+
+/// The field of an item that says whether it is published: PUBLISHED or DRAFT.
+pub const PUBLISH_STATUS: &str = "_publishStatus";
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Filter {
@@ -322,6 +331,23 @@ impl Scope {
             Self::Everything => Filter::True,
             Self::Nothing => Filter::False,
             Self::OwnedBy(owner) => Filter::Test(Field::Owner, Test::Equal(Scalar::Text(owner.clone()))),
+            Self::Published { within, unmarked } => {
+                let has = |status: &str| {
+                    let field = Field::Path(vec![PUBLISH_STATUS.to_owned()]);
+                    Filter::Test(field, Test::Equal(Scalar::Text(status.to_owned())))
+                };
+                let is_published = if *unmarked { has("DRAFT").negated() } else { has("PUBLISHED") };
+                Filter::all([within.filter(), is_published])
+            }
+        }
+    }
+
+    /// The published items of this scope.
+    #[must_use]
+    pub fn published(self, unmarked: bool) -> Self {
+        match self {
+            Self::Nothing => Self::Nothing,
+            within => Self::Published { within: Box::new(within), unmarked },
         }
     }
 }

@@ -8,6 +8,7 @@
 
 use crate::{
     collection::Collection,
+    document::owner,
     fault,
     schema::{
         definition::Definition,
@@ -28,16 +29,37 @@ use stoa_query::Scope;
 /// WDE0027 when the caller has no right at all. Reading under SITE_MEMBER_AUTHOR is never refused: who
 /// owns nothing finds nothing.
 pub(crate) fn scope(caller: &Caller, operation: Operation, collection: &Collection) -> Result<Scope> {
-    let scope = collection.access(caller).scope(caller, operation);
-    scope.ok_or_else(|| denied(operation, collection))
+    scope_of(&collection.access(caller), caller, operation, collection)
 }
 
-/// Whether a scope lets an item of this owner through.
+/// Drafts are read by owners and apps only (docs/compatibility.md). What others may write isn't narrowed by it: who
+/// may update or remove an item that they can't read, may do so to a draft.
+fn scope_of(access: &Access, caller: &Caller, operation: Operation, collection: &Collection) -> Result<Scope> {
+    let scope = access.scope(caller, operation).ok_or_else(|| denied(operation, collection))?;
+    Ok(match collection.definition.publishes_unmarked() {
+        Some(unmarked) if operation == Operation::Read && !caller.is_privileged() => scope.published(unmarked),
+        _ => scope,
+    })
+}
+
+/// Whether a scope of a write lets an item of this owner through. What only the document tells isn't asked here,
+/// but by [`shows`].
 pub(crate) fn covers(scope: &Scope, owner: Option<&str>) -> bool {
     match scope {
         Scope::Everything => true,
         Scope::OwnedBy(it) => owner == Some(it),
-        Scope::Nothing => false,
+        Scope::Published { .. } | Scope::Nothing => false,
+    }
+}
+
+/// Whether a scope lets an item with this document through.
+pub(crate) fn shows(scope: &Scope, document: &str) -> bool {
+    match scope {
+        Scope::Everything => true,
+        Scope::OwnedBy(_) | Scope::Nothing => covers(scope, owner(document).as_deref()),
+        Scope::Published { .. } => {
+            serde_json::from_str(document).is_ok_and(|it| stoa_query::matches(&scope.filter(), &it))
+        }
     }
 }
 
@@ -101,7 +123,7 @@ impl ItemWrite {
     /// # Errors
     /// WDE0027 when there can't be any.
     pub(crate) fn scope(&self, operation: Operation) -> Result<Scope> {
-        self.access.scope(&self.caller, operation).ok_or_else(|| denied(operation, &self.collection))
+        scope_of(&self.access, &self.caller, operation, &self.collection)
     }
 
     fn allow(&self, operation: Operation) -> Result<()> {
@@ -209,10 +231,16 @@ impl Manager {
     /// The right to put a definition in the place of another.
     ///
     /// # Errors
-    /// WDE0027 for levels above the manager's own, and for other fields or plugins of a collection that is kept
-    /// for PRIVILEGED.
+    /// WDE0027 for levels above the manager's own, for what would show drafts that the manager can't see, and for
+    /// other fields or plugins of a collection that is kept for PRIVILEGED.
     pub(crate) fn change(&self, before: &Definition, after: &Definition) -> Result<ManageAccess> {
         self.may_set_levels(Some(before), after)?;
+        if !self.is_privileged() && before.publishes_unmarked() != after.publishes_unmarked() {
+            return Err(Fault::because(
+                Code::PermissionDenied,
+                "The current user does not have permissions to change which items are drafts.",
+            ));
+        }
         match has_same_fields(before, after) && has_same_plugins(before, after) {
             true => Ok(self.access()),
             false => self.of_kept(&before.levels),

@@ -20,7 +20,7 @@ use crate::{
         visibility::{self, Item},
     },
     page::budget::ResponseBudget,
-    reference::include,
+    reference::{and_scope, include},
     schema::level::Operation,
     wire::{
         items::RawItem,
@@ -28,10 +28,10 @@ use crate::{
         request::{GetRequest, Request},
     },
 };
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::{CanonicalItem, Projection, Scope, resolve};
-use stoa_sql::Value;
+use stoa_sql::{Value, Writer};
 use stoa_store::{ReaderPool, Site, boxed};
 
 /// The result of a save.
@@ -62,11 +62,19 @@ impl Content {
         let most = self.limits().page_bytes;
         let found = site.read(ReaderPool::Point, move |tx| {
             boxed!({
+                let statements = &reader.statements;
                 let (sql, params) = match scope {
-                    Scope::OwnedBy(owner) => (&reader.statements.get_owned, vec![key.into(), owner.into()]),
-                    _ => (&reader.statements.get, vec![Value::Text(key)]),
+                    Scope::Everything | Scope::Nothing => (Cow::Borrowed(&statements.get), vec![Value::Text(key)]),
+                    Scope::OwnedBy(owner) => (Cow::Borrowed(&statements.get_owned), vec![key.into(), owner.into()]),
+                    scope @ Scope::Published { .. } => {
+                        let mut sql = Writer::new(tx.dialect());
+                        sql.push("select t.doc from ").push(&statements.name).push(" t where t.id = ").bind(key);
+                        and_scope(&mut sql, "t", &scope);
+                        let (sql, params) = sql.finish();
+                        (Cow::Owned(sql), params)
+                    }
                 };
-                let mut found = tx.row(sql, &params, |row| Ok(row.doc(0)?.into_owned())).await?;
+                let mut found = tx.row(&sql, &params, |row| Ok(row.doc(0)?.into_owned())).await?;
                 view.show_all(found.iter_mut())?;
                 if let (false, Some(doc)) = (includes.is_empty(), &mut found) {
                     let mut budget = ResponseBudget::new(most);

@@ -321,8 +321,11 @@ fn decide(context: &WriteContext, decision: Decision<'_>, budget: &mut PatchBudg
         }
         return context.new_row(id.clone(), item);
     };
-    if !context.may_update(before.owner)? || !meeting.is_none_or(|it| it.contains(id)) {
+    if !context.may_update(before.owner)? {
         return Err(not_found());
+    }
+    if !meeting.is_none_or(|it| it.contains(id)) {
+        return Err(fault::condition_failed(context.collection().id.as_str(), id));
     }
     context.changed_row(id.clone(), value, before, budget)
 }

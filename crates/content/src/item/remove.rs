@@ -29,14 +29,14 @@ impl Removal {
         let scope = context.access().scope(Operation::Remove)?;
         let mut there = context.existing(tx, ids, *shows).await?;
         let meeting = context.meeting(tx, ids, condition.as_ref()).await?;
-        there.retain(|id, it| {
-            covers(&scope, it.owner.as_deref()) && meeting.as_ref().is_none_or(|meeting| meeting.contains(id))
-        });
+        there.retain(|_, it| covers(&scope, it.owner.as_deref()));
+        let meets = |id: &String| meeting.as_ref().is_none_or(|it| it.contains(id));
         let mut seen = HashSet::with_capacity(there.len());
-        let removed = ids.iter().filter(|it| there.contains_key(*it) && seen.insert(it.as_str()));
+        let removed = ids.iter().filter(|it| there.contains_key(*it) && meets(it) && seen.insert(it.as_str()));
         let removed: Vec<String> = removed.cloned().collect();
         // An id that stands twice in the list is found once.
         let answer = |id: &String| match there.remove(id) {
+            Some(_) if !meets(id) => Err(fault::condition_failed(collection.id.as_str(), id)),
             Some(it) if *shows => Ok(context.view.show_last(&it.doc)),
             Some(_) => Ok(String::new()),
             None => Err(fault::item_not_found(collection.id.as_str(), id)),

@@ -2,11 +2,7 @@
 
 use crate::{
     RequestContext,
-    collection::{
-        Collection,
-        access::{self, covers},
-    },
-    document::owner,
+    collection::{Collection, access},
     item::change::ChangeResult,
     page::{budget::ResponseBudget, print::print},
     reference::include,
@@ -14,7 +10,7 @@ use crate::{
 };
 use std::sync::Arc;
 use stoa_kernel::{Caller, Result};
-use stoa_query::{Scope, resolve};
+use stoa_query::resolve;
 use stoa_store::{ReaderPool, boxed};
 
 /// An item as it is answered.
@@ -94,9 +90,5 @@ pub(crate) fn removed(collection: &Arc<Collection>, caller: &Caller, doc: String
 }
 
 fn may_read(collection: &Collection, caller: &Caller, doc: &str) -> bool {
-    match access::scope(caller, Operation::Read, collection) {
-        Ok(Scope::Everything) => true,
-        Ok(scope) => covers(&scope, owner(doc).as_deref()),
-        Err(_) => false,
-    }
+    access::scope(caller, Operation::Read, collection).is_ok_and(|it| access::shows(&it, doc))
 }

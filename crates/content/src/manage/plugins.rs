@@ -1,6 +1,4 @@
 //! Plugins added to a collection and deleted (docs/protocol/content.md §6.2).
-//!
-//! PUBLISH and DRAFT_ITEMS exclude each other: a call that adds one says what becomes of the other.
 
 use crate::{
     Content,
@@ -17,48 +15,24 @@ use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_store::Site;
 
-/// Actions that a call may name, the first being what happens without one.
-const PUBLISH_CONFLICT: &[&str] = &[
-    "FAIL_WHEN_DRAFT_ITEMS_INSTALLED",
-    "DISCARD_DRAFT_ITEMS",
-    "PUBLISH_DRAFT_ITEMS",
-    "COPY_DRAFT_ITEMS_WITH_DRAFT_STATUS",
-];
-const DRAFT_CONFLICT: &[&str] = &["FAIL_WHEN_PUBLISH_INSTALLED", "COPY_DRAFT_ITEMS_WITH_DRAFT_STATUS"];
+/// What a call may say of drafts when it deletes a plugin. There are none beside the items.
 const DRAFT_REMOVAL: &[&str] =
     &["FAIL_IF_DRAFT_ITEMS_EXIST", "DISCARD_EXISTING_DRAFT_ITEMS", "PUBLISH_EXISTING_DRAFT_ITEMS"];
 
 impl Content {
-    /// Adds a plugin. `action` says what becomes of one that excludes it.
+    /// Adds a plugin.
     ///
     /// # Errors
-    /// WDE0075 for a plugin that isn't valid; WDE0080 when the collection has one of this type, or one that
-    /// excludes it and the action is to fail; otherwise as for `collection_update`.
-    pub async fn plugin_add(
-        &self,
-        site: &Arc<Site>,
-        caller: &Caller,
-        id: &str,
-        plugin: &Value,
-        action: Option<&Value>,
-    ) -> Result<Value> {
+    /// WDE0075 for a plugin that isn't valid, WDE0119 for one that is still to be built; WDE0080 when the
+    /// collection has one of this type; otherwise as for `collection_update`.
+    pub async fn plugin_add(&self, site: &Arc<Site>, caller: &Caller, id: &str, plugin: &Value) -> Result<Value> {
         let plugin = plugin::parse(plugin, "plugin", self.limits())?;
-        let (rival, actions, name): (_, &[&str], _) = match kind(&plugin) {
-            "PUBLISH" => ("DRAFT_ITEMS", PUBLISH_CONFLICT, "draftItemsPluginConflictAction"),
-            "DRAFT_ITEMS" => ("PUBLISH", DRAFT_CONFLICT, "publishPluginConflictAction"),
-            _ => ("", &[], ""),
-        };
-        let fails = is_default(action, actions, name)?;
         let make = move |before: &Definition, limits: &ContentLimits| {
             let (mut after, name) = (before.clone(), kind(&plugin));
             if before.has_plugin(name) {
                 return Err(Fault::because(Code::BadRequest, format!("The plugin {name} is there already.")));
             }
-            if before.has_plugin(rival) && fails {
-                return Err(Fault::because(Code::BadRequest, format!("The plugin {rival} excludes {name}.")));
-            }
-            // No drafts are kept beside the items, so leaving the other plugin out is all there is to do.
-            after.plugins.retain(|it| kind(it) != rival);
+            plugin::check_built(std::slice::from_ref(&plugin), &before.plugins, |_| "plugin".to_owned())?;
             after.plugins.push(plugin.clone());
             plugin::check_count(after.plugins.len(), "collection.plugins", limits)?;
             Ok(after)
@@ -82,7 +56,7 @@ impl Content {
         if !TYPES.iter().any(|it| it.0 == name) {
             return Err(invalid("pluginType", "is not the type of a plugin"));
         }
-        is_default(action, DRAFT_REMOVAL, "draftItemsRemovalAction")?;
+        check_action(action)?;
         let name = name.to_owned();
         let make = move |before: &Definition, _: &ContentLimits| {
             let mut after = before.clone();
@@ -96,13 +70,14 @@ impl Content {
     }
 }
 
-/// Whether an action is what happens without one.
-fn is_default(action: Option<&Value>, actions: &[&str], name: &str) -> Result<bool> {
+/// # Errors
+/// WDE0075 for an action that doesn't exist.
+fn check_action(action: Option<&Value>) -> Result<()> {
+    let is_known = |it: &Value| it.as_str().is_some_and(|it| DRAFT_REMOVAL.contains(&it));
     match action.filter(|it| !it.is_null()) {
-        None => Ok(true),
-        Some(it) => match it.as_str() {
-            Some(it) if actions.is_empty() || actions.contains(&it) => Ok(actions.first() == Some(&it)),
-            _ => Err(invalid(name, &format!("must be one of {}", actions.join(", ")))),
-        },
+        Some(it) if !is_known(it) => {
+            Err(invalid("draftItemsRemovalAction", &format!("must be one of {}", DRAFT_REMOVAL.join(", "))))
+        }
+        _ => Ok(()),
     }
 }

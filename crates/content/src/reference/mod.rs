@@ -23,7 +23,7 @@ use crate::{
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use stoa_kernel::{Code, Fault, Result};
-use stoa_query::Scope;
+use stoa_query::{Scope, compile};
 use stoa_sql::Writer;
 use stoa_store::Site;
 
@@ -113,6 +113,11 @@ pub(crate) fn and_scope(sql: &mut Writer<'_>, name: &str, scope: &Scope) {
     match scope {
         Scope::Everything => {}
         Scope::OwnedBy(owner) => drop(sql.push(&format!(" and {name}.owner = ")).bind(owner)),
+        // Nothing else in these statements has the columns of a document.
+        Scope::Published { .. } => {
+            sql.push(" and ");
+            compile::condition(sql, &scope.filter());
+        }
         Scope::Nothing => drop(sql.push(" and false")),
     }
 }

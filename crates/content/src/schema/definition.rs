@@ -92,6 +92,12 @@ impl Definition {
         if before.is_none() && is_without_fields {
             return Err(invalid("collection.fields", "must have at least one field"));
         }
+        let plugins = match present("plugins") {
+            None => Vec::new(),
+            Some(it) => plugin::parse_all(it, "collection.plugins", limits)?,
+        };
+        let old = before.map_or(&[][..], |it| &it.plugins);
+        plugin::check_built(&plugins, old, |n| format!("collection.plugins[{n}]"))?;
         Ok(Self {
             display_name: text("displayName"),
             display_field: text("displayField"),
@@ -99,10 +105,7 @@ impl Definition {
             strict_mode: present("strictMode").and_then(Value::as_bool).unwrap_or(false),
             levels: parse_levels(collection, before.map(|it| it.levels))?,
             fields,
-            plugins: match present("plugins") {
-                None => Vec::new(),
-                Some(it) => plugin::parse_all(it, "collection.plugins", limits)?,
-            },
+            plugins,
         })
     }
 
@@ -124,6 +127,7 @@ impl Definition {
         }
         if let Some(list) = patch.get("plugins").filter(|it| !it.is_null()) {
             patched.plugins = plugin::parse_all(list, "dataCollection.plugins", limits)?;
+            plugin::check_built(&patched.plugins, &self.plugins, |n| format!("dataCollection.plugins[{n}]"))?;
         }
         Ok(patched)
     }
@@ -148,6 +152,11 @@ impl Definition {
 
     pub(crate) fn has_plugin(&self, name: &str) -> bool {
         self.plugins.iter().any(|it| plugin::kind(it) == name)
+    }
+
+    /// Whether items without a status are published, where items may be drafts.
+    pub(crate) fn publishes_unmarked(&self) -> Option<bool> {
+        self.plugins.iter().find_map(plugin::publishes_unmarked)
     }
 
     /// The levels for drafts and for publishing, when the collection has drafts.

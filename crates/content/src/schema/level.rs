@@ -249,6 +249,7 @@ mod tests {
         match scope {
             Some(Scope::Everything) => 'a',
             Some(Scope::OwnedBy(_)) => 'o',
+            Some(Scope::Published { .. }) => 'p',
             Some(Scope::Nothing) => 'n',
             None => '-',
         }

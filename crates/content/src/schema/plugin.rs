@@ -3,7 +3,7 @@
 //! A collection has at most one plugin of a type. PUBLISH and DRAFT_ITEMS exclude each other.
 
 use crate::{
-    fault::invalid,
+    fault::{invalid, plugin_not_built},
     limits::ContentLimits,
     schema::level::{DRAFT_LEVELS, Level},
     wire::validator::{Validator, check},
@@ -73,6 +73,9 @@ const CATALOG: &[(&str, Validator)] = &[
     ("shippable", KEY),
 ];
 
+/// Types that are still without their meaning: no collection gets one, and one that has it keeps it.
+const UNBUILT: &[&str] = &["PUBLISH", "URLIZED", "MULTILINGUAL", "CATALOG", "DRAFT_ITEMS"];
+
 /// Members of options that only the server sets; they come back on a round trip and are ignored.
 const READ_ONLY: &[&str] = &["lifecycleStatus", "draftsCollectionId", "publishedCollectionId", "allowedPermissions"];
 
@@ -107,6 +110,20 @@ pub(crate) fn parse_all(list: &Value, path: &str, limits: &ContentLimits) -> Res
         true => Err(invalid(path, "must not have both PUBLISH and DRAFT_ITEMS")),
         false => Ok(plugins),
     }
+}
+
+/// Refuses plugins whose meaning is still to be built, but for those that were there `before`. `path` names the
+/// place of the nth.
+///
+/// # Errors
+/// WDE0119 with the plugin and its place.
+pub(crate) fn check_built(plugins: &[Plugin], before: &[Plugin], path: impl Fn(usize) -> String) -> Result<()> {
+    for (n, name) in plugins.iter().map(kind).enumerate() {
+        if UNBUILT.contains(&name) && !before.iter().any(|it| kind(it) == name) {
+            return Err(plugin_not_built(name, &format!("{}.type", path(n))));
+        }
+    }
+    Ok(())
 }
 
 /// Reads one plugin.
@@ -172,6 +189,16 @@ pub(crate) fn single_item(plugin: &Plugin) -> Option<&str> {
 
 pub(crate) fn is_drafts(plugin: &Plugin) -> bool {
     kind(plugin) == "DRAFT_ITEMS"
+}
+
+/// Whether items without a status are published where this plugin says which are; nothing if it doesn't.
+pub(crate) fn publishes_unmarked(plugin: &Plugin) -> Option<bool> {
+    let default = plugin.get("publishOptions").and_then(|it| it.get("defaultStatus")).and_then(Value::as_str);
+    match kind(plugin) {
+        "PUBLISH" => Some(default != Some("DRAFT")),
+        "DRAFT_ITEMS" => Some(true),
+        _ => None,
+    }
 }
 
 /// The levels for drafts and for publishing that a plugin of drafts has.

@@ -4,6 +4,7 @@
 //! know. How a body is read is in [`crate::wire::items`].
 
 use crate::{
+    fault,
     limits::ContentLimits,
     wire::items::{Items, RawItem, RequestBody},
 };
@@ -54,21 +55,34 @@ impl<'a> Request<'a> {
         Self { members, item: None, items: None }
     }
 
-    /// The collection's id.
+    /// The id of the collection that is written to.
     ///
     /// # Errors
     /// WDE0001 when it is missing or not text; WDE0027, WDE0179 and WDE0018 for an environment that
-    /// isn't there.
+    /// isn't there; WDE0119 for a language, in which nothing can be written yet.
     pub fn collection(&self, caller: &Caller) -> Result<&str> {
-        collection(&self.members, caller)
+        match present(&self.members, "language") {
+            None => collection(&self.members, caller),
+            Some(Value::String(_)) => Err(fault::language_not_built()),
+            Some(_) => Err(Fault::because(Code::OptionsInvalid, "language must be a string.").with("path", "language")),
+        }
     }
 
     /// The filter of `condition`, if there is one (docs/protocol/content.md §3.0).
+    ///
+    /// # Errors
+    /// WDE0016 for a condition that isn't an object or has no filter, and what makes a filter invalid.
     pub(crate) fn condition(&self, limits: &ContentLimits) -> Result<Option<wire::Filter>> {
+        let wrong = |path: &str, what: &str| {
+            Err(Fault::because(Code::FilterNotObject, format!("{path} {what}.")).with("path", path))
+        };
         match present(&self.members, "condition") {
             None => Ok(None),
-            Some(Value::Object(it)) => Ok(Some(wire::Filter::parse_member(it, &limits.query)?)),
-            Some(_) => Err(Fault::because(Code::FilterNotObject, "condition must be an object.")),
+            Some(Value::Object(it)) => match present(it, "filter") {
+                Some(it) => Ok(Some(wire::Filter::parse(it, &limits.query)?)),
+                None => wrong("condition.filter", "is missing"),
+            },
+            Some(_) => wrong("condition", "must be an object"),
         }
     }
 

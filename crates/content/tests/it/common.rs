@@ -56,6 +56,23 @@ impl World {
         self.content.collection_create(&self.site, &owner(), &object).await.unwrap();
     }
 
+    /// Gives `c` a plugin that is still to be built, as a collection from an older version may have it.
+    pub async fn keep_plugin(&mut self, plugin: Value) {
+        let kept = self.site.write_with(plugin, |tx, plugin| {
+            boxed!({
+                let sql = "select definition from stoa.collection where id = 'c'";
+                let definition: Option<String> = tx.row(sql, &[], |row| row.get(0)).await?;
+                let mut definition: Value = serde_json::from_str(&definition.unwrap()).unwrap();
+                definition["plugins"].as_array_mut().unwrap().push(plugin.clone());
+                let sql = "update stoa.collection set definition = $1 where id = 'c'";
+                tx.execute(sql, &[definition.to_string().into()]).await?;
+                Ok(())
+            })
+        });
+        kept.await.unwrap();
+        self.content = Content::new(self.test.world.clone(), ContentLimits::default());
+    }
+
     pub async fn get(&self, caller: &Caller, id: &str) -> Result<Value> {
         let request = GetRequest { collection: "c".to_owned(), id: id.to_owned(), ..GetRequest::default() };
         let item = self.content.item_get(&self.site, caller, &request).await?;

@@ -62,8 +62,15 @@ on_both_engines! {
         let after = json!({ "_id": "a", "status": "done" });
         let is_new = || Some(json!({ "status": "new" }));
         world.update(&ann, after.clone(), is_new()).await.unwrap();
-        assert_eq!(code(world.update(&ann, after, is_new()).await), "WDE0073");
-        assert_eq!(code(world.remove(&ann, "a", is_new()).await), "WDE0073");
+        let reason = |fault: Option<stoa_kernel::Fault>| {
+            let fault = fault.expect("a refusal");
+            assert_eq!(fault.code().name(), "WDE0073");
+            fault.data().get("reason").cloned()
+        };
+        assert_eq!(reason(world.update(&ann, after, is_new()).await.err()), Some(json!("CONDITION")));
+        assert_eq!(reason(world.remove(&ann, "a", is_new()).await.err()), Some(json!("CONDITION")));
+        assert_eq!(reason(world.update(&ann, json!({ "_id": "b" }), is_new()).await.err()), None, "it isn't there");
+        assert_eq!(reason(world.remove(&ann, "b", is_new()).await.err()), None);
         assert!(world.remove(&ann, "a", Some(json!({ "status": { "$ne": "new" } }))).await.unwrap().is_some());
     }
 

@@ -1,10 +1,27 @@
 use crate::common::*;
 use serde_json::{Value, json};
-use stoa_content::GetRequest;
+use stoa_content::{GetRequest, Request};
 use stoa_testkit::on_both_engines;
 
 async fn plugins(world: &World) -> Value {
     world.content.collection_get(&world.site, &app(), "c", &[], false).await.unwrap()["plugins"].clone()
+}
+
+/// Types of plugin that are still without their meaning, with options.
+fn unbuilt() -> [Value; 5] {
+    [
+        json!({ "type": "PUBLISH", "publishOptions": { "defaultStatus": "DRAFT" } }),
+        json!({ "type": "URLIZED", "urlizedOptions": { "format": "PLAIN" } }),
+        json!({ "type": "MULTILINGUAL", "multilingualOptions": { "translatableFieldKeys": ["title"] } }),
+        json!({ "type": "CATALOG", "catalogOptions": { "nameFieldKey": "title", "priceFieldKey": "n" } }),
+        json!({ "type": "DRAFT_ITEMS", "draftItemsOptions": { "draftPermissions": { "manageDrafts": "CMS_EDITOR" } } }),
+    ]
+}
+
+/// What a refusal names: its code, the plugin and its place.
+fn refusal(result: stoa_kernel::Result<Value>) -> (&'static str, Value, Value) {
+    let fault = result.expect_err("a refusal");
+    (fault.code().name(), fault.data()["pluginType"].clone(), fault.data()["path"].clone())
 }
 
 on_both_engines! {
@@ -13,21 +30,17 @@ on_both_engines! {
         let (content, site) = (&world.content, &world.site);
         for plugin in [
             json!({ "type": "SINGLE_ITEM", "singleItemOptions": { "singleItemId": "one" } }),
-            json!({ "type": "URLIZED", "urlizedOptions": { "format": "PLAIN" } }),
             json!({ "type": "GRIDAPPLESS" }),
-            json!({ "type": "MULTILINGUAL", "multilingualOptions": { "translatableFieldKeys": ["title"] } }),
             json!({ "type": "SHARED" }),
             json!({ "type": "EDITABLE_PAGE_LINK", "editablePageLinkOptions": { "isPersisted": true, "isMutable": false } }),
             json!({ "type": "CMS", "cmsOptions": { "siteSort": { "sort": [{ "fieldKey": "title", "direction": "ASC" }] } } }),
-            json!({ "type": "CATALOG", "catalogOptions": { "nameFieldKey": "title", "priceFieldKey": "n" } }),
             json!({ "type": "CATEGORIES" }),
-            json!({ "type": "DRAFT_ITEMS", "draftItemsOptions": { "draftPermissions": { "manageDrafts": "CMS_EDITOR" } } }),
         ] {
-            let after = content.plugin_add(site, &app(), "c", &plugin, None).await.unwrap();
+            let after = content.plugin_add(site, &app(), "c", &plugin).await.unwrap();
             assert_eq!(after["plugins"].as_array().unwrap().last(), Some(&plugin));
-            assert_eq!(code(content.plugin_add(site, &app(), "c", &plugin, None).await), "WDE0080", "{plugin}");
+            assert_eq!(code(content.plugin_add(site, &app(), "c", &plugin).await), "WDE0080", "{plugin}");
         }
-        assert_eq!(plugins(&world).await.as_array().unwrap().len(), 10);
+        assert_eq!(plugins(&world).await.as_array().unwrap().len(), 6);
         let whole = content.collection_get(site, &app(), "c", &[], false).await.unwrap();
         let same = content.collection_update(site, &app(), &whole).await.unwrap();
         assert_eq!(same["plugins"], whole["plugins"], "a round trip keeps them");
@@ -37,32 +50,160 @@ on_both_engines! {
             assert_eq!(code(content.plugin_delete(site, &app(), "c", name, None).await), "WDE0080");
         }
         assert_eq!(plugins(&world).await, json!([]));
-        let publish = json!({ "type": "PUBLISH", "publishOptions": { "defaultStatus": "DRAFT", "lifecycleStatus": "MIGRATING_TO_DRAFT_ITEMS" } });
-        let after = content.plugin_add(site, &app(), "c", &publish, None).await.unwrap();
-        assert_eq!(after["plugins"], json!([{ "type": "PUBLISH", "publishOptions": { "defaultStatus": "DRAFT", "lifecycleStatus": "ACTIVE" } }]));
-        assert_eq!(code(content.plugin_add(site, &member("m"), "c", &json!({ "type": "CMS" }), None).await), "WDE0027");
-        assert_eq!(code(content.plugin_add(site, &app(), "none", &json!({ "type": "CMS" }), None).await), "WDE0025");
+        assert_eq!(code(content.plugin_add(site, &member("m"), "c", &json!({ "type": "CMS" })).await), "WDE0027");
+        assert_eq!(code(content.plugin_add(site, &app(), "none", &json!({ "type": "CMS" })).await), "WDE0025");
+        assert_eq!(code(content.plugin_delete(site, &app(), "c", "NOVEL", None).await), "WDE0075");
+        assert_eq!(code(content.plugin_delete(site, &app(), "c", "CMS", Some(&json!("x"))).await), "WDE0075");
     }
 
-    async fn publish_and_draft_items_exclude_each_other(engine) {
+    async fn plugins_to_be_built_are_refused_by_name(engine) {
         let world = World::open(engine).await;
         let (content, site) = (&world.content, &world.site);
-        let (publish, drafts) = (json!({ "type": "PUBLISH" }), json!({ "type": "DRAFT_ITEMS" }));
-        content.plugin_add(site, &app(), "c", &publish, None).await.unwrap();
-        for action in [None, Some(json!(null)), Some(json!("FAIL_WHEN_PUBLISH_INSTALLED"))] {
-            assert_eq!(code(content.plugin_add(site, &app(), "c", &drafts, action.as_ref()).await), "WDE0080");
+        for plugin in unbuilt() {
+            let refused = |path: &str| ("WDE0119", plugin["type"].clone(), json!(path));
+            assert_eq!(refusal(content.plugin_add(site, &app(), "c", &plugin).await), refused("plugin.type"));
+            let mut object = json!({ "id": "d", "fields": [{ "key": "n", "type": "NUMBER" }], "dataPermissions": {} });
+            object["plugins"] = json!([{ "type": "CMS" }, plugin]);
+            assert_eq!(refusal(content.collection_create(site, &app(), &object).await), refused("collection.plugins[1].type"));
+            assert_eq!(code(content.collection_get(site, &app(), "d", &[], false).await), "WDE0025", "nothing was made");
+            let patch = json!({ "id": "c", "plugins": [plugin] });
+            assert_eq!(refusal(content.collection_patch(site, &app(), &patch).await), refused("dataCollection.plugins[0].type"));
+            let mut whole = content.collection_get(site, &app(), "c", &[], false).await.unwrap();
+            whole["plugins"] = json!([plugin]);
+            assert_eq!(refusal(content.collection_update(site, &app(), &whole).await), refused("collection.plugins[0].type"));
         }
-        assert_eq!(code(content.plugin_add(site, &app(), "c", &drafts, Some(&json!("DISCARD_DRAFT_ITEMS"))).await), "WDE0075");
-        let copy = json!("COPY_DRAFT_ITEMS_WITH_DRAFT_STATUS");
-        let after = content.plugin_add(site, &app(), "c", &drafts, Some(&copy)).await.unwrap();
-        assert_eq!(after["plugins"], json!([drafts]));
-        assert_eq!(code(content.plugin_add(site, &app(), "c", &publish, None).await), "WDE0080");
-        content.plugin_add(site, &app(), "c", &publish, Some(&json!("DISCARD_DRAFT_ITEMS"))).await.unwrap();
-        assert_eq!(plugins(&world).await[0]["type"], "PUBLISH");
-        assert_eq!(code(content.plugin_delete(site, &app(), "c", "PUBLISH", Some(&json!("x"))).await), "WDE0075");
-        assert_eq!(code(content.plugin_delete(site, &app(), "c", "NOVEL", None).await), "WDE0075");
-        let both = json!({ "id": "c", "plugins": [publish, drafts] });
+        assert_eq!(plugins(&world).await, json!([]));
+        let both = json!({ "id": "c", "plugins": [{ "type": "PUBLISH" }, { "type": "DRAFT_ITEMS" }] });
         assert_eq!(code(content.collection_patch(site, &app(), &both).await), "WDE0075");
+    }
+
+    async fn plugins_to_be_built_stay_where_they_are(engine) {
+        let mut world = World::open(engine).await;
+        for plugin in unbuilt() {
+            world.keep_plugin(plugin.clone()).await;
+            let (content, site, name) = (&world.content, &world.site, plugin["type"].as_str().unwrap());
+            let whole = content.collection_get(site, &app(), "c", &[], false).await.unwrap();
+            assert_eq!(whole["plugins"][0]["type"], name);
+            let same = content.collection_update(site, &app(), &whole).await.unwrap();
+            assert_eq!(same["plugins"], whole["plugins"], "a round trip keeps it");
+            assert_eq!(code(content.plugin_add(site, &app(), "c", &plugin).await), "WDE0080", "it is there already");
+            // Without the plugin its drafts would show to those who can't see them.
+            let hides = ["PUBLISH", "DRAFT_ITEMS"].contains(&name);
+            let by_editor = content.plugin_delete(site, &editor(), "c", name, None).await;
+            assert_eq!(code(by_editor), if hides { "WDE0027" } else { "ok" }, "{name}");
+            if hides {
+                content.plugin_delete(site, &owner(), "c", name, None).await.unwrap();
+            }
+            assert_eq!(plugins(&world).await, json!([]));
+        }
+    }
+
+    async fn drafts_are_read_by_owners_and_apps_only(engine) {
+        for (plugin, without_status) in [
+            (json!({ "type": "PUBLISH" }), true),
+            (json!({ "type": "PUBLISH", "publishOptions": { "defaultStatus": "DRAFT" } }), false),
+            (json!({ "type": "DRAFT_ITEMS" }), true),
+        ] {
+            let mut world = World::open(engine).await;
+            for (id, status) in [("none", None), ("out", Some("PUBLISHED")), ("in", Some("DRAFT"))] {
+                let mut item = json!({ "_id": id, "title": id, "n": 1, "_owner": "ann" });
+                if let Some(it) = status {
+                    item["_publishStatus"] = it.into();
+                }
+                world.insert(&app(), item).await.unwrap();
+            }
+            for (key, kind, target) in [("one", "REFERENCE", "reference"), ("all", "MULTI_REFERENCE", "multiReference")] {
+                let field = json!({ "key": key, "type": kind, "typeMetadata": { target: { "referencedCollectionId": "c" } } });
+                if key == "one" {
+                    let object = json!({ "id": "shelf", "fields": [field], "dataPermissions": { "itemRead": "ANYONE" } });
+                    world.content.collection_create(&world.site, &owner(), &object).await.unwrap();
+                } else {
+                    world.content.field_create(&world.site, &owner(), "shelf", &field).await.unwrap();
+                }
+            }
+            let mut body = single(json!({ "_id": "s", "one": "in", "all": ["in", "none", "out"] }));
+            body["dataCollectionId"] = json!("shelf");
+            body["saveReferences"] = json!(true);
+            let body = body.to_string();
+            world.content.item_insert(&world.site, &app(), &Request::parse(body.as_bytes()).unwrap()).await.unwrap();
+            world.keep_plugin(plugin.clone()).await;
+
+            let mut shown = vec!["out"];
+            shown.extend(without_status.then_some("none"));
+            shown.sort_unstable();
+            for (caller, sees_all) in
+                [(visitor("v"), false), (member("ann"), false), (editor(), false), (owner(), true), (app(), true)]
+            {
+                let what = format!("{plugin} {caller:?}");
+                let shown = if sees_all { vec!["in", "none", "out"] } else { shown.clone() };
+                for id in ["in", "none", "out"] {
+                    let seen = world.get(&caller, id).await.map(|it| it["_id"].clone());
+                    assert_eq!(seen.is_ok(), shown.contains(&id), "{what} {id} {seen:?}");
+                }
+                let by_title = json!({ "sort": [{ "fieldName": "title", "order": "ASC" }] });
+                assert_eq!(world.ids(&caller, by_title).await.unwrap(), shown, "{what}");
+                assert_eq!(world.ids(&caller, json!({ "paging": { "limit": 3 } })).await.unwrap().len(), shown.len(), "{what}");
+                assert_eq!(world.count(&caller, json!({ "n": 1 })).await.unwrap(), shown.len() as i64, "{what}");
+                let values = json!({ "dataCollectionId": "c", "fieldName": "title" });
+                let values = world.content.item_distinct(&world.site, &caller, &members(values)).await.unwrap();
+                assert_eq!(values.count, shown.len(), "{what}");
+
+                let include = json!({ "dataCollectionId": "shelf", "includeReferences": [{ "field": "one" }, { "field": "all" }] });
+                let page = world.page(&caller, include).await.unwrap();
+                let it: Value = serde_json::from_str(&page.elements).unwrap();
+                assert_eq!(it["data"]["one"].is_object(), sees_all, "{what} {it}");
+                let mut ids: Vec<_> = it["data"]["all"].as_array().unwrap().iter().map(|it| it["_id"].as_str().unwrap()).collect();
+                ids.sort_unstable();
+                assert_eq!(ids, shown, "{what}");
+                let linked = json!({ "dataCollectionId": "shelf", "filter": { "all": { "$hasSome": ["in"] } } });
+                let linked = world.content.item_count(&world.site, &caller, &members(linked)).await.unwrap();
+                assert_eq!(linked, i64::from(sees_all), "{what}");
+                let referred = json!({
+                    "dataCollectionId": "shelf", "referringItemFieldName": "all", "referringItemId": "s", "referencedItemId": "in",
+                });
+                let referred = world.content.is_referenced(&world.site, &caller, &members(referred)).await.unwrap();
+                assert_eq!(referred, sees_all, "{what}");
+
+                let guess = world.update(&caller, json!({ "_id": "in", "title": "in", "n": 1, "_publishStatus": "DRAFT" }), Some(json!({ "n": 1 }))).await;
+                assert_eq!(code(guess), if sees_all { "ok" } else { "WDE0073" }, "a condition tells nothing: {what}");
+            }
+            let written = world.update(&visitor("v"), json!({ "_id": "in", "n": 1, "title": "in", "_publishStatus": "DRAFT" }), None).await.unwrap();
+            assert_eq!(written["_owner"], Value::Null, "who may write a draft isn't shown whose it is: {written}");
+            assert_eq!(world.remove(&visitor("v"), "in", None).await.unwrap(), None, "nor what was there");
+        }
+    }
+
+    async fn writes_in_a_language_are_refused(engine) {
+        let mut world = World::open(engine).await;
+        world.insert(&app(), json!({ "_id": "a", "title": "Haus" })).await.unwrap();
+        world.keep_plugin(json!({ "type": "MULTILINGUAL", "multilingualOptions": { "translatableFieldKeys": ["title"] } })).await;
+        let mut update = single(json!({ "_id": "a", "title": "house" }));
+        update["language"] = json!("en");
+        let (text, content, site) = (update.to_string(), &world.content, &world.site);
+        let request = Request::parse(text.as_bytes()).unwrap();
+        for refused in [
+            content.item_insert(site, &app(), &request).await.map(drop),
+            content.item_update(site, &app(), &request).await.map(drop),
+            content.item_save(site, &app(), &request).await.map(drop),
+            content.item_patch(site, &app(), &request).await.map(drop),
+            content.item_remove(site, &app(), &request).await.map(drop),
+            content.item_truncate(site, &app(), &request).await,
+            content.item_bulk_insert(site, &app(), &request).await.map(drop),
+            content.item_bulk_update(site, &app(), &request).await.map(drop),
+            content.item_bulk_save(site, &app(), &request).await.map(drop),
+            content.item_bulk_patch(site, &app(), &request).await.map(drop),
+            content.item_bulk_remove(site, &app(), &request).await.map(drop),
+        ] {
+            let fault = refused.expect_err("a refusal");
+            assert_eq!((fault.code().name(), &fault.data()["path"]), ("WDE0119", &json!("language")));
+        }
+        assert_eq!(world.get(&app(), "a").await.unwrap()["title"], "Haus");
+        for (language, verdict) in [(json!(7), "WDE0018"), (json!(null), "ok")] {
+            update["language"] = language;
+            let text = update.to_string();
+            let request = Request::parse(text.as_bytes()).unwrap();
+            assert_eq!(code(content.item_update(site, &app(), &request).await), verdict);
+        }
     }
 
     async fn plugin_options_belong_to_their_plugin(engine) {
@@ -81,7 +222,7 @@ on_both_engines! {
             json!({ "type": "CATALOG", "catalogOptions": { "nameFieldKey": 7 } }),
             json!({ "type": "DRAFT_ITEMS", "draftItemsOptions": { "draftPermissions": { "manageDrafts": "ALL" } } }),
         ] {
-            let added = world.content.plugin_add(&world.site, &app(), "c", &plugin, None).await;
+            let added = world.content.plugin_add(&world.site, &app(), "c", &plugin).await;
             assert_eq!(code(added), "WDE0075", "{plugin}");
             let patch = json!({ "id": "c", "plugins": [plugin] });
             assert_eq!(code(world.content.collection_patch(&world.site, &app(), &patch).await), "WDE0075", "{plugin}");
@@ -121,7 +262,7 @@ on_both_engines! {
     async fn single_item_comes_with_its_plugin(engine) {
         let world = World::open(engine).await;
         world.insert(&app(), json!({ "_id": "a", "n": 1 })).await.unwrap();
-        world.content.plugin_add(&world.site, &owner(), "c", &json!({ "type": "SINGLE_ITEM" }), None).await.unwrap();
+        world.content.plugin_add(&world.site, &owner(), "c", &json!({ "type": "SINGLE_ITEM" })).await.unwrap();
         assert_eq!(world.get(&app(), "SINGLE").await.unwrap()["_owner"], "olga");
         assert_eq!(world.get(&app(), "a").await.unwrap()["n"], 1, "what else is there stays");
     }

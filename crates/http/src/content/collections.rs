@@ -97,7 +97,7 @@ pub(crate) async fn delete_field(State(app): State<App>, call: Call, body: Json)
 /// `POST /v2/collections/add-plugin`.
 pub(crate) async fn add_plugin(State(app): State<App>, call: Call, body: Json) -> Result<Response, Problem> {
     let (id, plugin) = (collection_id(&body)?, member(&body, "plugin")?);
-    add(&app, &call, &body, id, plugin).await
+    add(&app, &call, id, plugin).await
 }
 
 /// `POST /v2/collections/delete-plugin`.
@@ -129,7 +129,7 @@ pub(crate) async fn add_typed_plugin(
     if let Some(it) = body.0.get(options) {
         plugin[options] = it.clone();
     }
-    add(&app, &call, &body, collection_id(&body)?, &plugin).await
+    add(&app, &call, collection_id(&body)?, &plugin).await
 }
 
 /// `POST /v2/collections/delete-X-plugin`.
@@ -147,10 +147,8 @@ fn typed(uri: &Uri, verb: &str) -> Result<(&'static str, &'static str)> {
     found.map(|(_, kind, options)| (kind, options)).ok_or_else(|| Fault::new(Code::NotFound))
 }
 
-async fn add(app: &App, call: &Call, body: &Json, id: &str, plugin: &Value) -> Result<Response, Problem> {
-    let action = ["draftItemsPluginConflictAction", "publishPluginConflictAction"];
-    let action = action.iter().find_map(|it| body.0.get(*it));
-    let collection = app.content.plugin_add(&call.site, &call.caller, id, plugin, action).await?;
+async fn add(app: &App, call: &Call, id: &str, plugin: &Value) -> Result<Response, Problem> {
+    let collection = app.content.plugin_add(&call.site, &call.caller, id, plugin).await?;
     Ok(body::ok(&json!({ "dataCollection": collection })))
 }
 

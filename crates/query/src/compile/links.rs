@@ -3,6 +3,7 @@
 //! Who asks for ids gets the items from the index of the links, however many items there are; who asks
 //! whether there are links at all looks once for each item.
 
+use super::parts::published;
 use crate::{
     plan::{Scalar, Scope, Test},
     schema::Links,
@@ -51,12 +52,25 @@ fn only(sql: &mut Writer<'_>, links: &Links) -> String {
     }
     let (site, relation) = (sql.param(&links.site), sql.param(links.relation));
     let of_field = format!("link.site = {site} and link.relation = {relation}");
-    match &links.scope {
-        Scope::Everything | Scope::Nothing => of_field,
-        Scope::OwnedBy(owner) => {
-            let (table, owner) = (sql.dialect().table(links.table), sql.param(owner));
-            let is_theirs = format!("far.id = link.{} and far.owner = {owner}", links.target_column);
+    match visible(sql, &links.scope) {
+        None => of_field,
+        Some(is_visible) => {
+            let (table, target) = (sql.dialect().table(links.table), links.target_column);
+            let is_theirs = format!("far.id = link.{target} and {is_visible}");
             format!("{of_field} and exists (select 1 from {table} far where {is_theirs})")
+        }
+    }
+}
+
+/// What a scope asks of an item of the table `far`; nothing if all of them are in it.
+fn visible(sql: &mut Writer<'_>, scope: &Scope) -> Option<String> {
+    match scope {
+        Scope::Everything => None,
+        Scope::Nothing => Some("false".to_owned()),
+        Scope::OwnedBy(owner) => Some(format!("far.owner = {}", sql.param(owner))),
+        Scope::Published { within, unmarked } => {
+            let (within, is_published) = (visible(sql, within), published(sql, *unmarked));
+            Some(within.map_or_else(|| is_published.clone(), |it| format!("{it} and {is_published}")))
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Small parts of statements that several others are made of.
 
-use crate::plan::{Comparison, Field};
-use stoa_sql::{Dialect, Direction, DocumentPath, Sign};
+use crate::plan::{Comparison, Field, PUBLISH_STATUS};
+use stoa_sql::{Dialect, Direction, DocumentPath, Operand, Probe, Sign, Writer};
 
 /// The column behind a field; those of the document are all in one.
 pub(super) fn column(field: &Field) -> &'static str {
@@ -18,6 +18,17 @@ pub(super) fn column(field: &Field) -> &'static str {
 pub(super) fn through_arrays(dialect: &dyn Dialect, names: &[String]) -> Option<String> {
     let on_the_way = (1..names.len()).map(|n| dialect.is_array(&DocumentPath::field(&names[..n])));
     on_the_way.reduce(|all, it| format!("{all} or {it}"))
+}
+
+/// The document at hand is published; `unmarked` says whether one without a status is.
+pub(super) fn published(sql: &mut Writer<'_>, unmarked: bool) -> String {
+    let status = if unmarked { "DRAFT" } else { "PUBLISHED" };
+    let (names, probe) =
+        ([PUBLISH_STATUS.to_owned()], Probe { sign: Sign::Equal, operand: Operand::Text(status.into()) });
+    let d = sql.dialect();
+    let placeholder = sql.param(d.probe(&names, &probe));
+    let has_status = d.holds(&names, &probe, &placeholder);
+    if unmarked { format!("({has_status}) is not true") } else { has_status }
 }
 
 /// The operator of a comparison.
