@@ -14,7 +14,7 @@ use crate::{
         stored::{StoredCollection, live},
         view,
     },
-    fault::{self, field_not_found, invalid},
+    fault::{self, Faults, field_not_found, invalid, missing},
     item::{insert::insert_single, row::WriteContext, truncate},
     limits::ContentLimits,
     manage::{
@@ -45,8 +45,11 @@ impl Content {
     /// WDE0147 when the object isn't valid.
     pub async fn collection_create(&self, site: &Arc<Site>, caller: &Caller, object: &Value) -> Result<Value> {
         let manager = access::manager(caller)?;
-        let id = definition::parse_id(object, self.limits())?.to_owned();
-        let definition = Definition::parse(object, None, self.limits())?;
+        let mut faults = Faults::default();
+        let id = faults.take(definition::parse_id(object, self.limits())).unwrap_or_default().to_owned();
+        let definition = faults.take(Definition::parse(object, None, self.limits()));
+        faults.refuse()?;
+        let Some(definition) = definition else { return Err(Fault::internal("a definition was lost")) };
         let access = manager.creation(&definition)?;
         Rules::check(&definition, self.limits())?;
         let creation = Arc::new(Creation {
@@ -71,15 +74,17 @@ impl Content {
     /// # Errors
     /// As for create, and WDE0178 when the revision isn't the current one, WDE0025.
     pub async fn collection_update(&self, site: &Arc<Site>, caller: &Caller, object: &Value) -> Result<Value> {
-        let id = definition::parse_id(object, self.limits())?.to_owned();
-        let revision = parse_revision(object)?;
-        if revision.is_none() {
-            return Err(invalid("collection.revision", "is missing"));
+        let mut faults = Faults::default();
+        let id = faults.take(definition::parse_id(object, self.limits())).unwrap_or_default().to_owned();
+        let revision = faults.take(parse_revision(object)).flatten();
+        if object.get("revision").is_none_or(Value::is_null) {
+            faults.add(missing("collection.revision"));
         }
-        let object = object.clone();
         if object.get("fields").is_none_or(Value::is_null) {
-            return Err(invalid("collection.fields", "is missing"));
+            faults.add(missing("collection.fields"));
         }
+        faults.refuse()?;
+        let object = object.clone();
         let make = move |before: &Definition, limits: &ContentLimits| Definition::parse(&object, Some(before), limits);
         change(self, site, caller, Revised { id, revision, make }).await
     }
@@ -174,7 +179,7 @@ impl Content {
     ) -> Result<Value> {
         let input = field.clone();
         let make = move |before: &Definition, limits: &ContentLimits| {
-            let key = input.get("key").and_then(Value::as_str).ok_or_else(|| invalid("field.key", "is missing"))?;
+            let key = input.get("key").and_then(Value::as_str).ok_or_else(|| missing("field.key"))?;
             let mut after = before.clone();
             let old = after.fields.iter_mut().find(|it| field::key(it) == key).ok_or_else(|| field_not_found(key))?;
             let mut whole = if is_patch { old.clone() } else { Map::new() };

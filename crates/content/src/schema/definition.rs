@@ -1,7 +1,7 @@
 //! A collection as managers define it, read from its wire object (docs/protocol/content.md §6.3).
 
 use crate::{
-    fault::invalid,
+    fault::{Faults, invalid, missing},
     limits::ContentLimits,
     schema::{
         field::{self, Field},
@@ -37,8 +37,8 @@ pub struct Definition {
 
 const ID: Validator = Validator::TextTo(1, |it| it.collection_id);
 
+/// The id is another matter: [`parse_id`].
 static COLLECTION: Validator = Validator::Object(&[
-    ("id", ID),
     ("displayName", Validator::Text(0, 1000)),
     ("displayField", Validator::Text(0, 1000)),
     ("description", Validator::TextTo(0, |it| it.collection_description)),
@@ -63,7 +63,7 @@ const OLDER_LEVELS: Validator = Validator::Object(&[
 pub(crate) fn parse_id<'o>(collection: &'o Value, limits: &ContentLimits) -> Result<&'o str> {
     let path = "collection.id";
     let id = match collection.get("id") {
-        None | Some(Value::Null) => return Err(invalid(path, "is missing")),
+        None | Some(Value::Null) => return Err(missing(path)),
         Some(it) => it,
     };
     check(id, &ID, path, limits)?;
@@ -79,40 +79,42 @@ impl Definition {
     /// with it, what the object doesn't say of permissions stays as it was.
     ///
     /// # Errors
-    /// WDE0075, WDE0134, WDE0147 with the path of what is wrong.
+    /// WDE0075, WDE0119, WDE0134, WDE0147 with the path of each thing that is wrong; the first decides on the code.
     pub(crate) fn parse(collection: &Value, before: Option<&Self>, limits: &ContentLimits) -> Result<Self> {
-        check(collection, &COLLECTION, "collection", limits)?;
+        let mut faults = Faults::default();
+        faults.take(check(collection, &COLLECTION, "collection", limits));
         let present = |name: &str| collection.get(name).filter(|it| !it.is_null());
         let text = |name: &str| present(name).and_then(Value::as_str).map(str::to_owned);
-        let fields = match present("fields") {
-            None => Vec::new(),
-            Some(it) => field::parse_all(it, "collection.fields", limits)?,
+        let fields = present("fields").and_then(|it| faults.take(field::parse_all(it, "collection.fields", limits)));
+        let is_without_fields = match present("fields") {
+            None => true,
+            Some(it) => it.as_array().is_some_and(Vec::is_empty),
         };
-        let is_without_fields = present("fields").and_then(Value::as_array).is_none_or(Vec::is_empty);
         if before.is_none() && is_without_fields {
-            return Err(invalid("collection.fields", "must have at least one field"));
+            faults.add(invalid("collection.fields", "must have at least one field"));
         }
-        let plugins = match present("plugins") {
-            None => Vec::new(),
-            Some(it) => plugin::parse_all(it, "collection.plugins", limits)?,
-        };
+        let plugins =
+            present("plugins").and_then(|it| faults.take(plugin::parse_all(it, "collection.plugins", limits)));
+        let plugins = plugins.unwrap_or_default();
         let old = before.map_or(&[][..], |it| &it.plugins);
-        plugin::check_built(&plugins, old, |n| format!("collection.plugins[{n}]"))?;
+        faults.take(plugin::check_built(&plugins, old, |n| format!("collection.plugins[{n}]")));
+        let levels = faults.take(parse_levels(collection, before.map(|it| it.levels)));
+        faults.refuse()?;
         Ok(Self {
             display_name: text("displayName"),
             display_field: text("displayField"),
             description: text("description"),
             strict_mode: present("strictMode").and_then(Value::as_bool).unwrap_or(false),
-            levels: parse_levels(collection, before.map(|it| it.levels))?,
-            fields,
+            levels: levels.unwrap_or_default(),
+            fields: fields.unwrap_or_default(),
             plugins,
         })
     }
 
     /// This definition with the members that `patch` has; there is no other mask (docs/protocol/content.md §6.2).
     pub(crate) fn patched(&self, patch: &Value, limits: &ContentLimits) -> Result<Self> {
-        check(patch, &COLLECTION, "dataCollection", limits)?;
-        let mut patched = self.clone();
+        let (mut patched, mut faults) = (self.clone(), Faults::default());
+        faults.take(check(patch, &COLLECTION, "dataCollection", limits));
         let text = |name: &str, old: &Option<String>| match patch.get(name) {
             Some(it) => it.as_str().map(str::to_owned),
             None => old.clone(),
@@ -121,15 +123,21 @@ impl Definition {
         patched.display_field = text("displayField", &self.display_field);
         patched.description = text("description", &self.description);
         patched.strict_mode = patch.get("strictMode").and_then(Value::as_bool).unwrap_or(self.strict_mode);
-        patched.levels = parse_levels(patch, Some(self.levels))?;
-        if let Some(fields) = patch.get("fields").filter(|it| !it.is_null()) {
-            patched.fields = field::parse_all(fields, "dataCollection.fields", limits)?;
+        if let Some(levels) = faults.take(parse_levels(patch, Some(self.levels))) {
+            patched.levels = levels;
         }
-        if let Some(list) = patch.get("plugins").filter(|it| !it.is_null()) {
-            patched.plugins = plugin::parse_all(list, "dataCollection.plugins", limits)?;
-            plugin::check_built(&patched.plugins, &self.plugins, |n| format!("dataCollection.plugins[{n}]"))?;
+        if let Some(fields) = patch.get("fields").filter(|it| !it.is_null())
+            && let Some(fields) = faults.take(field::parse_all(fields, "dataCollection.fields", limits))
+        {
+            patched.fields = fields;
         }
-        Ok(patched)
+        if let Some(list) = patch.get("plugins").filter(|it| !it.is_null())
+            && let Some(plugins) = faults.take(plugin::parse_all(list, "dataCollection.plugins", limits))
+        {
+            faults.take(plugin::check_built(&plugins, &self.plugins, |n| format!("dataCollection.plugins[{n}]")));
+            patched.plugins = plugins;
+        }
+        faults.refuse().map(|()| patched)
     }
 
     /// What queries depend on.
@@ -171,7 +179,7 @@ fn parse_levels(collection: &Value, before: Option<Levels>) -> Result<Levels> {
     let older = collection.get("permissions").filter(|it| it.is_object());
     let newer = collection.get("dataPermissions").filter(|it| it.is_object());
     let base = match (before, older, newer) {
-        (None, None, None) => return Err(invalid("collection.permissions", "is missing")),
+        (None, None, None) => return Err(missing("collection.permissions")),
         (before, ..) => before.unwrap_or_default(),
     };
     let read = |object: Option<&Value>, name: &str, parse: fn(&str) -> Option<Level>| {

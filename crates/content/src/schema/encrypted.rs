@@ -4,10 +4,13 @@
 //! What items hold under a key stays as it is when a field is declared. So a field can't become encrypted
 //! when there are values, clear ones would remain in items, indexes and events; nor can it cease to be.
 
-use crate::schema::{
-    definition::Definition,
-    field::{self, Field},
-    index::{Index, IndexDefinition, Status},
+use crate::{
+    fault::invalid_as,
+    schema::{
+        definition::Definition,
+        field::{self, Field},
+        index::{Index, IndexDefinition, Status},
+    },
 };
 use std::{borrow::Cow, sync::Arc};
 use stoa_kernel::{Code, Fault, Result};
@@ -95,5 +98,5 @@ pub(crate) fn added<'d>(before: &'d Definition, after: &'d Definition) -> impl I
 
 /// The refusal of the field in position `n` of its definition.
 pub(crate) fn refused(n: usize, why: &str) -> Fault {
-    Fault::because(Code::NotSupported, format!("collection.fields[{n}].encrypted {why}."))
+    invalid_as(Code::NotSupported, &format!("collection.fields[{n}].encrypted"), why)
 }

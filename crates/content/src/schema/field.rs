@@ -4,7 +4,7 @@
 //! docs/protocol/content.md §6.3. Whether items fit their fields is another matter: see `strictMode`.
 
 use crate::{
-    fault::invalid,
+    fault::{Faults, invalid, invalid_as, missing},
     limits::ContentLimits,
     wire::validator::{Validator, check},
 };
@@ -256,23 +256,23 @@ pub(crate) fn parse_all(list: &Value, path: &str, limits: &ContentLimits) -> Res
     // Clients send the fields of the system along.
     let system = list.iter().filter(|it| it.get("key").and_then(Value::as_str).is_some_and(is_system));
     check_count(list.len() - system.count().min(SYSTEM.len()), path, limits)?;
-    let mut fields: Vec<Field> = Vec::with_capacity(list.len());
+    let (mut fields, mut faults) = (Vec::<Field>::with_capacity(list.len()), Faults::default());
     let mut keys = std::collections::HashSet::with_capacity(list.len());
     for (n, it) in list.iter().enumerate() {
         let path = format!("{path}[{n}]");
         if it.get("key").and_then(Value::as_str).is_some_and(is_system) {
             if it.get("encrypted") == Some(&Value::Bool(true)) {
-                return Err(refuse_encrypted(&path, "can't be for a field of the system"));
+                faults.add(refuse_encrypted(&path, "can't be for a field of the system"));
             }
             continue;
         }
-        let field = parse(it, &path, limits)?;
+        let Some(field) = faults.take(parse(it, &path, limits)) else { continue };
         if !keys.insert(key(&field).to_owned()) {
-            return Err(invalid(&format!("{path}.key"), "occurs twice"));
+            faults.add(invalid(&format!("{path}.key"), "occurs twice"));
         }
         fields.push(field);
     }
-    Ok(fields)
+    faults.refuse().map(|()| fields)
 }
 
 /// Refuses more fields than a collection may have.
@@ -288,39 +288,47 @@ pub(crate) fn check_count(count: usize, path: &str, limits: &ContentLimits) -> R
 
 /// Reads one field that isn't a system field.
 pub(crate) fn parse(value: &Value, path: &str, limits: &ContentLimits) -> Result<Field> {
-    check(value, &FIELD, path, limits)?;
+    let mut faults = Faults::default();
+    faults.take(check(value, &FIELD, path, limits));
     let mut field = value.as_object().cloned().unwrap_or_default();
     field.retain(|name, it| !it.is_null() && !READ_ONLY.contains(&name.as_str()));
-    let key_path = format!("{path}.key");
-    let Some(key) = field.get("key").and_then(Value::as_str) else {
-        return Err(invalid(&key_path, "is missing"));
+    if value.is_object() {
+        faults.take(check_key(&field, path));
+        faults.take(check_type(&field, path));
+    }
+    faults.refuse().map(|()| field)
+}
+
+/// What a key must be beside a text of the right length.
+fn check_key(field: &Field, path: &str) -> Result<()> {
+    let path = format!("{path}.key");
+    match field.get("key").map(Value::as_str) {
+        None => Err(missing(&path)),
+        Some(Some(it)) if it.starts_with('$') => Err(invalid_as(Code::FieldNameDollar, &path, "must not begin with $")),
+        Some(Some(it)) if it.contains('.') || it.chars().any(char::is_control) => {
+            Err(invalid_as(Code::FieldInvalid, &path, "must not contain dots or control characters"))
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+/// What a type asks of the rest of its field.
+fn check_type(field: &Field, path: &str) -> Result<()> {
+    let target = match field.get("type").map(Value::as_str) {
+        None => return Err(missing(&format!("{path}.type"))),
+        Some(Some("REFERENCE")) => "reference",
+        Some(Some("MULTI_REFERENCE")) => "multiReference",
+        Some(_) => return Ok(()),
     };
-    if key.starts_with('$') {
-        return Err(Fault::because(Code::FieldNameDollar, format!("{key_path} must not begin with $.")));
+    let mut faults = Faults::default();
+    if is_encrypted(field) {
+        faults.add(refuse_encrypted(path, "can't be for a reference, which is followed by its value"));
     }
-    if key.contains('.') || key.chars().any(char::is_control) {
-        return Err(Fault::because(
-            Code::FieldInvalid,
-            format!("{key_path} must not contain dots or control characters."),
-        ));
+    let options = field.get("typeMetadata").and_then(|it| it.get(target));
+    if options.and_then(|it| it.get("referencedCollectionId")).is_none_or(Value::is_null) {
+        faults.add(missing(&format!("{path}.typeMetadata.{target}.referencedCollectionId")));
     }
-    let Some(kind) = field.get("type").and_then(Value::as_str) else {
-        return Err(invalid(&format!("{path}.type"), "is missing"));
-    };
-    let target = match kind {
-        "REFERENCE" => "reference",
-        "MULTI_REFERENCE" => "multiReference",
-        _ => return Ok(field),
-    };
-    if is_encrypted(&field) {
-        return Err(refuse_encrypted(path, "can't be for a reference, which is followed by its value"));
-    }
-    let target = format!("typeMetadata.{target}.referencedCollectionId");
-    let pointer = format!("/{}", target.replace('.', "/"));
-    match value.pointer(&pointer).is_some_and(Value::is_string) {
-        true => Ok(field),
-        false => Err(invalid(&format!("{path}.{target}"), "is missing")),
-    }
+    faults.refuse()
 }
 
 pub fn key(field: &Field) -> &str {
@@ -352,7 +360,7 @@ pub(crate) fn target_id(field: &Field) -> Option<&str> {
 }
 
 fn refuse_encrypted(path: &str, why: &str) -> Fault {
-    Fault::because(Code::NotSupported, format!("{path}.encrypted {why}."))
+    invalid_as(Code::NotSupported, &format!("{path}.encrypted"), why)
 }
 
 fn text<'f>(field: &'f Field, name: &str) -> &'f str {

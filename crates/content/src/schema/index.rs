@@ -15,7 +15,7 @@
 //! of the protocol that this server has no use for: what is invalid is built again or FAILED.
 
 use crate::{
-    fault::invalid,
+    fault::{invalid, missing},
     limits::ContentLimits,
     wire::validator::{Validator, check},
 };
@@ -132,13 +132,13 @@ pub(crate) fn parse(object: &Value, schema: &Schema, limits: &ContentLimits) -> 
     check(object, &INDEX, "index", limits)?;
     let text = |it: &Value, name: &str| it.get(name).and_then(Value::as_str).map(str::to_owned);
     let flag = |name: &str| object.get(name).and_then(Value::as_bool).unwrap_or(false);
-    let name = text(object, "name").ok_or_else(|| invalid("index.name", "is missing"))?;
+    let name = text(object, "name").ok_or_else(|| missing("index.name"))?;
     let requested_fields = object.get("fields").and_then(Value::as_array).filter(|it| !it.is_empty());
     let mut fields = Vec::new();
     for (n, it) in
         requested_fields.ok_or_else(|| invalid("index.fields", "must have at least one field"))?.iter().enumerate()
     {
-        let path = text(it, "path").ok_or_else(|| invalid(&format!("index.fields[{n}].path"), "is missing"))?;
+        let path = text(it, "path").ok_or_else(|| missing(&format!("index.fields[{n}].path")))?;
         if path.split('.').any(str::is_empty) {
             return Err(invalid(&format!("index.fields[{n}].path"), "must be names with single dots between them"));
         }

@@ -3,7 +3,7 @@
 //! A collection has at most one plugin of a type. PUBLISH and DRAFT_ITEMS exclude each other.
 
 use crate::{
-    fault::{invalid, plugin_not_built},
+    fault::{Faults, invalid, missing, plugin_not_built},
     limits::ContentLimits,
     schema::level::{DRAFT_LEVELS, Level},
     wire::validator::{Validator, check},
@@ -96,20 +96,20 @@ pub(crate) fn parse_all(list: &Value, path: &str, limits: &ContentLimits) -> Res
         return Err(invalid(path, "must be a list"));
     };
     check_count(list.len(), path, limits)?;
-    let mut plugins: Vec<Plugin> = Vec::with_capacity(list.len());
+    let (mut plugins, mut faults) = (Vec::<Plugin>::with_capacity(list.len()), Faults::default());
     for (n, it) in list.iter().enumerate() {
         let path = format!("{path}[{n}]");
-        let plugin = parse(it, &path, limits)?;
+        let Some(plugin) = faults.take(parse(it, &path, limits)) else { continue };
         if plugins.iter().any(|it| kind(it) == kind(&plugin)) {
-            return Err(invalid(&format!("{path}.type"), "occurs twice"));
+            faults.add(invalid(&format!("{path}.type"), "occurs twice"));
         }
         plugins.push(plugin);
     }
     let has = |name: &str| plugins.iter().any(|it| kind(it) == name);
-    match has("PUBLISH") && has("DRAFT_ITEMS") {
-        true => Err(invalid(path, "must not have both PUBLISH and DRAFT_ITEMS")),
-        false => Ok(plugins),
+    if has("PUBLISH") && has("DRAFT_ITEMS") {
+        faults.add(invalid(path, "must not have both PUBLISH and DRAFT_ITEMS"));
     }
+    faults.refuse().map(|()| plugins)
 }
 
 /// Refuses plugins whose meaning is still to be built, but for those that were there `before`. `path` names the
@@ -118,12 +118,13 @@ pub(crate) fn parse_all(list: &Value, path: &str, limits: &ContentLimits) -> Res
 /// # Errors
 /// WDE0119 with the plugin and its place.
 pub(crate) fn check_built(plugins: &[Plugin], before: &[Plugin], path: impl Fn(usize) -> String) -> Result<()> {
+    let mut faults = Faults::default();
     for (n, name) in plugins.iter().map(kind).enumerate() {
         if UNBUILT.contains(&name) && !before.iter().any(|it| kind(it) == name) {
-            return Err(plugin_not_built(name, &format!("{}.type", path(n))));
+            faults.add(plugin_not_built(name, &format!("{}.type", path(n))));
         }
     }
-    Ok(())
+    faults.refuse()
 }
 
 /// Reads one plugin.
@@ -132,7 +133,7 @@ pub(crate) fn parse(value: &Value, path: &str, limits: &ContentLimits) -> Result
         return Err(invalid(path, "must be an object"));
     };
     let Some(name) = object.get("type").and_then(Value::as_str) else {
-        return Err(invalid(&format!("{path}.type"), "is missing"));
+        return Err(missing(&format!("{path}.type")));
     };
     let Some((_, own, validator)) = TYPES.iter().find(|it| it.0 == name) else {
         let names: Vec<_> = TYPES.iter().map(|it| it.0).collect();

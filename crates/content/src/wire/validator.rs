@@ -3,7 +3,10 @@
 //! What fits is kept as it was sent. A member that is null counts as absent, and one that the table
 //! doesn't name is not looked at: the server ignores unknown members.
 
-use crate::{fault::invalid, limits::ContentLimits};
+use crate::{
+    fault::{Faults, invalid},
+    limits::ContentLimits,
+};
 use serde_json::Value;
 use stoa_kernel::{Result, clock::Millis};
 
@@ -38,67 +41,90 @@ pub(crate) enum Validator {
 /// Checks a value; `path` names it in the refusal.
 ///
 /// # Errors
-/// WDE0075 with the path of the first thing that doesn't fit.
+/// WDE0075 with the path of each thing that doesn't fit.
 pub(crate) fn check(value: &Value, validator: &Validator, path: &str, limits: &ContentLimits) -> Result<()> {
-    let fits = match validator {
-        Validator::Any => true,
-        Validator::Of(it) => return check(value, it, path, limits),
-        Validator::TextTo(least, most) => return check(value, &Validator::Text(*least, most(limits)), path, limits),
-        Validator::ListTo(most, validator) => {
-            return check(value, &Validator::List(most(limits), validator), path, limits);
-        }
-        Validator::Text(least, most) => match value.as_str() {
-            Some(it) if it.contains('\0') => return Err(invalid(path, "must not contain the character NUL")),
-            Some(it) if !(*least..=*most).contains(&it.chars().count()) => {
-                return Err(invalid(path, &format!("must have {least} to {most} characters")));
-            }
-            it => it.is_some(),
-        },
-        Validator::Flag => value.is_boolean(),
-        Validator::Number => value.is_number() || matches!(value.as_str(), Some("NaN" | "Infinity" | "-Infinity")),
-        Validator::Count => value.as_u64().is_some(),
-        Validator::Whole => value.as_i64().is_some(),
-        Validator::Time => value.as_str().is_some_and(|it| parse_time(it).is_some()),
-        Validator::OneOf(names) => match value.as_str() {
-            Some(it) if !names.contains(&it) => {
-                return Err(invalid(path, &format!("must be one of {}", names.join(", "))));
-            }
-            it => it.is_some(),
-        },
-        Validator::List(most, validator) => match value.as_array() {
-            Some(list) if list.len() > *most => {
-                return Err(invalid(path, &format!("must have at most {most} elements")));
-            }
-            Some(list) => {
-                let mut elements = list.iter().enumerate();
-                return elements.try_for_each(|(n, it)| check(it, validator, &format!("{path}[{n}]"), limits));
-            }
-            None => false,
-        },
-        Validator::Object(members) => return check_members(value, members, path, limits),
-        Validator::Union(members) => {
-            check_members(value, members, path, limits)?;
-            let present = members.iter().filter(|(name, _)| value.get(name).is_some_and(|it| !it.is_null()));
-            if present.count() > 1 {
-                return Err(invalid(path, "must have only one member"));
-            }
-            true
-        }
-    };
-    if fits { Ok(()) } else { Err(invalid(path, &format!("must be {}", validator.type_name()))) }
+    let mut found = Check { limits, faults: Faults::default() };
+    found.value(value, validator, path);
+    found.faults.refuse()
 }
 
-fn check_members(value: &Value, members: &[(&str, Validator)], path: &str, limits: &ContentLimits) -> Result<()> {
-    let Some(object) = value.as_object() else {
-        return Err(invalid(path, "must be an object"));
-    };
-    for (name, validator) in members {
-        match object.get(*name) {
-            None | Some(Value::Null) => {}
-            Some(member) => check(member, validator, &format!("{path}.{name}"), limits)?,
+/// What was found so far.
+struct Check<'l> {
+    limits: &'l ContentLimits,
+    faults: Faults,
+}
+
+impl Check<'_> {
+    fn value(&mut self, value: &Value, validator: &Validator, path: &str) {
+        let fits = match validator {
+            Validator::Any => true,
+            Validator::Of(it) => return self.value(value, it, path),
+            Validator::TextTo(least, most) => return self.text(value, *least, most(self.limits), path),
+            Validator::Text(least, most) => return self.text(value, *least, *most, path),
+            Validator::Flag => value.is_boolean(),
+            Validator::Number => value.is_number() || matches!(value.as_str(), Some("NaN" | "Infinity" | "-Infinity")),
+            Validator::Count => value.as_u64().is_some(),
+            Validator::Whole => value.as_i64().is_some(),
+            Validator::Time => value.as_str().is_some_and(|it| parse_time(it).is_some()),
+            Validator::OneOf(names) => match value.as_str() {
+                Some(it) if !names.contains(&it) => {
+                    return self.faults.add(invalid(path, &format!("must be one of {}", names.join(", "))));
+                }
+                it => it.is_some(),
+            },
+            Validator::List(most, validator) => return self.list(value, *most, validator, path),
+            Validator::ListTo(most, validator) => return self.list(value, most(self.limits), validator, path),
+            Validator::Object(members) => return self.members(value, members, path),
+            Validator::Union(members) => {
+                let present = members.iter().filter(|(name, _)| value.get(name).is_some_and(|it| !it.is_null()));
+                if present.count() > 1 {
+                    self.faults.add(invalid(path, "must have only one member"));
+                }
+                return self.members(value, members, path);
+            }
+        };
+        if !fits {
+            self.refuse(path, validator.type_name());
         }
     }
-    Ok(())
+
+    fn text(&mut self, value: &Value, least: usize, most: usize, path: &str) {
+        match value.as_str() {
+            None => self.refuse(path, "a string"),
+            Some(it) if it.contains('\0') => self.faults.add(invalid(path, "must not contain the character NUL")),
+            Some(it) if !(least..=most).contains(&it.chars().count()) => {
+                self.faults.add(invalid(path, &format!("must have {least} to {most} characters")));
+            }
+            Some(_) => {}
+        }
+    }
+
+    fn list(&mut self, value: &Value, most: usize, validator: &Validator, path: &str) {
+        match value.as_array() {
+            None => self.refuse(path, "a list"),
+            Some(list) if list.len() > most => {
+                self.faults.add(invalid(path, &format!("must have at most {most} elements")));
+            }
+            Some(list) => {
+                list.iter().enumerate().for_each(|(n, it)| self.value(it, validator, &format!("{path}[{n}]")));
+            }
+        }
+    }
+
+    fn members(&mut self, value: &Value, members: &[(&str, Validator)], path: &str) {
+        let Some(object) = value.as_object() else {
+            return self.refuse(path, "an object");
+        };
+        for (name, validator) in members {
+            if let Some(member) = object.get(*name).filter(|it| !it.is_null()) {
+                self.value(member, validator, &format!("{path}.{name}"));
+            }
+        }
+    }
+
+    fn refuse(&mut self, path: &str, wanted: &str) {
+        self.faults.add(invalid(path, &format!("must be {wanted}")));
+    }
 }
 
 fn parse_time(text: &str) -> Option<Millis> {
@@ -147,5 +173,9 @@ mod tests {
         assert_eq!(refused(json!({"inner": [{}, {}, {}]})), "tree.inner must have at most 2 elements.");
         assert_eq!(refused(json!({"name": ""})), "tree.name must have 1 to 3 characters.");
         assert_eq!(refused(json!([])), "tree must be an object.");
+        assert_eq!(
+            refused(json!({"name": 7, "inner": [{"name": ""}, 1]})),
+            "tree.name must be a string. tree.inner[0].name must have 1 to 3 characters. tree.inner[1] must be an object."
+        );
     }
 }

@@ -17,6 +17,38 @@ fn cars() -> Value {
 }
 
 on_both_engines! {
+    async fn faults_of_a_definition_are_told_together(engine) {
+        let world = World::new(engine).await;
+        let places = |result: stoa_kernel::Result<Value>| -> Vec<String> {
+            let fault = result.expect_err("a refusal");
+            assert_eq!(fault.code().name(), "WDE0075", "{fault:?}");
+            fault.violations().iter().map(|it| it.field.clone()).collect()
+        };
+        let object = json!({
+            "id": "a?b", "displayName": 7, "dataPermissions": { "itemRead": "ALL" },
+            "fields": [
+                { "key": "$a", "type": "NOVEL" }, { "type": "TEXT" }, { "key": "ok", "type": "TEXT" }, { "key": "ok", "type": "TEXT" },
+                { "key": "to", "type": "REFERENCE" },
+            ],
+            "plugins": [{ "type": "MAGIC" }, { "type": "CMS", "cmsOptions": [] }],
+        });
+        assert_eq!(places(world.content.collection_create(&world.site, &app(), &object).await), [
+            "collection.id", "collection.displayName", "collection.dataPermissions.itemRead", "collection.fields[0].type",
+            "collection.fields[0].key", "collection.fields[1].key", "collection.fields[3].key",
+            "collection.fields[4].typeMetadata.reference.referencedCollectionId", "collection.plugins[0].type",
+            "collection.plugins[1].cmsOptions",
+        ]);
+        // What fields ask of values, once the fields are what they must be.
+        let broken = |key: &str| json!({ "key": key, "type": "TEXT", "typeMetadata": { "text": { "textValidation": { "pattern": "(" } } } });
+        let object = json!({ "id": "a", "fields": [broken("a"), { "key": "b", "type": "TEXT" }, broken("c")], "dataPermissions": {} });
+        let found = places(world.content.collection_create(&world.site, &app(), &object).await);
+        assert!(found.len() == 2 && found[0].starts_with("collection.fields[0]") && found[1].starts_with("collection.fields[2]"), "{found:?}");
+        world.create("c", json!({ "itemRead": "ANYONE" })).await;
+        let patch = json!({ "id": "c", "description": [], "fields": [{ "key": "x" }] });
+        assert_eq!(places(world.content.collection_patch(&world.site, &app(), &patch).await), ["dataCollection.description", "dataCollection.fields[0].type"]);
+        assert_eq!(places(world.content.collection_update(&world.site, &app(), &json!({ "id": "c" })).await), ["collection.revision", "collection.fields"]);
+    }
+
     async fn collection_is_made_changed_deleted_and_restored(engine) {
         let world = World::new(engine).await;
         let (content, site) = (&world.content, &world.site);

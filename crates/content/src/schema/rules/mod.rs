@@ -20,7 +20,7 @@ mod pattern;
 mod value;
 
 use crate::{
-    fault::invalid,
+    fault::{Faults, invalid},
     limits::ContentLimits,
     schema::{
         definition::Definition,
@@ -72,26 +72,24 @@ impl Rules {
     /// of their own field under `strictMode`.
     pub(crate) fn check(definition: &Definition, limits: &ContentLimits) -> Result<()> {
         let rules = Self::read(definition, true)?;
+        let mut faults = Faults::default();
         for (n, it) in definition.fields.iter().enumerate() {
-            let path = format!("collection.fields[{n}].typeMetadata");
-            if let Some(Default::Value(value)) = default(it) {
-                let stored = CanonicalItem::empty(limits.query.item()).with(&one(field::key(it), value.clone()));
-                stored.map_err(|why| invalid(&path, &format!("has a default that can't be stored: {why}")))?;
-                if let Some(rule) = rules.fields.iter().find(|rule| rule.key == field::key(it)) {
-                    let mut broken = Vec::new();
-                    rule.rule.check(&value, &ValuePath { path: "defaultValue", now: 0 }, &mut broken);
-                    if let Some(first) =
-                        broken.first().filter(|it| it.violated_rule != "MIN" && it.violated_rule != "MAX")
-                    {
-                        return Err(invalid(
-                            &path,
-                            &format!("has a default that breaks its own rules: {}", first.description),
-                        ));
-                    }
-                }
-            }
+            faults.take(rules.check_default(it, &format!("collection.fields[{n}].typeMetadata"), limits));
         }
-        Ok(())
+        faults.refuse()
+    }
+
+    fn check_default(&self, field: &Field, path: &str, limits: &ContentLimits) -> Result<()> {
+        let Some(Default::Value(value)) = default(field) else { return Ok(()) };
+        let stored = CanonicalItem::empty(limits.query.item()).with(&one(field::key(field), value.clone()));
+        stored.map_err(|why| invalid(path, &format!("has a default that can't be stored: {why}")))?;
+        let Some(rule) = self.fields.iter().find(|rule| rule.key == field::key(field)) else { return Ok(()) };
+        let mut broken = Vec::new();
+        rule.rule.check(&value, &ValuePath { path: "defaultValue", now: 0 }, &mut broken);
+        match broken.first().filter(|it| it.violated_rule != "MIN" && it.violated_rule != "MAX") {
+            Some(it) => Err(invalid(path, &format!("has a default that breaks its own rules: {}", it.description))),
+            None => Ok(()),
+        }
     }
 
     /// The rules of a definition that is kept; what it has of rules that can't be used doesn't hold.
@@ -104,18 +102,21 @@ impl Rules {
         let mut rules = Self { is_strict: definition.strict_mode, fields: Vec::new(), defaults: defaults.collect() };
         // Patterns are looked at whether or not they hold now, since strictMode may be switched on later.
         if definition.strict_mode || is_checked {
-            let mut reader = Reader::new(is_checked);
+            let (mut reader, mut faults) = (Reader::new(is_checked), Faults::default());
             let flag = |field: &Field, name: &str| field.get(name).and_then(Json::as_bool).unwrap_or(false);
             for (n, it) in definition.fields.iter().enumerate() {
+                let rule = faults.take(reader.rule(it, &format!("collection.fields[{n}]")));
+                let Some(rule) = rule else { continue };
                 rules.fields.push(FieldRule {
                     key: field::key(it).to_owned(),
                     is_required: flag(it, "required") && !is_multi(it),
                     is_immutable: flag(it, "immutable"),
                     is_read_only: flag(it, "readOnly"),
                     is_encrypted: field::is_encrypted(it),
-                    rule: reader.rule(it, &format!("collection.fields[{n}]"))?,
+                    rule,
                 });
             }
+            faults.refuse()?;
         }
         Ok(rules)
     }
