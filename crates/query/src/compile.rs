@@ -313,11 +313,11 @@ struct Values {
 impl Values {
     fn of(dialect: &dyn Dialect, field: &Field) -> Self {
         // The document holds the columns as well, in the form that an answer needs.
-        let (rows, place) = match field {
+        let (rows, key) = match field {
             Field::Path(names) => dialect.values(names, 1),
             column => dialect.values(&[column.name().into_owned()], 1),
         };
-        Self { rows, key: dialect.value_key(&place) }
+        Self { rows, key }
     }
 
     /// The items have a query of their own, because the rows of values have an `id` too.

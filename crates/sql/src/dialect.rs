@@ -50,6 +50,11 @@ pub trait Dialect: Send + Sync {
     /// does, those would have its rows sorted again.
     fn merges_by_index(&self) -> bool;
 
+    /// A select that keeps the rows of a table of items for which the condition holds from all other writers, in
+    /// the order of their ids, so that no two transactions wait for each other. Nothing where they run one at a
+    /// time.
+    fn lock(&self, table: &str, condition: &str) -> Option<String>;
+
     /// `left` is one of the texts of the list bound at `placeholder`.
     fn any_of(&self, left: &str, placeholder: &str) -> String;
 
@@ -100,8 +105,9 @@ pub trait Dialect: Send + Sync {
     fn leaves(&self, names: &[String], alias: usize) -> (String, DocumentPath);
 
     /// A row source with every value of a field: as [`Dialect::leaves`], and an array at the end stands
-    /// for its elements too.
-    fn values(&self, names: &[String], alias: usize) -> (String, DocumentPath);
+    /// for its elements too; and the sort key of such a value as it is ([`crate::key::own`]) in a row. The work is
+    /// that of reading the field once, however many values it has.
+    fn values(&self, names: &[String], alias: usize) -> (String, String);
 
     /// The folded form of a text.
     fn fold(&self, text: &str) -> String;
@@ -124,10 +130,7 @@ pub trait Dialect: Send + Sync {
     /// The sort key of the value at a path ([`crate::key`]); never NULL.
     fn sort_key(&self, path: &DocumentPath, direction: Direction) -> String;
 
-    /// The key of the value at a path for itself: an array has one of its own, whatever it holds.
-    fn value_key(&self, path: &DocumentPath) -> String;
-
-    /// A key of [`Dialect::value_key`] cut to where it still fits into a cursor ([`crate::key::bounded`]).
+    /// A key of [`Dialect::values`] cut to where it still fits into a cursor ([`crate::key::bounded`]).
     fn bounded(&self, key: &str) -> String;
 
     /// What an index keeps of the value at a path ([`crate::key::indexed`]); NULL for arrays and for

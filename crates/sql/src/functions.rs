@@ -30,8 +30,8 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     // stoa_least(json), stoa_greatest(json): the sort key, ascending and descending; never NULL.
     ScalarFunction { name: "stoa_least", arity: 1, call: |it| key::least(first(it)).into() },
     ScalarFunction { name: "stoa_greatest", arity: 1, call: |it| key::greatest(first(it)).into() },
-    // stoa_key(json): the same for a value as a whole, arrays included.
-    ScalarFunction { name: "stoa_key", arity: 1, call: |it| key::own(first(it)).into() },
+    // stoa_keys(json): the keys of an array's elements, or of any other value, as a JSON array.
+    ScalarFunction { name: "stoa_keys", arity: 1, call: |it| text(it, key::of_values) },
     // stoa_bounded(key): a key that fits into an index.
     ScalarFunction { name: "stoa_bounded", arity: 1, call: |it| text(it, |a| key::bounded(a.to_owned())) },
     // stoa_indexed(json, most), stoa_indexed_folded(json, most): what an index keeps of a value.

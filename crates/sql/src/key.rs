@@ -36,6 +36,16 @@ pub fn own(json: Option<&str>) -> String {
     parsed(json).map_or_else(String::new, |it| own_of(&it))
 }
 
+/// The keys of an array's elements, each as it is, or of a value that is no array, as a JSON array of texts.
+pub fn of_values(json: &str) -> String {
+    let value = parsed(Some(json)).unwrap_or_default();
+    let keys: Vec<String> = match &value {
+        Json::Array(elements) => elements.iter().map(own_of).collect(),
+        value => vec![own_of(value)],
+    };
+    serde_json::to_string(&keys).unwrap_or_else(|_| "[]".to_owned())
+}
+
 /// [`least`] of a value that is parsed already.
 pub fn least_of(value: &Json) -> String {
     match value {

@@ -40,6 +40,11 @@ impl Dialect for Postgres {
         false
     }
 
+    fn lock(&self, table: &str, condition: &str) -> Option<String> {
+        // Counted, so that the rows are not sent.
+        Some(format!("select count(*) from (select 1 from {table} where {condition} order by id for update) locked"))
+    }
+
     fn any_of(&self, left: &str, placeholder: &str) -> String {
         format!("{left} = any({placeholder})")
     }
@@ -120,8 +125,9 @@ impl Dialect for Postgres {
     }
 
     /// A lax path takes what isn't an array for one with a single element.
-    fn values(&self, names: &[String], alias: usize) -> (String, DocumentPath) {
-        (format!("jsonb_path_query(body, {}) e{alias}(value)", lax_path(names, "[*]")), DocumentPath::element(alias))
+    fn values(&self, names: &[String], alias: usize) -> (String, String) {
+        let rows = format!("jsonb_path_query(body, {}) e{alias}(value)", lax_path(names, "[*]"));
+        (rows, format!("stoa.value_key(e{alias}.value) collate \"C\""))
     }
 
     fn fold(&self, text: &str) -> String {
@@ -153,10 +159,6 @@ impl Dialect for Postgres {
             Direction::Ascending => format!("stoa.least({}) collate \"C\"", value(path)),
             Direction::Descending => format!("stoa.greatest({}) collate \"C\"", value(path)),
         }
-    }
-
-    fn value_key(&self, path: &DocumentPath) -> String {
-        format!("stoa.value_key({}) collate \"C\"", value(path))
     }
 
     fn bounded(&self, key: &str) -> String {

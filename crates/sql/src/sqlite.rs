@@ -41,6 +41,10 @@ impl Dialect for Sqlite {
         true
     }
 
+    fn lock(&self, _table: &str, _condition: &str) -> Option<String> {
+        None
+    }
+
     fn any_of(&self, left: &str, placeholder: &str) -> String {
         format!("{left} in (select value from json_each({placeholder}))")
     }
@@ -128,13 +132,13 @@ impl Dialect for Sqlite {
         (rows.join(", "), path)
     }
 
-    fn values(&self, names: &[String], alias: usize) -> (String, DocumentPath) {
+    /// The keys are made of the whole list at once: an element of `json_each` knows neither booleans nor all digits
+    /// of a number, and to look each up in the list takes the square of their number.
+    fn values(&self, names: &[String], alias: usize) -> (String, String) {
         let (rows, leaf) = self.leaves(names, alias);
-        let (kind, json, alias) = (kind(&leaf), json(&leaf), alias + names.len());
-        let list =
-            format!("case when {kind} = 'array' then {json} when {kind} is not null then json_array({json}) end");
+        let (json, alias) = (json(&leaf), alias + names.len());
         let comma = if rows.is_empty() { "" } else { ", " };
-        (format!("{rows}{comma}json_each({list}) e{alias}"), DocumentPath::element(alias))
+        (format!("{rows}{comma}json_each(stoa_keys({json})) e{alias}"), format!("e{alias}.value"))
     }
 
     fn fold(&self, text: &str) -> String {
@@ -166,10 +170,6 @@ impl Dialect for Sqlite {
             Direction::Ascending => format!("stoa_least({})", json(path)),
             Direction::Descending => format!("stoa_greatest({})", json(path)),
         }
-    }
-
-    fn value_key(&self, path: &DocumentPath) -> String {
-        format!("stoa_key({})", json(path))
     }
 
     fn bounded(&self, key: &str) -> String {
