@@ -107,7 +107,15 @@ async fn fill(database: &Database, table: &'static str, site: Option<&str>, colu
             let key_index = kinds.iter().position(|it| *it == "t").unwrap_or_default();
             let key = names[key_index];
             let rows: Vec<&[Value]> = rows.iter().map(Vec::as_slice).collect();
-            let insert = InsertRows { into: &into, values: &values, key, key_index, replace: None, rows: &rows };
+            let insert = InsertRows {
+                into: &into,
+                values: &values,
+                key,
+                key_index,
+                replace: None,
+                keeps_order: true,
+                rows: &rows,
+            };
             assert!(tx.insert_rows(insert).await?.iter().all(|it| *it), "{table}");
             Ok(())
         })
@@ -195,6 +203,7 @@ on_both_engines! {
         ];
         let of_catalog = [
             ("invite", "hash:b site:t role:t expires:i"),
+            ("person_link", "hash:b person:t site:t created:i expires:i"),
             ("person_session", "id:t hash:b person:t site:t created:i expires:i"),
             ("revocation", "subject:t created:i expires:i"),
         ];

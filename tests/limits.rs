@@ -280,6 +280,25 @@ on_both_engines! {
         }
     }
 
+    async fn anonymous_filters_have_a_bounded_cost(engine) {
+        let mut app = TestApp::new(engine).await;
+        open(&app).await;
+        restart(&mut app, |it| it.content.anonymous_conditions = 10);
+        let visitor = app.visitor().await.token;
+        let asking = |count: usize| {
+            let filter: Value = (0..count).map(|n| json!({ "t": { "$contains": n.to_string() } })).collect();
+            let filter = json!({ "$or": filter });
+            in_c(json!({ "query": { "filter": filter }, "filter": filter, "fieldName": "t" }))
+        };
+        for path in ["/v2/items/query", "/v2/items/count", "/v2/items/query-distinct-values"] {
+            let visitor = app.with_token(&visitor);
+            assert_eq!(visitor.post(path, &asking(10)).await.verdict(), "200", "{path}");
+            let refused = visitor.post(path, &asking(11)).await;
+            assert_refused("anonymous_conditions", &refused, "400 WDE0093", 10);
+            assert_eq!(app.app().post(path, &asking(11)).await.verdict(), "200", "{path}");
+        }
+    }
+
     async fn sites_have_a_bounded_number_of_collections(engine) {
         let mut app = TestApp::new(engine).await;
         open(&app).await;

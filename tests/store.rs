@@ -225,6 +225,45 @@ on_both_engines! {
         assert_eq!(count(&site, "after").await, Some(1));
     }
 
+    async fn reads_of_dropped_requests_stop_in_the_engine(engine) {
+        let kit = TestStore::new(engine).await;
+        let site = site(&kit).await;
+        let endless: Vec<_> = (0..20)
+            .map(|_| {
+                let site = site.clone();
+                tokio::spawn(async move {
+                    let sql = "with recursive endless(i) as (select count from stoa.tally where name = $1 union all \
+                               select i + 1 from endless where i < 1000000000000) select count(*) from endless";
+                    site.read(ReaderPool::Scan, move |tx| {
+                        boxed!(Ok(tx.row(sql, &params!["a"], |row| row.get::<i64>(0)).await?))
+                    })
+                    .await
+                })
+            })
+            .collect();
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        for it in endless {
+            it.abort();
+            assert!(it.await.is_err_and(|it| it.is_cancelled()));
+        }
+        // On SQLite a turn ends with the thread's work; on PostgreSQL the server itself says what it works on.
+        let patient = std::time::Duration::from_secs(20);
+        let sql = match site.dialect().name() {
+            "sqlite" => "select 0",
+            _ => "select count(*) from pg_stat_activity where state = 'active' and query like 'with recursive endless%' and datname = current_database()",
+        };
+        let stopped = async {
+            loop {
+                let read = site.read(ReaderPool::Scan, move |tx| boxed!(Ok(tx.row(sql, &[], |row| row.get::<i64>(0)).await?)));
+                if read.await.unwrap() == Some(0) {
+                    return;
+                }
+                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            }
+        };
+        tokio::time::timeout(patient, stopped).await.expect("what nobody waits for stops before its limit of 30 s");
+    }
+
     async fn inserted_rows_tell_which_were_new(engine) {
         let kit = TestStore::new(engine).await;
         let site = site(&kit).await;
@@ -234,7 +273,7 @@ on_both_engines! {
                 let rows = rows.each_ref().map(|it| &it[..]);
                 let values = ["$1".to_owned(), "$2".to_owned()];
                 let into = "insert into stoa.tally (name, count)";
-                Ok(tx.insert_rows(InsertRows { into, values: &values, key: "name", key_index: 0, replace: None, rows: &rows }).await?)
+                Ok(tx.insert_rows(InsertRows { into, values: &values, key: "name", key_index: 0, replace: None, keeps_order: true, rows: &rows }).await?)
             }))
             .await
             .unwrap();

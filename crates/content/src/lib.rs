@@ -44,9 +44,12 @@ use collection::{cache::SchemaCache, cipher, job::JobQueue};
 use index::{auto::QueryStatistics, build::BuildQueue};
 use item::ownership::RecordedVisitors;
 use page::cursor;
-use std::sync::{Arc, OnceLock};
-use stoa_kernel::{Caller, World};
-use stoa_store::{Site, Standing};
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::{Arc, OnceLock},
+};
+use stoa_kernel::{Caller, Network, World};
+use stoa_store::{ReaderPool, Requester, Site, Standing};
 
 /// The content of all sites of this process. Cheap to clone: clones share what they know of schemas.
 #[derive(Clone)]
@@ -68,6 +71,10 @@ struct State {
     /// Who knows whether callers are still who they were.
     standing: OnceLock<Arc<dyn Standing>>,
 }
+
+/// Where a read that may take long comes from: its turn among others is fair by network, and within one by
+/// caller. Nothing for what the server or a command on the machine asks.
+pub type Origin = Option<Network>;
 
 /// What a call is made on, and by whom.
 #[derive(Clone, Copy)]
@@ -100,6 +107,14 @@ impl Content {
         if self.state.standing.set(standing).is_err() {
             tracing::warn!("who knows of callers was named before");
         }
+    }
+
+    /// Who waits for a turn to look at many items.
+    fn scan(&self, caller: &Caller, origin: Origin) -> ReaderPool {
+        let mut hasher = DefaultHasher::new();
+        caller.hash(&mut hasher);
+        let (caller, patience) = (hasher.finish(), self.state.limits.scan_wait);
+        ReaderPool::ScanFor(Requester { network: origin, caller, patience })
     }
 
     pub fn limits(&self) -> &ContentLimits {

@@ -13,6 +13,12 @@ stoa_kernel::limits! {
         /// Bytes of the items of one page, as they are answered, with what they refer to (WDE0109): a thousand of
         /// the largest would be half a gigabyte.
         page_bytes: usize = 33_554_432, 1_048_576..=268_435_456;
+        /// Conditions that an anonymous caller's filter has where no index serves it, so that all items are asked for
+        /// each (WDE0093).
+        anonymous_conditions: usize = 100, 10..=500;
+        /// How long a query that may look at many items waits for its turn (429): they take turns by network, and
+        /// within one by caller.
+        scan_wait: Millis = 10_000, 1_000..=60_000;
         /// Collections of a site (WDE0080).
         collections: usize = 1_000, 1..=10_000;
         /// Characters of a collection's id (WDE0075).

@@ -10,13 +10,22 @@ use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
     sync::Arc,
 };
-use stoa_kernel::{Caller, Code, Fault};
+use stoa_kernel::{Caller, Code, Fault, Network};
 use stoa_store::Site;
 
 /// A request by a known caller to a known site. Without a valid token it is refused with 401.
 pub struct Call {
     pub site: Arc<Site>,
     pub caller: Caller,
+    /// Where it comes from; a trusted proxy's word for it when there is one.
+    pub network: Network,
+}
+
+impl Call {
+    /// What reads that may take long take turns by.
+    pub(crate) fn origin(&self) -> stoa_content::Origin {
+        Some(self.network)
+    }
 }
 
 impl FromRequestParts<App> for Call {
@@ -26,7 +35,8 @@ impl FromRequestParts<App> for Call {
         let authorization = text(&parts.headers, "authorization").unwrap_or_default();
         let site_hint = text(&parts.headers, "wix-site-id");
         let authenticated = app.identity.authenticate(Some(authorization), site_hint).await?;
-        Ok(Self { site: app.store.site(&authenticated.site).await?, caller: authenticated.caller })
+        let (site, network) = (app.store.site(&authenticated.site).await?, Network::of(address(parts, app)));
+        Ok(Self { site, caller: authenticated.caller, network })
     }
 }
 
@@ -56,12 +66,10 @@ impl RequestInfo {
     /// # Errors
     /// Without a configured public URL only loopback names are believed.
     pub fn of(parts: &Parts, app: &App) -> Result<Self, Fault> {
-        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map_or(LOCALHOST, |it| it.0.ip()).to_canonical();
-        let headers = &parts.headers;
+        let (peer, address, headers) = (peer(parts), address(parts, app), &parts.headers);
         let is_proxied = app.settings.trusts(peer);
         let forwarded = |name: &str| if is_proxied { last(headers, name) } else { None };
 
-        let address = if is_proxied { client_address(headers, app).unwrap_or(peer) } else { peer };
         let given = forwarded("x-forwarded-host")
             .or_else(|| text(headers, "host"))
             .or_else(|| parts.uri.authority().map(|it| it.as_str()))
@@ -90,6 +98,17 @@ impl RequestInfo {
 }
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// The address that a connection comes from.
+fn peer(parts: &Parts) -> IpAddr {
+    parts.extensions.get::<ConnectInfo<SocketAddr>>().map_or(LOCALHOST, |it| it.0.ip()).to_canonical()
+}
+
+/// The address that a request comes from, as far as a trusted proxy tells.
+fn address(parts: &Parts, app: &App) -> IpAddr {
+    let peer = peer(parts);
+    if app.settings.trusts(peer) { client_address(&parts.headers, app).unwrap_or(peer) } else { peer }
+}
 
 /// Whether the request was made on this very machine: then a made-up name could only
 /// mislead its own sender. What came through a proxy was made on another machine.

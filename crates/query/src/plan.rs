@@ -277,6 +277,16 @@ impl Start {
 }
 
 impl Filter {
+    /// How many tests it has.
+    pub fn tests(&self) -> usize {
+        match self {
+            Self::True | Self::False => 0,
+            Self::And(list) | Self::Or(list) => list.iter().map(Self::tests).sum(),
+            Self::Not(it) => it.tests(),
+            Self::Test(..) => 1,
+        }
+    }
+
     /// The negation, without stacking one on another.
     pub fn negated(self) -> Self {
         match self {

@@ -1,8 +1,8 @@
 //! A database of either engine: the catalogue or one site.
 
 use crate::{
-    Error, InsertRows, InsertWithEvent, SchemaChange, Tx, TxFuture, boxed,
-    postgres::{Isolation, Postgres},
+    Error, InsertRows, InsertWithEvent, Requester, SchemaChange, Tx, TxFuture, boxed,
+    postgres::{Isolation, Lane, Postgres},
     sqlite::{Gate, Readers, Writer},
 };
 use std::{path::Path, sync::Arc};
@@ -13,8 +13,21 @@ use stoa_kernel::Result;
 pub enum ReaderPool {
     /// Bounded by an index: at once, beside everything else.
     Point,
-    /// May look at many rows: apart, bounded in number, cancelled when no caller waits.
+    /// May look at many rows: apart, bounded in number, cancelled when no caller waits. The server's own work.
     Scan,
+    /// The same for a request, in a fair turn with others.
+    ScanFor(Requester),
+}
+
+impl ReaderPool {
+    /// Who scans; nothing for a bounded read.
+    fn requester(self) -> Option<Requester> {
+        match self {
+            Self::Point => None,
+            Self::Scan => Some(Requester::SERVER),
+            Self::ScanFor(it) => Some(it),
+        }
+    }
 }
 
 pub struct Database {
@@ -23,7 +36,7 @@ pub struct Database {
 
 enum Engine {
     Sqlite { writer: Writer, readers: Readers },
-    Postgres(Arc<Postgres>),
+    Postgres(Arc<Postgres>, Lane),
 }
 
 impl Database {
@@ -34,19 +47,21 @@ impl Database {
         Ok(Self { engine: Engine::Sqlite { writer, readers: Readers::start(path, &gate)? } })
     }
 
-    pub(crate) fn postgres(pool: Arc<Postgres>) -> Self {
-        Self { engine: Engine::Postgres(pool) }
+    /// `number` is the site's; 0 is the catalogue's.
+    pub(crate) fn postgres(pool: Arc<Postgres>, number: i64) -> Self {
+        Self { engine: Engine::Postgres(pool, Lane::of(number)) }
     }
 
     pub fn dialect(&self) -> &'static dyn stoa_sql::Dialect {
         match &self.engine {
             Engine::Sqlite { .. } => &stoa_sql::Sqlite,
-            Engine::Postgres(_) => &stoa_sql::Postgres,
+            Engine::Postgres(..) => &stoa_sql::Postgres,
         }
     }
 
     /// Runs `body` in a transaction: serial on SQLite, SERIALIZABLE on PostgreSQL. It may be run more
-    /// than once, must await nothing but its `Tx`, and is acknowledged only when the commit is durable.
+    /// than once, must await nothing but its `Tx`, and is acknowledged only when the commit is durable. One that
+    /// met others too often runs alone in the end, so that contention alone refuses nothing.
     pub async fn write<T, F>(&self, body: F) -> Result<T>
     where
         T: Send + 'static,
@@ -69,7 +84,21 @@ impl Database {
     {
         match &self.engine {
             Engine::Sqlite { writer, .. } => writer.write(input, body).await,
-            Engine::Postgres(pool) => pool.write(Isolation::Serializable, &input, body).await,
+            Engine::Postgres(pool, lane) => pool.write(lane.shared(Isolation::Serializable), &input, body).await,
+        }
+    }
+
+    /// [`Database::write_with`] for a body that meets every other one of its kind, such as one that takes the next
+    /// number of all: no other transaction of this database runs beside it, instead of being run again.
+    pub async fn write_alone_with<I, T, F>(&self, input: I, body: F) -> Result<T>
+    where
+        I: Send + Sync + 'static,
+        T: Send + 'static,
+        F: for<'t> Fn(&'t mut Tx<'_>, &'t I) -> TxFuture<'t, T> + Send + Sync + 'static,
+    {
+        match &self.engine {
+            Engine::Sqlite { writer, .. } => writer.write(input, body).await,
+            Engine::Postgres(pool, lane) => pool.write(lane.alone(), &input, body).await,
         }
     }
 
@@ -92,7 +121,7 @@ impl Database {
     {
         match &self.engine {
             Engine::Sqlite { writer, .. } => writer.write(input, body).await,
-            Engine::Postgres(pool) => pool.write(Isolation::ReadCommitted, &input, body).await,
+            Engine::Postgres(pool, lane) => pool.write(lane.shared(Isolation::ReadCommitted), &input, body).await,
         }
     }
 
@@ -105,8 +134,9 @@ impl Database {
                 let write = writer.write(insert, |tx, insert| {
                     boxed!({
                         let InsertWithEvent { into, values, key, row, event } = insert;
-                        let rows =
-                            InsertRows { into, values, key, key_index: 0, replace: None, rows: &[row.as_slice()] };
+                        let rows = [row.as_slice()];
+                        let (key_index, replace, keeps_order) = (0, None, true);
+                        let rows = InsertRows { into, values, key, key_index, replace, keeps_order, rows: &rows };
                         let is_new = tx.insert_rows(rows).await?.contains(&true);
                         if is_new {
                             event.clone().put(tx).await?;
@@ -116,7 +146,7 @@ impl Database {
                 });
                 write.await
             }
-            Engine::Postgres(pool) => pool.insert_with_event(&insert).await,
+            Engine::Postgres(pool, _) => pool.insert_with_event(&insert).await,
         }
     }
 
@@ -131,18 +161,18 @@ impl Database {
     pub async fn change_schema(&self, work: SchemaChange) -> Result<bool, Error> {
         match &self.engine {
             Engine::Sqlite { writer, .. } => writer.change_schema(work).await,
-            Engine::Postgres(pool) => pool.change_schema(&work).await,
+            Engine::Postgres(pool, _) => pool.change_schema(&work).await,
         }
     }
 
     /// Whether other processes may work on it at the same time.
     pub fn is_shared(&self) -> bool {
-        matches!(self.engine, Engine::Postgres(_))
+        matches!(self.engine, Engine::Postgres(..))
     }
 
     /// Whether an index can be built beside those who write.
     pub fn builds_online(&self) -> bool {
-        matches!(self.engine, Engine::Postgres(_))
+        matches!(self.engine, Engine::Postgres(..))
     }
 
     /// Runs a read. Each statement sees what was committed when it began.
@@ -151,11 +181,11 @@ impl Database {
         T: Send + 'static,
         F: for<'t> FnOnce(&'t mut Tx<'_>) -> TxFuture<'t, T> + Send + 'static,
     {
-        match (&self.engine, pool) {
-            (Engine::Sqlite { readers, .. }, ReaderPool::Point) => readers.point(body),
-            (Engine::Sqlite { readers, .. }, ReaderPool::Scan) => readers.scan(body).await,
-            (Engine::Postgres(pool), ReaderPool::Point) => pool.point(body).await,
-            (Engine::Postgres(pool), ReaderPool::Scan) => pool.scan(body).await,
+        match (&self.engine, pool.requester()) {
+            (Engine::Sqlite { readers, .. }, None) => readers.point(body),
+            (Engine::Sqlite { readers, .. }, Some(requester)) => readers.scan(requester, body).await,
+            (Engine::Postgres(pool, _), None) => pool.point(body).await,
+            (Engine::Postgres(pool, _), Some(requester)) => pool.scan(requester, body).await,
         }
     }
 
@@ -167,7 +197,7 @@ impl Database {
         T: Send + 'static,
         F: for<'t> FnOnce(&'t mut Tx<'_>) -> TxFuture<'t, T> + Clone + Send + 'static,
     {
-        if let (Engine::Sqlite { readers, .. }, ReaderPool::Scan) = (&self.engine, pool)
+        if let (Engine::Sqlite { readers, .. }, Some(_)) = (&self.engine, pool.requester())
             && let Some(result) = readers.short(body.clone())
         {
             return result;

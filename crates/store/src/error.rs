@@ -3,6 +3,9 @@
 use stoa_kernel::{Code, Fault};
 use tokio_postgres::error::{Severity, SqlState};
 
+/// When to come back after [`Error::Busy`], in seconds: a few of the longest scans that are usual.
+const RETRY_AFTER: i64 = 5;
+
 /// An engine's refusal, in words both engines share.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Error {
@@ -20,6 +23,8 @@ pub enum Error {
     Interrupted,
     /// The database can't be reached or is shutting down.
     Unavailable(String),
+    /// Too many scans wait, or this one waited for too long; nothing was done.
+    Busy,
     /// A text with the character U+0000, which can't be stored or asked for.
     Nul,
     /// Anything else: a defect of ours or of the database.
@@ -87,6 +92,8 @@ impl From<Error> for Fault {
             Error::TooLarge(text) => Self::new(Code::ItemTooLargeToIndex).logged(text),
             Error::Interrupted => Self::new(Code::TimeLimit),
             Error::Unavailable(text) => Self::new(Code::Unavailable).logged(text),
+            Error::Busy => Self::because(Code::Throttled, "Too many long reads are waiting; try again later.")
+                .with("retryAfterSeconds", RETRY_AFTER),
             Error::Nul => Self::because(Code::BadRequest, "Text must not hold the character U+0000."),
             Error::Other(text) => Self::internal(text),
         }

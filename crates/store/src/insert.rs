@@ -14,6 +14,9 @@ pub struct InsertRows<'a> {
     pub key_index: usize,
     /// What happens to a row whose key is there: nothing, as to one that breaches any other unique index, or `a = excluded.a, b = excluded.b`.
     pub replace: Option<&'a str>,
+    /// Whether the first of several rows that have something else unique in common is the one that is written. Else
+    /// rows are written in the order of their keys, as all transactions do, so that none waits for another in a circle.
+    pub keeps_order: bool,
     /// Columns of each row; all rows have the same types at the same positions.
     pub rows: &'a [&'a [Value]],
 }

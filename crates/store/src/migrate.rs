@@ -51,6 +51,7 @@ const SITE: &[Migration] = migrations![
     11 "site/0011_sign_in",
     12 "site/0012_member_list",
     13 "site/0013_sweep_asker",
+    14 "site/0014_write_lane",
 ];
 
 impl Scope {

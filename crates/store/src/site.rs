@@ -101,7 +101,7 @@ impl Store {
             Some(url) => {
                 let pool = Arc::new(Postgres::connect(url, config.connections)?);
                 migrate::postgres(&pool).await?;
-                (Database::postgres(pool.clone()), Some(pool))
+                (Database::postgres(pool.clone(), 0), Some(pool))
             }
         };
         let open = Mutex::new(OpenSites { known: HashMap::new(), most: config.open_sites, kept: 0, tick: 0 });
@@ -191,7 +191,7 @@ impl Store {
             .await?;
         let (number, name): (i64, String) = found.ok_or_else(|| Fault::new(Code::SiteUnknown))?;
         let database = match &self.pool {
-            Some(pool) => Database::postgres(pool.clone()),
+            Some(pool) => Database::postgres(pool.clone(), number),
             None => {
                 let file = DataDirectory::site_file(self.directory.path(), id.as_str());
                 migrate::sqlite(&file, migrate::Scope::Site)?;

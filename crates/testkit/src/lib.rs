@@ -12,7 +12,7 @@ mod store;
 pub use app::{Reply, Service, TestApp, TestClient};
 pub use effort::rounds;
 pub use siteverify::Provider;
-pub use store::{Engine, Guards, TestDatabase, TestStore, postgres_url};
+pub use store::{Engine, Guards, Node, TestDatabase, TestStore, postgres_url};
 
 /// Runs an async test once on SQLite and once on PostgreSQL.
 ///

@@ -22,6 +22,12 @@ pub struct TestStore {
     guards: Guards,
 }
 
+/// One of the processes that work on the same data.
+pub struct Node {
+    pub store: Arc<Store>,
+    _directory: Option<tempfile::TempDir>,
+}
+
 /// What keeps the directory and the database of a test alive.
 pub struct Guards {
     _directory: tempfile::TempDir,
@@ -45,6 +51,19 @@ impl TestStore {
         // 2026-01-01: any fixed day, so that printed times don't change.
         let (world, clock) = World::fixed(1_767_225_600_000, 1);
         Self { store, world, clock, config, guards: Guards { _directory: directory, _database: database } }
+    }
+
+    /// Further nodes on the same data, so that there are `count` with this one: on PostgreSQL each is a store with a
+    /// directory of its own, and SQLite has but one.
+    pub async fn nodes(&self, count: usize) -> Vec<Node> {
+        let mut nodes = vec![Node { store: self.store.clone(), _directory: None }];
+        while self.config.database_url.is_some() && nodes.len() < count {
+            let directory = tempfile::tempdir().unwrap();
+            let config = Config { data: directory.path().to_owned(), ..self.config.clone() };
+            let store = Arc::new(Store::open(&config).await.unwrap());
+            nodes.push(Node { store, _directory: Some(directory) });
+        }
+        nodes
     }
 
     /// Closes the store, so that another can be opened on the same data while the guards live.

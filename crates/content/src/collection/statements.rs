@@ -1,8 +1,8 @@
 //! The statements of one collection's table that never change, written once when its definition is read.
 
-use stoa_kernel::clock::Millis;
-use stoa_sql::{Dialect, Table, Value};
-use stoa_store::{InsertRows, InsertWithEvent, outbox::PendingEntry};
+use stoa_kernel::{Result, clock::Millis};
+use stoa_sql::{Dialect, Table, Value, params};
+use stoa_store::{InsertRows, InsertWithEvent, Tx, outbox::PendingEntry};
 
 /// The columns of a row, in the order of [`Row::values`].
 const COLUMNS: &str = "id, created, updated, owner, doc";
@@ -64,6 +64,8 @@ pub(crate) struct Statements {
     pub between: String,
     /// `$1` a list of ids.
     pub delete: String,
+    /// The same: [`Statements::lock_rows`].
+    lock: Option<String>,
 }
 
 /// What an insert replaces of a row that is there.
@@ -84,14 +86,29 @@ impl Statements {
             some_without_documents: format!("select id, created, owner, '' from {name} where {some}"),
             between: format!("select {COLUMNS} from {name} where rid > $1 and rid <= $2"),
             delete: format!("delete from {name} where {some}"),
+            lock: dialect.lock(&name, &some),
             name,
         }
     }
 
-    /// An insert of rows, which replaces those that are there if `replaces` is set.
-    pub(crate) fn insert_rows<'r>(&'r self, replaces: bool, rows: &'r [&'r [Value]]) -> InsertRows<'r> {
+    /// An insert of rows, which replaces those that are there if `replaces` is set. For `keeps_order` see
+    /// [`InsertRows`].
+    pub(crate) fn insert_rows<'r>(
+        &'r self,
+        replaces: bool,
+        keeps_order: bool,
+        rows: &'r [&'r [Value]],
+    ) -> InsertRows<'r> {
         let replace = replaces.then_some(REPLACE);
-        InsertRows { into: &self.insert, values: &self.values, key: "id", key_index: 0, replace, rows }
+        InsertRows { into: &self.insert, values: &self.values, key: "id", key_index: 0, replace, keeps_order, rows }
+    }
+
+    /// Locks the items with these ids, so that transactions that change several wait for each other in one order.
+    pub(crate) async fn lock_rows(&self, tx: &mut Tx<'_>, ids: &[String]) -> Result<()> {
+        if let Some(lock) = &self.lock {
+            tx.send(lock, params![ids.to_vec()]).await?;
+        }
+        Ok(())
     }
 
     /// An insert of one row together with the event that announces it.

@@ -274,7 +274,11 @@ impl<'c> Batch<'c> {
 
     async fn write(mut self, tx: &mut Tx<'_>) -> Result<Vec<Result<ChangeResult>>> {
         let collection = self.context.collection();
-        if unique::guards(collection) {
+        let is_guarded = unique::guards(collection);
+        if is_guarded {
+            // Written in the order of the call, for one may take the value that another gives up.
+            let ids: Vec<String> = self.entries.iter().map(|it| it.row.id().to_owned()).collect();
+            collection.statements.lock_rows(tx, &ids).await?;
             let rows: Vec<&Row> = self.entries.iter().map(|it| &it.row).collect();
             for (n, fault) in unique::breaches(tx, collection, &rows).await? {
                 let entry = &mut self.entries[n];
@@ -286,7 +290,7 @@ impl<'c> Batch<'c> {
         let rows: Vec<&Row> = entries.iter().filter(|it| !it.is_refused).map(|it| &it.row).collect();
         let values: Vec<_> = rows.iter().map(|it| it.values()).collect();
         if !rows.is_empty()
-            && let Err(error) = tx.insert_rows(collection.statements.insert_rows(true, &values)).await
+            && let Err(error) = tx.insert_rows(collection.statements.insert_rows(true, is_guarded, &values)).await
         {
             return Err(unique::refused(tx, collection, &rows, error));
         }

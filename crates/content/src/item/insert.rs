@@ -67,14 +67,33 @@ async fn insert_rows(tx: &mut Tx<'_>, context: &WriteContext, rows: &[&Row]) -> 
     if rows.is_empty() {
         return Ok(Vec::new());
     }
-    let is_new = insert_new(tx, context, rows).await?;
-    unique::refusals(tx, context.collection(), rows, is_new).await
+    let (collection, mut is_new) = (context.collection(), insert_new(tx, context, rows).await?);
+    let mut taken = unique::taken(tx, collection, rows, &is_new).await?;
+    let is_free = |n: &usize| !is_new[*n] && !taken.contains(rows[*n].id());
+    let free: Vec<usize> = (0..rows.len()).filter(is_free).collect();
+    if !free.is_empty() {
+        // An item with this id was removed between the two looks, or a unique value is taken: trying again tells.
+        let again: Vec<&Row> = free.iter().map(|n| rows[*n]).collect();
+        for (n, it) in free.into_iter().zip(insert_new(tx, context, &again).await?) {
+            is_new[n] = it;
+        }
+        taken = unique::taken(tx, collection, rows, &is_new).await?;
+        let is_free = |n: &usize| !is_new[*n] && !taken.contains(rows[*n].id());
+        let free: Vec<usize> = (0..rows.len()).filter(is_free).collect();
+        if !free.is_empty() && !unique::is_possible(tx, &context.site, collection).await? {
+            // Their ids come and go: they were there both times when it counted.
+            taken.extend(free.into_iter().map(|n| rows[n].id().to_owned()));
+        }
+    }
+    Ok(unique::refusals(collection, rows, &is_new, &taken))
 }
 
 /// Inserts those of the rows that are new, tells the outbox, and answers which they were.
 pub(crate) async fn insert_new(tx: &mut Tx<'_>, context: &WriteContext, rows: &[&Row]) -> Result<Vec<bool>> {
     let values: Vec<_> = rows.iter().map(|it| it.values()).collect();
-    let is_new = tx.insert_rows(context.collection().statements.insert_rows(false, &values)).await?;
+    let collection = context.collection();
+    let rows_of_call = collection.statements.insert_rows(false, unique::guards(collection), &values);
+    let is_new = tx.insert_rows(rows_of_call).await?;
     if is_new.contains(&true) {
         let docs = rows.iter().zip(&is_new).filter(|(_, is_new)| **is_new).map(|(row, _)| row.doc());
         context.events.created(tx, docs).await?;

@@ -108,8 +108,10 @@ impl Transfer<'_> {
         let Self { site, visitor, member, now } = *self;
         let table = &collection.statements.name;
         let sql = format!("select id, doc from {table} where owner = $1 limit $2");
-        let items: Vec<(String, String)> =
+        let mut items: Vec<(String, String)> =
             tx.rows(&sql, &params![visitor, most], |row| Ok((row.get(0)?, row.doc(1)?.into_owned()))).await?;
+        // As other writers do: so none waits for another in a circle.
+        items.sort_unstable();
         if items.is_empty() {
             return Ok(0);
         }

@@ -5,7 +5,7 @@
 //! every page but the first `prev` (docs/protocol/content.md §5.3).
 
 use crate::{
-    Content, RequestContext,
+    Content, ContentLimits, Origin, RequestContext,
     collection::{
         self, Collection, access,
         cipher::{self, FieldView},
@@ -30,7 +30,9 @@ use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::{
     Context, Filter, Projection, Schema, Scope, compile,
     plan::{Field, Find, Key, KeysetValue, Order, Position, Start, Test},
-    resolve, wire,
+    resolve,
+    schema::IndexSpec,
+    wire,
 };
 use stoa_sql::Direction;
 use stoa_store::{Document, ReaderPool, Row, Site, Tx, boxed};
@@ -50,8 +52,15 @@ impl Content {
     /// A page of items.
     ///
     /// # Errors
-    /// WDE0001, WDE0025, WDE0027, and what makes a query invalid.
-    pub async fn item_query(&self, site: &Site, caller: &Caller, members: &Map<String, Json>) -> Result<Page> {
+    /// WDE0001, WDE0025, WDE0027, and what makes a query invalid; THROTTLED_FEATURE when it waited too long for its
+    /// turn.
+    pub async fn item_query(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        origin: Origin,
+        members: &Map<String, Json>,
+    ) -> Result<Page> {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
         let (paging, members) = cursor::paging(context, &collection, &QUERY, members).await?;
@@ -70,13 +79,19 @@ impl Content {
         let includes = include::plan(context, &collection, &query.references).await?;
         let is_plain = includes.is_empty();
         let view = cipher::view(self, site, caller, &collection).await?;
-        let pool = if is_plain && is_bounded(&plan) { ReaderPool::Point } else { ReaderPool::Scan };
+        let pool = match is_plain && is_bounded(&plan) {
+            true => ReaderPool::Point,
+            false => {
+                check_cost(self.limits(), caller, &plan.indexes, &plan.scope, &plan.filter)?;
+                self.scan(caller, origin)
+            }
+        };
         let (most, began) = (self.limits().page_bytes, self.state.world.now());
         let find = Arc::new(PageQuery { collection, plan, view, includes, most });
         let running = find.clone();
         let found = site.query(pool, move |tx| boxed!(running.run(tx).await)).await;
         let PageQuery { collection, plan, .. } = &*find;
-        if is_plain && pool == ReaderPool::Scan {
+        if is_plain && pool != ReaderPool::Point {
             let (filter, order) = (&plan.filter, Some(&plan.order));
             auto::record(self, site, collection, &Answered { scope: &plan.scope, filter, order, began });
         }
@@ -98,14 +113,21 @@ impl Content {
     ///
     /// # Errors
     /// As for a query.
-    pub async fn item_count(&self, site: &Site, caller: &Caller, members: &Map<String, Json>) -> Result<i64> {
+    pub async fn item_count(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        origin: Origin,
+        members: &Map<String, Json>,
+    ) -> Result<i64> {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
         let filter = wire::Filter::parse_member(members, &self.limits().query)?;
         let schema = filter::schema(context, &collection, &filter).await?;
         let plan = Arc::new(resolve::count(&filter, query_context(caller, &collection, &schema)?)?);
+        check_cost(self.limits(), caller, &plan.indexes, &plan.scope, &plan.filter)?;
         let (counted, table, began) = (plan.clone(), collection.table, self.state.world.now());
-        let count = site.query(ReaderPool::Scan, move |tx| {
+        let count = site.query(self.scan(caller, origin), move |tx| {
             boxed!({
                 let (sql, params) = compile::count(tx.dialect(), table, &counted);
                 Ok(tx.row(&sql, &params, |row| row.get(0)).await?.unwrap_or(0))
@@ -121,20 +143,28 @@ impl Content {
     ///
     /// # Errors
     /// As for a query, and WDE0003 for the field's name.
-    pub async fn item_distinct(&self, site: &Site, caller: &Caller, members: &Map<String, Json>) -> Result<Page> {
+    pub async fn item_distinct(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        origin: Origin,
+        members: &Map<String, Json>,
+    ) -> Result<Page> {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
         let (paging, members) = cursor::paging(context, &collection, &DISTINCT, members).await?;
         let distinct = wire::Distinct::parse(&members, &self.limits().query)?;
         let schema = filter::schema(context, &collection, &distinct.filter).await?;
         let mut plan = resolve::distinct(&distinct, query_context(caller, &collection, &schema)?)?;
+        // Different values are looked for without an index.
+        check_cost(self.limits(), caller, &[], &plan.scope, &plan.filter)?;
         if let Some(paging) = &paging
             && let Some(start) = paging.start(None)?
         {
             plan.page.start = start;
         }
         let (start, table) = (plan.page.start.clone(), collection.table);
-        let found = site.query(ReaderPool::Scan, move |tx| {
+        let found = site.query(self.scan(caller, origin), move |tx| {
             boxed!({
                 let (mut page, limit) = (Page::new(&plan.page.start), plan.page.limit as usize);
                 let (sql, params) = compile::distinct(tx.dialect(), table, &plan);
@@ -167,6 +197,27 @@ impl Content {
         }
         Ok(page)
     }
+}
+
+/// Anonymous callers cost the server little to make, so what each of their requests may cost is bounded.
+///
+/// # Errors
+/// WDE0093 for a filter with too many conditions that no index serves.
+fn check_cost(
+    limits: &ContentLimits,
+    caller: &Caller,
+    indexes: &[IndexSpec],
+    scope: &Scope,
+    filter: &Filter,
+) -> Result<()> {
+    let (conditions, most) = (filter.tests(), limits.anonymous_conditions);
+    let is_served = || compile::served_by(indexes, scope, filter, None).is_some();
+    if !matches!(caller, Caller::Visitor { .. }) || conditions <= most || is_served() {
+        return Ok(());
+    }
+    let text =
+        format!("The filter has {conditions} conditions that no index serves; anonymous callers may have {most}.");
+    Err(Fault::because(Code::FilterInvalid, text).with("conditions", conditions).with("most", most))
 }
 
 /// What a request is resolved against. A caller who may read nothing is refused here.

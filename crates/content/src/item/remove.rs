@@ -27,6 +27,9 @@ impl Removal {
         let Self { context, ids, condition, shows } = self;
         let collection = context.collection();
         let scope = context.access().scope(Operation::Remove)?;
+        if ids.len() > 1 {
+            collection.statements.lock_rows(tx, ids).await?;
+        }
         let mut there = context.existing(tx, ids, *shows).await?;
         let meeting = context.meeting(tx, ids, condition.as_ref()).await?;
         there.retain(|_, it| covers(&scope, it.owner.as_deref()));

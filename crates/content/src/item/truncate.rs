@@ -151,8 +151,11 @@ impl Chunk<'_> {
         let Some(last) = last.flatten() else { return self.end(tx).await };
         match &job.task {
             JobTask::Truncate => {
-                let these = format!("from {name} where rid > $1 and rid <= $2 and created <= $3");
-                let params = params![job.done, last, job.started];
+                let condition = "rid > $1 and rid <= $2 and created <= $3";
+                let (these, params) = (format!("from {name} where {condition}"), params![job.done, last, job.started]);
+                if let Some(lock) = tx.dialect().lock(&name, condition) {
+                    tx.send(&lock, params.clone()).await?;
+                }
                 let ids = tx.rows(&format!("select id {these}"), &params, |row| row.get::<String>(0)).await?;
                 let removed = link::some_removed(tx, site, table.number, &ids, LINKS, access).await?;
                 if removed >= LINKS {
@@ -187,7 +190,8 @@ impl Chunk<'_> {
             return Ok(());
         }
         let values: Vec<_> = rows.iter().map(Row::values).collect();
-        tx.insert_rows(statements.insert_rows(true, &values)).await?;
+        // In the order of their ids, unless a unique index has its own: no value but that of the field changes.
+        tx.insert_rows(statements.insert_rows(true, false, &values)).await?;
         Ok(())
     }
 }

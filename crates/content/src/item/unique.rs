@@ -8,35 +8,44 @@
 use crate::{
     collection::{Collection, statements::Row},
     fault,
-    schema::index::{Index, Status},
+    schema::index::{self, Index, Status},
 };
 use serde_json::Value as Json;
 use std::collections::{HashMap, HashSet};
-use stoa_kernel::{Fault, Result};
+use stoa_kernel::{Fault, Result, SiteId};
 use stoa_query::plan::Field;
 use stoa_sql::{Dialect, DocumentPath, params};
 use stoa_store::{Error, Tx};
 
-/// Why each row was not inserted, if it wasn't: its id is there, or a value that must be unique.
-pub(crate) async fn refusals(
+/// Of rows that were not inserted, the ids that are there.
+pub(crate) async fn taken(
     tx: &mut Tx<'_>,
     collection: &Collection,
     rows: &[&Row],
-    is_new: Vec<bool>,
-) -> Result<Vec<Result<()>>> {
-    let refused: Vec<String> =
-        rows.iter().zip(&is_new).filter(|(_, it)| !**it).map(|(row, _)| row.id().to_owned()).collect();
-    let mut there = HashSet::new();
-    if !refused.is_empty() {
-        let sql = &collection.statements.some_without_documents;
-        there.extend(tx.rows(sql, &params![refused], |row| row.get::<String>(0)).await?);
+    is_new: &[bool],
+) -> Result<HashSet<String>> {
+    let refused = rows.iter().zip(is_new).filter(|(_, it)| !**it).map(|(row, _)| row.id().to_owned());
+    let refused: Vec<String> = refused.collect();
+    if refused.is_empty() {
+        return Ok(HashSet::new());
     }
-    let answer = |(row, is_new): (&&Row, bool)| match row.id() {
-        _ if is_new => Ok(()),
-        id if there.contains(id) => Err(fault::item_exists(collection.id.as_str(), id)),
+    let sql = &collection.statements.some_without_documents;
+    Ok(tx.rows(sql, &params![refused], |row| row.get::<String>(0)).await?.into_iter().collect())
+}
+
+/// Why each row was not inserted, if it wasn't: its id is [`taken`], or a value that must be unique.
+pub(crate) fn refusals(
+    collection: &Collection,
+    rows: &[&Row],
+    is_new: &[bool],
+    taken: &HashSet<String>,
+) -> Vec<Result<()>> {
+    let answer = |(row, is_new): (&&Row, &bool)| match row.id() {
+        _ if *is_new => Ok(()),
+        id if taken.contains(id) => Err(fault::item_exists(collection.id.as_str(), id)),
         id => Err(conflict(collection, id, active(collection).next())),
     };
-    Ok(rows.iter().zip(is_new).map(answer).collect())
+    rows.iter().zip(is_new).map(answer).collect()
 }
 
 /// Of rows that are to be written in this order, and whose ids differ, those that breach a unique index.
@@ -75,6 +84,14 @@ pub(crate) async fn breaches(tx: &mut Tx<'_>, collection: &Collection, rows: &[&
 /// Whether changes have to be looked over.
 pub(crate) fn guards(collection: &Collection) -> bool {
     active(collection).next().is_some()
+}
+
+/// Whether values can be refused at all. This process may not know of an index yet.
+pub(crate) async fn is_possible(tx: &mut Tx<'_>, site: &SiteId, collection: &Collection) -> Result<bool> {
+    if guards(collection) {
+        return Ok(true);
+    }
+    Ok(index::of_collection(tx, site, collection.table.number).await?.iter().any(|it| it.definition.unique))
 }
 
 /// What becomes of a call when the engine refused a row after all: another transaction came between, or

@@ -22,7 +22,7 @@ use crate::{
 };
 use serde_json::{Value, json};
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
     sync::Arc,
 };
 use stoa_kernel::{Caller, Code, Fault, Result};
@@ -114,6 +114,7 @@ impl Content {
             boxed!({
                 for FieldEdges { field, edges } in fields {
                     field.link.links.check(tx).await?;
+                    field.lock_sources(tx, edges).await?;
                     field.check_sources(tx, edges.iter().map(|it| &it.source)).await?;
                     field.link.links.remove(tx, edges, &field.link.access).await?;
                 }
@@ -152,6 +153,7 @@ impl Content {
             boxed!({
                 let LinkAccess { links, access, .. } = &field.link;
                 links.check(tx).await?;
+                field.lock_sources(tx, edges).await?;
                 field.check_sources(tx, sources.iter()).await?;
                 field.check_targets(tx, edges).await?;
                 links.clear(tx, sources, access).await?;
@@ -236,6 +238,7 @@ impl FieldAccess {
     async fn insert(&self, tx: &mut Tx<'_>, edges: &[Edge]) -> Result<()> {
         let links = &self.link.links;
         links.check(tx).await?;
+        self.lock_sources(tx, edges).await?;
         self.check_sources(tx, edges.iter().map(|it| &it.source)).await?;
         self.check_targets(tx, edges).await?;
         if let Some(Edge { source, target }) = links.first_of(tx, edges).await? {
@@ -243,6 +246,13 @@ impl FieldAccess {
             return Err(linked_already(self.source.collection().id.as_str(), &reference));
         }
         links.insert(tx, edges, &self.link.access).await
+    }
+
+    /// Calls on the same items go one after the other, whatever the order of their links.
+    async fn lock_sources(&self, tx: &mut Tx<'_>, edges: &[Edge]) -> Result<()> {
+        let ids: BTreeSet<&String> = edges.iter().map(|it| &it.source).collect();
+        let ids: Vec<String> = ids.into_iter().cloned().collect();
+        self.source.collection().statements.lock_rows(tx, &ids).await
     }
 
     /// # Errors

@@ -8,7 +8,7 @@
 //! stand in the documents, behind a referring item by its position in the request, which the cursor holds.
 
 use crate::{
-    Content, RequestContext,
+    Content, Origin, RequestContext,
     collection::{self, Collection, access},
     fault::{cursor_invalid, not_a_reference},
     limits::ContentLimits,
@@ -120,7 +120,13 @@ impl Content {
     ///
     /// # Errors
     /// As for [`Content::is_referenced`], and what makes paging invalid.
-    pub async fn references_query(&self, site: &Site, caller: &Caller, members: &Map<String, Value>) -> Result<Page> {
+    pub async fn references_query(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        origin: Origin,
+        members: &Map<String, Value>,
+    ) -> Result<Page> {
         let context = RequestContext { content: self, site, caller };
         let source = collection::load(self, site, request::collection(members, caller)?).await?;
         let (paging, members) = cursor::paging(context, &source, &REFERENCED, members).await?;
@@ -145,8 +151,8 @@ impl Content {
         let most = self.limits().page_bytes;
         // A transaction may be run again, and begins with the whole budget then.
         let query = Arc::new(query);
-        let found =
-            site.query(ReaderPool::Scan, move |tx| boxed!(query.answer(tx, &mut ResponseBudget::new(most)).await));
+        let scan = self.scan(caller, origin);
+        let found = site.query(scan, move |tx| boxed!(query.answer(tx, &mut ResponseBudget::new(most)).await));
         let (mut page, ends) = found.await?;
         if let Some(paging) = paging {
             page.add_cursors(paging, || REFERENCED.take(&members), &start, ends)?;

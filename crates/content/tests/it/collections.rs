@@ -207,12 +207,12 @@ on_both_engines! {
         // A second set of memories on the same store stands for another node.
         let other = Content::new(world.test.world.clone(), ContentLimits::default());
         let query = members(json!({ "dataCollectionId": "c", "query": {} }));
-        other.item_query(&world.site, &visitor("v"), &query).await.unwrap();
+        other.item_query(&world.site, &visitor("v"), None, &query).await.unwrap();
         let patch = json!({ "id": "c", "dataPermissions": { "itemRead": "PRIVILEGED" } });
         world.content.collection_patch(&world.site, &owner(), &patch).await.unwrap();
         assert_eq!(code(world.ids(&visitor("v"), json!({})).await), "WDE0027", "at once where it was made");
         world.test.clock.advance(2_000);
-        assert_eq!(code(other.item_query(&world.site, &visitor("v"), &query).await), "WDE0027");
+        assert_eq!(code(other.item_query(&world.site, &visitor("v"), None, &query).await), "WDE0027");
     }
 
     async fn malformed_definitions_have_their_codes(engine) {

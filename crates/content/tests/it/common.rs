@@ -127,7 +127,7 @@ impl World {
     }
 
     pub async fn page(&self, caller: &Caller, request: Value) -> Result<Page> {
-        self.content.item_query(&self.site, caller, &members(request)).await
+        self.content.item_query(&self.site, caller, None, &members(request)).await
     }
 
     /// The ids that a query finds, in order.
@@ -139,7 +139,7 @@ impl World {
 
     pub async fn count(&self, caller: &Caller, filter: Value) -> Result<i64> {
         let request = members(json!({ "dataCollectionId": "c", "filter": filter }));
-        self.content.item_count(&self.site, caller, &request).await
+        self.content.item_count(&self.site, caller, None, &request).await
     }
 
     /// Kinds and payloads of the outbox, oldest first.

@@ -119,7 +119,7 @@ on_both_engines! {
         let world = filled(engine).await;
         let distinct = |request: Value| {
             let world = &world;
-            async move { world.content.item_distinct(&world.site, &app(), &members(request)).await.unwrap() }
+            async move { world.content.item_distinct(&world.site, &app(), None, &members(request)).await.unwrap() }
         };
         let values = |page: &Page| serde_json::from_str::<Vec<Value>>(&format!("[{}]", page.elements)).unwrap();
         let next = |cursor: &str| json!({ "dataCollectionId": "c", "cursorPaging": { "cursor": cursor, "limit": 4 } });
@@ -166,7 +166,7 @@ on_both_engines! {
             assert_eq!(asked(app(), next(&changed, 3)).await, "WDE0151", "changed at {at}");
         }
         let request = members(json!({ "dataCollectionId": "c", "cursorPaging": { "cursor": cursor } }));
-        assert_eq!(code(world.content.item_distinct(&world.site, &app(), &request).await), "WDE0151", "another question");
+        assert_eq!(code(world.content.item_distinct(&world.site, &app(), None, &request).await), "WDE0151", "another question");
         let other_site = World::open(engine).await;
         // Chance begins alike in all tests; elsewhere it has gone on.
         let _ = other_site.test.world.bytes::<1>();

@@ -5,6 +5,7 @@
 mod bulk;
 mod collections;
 mod common;
+mod contention;
 mod cursors;
 mod events;
 mod indexes;
@@ -19,4 +20,5 @@ mod references;
 mod rules;
 mod transfer;
 mod transfer_links;
+mod turns;
 mod wire;

@@ -20,8 +20,8 @@ async fn call(world: &World, name: &str, body: &[u8]) -> Result<()> {
         "bulk update" => content.item_bulk_update(site, &app(), &request).await.map(drop),
         "bulk save" => content.item_bulk_save(site, &app(), &request).await.map(drop),
         "bulk remove" => content.item_bulk_remove(site, &app(), &request).await.map(drop),
-        "query" => content.item_query(site, &app(), &request.members).await.map(drop),
-        "count" => content.item_count(site, &app(), &request.members).await.map(drop),
+        "query" => content.item_query(site, &app(), None, &request.members).await.map(drop),
+        "count" => content.item_count(site, &app(), None, &request.members).await.map(drop),
         it => panic!("no call {it}"),
     }
 }

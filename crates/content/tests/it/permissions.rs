@@ -147,7 +147,7 @@ on_both_engines! {
         let page = world.page(&ann, json!({ "dataCollectionId": "c", "returnTotalCount": true, "query": {} })).await.unwrap();
         assert_eq!((page.total, page.has_next), (Some(1), false));
         let values = json!({ "dataCollectionId": "c", "fieldName": "secret", "returnTotalCount": true });
-        let values = world.content.item_distinct(&world.site, &ann, &members(values)).await.unwrap();
+        let values = world.content.item_distinct(&world.site, &ann, None, &members(values)).await.unwrap();
         assert_eq!((values.elements.as_str(), values.total), ("\"a\"", Some(1)));
 
         // A condition is a question as well: it sees what may be read, whatever may be written.

@@ -145,7 +145,7 @@ on_both_engines! {
                 assert_eq!(world.ids(&caller, json!({ "paging": { "limit": 3 } })).await.unwrap().len(), shown.len(), "{what}");
                 assert_eq!(world.count(&caller, json!({ "n": 1 })).await.unwrap(), shown.len() as i64, "{what}");
                 let values = json!({ "dataCollectionId": "c", "fieldName": "title" });
-                let values = world.content.item_distinct(&world.site, &caller, &members(values)).await.unwrap();
+                let values = world.content.item_distinct(&world.site, &caller, None, &members(values)).await.unwrap();
                 assert_eq!(values.count, shown.len(), "{what}");
 
                 let include = json!({ "dataCollectionId": "shelf", "includeReferences": [{ "field": "one" }, { "field": "all" }] });
@@ -156,7 +156,7 @@ on_both_engines! {
                 ids.sort_unstable();
                 assert_eq!(ids, shown, "{what}");
                 let linked = json!({ "dataCollectionId": "shelf", "filter": { "all": { "$hasSome": ["in"] } } });
-                let linked = world.content.item_count(&world.site, &caller, &members(linked)).await.unwrap();
+                let linked = world.content.item_count(&world.site, &caller, None, &members(linked)).await.unwrap();
                 assert_eq!(linked, i64::from(sees_all), "{what}");
                 let referred = json!({
                     "dataCollectionId": "shelf", "referringItemFieldName": "all", "referringItemId": "s", "referencedItemId": "in",

@@ -96,7 +96,7 @@ on_both_engines! {
         let ask = |limit: u32| {
             let request = members(json!({ "dataCollectionId": "c", "query": { "paging": { "limit": limit } } }));
             let (content, site) = (&content, &world.site);
-            async move { code(content.item_query(site, &app(), &request).await) }
+            async move { code(content.item_query(site, &app(), None, &request).await) }
         };
         assert_eq!((ask(1).await, ask(5).await), ("ok", "WDE0109"));
     }
@@ -113,7 +113,7 @@ on_both_engines! {
         let world = filled(engine).await;
         for (field, wants) in [("tags", r#""x","y""#), ("n", r#"null,1,2,"2""#), ("when", r#"{"$date":"2024-01-01T00:00:00.000Z"}"#)] {
             let request = json!({ "dataCollectionId": "c", "fieldName": field });
-            let page = world.content.item_distinct(&world.site, &app(), &members(request)).await.unwrap();
+            let page = world.content.item_distinct(&world.site, &app(), None, &members(request)).await.unwrap();
             assert!(page.elements.contains(wants) || page.elements == wants, "{field}: {}", page.elements);
         }
     }

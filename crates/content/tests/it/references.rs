@@ -129,9 +129,9 @@ on_both_engines! {
             assert_eq!(code(world.ids(&app(), query.clone()).await), wants, "{query}");
         }
         let distinct = members(json!({ "dataCollectionId": "c", "fieldName": "actors" }));
-        assert_eq!(code(world.content.item_distinct(&world.site, &app(), &distinct).await), "WDE0119");
+        assert_eq!(code(world.content.item_distinct(&world.site, &app(), None, &distinct).await), "WDE0119");
         let distinct = members(json!({ "dataCollectionId": "c", "fieldName": "n", "filter": { "actors": "a1" }, "returnTotalCount": true }));
-        let page = world.content.item_distinct(&world.site, &app(), &distinct).await.unwrap();
+        let page = world.content.item_distinct(&world.site, &app(), None, &distinct).await.unwrap();
         assert_eq!(page.total, Some(world.count(&app(), json!({ "actors": "a1" })).await.unwrap()));
     }
 }

@@ -9,28 +9,28 @@ use stoa_content::{Page, Request};
 /// `POST /v2/items/query`.
 pub(crate) async fn query(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
     let request = Request::parse(&body.0)?;
-    let page = app.content.item_query(&call.site, &call.caller, &request.members).await?;
+    let page = app.content.item_query(&call.site, &call.caller, call.origin(), &request.members).await?;
     Ok(answer("dataItems", page))
 }
 
 /// `GET /v2/items/query`: the same, sent in the query string when it is short (docs/protocol/content.md §1.5).
 pub(crate) async fn query_get(State(app): State<App>, call: Call, uri: Uri) -> Result<Response, Problem> {
     let members = params::members(&uri)?;
-    let page = app.content.item_query(&call.site, &call.caller, &members).await?;
+    let page = app.content.item_query(&call.site, &call.caller, call.origin(), &members).await?;
     Ok(answer("dataItems", page))
 }
 
 /// `POST /v2/items/count`.
 pub(crate) async fn count(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
     let request = Request::parse(&body.0)?;
-    let count = app.content.item_count(&call.site, &call.caller, &request.members).await?;
+    let count = app.content.item_count(&call.site, &call.caller, call.origin(), &request.members).await?;
     Ok(body::ok(&json!({ "totalCount": count })))
 }
 
 /// `POST /v2/items/query-distinct-values`.
 pub(crate) async fn distinct(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
     let request = Request::parse(&body.0)?;
-    let page = app.content.item_distinct(&call.site, &call.caller, &request.members).await?;
+    let page = app.content.item_distinct(&call.site, &call.caller, call.origin(), &request.members).await?;
     Ok(answer("distinctValues", page))
 }
 

@@ -38,7 +38,7 @@ pub(crate) async fn is_referenced(State(app): State<App>, call: Call, body: body
 /// `POST /v2/items/query-referenced`.
 pub(crate) async fn query(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
     let request = Request::parse(&body.0)?;
-    let page = app.content.references_query(&call.site, &call.caller, &request.members).await?;
+    let page = app.content.references_query(&call.site, &call.caller, call.origin(), &request.members).await?;
     Ok(read::answer("results", page))
 }
 

@@ -1,26 +1,35 @@
 //! PostgreSQL: a pool of connections, statements prepared once a connection.
 //!
-//! Writes are SERIALIZABLE and run again when they met another one. A transaction whose request was
-//! dropped takes its connection with it, so none is left open in the pool.
+//! Writes are SERIALIZABLE and run again when they met another one, in the end alone ([`lane`]). A transaction
+//! whose request was dropped takes its connection with it, so none is left open in the pool.
 
+mod lane;
 mod tx;
 mod value;
 
+pub(crate) use lane::{Isolation, Lane};
 pub(crate) use tx::{PgTx, command};
 
-use crate::{Error, InsertWithEvent, SchemaChange, Tx, TxFuture, tx::EngineTx};
+use crate::{
+    Error, InsertWithEvent, Requester, SchemaChange, Tx, TxFuture,
+    line::{Line, Places},
+    tx::EngineTx,
+};
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod};
 use parking_lot::RwLock;
 use std::{sync::Arc, time::Duration};
 use stoa_kernel::{Fault, Result, clock::Counter};
 use stoa_sql::{Value, params};
-use tokio::sync::Semaphore;
 use tokio_postgres::NoTls;
 
-/// Runs of one transaction before it is given up as too contended.
+/// Runs of one transaction beside others; after these it runs alone ([`lane`]).
+const SHARED_RUNS: u32 = 3;
+/// Runs before it is given up: alone, it meets only inserts of single rows.
 const RUNS: u32 = 20;
-/// Long reads at the same time.
-const SCANS: usize = 8;
+/// How long a request waits for a connection: as long as the longest that the others may have theirs.
+const CONNECTION_WAIT: Duration = Duration::from_secs(30);
+/// Long reads at the same time, of all sites.
+const SCANS: Places = Places { running: 8, running_of_one: 6, waiting: 1024, waiting_of_one: 128 };
 /// A long read is ended after this long (docs/protocol/content.md §15).
 const SCAN_LIMIT: Duration = Duration::from_secs(30);
 
@@ -34,17 +43,11 @@ const SHARED: (usize, usize) = (2, 4);
 
 pub(crate) struct Postgres {
     pool: Pool,
-    scans: Semaphore,
+    scans: Arc<Line>,
     shared: Box<[RwLock<Option<Arc<Object>>>]>,
+    /// For each lane, who of this process runs alone or waits to.
+    alone: [tokio::sync::Mutex<()>; lane::LANES],
     counter: Counter,
-}
-
-/// How a write is guarded against others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Isolation {
-    Serializable,
-    /// For bodies that decide nothing on what they read, only on constraints.
-    ReadCommitted,
 }
 
 impl Postgres {
@@ -61,11 +64,12 @@ impl Postgres {
             .post_create(Hook::async_fn(|client, _| {
                 Box::pin(async move { client.batch_execute("set jit = off").await.map_err(HookError::Backend) })
             }))
-            .wait_timeout(Some(Duration::from_secs(10)))
+            .wait_timeout(Some(CONNECTION_WAIT))
             .create_timeout(Some(Duration::from_secs(10)))
             .build()
             .map_err(|it| Error::Other(it.to_string()))?;
-        Ok(Self { pool, scans: Semaphore::new(SCANS), shared, counter: Counter::default() })
+        let alone = std::array::from_fn(|_| tokio::sync::Mutex::default());
+        Ok(Self { pool, scans: Line::new(SCANS), shared, alone, counter: Counter::default() })
     }
 
     pub(crate) async fn client(&self) -> Result<Object, Error> {
@@ -77,13 +81,18 @@ impl Postgres {
         self.pool.close();
     }
 
-    pub(crate) async fn write<I, T, F>(&self, isolation: Isolation, input: &I, body: F) -> Result<T>
+    pub(crate) async fn write<I, T, F>(&self, start: lane::Start, input: &I, body: F) -> Result<T>
     where
         F: for<'t> Fn(&'t mut Tx<'_>, &'t I) -> TxFuture<'t, T>,
     {
+        let mut alone = None;
         for run in 1.. {
+            if alone.is_none() && (start.is_alone || run > SHARED_RUNS) {
+                alone = Some(self.alone[start.lane].lock().await);
+            }
             let mut guard = Guard(Some(self.client().await?));
-            let (result, error) = self.run(isolation, guard.client(), input, &body).await;
+            let begin = start.begin(alone.is_some());
+            let (result, error) = self.run(&begin, guard.client(), input, &body).await;
             let is_clean = !matches!(error, Some(Error::Unavailable(_) | Error::Unknown(_)));
             if is_clean {
                 guard.release();
@@ -101,20 +110,10 @@ impl Postgres {
         unreachable!("the loop returns")
     }
 
-    async fn run<I, T, F>(
-        &self,
-        isolation: Isolation,
-        client: &Object,
-        input: &I,
-        body: &F,
-    ) -> (Result<T>, Option<Error>)
+    async fn run<I, T, F>(&self, begin: &str, client: &Object, input: &I, body: &F) -> (Result<T>, Option<Error>)
     where
         F: for<'t> Fn(&'t mut Tx<'_>, &'t I) -> TxFuture<'t, T>,
     {
-        let begin = match isolation {
-            Isolation::Serializable => "begin isolation level serializable",
-            Isolation::ReadCommitted => "begin isolation level read committed",
-        };
         let mut tx = match PgTx::begin(client, begin).await {
             Ok(tx) => Tx::new(EngineTx::Postgres(tx)),
             Err(error) => return (Err(error.clone().into()), Some(error)),
@@ -209,11 +208,11 @@ impl Postgres {
         Ok(client)
     }
 
-    pub(crate) async fn scan<T, F>(&self, body: F) -> Result<T>
+    pub(crate) async fn scan<T, F>(&self, requester: Requester, body: F) -> Result<T>
     where
         F: for<'t> FnOnce(&'t mut Tx<'_>) -> TxFuture<'t, T>,
     {
-        let _permit = self.scans.acquire().await.map_err(|it| Error::Unavailable(it.to_string()))?;
+        let _turn = self.scans.turn(requester).await?;
         let mut scan = Scan(Some(self.client().await?));
         let mut tx = Tx::new(EngineTx::Postgres(PgTx::new(scan.client())));
         let result = tokio::time::timeout(SCAN_LIMIT, body(&mut tx)).await;

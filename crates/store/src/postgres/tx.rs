@@ -160,8 +160,12 @@ impl<'t> PgTx<'t> {
         for n in (1..=columns.len()).rev() {
             values = values.replace(&format!("${n}"), &format!("u.c{n}"));
         }
+        let order = match columns.get(insert.key_index).filter(|_| !insert.keeps_order) {
+            Some(key) => format!("u.c{}{}", insert.key_index + 1, key.order()),
+            None => "u.n".to_owned(),
+        };
         let sql = format!(
-            "{} select {values} from unnest({}) with ordinality as u({}, n) order by u.n {} returning {}",
+            "{} select {values} from unnest({}) with ordinality as u({}, n) order by {order} {} returning {}",
             insert.into,
             arrays.join(", "),
             names.join(", "),

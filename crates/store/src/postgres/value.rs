@@ -70,6 +70,11 @@ impl<'r> Column<'r> {
         }
     }
 
+    /// What an order by this column needs to be that of the tables, whose texts compare byte by byte.
+    pub(super) fn order(&self) -> &'static str {
+        if matches!(self.kind, Kind::Text) { " collate \"C\"" } else { "" }
+    }
+
     fn cells(&self) -> impl Iterator<Item = &Value> {
         self.rows.iter().map(|row| &row[self.index])
     }

@@ -5,7 +5,11 @@
 //! when no caller waits for it any more or its time is over (docs/hazards.md §Readers and long work).
 
 use super::{SqliteTx, log::Gate, map};
-use crate::{Error, Tx, TxFuture, tx::EngineTx};
+use crate::{
+    Error, Requester, Tx, TxFuture,
+    line::{Line, Places},
+    tx::EngineTx,
+};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use parking_lot::Mutex;
 use rusqlite::{Connection, OpenFlags};
@@ -21,10 +25,8 @@ use std::{
 use stoa_kernel::Result;
 use tokio::sync::oneshot;
 
-/// Scans at the same time.
-const SCANNERS: usize = 2;
-/// Scans that may wait.
-const WAITING: usize = 256;
+/// Scans at the same time: as many as one network may have, and one.
+const SCANS: Places = Places { running: 3, running_of_one: 2, waiting: 256, waiting_of_one: 128 };
 /// Idle connections kept for point reads.
 const IDLE: usize = 8;
 /// What a read may take on the caller's thread: so many times so many steps of SQLite's machine, a
@@ -39,14 +41,15 @@ pub(crate) struct Readers {
     /// Each with the thread that used it last.
     idle: Mutex<Vec<(ThreadId, Connection)>>,
     scans: Sender<Scan>,
+    line: Arc<Line>,
 }
 
 type Scan = Box<dyn FnOnce(&mut Connection) + Send>;
 
 impl Readers {
     pub(crate) fn start(path: &Path, gate: &Arc<Gate>) -> Result<Self, Error> {
-        let (scans, waiting) = bounded::<Scan>(WAITING);
-        for n in 0..SCANNERS {
+        let (scans, waiting) = bounded::<Scan>(SCANS.running);
+        for n in 0..SCANS.running {
             let (conn, waiting, gate) = (open(path)?, waiting.clone(), gate.clone());
             std::thread::Builder::new()
                 .name(format!("stoa-scan-{n}"))
@@ -54,7 +57,7 @@ impl Readers {
                 .map_err(|it| Error::Unavailable(it.to_string()))?;
         }
         let first = (std::thread::current().id(), open(path)?);
-        Ok(Self { path: path.to_owned(), idle: Mutex::new(vec![first]), scans })
+        Ok(Self { path: path.to_owned(), idle: Mutex::new(vec![first]), scans, line: Line::new(SCANS) })
     }
 
     /// A bounded read, here and now.
@@ -107,15 +110,17 @@ impl Readers {
     }
 
     /// A read that may take long, in the pool for scans.
-    pub(crate) async fn scan<T, F>(&self, body: F) -> Result<T>
+    pub(crate) async fn scan<T, F>(&self, requester: Requester, body: F) -> Result<T>
     where
         T: Send + 'static,
         F: for<'t> FnOnce(&'t mut Tx<'_>) -> TxFuture<'t, T> + Send + 'static,
     {
+        let turn = self.line.turn(requester).await?;
         let (answer, answered) = oneshot::channel();
         let gone = Arc::new(AtomicBool::new(false));
         let _cancel = CancelOnDrop(gone.clone());
         let scan: Scan = Box::new(move |conn| {
+            let _turn = turn;
             if gone.load(Relaxed) {
                 return;
             }
@@ -124,8 +129,9 @@ impl Readers {
             let _ = conn.progress_handler(0, None::<fn() -> bool>);
             let _ = answer.send(result);
         });
+        // There is room for as many as have a turn.
         if self.scans.try_send(scan).is_err() {
-            return Err(Error::Unavailable("too many long reads are waiting".to_owned()).into());
+            return Err(Error::Unavailable("no thread takes long reads".to_owned()).into());
         }
         answered.await.unwrap_or_else(|_| Err(Error::Interrupted.into()))
     }
