@@ -6,8 +6,9 @@
 use crate::{
     App, Problem, aliases,
     content::lost,
-    extract::text,
+    extract::{sender, text},
     router::{is_api, router},
+    traffic::InFlight,
 };
 use axum::{
     BoxError,
@@ -33,20 +34,26 @@ where
     B::Error: Into<BoxError>,
 {
     let (ids, is_https) = (RequestIds::new(&app), app.settings.is_https());
-    let router = router().fallback(fallback).method_not_allowed_fallback(method_not_allowed).with_state(app);
-    let router = cors().layer(router);
+    let router = router().fallback(fallback).method_not_allowed_fallback(method_not_allowed).with_state(app.clone());
+    let (router, app) = (cors().layer(router), Arc::new(app));
     tower::service_fn(move |request: Request<B>| {
-        let mut request = request.map(Body::new);
-        let (router, id) = (router.clone(), ids.next());
+        let (mut parts, body) = request.into_parts();
+        let (app, router, id) = (app.clone(), router.clone(), ids.next());
         async move {
-            let is_preflight = request.method() == Method::OPTIONS;
-            if let Some(uri) = canonical(request.uri()) {
-                *request.uri_mut() = uri;
+            let is_preflight = parts.method == Method::OPTIONS;
+            if let Some(uri) = canonical(&parts.uri) {
+                parts.uri = uri;
             }
-            let consistent = request.headers().get(CONSISTENT).cloned();
-            let mut response = match router.oneshot(request).await {
-                Ok(response) => response,
-                Err(never) => match never {},
+            let consistent = parts.headers.get(CONSISTENT).cloned();
+            let mut response = match InFlight::begin(&app.traffic, &app.settings, &parts, || sender(&parts, &app)) {
+                Ok(in_flight) => {
+                    parts.extensions.insert(in_flight.clone());
+                    match router.oneshot(Request::from_parts(parts, Body::new(body))).await {
+                        Ok(response) => in_flight.hold_answer(response),
+                        Err(never) => match never {},
+                    }
+                }
+                Err(fault) => Problem(fault).into_response(),
             };
             if is_preflight {
                 *response.status_mut() = StatusCode::NO_CONTENT;
@@ -57,9 +64,12 @@ where
     })
 }
 
+/// The same with the canonical path, and the authority that HTTP/2 sends beside it.
 fn canonical(uri: &Uri) -> Option<Uri> {
     let path = aliases::canonical(uri.path_and_query()?.as_str())?;
-    path.parse().ok()
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = Some(path.parse().ok()?);
+    Uri::from_parts(parts).ok()
 }
 
 /// Which origins may send requests: all, as no credentials are accepted from there. Preflights are

@@ -4,11 +4,14 @@
 //! their names. For all our handlers together that took most of the time in which this crate compiles, so it
 //! sees one type only. A call costs one more jump through a pointer.
 
-use crate::App;
+use crate::{
+    App, Problem,
+    traffic::{InFlight, Route},
+};
 use axum::{
     extract::Request,
     handler::Handler,
-    response::Response,
+    response::{IntoResponse, Response},
     routing::{MethodFilter, MethodRouter},
 };
 use std::{pin::Pin, sync::Arc};
@@ -21,71 +24,106 @@ pub(crate) trait Handles<T>: Handler<T, App, Future = ResponseFuture> + Sync {}
 
 impl<T, H: Handler<T, App, Future = ResponseFuture> + Sync> Handles<T> for H {}
 
-#[derive(Clone)]
-struct Endpoint(Arc<dyn Fn(Request, App) -> ResponseFuture + Send + Sync>);
+type Call = Arc<dyn Fn(Request, App) -> ResponseFuture + Send + Sync>;
 
-impl Endpoint {
-    fn new<T>(handler: impl Handles<T>) -> Self {
-        Self(Arc::new(move |request, app| handler.clone().call(request, app)))
-    }
+/// A handler at its path.
+#[derive(Clone)]
+struct Endpoint {
+    call: Call,
+    route: Route,
 }
 
 impl Handler<(), App> for Endpoint {
     type Future = ResponseFuture;
 
     fn call(self, request: Request, app: App) -> ResponseFuture {
-        (self.0)(request, app)
+        let in_flight = request.extensions().get::<Arc<InFlight>>().cloned();
+        let answer = (self.call)(request, app);
+        let Some(in_flight) = in_flight else { return answer };
+        let _ = in_flight.route.set(self.route);
+        if !self.route.is_read || in_flight.has_room_for_answer() {
+            return answer;
+        }
+        Box::pin(async move {
+            match in_flight.expect_answer().await {
+                Ok(()) => answer.await,
+                Err(fault) => Problem(fault).into_response(),
+            }
+        })
     }
 }
 
-/// The handlers of one path.
-pub(crate) struct Endpoints(MethodRouter<App>);
+/// The handlers of one path, with their methods and whether they only read.
+pub(crate) struct Endpoints(Vec<(MethodFilter, bool, Call)>);
 
 impl Endpoints {
     /// Reads, and `HEAD` besides.
     pub(crate) fn get<T>(self, handler: impl Handles<T>) -> Self {
-        self.on(MethodFilter::GET, handler)
+        self.on(MethodFilter::GET, true, handler)
     }
 
     pub(crate) fn post<T>(self, handler: impl Handles<T>) -> Self {
-        self.on(MethodFilter::POST, handler)
+        self.on(MethodFilter::POST, false, handler)
     }
 
     pub(crate) fn put<T>(self, handler: impl Handles<T>) -> Self {
-        self.on(MethodFilter::PUT, handler)
+        self.on(MethodFilter::PUT, false, handler)
     }
 
     pub(crate) fn patch<T>(self, handler: impl Handles<T>) -> Self {
-        self.on(MethodFilter::PATCH, handler)
+        self.on(MethodFilter::PATCH, false, handler)
     }
 
     pub(crate) fn delete<T>(self, handler: impl Handles<T>) -> Self {
-        self.on(MethodFilter::DELETE, handler)
+        self.on(MethodFilter::DELETE, false, handler)
     }
 
-    fn on<T>(self, method: MethodFilter, handler: impl Handles<T>) -> Self {
-        Self(self.0.on(method, Endpoint::new(handler)))
+    /// A `POST` that changes nothing.
+    pub(crate) fn post_read<T>(self, handler: impl Handles<T>) -> Self {
+        self.on(MethodFilter::POST, true, handler)
     }
-}
 
-impl From<Endpoints> for MethodRouter<App> {
-    fn from(endpoints: Endpoints) -> Self {
-        endpoints.0
+    /// These, and of others the methods that these don't have.
+    pub(crate) fn or(mut self, others: Self) -> Self {
+        for other in others.0 {
+            if self.0.iter().all(|it| it.0 != other.0) {
+                self.0.push(other);
+            }
+        }
+        self
+    }
+
+    /// What axum routes to by method.
+    pub(crate) fn at(self, path: &'static str) -> MethodRouter<App> {
+        let endpoints = self.0.into_iter();
+        endpoints.fold(MethodRouter::new(), |router, (method, is_read, call)| {
+            router.on(method, Endpoint { call, route: Route { path, is_read } })
+        })
+    }
+
+    fn on<T>(mut self, method: MethodFilter, is_read: bool, handler: impl Handles<T>) -> Self {
+        self.0.push((method, is_read, Arc::new(move |request, app| handler.clone().call(request, app))));
+        self
     }
 }
 
 pub(crate) fn get<T>(handler: impl Handles<T>) -> Endpoints {
-    Endpoints(MethodRouter::new()).get(handler)
+    Endpoints(Vec::new()).get(handler)
 }
 
 pub(crate) fn post<T>(handler: impl Handles<T>) -> Endpoints {
-    Endpoints(MethodRouter::new()).post(handler)
+    Endpoints(Vec::new()).post(handler)
+}
+
+/// A `POST` that changes nothing.
+pub(crate) fn post_read<T>(handler: impl Handles<T>) -> Endpoints {
+    Endpoints(Vec::new()).post_read(handler)
 }
 
 pub(crate) fn patch<T>(handler: impl Handles<T>) -> Endpoints {
-    Endpoints(MethodRouter::new()).patch(handler)
+    Endpoints(Vec::new()).patch(handler)
 }
 
 pub(crate) fn delete<T>(handler: impl Handles<T>) -> Endpoints {
-    Endpoints(MethodRouter::new()).delete(handler)
+    Endpoints(Vec::new()).delete(handler)
 }

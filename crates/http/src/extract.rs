@@ -35,7 +35,7 @@ impl FromRequestParts<App> for Call {
         let authorization = text(&parts.headers, "authorization").unwrap_or_default();
         let site_hint = text(&parts.headers, "wix-site-id");
         let authenticated = app.identity.authenticate(Some(authorization), site_hint).await?;
-        let (site, network) = (app.store.site(&authenticated.site).await?, Network::of(address(parts, app)));
+        let (site, network) = (app.store.site(&authenticated.site).await?, Network::of(sender(parts, app)));
         Ok(Self { site, caller: authenticated.caller, network })
     }
 }
@@ -66,13 +66,15 @@ impl RequestInfo {
     /// # Errors
     /// Without a configured public URL only loopback names are believed.
     pub fn of(parts: &Parts, app: &App) -> Result<Self, Fault> {
-        let (peer, address, headers) = (peer(parts), address(parts, app), &parts.headers);
+        let peer = peer(parts);
+        let headers = &parts.headers;
         let is_proxied = app.settings.trusts(peer);
         let forwarded = |name: &str| if is_proxied { last(headers, name) } else { None };
 
+        let address = sender(parts, app);
         let given = forwarded("x-forwarded-host")
-            .or_else(|| text(headers, "host"))
             .or_else(|| parts.uri.authority().map(|it| it.as_str()))
+            .or_else(|| text(headers, "host"))
             .unwrap_or("localhost");
         let refused = || Fault::because(Code::SiteUnknown, "the host name is not valid");
         let authority = Authority::parse(given).ok_or_else(refused)?;
@@ -99,15 +101,16 @@ impl RequestInfo {
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// The address that a connection comes from.
+/// The other end of the connection.
 fn peer(parts: &Parts) -> IpAddr {
     parts.extensions.get::<ConnectInfo<SocketAddr>>().map_or(LOCALHOST, |it| it.0.ip()).to_canonical()
 }
 
-/// The address that a request comes from, as far as a trusted proxy tells.
-fn address(parts: &Parts, app: &App) -> IpAddr {
+/// The address that a request is from; a trusted proxy's word for it when there is one.
+pub(crate) fn sender(parts: &Parts, app: &App) -> IpAddr {
     let peer = peer(parts);
-    if app.settings.trusts(peer) { client_address(&parts.headers, app).unwrap_or(peer) } else { peer }
+    let client = if app.settings.trusts(peer) { client_address(&parts.headers, app) } else { None };
+    client.unwrap_or(peer)
 }
 
 /// Whether the request was made on this very machine: then a made-up name could only

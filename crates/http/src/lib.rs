@@ -4,6 +4,7 @@
 //! `content`, and answers. This is the only room that knows both of them.
 
 mod aliases;
+mod app;
 pub mod apps;
 mod authority;
 pub mod body;
@@ -12,12 +13,16 @@ mod edge;
 mod endpoint;
 pub mod extract;
 pub mod identity;
+mod limits;
 pub mod problem;
 mod router;
 mod settings;
 mod site;
+pub mod traffic;
 
+pub use app::App;
 pub use edge::service;
 pub use extract::{Call, RequestInfo};
+pub use limits::HttpLimits;
 pub use problem::Problem;
-pub use settings::{App, HttpLimits, Settings};
+pub use settings::Settings;

@@ -6,7 +6,7 @@
 use crate::{
     App,
     content::*,
-    endpoint::{Endpoints, delete, get, patch, post},
+    endpoint::{Endpoints, delete, get, patch, post, post_read},
     identity::*,
     site,
 };
@@ -17,10 +17,14 @@ use std::{collections::BTreeSet, sync::LazyLock};
 pub(crate) fn router() -> Router<App> {
     let mut router = Router::new();
     for (path, methods) in routes() {
-        router = router.route(path, methods.into());
+        router = router.route(path, or_named(path, methods).at(path));
     }
     for path in NOT_BUILT {
-        router = router.route(path, any(not_supported));
+        let methods = match path.starts_with("/v2/items/") {
+            true => post(not_supported).get(items::get_or_not_supported).or(item()).at(path),
+            false => any(not_supported),
+        };
+        router = router.route(path, methods);
     }
     router
 }
@@ -37,6 +41,23 @@ pub(crate) fn is_api(path: &str) -> bool {
 /// The first segment of a path, if something lies beneath it.
 fn first_segment(path: &str) -> Option<&str> {
     path.strip_prefix('/')?.split_once('/').map(|it| it.0)
+}
+
+/// An item or a collection whose id is the name of a call stands at the call's path.
+fn or_named(path: &str, call: Endpoints) -> Endpoints {
+    match path.rsplit_once('/') {
+        Some(("/v2/items", _)) => call.or(item()),
+        Some(("/v2/collections", _)) => call.or(collection()),
+        _ => call,
+    }
+}
+
+fn item() -> Endpoints {
+    get(items::get).put(items::update).patch(items::patch_at).delete(items::delete)
+}
+
+fn collection() -> Endpoints {
+    get(collections::get).patch(collections::patch).delete(collections::delete)
 }
 
 type Routes = Vec<(&'static str, Endpoints)>;
@@ -104,7 +125,7 @@ fn member_routes() -> Routes {
         ("/members/v1/members", get(members::list).post(members::create)),
         ("/members/v1/members/my", get(members::my).delete(members::delete_my)),
         ("/members/v1/members/my/slug", post(members::my_slug)),
-        ("/members/v1/members/query", post(members::query)),
+        ("/members/v1/members/query", post_read(members::query)),
         ("/members/v1/members/join-community", post(members::join)),
         ("/members/v1/members/leave-community", post(members::leave)),
         ("/members/v1/members/bulk/delete", post(members::bulk_delete)),
@@ -203,15 +224,15 @@ fn content() -> Routes {
         // Items.
         ("/v2/items", post(items::insert)),
         ("/v2/items/", get(items::get)),
-        ("/v2/items/query", get(read::query_get).post(read::query)),
-        ("/v2/items/count", post(read::count)),
-        ("/v2/items/query-distinct-values", post(read::distinct)),
+        ("/v2/items/query", get(read::query_get).post_read(read::query)),
+        ("/v2/items/count", post_read(read::count)),
+        ("/v2/items/query-distinct-values", post_read(read::distinct)),
         ("/v2/items/update", post(items::update)),
         ("/v2/items/save", post(items::save)),
         ("/v2/items/patch", post(items::patch)),
         ("/v2/items/remove", post(items::remove)),
         ("/v2/items/truncate", post(items::truncate)),
-        ("/v2/items/{*id}", get(items::get).put(items::update).patch(items::patch_at).delete(items::delete)),
+        ("/v2/items/{*id}", item()),
         ("/v2/bulk/items/insert", post(bulk::insert)),
         ("/v2/bulk/items/update", post(bulk::update)),
         ("/v2/bulk/items/save", post(bulk::save)),
@@ -221,8 +242,8 @@ fn content() -> Routes {
         ("/v2/bulk/items/insert-references", post(references::insert)),
         ("/v2/bulk/items/remove-references", post(references::remove)),
         ("/v2/items/replace-references", post(references::replace)),
-        ("/v2/items/is-referenced", post(references::is_referenced)),
-        ("/v2/items/query-referenced", post(references::query)),
+        ("/v2/items/is-referenced", post_read(references::is_referenced)),
+        ("/v2/items/query-referenced", post_read(references::query)),
         // Collections.
         ("/v2/collections", post(collections::create).get(collections::list).put(collections::update)),
         ("/v2/collections/create-field", post(collections::create_field)),
@@ -243,7 +264,7 @@ fn content() -> Routes {
         ("/v2/collections/add-draft-items-plugin", post(collections::add_typed_plugin)),
         ("/v2/collections/delete-draft-items-plugin", post(collections::delete_typed_plugin)),
         ("/v2/collections/restore/{*id}", post(collections::restore)),
-        ("/v2/collections/{*id}", get(collections::get).patch(collections::patch).delete(collections::delete)),
+        ("/v2/collections/{*id}", collection()),
         // Indexes.
         ("/v2/indexes", get(indexes::list).post(indexes::create).delete(indexes::drop)),
         ("/v2/indexes/available", get(indexes::available)),

@@ -1,24 +1,8 @@
-//! What every handler can reach, and how the server presents itself to the outside.
+//! How the server presents itself to the outside.
 
-use crate::apps::Compressed;
+use crate::HttpLimits;
 use ipnet::IpNet;
-use std::{net::IpAddr, sync::Arc};
-use stoa_content::Content;
-use stoa_identity::Identity;
-use stoa_kernel::World;
-use stoa_store::Store;
-
-/// The state of the router; cheap to clone.
-#[derive(Clone)]
-pub struct App {
-    pub store: Arc<Store>,
-    pub world: World,
-    pub identity: Identity,
-    pub content: Content,
-    pub settings: Arc<Settings>,
-    /// What the pages' files look like compressed.
-    pub compressed: Arc<Compressed>,
-}
+use std::net::IpAddr;
 
 /// How the server is reached.
 #[derive(Debug, Clone, Default)]
@@ -31,15 +15,6 @@ pub struct Settings {
     /// Whether this server itself speaks TLS.
     pub tls: bool,
     pub limits: HttpLimits,
-}
-
-stoa_kernel::limits! {
-    /// Limits of requests, whatever they are about.
-    #[derive(Debug, Clone)]
-    pub struct HttpLimits {
-        /// Bytes of a request's body, of a bulk call above all (413, WDE0109).
-        body_bytes: usize = 4_194_304, 65_536..=67_108_864;
-    }
 }
 
 impl Settings {

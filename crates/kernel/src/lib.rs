@@ -9,6 +9,7 @@ pub mod date;
 pub mod fault;
 pub mod fold;
 pub mod ids;
+pub mod json;
 pub mod limit;
 pub mod network;
 pub mod secret;

@@ -2,7 +2,10 @@
 
 #![expect(clippy::print_stdout, reason = "this is what the command prints")]
 
-use crate::config::{Config, Tls};
+use crate::{
+    config::{Config, Tls},
+    connection::Certificates,
+};
 use serde_json::json;
 use std::{path::Path, process::ExitCode};
 
@@ -87,22 +90,10 @@ fn smtp(config: &Config) -> Finding {
 
 fn tls(tls: &Tls) -> Finding {
     let key = "tls_cert";
-    for path in [&tls.cert, &tls.key] {
-        if let Err(error) = std::fs::read(path) {
-            return Finding { key, is_good: false, text: format!("{}: {error}", path.display()) };
-        }
-    }
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return Finding { key, is_good: false, text: error.to_string() },
-    };
-    let loaded = runtime.block_on(axum_server::tls_rustls::RustlsConfig::from_pem_file(&tls.cert, &tls.key));
-    match loaded {
+    match Certificates::read(tls) {
         Ok(_) => Finding { key, is_good: true, text: format!("{}", tls.cert.display()) },
-        Err(error) => {
-            Finding { key, is_good: false, text: format!("{} with {}: {error}", tls.cert.display(), tls.key.display()) }
-        }
+        Err(text) => Finding { key, is_good: false, text },
     }
 }
 

@@ -8,6 +8,7 @@ mod check;
 mod cli;
 mod command;
 mod config;
+mod connection;
 mod demo;
 mod housekeeping;
 mod indexing;

@@ -3,24 +3,17 @@
 use crate::{
     command,
     config::Config,
+    connection::{Certificates, Listener, fit_to_descriptors},
     demo, housekeeping, indexing, item_jobs,
     report::Output,
     services::{Services, sentence},
     socket,
 };
-use axum_server::{Handle, tls_rustls::RustlsConfig};
-use hyper_util::{
-    rt::{TokioExecutor, TokioTimer},
-    server::conn::auto::Builder,
-};
 use std::{
     io::IsTerminal,
     net::{SocketAddr, TcpListener},
-    time::Duration,
+    sync::Arc,
 };
-
-/// How long requests in progress may go on after SIGTERM.
-const GRACE: Duration = Duration::from_secs(10);
 
 pub fn serve(config: Config, with_demo: bool) -> Result<(), String> {
     start_log(&config);
@@ -28,7 +21,20 @@ pub fn serve(config: Config, with_demo: bool) -> Result<(), String> {
     runtime.block_on(run(config, with_demo))
 }
 
-async fn run(config: Config, with_demo: bool) -> Result<(), String> {
+async fn run(mut config: Config, with_demo: bool) -> Result<(), String> {
+    // On SQLite sites are files; on PostgreSQL there are connections in their place.
+    let (sites, files) = match config.database_url {
+        None => (config.open_sites, 0),
+        Some(_) => (0, config.database_connections),
+    };
+    fit_to_descriptors(&mut config.limits.http, sites, files)?;
+    let certificates = match &config.tls {
+        None => None,
+        Some(tls) => {
+            let _ = rustls::crypto::ring::default_provider().install_default();
+            Some(Arc::new(Certificates::read(tls)?))
+        }
+    };
     let services = Services::open(&config).await.map_err(sentence)?;
     // The port is taken before the data is touched: a second server must not import a demo first.
     let listener = TcpListener::bind((config.host, config.port))
@@ -45,43 +51,23 @@ async fn run(config: Config, with_demo: bool) -> Result<(), String> {
     let run = move |it, input, output: &mut dyn Output| command::run(&commands, &runtime, it, input, output);
     socket::serve(&config.data, run).map_err(|it| format!("can't open the command socket: {it}"))?;
 
-    let service =
-        axum::ServiceExt::into_make_service_with_connect_info::<SocketAddr>(stoa_http::service(services.app(&config)));
     tokio::spawn(housekeeping::run(services.clone()));
     tokio::spawn(indexing::run(services.clone()));
     tokio::spawn(item_jobs::run(services.clone()));
-    let handle = Handle::new();
-    tokio::spawn(stop_on_signal(handle.clone()));
-    announce(&config, &services, &url, address).await?;
-
-    let served = match &config.tls {
-        None => {
-            let mut server = axum_server::from_tcp(listener).map_err(|it| it.to_string())?.handle(handle);
-            limit(server.http_builder());
-            server.serve(service).await
-        }
-        Some(tls) => {
-            let _ = rustls::crypto::ring::default_provider().install_default();
-            let certificate = RustlsConfig::from_pem_file(&tls.cert, &tls.key)
-                .await
-                .map_err(|it| format!("can't use {} with {}: {it}", tls.cert.display(), tls.key.display()))?;
-            let mut server =
-                axum_server::from_tcp_rustls(listener, certificate).map_err(|it| it.to_string())?.handle(handle);
-            limit(server.http_builder());
-            server.serve(service).await
-        }
+    let app = services.app(&config);
+    let listener = Listener {
+        socket: tokio::net::TcpListener::from_std(listener).map_err(|it| it.to_string())?,
+        certificates,
+        traffic: app.traffic.clone(),
+        settings: app.settings.clone(),
+        service: stoa_http::service(app),
     };
+    let serving = tokio::spawn(listener.serve(stop_signal()));
+    announce(&config, &services, &url, address).await?;
+    let served = serving.await;
     let _ = std::fs::remove_file(stoa_store::DataDirectory::socket(&config.data));
     services.store.close();
     served.map_err(|it| it.to_string())
-}
-
-/// A connection that sends no complete head in this time is closed.
-const HEAD_LIMIT: Duration = Duration::from_secs(30);
-
-fn limit(builder: &mut Builder<TokioExecutor>) {
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_LIMIT);
-    builder.http2().timer(TokioTimer::new()).keep_alive_interval(HEAD_LIMIT).max_concurrent_streams(256);
 }
 
 /// The line `ready URL` is the contract for scripts; the rest is for people and goes to standard error.
@@ -114,18 +100,18 @@ fn reachable_url(config: &Config, address: SocketAddr) -> String {
     format!("{scheme}://{host}:{}", address.port())
 }
 
-async fn stop_on_signal(handle: Handle<SocketAddr>) {
+/// Waits for SIGTERM or SIGINT.
+async fn stop_signal() {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut terminate), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
     else {
-        return;
+        return std::future::pending().await;
     };
     tokio::select! {
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
     }
     tracing::info!("stopping: requests in progress may finish");
-    handle.graceful_shutdown(Some(GRACE));
 }
 
 fn start_log(config: &Config) {

@@ -62,6 +62,7 @@ impl Services {
             content: self.content.clone(),
             settings: Arc::new(settings(config)),
             compressed: Arc::default(),
+            traffic: Arc::default(),
         }
     }
 

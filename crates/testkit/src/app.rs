@@ -90,6 +90,7 @@ impl TestApp {
             content,
             settings: Arc::new(Settings::default()),
             compressed: Arc::default(),
+            traffic: Arc::default(),
         };
         Self { kit, app, site, client, mail, api_key: secret.expose().to_owned(), service: OnceLock::new() }
     }

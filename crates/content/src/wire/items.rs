@@ -1,10 +1,10 @@
 //! Bodies of item calls, read in one pass: items stay the text that was sent, other members are parsed.
 
 use crate::limits::ContentLimits;
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value, value::RawValue};
 use std::fmt;
-use stoa_kernel::{Code, Fault, Result};
+use stoa_kernel::{Code, Fault, Result, json::Budget};
 use stoa_query::{CanonicalItem, RawId};
 
 /// An item as it was sent, or what was sent instead.
@@ -83,11 +83,12 @@ pub(crate) struct BodyMembers<'a> {
     pub items: Option<Items<'a>>,
 }
 
-/// Visits any JSON value, of which all but a few kinds are the same to us.
-macro_rules! visitor {
+/// Reads any JSON value, of which all but a few kinds are the same to us, and counts what it keeps.
+macro_rules! reader {
     ($name:ident => $value:ty, other $other:expr, null $null:expr, { $($body:tt)* }) => {
-        struct $name;
-        impl<'de> Visitor<'de> for $name {
+        #[derive(Clone, Copy)]
+        pub(crate) struct $name<'b>(pub(crate) &'b Budget);
+        impl<'de> Visitor<'de> for $name<'_> {
             type Value = $value;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("any value")
@@ -112,20 +113,24 @@ macro_rules! visitor {
             }
             $($body)*
         }
-        impl<'de> Deserialize<'de> for $value {
-            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                from.deserialize_any($name)
+        impl<'de> DeserializeSeed<'de> for $name<'_> {
+            type Value = $value;
+            fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<$value, D::Error> {
+                from.deserialize_any(self)
             }
         }
     };
 }
+
+/// What an item that stays text counts as.
+const ITEM: usize = 2;
 
 fn skip_list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<(), A::Error> {
     while list.next_element::<IgnoredAny>()?.is_some() {}
     Ok(())
 }
 
-visitor!(BodyVisitor => RequestBody<'de>, other RequestBody::Other, null RequestBody::Other, {
+reader!(BodyReader => RequestBody<'de>, other RequestBody::Other, null RequestBody::Other, {
     fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
         skip_list(list)?;
         Ok(RequestBody::Other)
@@ -135,10 +140,10 @@ visitor!(BodyVisitor => RequestBody<'de>, other RequestBody::Other, null Request
         let mut body = BodyMembers::default();
         while let Some(name) = members.next_key::<String>()? {
             match name.as_str() {
-                "dataItem" => body.item = Some(members.next_value()?),
-                "dataItems" => body.items = members.next_value::<OptionalItems<'_>>()?.0,
+                "dataItem" => body.item = Some(members.next_value_seed(RawItemReader(self.0))?),
+                "dataItems" => body.items = members.next_value_seed(ItemsReader(self.0))?.0,
                 _ => {
-                    let value = members.next_value()?;
+                    let value = members.next_value_seed(self.0)?;
                     body.others.insert(name, value);
                 }
             }
@@ -147,12 +152,13 @@ visitor!(BodyVisitor => RequestBody<'de>, other RequestBody::Other, null Request
     }
 });
 
-struct OptionalItems<'a>(Option<Items<'a>>);
+pub(crate) struct OptionalItems<'a>(Option<Items<'a>>);
 
-visitor!(ItemsVisitor => OptionalItems<'de>, other OptionalItems(Some(Items::NotList)), null OptionalItems(None), {
+reader!(ItemsReader => OptionalItems<'de>, other OptionalItems(Some(Items::NotList)), null OptionalItems(None), {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
         let mut items = Vec::new();
-        while let Some(it) = list.next_element()? {
+        while let Some(it) = list.next_element_seed(RawItemReader(self.0))? {
+            self.0.take(ITEM)?;
             items.push(it);
         }
         Ok(OptionalItems(Some(Items::List(items))))
@@ -164,7 +170,7 @@ visitor!(ItemsVisitor => OptionalItems<'de>, other OptionalItems(Some(Items::Not
     }
 });
 
-visitor!(RawItemVisitor => RawItem<'de>, other RawItem::NotObject, null RawItem::Null, {
+reader!(RawItemReader => RawItem<'de>, other RawItem::NotObject, null RawItem::Null, {
     fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
         skip_list(list)?;
         Ok(RawItem::NotObject)
@@ -174,7 +180,7 @@ visitor!(RawItemVisitor => RawItem<'de>, other RawItem::NotObject, null RawItem:
         let (mut id, mut data) = (None, None);
         while let Some(name) = members.next_key::<Name>()? {
             match name {
-                Name::Id => id = Some(members.next_value()?),
+                Name::Id => id = Some(members.next_value_seed(self.0)?),
                 Name::Data => data = Some(members.next_value()?),
                 Name::Other => {
                     members.next_value::<IgnoredAny>()?;

@@ -6,11 +6,15 @@
 use crate::{
     fault,
     limits::ContentLimits,
-    wire::items::{Items, RawItem, RequestBody},
+    wire::items::{BodyReader, Items, RawItem, RequestBody},
 };
+use serde::de::DeserializeSeed;
 use serde_json::{Map, Value};
 use std::fmt;
-use stoa_kernel::{Caller, Code, Fault, Result};
+use stoa_kernel::{
+    Caller, Code, Fault, Result,
+    json::{self, Budget},
+};
 use stoa_query::wire;
 
 /// A request with its items still in the text.
@@ -40,11 +44,21 @@ impl<'a> Request<'a> {
     /// # Errors
     /// MALFORMED_JSON when it isn't JSON in UTF-8, WDE0080 when it isn't an object.
     pub fn parse(body: &'a [u8]) -> Result<Self> {
+        Self::parse_within(body, &Budget::of(usize::MAX))
+    }
+
+    /// The same of a body from strangers.
+    ///
+    /// # Errors
+    /// As for [`Request::parse`]; any when the budget of values is exceeded.
+    pub fn parse_within(body: &'a [u8], budget: &Budget) -> Result<Self> {
         let text = std::str::from_utf8(body).map_err(|it| malformed(&it))?;
         if text.is_empty() {
             return Ok(Self::default());
         }
-        match serde_json::from_str::<RequestBody<'_>>(text).map_err(|it| unreadable(&it))? {
+        let mut parser = serde_json::Deserializer::from_str(text);
+        let read = BodyReader(budget).deserialize(&mut parser).and_then(|it| parser.end().map(|()| it));
+        match read.map_err(|it| unreadable(&it))? {
             RequestBody::Object(it) => Ok(Self { members: it.others, item: it.item, items: it.items }),
             RequestBody::Other => Err(Fault::because(Code::BadRequest, "The request body must be an object.")),
         }
@@ -180,11 +194,12 @@ impl GetRequest {
 /// Reads the body of a call that has no items; an empty one counts as `{}`.
 ///
 /// # Errors
-/// MALFORMED_JSON when it isn't JSON in UTF-8, WDE0080 when it has what no JSON that we keep has.
-pub fn json(body: &[u8]) -> Result<Value> {
+/// MALFORMED_JSON when it isn't JSON in UTF-8, WDE0080 when it has what no JSON that we keep has; any when the
+/// budget of values is exceeded.
+pub fn json(body: &[u8], budget: &Budget) -> Result<Value> {
     match body {
         [] => Ok(Value::Object(Map::new())),
-        _ => serde_json::from_slice(body).map_err(|it| unreadable(&it)),
+        _ => json::parse(body, budget).map_err(|it| unreadable(&it)),
     }
 }
 

@@ -16,21 +16,29 @@ pub(crate) async fn get(State(app): State<App>, call: Call, uri: Uri) -> Result<
     Ok(answer(&app.content.item_get(&call.site, &call.caller, &request).await?))
 }
 
+/// `GET /v2/items/CALL` of a call that isn't built yet, or of the item whose id is its name.
+pub(crate) async fn get_or_not_supported(app: State<App>, call: Call, uri: Uri) -> Result<Response, Problem> {
+    match params::members(&uri)?.contains_key("dataItemId") {
+        true => get(app, call, uri).await,
+        false => Err(super::not_supported(call).await),
+    }
+}
+
 /// `POST /v2/items`.
 pub(crate) async fn insert(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
-    let request = Request::parse(&body.0)?;
+    let request = body.request().await?;
     Ok(answer(&app.content.item_insert(&call.site, &call.caller, &request).await?))
 }
 
 /// `POST /v2/items/update` and `PUT /v2/items/{*id}`.
 pub(crate) async fn update(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
-    let request = Request::parse(&body.0)?;
+    let request = body.request().await?;
     Ok(answer(&app.content.item_update(&call.site, &call.caller, &request).await?))
 }
 
 /// `POST /v2/items/patch`.
 pub(crate) async fn patch(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
-    let request = Request::parse(&body.0)?;
+    let request = body.request().await?;
     Ok(answer(&app.content.item_patch(&call.site, &call.caller, &request).await?))
 }
 
@@ -41,7 +49,7 @@ pub(crate) async fn patch_at(
     uri: Uri,
     body: body::Raw,
 ) -> Result<Response, Problem> {
-    let mut request = Request::parse(&body.0)?;
+    let mut request = body.request().await?;
     if let Some(patch) = request.members.get_mut("patch").and_then(Value::as_object_mut) {
         params::default_from_path(patch, "dataItemId", &uri, PREFIX);
     }
@@ -50,7 +58,7 @@ pub(crate) async fn patch_at(
 
 /// `POST /v2/items/save`.
 pub(crate) async fn save(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
-    let request = Request::parse(&body.0)?;
+    let request = body.request().await?;
     let saved = app.content.item_save(&call.site, &call.caller, &request).await?;
     let action = if saved.is_new { "INSERTED" } else { "UPDATED" };
     let mut text = format!("{{\"action\":\"{action}\",\"dataItem\":");
@@ -61,13 +69,14 @@ pub(crate) async fn save(State(app): State<App>, call: Call, body: body::Raw) ->
 
 /// `POST /v2/items/truncate`.
 pub(crate) async fn truncate(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
-    app.content.item_truncate(&call.site, &call.caller, &Request::parse(&body.0)?).await?;
+    let request = body.request().await?;
+    app.content.item_truncate(&call.site, &call.caller, &request).await?;
     Ok(body::ok_bytes("{}"))
 }
 
 /// `POST /v2/items/remove`.
 pub(crate) async fn remove(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
-    let request = Request::parse(&body.0)?;
+    let request = body.request().await?;
     remove_item(&app, &call, &request).await
 }
 

@@ -13,7 +13,7 @@ pub(crate) mod references;
 use crate::{App, Call, Problem, body::Raw};
 use axum::extract::{FromRequest, Request};
 use serde_json::Value;
-use stoa_kernel::{Code, Fault};
+use stoa_kernel::{Code, Fault, Result};
 
 /// The body of a call that has no items.
 pub(crate) struct Json(pub Value);
@@ -22,8 +22,17 @@ impl FromRequest<App> for Json {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
-        let Raw(bytes) = Raw::from_request(request, app).await?;
-        Ok(Self(stoa_content::json(&bytes)?))
+        Ok(Self(Raw::from_request(request, app).await?.parse(stoa_content::json).await?))
+    }
+}
+
+impl Raw {
+    /// The body as a request whose items stay text.
+    ///
+    /// # Errors
+    /// As for [`stoa_content::Request::parse_within`] and [`Raw::parse`].
+    async fn request(&self) -> Result<stoa_content::Request<'_>> {
+        self.parse(stoa_content::Request::parse_within).await
     }
 }
 

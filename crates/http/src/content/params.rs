@@ -8,8 +8,13 @@ use axum::http::Uri;
 use base64::{Engine, alphabet, engine};
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, map::Entry};
-use stoa_kernel::{Code, Fault, Result};
+use stoa_kernel::{
+    Code, Fault, Result,
+    json::{self, Budget},
+};
 
+/// Values in `.r`.
+const QUERY_VALUES: usize = 4_096;
 /// Levels of a dotted name.
 const DEPTH: usize = 8;
 
@@ -91,8 +96,8 @@ pub(super) fn whole(members: &Map<String, Value>, pointer: &str) -> Result<Optio
 fn decode(text: &str) -> Result<Map<String, Value>> {
     let bad = |why: &str| Fault::because(Code::BadRequest, format!("The parameter .r {why}."));
     let bytes = BASE64.decode(text).map_err(|_| bad("is not base64url"))?;
-    let json: Value = serde_json::from_slice(&bytes).map_err(|_| bad("is not JSON in UTF-8"))?;
-    match json {
+    let budget = Budget::of(QUERY_VALUES);
+    match json::parse(&bytes, &budget).map_err(|_| bad("is not JSON in UTF-8 of a few thousand values"))? {
         Value::Object(it) => Ok(it),
         _ => Err(bad("is not a JSON object")),
     }

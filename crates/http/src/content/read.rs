@@ -1,35 +1,39 @@
 //! Queries over items: `/v2/items/query`, `/count`, `/query-distinct-values`.
 
-use super::params;
+use super::{items, params};
 use crate::{App, Call, Problem, body};
 use axum::{extract::State, http::Uri, response::Response};
 use serde_json::json;
-use stoa_content::{Page, Request};
+use stoa_content::Page;
 
 /// `POST /v2/items/query`.
 pub(crate) async fn query(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
-    let request = Request::parse(&body.0)?;
+    let request = body.request().await?;
     let page = app.content.item_query(&call.site, &call.caller, call.origin(), &request.members).await?;
     Ok(answer("dataItems", page))
 }
 
-/// `GET /v2/items/query`: the same, sent in the query string when it is short (docs/protocol/content.md §1.5).
+/// `GET /v2/items/query`: the same, sent in the query string when it is short (docs/protocol/content.md §1.5); or
+/// the item whose id is `query`.
 pub(crate) async fn query_get(State(app): State<App>, call: Call, uri: Uri) -> Result<Response, Problem> {
     let members = params::members(&uri)?;
+    if members.contains_key("dataItemId") {
+        return items::get(State(app), call, uri).await;
+    }
     let page = app.content.item_query(&call.site, &call.caller, call.origin(), &members).await?;
     Ok(answer("dataItems", page))
 }
 
 /// `POST /v2/items/count`.
 pub(crate) async fn count(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
-    let request = Request::parse(&body.0)?;
+    let request = body.request().await?;
     let count = app.content.item_count(&call.site, &call.caller, call.origin(), &request.members).await?;
     Ok(body::ok(&json!({ "totalCount": count })))
 }
 
 /// `POST /v2/items/query-distinct-values`.
 pub(crate) async fn distinct(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
-    let request = Request::parse(&body.0)?;
+    let request = body.request().await?;
     let page = app.content.item_distinct(&call.site, &call.caller, call.origin(), &request.members).await?;
     Ok(answer("distinctValues", page))
 }

@@ -10,7 +10,10 @@ use axum::{
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use stoa_kernel::{Caller, Code, Fault, Result, Violation};
+use stoa_kernel::{
+    Caller, Code, Fault, Result, Violation,
+    json::{self, Budget},
+};
 use stoa_store::Site;
 
 /// The answer of a handler.
@@ -18,6 +21,8 @@ pub(crate) type Answer = Result<Response, Problem>;
 
 /// Query pairs that are read.
 const PAIRS: usize = 1_000;
+/// Values in `.r`.
+const QUERY_VALUES: usize = 4_096;
 
 /// A call of the members API.
 pub(crate) struct ApiCall {
@@ -54,6 +59,11 @@ impl ApiCall {
     /// A string by its name; empty when it is missing or not a string.
     pub(crate) fn text(&self, name: &str) -> &str {
         self.data[name].as_str().unwrap_or_default()
+    }
+
+    /// Keeps nothing more of query and body: for a call that has read them and waits for a hash.
+    pub(crate) fn forget_data(&mut self) {
+        self.data = Value::Null;
     }
 
     /// The list of strings of this name; one string counts as a list of one.
@@ -138,7 +148,7 @@ fn query(text: &str) -> Result<Map<String, Value>> {
     for (name, value) in url::form_urlencoded::parse(text.as_bytes()).take(PAIRS) {
         if name == ".r" {
             let bytes = URL_SAFE_NO_PAD.decode(value.trim_end_matches('=')).ok();
-            match bytes.and_then(|it| serde_json::from_slice(&it).ok()) {
+            match bytes.and_then(|it| json::parse(&it, &Budget::of(QUERY_VALUES)).ok()) {
                 Some(Value::Object(inner)) => data.extend(inner),
                 _ => return Err(invalid(".r", "base64url of a JSON object is expected")),
             }

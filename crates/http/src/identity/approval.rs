@@ -4,7 +4,7 @@
 //! take the link's token in the body. Nothing happens on GET: mail programs open links.
 
 use super::{browser::Visit, flow::read};
-use crate::{App, Problem, body, body::Raw};
+use crate::{App, Problem, body, body::IdentityRaw};
 use axum::{
     extract::State,
     http::{HeaderMap, HeaderValue, header},
@@ -42,10 +42,10 @@ pub(crate) async fn get(
     State(app): State<App>,
     visit: Visit,
     headers: HeaderMap,
-    raw: Raw,
+    raw: IdentityRaw,
 ) -> Result<Response, Problem> {
     visit.require_same_origin()?;
-    let link: LinkBody = read(&headers, &raw)?;
+    let link: LinkBody = read(&headers, raw)?;
     let site = site_of(&app, &link.token).await?;
     Ok(shown(&app.identity.approval_get(&site, &link.token).await?))
 }
@@ -55,10 +55,10 @@ pub(crate) async fn decide(
     State(app): State<App>,
     visit: Visit,
     headers: HeaderMap,
-    raw: Raw,
+    raw: IdentityRaw,
 ) -> Result<Response, Problem> {
     visit.require_same_origin()?;
-    let decision_body: DecisionBody = read(&headers, &raw)?;
+    let decision_body: DecisionBody = read(&headers, raw)?;
     let site = site_of(&app, &decision_body.token).await?;
     let decision = match decision_body.decision {
         DecisionName::Approve => Decision::Approve,

@@ -23,14 +23,16 @@ pub(crate) async fn register(
     State(app): State<App>,
     call: Call,
     info: RequestInfo,
-    Json(body): Json,
+    Json(mut body): Json,
 ) -> Result<Response, Problem> {
     let registration = Registration {
         email: text(&body["loginId"]["email"]).to_owned(),
         password: Secret::new(text(&body["password"])),
-        profile: body["profile"].clone(),
+        profile: taken(&mut body, "profile"),
     };
     let attempt = attempt(&call.caller, &info, DeviceHints::default(), &body);
+    // Nothing of it is kept while this request waits for its hash.
+    drop(body);
     let outcome = app.identity.member_register(&call.site, &attempt, &registration).await?;
     Ok(body::ok(&outcome.to_json()))
 }
@@ -42,20 +44,23 @@ pub(crate) async fn login(
     call: Call,
     info: RequestInfo,
     headers: HeaderMap,
-    Json(body): Json,
+    Json(mut body): Json,
 ) -> Result<Response, Problem> {
     let attempt = attempt(&call.caller, &info, hints(&headers, &info), &body);
-    let email = text(&body["loginId"]["email"]);
+    let email = text(&body["loginId"]["email"]).to_owned();
     let password = Some(&body["password"]).filter(|it| !it.is_null()).map(|it| Secret::new(text(it)));
+    let state_token = body["stateToken"].as_str().filter(|it| !it.is_empty()).map(str::to_owned);
+    let profile = if state_token.is_some() { taken(&mut body, "profile") } else { Value::Null };
+    drop(body);
     let identity = &app.identity;
-    let outcome = match (body["stateToken"].as_str().filter(|it| !it.is_empty()), &password) {
+    let outcome = match (&state_token, &password) {
         (Some(state_token), password) => {
-            let email = Some(email).filter(|it| !it.is_empty());
-            let sent = Resumption { state_token, email, password: password.as_ref(), profile: &body["profile"] };
+            let email = Some(email.as_str()).filter(|it| !it.is_empty());
+            let sent = Resumption { state_token, email, password: password.as_ref(), profile: &profile };
             identity.login_resume(&call.site, &attempt, sent).await?
         }
-        (None, None) => identity.login_begin(&call.site, email)?,
-        (None, Some(password)) => identity.member_login(&call.site, &attempt, email, password).await?,
+        (None, None) => identity.login_begin(&call.site, &email)?,
+        (None, Some(password)) => identity.member_login(&call.site, &attempt, &email, password).await?,
     };
     Ok(body::ok(&outcome.to_json()))
 }
@@ -78,6 +83,7 @@ pub(crate) async fn sign_on(State(app): State<App>, headers: HeaderMap, Json(bod
 /// `POST /v2/change-password`: the calling member's own.
 pub(crate) async fn change_password(State(app): State<App>, call: Call, Json(body): Json) -> Result<Response, Problem> {
     let new = Secret::new(text(&body["newPassword"]));
+    drop(body);
     app.identity.password_change(&call.site, &call.caller, &new).await?;
     Ok(body::ok(&json!({})))
 }
@@ -138,6 +144,11 @@ fn attempt(caller: &Caller, info: &RequestInfo, hints: DeviceHints, body: &Value
         _ => None,
     };
     Attempt { address: info.address, visitor, hints, captcha: captcha(body) }
+}
+
+/// A member of an object, which then has none of this name.
+fn taken(body: &mut Value, name: &str) -> Value {
+    body.get_mut(name).map(Value::take).unwrap_or_default()
 }
 
 /// The text, or nothing when the value is missing or of another type: the operation says what is wrong.

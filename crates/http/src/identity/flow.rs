@@ -4,7 +4,7 @@
 //! [`answer`]. `POST /_api/account/v1/token`: [`token`].
 
 use super::browser::Visit;
-use crate::{App, Problem, body, body::Raw, extract::text};
+use crate::{App, Problem, body, body::IdentityRaw, extract::text};
 use axum::{
     extract::{Path, State, rejection::PathRejection},
     http::{HeaderMap, HeaderValue, header},
@@ -25,10 +25,10 @@ pub(crate) async fn start(
     State(app): State<App>,
     visit: Visit,
     headers: HeaderMap,
-    raw: Raw,
+    raw: IdentityRaw,
 ) -> Result<Response, Problem> {
     visit.require_same_origin()?;
-    let start: FlowStart = read(&headers, &raw)?;
+    let start: FlowStart = read(&headers, raw)?;
     let site = match (&start.invite, &start.client_id) {
         (Some(invite), _) => {
             let site = app.identity.site_of(Kind::Invite, invite).await;
@@ -57,11 +57,11 @@ pub(crate) async fn answer(
     visit: Visit,
     path: Token,
     headers: HeaderMap,
-    raw: Raw,
+    raw: IdentityRaw,
 ) -> Result<Response, Problem> {
     visit.require_same_origin()?;
     let token = read_token(path)?;
-    let input: FlowInput = read(&headers, &raw)?;
+    let input: FlowInput = read(&headers, raw)?;
     let site = site_of(&app, &token).await?;
     Ok(shown(&visit, app.identity.flow_answer(&site, &token, input, &visit.browser).await?))
 }
@@ -95,14 +95,14 @@ async fn site_of(app: &App, token: &str) -> Result<Arc<Site>> {
 }
 
 /// A JSON body that says it is one: a form of another page can't send this type without being asked.
-pub(super) fn read<T: DeserializeOwned>(headers: &HeaderMap, Raw(bytes): &Raw) -> Result<T> {
+pub(super) fn read<T: DeserializeOwned>(headers: &HeaderMap, raw: IdentityRaw) -> Result<T> {
     let kind = text(headers, "content-type").unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/json") {
         return Err(Fault::because(Code::MalformedJson, "the request must have the content type application/json"));
     }
-    body::parse(bytes)?;
-    serde_json::from_slice(bytes)
+    raw.value()?;
+    serde_json::from_slice(raw.bytes())
         .map_err(|it| Fault::because(Code::MalformedJson, "the request does not have the expected members").logged(it))
 }
 

@@ -47,7 +47,7 @@ impl ClientCall {
 }
 
 /// `POST …/api/v1/auth/register`.
-pub(crate) async fn register(State(app): State<App>, request: ClientCall) -> Answer {
+pub(crate) async fn register(State(app): State<App>, mut request: ClientCall) -> Answer {
     let data = &request.call.data;
     let contact = &data["contactInfo"];
     let mut profile = json!({});
@@ -67,7 +67,9 @@ pub(crate) async fn register(State(app): State<App>, request: ClientCall) -> Ans
     let text = |name: &str| data[name].as_str().unwrap_or_default();
     let registration =
         Registration { email: text("email").to_owned(), password: Secret::new(text("password")), profile };
-    let registered = app.identity.member_register(&request.call.site, &request.attempt(), &registration).await;
+    let attempt = request.attempt();
+    request.call.forget_data();
+    let registered = app.identity.member_register(&request.call.site, &attempt, &registration).await;
     signed(&app, &request.call, registered.map_err(with_legacy_names)?).await
 }
 
@@ -91,14 +93,12 @@ fn with_legacy_names(fault: Fault) -> Fault {
 }
 
 /// `POST …/api/v1/auth/login`.
-pub(crate) async fn login(State(app): State<App>, request: ClientCall) -> Answer {
-    let (email, password) = (request.call.text("email"), Secret::new(request.call.text("password")));
-    signed(
-        &app,
-        &request.call,
-        app.identity.member_login(&request.call.site, &request.attempt(), email, &password).await?,
-    )
-    .await
+pub(crate) async fn login(State(app): State<App>, mut request: ClientCall) -> Answer {
+    let (email, password) = (request.call.text("email").to_owned(), Secret::new(request.call.text("password")));
+    let attempt = request.attempt();
+    request.call.forget_data();
+    let outcome = app.identity.member_login(&request.call.site, &attempt, &email, &password).await?;
+    signed(&app, &request.call, outcome).await
 }
 
 /// `POST …/v1/auth/members/send-set-password-email`: answers alike whether or not the address is known.

@@ -50,8 +50,9 @@ pub(crate) async fn recover(
         let violations = missing.map(|it| Violation::new(it, "REQUIRED_FIELD", "is required")).collect();
         return Err(Fault::invalid(violations).into());
     };
-    let password = Secret::new(password);
-    let outcome = app.identity.recovery_finish(&call.site, link, &password, info.address).await?;
+    let (link, password) = (link.to_owned(), Secret::new(password));
+    drop(body);
+    let outcome = app.identity.recovery_finish(&call.site, &link, &password, info.address).await?;
     Ok(body::ok(&outcome.to_json()))
 }
 

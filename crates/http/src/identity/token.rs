@@ -2,7 +2,7 @@
 
 use crate::{
     App, Call, Problem,
-    body::{self, Json, Raw},
+    body::{self, IdentityRaw, Json},
     extract, problem,
 };
 use axum::{
@@ -17,22 +17,26 @@ use stoa_kernel::{Code, Fault, Result};
 
 /// `POST /oauth2/token`: every grant. Takes JSON and form bodies; errors have the members of RFC 6749
 /// and our own side by side.
-pub(crate) async fn token(State(app): State<App>, headers: HeaderMap, body: Result<Raw, Problem>) -> Response {
+pub(crate) async fn token(State(app): State<App>, headers: HeaderMap, body: Result<IdentityRaw, Problem>) -> Response {
     answer(&headers, body, async |request| app.identity.token_grant(&request, authorization(&headers)).await).await
 }
 
 /// `POST /oauth/access`: tokens for applications, with their secret.
-pub(crate) async fn access(State(app): State<App>, headers: HeaderMap, body: Result<Raw, Problem>) -> Response {
+pub(crate) async fn access(State(app): State<App>, headers: HeaderMap, body: Result<IdentityRaw, Problem>) -> Response {
     answer(&headers, body, async |request| app.identity.application_grant(&request).await).await
 }
 
 /// `POST /oauth2/revoke` (RFC 7009).
-pub(crate) async fn revoke(State(app): State<App>, headers: HeaderMap, body: Result<Raw, Problem>) -> Response {
+pub(crate) async fn revoke(State(app): State<App>, headers: HeaderMap, body: Result<IdentityRaw, Problem>) -> Response {
     answer(&headers, body, async |request| app.identity.token_revoke(&request).await.map(|()| json!({}))).await
 }
 
 /// `POST /oauth2/introspect` (RFC 7662).
-pub(crate) async fn introspect(State(app): State<App>, headers: HeaderMap, body: Result<Raw, Problem>) -> Response {
+pub(crate) async fn introspect(
+    State(app): State<App>,
+    headers: HeaderMap,
+    body: Result<IdentityRaw, Problem>,
+) -> Response {
     answer(&headers, body, async |request| app.identity.token_introspect(&request, authorization(&headers)).await).await
 }
 
@@ -43,7 +47,7 @@ fn authorization(headers: &HeaderMap) -> Option<&str> {
 /// Reads a request in any form, with the client's credentials from the header or the body.
 async fn answer<T: serde::Serialize>(
     headers: &HeaderMap,
-    body: Result<Raw, Problem>,
+    body: Result<IdentityRaw, Problem>,
     call: impl AsyncFnOnce(TokenRequest) -> Result<T>,
 ) -> Response {
     let basic = authorization(headers).and_then(basic_credentials);
@@ -81,12 +85,12 @@ pub(crate) async fn user_info(State(app): State<App>, call: Call) -> Result<Resp
     Ok(body::ok(&app.identity.user_info(&call.site, &call.caller).await?))
 }
 
-fn read(headers: &HeaderMap, Raw(bytes): Raw) -> Result<TokenRequest> {
+fn read(headers: &HeaderMap, raw: IdentityRaw) -> Result<TokenRequest> {
     let kind = extract::text(headers, "content-type").unwrap_or_default().to_ascii_lowercase();
     if kind.starts_with("application/x-www-form-urlencoded") {
-        return TokenRequest::from_form(&bytes);
+        return TokenRequest::from_form(raw.bytes());
     }
-    TokenRequest::from_json(&body::parse(&bytes)?)
+    TokenRequest::from_json(&raw.value()?)
 }
 
 /// The client's id and secret from `Authorization: Basic` (RFC 6749 section 2.3.1).
@@ -115,10 +119,7 @@ fn refuse(fault: &Fault, is_basic: bool) -> Response {
         _ if code.status() >= 500 => "server_error",
         _ => "invalid_request",
     };
-    match code.status() {
-        500.. => tracing::error!(code = code.name(), log = fault.log(), "token request failed: {fault}"),
-        _ => tracing::debug!(code = code.name(), log = fault.log(), "token request refused: {fault}"),
-    }
+    problem::log(fault);
     let mut body = json!({ "error": error, "error_description": fault.message() });
     if let (Value::Object(body), Value::Object(ours)) = (&mut body, problem::body(fault)) {
         body.extend(ours);

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test a failed step is the failure")]
 
+mod attacks;
 mod audit;
 mod captcha;
 mod cluster;

@@ -1,0 +1,22 @@
+//! What every handler can reach.
+
+use crate::{Settings, apps::Compressed, traffic::Traffic};
+use std::sync::Arc;
+use stoa_content::Content;
+use stoa_identity::Identity;
+use stoa_kernel::World;
+use stoa_store::Store;
+
+/// The state of the router; cheap to clone.
+#[derive(Clone)]
+pub struct App {
+    pub store: Arc<Store>,
+    pub world: World,
+    pub identity: Identity,
+    pub content: Content,
+    pub settings: Arc<Settings>,
+    /// What the pages' files look like compressed.
+    pub compressed: Arc<Compressed>,
+    /// What requests hold.
+    pub traffic: Arc<Traffic>,
+}

@@ -1,0 +1,194 @@
+//! What one request holds, from its head to its answer.
+
+use super::{Connection, Resource, Share, Shortage, Traffic, answer::HeldAnswer};
+use crate::{Problem, Settings};
+use axum::{
+    body::{Body, HttpBody},
+    http::{StatusCode, Version, request::Parts},
+    response::{IntoResponse, Response},
+};
+use std::{
+    net::IpAddr,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+};
+use stoa_kernel::{Fault, Network, Result, json::VALUE_BYTES};
+use tokio::{
+    runtime::{Handle, RuntimeFlavor},
+    sync::OwnedSemaphorePermit,
+};
+
+/// An answer up to so many bytes is handed over without being counted: a connection of HTTP/1 has one at a time.
+const SMALL: usize = 64 * 1024;
+/// An answer to a read from so many bytes on is refused where there is no room; smaller ones always find some.
+const REFUSABLE: usize = 256 * 1024;
+/// A network that got one of so many bytes is expected to ask for another.
+const LARGE: usize = 1024 * 1024;
+
+/// A request in progress. It is among the request's extensions, and gives back what it holds when it is dropped.
+pub struct InFlight {
+    pub(crate) settings: Arc<Settings>,
+    share: Arc<Share>,
+    connection: Option<Arc<Connection>>,
+    is_http2: bool,
+    /// Bytes of the body, with what is parsed of it.
+    body: AtomicUsize,
+    /// Bytes that were taken for the answer before there was one.
+    expected: AtomicUsize,
+    /// The route that answers, once it is known.
+    pub(crate) route: OnceLock<Route>,
+}
+
+/// What a request is answered by.
+#[derive(Debug, Clone, Copy)]
+pub struct Route {
+    /// As it stands in the table of routes, with names in braces.
+    pub path: &'static str,
+    /// Whether the call changes nothing, so that its answer may be refused.
+    pub is_read: bool,
+}
+
+impl InFlight {
+    /// Counts a request. `sender` tells whose it is where a connection doesn't: behind a trusted proxy.
+    ///
+    /// # Errors
+    /// `THROTTLED_FEATURE` when its network has as many in progress as it may.
+    pub(crate) fn begin(
+        traffic: &Arc<Traffic>,
+        settings: &Arc<Settings>,
+        parts: &Parts,
+        sender: impl FnOnce() -> IpAddr,
+    ) -> Result<Arc<Self>> {
+        let connection = parts.extensions.get::<Arc<Connection>>().cloned();
+        let share = match &connection {
+            Some(connection) if !connection.is_trusted() => connection.share().clone(),
+            _ => Arc::new(traffic.share(Network::of(sender()))),
+        };
+        share.take(Resource::Requests, 1, &settings.limits).map_err(|it| it.fault("requests"))?;
+        let is_http2 = parts.version == Version::HTTP_2;
+        if let Some(it) = &connection {
+            it.request_begins(is_http2);
+        }
+        Ok(Arc::new(Self {
+            settings: settings.clone(),
+            share,
+            connection,
+            is_http2,
+            body: AtomicUsize::new(0),
+            expected: AtomicUsize::new(0),
+            route: OnceLock::new(),
+        }))
+    }
+
+    /// Takes room for so many bytes of the body, as soon as there is some.
+    ///
+    /// # Errors
+    /// `THROTTLED_FEATURE` and `UNAVAILABLE`, after a while.
+    pub(crate) async fn hold_body(&self, bytes: usize) -> Result<()> {
+        let held = self.share.wait(Resource::Bodies, bytes, &self.settings.limits).await;
+        held.map_err(|it| it.fault("bodies"))?;
+        self.body.fetch_add(bytes, Relaxed);
+        Ok(())
+    }
+
+    /// Waits until the bodies that the network has in memory are within their limit, without this one if it is
+    /// the only one.
+    ///
+    /// # Errors
+    /// As for [`InFlight::hold_body`].
+    pub(crate) async fn room_to_parse(&self) -> Result<()> {
+        if self.share.used(Resource::Bodies) == self.body.load(Relaxed) {
+            return Ok(());
+        }
+        let room = self.share.wait(Resource::Bodies, 0, &self.settings.limits).await;
+        room.map_err(|it| it.fault("bodies"))
+    }
+
+    /// Counts values that were parsed of the body.
+    pub(crate) fn hold_values(&self, count: usize) {
+        let bytes = count * VALUE_BYTES;
+        self.share.force(Resource::Bodies, bytes);
+        self.body.fetch_add(bytes, Relaxed);
+    }
+
+    /// Waits for a turn at work that keeps a thread.
+    pub(crate) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+        self.share.traffic.turn().await
+    }
+
+    /// Whether a read may begin without asking for room for its answer.
+    pub(crate) fn has_room_for_answer(&self) -> bool {
+        self.share.expected_answer() < LARGE && !self.share.is_over(Resource::Answers, &self.settings.limits)
+    }
+
+    /// Takes room for the answer of a read, as much as the network's last large one had.
+    ///
+    /// # Errors
+    /// As for [`InFlight::hold_body`].
+    pub(crate) async fn expect_answer(&self) -> Result<()> {
+        let expected = self.share.expected_answer();
+        let room = self.share.wait(Resource::Answers, expected, &self.settings.limits).await;
+        room.map_err(|it| self.no_room(it))?;
+        self.expected.fetch_add(expected, Relaxed);
+        Ok(())
+    }
+
+    /// Hands an answer over: what it has is counted until its reader takes it. A large one of a read is refused
+    /// where there is no room.
+    pub(crate) fn hold_answer(&self, response: Response) -> Response {
+        self.give_expected();
+        let size = response.body().size_hint().exact().and_then(|it| usize::try_from(it).ok()).unwrap_or(0);
+        if size == 0 || size <= SMALL && !self.is_http2 {
+            return response;
+        }
+        if size >= LARGE {
+            self.share.expect_answer(size);
+        }
+        let is_read = self.route.get().is_some_and(|it| it.is_read) && response.status() == StatusCode::OK;
+        match self.share.take(Resource::Answers, size, &self.settings.limits) {
+            Err(shortage) if is_read && size >= REFUSABLE => return Problem(self.no_room(shortage)).into_response(),
+            Err(_) => self.share.force(Resource::Answers, size),
+            Ok(()) => {}
+        }
+        let (share, connection) = (self.share.clone(), self.connection.clone());
+        response.map(|it| Body::new(HeldAnswer::new(it, size, share, connection)))
+    }
+
+    fn no_room(&self, shortage: Shortage) -> Fault {
+        if shortage == Shortage::Server {
+            self.share.traffic.is_short.store(true, Relaxed);
+        }
+        shortage.fault("answers that were not read yet")
+    }
+
+    fn give_expected(&self) {
+        let expected = self.expected.swap(0, Relaxed);
+        if expected > 0 {
+            self.share.give(Resource::Answers, expected);
+        }
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.give_expected();
+        let body = self.body.load(Relaxed);
+        if body > 0 {
+            self.share.give(Resource::Bodies, body);
+        }
+        self.share.give(Resource::Requests, 1);
+        if let Some(it) = &self.connection {
+            it.request_ends();
+        }
+    }
+}
+
+/// Does work that takes long while others take over what this thread had to do.
+pub(crate) fn off_runtime<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::current().runtime_flavor() {
+        RuntimeFlavor::MultiThread => tokio::task::block_in_place(work),
+        _ => work(),
+    }
+}

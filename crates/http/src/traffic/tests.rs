@@ -1,0 +1,214 @@
+//! What shares give and refuse, and which connections a sweep closes.
+
+use super::{answer::HeldAnswer, *};
+use crate::Settings;
+use axum::body::Bytes;
+use std::{net::SocketAddr, time::Duration};
+
+fn limits() -> HttpLimits {
+    HttpLimits { network_bodies_bytes: 1_000, bodies_bytes: 10_000, network_connections: 2, ..HttpLimits::default() }
+}
+
+fn share(traffic: &Arc<Traffic>, address: &str) -> Share {
+    traffic.share(Network::of(address.parse().expect("an address")))
+}
+
+fn held(traffic: &Traffic) -> usize {
+    traffic.usage.networks()
+}
+
+#[test]
+fn shares_are_by_network_and_in_all() {
+    let (traffic, limits) = (Arc::<Traffic>::default(), limits());
+    let (one, same, other) = (share(&traffic, "192.0.2.1"), share(&traffic, "192.0.2.1"), share(&traffic, "192.0.2.2"));
+    assert_eq!(one.take(Resource::Bodies, 900, &limits), Ok(()));
+    assert_eq!(same.take(Resource::Bodies, 200, &limits), Err(Shortage::Network));
+    assert_eq!(other.take(Resource::Bodies, 200, &limits), Ok(()));
+    assert_eq!(traffic.used(Resource::Bodies), 1_100, "what was refused isn't counted");
+    one.give(Resource::Bodies, 900);
+    assert_eq!(same.take(Resource::Bodies, 200, &limits), Ok(()));
+    // A piece above the limit is given to a network that has nothing else.
+    let large = share(&traffic, "192.0.2.3");
+    assert_eq!(large.take(Resource::Bodies, 5_000, &limits), Ok(()));
+    assert_eq!(large.take(Resource::Bodies, 1, &limits), Err(Shortage::Network));
+    let late = share(&traffic, "192.0.2.4");
+    assert_eq!(late.take(Resource::Bodies, 6_000, &limits), Err(Shortage::Server));
+    drop((one, same, other, large, late));
+    assert_eq!(held(&traffic), 0, "networks that hold nothing are forgotten");
+}
+
+#[test]
+fn shares_of_one_ipv6_site_are_bounded_together() {
+    let (traffic, limits) = (Arc::<Traffic>::default(), limits());
+    let shares: Vec<_> = (0..6).map(|n| share(&traffic, &format!("2001:db8:1:{n}::1"))).collect();
+    let taken: Vec<_> = shares.iter().map(|it| it.take(Resource::Bodies, 1_000, &limits)).collect();
+    assert_eq!(taken[..4], [Ok(()); 4]);
+    assert_eq!(taken[4..], [Err(Shortage::Network); 2], "a /48 has four shares");
+    assert_eq!(share(&traffic, "2001:db8:2::1").take(Resource::Bodies, 1_000, &limits), Ok(()));
+}
+
+#[tokio::test]
+async fn room_is_waited_for_and_then_refused() {
+    let (traffic, limits) = (Arc::<Traffic>::default(), HttpLimits { room_time: 1_000, ..limits() });
+    let one = Arc::new(share(&traffic, "192.0.2.1"));
+    assert_eq!(one.take(Resource::Bodies, 1_000, &limits), Ok(()));
+    let (waiter, its_limits) = (one.clone(), limits.clone());
+    let waiting = tokio::spawn(async move { waiter.wait(Resource::Bodies, 500, &its_limits).await });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(!waiting.is_finished());
+    one.give(Resource::Bodies, 1_000);
+    assert_eq!(waiting.await.expect("no panic"), Ok(()));
+    assert_eq!(one.wait(Resource::Bodies, 600, &limits).await, Err(Shortage::Network));
+    assert_eq!(traffic.used(Resource::Bodies), 500);
+}
+
+#[test]
+fn answers_are_counted_until_their_last_part_is_gone() {
+    let (traffic, limits) = (Arc::<Traffic>::default(), limits());
+    let one = Arc::new(share(&traffic, "192.0.2.1"));
+    assert_eq!(one.take(Resource::Answers, 1_000_000, &limits), Ok(()));
+    let mut first = HeldAnswer::new(Bytes::from(vec![0; 1_000_000]), 1_000_000, one, None).into_bytes();
+    let last = first.split_off(999_000);
+    drop(first);
+    assert_eq!(traffic.used(Resource::Answers), 1_000_000, "a reader that lacks the end keeps all of it");
+    drop(last);
+    assert_eq!(traffic.used(Resource::Answers), 0);
+}
+
+#[test]
+fn network_that_nothing_holds_is_forgotten_by_the_sweep() {
+    let traffic = Arc::<Traffic>::default();
+    let one = share(&traffic, "192.0.2.1");
+    drop(traffic.usage.gauges(Network::of([192, 0, 2, 2].into())));
+    assert_eq!(held(&traffic), 2);
+    for _ in 0..4 {
+        traffic.sweep(&limits());
+    }
+    assert_eq!(held(&traffic), 1);
+    drop(one);
+}
+
+#[tokio::test]
+async fn room_wakes_those_who_wait_for_it_one_by_one() {
+    let (traffic, limits) = (Arc::<Traffic>::default(), limits());
+    let one = Arc::new(share(&traffic, "192.0.2.1"));
+    assert_eq!(one.take(Resource::Bodies, 1_000, &limits), Ok(()));
+    let wait = || {
+        let (one, limits) = (one.clone(), limits.clone());
+        tokio::spawn(async move { one.wait(Resource::Bodies, 100, &limits).await })
+    };
+    let waiting: Vec<_> = (0..9).map(|_| wait()).collect();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    one.give(Resource::Bodies, 1_000);
+    for it in waiting {
+        let waited = tokio::time::timeout(Duration::from_secs(1), it).await;
+        assert_eq!(waited.expect("in time").expect("no panic"), Ok(()));
+    }
+    assert_eq!(traffic.used(Resource::Bodies), 900);
+}
+
+#[test]
+fn network_with_unread_answers_begins_no_call() {
+    let (traffic, limits) = (Arc::<Traffic>::default(), HttpLimits { network_answers_bytes: 1_048_576, ..limits() });
+    let settings = Arc::new(Settings { limits, ..Settings::default() });
+    let begin = |last: u8| {
+        let parts = axum::http::Request::new(()).into_parts().0;
+        InFlight::begin(&traffic, &settings, &parts, || [192, 0, 2, last].into()).expect("begun")
+    };
+    let unread = share(&traffic, "192.0.2.1");
+    unread.force(Resource::Answers, 2_000_000);
+    for is_read in [true, false] {
+        assert!(!begin(1).has_room_for_answer(is_read));
+        assert!(begin(2).has_room_for_answer(is_read), "another network has room");
+    }
+    unread.give(Resource::Answers, 2_000_000);
+    assert!(begin(1).has_room_for_answer(false));
+}
+
+fn open(traffic: &Arc<Traffic>, settings: &Settings, peer: &str) -> Option<OpenConnection> {
+    traffic.open(SocketAddr::new(peer.parse().expect("an address"), 1), settings)
+}
+
+fn settings() -> Settings {
+    let trusted_proxies = vec!["10.0.0.0/8".parse().expect("a network")];
+    Settings { limits: limits(), trusted_proxies, ..Settings::default() }
+}
+
+/// How a connection ends when so many seconds pass.
+fn end_after(traffic: &Traffic, connection: &Connection, seconds: u32) -> Option<End> {
+    for _ in 0..seconds * 4 {
+        traffic.sweep(&limits());
+    }
+    connection.end_of_life()
+}
+
+#[test]
+fn connections_are_bounded_by_network_but_for_proxies() {
+    let (traffic, settings) = (Arc::<Traffic>::default(), settings());
+    let mine: Vec<_> = (0..3).map(|_| open(&traffic, &settings, "192.0.2.1")).collect();
+    assert_eq!(mine.iter().flatten().count(), 2);
+    assert!(open(&traffic, &settings, "192.0.2.2").is_some());
+    let proxied: Vec<_> = (0..9).filter_map(|_| open(&traffic, &settings, "10.0.0.1")).collect();
+    assert_eq!(proxied.len(), 9);
+    drop(mine);
+    assert!(open(&traffic, &settings, "192.0.2.1").is_some());
+    drop(proxied);
+    assert_eq!(traffic.used(Resource::Connections), 0);
+}
+
+#[test]
+fn silent_connections_end() {
+    let (traffic, settings) = (Arc::<Traffic>::default(), settings());
+    let silent = open(&traffic, &settings, "192.0.2.1").expect("open");
+    let proxy = open(&traffic, &settings, "10.0.0.1").expect("open");
+    assert_eq!(end_after(&traffic, &silent, 9), None);
+    assert_eq!(end_after(&traffic, &silent, 2), Some(End::Now));
+    assert_eq!(end_after(&traffic, &proxy, 1_000), None, "a proxy keeps connections ready");
+}
+
+#[test]
+fn connections_end_when_they_are_idle_or_send_half_a_request() {
+    let (traffic, settings) = (Arc::<Traffic>::default(), settings());
+    let idle = open(&traffic, &settings, "192.0.2.1").expect("open");
+    let half = open(&traffic, &settings, "192.0.2.1").expect("open");
+    for it in [&idle, &half] {
+        it.request_begins(false);
+    }
+    assert_eq!(end_after(&traffic, &idle, 600), None, "a request in progress may take long");
+    for it in [&idle, &half] {
+        it.request_ends();
+    }
+    half.was_read();
+    assert_eq!(end_after(&traffic, &half, 11), Some(End::Now));
+    assert_eq!(end_after(&traffic, &idle, 60), None);
+    assert_eq!(end_after(&traffic, &idle, 6), Some(End::Gracefully));
+    assert_eq!(end_after(&traffic, &idle, 5), Some(End::Now));
+}
+
+#[test]
+fn idle_connections_of_a_crowded_network_make_room() {
+    let (traffic, settings) = (Arc::<Traffic>::default(), settings());
+    let mine: Vec<_> = (0..2).filter_map(|_| open(&traffic, &settings, "192.0.2.1")).collect();
+    let other = open(&traffic, &settings, "192.0.2.2").expect("open");
+    assert_eq!(end_after(&traffic, &mine[0], 3), None);
+    assert!(open(&traffic, &settings, "192.0.2.1").is_none());
+    assert_eq!(end_after(&traffic, &mine[0], 1), Some(End::Now));
+    assert_eq!(other.end_of_life(), None);
+}
+
+#[test]
+fn readers_that_take_nothing_are_left() {
+    let (traffic, settings) = (Arc::<Traffic>::default(), settings());
+    let stuck = open(&traffic, &settings, "192.0.2.1").expect("open");
+    let slow = open(&traffic, &settings, "192.0.2.1").expect("open");
+    for it in [&stuck, &slow] {
+        it.request_begins(true);
+        it.answer_waits(10_000_000);
+    }
+    for _ in 0..60 {
+        slow.was_written(20_000);
+        stuck.was_written(17);
+        assert_eq!(end_after(&traffic, &slow, 10), None);
+    }
+    assert_eq!(stuck.end_of_life(), Some(End::Now));
+}

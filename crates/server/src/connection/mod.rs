@@ -1,0 +1,193 @@
+//! Connections: accepted, counted, served, and ended.
+//!
+//! How many there may be, and when one is closed, is decided in [`stoa_http::traffic`]; here are sockets.
+
+mod certificate;
+mod descriptors;
+mod socket;
+
+pub use certificate::Certificates;
+pub use descriptors::fit_to_descriptors;
+
+use axum::{extract::ConnectInfo, http::Request, response::Response};
+use hyper::body::Incoming;
+use hyper_util::{
+    rt::{TokioExecutor, TokioIo, TokioTimer},
+    server::conn::auto::Builder,
+};
+use socket::Watched;
+use std::{convert::Infallible, io::ErrorKind, pin::pin, sync::Arc, time::Duration};
+use stoa_http::{
+    Settings,
+    traffic::{Connection, End, OpenConnection, TICK, Traffic},
+};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::{TcpListener, TcpStream},
+};
+use tokio_rustls::TlsAcceptor;
+use tower::Service;
+
+/// How long requests in progress may go on once the server is told to stop.
+const GRACE: Duration = Duration::from_secs(10);
+/// How long nothing is accepted when the system has no room for another connection.
+const BREATH: Duration = Duration::from_millis(100);
+/// HTTP/2 asks a silent client so often whether it is still there.
+const PING: Duration = Duration::from_secs(30);
+/// Requests at the same time on a connection of HTTP/2: as many as its standard asks for.
+const STREAMS: u32 = 100;
+/// Bytes that a connection keeps of a head, and of an answer that is being written.
+const BUFFER: usize = 64 * 1024;
+/// Bytes that a client of HTTP/2 may send of a body, and of all bodies together, before they are read.
+const STREAM_WINDOW: u32 = 128 * 1024;
+const CONNECTION_WINDOW: u32 = 256 * 1024;
+
+/// What connections are served with.
+pub struct Listener<S> {
+    pub socket: TcpListener,
+    pub certificates: Option<Arc<Certificates>>,
+    pub service: S,
+    pub traffic: Arc<Traffic>,
+    pub settings: Arc<Settings>,
+}
+
+impl<S> Listener<S>
+where
+    S: Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send>
+        + Clone
+        + Send
+        + Sync
+        + 'static,
+{
+    /// Serves until `stop` is over, then for as long as requests in progress last, at most [`GRACE`].
+    pub async fn serve(self, stop: impl Future<Output = ()>) {
+        let sweeping = tokio::spawn(sweep(self.traffic.clone(), self.settings.clone()));
+        let tls = self.certificates.as_ref().map(|it| TlsAcceptor::from(it.server_config()));
+        let renewing = self.certificates.clone().map(|it| tokio::spawn(async move { it.keep_up_to_date().await }));
+        let mut stop = pin!(stop);
+        loop {
+            let accepted = tokio::select! {
+                accepted = self.socket.accept() => accepted,
+                () = &mut stop => break,
+            };
+            match accepted {
+                Ok((stream, peer)) => {
+                    // One that has no room is closed by being dropped.
+                    if let Some(connection) = self.traffic.open(peer, &self.settings) {
+                        tokio::spawn(serve(stream, connection, tls.clone(), self.service.clone()));
+                    }
+                }
+                // Who hung up before being accepted.
+                Err(error) if matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset) => {}
+                Err(error) => {
+                    tracing::warn!("can't accept connections: {error}");
+                    tokio::time::sleep(BREATH).await;
+                }
+            }
+        }
+        // No others are accepted; whoever comes is told so by the system.
+        let Self { socket, traffic, .. } = self;
+        drop(socket);
+        let over = async {
+            while traffic.end_all(End::Gracefully) > 0 {
+                tokio::time::sleep(TICK / 5).await;
+            }
+        };
+        if tokio::time::timeout(GRACE, over).await.is_err() {
+            let left = traffic.end_all(End::Now);
+            tracing::warn!("{left} connections were closed before their requests were answered");
+        }
+        sweeping.abort();
+        if let Some(it) = renewing {
+            it.abort();
+        }
+    }
+}
+
+async fn sweep(traffic: Arc<Traffic>, settings: Arc<Settings>) {
+    // Ticks that were missed are made up for: they are the clock of all times.
+    let mut ticks = tokio::time::interval(TICK);
+    loop {
+        ticks.tick().await;
+        traffic.sweep(&settings.limits);
+    }
+}
+
+async fn serve<S>(stream: TcpStream, connection: OpenConnection, tls: Option<TlsAcceptor>, service: S)
+where
+    S: Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send>
+        + Clone
+        + Send
+        + Sync
+        + 'static,
+{
+    // An answer leaves when it is written, not when the one before it was received.
+    let _ = stream.set_nodelay(true);
+    match tls {
+        None => serve_http(stream, &connection, service).await,
+        Some(tls) => {
+            let accepted = tokio::select! {
+                accepted = tls.accept(stream) => accepted,
+                _ = connection.ended(End::Gracefully) => return,
+            };
+            match accepted {
+                Ok(stream) => serve_http(stream, &connection, service).await,
+                Err(error) => tracing::debug!(peer = %connection.peer, "no TLS: {error}"),
+            }
+        }
+    }
+}
+
+async fn serve_http<S, T>(stream: T, connection: &Arc<Connection>, service: S)
+where
+    S: Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send>
+        + Clone
+        + Send
+        + Sync
+        + 'static,
+    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let this = connection.clone();
+    let service = hyper::service::service_fn(move |mut request: Request<Incoming>| {
+        let extensions = request.extensions_mut();
+        extensions.insert(ConnectInfo(this.peer));
+        extensions.insert(this.clone());
+        service.clone().call(request)
+    });
+    let builder = builder();
+    let stream = TokioIo::new(Watched::new(stream, connection.clone()));
+    let mut served = pin!(builder.serve_connection(stream, service));
+    let mut least = End::Gracefully;
+    loop {
+        tokio::select! {
+            result = &mut served => {
+                if let Err(error) = result {
+                    tracing::debug!(peer = %connection.peer, "a connection broke: {error}");
+                }
+                return;
+            }
+            end = connection.ended(least) => match end {
+                End::Gracefully => {
+                    served.as_mut().graceful_shutdown();
+                    least = End::Now;
+                }
+                End::Now => return,
+            }
+        }
+    }
+}
+
+/// How HTTP is spoken. Nothing has a timer but the pings: see [`stoa_http::traffic`].
+fn builder() -> Builder<TokioExecutor> {
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder.http1().header_read_timeout(None).max_buf_size(BUFFER);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .keep_alive_interval(PING)
+        .max_concurrent_streams(STREAMS)
+        .max_send_buf_size(BUFFER)
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW);
+    builder
+}
