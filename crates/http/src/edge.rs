@@ -6,21 +6,27 @@
 use crate::{
     App, Problem, aliases,
     content::lost,
+    encoding::Encoding,
     extract::{sender, text},
     router::{is_api, router},
-    traffic::InFlight,
+    tag,
+    traffic::{InFlight, Kind, Route},
 };
 use axum::{
     BoxError,
     body::{Body, Bytes, HttpBody},
     extract::{Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header, request::Parts},
     response::{IntoResponse, Response},
 };
 use std::{convert::Infallible, sync::Arc, time::Duration};
 use stoa_kernel::{Fault, clock::Counter};
+use tokio::time::Instant;
 use tower::{Layer, Service, ServiceExt};
 use tower_http::cors::{self, AllowHeaders, CorsLayer};
+
+/// The target of the log's lines about requests.
+pub const REQUESTS: &str = "stoa_http::request";
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-wix-request-id");
 const CONSISTENT: HeaderName = HeaderName::from_static("x-wix-consistent");
@@ -44,24 +50,53 @@ where
             if let Some(uri) = canonical(&parts.uri) {
                 parts.uri = uri;
             }
-            let consistent = parts.headers.get(CONSISTENT).cloned();
-            let mut response = match InFlight::begin(&app.traffic, &app.settings, &parts, || sender(&parts, &app)) {
-                Ok(in_flight) => {
-                    parts.extensions.insert(in_flight.clone());
-                    match router.oneshot(Request::from_parts(parts, Body::new(body))).await {
-                        Ok(response) => in_flight.hold_answer(response),
-                        Err(never) => match never {},
+            let begun = Instant::now();
+            let (method, consistent) = (parts.method.clone(), parts.headers.get(CONSISTENT).cloned());
+            let (mut response, route) =
+                match InFlight::begin(&app.traffic, &app.settings, &parts, || sender(&parts, &app)) {
+                    Ok(in_flight) => {
+                        parts.extensions.insert(in_flight.clone());
+                        answer(router, &in_flight, parts, Body::new(body)).await
                     }
-                }
-                Err(fault) => Problem(fault).into_response(),
-            };
+                    Err(fault) => (Problem(fault).into_response(), None),
+                };
             if is_preflight {
                 *response.status_mut() = StatusCode::NO_CONTENT;
             }
             finish(response.headers_mut(), &id, consistent, is_https);
+            let (status, time) = (response.status().as_u16(), begun.elapsed());
+            tracing::info!(
+                target: REQUESTS,
+                id = id.to_str().unwrap_or_default(),
+                %method,
+                route = route.map_or("", |it| it.path),
+                status,
+                ms = time.as_micros() as f64 / 1_000.0,
+            );
             Ok(response)
         }
     })
+}
+
+/// What the router answers, in the form that the client asks for.
+async fn answer(
+    router: impl Service<Request, Response = Response, Error = Infallible>,
+    in_flight: &InFlight,
+    parts: Parts,
+    body: Body,
+) -> (Response, Option<Route>) {
+    let encoding = Encoding::accepted(&parts.headers, Encoding::FAST);
+    let tags = (parts.method == Method::GET).then(|| tag::asked(&parts.headers));
+    let mut response = match router.oneshot(Request::from_parts(parts, body)).await {
+        Ok(response) => response,
+        Err(never) => match never {},
+    };
+    let route = in_flight.route.get().copied();
+    if let (Some(asked), Some(Kind::Content)) = (tags, route.map(|it| it.kind)) {
+        response = tag::tagged(response, &asked).await;
+    }
+    let encoding = encoding.filter(|_| matches!(route, Some(Route { kind: Kind::Content | Kind::Public, .. })));
+    (in_flight.hold_answer(response, encoding).await, route)
 }
 
 /// The same with the canonical path, and the authority that HTTP/2 sends beside it.
@@ -121,7 +156,10 @@ async fn fallback(State(app): State<App>, request: Request) -> Response {
     let wants_page = request.method() == Method::GET || request.method() == Method::HEAD;
     let accepts_html = text(request.headers(), "accept").is_some_and(|it| it.contains("text/html"));
     if wants_page && !is_api(request.uri().path()) {
-        return crate::apps::serve(&app.compressed, request.uri().path(), request.headers(), accepts_html);
+        if let Some(it) = request.extensions().get::<Arc<InFlight>>() {
+            let _ = it.route.set(Route { path: "pages", is_read: true, kind: Kind::Public });
+        }
+        return crate::apps::serve(&app.compressed, request.uri().path(), request.headers(), accepts_html).await;
     }
     Problem(Fault::because(
         stoa_kernel::Code::NotFound,

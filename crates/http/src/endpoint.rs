@@ -6,7 +6,7 @@
 
 use crate::{
     App, Problem,
-    traffic::{InFlight, Route},
+    traffic::{InFlight, Kind, Route},
 };
 use axum::{
     extract::Request,
@@ -41,11 +41,12 @@ impl Handler<(), App> for Endpoint {
         let answer = (self.call)(request, app);
         let Some(in_flight) = in_flight else { return answer };
         let _ = in_flight.route.set(self.route);
-        if !self.route.is_read || in_flight.has_room_for_answer() {
+        let is_read = self.route.is_read;
+        if in_flight.has_room_for_answer(is_read) {
             return answer;
         }
         Box::pin(async move {
-            match in_flight.expect_answer().await {
+            match in_flight.expect_answer(is_read).await {
                 Ok(()) => answer.await,
                 Err(fault) => Problem(fault).into_response(),
             }
@@ -94,10 +95,10 @@ impl Endpoints {
     }
 
     /// What axum routes to by method.
-    pub(crate) fn at(self, path: &'static str) -> MethodRouter<App> {
+    pub(crate) fn at(self, path: &'static str, kind: Kind) -> MethodRouter<App> {
         let endpoints = self.0.into_iter();
         endpoints.fold(MethodRouter::new(), |router, (method, is_read, call)| {
-            router.on(method, Endpoint { call, route: Route { path, is_read } })
+            router.on(method, Endpoint { call, route: Route { path, is_read, kind } })
         })
     }
 

@@ -9,6 +9,7 @@ use crate::{
     endpoint::{Endpoints, delete, get, patch, post, post_read},
     identity::*,
     site,
+    traffic::Kind,
 };
 use axum::{Router, routing::any};
 use std::{collections::BTreeSet, sync::LazyLock};
@@ -16,12 +17,12 @@ use std::{collections::BTreeSet, sync::LazyLock};
 /// All routes. What answers other paths is the edge's business.
 pub(crate) fn router() -> Router<App> {
     let mut router = Router::new();
-    for (path, methods) in routes() {
-        router = router.route(path, or_named(path, methods).at(path));
+    for (path, kind, methods) in routes() {
+        router = router.route(path, or_named(path, methods).at(path, kind));
     }
     for path in NOT_BUILT {
         let methods = match path.starts_with("/v2/items/") {
-            true => post(not_supported).get(items::get_or_not_supported).or(item()).at(path),
+            true => post(not_supported).get(items::get_or_not_supported).or(item()).at(path, Kind::Content),
             false => any(not_supported),
         };
         router = router.route(path, methods);
@@ -62,14 +63,22 @@ fn collection() -> Endpoints {
 
 type Routes = Vec<(&'static str, Endpoints)>;
 
-fn routes() -> impl Iterator<Item = (&'static str, Endpoints)> {
-    [server(), account(), member_routes(), community_routes(), content()].into_iter().flatten()
+fn routes() -> impl Iterator<Item = (&'static str, Kind, Endpoints)> {
+    let groups = [
+        (Kind::Public, server()),
+        (Kind::Identity, account()),
+        (Kind::Identity, member_routes()),
+        (Kind::Identity, community_routes()),
+        (Kind::Content, content()),
+    ];
+    groups.into_iter().flat_map(|(kind, routes)| routes.into_iter().map(move |(path, methods)| (path, kind, methods)))
 }
 
 fn server() -> Routes {
     vec![
         ("/healthz", get(site::health)),
         ("/readyz", get(site::ready)),
+        ("/robots.txt", get(site::robots)),
         ("/_api/site/v1/public-settings", get(site::public_settings)),
     ]
 }

@@ -13,6 +13,7 @@ mod demo;
 mod housekeeping;
 mod indexing;
 mod item_jobs;
+mod log;
 mod mail;
 mod member_import;
 mod remote;

@@ -4,7 +4,7 @@ use crate::{
     command,
     config::Config,
     connection::{Certificates, Listener, fit_to_descriptors},
-    demo, housekeeping, indexing, item_jobs,
+    demo, housekeeping, indexing, item_jobs, log,
     report::Output,
     services::{Services, sentence},
     socket,
@@ -16,9 +16,11 @@ use std::{
 };
 
 pub fn serve(config: Config, with_demo: bool) -> Result<(), String> {
-    start_log(&config);
+    log::start(&config);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|it| it.to_string())?;
-    runtime.block_on(run(config, with_demo))
+    let served = runtime.block_on(run(config, with_demo));
+    log::flush();
+    served
 }
 
 async fn run(mut config: Config, with_demo: bool) -> Result<(), String> {
@@ -112,15 +114,4 @@ async fn stop_signal() {
         _ = interrupt.recv() => {}
     }
     tracing::info!("stopping: requests in progress may finish");
-}
-
-fn start_log(config: &Config) {
-    use tracing_subscriber::EnvFilter;
-    let filter = EnvFilter::try_new(&config.log).unwrap_or_else(|_| EnvFilter::new("info"));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    if config.log_json {
-        log.json().init();
-    } else {
-        log.with_ansi(std::io::stderr().is_terminal()).with_target(false).init();
-    }
 }

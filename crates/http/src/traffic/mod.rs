@@ -7,312 +7,60 @@
 mod answer;
 mod connection;
 mod request;
+mod usage;
 
 pub use connection::{Connection, End, OpenConnection};
 pub(crate) use request::off_runtime;
-pub use request::{InFlight, Route};
+pub use request::{InFlight, Kind, Route};
+pub use usage::{Resource, Share, Shortage, TICK};
 
-use crate::limits::HttpLimits;
+use crate::{Settings, limits::HttpLimits};
 use connection::Connections;
-use std::{
-    collections::HashMap,
-    hash::{BuildHasher, RandomState},
-    sync::{
-        Arc, Mutex, MutexGuard,
-        atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed},
-    },
-    time::Duration,
-};
-use stoa_kernel::{Code, Fault, Network};
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
-
-/// How often [`Traffic::sweep`] is to be called; its times are as exact as this.
-pub const TICK: Duration = Duration::from_millis(250);
-/// A /48 has as much as so many of its networks.
-const SITE_SHARES: usize = 4;
-/// Bytes up to which a piece finds room where larger ones don't.
-const SMALL_PIECE: usize = 64 * 1024;
-/// Locks of the table of networks.
-const SHARDS: usize = 16;
-
-/// What is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Resource {
-    Connections,
-    Requests,
-    /// Bytes of bodies, with what is parsed of them.
-    Bodies,
-    /// Bytes of answers that their readers haven't taken.
-    Answers,
-}
-
-/// Where there is no room.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shortage {
-    /// The network has as much as it may.
-    Network,
-    /// All networks together have.
-    Server,
-}
-
-impl Shortage {
-    /// What the caller is told: to come back in a second.
-    pub fn fault(self, why: &str) -> Fault {
-        let (code, text) = match self {
-            Self::Network => (Code::Throttled, format!("Your network has too much in progress here ({why}).")),
-            Self::Server => (Code::Unavailable, format!("The service is busy ({why}); try again.")),
-        };
-        Fault::because(code, text).with("retryAfterSeconds", 1)
-    }
-}
-
-/// The most of a resource.
-#[derive(Debug, Clone, Copy)]
-struct Caps {
-    network: usize,
-    server: usize,
-}
-
-impl Resource {
-    fn caps(self, limits: &HttpLimits) -> Caps {
-        match self {
-            Self::Connections => Caps { network: limits.network_connections, server: limits.connections },
-            // Over one connection of HTTP/2 come many.
-            Self::Requests => Caps { network: limits.network_connections, server: usize::MAX },
-            Self::Bodies => Caps { network: limits.network_bodies_bytes, server: limits.bodies_bytes },
-            Self::Answers => Caps { network: limits.network_answers_bytes, server: limits.answers_bytes },
-        }
-    }
-}
-
-/// What one network holds, or all of them.
-#[derive(Default)]
-struct Gauges {
-    used: [AtomicUsize; 4],
-    /// Whether a connection was refused since the last sweep.
-    is_crowded: AtomicBool,
-    /// Bytes of the last large answer, less the longer ago it was.
-    expected: AtomicUsize,
-}
-
-impl Gauges {
-    fn of(&self, what: Resource) -> &AtomicUsize {
-        &self.used[what as usize]
-    }
-}
+use std::{net::SocketAddr, sync::Arc};
+use stoa_kernel::Network;
+use usage::Usage;
 
 /// What all requests hold.
+#[derive(Default)]
 pub struct Traffic {
-    all: Gauges,
-    networks: [Mutex<HashMap<Network, Arc<Gauges>>>; SHARDS],
-    hasher: RandomState,
-    connections: Connections,
-    /// Ticks since the start, from 1.
-    now: AtomicU32,
-    /// Whether answers lacked room in all since the last sweep.
-    is_short: AtomicBool,
-    /// Wakes who waits for room.
-    freed: Notify,
-    waiting: AtomicUsize,
-    /// Turns at parsing large bodies.
-    turns: Arc<Semaphore>,
-}
-
-impl Default for Traffic {
-    fn default() -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, |it| it.get());
-        Self {
-            all: Gauges::default(),
-            networks: Default::default(),
-            hasher: RandomState::new(),
-            connections: Connections::default(),
-            now: AtomicU32::new(1),
-            is_short: AtomicBool::new(false),
-            freed: Notify::new(),
-            waiting: AtomicUsize::new(0),
-            // Half of the cores stay with short requests.
-            turns: Arc::new(Semaphore::new((cores / 2).max(1))),
-        }
-    }
+    usage: Arc<Usage>,
+    connections: Arc<Connections>,
 }
 
 impl Traffic {
-    /// The share of a network, which is forgotten when nothing has it any more.
-    pub fn share(self: &Arc<Self>, network: Network) -> Share {
-        let own = self.gauges(network);
-        let site = (network.site() != network).then(|| (network.site(), self.gauges(network.site())));
-        Share { traffic: self.clone(), own: Some((network, own)), site }
+    /// Counts a connection that was accepted; nothing when there are as many as there may be, of its network or
+    /// in all.
+    pub fn open(&self, peer: SocketAddr, settings: &Settings) -> Option<OpenConnection> {
+        let is_trusted = settings.trusts(peer.ip());
+        let share = if is_trusted { self.usage.unbounded() } else { self.usage.share(Network::of(peer.ip())) };
+        match self.connections.open(peer, is_trusted, share, &settings.limits) {
+            Ok(it) => Some(it),
+            Err(shortage) => {
+                tracing::debug!(%peer, "a connection was refused: no room ({shortage:?})");
+                None
+            }
+        }
     }
 
-    /// A share that is bounded by what there is in all only.
-    fn unbounded(self: &Arc<Self>) -> Share {
-        Share { traffic: self.clone(), own: None, site: None }
+    /// The share of a network, which is forgotten when nothing has it any more.
+    pub fn share(&self, network: Network) -> Share {
+        self.usage.share(network)
     }
 
     /// How much is held in all.
     pub fn used(&self, what: Resource) -> usize {
-        self.all.of(what).load(Relaxed)
+        self.usage.used(what)
     }
 
-    fn gauges(&self, network: Network) -> Arc<Gauges> {
-        self.shard(network).entry(network).or_default().clone()
+    /// Lets a [`TICK`] pass: closes connections whose time is over, and where there is no room those that do
+    /// nothing.
+    pub fn sweep(&self, limits: &HttpLimits) {
+        self.connections.sweep(&self.usage, limits);
     }
 
-    fn shard(&self, network: Network) -> MutexGuard<'_, HashMap<Network, Arc<Gauges>>> {
-        let shard = self.hasher.hash_one(network) as usize % SHARDS;
-        self.networks[shard].lock().unwrap_or_else(|it| it.into_inner())
-    }
-
-    fn forget(&self, network: Network, gauges: &Arc<Gauges>) {
-        let mut shard = self.shard(network);
-        // The table's and the caller's: nobody else can get one while the table is locked.
-        if Arc::strong_count(gauges) == 2 {
-            shard.remove(&network);
-        }
-    }
-
-    /// Waits for a turn at work that would keep a thread from short requests.
-    async fn turn(&self) -> Option<OwnedSemaphorePermit> {
-        self.turns.clone().acquire_owned().await.ok()
-    }
-
-    /// Makes the large answers of a network count less for what is expected of its next one.
-    fn forget_expectations(&self) {
-        for shard in &self.networks {
-            for gauges in shard.lock().unwrap_or_else(|it| it.into_inner()).values() {
-                let expected = gauges.expected.load(Relaxed);
-                gauges.expected.store(expected - expected.div_ceil(8), Relaxed);
-            }
-        }
-    }
-}
-
-/// What a network may hold.
-pub struct Share {
-    traffic: Arc<Traffic>,
-    own: Option<(Network, Arc<Gauges>)>,
-    /// The /48 of an IPv6 network.
-    site: Option<(Network, Arc<Gauges>)>,
-}
-
-impl Share {
-    fn levels(&self, caps: Caps) -> impl Iterator<Item = (&Gauges, usize, Shortage)> {
-        let own = self.own.iter().map(move |it| (&*it.1, caps.network, Shortage::Network));
-        let site =
-            self.site.iter().map(move |it| (&*it.1, caps.network.saturating_mul(SITE_SHARES), Shortage::Network));
-        own.chain(site).chain([(&self.traffic.all, caps.server, Shortage::Server)])
-    }
-
-    fn gauges(&self) -> impl Iterator<Item = &Gauges> {
-        self.levels(Caps { network: 0, server: 0 }).map(|it| it.0)
-    }
-
-    /// Takes so much if there is room. What nothing is held of is always given once, so that a limit that is
-    /// lower than one piece doesn't refuse it for ever.
-    pub(crate) fn take(&self, what: Resource, amount: usize, limits: &HttpLimits) -> Result<(), Shortage> {
-        for (taken, (gauges, cap, shortage)) in self.levels(what.caps(limits)).enumerate() {
-            // The last quarter is for small pieces, so that short requests go on while large ones wait.
-            let cap = if shortage == Shortage::Server && amount > SMALL_PIECE { cap / 4 * 3 } else { cap };
-            let before = gauges.of(what).fetch_add(amount, Relaxed);
-            if before > 0 && before.saturating_add(amount) > cap {
-                for gauges in self.gauges().take(taken + 1) {
-                    gauges.of(what).fetch_sub(amount, Relaxed);
-                }
-                if what == Resource::Connections {
-                    gauges.is_crowded.store(true, Relaxed);
-                }
-                return Err(shortage);
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes so much whether or not there is room.
-    pub(crate) fn force(&self, what: Resource, amount: usize) {
-        for gauges in self.gauges() {
-            gauges.of(what).fetch_add(amount, Relaxed);
-        }
-    }
-
-    /// Gives back what was taken.
-    pub(crate) fn give(&self, what: Resource, amount: usize) {
-        for gauges in self.gauges() {
-            gauges.of(what).fetch_sub(amount, Relaxed);
-        }
-        if self.traffic.waiting.load(Relaxed) > 0 {
-            self.traffic.freed.notify_waiters();
-        }
-    }
-
-    /// Takes so much as soon as there is room.
-    ///
-    /// # Errors
-    /// Where there was none for as long as the limits say.
-    pub(crate) async fn wait(&self, what: Resource, amount: usize, limits: &HttpLimits) -> Result<(), Shortage> {
-        if self.take(what, amount, limits).is_ok() {
-            return Ok(());
-        }
-        let _waiting = Waiting::of(&self.traffic);
-        let until = tokio::time::Instant::now() + Duration::from_millis(limits.room_time.unsigned_abs());
-        loop {
-            let freed = self.traffic.freed.notified();
-            match self.take(what, amount, limits) {
-                Err(shortage) if tokio::time::Instant::now() >= until => return Err(shortage),
-                Err(_) => {}
-                Ok(()) => return Ok(()),
-            }
-            // What was freed between asking and counting this one as waiting wakes nobody: look again soon.
-            let soon = until.min(tokio::time::Instant::now() + TICK);
-            let _ = tokio::time::timeout_at(soon, freed).await;
-        }
-    }
-
-    /// How much the network holds, or all of them where it isn't counted by itself.
-    fn used(&self, what: Resource) -> usize {
-        self.own.as_ref().map_or(&self.traffic.all, |it| &*it.1).of(what).load(Relaxed)
-    }
-
-    /// Whether the network holds more of it than it may.
-    pub(crate) fn is_over(&self, what: Resource, limits: &HttpLimits) -> bool {
-        self.own.iter().any(|it| it.1.of(what).load(Relaxed) > what.caps(limits).network)
-    }
-
-    fn is_crowded(&self) -> bool {
-        self.gauges().any(|it| it.is_crowded.load(Relaxed))
-    }
-
-    /// Bytes that the next answer may well have.
-    fn expected_answer(&self) -> usize {
-        self.own.as_ref().map_or(0, |it| it.1.expected.load(Relaxed))
-    }
-
-    fn expect_answer(&self, bytes: usize) {
-        if let Some((_, gauges)) = &self.own {
-            gauges.expected.fetch_max(bytes, Relaxed);
-        }
-    }
-}
-
-impl Drop for Share {
-    fn drop(&mut self) {
-        for (network, gauges) in self.own.iter().chain(&self.site) {
-            self.traffic.forget(*network, gauges);
-        }
-    }
-}
-
-struct Waiting<'t>(&'t Traffic);
-
-impl<'t> Waiting<'t> {
-    fn of(traffic: &'t Traffic) -> Self {
-        traffic.waiting.fetch_add(1, Relaxed);
-        Self(traffic)
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.waiting.fetch_sub(1, Relaxed);
+    /// Ends all connections, and tells how many there are.
+    pub fn end_all(&self, end: End) -> usize {
+        self.connections.end_all(end)
     }
 }
 

@@ -1,10 +1,13 @@
 //! What one request holds, from its head to its answer.
 
 use super::{Connection, Resource, Share, Shortage, Traffic, answer::HeldAnswer};
-use crate::{Problem, Settings};
+use crate::{
+    Problem, Settings,
+    encoding::{Effort, Encoding, LEAST, is_compressible},
+};
 use axum::{
-    body::{Body, HttpBody},
-    http::{StatusCode, Version, request::Parts},
+    body::{Body, Bytes, HttpBody},
+    http::{HeaderMap, HeaderValue, StatusCode, Version, header, request::Parts},
     response::{IntoResponse, Response},
 };
 use std::{
@@ -48,6 +51,17 @@ pub struct Route {
     pub path: &'static str,
     /// Whether the call changes nothing, so that its answer may be refused.
     pub is_read: bool,
+    pub kind: Kind,
+}
+
+/// What a route is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Answers may hold tokens, codes and secrets.
+    Identity,
+    Content,
+    /// What anyone may know.
+    Public,
 }
 
 impl InFlight {
@@ -93,13 +107,18 @@ impl InFlight {
         Ok(())
     }
 
-    /// Waits until the bodies that the network has in memory are within their limit, without this one if it is
-    /// the only one.
+    /// Whether the bodies that are in memory are within their limits, or the network has none but this one.
+    pub(crate) fn has_room_to_parse(&self) -> bool {
+        let is_only = self.share.used(Resource::Bodies) == self.body.load(Relaxed);
+        is_only || self.share.take(Resource::Bodies, 0, &self.settings.limits).is_ok()
+    }
+
+    /// Waits until [`InFlight::has_room_to_parse`].
     ///
     /// # Errors
     /// As for [`InFlight::hold_body`].
     pub(crate) async fn room_to_parse(&self) -> Result<()> {
-        if self.share.used(Resource::Bodies) == self.body.load(Relaxed) {
+        if self.has_room_to_parse() {
             return Ok(());
         }
         let room = self.share.wait(Resource::Bodies, 0, &self.settings.limits).await;
@@ -115,20 +134,23 @@ impl InFlight {
 
     /// Waits for a turn at work that keeps a thread.
     pub(crate) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
-        self.share.traffic.turn().await
+        self.share.usage.turn().await
     }
 
-    /// Whether a read may begin without asking for room for its answer.
-    pub(crate) fn has_room_for_answer(&self) -> bool {
-        self.share.expected_answer() < LARGE && !self.share.is_over(Resource::Answers, &self.settings.limits)
+    /// Whether a call may begin without asking for room for its answer. A write is never refused once it is done, so
+    /// it doesn't begin either while its network leaves more answers unread than it may.
+    pub(crate) fn has_room_for_answer(&self, is_read: bool) -> bool {
+        let is_small = !is_read || self.share.expected_answer() < LARGE;
+        is_small && !self.share.is_over(Resource::Answers, &self.settings.limits)
     }
 
-    /// Takes room for the answer of a read, as much as the network's last large one had.
+    /// Takes room for the answer of a read, as much as the network's last large one had; for that of a write waits
+    /// until there is any.
     ///
     /// # Errors
     /// As for [`InFlight::hold_body`].
-    pub(crate) async fn expect_answer(&self) -> Result<()> {
-        let expected = self.share.expected_answer();
+    pub(crate) async fn expect_answer(&self, is_read: bool) -> Result<()> {
+        let expected = if is_read { self.share.expected_answer() } else { 0 };
         let room = self.share.wait(Resource::Answers, expected, &self.settings.limits).await;
         room.map_err(|it| self.no_room(it))?;
         self.expected.fetch_add(expected, Relaxed);
@@ -137,11 +159,15 @@ impl InFlight {
 
     /// Hands an answer over: what it has is counted until its reader takes it. A large one of a read is refused
     /// where there is no room.
-    pub(crate) fn hold_answer(&self, response: Response) -> Response {
+    pub(crate) async fn hold_answer(&self, response: Response, encoding: Option<Encoding>) -> Response {
         self.give_expected();
-        let size = response.body().size_hint().exact().and_then(|it| usize::try_from(it).ok()).unwrap_or(0);
+        let size = size_of(&response);
+        let encoding = encoding.filter(|_| size >= LEAST && may_be_encoded(response.headers()));
         if size == 0 || size <= SMALL && !self.is_http2 {
-            return response;
+            return match encoding {
+                Some(it) => encoded(response, it).await,
+                None => response,
+            };
         }
         if size >= LARGE {
             self.share.expect_answer(size);
@@ -152,13 +178,29 @@ impl InFlight {
             Err(_) => self.share.force(Resource::Answers, size),
             Ok(()) => {}
         }
-        let (share, connection) = (self.share.clone(), self.connection.clone());
-        response.map(|it| Body::new(HeldAnswer::new(it, size, share, connection)))
+        let held = HeldAnswer::new(Bytes::new(), size, self.share.clone(), None);
+        let response = match encoding {
+            Some(it) if size <= SMALL => encoded(response, it).await,
+            // Answers are sent as they are while others are compressed: who asks for many large ones delays nobody.
+            Some(it) => match self.share.usage.free_turn() {
+                Some(_turn) => encoded(response, it).await,
+                None => response,
+            },
+            None => response,
+        };
+        let (parts, body) = response.into_parts();
+        // It is in memory as it stands: this takes no copy.
+        let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default();
+        let size = bytes.len();
+        self.share.force(Resource::Answers, size);
+        drop(held);
+        let held = HeldAnswer::new(bytes, size, self.share.clone(), self.connection.clone());
+        Response::from_parts(parts, Body::from(held.into_bytes()))
     }
 
     fn no_room(&self, shortage: Shortage) -> Fault {
         if shortage == Shortage::Server {
-            self.share.traffic.is_short.store(true, Relaxed);
+            self.share.usage.is_short.store(true, Relaxed);
         }
         shortage.fault("answers that were not read yet")
     }
@@ -183,6 +225,28 @@ impl Drop for InFlight {
             it.request_ends();
         }
     }
+}
+
+fn size_of(response: &Response) -> usize {
+    response.body().size_hint().exact().and_then(|it| usize::try_from(it).ok()).unwrap_or(0)
+}
+
+fn may_be_encoded(headers: &HeaderMap) -> bool {
+    let media_type = headers.get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
+    media_type.is_some_and(is_compressible) && !headers.contains_key(header::CONTENT_ENCODING)
+}
+
+/// An answer that is in memory, in another encoding.
+async fn encoded(response: Response, encoding: Encoding) -> Response {
+    let (mut parts, body) = response.into_parts();
+    let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default();
+    let encode = || encoding.encode(&bytes, Effort::Little);
+    let made = if bytes.len() > SMALL { off_runtime(encode) } else { encode() };
+    parts.headers.append(header::VARY, HeaderValue::from_static("accept-encoding"));
+    let Some(made) = made else { return Response::from_parts(parts, Body::from(bytes)) };
+    parts.headers.insert(header::CONTENT_ENCODING, encoding.value());
+    parts.headers.remove(header::CONTENT_LENGTH);
+    Response::from_parts(parts, Body::from(made))
 }
 
 /// Does work that takes long while others take over what this thread had to do.
