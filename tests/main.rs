@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "in a test a failed step is the failure")]
 
 mod account;
+mod addresses;
 mod answers;
 mod codes;
 mod community;

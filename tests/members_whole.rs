@@ -115,6 +115,10 @@ on_both_engines! {
             (json!({ "contact": { "customFields": { "a\0": 1 } } }), "member.contact.customFields.a\0"),
             (json!({ "contact": { "customFields": { "a": { "value": { "k\0": 1 } } } } }), "member.contact.customFields.a"),
             (json!({ "profile": { "photo": { "url": 1 } } }), "member.profile.photo.url"),
+            (json!({ "profile": { "photo": { "url": "javascript:alert(1)" } } }), "member.profile.photo.url"),
+            (json!({ "profile": { "photo": { "url": "java\nscript:alert(1)" } } }), "member.profile.photo.url"),
+            (json!({ "profile": { "cover": { "url": "data:text/html,x" } } }), "member.profile.cover.url"),
+            (json!({ "profile": { "cover": { "url": 1 } } }), "member.profile.cover.url"),
             (json!({ "profile": { "photo": { "id": "\0" } } }), "member.profile.photo"),
             (json!({ "profile": { "title": "\0" } }), "member.profile.title"),
             (json!({ "profile": { "nickname": long } }), "member.profile.nickname"),
@@ -256,19 +260,20 @@ on_both_engines! {
             "email": "n1@e.example", "id": 42, "createdDate": 1_500_000_000_000_i64, "emailVerified": "TRUE", "passwordReset": 1,
             "position": "p", "birthdate": "1815-12-10", "vatId": "v", "labels": ["x"], "subscription": "false",
             "addresses": "[{\"address\":{\"city\":\"Berlin\"}}]", "company": " c ",
+            "picture": " https://x.example/p.png ",
         });
         arrive(&app, [good].into_iter()).await;
         let member = app.app.identity.member_get(&app.site, &"42".into()).await.unwrap().unwrap();
         assert_eq!((member.created, member.email_verified, member.must_reset), (1_500_000_000_000, true, true));
         assert_eq!(member.profile.to_json(), json!({
             "position": "p", "birthdate": "1815-12-10", "vatId": "v", "labels": ["x"], "subscription": false,
-            "addresses": [{ "address": { "city": "Berlin" } }], "company": "c",
+            "addresses": [{ "address": { "city": "Berlin" } }], "company": "c", "picture": "https://x.example/p.png",
         }));
         for (name, value) in [
             ("passwordHash", json!(5)), ("passwordHash", json!("$scrypt$ln=10,r=8,p=1$c2FsdA$AA")), ("status", json!(1)), ("emailVerified", json!("yes")),
             ("emailVerified", json!(2)), ("passwordReset", json!([])), ("createdDate", json!(true)), ("createdDate", json!(1.5)),
             ("id", json!(true)), ("id", json!(1.5)), ("id", json!("my")), ("id", json!("..")), ("id", json!("a?b#c %2f")), ("id", json!("a/b")), ("id", json!("a\0")),
-            ("profile.labels", json!(5)), ("profile.birthdate", json!("x")),
+            ("profile.labels", json!(5)), ("profile.birthdate", json!("x")), ("profile.picture", json!("javascript:alert(1)")),
         ] {
             let mut sent = json!({ "email": "x@e.example" });
             sent[name.trim_start_matches("profile.")] = value.clone();

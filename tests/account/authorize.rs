@@ -76,7 +76,7 @@ on_both_engines! {
             assert!(to.starts_with(&format!("{CALLBACK}{separator}")), "{to}");
             let found = parameters(&to, separator);
             assert_eq!((found["error"].as_str(), found["state"].as_str()), ("login_required", "the state"));
-            assert_eq!(found["iss"], "http://localhost");
+            assert_eq!(found["iss"], format!("http://localhost/s/{}", world.app.site.id), "as in its tokens");
         }
         let page = world.browser().open(&world.direct("s1.nonsense").await).await;
         assert_eq!(message_of(&page)["error"], "login_required");

@@ -5,6 +5,8 @@ use std::time::Duration;
 use stoa_kernel::{Email, Role, Secret};
 use stoa_testkit::on_both_engines;
 
+const HERE: std::net::IpAddr = std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+
 impl World {
     pub async fn invite(&self, email: Option<&str>, role: Role) -> String {
         let email = email.and_then(Email::parse);
@@ -151,9 +153,9 @@ on_both_engines! {
         let (email, password) = (Email::parse("olga@example.org").unwrap(), Secret::new(PASSWORD));
         for (invited, has) in [(Role::Editor, Role::Editor), (Role::Owner, Role::Owner), (Role::Editor, Role::Owner)] {
             let invite = world.invite(Some("olga@example.org"), invited).await;
-            let (_, role) = identity.invite_accept(&invite, None, &password).await.unwrap();
+            let (_, role) = identity.invite_accept(&invite, None, &password, HERE).await.unwrap();
             assert_eq!(role, has);
-            assert_eq!(identity.operator_sign_in(&world.app.site.id, &email, &password).await.unwrap().role, has);
+            assert_eq!(identity.operator_sign_in(&world.app.site.id, &email, &password, HERE).await.unwrap().role, has);
         }
     }
 }

@@ -156,7 +156,7 @@ on_both_engines! {
         let second = Email::parse("second@example.org").unwrap();
         let identity = &app.app.identity;
         let link = identity.invite_create(&app.site.id, Some(&second), Role::Owner, Duration::from_secs(60), "http://localhost").await.unwrap();
-        identity.invite_accept(link.split_once("invite=").unwrap().1, None, &Secret::new(PASSWORD)).await.unwrap();
+        identity.invite_accept(link.split_once("invite=").unwrap().1, None, &Secret::new(PASSWORD), std::net::Ipv4Addr::LOCALHOST.into()).await.unwrap();
         register(&app, "anna@example.org").await;
         let tokens = [token_to(&app, "owner@example.org"), token_to(&app, "second@example.org")];
         assert_ne!(tokens[0], tokens[1]);

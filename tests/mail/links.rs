@@ -133,7 +133,7 @@ on_both_engines! {
         for n in 0..20 {
             let (identity, token) = (identity.clone(), token.clone());
             tasks.push(tokio::spawn(async move {
-                identity.invite_accept(&token, None, &Secret::new(format!("a long phrase {n}"))).await.is_ok()
+                identity.invite_accept(&token, None, &Secret::new(format!("a long phrase {n}")), HERE).await.is_ok()
             }));
         }
         let mut accepted = 0;

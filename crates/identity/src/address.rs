@@ -53,6 +53,15 @@ impl Address {
     }
 }
 
+/// Whether a picture may be fetched from an address: one of `http` or `https` with a host. A page may put it into a
+/// link, where a browser would run `javascript:`, also behind white space and with line breaks within.
+pub(crate) fn is_web(text: &str) -> bool {
+    let is_spelt = ["http://", "https://"]
+        .iter()
+        .any(|it| text.get(..it.len()).is_some_and(|start| start.eq_ignore_ascii_case(it)));
+    is_spelt && !text.contains(char::is_control) && Url::parse(text).is_ok_and(|it| it.has_host())
+}
+
 /// `application/x-www-form-urlencoded` text of parameters.
 pub fn form<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
@@ -133,6 +142,33 @@ mod tests {
         }
         assert!(same_origin(&format!("https://shop.example.org/{}", "a".repeat(2048)), REGISTERED).is_none());
         assert!(same_origin("https://shop.example.org/", []).is_none());
+    }
+
+    #[test]
+    fn web_address_has_a_scheme_of_the_web_and_a_host() {
+        for good in ["https://a.example/p.png", "HTTP://a.example:8080/a b/ü.png?x#y", "https://[::1]/p"] {
+            assert!(is_web(good), "{good}");
+        }
+        for bad in [
+            "javascript:alert(1)",
+            "JavaScript:alert(1)",
+            " https://a.example/",
+            "\u{1}javascript:alert(1)",
+            "java\nscript:alert(1)",
+            "javascript://a.example/%0aalert(1)",
+            "https://a.example/\njavascript:alert(1)",
+            "data:text/html,x",
+            "vbscript:x",
+            "blob:https://a.example/1",
+            "//a.example/p.png",
+            "/p.png",
+            "p.png",
+            "https://",
+            "https:a.example/p.png",
+            "",
+        ] {
+            assert!(!is_web(bad), "{bad:?}");
+        }
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub(crate) enum Event {
     SignInSlowed,
     /// An operator signed in.
     OperatorSignedIn,
+    /// An operator chose another password with a recovery link.
+    OperatorPasswordChanged,
     /// A member's sessions were ended from the list of them.
     SessionsEnded,
     /// A refresh token came a second time: its sessions ended.
@@ -45,6 +47,7 @@ impl Event {
             Self::Moved(step) => format!("member_{}", step.name()),
             Self::SignInSlowed => "sign_in_slowed".to_owned(),
             Self::OperatorSignedIn => "operator_sign_in".to_owned(),
+            Self::OperatorPasswordChanged => "operator_password_change".to_owned(),
             Self::SessionsEnded => "session_end".to_owned(),
             Self::TokenReused => "token_reuse".to_owned(),
         }

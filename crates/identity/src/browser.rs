@@ -19,7 +19,7 @@ pub struct Browser {
     /// The first language that the browser asks for (BCP 47).
     pub language: Option<String>,
     pub address: IpAddr,
-    /// This server's own address, without final slash: issuer and links are made from it.
+    /// This server's own address, without final slash: addresses of its own pages begin with it.
     pub base_url: String,
 }
 

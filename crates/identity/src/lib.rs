@@ -24,6 +24,7 @@ pub mod redirect;
 pub(crate) mod retention;
 pub mod session;
 pub mod sign_in;
+mod site_names;
 pub mod token;
 
 pub use address::form as address_form;
@@ -62,6 +63,7 @@ pub(crate) struct Core {
     pub(crate) mail_queue: mail::MailQueue,
     pub(crate) captcha: captcha_provider::ProviderClient,
     pub(crate) sites: Cache<i64, SiteId>,
+    pub(crate) site_names: Cache<SiteId, Arc<site_names::SiteNames>>,
     /// Passes on what visitors own.
     pub(crate) ownership: OnceLock<Arc<dyn Ownership>>,
 }
@@ -97,7 +99,7 @@ impl Identity {
     ) -> Result<Self> {
         let keys = signing::Keys::load(store.catalog(), &world).await?;
         let revocations = revocation::Revocations::load(store.catalog(), &world).await?;
-        let passwords = password::Passwords::start(&config.password, &world).await?;
+        let passwords = password::Passwords::start(&config.password, config.hash_line, &world).await?;
         let mail_queue =
             mail::MailQueue::new(encryption::Cipher::load(store.catalog(), &world, encryption::MAIL).await?);
         let secrets = encryption::Cipher::load(store.catalog(), &world, encryption::CAPTCHA).await?;
@@ -108,6 +110,7 @@ impl Identity {
             mail_queue,
             captcha: captcha_provider::ProviderClient::new(secrets, config.siteverify.clone()),
             sites: Cache::new(4096),
+            site_names: Cache::new(4096),
             ownership: OnceLock::new(),
             store,
             world,
@@ -164,6 +167,9 @@ pub struct Config {
     /// Signed tokens whose check is remembered.
     pub verified_tokens: usize,
     pub password: password::Cost,
+    pub hash_line: password::LineLimits,
+    /// Passwords that are refused beside those of the program's own list.
+    pub refused_passwords: password::PasswordList,
     pub throttle: throttle::ThrottleLimits,
     pub siteverify: SiteverifyLimits,
 }
@@ -185,6 +191,13 @@ impl From<&IdentityLimits> for Config {
             code_life: limits.code_life,
             verified_tokens: 25_000,
             password: password::Cost::default(),
+            hash_line: password::LineLimits {
+                all: limits.hash_waiting,
+                network: limits.hash_waiting_network,
+                account: limits.hash_waiting_account,
+                wait: limits.hash_wait,
+            },
+            refused_passwords: password::PasswordList::default(),
             throttle: throttle::ThrottleLimits::from(limits),
             siteverify: SiteverifyLimits::default(),
         }

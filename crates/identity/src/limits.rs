@@ -57,6 +57,14 @@ stoa_kernel::limits! {
         password_burst: usize = 20, 1..=1_000_000;
         /// So many more as each hour passes.
         password_per_hour: usize = 60, 1..=10_000_000;
+        /// Passwords that wait for a hash, in the whole process (429).
+        hash_waiting: usize = 256, 1..=100_000;
+        /// From one network: an IPv4 address or 64 bits of an IPv6 one; twice as many from 48 bits.
+        hash_waiting_network: usize = 64, 1..=100_000;
+        /// For one account, from one network.
+        hash_waiting_account: usize = 8, 1..=100_000;
+        /// No password waits longer for its hash.
+        hash_wait: Millis = 10 * SECOND, SECOND..=2 * MINUTE;
         /// Recovery links asked for at a site from one address.
         recovery_burst: usize = 60, 1..=1_000_000;
         /// So many more as each hour passes.

@@ -35,10 +35,12 @@ fn of_site(config: &Config) -> [Rule; 14] {
 }
 
 /// What is over in the catalogue.
-const OF_CATALOG: [Rule; 3] = [
+const OF_CATALOG: [Rule; 4] = [
     // The tokens have expired by themselves.
     Rule { table: "revocation", key: Key::Text("subject"), over: "expires < $1", kept: 0 },
     Rule { table: "person_session", key: Key::Text("id"), over: "ended < $1 or expires < $1", kept: DAY },
+    // How many there were lately is counted.
+    Rule { table: "person_link", key: Key::Hash, over: "used < $1 or expires < $1", kept: DAY },
     Rule { table: "invite", key: Key::Hash, over: "used < $1 or expires < $1", kept: DAY },
 ];
 

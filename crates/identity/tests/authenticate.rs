@@ -12,7 +12,9 @@ use ring::{
 };
 use serde_json::{Value, json};
 use stoa_identity::{Identity, oauth::TokenRequest};
-use stoa_kernel::{Caller, Code, Role, UserId};
+use stoa_kernel::{Caller, Code};
+use stoa_sql::params;
+use stoa_store::{ReaderPool, SiteChange, boxed};
 use stoa_testkit::on_both_engines;
 
 async fn refused(identity: &Identity, token: &str) -> bool {
@@ -180,6 +182,39 @@ on_both_engines! {
         assert!(!refused(&elsewhere, &other.access_token).await);
     }
 
+    async fn session_ended_twice_is_refused_on_every_node(engine) {
+        let kit = Kit::new(engine).await;
+        let nodes = kit.other_nodes().await;
+        for n in 0..5 {
+            let (tokens, browser, _) = kit.member(&format!("m{n}@example.org")).await;
+            for node in &nodes {
+                assert!(!refused(node, &tokens.access_token).await);
+            }
+            let session = session_of(&kit.caller(&tokens.access_token).await.unwrap());
+            // One node has ended it, and still waits for the others.
+            let ended = kit.site.write_with((kit.site.id.clone(), browser.id.clone()), |tx, (site, id)| {
+                boxed!({
+                    let sql = "update stoa.session set ended = 1 where site = $1 and root = $2";
+                    tx.execute(sql, &params![site, id]).await?;
+                    Ok(())
+                })
+            });
+            ended.await.unwrap();
+            let row = kit.base.store.catalog().write_with((session.clone(), kit.base.world.now()), |tx, (id, now)| {
+                boxed!({
+                    let sql = "insert into stoa.revocation (subject, created, expires) values ($1, $2, $3)";
+                    tx.execute(sql, &params![id, *now, now + 86_400_000]).await?;
+                    Ok(())
+                })
+            });
+            row.await.unwrap();
+            kit.identity.session_end(&kit.site, &session).await.unwrap();
+            for node in &nodes {
+                assert!(refused(node, &tokens.access_token).await, "the second answer waits for them as well");
+            }
+        }
+    }
+
     async fn revocation_list_that_is_too_old_is_not_trusted(engine) {
         let kit = Kit::new(engine).await;
         let (tokens, browser, _) = kit.member("ada@example.org").await;
@@ -216,10 +251,62 @@ on_both_engines! {
         assert!(kit.identity.client_list(&kit.site.id).await.unwrap().is_empty());
     }
 
-    async fn operators_have_tokens_too(engine) {
+    async fn tokens_name_their_site_as_issuer(engine) {
         let kit = Kit::new(engine).await;
-        let person = Caller::User { id: UserId::from("u"), role: Role::Editor, session: "s".into() };
-        let access = kit.identity.access_issue(&kit.site.id, &person, None).unwrap();
-        assert_eq!(kit.caller(&access.token).await.unwrap(), person);
+        let (other, other_client) = kit.other_site().await;
+        kit.identity.url_set("https://www.example.org:8443");
+        let issuer = |token: &str| open(token.split('.').nth(1).unwrap())["iss"].as_str().unwrap().to_owned();
+        let of = async |client: &stoa_identity::client::Client| {
+            let tokens = kit.identity.token_grant(&anonymous(client), None).await.unwrap();
+            assert_eq!(issuer(&tokens.access_token), issuer(tokens.refresh_token.as_ref().unwrap()));
+            issuer(&tokens.access_token)
+        };
+        assert_eq!(of(&kit.client).await, format!("https://www.example.org:8443/s/{}", kit.site.id));
+        assert_eq!(of(&other_client).await, format!("https://www.example.org:8443/s/{}", other.id));
+        let hosts = SiteChange { add_hosts: vec!["shop.example.org".to_owned()], ..SiteChange::default() };
+        kit.base.store.site_update(&other.id, hosts, kit.base.world.now()).await.unwrap();
+        kit.base.clock.advance(10_000);
+        assert_eq!(of(&other_client).await, "https://shop.example.org:8443", "its own origin");
+        let (member, ..) = kit.member("ada@example.org").await;
+        let own = format!("https://www.example.org:8443/s/{}", kit.site.id);
+        assert_eq!(issuer(&member.access_token), own);
+        let key = kit.api_key(&kit.site.id).await;
+        let request = TokenRequest { token: Some(member.access_token), ..TokenRequest::default() };
+        assert_eq!(kit.identity.token_introspect(&request, Some(&key)).await.unwrap()["iss"], own.as_str());
+    }
+
+    /// Visitors' refresh tokens have no end, and a server's address may change.
+    async fn tokens_of_an_earlier_issuer_are_read(engine) {
+        let kit = Kit::new(engine).await;
+        let tokens = kit.visitor().await;
+        let (access, refresh) = (tokens.access_token, tokens.refresh_token.unwrap());
+        let sql = "select private from stoa.signing_key where purpose = $1";
+        let seed = async |purpose: &'static str| {
+            let read = kit.base.store.catalog().read(ReaderPool::Point, move |tx| {
+                boxed!(Ok(tx.row(sql, &stoa_sql::params![purpose], |row| row.get::<Vec<u8>>(0)).await?))
+            });
+            read.await.unwrap().unwrap()
+        };
+        let old = |token: &str| {
+            let mut parts = token.split('.');
+            let (header, mut claims) = (parts.next().unwrap(), open(parts.next().unwrap()));
+            claims["iss"] = json!("stoa");
+            format!("{header}.{}", segment(&claims))
+        };
+        let (old_access, old_refresh) = (old(&access), old(&refresh));
+        let pair = Ed25519KeyPair::from_seed_unchecked(&seed("access").await).unwrap();
+        let old_access = format!("{old_access}.{}", URL_SAFE_NO_PAD.encode(pair.sign(old_access.as_bytes())));
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &seed("visitor").await);
+        let key = hmac::Key::new(hmac::HMAC_SHA256, hmac::sign(&key, b"stoa token mac").as_ref());
+        let old_refresh = format!("{old_refresh}.{}", URL_SAFE_NO_PAD.encode(hmac::sign(&key, old_refresh.as_bytes())));
+        kit.identity.url_set("https://elsewhere.example");
+        for token in [&access, &old_access] {
+            assert_eq!(kit.caller(token).await.unwrap(), kit.caller(&access).await.unwrap());
+        }
+        for token in [&refresh, &old_refresh] {
+            assert!(kit.refresh(token).await.is_ok());
+        }
+        kit.base.clock.advance(4 * 3_600_000 + 60_000);
+        assert!(refused(&kit.identity, &old_access).await, "it ends as it would have");
     }
 }

@@ -215,7 +215,7 @@ on_both_engines! {
         let life = std::time::Duration::from_secs(60);
         let url = kit.identity.invite_create(&kit.site.id, Some(&email), Role::Owner, life, "http://localhost");
         let invite = url.await.unwrap().split_once("invite=").unwrap().1.to_owned();
-        kit.identity.invite_accept(&invite, None, &Secret::new(PASSWORD)).await.unwrap();
+        kit.identity.invite_accept(&invite, None, &Secret::new(PASSWORD), machine(1)).await.unwrap();
         let sign_in = async |n: u16, device: Option<&str>| {
             kit.page(FlowKind::OwnerSignIn, machine(n), device, email.as_str()).await
         };
@@ -344,7 +344,7 @@ on_both_engines! {
         };
         invite(None).await;
         let token = invite(Some(&email)).await;
-        let (olga, role) = kit.identity.invite_accept(&token, None, &Secret::new(PASSWORD)).await.unwrap();
+        let (olga, role) = kit.identity.invite_accept(&token, None, &Secret::new(PASSWORD), machine(1)).await.unwrap();
         let session = async || kit.identity.operator_session_create(&kit.site.id, &olga, role).await.unwrap();
         let (ended, _) = session().await;
         kit.identity.operator_session_end(&ended).await.unwrap();

@@ -43,7 +43,7 @@ on_both_engines! {
         let caller = kit.caller(&tokens.access_token).await.unwrap();
         let (other, _) = kit.browser_session(&success(kit.login("ada@example.org", PASSWORD).await.unwrap())).await.unwrap();
         let new = Secret::new("quite another phrase");
-        ends("a new password", async { identity.password_change(site, &caller, &new).await.unwrap() }).await;
+        ends("a new password", async { identity.password_change(site, &caller, attempt().address, &new).await.unwrap() }).await;
         assert!(kit.caller(&tokens.access_token).await.is_ok(), "the caller's own stays");
         assert_ne!(other.root, browser.root);
         ends("a refused password", async { identity.password_refuse(site, &app, &browser.member).await.unwrap() }).await;

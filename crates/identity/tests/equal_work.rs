@@ -184,15 +184,44 @@ async fn registration_of_a_taken_address(engine: Engine) {
     assert_eq!((hashes(&fresh.0), fresh.1), (1, None));
 }
 
-async fn operators(engine: Engine) {
+/// Asking for a link on the owners' page.
+async fn recovery_of_operators(engine: Engine) {
     let _turn = TURN.lock().await;
     let kit = kit(engine).await;
+    let mut browser = invite_olga(&kit).await;
+    let mut first = None;
+    for who in ["nobody@example.org", "olga@example.org", "active@example.org"] {
+        let token = owner_page(&kit, &mut browser).await;
+        let answer = async |input: serde_json::Value| {
+            let input: FlowInput = serde_json::from_value(input).unwrap();
+            kit.identity.flow_answer(&kit.site, &token, input, &browser).await.map(|it| it.view)
+        };
+        answer(json!({ "type": "SWITCH", "to": "RECOVER", "email": who })).await.unwrap();
+        let mut shown = None;
+        let done = work(async {
+            shown = Some(answer(json!({ "type": "RECOVER_REQUEST", "email": who })).await?);
+            Ok(())
+        });
+        let (mut statements, fault) = done.await;
+        // What answers in the background may have begun, in its own words.
+        statements.retain(|it| !it.contains("stoa.person"));
+        let shown = serde_json::to_value(shown.unwrap()).unwrap();
+        assert_eq!((hashes(&statements), &fault, &shown["step"]["type"]), (0, &None, &json!("RECOVER_SENT")));
+        assert_eq!(*first.get_or_insert_with(|| statements.clone()), statements, "{who}");
+        answered(&kit).await;
+    }
+    assert_eq!(kit.mail.take().len(), 1);
+}
+
+/// Makes Olga an owner, and a browser that nobody knows.
+async fn invite_olga(kit: &Kit) -> Browser {
     let life = Duration::from_secs(60);
     let email = Email::parse("olga@example.org").unwrap();
     let url = kit.identity.invite_create(&kit.site.id, Some(&email), Role::Owner, life, "http://localhost");
     let invite = url.await.unwrap().split_once("invite=").unwrap().1.to_owned();
-    kit.identity.invite_accept(&invite, None, &Secret::new(PASSWORD)).await.unwrap();
-    let mut browser = Browser {
+    kit.identity.invite_accept(&invite, None, &Secret::new(PASSWORD), here()).await.unwrap();
+    kit.mail.take();
+    Browser {
         session: None,
         operator: None,
         flow: None,
@@ -201,19 +230,30 @@ async fn operators(engine: Engine) {
         language: None,
         address: here(),
         base_url: "http://localhost".to_owned(),
-    };
+    }
+}
+
+/// Opens the page on which owners sign in: the flow's token.
+async fn owner_page(kit: &Kit, browser: &mut Browser) -> String {
     let begin = FlowStart { kind: FlowKind::OwnerSignIn, client_id: None, return_url: None, invite: None };
+    let shown = kit.identity.flow_start(&kit.site, &begin, browser).await.unwrap();
+    let Change::Set(cookie) = shown.cookies.flow else { panic!("a flow has a cookie") };
+    browser.flow = Some(cookie.expose().to_owned());
+    shown.view.token
+}
+
+async fn operators(engine: Engine) {
+    let _turn = TURN.lock().await;
+    let kit = kit(engine).await;
+    let mut browser = invite_olga(&kit).await;
     let mut all = Vec::new();
     for who in ["nobody@example.org", "olga@example.org", "active@example.org"] {
-        let shown = kit.identity.flow_start(&kit.site, &begin, &browser).await.unwrap();
-        let Change::Set(cookie) = shown.cookies.flow else { panic!("a flow has a cookie") };
-        browser.flow = Some(cookie.expose().to_owned());
+        let token = owner_page(&kit, &mut browser).await;
         let input = json!({ "type": "SIGN_IN", "email": who, "password": "a wrong phrase" });
         let input: FlowInput = serde_json::from_value(input).unwrap();
-        let (site, token) = (&kit.site, &shown.view.token);
         let mut problems = Vec::new();
         let done = work(async {
-            problems = kit.identity.flow_answer(site, token, input, &browser).await?.view.problems;
+            problems = kit.identity.flow_answer(&kit.site, &token, input, &browser).await?.view.problems;
             Ok(())
         });
         let (statements, fault) = done.await;
@@ -270,4 +310,13 @@ macro_rules! alike {
     )+};
 }
 
-alike!(sign_in, many_at_once, lockout_begins, recovery, start, registration_of_a_taken_address, operators);
+alike!(
+    sign_in,
+    many_at_once,
+    lockout_begins,
+    recovery,
+    start,
+    registration_of_a_taken_address,
+    operators,
+    recovery_of_operators
+);

@@ -17,7 +17,7 @@ use stoa_identity::{
     Config, Identity,
     defence::throttle::{Rate, ThrottleLimits},
     member::{Audience, MemberQuery, Status},
-    password::Cost,
+    password::{Cost, LineLimits},
     policy::{PolicyChange, SignOnPolicy},
     session::NewSession,
     sign_in::Outcome,
@@ -142,7 +142,8 @@ on_both_engines! {
     }
 
     async fn registration_succeeds_once_of_a_hundred(engine) {
-        let kit = Kit::with(engine, roomy()).await;
+        let hash_line = LineLimits { all: 256, network: 256, account: 256, wait: 60_000 };
+        let kit = Kit::with(engine, Config { hash_line, ..roomy() }).await;
         let tries = (0..100).map(|n| {
             let (identity, site) = (kit.identity.clone(), kit.site.clone());
             let email = if n % 2 == 0 { "ada@example.org" } else { "ADA@EXAMPLE.ORG" };
@@ -270,7 +271,7 @@ on_both_engines! {
         let (elsewhere, elsewhere_cookie) = kit.browser_session(&token).await.unwrap();
         let foreign = kit.exchange(&elsewhere).await.unwrap();
         let caller = kit.caller(&tokens.access_token).await.unwrap();
-        let change = async |text: &str| kit.identity.password_change(&kit.site, &caller, &Secret::new(text)).await;
+        let change = async |text: &str| kit.identity.password_change(&kit.site, &caller, attempt().address, &Secret::new(text)).await;
         assert_eq!(code_of(change("short").await), Code::Validation);
         let begun_elsewhere = success(kit.login("ada@example.org", PASSWORD).await.unwrap());
         change("quite another phrase").await.unwrap();
@@ -283,7 +284,7 @@ on_both_engines! {
         assert!(kit.identity.session_by_cookie(&kit.site, elsewhere_cookie.expose()).await.unwrap().is_none());
         assert_eq!(code_of(kit.login("ada@example.org", PASSWORD).await), Code::PasswordWrong);
         success(kit.login("ada@example.org", "quite another phrase").await.unwrap());
-        assert_eq!(code_of(kit.identity.password_change(&kit.site, &app(), &Secret::new(PASSWORD)).await), Code::Forbidden);
+        assert_eq!(code_of(kit.identity.password_change(&kit.site, &app(), attempt().address, &Secret::new(PASSWORD)).await), Code::Forbidden);
     }
 
     async fn sign_on_is_for_apps(engine) {
@@ -384,7 +385,7 @@ on_both_engines! {
         let link = mail.links[0].split_once("token=").unwrap().1;
 
         let change = async |who: &Caller, n: usize| {
-            kit.identity.password_change(&kit.site, who, &Secret::new(format!("phrase number {n}"))).await
+            kit.identity.password_change(&kit.site, who, attempt().address, &Secret::new(format!("phrase number {n}"))).await
         };
         for n in 0..20 {
             change(&ada, n).await.unwrap();
@@ -403,11 +404,11 @@ on_both_engines! {
             let url = kit.identity.invite_create(&kit.site.id, Some(&olga), Role::Owner, life, "http://localhost");
             url.await.unwrap().split_once("invite=").unwrap().1.to_owned()
         };
-        kit.identity.invite_accept(&invite().await, None, &Secret::new(PASSWORD)).await.unwrap();
+        kit.identity.invite_accept(&invite().await, None, &Secret::new(PASSWORD), attempt().address).await.unwrap();
         let mut codes = Vec::new();
         for n in 0..20 {
             let guess = Secret::new(format!("guess number {n}"));
-            codes.push(code_of(kit.identity.invite_accept(&invite().await, None, &guess).await));
+            codes.push(code_of(kit.identity.invite_accept(&invite().await, None, &guess, attempt().address).await));
         }
         assert_eq!(codes.iter().filter(|it| **it == Code::PasswordWrong).count(), 19);
         assert_eq!(codes.last(), Some(&Code::Throttled));

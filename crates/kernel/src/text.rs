@@ -2,7 +2,11 @@
 
 use std::fmt;
 
-/// An e-mail address as it was given, compared without regard to case.
+/// An e-mail address as it was given, compared without regard to the case of the letters A to Z.
+///
+/// Other letters count as they are written: that is all that mail servers agree on (RFC 5321 section 2.4, RFC 6531
+/// section 3.2). Unicode's case folding would make one address of two that are different mailboxes: the Kelvin sign
+/// and `k`, the long s and `s`, a final sigma and another one.
 ///
 /// The rule is the one of browsers (HTML, "valid e-mail address"), at most 254 characters: exactly one
 /// `@`, no white space or control characters, and a domain of at least two labels.
@@ -29,7 +33,12 @@ impl Email {
         };
         let local_ok = !local.is_empty() && local.len() <= 64 && local.chars().all(is_local);
         let domain_ok = domain.contains('.') && domain.split('.').all(label_ok);
-        (local_ok && domain_ok).then(|| Self { given: text.to_owned(), folded: crate::fold::fold(text).into_owned() })
+        (local_ok && domain_ok).then(|| Self { given: text.to_owned(), folded: Self::fold(text) })
+    }
+
+    /// An address, or a part of one, as addresses are compared.
+    pub fn fold(text: &str) -> String {
+        text.trim().to_ascii_lowercase()
     }
 
     /// As the person wrote it: this is what mail is sent to.
@@ -76,5 +85,21 @@ mod tests {
             assert!(Email::parse(bad).is_none(), "{bad}");
         }
         assert_eq!(Email::parse("A@B.co"), Email::parse("a@b.CO"));
+    }
+
+    #[test]
+    fn address_of_other_letters_is_another_address() {
+        let is_same = |one: &str, other: &str| Email::parse(one).expect("good") == Email::parse(other).expect("good");
+        assert!(is_same("Karen.Smith@Example.ORG", "karen.smith@example.org"));
+        for (one, other) in [
+            ("\u{212a}aren@example.org", "karen@example.org"),
+            ("karen@example.org", "karen@exampl\u{212a}e.org"),
+            ("\u{17f}mith@example.org", "smith@example.org"),
+            ("smith@\u{17f}hop.example", "smith@shop.example"),
+            ("nico\u{3c2}@example.org", "nico\u{3c3}@example.org"),
+            ("a@nico\u{3c2}.example", "a@nico\u{3c3}.example"),
+        ] {
+            assert!(!is_same(one, other), "{one} {other}");
+        }
     }
 }

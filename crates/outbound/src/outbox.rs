@@ -12,7 +12,7 @@ use std::{
 };
 use stoa_kernel::{Code, Fault, Result};
 
-/// Appends messages to a file and logs the link or code of each.
+/// Appends messages to a file. The log says that there is one: whoever reads it must not sign in by it.
 pub struct OutboxFile {
     path: PathBuf,
     file: Mutex<File>,
@@ -42,6 +42,14 @@ impl OutboxFile {
         &self.path
     }
 
+    /// Keeps what is for whoever runs the server, and is sent to nobody.
+    ///
+    /// # Errors
+    /// [`Code::Unavailable`] when the file can't be written.
+    pub fn keep(&self, mail: &Mail) -> Result<()> {
+        self.append(mail).map_err(|it| Fault::because(Code::Unavailable, it.to_string()))
+    }
+
     fn append(&self, mail: &Mail) -> Result<(), Undelivered> {
         let mut line = serde_json::to_vec(mail).map_err(|it| Undelivered::Never(it.to_string()))?;
         line.push(b'\n');
@@ -49,8 +57,16 @@ impl OutboxFile {
         let mut file = self.file.lock().unwrap_or_else(|it| it.into_inner());
         file.write_all(&line).map_err(|it| Undelivered::Later(format!("outbox: {it}")))?;
         drop(file);
-        let way = mail.links.first().or(mail.code.as_ref()).map_or("", String::as_str);
-        tracing::info!(to = %mail.to, subject = %mail.subject, "mail kept in the development outbox: {way}");
+        // A subject may hold a code.
+        let holds = match (mail.links.is_empty(), mail.code.is_some()) {
+            (false, _) => " with a link",
+            (true, true) => " with a code",
+            (true, false) => "",
+        };
+        // What has no address is told of where it is kept.
+        if !mail.to.is_empty() {
+            tracing::info!(to = %mail.to, "a message{holds} was kept in {}", self.path.display());
+        }
         Ok(())
     }
 }

@@ -75,7 +75,12 @@ fn database(config: &Config) -> Finding {
 fn smtp(config: &Config) -> Finding {
     let key = "smtp";
     let Some(smtp) = &config.smtp else {
-        return Finding { key, is_good: true, text: "not set: messages are kept in the data directory".to_owned() };
+        return match config.require_mail() {
+            Ok(()) => {
+                Finding { key, is_good: true, text: "not set: messages are kept in the data directory".to_owned() }
+            }
+            Err(text) => Finding { key, is_good: false, text },
+        };
     };
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,

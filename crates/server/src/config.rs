@@ -22,6 +22,7 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
+use stoa_identity::password::PasswordList;
 use stoa_kernel::Secret;
 use stoa_outbound::{Security, SmtpConfig};
 
@@ -65,6 +66,12 @@ pub struct Options {
     pub auto_index: Option<bool>,
     #[command(flatten)]
     pub smtp: SmtpOptions,
+    /// Serve others than this machine without a mail server: messages stay in DIR/outbox/mail.jsonl
+    #[arg(long, env = "STOA_OUTBOX_ONLY", global = true)]
+    pub outbox_only: bool,
+    /// Passwords to refuse beside the common ones, one a line
+    #[arg(long, env = "STOA_PASSWORD_LIST", global = true, value_name = "FILE")]
+    pub password_list: Option<PathBuf>,
     /// What to log, for example `info` or `warn,stoa_http=debug` [default: info]
     #[arg(long, env = "STOA_LOG", global = true, value_name = "FILTER")]
     pub log: Option<String>,
@@ -144,6 +151,8 @@ pub struct Config {
     pub tls: Option<Tls>,
     pub auto_index: bool,
     pub smtp: Option<SmtpConfig>,
+    pub outbox_only: bool,
+    pub refused_passwords: PasswordList,
     pub log: String,
     pub log_json: bool,
     pub limits: ServerLimits,
@@ -203,10 +212,36 @@ impl Config {
             tls,
             auto_index: options.auto_index.unwrap_or(true),
             smtp: smtp(options.smtp)?,
+            outbox_only: options.outbox_only,
+            refused_passwords: options.password_list.map_or_else(|| Ok(PasswordList::default()), |it| list(&it))?,
             log: options.log.unwrap_or_else(|| "info".to_owned()),
             log_json: options.log_json,
             limits: ServerLimits::read(&options.limits, &options.identity)?,
         })
+    }
+}
+
+impl Config {
+    /// What people are sent must reach them where others than this machine are served.
+    ///
+    /// # Errors
+    /// A sentence that names the keys.
+    pub fn require_mail(&self) -> Result<(), String> {
+        let is_here = |url: &String| {
+            let host = url::Url::parse(url).ok().and_then(|it| it.host_str().map(str::to_owned)).unwrap_or_default();
+            let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+            host == "localhost" || host.ends_with(".localhost") || address.is_ok_and(|it| it.is_loopback())
+        };
+        let is_public = !self.host.is_loopback() || self.public_url.as_ref().is_some_and(|it| !is_here(it));
+        if !is_public || self.smtp.is_some() || self.outbox_only {
+            return Ok(());
+        }
+        let file = self.data.join("outbox").join("mail.jsonl");
+        Err(format!(
+            "others than this machine are served, but no mail server is set, so codes and links would reach nobody; \
+             set smtp.host, or --outbox-only if you pass on what is kept in {}",
+            file.display()
+        ))
     }
 }
 
@@ -225,6 +260,8 @@ impl Options {
             tls_key: self.tls_key.or(file.tls_key),
             auto_index: self.auto_index.or(file.auto_index),
             smtp: self.smtp.over(file.smtp),
+            outbox_only: self.outbox_only || file.outbox_only,
+            password_list: self.password_list.or(file.password_list),
             log: self.log.or(file.log),
             log_json: self.log_json || file.log_json,
             limits: self.limits.over(file.limits),
@@ -290,6 +327,11 @@ fn smtp(options: SmtpOptions) -> Result<Option<SmtpConfig>, String> {
     }))
 }
 
+fn list(path: &Path) -> Result<PasswordList, String> {
+    let bytes = std::fs::read(path).map_err(|it| format!("password_list {}: {it}", path.display()))?;
+    Ok(PasswordList::parse(&bytes))
+}
+
 fn read(path: &Path) -> Result<Options, String> {
     let text = std::fs::read_to_string(path).map_err(|it| format!("{}: {it}", path.display()))?;
     // The parser's own message shows the line and points at the word.
@@ -320,6 +362,25 @@ mod tests {
     }
 
     #[test]
+    fn public_address_needs_mail() {
+        let is_served = |text: &str| {
+            let config = Config::from_options(toml::from_str::<Options>(text).unwrap()).unwrap();
+            config.require_mail().is_ok()
+        };
+        for private in
+            ["", "host = \"::1\"", "public_url = \"http://a.localhost:4400\"", "public_url = \"https://[::1]\""]
+        {
+            assert!(is_served(private), "{private}");
+        }
+        let mail = "[smtp]\nhost = \"mail.example.org\"\nfrom = \"a@example.org\"";
+        for public in ["host = \"0.0.0.0\"", "host = \"::\"", "public_url = \"https://www.example.org\""] {
+            assert!(!is_served(public), "{public}");
+            assert!(is_served(&format!("{public}\noutbox_only = true")), "{public}");
+            assert!(is_served(&format!("{public}\n{mail}")), "{public}");
+        }
+    }
+
+    #[test]
     fn mistakes_are_named() {
         let load =
             |text: &str| toml::from_str::<Options>(text).map_err(|it| it.to_string()).and_then(Config::from_options);
@@ -336,6 +397,7 @@ mod tests {
             ("[smtp]\nhost = \"x\"\nuser = \"u\"", "without smtp.password"),
             ("[smtp]\nhost = \"x\"\nsecurity = \"none\"", "this machine only"),
             ("[smtp]\nhots = \"x\"", "unknown field `hots`"),
+            ("password_list = \"nowhere/list.txt\"", "password_list nowhere/list.txt"),
         ] {
             let error = load(text).unwrap_err();
             assert!(error.contains(says), "{text}: {error}");

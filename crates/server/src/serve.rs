@@ -17,6 +17,7 @@ use std::{
 
 pub fn serve(config: Config, with_demo: bool) -> Result<(), String> {
     log::start(&config);
+    config.require_mail()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|it| it.to_string())?;
     let served = runtime.block_on(run(config, with_demo));
     log::flush();
@@ -82,8 +83,14 @@ async fn announce(config: &Config, services: &Services, url: &str, address: Sock
         eprintln!("  API       {url}/v2/… (token: {url}/oauth2/token)");
     }
     if let Some(link) = services.first_owner_link().await? {
-        eprintln!("  Owner     {link}");
-        eprintln!("            one-time link, good for seven days: sets the password of the site's owner\n");
+        let file = services.keep_owner_link(&config.data, &link)?;
+        // A log is read by more than may run the site.
+        if std::io::stderr().is_terminal() {
+            eprintln!("  Owner     {link}");
+            eprintln!("            one-time link, good for seven days: sets the password of the site's owner\n");
+        } else {
+            tracing::info!("the site has no owner: a one-time link for the first one was kept in {}", file.display());
+        }
     }
     println!("ready {scheme}://{address}");
     Ok(())

@@ -2,6 +2,7 @@
 
 use crate::config::Config;
 use std::{
+    path::{Path, PathBuf},
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -9,7 +10,7 @@ use stoa_content::{AutoIndex, Content};
 use stoa_http::Settings;
 use stoa_identity::Identity;
 use stoa_kernel::{Caller, Code, Fault, KeyId, Role, SiteId, World};
-use stoa_outbound::{Mailer, OutboxFile, Smtp};
+use stoa_outbound::{Mail, Mailer, OutboxFile, Smtp};
 use stoa_store::{Site, Store};
 
 /// Life of an invitation.
@@ -42,7 +43,9 @@ impl Services {
             }
             None => Arc::new(OutboxFile::open(&config.data)?),
         };
-        let identity = Identity::open(store.clone(), world.clone(), mail, (&config.limits.identity).into()).await?;
+        let refused_passwords = config.refused_passwords.clone();
+        let settings = stoa_identity::Config { refused_passwords, ..(&config.limits.identity).into() };
+        let identity = Identity::open(store.clone(), world.clone(), mail, settings).await?;
         let auto_index = AutoIndex { is_on: config.auto_index, ..AutoIndex::default() };
         let limits = stoa_content::ContentLimits { auto_index, ..config.limits.content.clone() };
         let content = Content::new(world.clone(), limits);
@@ -99,6 +102,21 @@ impl Services {
             return Ok(None);
         }
         self.identity.invite_create(id, None, Role::Owner, INVITATION, &self.url()).await.map(Some).map_err(sentence)
+    }
+
+    /// Keeps the link for the first owner where only the owner of the data directory reads it; answers the file.
+    pub fn keep_owner_link(&self, data: &Path, link: &str) -> Result<PathBuf, String> {
+        let outbox = OutboxFile::open(data).map_err(sentence)?;
+        let mail = Mail {
+            to: String::new(),
+            subject: "The first owner of the site".to_owned(),
+            text: format!("This link works once, for seven days, and sets the password of the site's owner:\n{link}\n"),
+            html: String::new(),
+            links: vec![link.to_owned()],
+            code: None,
+        };
+        outbox.keep(&mail).map_err(sentence)?;
+        Ok(outbox.path().to_owned())
     }
 }
 

@@ -35,6 +35,7 @@ macro_rules! migrations {
 
 const CATALOG: &[Migration] = migrations![
     1 "catalog/0001_catalog",
+    2 "catalog/0002_person",
 ];
 
 const SITE: &[Migration] = migrations![
@@ -52,6 +53,7 @@ const SITE: &[Migration] = migrations![
     12 "site/0012_member_list",
     13 "site/0013_sweep_asker",
     14 "site/0014_write_lane",
+    15 "site/0015_address",
 ];
 
 impl Scope {

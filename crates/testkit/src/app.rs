@@ -9,6 +9,7 @@ use axum::{
 use serde_json::{Value, json};
 use std::{
     convert::Infallible,
+    net::Ipv4Addr,
     sync::{Arc, OnceLock},
     time::Duration,
 };
@@ -144,9 +145,10 @@ impl TestApp {
         let link = identity.invite_create(&self.site.id, Some(&email), role, life, "http://localhost").await.unwrap();
         let (_, token) = link.split_once("invite=").unwrap();
         let password = Secret::new("correct horse battery");
-        let (operator, role) = identity.invite_accept(token, None, &password).await.unwrap();
+        let (operator, role) =
+            identity.invite_accept(token, None, &password, Ipv4Addr::LOCALHOST.into()).await.unwrap();
         let (session, _) = identity.operator_session_create(&self.site.id, &operator, role).await.unwrap();
-        self.with_token(&identity.operator_access(&session).unwrap().token)
+        self.with_token(&identity.operator_access(&session).await.unwrap().token)
     }
 
     /// A new member with this address, active at once.

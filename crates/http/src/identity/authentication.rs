@@ -81,10 +81,15 @@ pub(crate) async fn sign_on(State(app): State<App>, headers: HeaderMap, Json(bod
 }
 
 /// `POST /v2/change-password`: the calling member's own.
-pub(crate) async fn change_password(State(app): State<App>, call: Call, Json(body): Json) -> Result<Response, Problem> {
+pub(crate) async fn change_password(
+    State(app): State<App>,
+    call: Call,
+    info: RequestInfo,
+    Json(body): Json,
+) -> Result<Response, Problem> {
     let new = Secret::new(text(&body["newPassword"]));
     drop(body);
-    app.identity.password_change(&call.site, &call.caller, &new).await?;
+    app.identity.password_change(&call.site, &call.caller, info.address, &new).await?;
     Ok(body::ok(&json!({})))
 }
 

@@ -74,7 +74,7 @@ pub(crate) async fn token(State(app): State<App>, visit: Visit) -> Result<Respon
         None => None,
     };
     let session = session.ok_or_else(|| Fault::new(Code::Unauthenticated))?;
-    let access = app.identity.operator_access(&session)?;
+    let access = app.identity.operator_access(&session).await?;
     let mut response = body::ok(&json!({ "access_token": access.token, "expires_in": access.expires_in }));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(response)

@@ -6,7 +6,7 @@ use stoa_identity::{
     manage::MemberChange,
     member::{Member, MemberField as F, MemberFilter, MemberSort, Operand, Status},
 };
-use stoa_kernel::{Code, Fault, Result, Violation, date, fold::fold};
+use stoa_kernel::{Code, Email, Fault, Result, Violation, date, fold::fold};
 
 /// Conditions of one filter, and how deep they may be nested.
 const CONDITIONS: usize = 200;
@@ -63,7 +63,7 @@ pub(crate) fn view(member: &Member, fieldset: Fieldset) -> Value {
             "nickname": member.shown_name(),
             "slug": member.profile.text("slug"),
             "photo": member.shown_photo(),
-            "cover": member.card.get("cover"),
+            "cover": member.shown_cover(),
             "title": member.card.get("title"),
         },
         "privacyStatus": if member.is_public { "PUBLIC" } else { "PRIVATE" },
@@ -242,6 +242,7 @@ fn test(field: F, name: &str, operator: &str, operand: &Value) -> Result<MemberF
 fn folded(field: F, text: &str) -> String {
     match field {
         F::Id => text.to_owned(),
+        F::Email => Email::fold(text),
         _ => fold(text.trim()).into_owned(),
     }
 }

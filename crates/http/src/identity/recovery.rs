@@ -13,7 +13,10 @@ use axum::{
     response::Response,
 };
 use serde_json::json;
-use stoa_identity::{authorize::standard::Parameters, token::Kind};
+use stoa_identity::{
+    authorize::standard::Parameters,
+    token::{Kind, site_number},
+};
 use stoa_kernel::{Code, Fault, Secret, Violation};
 
 /// `POST /v1/send-email`: answers alike whether or not the address is known.
@@ -61,8 +64,10 @@ pub(crate) async fn recover(
 pub(crate) async fn open(State(app): State<App>, visit: Visit, RawQuery(query): RawQuery) -> Result<Response, Problem> {
     let query = Parameters::parse(&query.unwrap_or_default());
     let token = query.get("token").unwrap_or_default();
+    let is_of_operator = site_number(Kind::OperatorLink, token).is_some();
+    let kind = if is_of_operator { Kind::OperatorLink } else { Kind::Link };
     let begun = async {
-        let site = app.identity.site_of(Kind::Link, token).await?;
+        let site = app.identity.site_of(kind, token).await?;
         app.identity.recovery_open(&site, token, &visit.browser).await
     };
     match begun.await {
@@ -73,8 +78,9 @@ pub(crate) async fn open(State(app): State<App>, visit: Visit, RawQuery(query): 
         }
         // The page says that the link is over and asks for the address to which another is sent.
         Err(fault) if matches!(fault.code(), Code::LinkInvalid | Code::SiteUnknown) => {
-            let client = app.identity.client_of_token(Kind::Link, token).await?;
-            Ok(see_other(&page_of("/account/recover?over=link", client.as_ref())))
+            let client = app.identity.client_of_token(kind, token).await?;
+            let page = if is_of_operator { "/account/owner?over=link" } else { "/account/recover?over=link" };
+            Ok(see_other(&page_of(page, client.as_ref())))
         }
         Err(fault) => Err(fault.into()),
     }

@@ -25,7 +25,7 @@ use crate::{
     },
     redirect::plan,
     session::{self, NewSession, Session},
-    token::Kind,
+    token::{Kind, site_names},
 };
 use std::sync::Arc;
 use stoa_kernel::{Code, Fault, Result, Secret, TokenHash};
@@ -77,7 +77,7 @@ pub(crate) async fn answer(
 ) -> Result<Authorized> {
     let OpenedRequest { client, request, redirect_session } = opened;
     let session = session::of_browser(core, site, browser).await?;
-    let issuer = &browser.base_url;
+    let issuer = site_names::issuer(core, &site.id).await?;
     let device = Device::of(core, browser, true);
     let presented = PresentedSession {
         redirect_session,
@@ -102,17 +102,16 @@ pub(crate) async fn answer(
     };
     // A page that makes a browser open an address made with a sign-in of its own must not keep that browser
     // signed in: the cookie is only set when the client's own page led here.
-    let is_led =
-        navigation.referer.as_deref().and_then(Address::parse).map(|it| it.origin()).is_some_and(|it| {
-            client.allows_origin(&it) || Address::parse(issuer).is_some_and(|own| own.origin() == it)
-        });
+    let is_led = navigation.referer.as_deref().and_then(Address::parse).map(|it| it.origin()).is_some_and(|it| {
+        client.allows_origin(&it) || Address::parse(&browser.base_url).is_some_and(|own| own.origin() == it)
+    });
     let keeps = is_led && session.is_none();
     if opened.is_some() {
         mail::deliver_soon(core, &site.id).await;
     }
     let opened = opened.filter(|_| keeps);
     let device = opened.as_ref().map_or(Change::Keep, |_| device.cookie());
-    Ok(Authorized { answer: AuthorizeAnswer::Deliver(request.deliver(result, issuer)), session: opened, device })
+    Ok(Authorized { answer: AuthorizeAnswer::Deliver(request.deliver(result, &issuer)), session: opened, device })
 }
 
 /// Takes what the redirect session stands for, or the browser's session, and issues a code.

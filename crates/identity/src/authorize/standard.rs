@@ -9,6 +9,7 @@ use crate::{
         authorization::{self, AuthRequest, AuthorizationResult, AuthorizeAnswer, Prompt, ResponseMode},
         pkce,
     },
+    token::site_names,
 };
 use stoa_kernel::{ClientId, Code, Fault, Result};
 
@@ -114,7 +115,8 @@ impl Identity {
         let mut request = authorization::check(request, &client, None, None).map_err(unregistered)?;
         request.rotates = true;
         if let Some((name, description)) = error {
-            let delivery = request.deliver(AuthorizationResult::Error { name, description }, &browser.base_url);
+            let issuer = site_names::issuer(core, &site.id).await?;
+            let delivery = request.deliver(AuthorizationResult::Error { name, description }, &issuer);
             return Ok(Authorized::of(AuthorizeAnswer::Deliver(delivery)));
         }
         authorize::answer(

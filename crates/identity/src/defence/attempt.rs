@@ -11,11 +11,11 @@ use crate::{
         throttle::{AttemptKind, Permit},
     },
     member::{Member, row},
-    operator,
+    operator::{self, Operator},
 };
 use std::net::IpAddr;
 use std::sync::Arc;
-use stoa_kernel::{Email, Result, VisitorId};
+use stoa_kernel::{Email, Result, SiteId, VisitorId};
 use stoa_store::{Site, boxed};
 
 /// Where an attempt to register or sign in comes from.
@@ -72,6 +72,14 @@ pub(crate) async fn sign_in(core: &Arc<Core>, site: &Site, attempt: &Attempt, ac
 pub(crate) fn unlock(core: &Core, site: &Site, member: &Member) {
     if let Some(email) = Email::parse(&member.email) {
         core.throttle.unlock(&site.id, &Account::Member(&email).name());
+    }
+}
+
+/// The same for somebody who runs these sites.
+pub(crate) fn unlock_operator(core: &Core, sites: &[SiteId], operator: &Operator) {
+    if let Some(email) = Email::parse(&operator.email) {
+        let name = Account::Operator(&email).name();
+        sites.iter().for_each(|it| core.throttle.unlock(it, &name));
     }
 }
 

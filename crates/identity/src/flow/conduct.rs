@@ -18,7 +18,7 @@ use crate::{
     oauth::{authorization::AuthorizationResult, code},
     operator,
     session::{self, NewSession},
-    token::{self, Kind},
+    token::{self, Kind, site_names},
 };
 use std::sync::Arc;
 use stoa_kernel::{Code, Fault, Result, Secret, TokenHash};
@@ -34,7 +34,8 @@ impl Identity {
     /// [`Code::StateTokenInvalid`] when it is unknown, over, expired or was begun in another browser.
     pub async fn flow_show(&self, site: &Arc<Site>, token: &str, browser: &Browser) -> Result<FlowAnswer> {
         let core = &self.core;
-        let visit = Visit { site, token, browser };
+        let issuer = site_names::issuer(core, &site.id).await?;
+        let visit = Visit { site, token, browser, issuer: &issuer };
         conduct(core, visit, find(core, visit).await?, Event::Refresh).await
     }
 
@@ -50,13 +51,14 @@ impl Identity {
         browser: &Browser,
     ) -> Result<FlowAnswer> {
         let core = &self.core;
-        let visit = Visit { site, token, browser };
+        let issuer = site_names::issuer(core, &site.id).await?;
+        let visit = Visit { site, token, browser, issuer: &issuer };
         conduct(core, visit, find(core, visit).await?, Event::Input(input)).await
     }
 }
 
 async fn find(core: &Core, visit: Visit<'_>) -> Result<Record> {
-    let Visit { site, token, browser } = visit;
+    let Visit { site, token, browser, .. } = visit;
     if token::site_number(Kind::Flow, token) != Some(site.number) {
         return Err(Fault::new(Code::StateTokenInvalid));
     }
@@ -130,7 +132,7 @@ struct Made {
 
 /// Ends a flow once: opens the session, issues the code, tells where to go.
 async fn end_flow(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, end: End) -> Result<FlowAnswer> {
-    let Visit { site, browser, .. } = visit;
+    let Visit { site, browser, issuer, .. } = visit;
     let session_token = match &end.grant {
         Some(Grant::Member(it)) => Some(it.clone()),
         _ => None,
@@ -176,7 +178,7 @@ async fn end_flow(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, end: E
         (cookies.session, cookies.operator) = (session::cookie_when_signed_out(site, browser), Change::Clear);
     }
     record.state = State::Ended;
-    let step = last_step(&record, end.completion, code, &browser.base_url);
+    let step = last_step(&record, end.completion, code, issuer);
     Ok(FlowAnswer { view: view::view(visit, &record, step, Vec::new()), cookies })
 }
 

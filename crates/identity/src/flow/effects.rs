@@ -18,6 +18,7 @@ use crate::{
     sign_in::{
         advance, code, invitation,
         login::{self, Registration},
+        operator_recovery,
         outcome::{Origin, Outcome},
         recovery,
         resume::{self, MissingFields},
@@ -26,7 +27,7 @@ use crate::{
     token::opaque,
 };
 use serde_json::{Map, Value};
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 use stoa_kernel::{Code, Email, Fault, MemberId, Result, Secret};
 use stoa_store::{Site, boxed};
 
@@ -65,7 +66,7 @@ async fn run_inner(
     match effect {
         Effect::CheckPassword { email, password, .. } if is_owner => {
             let permit = attempt::sign_in(core, site, &attempt, Account::Operator(&email)).await?;
-            let session = operator::sign_in(core, &site.id, &email, &password).await?;
+            let session = operator::sign_in(core, &site.id, &email, &password, attempt.address).await?;
             core.throttle.refund(permit);
             Ok(EffectResult::Operator(session.operator, session.role))
         }
@@ -74,7 +75,7 @@ async fn run_inner(
             sign_in_result(core, site, record, signed).await
         }
         Effect::Register { email, password, .. } if is_owner => {
-            accept_invite(core, record, Some(&email), &password).await
+            accept_invite(core, record, Some(&email), &password, attempt.address).await
         }
         Effect::Register { email, password, profile, .. } => {
             let email = email.as_str().to_owned();
@@ -112,6 +113,10 @@ async fn run_inner(
                 Some(outcome) => sign_in_result(core, site, record, outcome).await,
             }
         }
+        Effect::SendRecovery { email } if is_owner => {
+            operator_recovery::ask(core, site, browser.address, &email, browser.language.clone()).await?;
+            Ok(EffectResult::Sent)
+        }
         Effect::SendRecovery { email } => {
             // Under a name that isn't the server's own, which may be made up, this server's
             // addresses were allowed as if they were of that name.
@@ -122,7 +127,12 @@ async fn run_inner(
             Ok(EffectResult::Sent)
         }
         Effect::SetPassword { reason: PasswordReason::OwnerSetup, password } => {
-            accept_invite(core, record, None, &password).await
+            accept_invite(core, record, None, &password, attempt.address).await
+        }
+        Effect::SetPassword { reason: PasswordReason::OwnerRecovery, password } => {
+            let link = opaque::hash_from_hex(record.context.link.as_deref().unwrap_or_default());
+            let (operator, role) = operator_recovery::finish(core, site, &link, &password, attempt.address).await?;
+            Ok(EffectResult::Operator(operator, role))
         }
         Effect::SetPassword { reason: PasswordReason::Recovery, password } => {
             let link = record.context.link.as_deref().unwrap_or_default();
@@ -186,9 +196,15 @@ async fn check_approval(
     }
 }
 
-async fn accept_invite(core: &Core, record: &Record, email: Option<&Email>, password: &Secret) -> Result<EffectResult> {
+async fn accept_invite(
+    core: &Core,
+    record: &Record,
+    email: Option<&Email>,
+    password: &Secret,
+    from: IpAddr,
+) -> Result<EffectResult> {
     let link = opaque::hash_from_hex(record.context.link.as_deref().unwrap_or_default());
-    let (operator, role) = invitation::accept_hash(core, &link, email, password).await?;
+    let (operator, role) = invitation::accept_hash(core, &link, email, password, from).await?;
     Ok(EffectResult::Operator(operator, role))
 }
 

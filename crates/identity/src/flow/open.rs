@@ -17,8 +17,8 @@ use crate::{
     oauth::authorization::{Authorization, AuthorizeAnswer},
     operator::{self, invite},
     session,
-    sign_in::recovery,
-    token::{Kind, opaque},
+    sign_in::{operator_recovery, recovery},
+    token::{Kind, opaque, site_names, site_number},
 };
 use std::sync::Arc;
 use stoa_kernel::{ClientId, Code, Fault, Result, Secret, TokenHash};
@@ -56,16 +56,25 @@ impl Identity {
         let state = state.ok_or_else(|| Fault::because(Code::NotBuilt, "a flow of this kind begins elsewhere"))?;
         let (record, begun) = insert(core, site, New { kind: start.kind, state, context }, browser).await?;
         let page = view::page(&record.state, &view::facts(&record));
-        let view = view::view(Visit { site, token: begun.token.expose(), browser }, &record, page, Vec::new());
+        let issuer = site_names::issuer(core, &site.id).await?;
+        let visit = Visit { site, token: begun.token.expose(), browser, issuer: &issuer };
+        let view = view::view(visit, &record, page, Vec::new());
         Ok(FlowAnswer { view, cookies: begun.cookies })
     }
 
-    /// A browser opened a recovery link: the page that asks for the new password.
+    /// A browser opened a recovery link, of a member or of an operator of the site: the page that asks for the new
+    /// password.
     ///
     /// # Errors
     /// [`Code::LinkInvalid`].
     pub async fn recovery_open(&self, site: &Arc<Site>, link: &str, browser: &Browser) -> Result<Beginning> {
         let core = &self.core;
+        if site_number(Kind::OperatorLink, link) == Some(site.number) {
+            let email = operator_recovery::look_up(core, site, link).await?;
+            let state = step::begin(Entry::OwnerRecovers { email }).ok_or_else(|| Fault::new(Code::NotBuilt))?;
+            let context = Context { link: Some(opaque::hex(&TokenHash::of(link))), ..Context::default() };
+            return Ok(insert(core, site, New { kind: FlowKind::OwnerSignIn, state, context }, browser).await?.1);
+        }
         let (email, return_url) = recovery::look_up(core, site, link).await?;
         let state = step::begin(Entry::Recovers { email }).ok_or_else(|| Fault::new(Code::NotBuilt))?;
         let context = Context { return_url, link: Some(opaque::hex(&TokenHash::of(link))), ..Context::default() };

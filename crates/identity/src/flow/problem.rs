@@ -31,6 +31,7 @@ pub fn of(fault: Fault) -> Result<Problem, Fault> {
         let field = it.field.rsplit('.').next().unwrap_or(&it.field);
         let code = match (it.rule_name, it.violated_rule) {
             (Some("COMMON_PASSWORD"), _) => "PASSWORD_COMMON",
+            (Some("CONTEXT_PASSWORD"), _) => "PASSWORD_CONTEXT",
             (Some(name), _) => name,
             (None, "REQUIRED_FIELD") => "REQUIRED",
             (None, rule) => match (field, rule) {

@@ -69,6 +69,8 @@ pub enum PasswordReason {
     Recovery,
     /// An invitation to run the site.
     OwnerSetup,
+    /// A recovery link of somebody who runs the site.
+    OwnerRecovery,
 }
 
 /// What happens to a flow.
@@ -256,7 +258,9 @@ impl Effect {
             Self::OpenSession(_) | Self::Finish(_) => false,
             _ if matches!(result, Refused(_)) => true,
             Self::CheckPassword { .. } | Self::Register { .. } => is_next || verifies || matches!(result, Operator(..)),
-            Self::SetPassword { reason: PasswordReason::OwnerSetup, .. } => matches!(result, Operator(..)),
+            Self::SetPassword { reason: PasswordReason::OwnerSetup | PasswordReason::OwnerRecovery, .. } => {
+                matches!(result, Operator(..))
+            }
             Self::CheckCode { .. } | Self::SetPassword { .. } => is_next,
             Self::Complete { .. } => is_next || *result == Outdated,
             Self::CheckApproval { .. } => completes || verifies || matches!(result, Outdated | Unchanged),

@@ -23,6 +23,8 @@ pub enum Entry {
     Invited { email: Option<String> },
     /// A recovery link.
     Recovers { email: String },
+    /// A recovery link of somebody who runs the site.
+    OwnerRecovers { email: String },
     /// Signed out already, with nowhere to go.
     SignedOut,
 }
@@ -42,6 +44,9 @@ pub fn begin(entry: Entry) -> Option<State> {
         }
         Entry::Invited { email: None } => State::SignUp { email: None },
         Entry::Recovers { email } => State::NewPassword { email: Some(email), reason: PasswordReason::Recovery },
+        Entry::OwnerRecovers { email } => {
+            State::NewPassword { email: Some(email), reason: PasswordReason::OwnerRecovery }
+        }
         Entry::SignedOut => State::SignedOut,
     })
 }
@@ -235,7 +240,9 @@ fn after_sign_in(state: State, outcome: Outcome, facts: &Facts) -> Transition {
 /// Ends a flow in which a session was granted, if that is what it asked for.
 fn grant(state: State, grant: Grant, facts: &Facts) -> Transition {
     let completion = match &state {
-        State::NewPassword { reason: PasswordReason::Recovery, .. } => Completion::PasswordChanged,
+        State::NewPassword { reason: PasswordReason::Recovery | PasswordReason::OwnerRecovery, .. } => {
+            Completion::PasswordChanged
+        }
         State::NewPassword { reason: PasswordReason::OwnerSetup, .. } => Completion::OwnerReady,
         State::SignUp { .. } if facts.kind == FlowKind::OwnerSetup => Completion::OwnerReady,
         state if asks_who(state) => Completion::SignedIn,
@@ -254,7 +261,7 @@ fn asks_who(state: &State) -> bool {
         | State::MissingFields { .. }
         | State::AwaitApproval { .. }
         | State::NewPassword { reason: PasswordReason::Recovery, .. } => true,
-        State::NewPassword { reason: PasswordReason::OwnerSetup, .. }
+        State::NewPassword { reason: PasswordReason::OwnerSetup | PasswordReason::OwnerRecovery, .. }
         | State::RecoverRequest { .. }
         | State::RecoverSent { .. }
         | State::ConfirmSignOut { .. }

@@ -22,7 +22,7 @@ pub(super) fn facts(record: &Record) -> Facts {
     Facts {
         kind: record.kind,
         can_sign_up: is_member,
-        can_recover: is_member,
+        can_recover: is_member || record.kind == FlowKind::OwnerSignIn,
         can_cancel: record.context.authorization.is_some() || record.context.return_url.is_some(),
     }
 }
@@ -39,6 +39,8 @@ pub(super) struct Visit<'a> {
     /// The flow's token, from the page's address.
     pub token: &'a str,
     pub browser: &'a Browser,
+    /// What answers to authorization requests name as their issuer.
+    pub issuer: &'a str,
 }
 
 pub(super) fn view(visit: Visit<'_>, record: &Record, step: Step, problems: Vec<Problem>) -> FlowView {
@@ -51,7 +53,7 @@ pub(super) fn view(visit: Visit<'_>, record: &Record, step: Step, problems: Vec<
         step,
         problems,
         can_go_back: !is_over && step::back(&record.state, &facts).is_some(),
-        cancel_url: cancel_url(record, &visit.browser.base_url).filter(|_| !is_over),
+        cancel_url: cancel_url(record, visit.issuer).filter(|_| !is_over),
         client_id: record.context.client.as_ref().map(|it| it.as_str().to_owned()),
         home_url: record.context.home_url.clone(),
     }
@@ -82,7 +84,7 @@ pub(super) fn page(state: &State, facts: &Facts) -> Step {
         State::RecoverSent { email } => Step::RecoverSent { email_hint: hint(email) },
         State::NewPassword { email, reason } => {
             let email_hint = match reason {
-                PasswordReason::Recovery => email.as_deref().map(hint),
+                PasswordReason::Recovery | PasswordReason::OwnerRecovery => email.as_deref().map(hint),
                 // The invited person may see their own address: the link was sent to it.
                 PasswordReason::OwnerSetup => email.clone(),
             };

@@ -83,13 +83,15 @@ fn reasons() -> Vec<PasswordReason> {
     every!(PasswordReason {
         PasswordReason::Recovery => [PasswordReason::Recovery],
         PasswordReason::OwnerSetup => [PasswordReason::OwnerSetup],
+        PasswordReason::OwnerRecovery => [PasswordReason::OwnerRecovery],
     })
 }
 
 fn states() -> Vec<State> {
     let (some, none) = (Some(email()), None::<String>);
-    let [recovery, setup] = [PasswordReason::Recovery, PasswordReason::OwnerSetup];
-    assert_eq!(reasons(), [recovery, setup]);
+    let [recovery, setup, owner] =
+        [PasswordReason::Recovery, PasswordReason::OwnerSetup, PasswordReason::OwnerRecovery];
+    assert_eq!(reasons(), [recovery, setup, owner]);
     every!(State {
         State::SignIn { .. } => [State::SignIn { email: some.clone() }, State::SignIn { email: none.clone() }],
         State::SignUp { .. } => [State::SignUp { email: some.clone() }, State::SignUp { email: none.clone() }],
@@ -108,6 +110,7 @@ fn states() -> Vec<State> {
             State::NewPassword { email: some.clone(), reason: recovery },
             State::NewPassword { email: none.clone(), reason: recovery },
             State::NewPassword { email: some.clone(), reason: setup },
+            State::NewPassword { email: some.clone(), reason: owner },
             State::NewPassword { email: none.clone(), reason: setup },
         ],
         State::ConfirmSignOut { .. } => [State::ConfirmSignOut { name: None }, State::ConfirmSignOut { name: some.clone() }],
@@ -179,7 +182,7 @@ fn outcomes() -> Vec<Outcome> {
 }
 
 fn operator() -> Operator {
-    Operator { id: UserId::from("o"), email: email() }
+    Operator::new(UserId::from("o"), email())
 }
 
 /// Those that a flow can meet: an address that was verified outside of a sign-in is none of a flow's.
@@ -236,6 +239,7 @@ fn entries() -> Vec<(Entry, String)> {
         Entry::Asked { .. } => [Entry::Asked { kind: FlowKind::SignIn, name: None }],
         Entry::Invited { .. } => [Entry::Invited { email: None }, Entry::Invited { email: Some(email()) }],
         Entry::Recovers { .. } => [Entry::Recovers { email: email() }],
+        Entry::OwnerRecovers { .. } => [Entry::OwnerRecovers { email: email() }],
         Entry::SignedOut => [Entry::SignedOut],
     });
     all.extend(kinds().into_iter().map(|kind| Entry::Asked { kind, name: Some(email()) }));
@@ -244,6 +248,7 @@ fn entries() -> Vec<(Entry, String)> {
         Entry::Invited { email: None } => "first invitation".to_owned(),
         Entry::Invited { email: Some(_) } => "invitation".to_owned(),
         Entry::Recovers { .. } => "recovery link".to_owned(),
+        Entry::OwnerRecovers { .. } => "recovery link of an owner".to_owned(),
         Entry::SignedOut => "signed out with nowhere to go".to_owned(),
     };
     all.into_iter().map(|it| (it.clone(), name(&it))).collect()
@@ -390,10 +395,12 @@ fn flow_handles_all_that_can_happen_and_can_end() {
                 Entry::Asked { kind, .. } => *kind,
                 Entry::Invited { .. } => FlowKind::OwnerSetup,
                 Entry::Recovers { .. } => FlowKind::Recover,
+                Entry::OwnerRecovers { .. } => FlowKind::OwnerSignIn,
                 Entry::SignedOut => FlowKind::SignOut,
             };
             let is_member = super::view::is_member(kind);
-            let facts = Facts { kind, can_sign_up: is_member, can_recover: is_member, can_cancel };
+            let can_recover = is_member || kind == FlowKind::OwnerSignIn;
+            let facts = Facts { kind, can_sign_up: is_member, can_recover, can_cancel };
             let (mut known, mut edges): (Vec<State>, Vec<(State, State)>) = (vec![first.clone()], Vec::new());
             let mut waiting = vec![first];
             while let Some(state) = waiting.pop() {
@@ -480,11 +487,11 @@ fn bad_input_is_reported_without_effects() {
 }
 
 #[test]
-fn owner_flow_has_no_sign_up_or_member_recovery() {
-    let facts = Facts { kind: FlowKind::OwnerSignIn, can_sign_up: false, can_recover: false, can_cancel: false };
-    for to in [FlowKind::SignUp, FlowKind::Recover] {
+fn owner_flow_has_no_sign_up() {
+    let facts = Facts { kind: FlowKind::OwnerSignIn, can_sign_up: false, can_recover: true, can_cancel: false };
+    for (to, leads_to) in [(FlowKind::SignUp, "SignIn"), (FlowKind::Recover, "RecoverRequest")] {
         let switch = Event::Input(FlowInput::Switch { to, email: None });
         let transition = step::step(State::SignIn { email: None }, switch, &facts);
-        assert_eq!(transition.state.name(), "SignIn");
+        assert_eq!(transition.state.name(), leads_to);
     }
 }

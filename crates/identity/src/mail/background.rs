@@ -73,7 +73,7 @@ impl MailQueue {
         }
     }
 
-    pub(super) fn url(&self) -> Arc<str> {
+    pub(crate) fn url(&self) -> Arc<str> {
         self.url.read().clone()
     }
 

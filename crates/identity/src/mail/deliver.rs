@@ -233,6 +233,9 @@ async fn work(core: &Arc<Core>, site: &Arc<Site>, taken: Taken) -> Result<()> {
     let question = match task {
         Some(Task::Message(message)) => return send(core, site, taken, message).await,
         Some(Task::Recovery { email, options }) => Question::Recovery { task: taken.id, email, options },
+        Some(Task::OperatorRecovery { email, language }) => {
+            Question::OperatorRecovery { task: taken.id, email, language }
+        }
         Some(Task::Approval) => match taken.member {
             Some(member) => Question::Approval { task: taken.id, member },
             None => return done(site, taken.id).await,
@@ -298,5 +301,6 @@ pub(super) async fn context_of(core: &Core, site: &Site) -> Result<MailContext> 
         site_name: site.name.clone(),
         recover_url: format!("{url}/account/recover{query}"),
         sign_in_url: format!("{url}/account/sign-in{query}"),
+        owner_url: format!("{url}/account/owner{query}"),
     })
 }

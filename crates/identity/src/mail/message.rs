@@ -21,12 +21,24 @@ pub(crate) enum Message {
     Activation {
         link: String,
     },
+    /// The same for somebody who runs the site.
+    OperatorRecovery {
+        link: String,
+    },
     /// A sign-in in a browser that the member had not used before.
     NewDevice {
         device: String,
         at: Millis,
     },
     PasswordChanged {
+        at: Millis,
+    },
+    /// To somebody who runs the site.
+    OperatorPasswordChanged {
+        at: Millis,
+    },
+    /// An app vouched for the member, whose password may have been another person's.
+    PasswordDropped {
         at: Millis,
     },
     /// The address of an account in use was proven.
@@ -58,8 +70,11 @@ impl Message {
             Self::Verification { .. } => "verification",
             Self::Recovery { .. } => "recovery",
             Self::Activation { .. } => "activation",
+            Self::OperatorRecovery { .. } => "operator_recovery",
             Self::NewDevice { .. } => "new_device",
             Self::PasswordChanged { .. } => "password_changed",
+            Self::OperatorPasswordChanged { .. } => "operator_password_changed",
+            Self::PasswordDropped { .. } => "password_dropped",
             Self::EmailVerified { .. } => "email_verified",
             Self::EmailChanged { .. } => "email_changed",
             Self::ApprovalRequest { .. } => "approval_request",
@@ -72,7 +87,7 @@ impl Message {
     pub(crate) fn life(&self) -> Millis {
         match self {
             Self::Verification { .. } => 10 * MINUTE,
-            Self::Recovery { .. } | Self::Activation { .. } => HOUR,
+            Self::Recovery { .. } | Self::Activation { .. } | Self::OperatorRecovery { .. } => HOUR,
             _ => 3 * 24 * HOUR,
         }
     }
@@ -80,16 +95,22 @@ impl Message {
     pub(super) fn words(&self, language: &'static Language) -> &'static Words {
         match self {
             Self::Verification { .. } => &language.verification,
-            Self::Recovery { .. } => &language.recovery,
+            Self::Recovery { .. } | Self::OperatorRecovery { .. } => &language.recovery,
             Self::Activation { .. } => &language.activation,
             Self::NewDevice { .. } => &language.new_device,
-            Self::PasswordChanged { .. } => &language.password_changed,
+            Self::PasswordChanged { .. } | Self::OperatorPasswordChanged { .. } => &language.password_changed,
+            Self::PasswordDropped { .. } => &language.password_dropped,
             Self::EmailVerified { .. } => &language.email_verified,
             Self::EmailChanged { .. } => &language.email_changed,
             Self::ApprovalRequest { .. } => &language.approval_request,
             Self::Approved => &language.approved,
             Self::Declined => &language.declined,
         }
+    }
+
+    /// Whether a site has no words of its own for it: what it says concerns all sites that its reader runs.
+    pub(super) fn is_ours_alone(&self) -> bool {
+        matches!(self, Self::OperatorRecovery { .. } | Self::OperatorPasswordChanged { .. })
     }
 
     pub(crate) fn code(&self) -> Option<&str> {
@@ -101,10 +122,15 @@ impl Message {
 
     pub(super) fn link<'a>(&'a self, context: &'a MailContext) -> Option<&'a str> {
         match self {
-            Self::Recovery { link } | Self::Activation { link } | Self::ApprovalRequest { link, .. } => Some(link),
-            Self::NewDevice { .. } | Self::PasswordChanged { .. } | Self::EmailVerified { .. } => {
-                Some(&context.recover_url)
-            }
+            Self::Recovery { link }
+            | Self::Activation { link }
+            | Self::OperatorRecovery { link }
+            | Self::ApprovalRequest { link, .. } => Some(link),
+            Self::NewDevice { .. }
+            | Self::PasswordChanged { .. }
+            | Self::PasswordDropped { .. }
+            | Self::EmailVerified { .. } => Some(&context.recover_url),
+            Self::OperatorPasswordChanged { .. } => Some(&context.owner_url),
             Self::Approved => Some(&context.sign_in_url),
             // A recovery link goes to the address that the account has now, which the reader of this may not have.
             Self::Verification { .. } | Self::EmailChanged { .. } | Self::Declined => None,
@@ -127,6 +153,8 @@ impl Message {
                 "time",
                 Self::NewDevice { at, .. }
                 | Self::PasswordChanged { at }
+                | Self::OperatorPasswordChanged { at }
+                | Self::PasswordDropped { at }
                 | Self::EmailVerified { at }
                 | Self::EmailChanged { at, .. },
             ) => time(*at).into(),
@@ -147,7 +175,12 @@ impl Message {
                 link: link("_api/account/v1/recover?token=l1.8Zq3uXo1c7bW5Yt0nRk2mVd4hJs6fGa9pLeTiBvNxQw"),
             },
             Self::NewDevice { device: "Firefox · Linux".to_owned(), at },
+            Self::OperatorRecovery {
+                link: link("_api/account/v1/recover?token=o1.8Zq3uXo1c7bW5Yt0nRk2mVd4hJs6fGa9pLeTiBvNxQw"),
+            },
             Self::PasswordChanged { at },
+            Self::OperatorPasswordChanged { at },
+            Self::PasswordDropped { at },
             Self::EmailVerified { at },
             Self::EmailChanged { email: "somebody.else@example.org".to_owned(), at },
             Self::ApprovalRequest {
@@ -168,6 +201,8 @@ pub(crate) struct MailContext {
     /// Where a member chooses a new password.
     pub recover_url: String,
     pub sign_in_url: String,
+    /// Where those who run the site sign in.
+    pub owner_url: String,
 }
 
 /// Text that a person typed, on one line, without what would turn the direction of the text around it.

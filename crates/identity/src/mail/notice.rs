@@ -54,6 +54,11 @@ pub(crate) async fn password_changed(core: &Core, tx: &mut Tx<'_>, site: &SiteId
     send(core, tx, site, member, Message::PasswordChanged { at: core.now() }).await
 }
 
+/// An app vouched for the member; the password may have been another person's.
+pub(crate) async fn password_dropped(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<()> {
+    send(core, tx, site, member, Message::PasswordDropped { at: core.now() }).await
+}
+
 /// The address of an account in use was proven. A new member has just typed the code and gets no notice.
 pub(crate) async fn email_verified(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<()> {
     send(core, tx, site, member, Message::EmailVerified { at: core.now() }).await

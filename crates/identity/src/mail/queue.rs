@@ -39,6 +39,8 @@ pub(crate) enum Task {
         #[serde(flatten)]
         options: LinkOptions,
     },
+    /// The same for an address that may be that of somebody who runs the site.
+    OperatorRecovery { email: String, language: Option<String> },
     /// A member waits for the owners' answer.
     Approval,
 }
@@ -54,6 +56,7 @@ pub(crate) struct LinkOptions {
 #[derive(Debug, Clone)]
 pub(crate) enum Question {
     Recovery { task: String, email: String, options: LinkOptions },
+    OperatorRecovery { task: String, email: String, language: Option<String> },
     Approval { task: String, member: MemberId },
 }
 
@@ -61,7 +64,7 @@ impl Task {
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::Message(it) => it.message.kind(),
-            Self::Recovery { .. } => RECOVERY,
+            Self::Recovery { .. } | Self::OperatorRecovery { .. } => RECOVERY,
             Self::Approval => "approval",
         }
     }
@@ -69,13 +72,14 @@ impl Task {
     fn life(&self) -> Millis {
         match self {
             Self::Message(it) => it.message.life(),
-            Self::Recovery { .. } => 60 * 60_000,
+            Self::Recovery { .. } | Self::OperatorRecovery { .. } => 60 * 60_000,
             Self::Approval => 3 * 24 * 60 * 60_000,
         }
     }
 }
 
-/// The kind of [`Task::Recovery`]: no request waits for one, so that its time tells nothing.
+/// The kind of [`Task::Recovery`] and [`Task::OperatorRecovery`]: no request waits for one, so that its time tells
+/// nothing.
 pub(super) const RECOVERY: &str = "recovery_asked";
 
 /// A row that was taken.

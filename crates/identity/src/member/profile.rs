@@ -1,11 +1,16 @@
 //! A member's profile: validated, kept as JSON, and given back as it came (docs/protocol/identity.md §10.3).
 
-use crate::member::validator::{MAX_LIST, Validator, ValueType};
+use crate::{
+    address::is_web,
+    member::validator::{MAX_LIST, Validator, ValueType},
+};
 use serde_json::{Map, Value};
 use stoa_kernel::Violation;
 
 /// Most bytes of a profile as JSON text.
 const MAX_BYTES: usize = 64 * 1024;
+/// Most characters of the address of a picture.
+pub(crate) const PICTURE: usize = 2_048;
 /// Most labels.
 const LABELS: usize = 2_000;
 
@@ -67,8 +72,18 @@ impl Profile {
         self.0.get(name)?.as_str()
     }
 
+    /// The address of the picture. One that was stored before addresses were checked, and leads elsewhere than to the
+    /// web, is shown to nobody.
+    pub fn picture(&self) -> Option<&str> {
+        self.text("picture").filter(|it| it.is_empty() || is_web(it))
+    }
+
     pub fn to_json(&self) -> Value {
-        Value::Object(self.0.clone())
+        let mut shown = self.0.clone();
+        if self.picture().is_none() {
+            shown.remove("picture");
+        }
+        Value::Object(shown)
     }
 }
 
@@ -76,7 +91,7 @@ pub(crate) const MEMBERS: &[(&str, ValueType)] = &[
     ("firstName", ValueType::Text(100)),
     ("lastName", ValueType::Text(100)),
     ("nickname", ValueType::Text(100)),
-    ("picture", ValueType::Text(2_048)),
+    ("picture", ValueType::WebAddress(PICTURE)),
     ("emails", ValueType::Strings(MAX_LIST)),
     ("phones", ValueType::Strings(MAX_LIST)),
     ("labels", ValueType::Strings(LABELS)),
@@ -144,6 +159,17 @@ mod tests {
     }
 
     #[test]
+    fn picture_stored_before_it_was_checked_is_not_shown() {
+        let shown = |picture: &str| {
+            let profile = Profile::from_stored(&json!({ "picture": picture, "company": "c" }).to_string());
+            (profile.picture().map(str::to_owned), profile.to_json())
+        };
+        let (good, bad) = (shown("https://x.example/p.png"), shown("javascript:alert(1)"));
+        assert_eq!(good.0.as_deref(), Some("https://x.example/p.png"));
+        assert_eq!(bad, (None, json!({ "company": "c" })));
+    }
+
+    #[test]
     fn profile_violations_have_their_path() {
         let wrong = |value: Value| {
             let violations = Profile::parse(&value, "profile").expect_err("bad");
@@ -157,6 +183,7 @@ mod tests {
         assert_eq!(wrong(json!({ "privacyStatus": "x" })), one("profile.privacyStatus", "INVALID_ENUM_VALUE"));
         let two = json!({ "customFields": [{ "name": "a", "value": { "strValue": "x", "numValue": 1 } }] });
         assert_eq!(wrong(two), one("profile.customFields[0].value", "ONE_OF_ALIGNMENT"));
+        assert_eq!(wrong(json!({ "picture": "javascript:alert(1)" })), one("profile.picture", "FORMAT"));
         let street = json!({ "addresses": [{ "address": { "addressLine": 1 } }] });
         assert_eq!(wrong(street), one("profile.addresses[0].address.addressLine", "FORMAT"));
         let empty = json!({ "firstName": null, "emails": null, "isAdmin": true });

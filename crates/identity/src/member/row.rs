@@ -10,7 +10,8 @@ use stoa_sql::params;
 use stoa_store::{Error, ReaderPool, Row, Site, Tx, boxed};
 
 pub(crate) const SELECT: &str = "select id, email, email_verified, status, pending_email, pending_approval, password_hash, \
-                      profile, revision, created, updated, last_login, muted, privacy, card, pending_fields, must_reset \
+                      profile, revision, created, updated, last_login, muted, privacy, card, pending_fields, must_reset, \
+                      vouched_email \
                       from stoa.member";
 
 pub(crate) fn from_row(row: &Row<'_>) -> Result<Member, Error> {
@@ -34,6 +35,7 @@ pub(crate) fn from_row(row: &Row<'_>) -> Result<Member, Error> {
         card: serde_json::from_str(row.text(14)?).unwrap_or_default(),
         pending_fields: row.get(15)?,
         must_reset: row.get(16)?,
+        vouched_email: row.get(17)?,
     })
 }
 
@@ -226,6 +228,21 @@ pub(crate) async fn write_password(tx: &mut Tx<'_>, write: &MemberWrite, site: &
     write.check(&member.id)?;
     let sql = "update stoa.member set password_hash = $1, must_reset = $2 where site = $3 and id = $4";
     tx.send(sql, params![member.password_hash.clone(), member.must_reset, site, &member.id]).await?;
+    Ok(())
+}
+
+/// Writes down that an app has vouched for the member under this address.
+pub(crate) async fn record_vouched(
+    tx: &mut Tx<'_>,
+    write: &MemberWrite,
+    site: &SiteId,
+    member: &mut Member,
+    email: &Email,
+) -> Result<()> {
+    write.check(&member.id)?;
+    member.vouched_email = Some(email.folded().to_owned());
+    let sql = "update stoa.member set vouched_email = $1 where site = $2 and id = $3";
+    tx.send(sql, params![email.folded(), site, &member.id]).await?;
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! The validator of JSON that is stored of members: it names everything that is wrong, with its path.
 
+use crate::address::is_web;
 use serde_json::{Map, Value};
 use stoa_kernel::{Email, Violation};
 
@@ -32,6 +33,8 @@ pub(crate) fn object(
 pub(crate) enum ValueType {
     /// Text of at most so many characters.
     Text(usize),
+    /// Empty, or the address of a picture, of at most so many characters.
+    WebAddress(usize),
     Slug,
     Flag,
     OneOf(&'static [&'static str]),
@@ -105,6 +108,7 @@ impl Validator {
     pub(crate) fn value(&mut self, value_type: ValueType, value: &Value, path: &str) {
         match value_type {
             ValueType::Text(most) => self.text(value, path, most),
+            ValueType::WebAddress(most) => self.web_address(value, path, most),
             ValueType::Slug => self.slug(value, path),
             ValueType::Flag if value.is_boolean() => {}
             ValueType::Flag => self.wrong(path, "true or false is expected"),
@@ -135,6 +139,14 @@ impl Validator {
             }
             Some(text) if text.contains('\0') => self.wrong(path, "text can't hold U+0000"),
             Some(_) => {}
+        }
+    }
+
+    pub(crate) fn web_address(&mut self, value: &Value, path: &str, most: usize) {
+        let found = self.0.len();
+        self.text(value, path, most);
+        if self.0.len() == found && value.as_str().is_some_and(|it| !it.is_empty() && !is_web(it)) {
+            self.wrong(path, "an address that begins with https:// or http:// is expected");
         }
     }
 

@@ -53,8 +53,8 @@ pub(super) async fn refreshing_client(core: &Core, id: &ClientId, request: &Toke
 }
 
 /// An access token in a member's session.
-pub(crate) fn session_access(core: &Core, site: &SiteId, session: &Session) -> Result<Access> {
-    token::issue_access(core, site, &session.caller(), session.client.as_ref())
+pub(crate) async fn session_access(core: &Core, site: &SiteId, session: &Session) -> Result<Access> {
+    token::issue_access(core, site, &session.caller(), session.client.as_ref()).await
 }
 
 pub(super) fn required<'r>(value: &'r Option<String>, name: &str) -> Result<&'r str> {

@@ -102,7 +102,7 @@ pub enum AuthorizeAnswer {
 }
 
 impl Authorization {
-    /// The answer as the client reads it (docs/protocol/identity.md §5.3). `issuer` tells which server answers
+    /// The answer as the client reads it (docs/protocol/identity.md §5.3). `issuer` tells which site answers
     /// (RFC 9207).
     pub fn deliver(&self, result: AuthorizationResult, issuer: &str) -> Delivery {
         let (code, error) = match result {

@@ -38,7 +38,7 @@ impl Identity {
             "name": name,
             "email": member.email,
             "emailVerified": member.email_verified,
-            "picture": member.profile.text("picture"),
+            "picture": member.profile.picture(),
             "language": member.profile.text("language"),
         });
         Ok(match all {

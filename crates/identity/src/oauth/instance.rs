@@ -74,7 +74,7 @@ pub(crate) async fn redeem(core: &Core, client: &Client, code: &str) -> Result<O
     let id = Instance::id_of(code);
     let claims = Claims { aud: site.id.clone(), cid: client.id.clone(), sid: Some(id.clone()) };
     let refresh = core.keys.sign(Purpose::Instance, &claims)?;
-    answer(core, client, &id, refresh).map(Some)
+    answer(core, client, &id, refresh).await.map(Some)
 }
 
 /// New access for an application by its refresh token, which stays the same; `None` when it is none.
@@ -88,7 +88,7 @@ pub(crate) async fn refresh(core: &Core, client: &Client, request: &TokenRequest
     if !is_its_own || revocation::is_revoked(core, [instance.id.as_str(), "", ""]).await? {
         return Err(Fault::new(Code::OauthInvalidGrant));
     }
-    answer(core, client, &instance.id, refresh.to_owned()).map(Some)
+    answer(core, client, &instance.id, refresh.to_owned()).await.map(Some)
 }
 
 /// Reads the refresh token of an application: signature and form, not whether it was taken back.
@@ -98,6 +98,6 @@ pub(crate) fn read(core: &Core, token: &str) -> Option<Instance> {
     Some(Instance { id, site: claims.aud, client: claims.cid })
 }
 
-fn answer(core: &Core, client: &Client, id: &SessionId, refresh: String) -> Result<TokenAnswer> {
-    Ok(TokenAnswer::new(token::issue_app_access(core, &client.site, &client.id, id)?, Some(refresh)))
+async fn answer(core: &Core, client: &Client, id: &SessionId, refresh: String) -> Result<TokenAnswer> {
+    Ok(TokenAnswer::new(token::issue_app_access(core, &client.site, &client.id, id).await?, Some(refresh)))
 }

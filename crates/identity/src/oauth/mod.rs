@@ -80,7 +80,7 @@ impl Identity {
 /// A new visitor. Writes nothing.
 async fn grant_anonymous(core: &Core, request: &TokenRequest) -> Result<TokenAnswer> {
     let client = grant_client(core, request).await?;
-    let tokens = visitor::create(core, &client)?;
+    let tokens = visitor::create(core, &client).await?;
     Ok(TokenAnswer::new(tokens.access, Some(tokens.refresh)))
 }
 
@@ -100,7 +100,7 @@ async fn grant_refresh(core: &Arc<Core>, request: &TokenRequest, rotates: bool) 
         if let Some(client) = &visitor.client {
             refreshing_client(core, client, request).await?;
         }
-        visitor::issue_access(core, &visitor)?
+        visitor::issue_access(core, &visitor).await?
     } else {
         let site = token::site_of(core, Kind::Refresh, refresh).await.map_err(unknown_as(Code::OauthInvalidGrant))?;
         let session = rotation::session_by_refresh(core, &site, refresh).await?.ok_or_else(invalid_grant)?;
@@ -110,7 +110,7 @@ async fn grant_refresh(core: &Arc<Core>, request: &TokenRequest, rotates: bool) 
         if let Some(client) = &session.client {
             refreshing_client(core, client, request).await?;
         }
-        let access = session_access(core, &site.id, &session)?;
+        let access = session_access(core, &site.id, &session).await?;
         if session.rotates
             && let Some(next) = rotation::rotate(core, &site, &session, refresh, rotates).await?
         {
@@ -130,7 +130,7 @@ async fn grant_code(core: &Arc<Core>, request: &TokenRequest) -> Result<TokenAns
         return Err(invalid_grant());
     }
     let (session, refresh) = code::redeem(core, &site, &client, code, request).await?;
-    Ok(TokenAnswer::new(session_access(core, &site.id, &session)?, Some(refresh.expose().to_owned())))
+    Ok(TokenAnswer::new(session_access(core, &site.id, &session).await?, Some(refresh.expose().to_owned())))
 }
 
 /// External login: an app asks for a member's tokens, in the name of the visitor's client
@@ -147,7 +147,7 @@ async fn grant_authorized_client(
     let member = MemberId::from(required(&request.member_id, "member_id")?);
     let site = core.store.site(&app.site).await?;
     let (session, refresh) = session_for_app(core, &site, &app, &member, request.session_token.as_deref()).await?;
-    Ok(TokenAnswer::new(session_access(core, &site.id, &session)?, Some(refresh)))
+    Ok(TokenAnswer::new(session_access(core, &site.id, &session).await?, Some(refresh)))
 }
 
 async fn session_for_app(
@@ -191,5 +191,5 @@ async fn grant_client_credentials(core: &Core, request: &TokenRequest) -> Result
         return Err(Fault::new(Code::OauthInvalidClient));
     }
     let grant = SessionId::from(core.world().uuid());
-    Ok(TokenAnswer::new(token::issue_app_access(core, &client.site, &client.id, &grant)?, None))
+    Ok(TokenAnswer::new(token::issue_app_access(core, &client.site, &client.id, &grant).await?, None))
 }

@@ -11,6 +11,7 @@ use crate::{
         rotation,
     },
     session::{self, SessionSelector},
+    site_names,
     token::{self, Kind, authenticate, revocation},
 };
 use serde_json::{Value, json};
@@ -110,7 +111,8 @@ impl Identity {
         let number = |name: &str| info[name].as_str().and_then(|it| it.parse::<i64>().ok());
         Ok(json!({
             "active": true, "token_type": "Bearer", "sub": info["subjectId"], "client_id": info.get("clientId"),
-            "exp": number("exp"), "iat": number("iat"), "aud": site, "subject_type": info["subjectType"],
+            "exp": number("exp"), "iat": number("iat"), "iss": site_names::issuer(core, &site).await?,
+            "aud": site, "subject_type": info["subjectType"],
         }))
     }
 }

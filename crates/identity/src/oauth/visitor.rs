@@ -15,14 +15,14 @@ pub struct VisitorTokens {
 }
 
 /// A new visitor of the client's site. Writes nothing.
-pub(crate) fn create(core: &Core, client: &Client) -> Result<VisitorTokens> {
+pub(crate) async fn create(core: &Core, client: &Client) -> Result<VisitorTokens> {
     let visitor = VisitorId::from(core.world().uuid());
     let claims = VisitorClaims { site: client.site.clone(), visitor, client: Some(client.id.clone()) };
-    let refresh = token::issue_visitor_refresh(core, &claims)?;
-    Ok(VisitorTokens { access: issue_access(core, &claims)?, refresh })
+    let refresh = token::issue_visitor_refresh(core, &claims).await?;
+    Ok(VisitorTokens { access: issue_access(core, &claims).await?, refresh })
 }
 
-pub(crate) fn issue_access(core: &Core, claims: &VisitorClaims) -> Result<Access> {
+pub(crate) async fn issue_access(core: &Core, claims: &VisitorClaims) -> Result<Access> {
     let caller = Caller::Visitor { id: claims.visitor.clone(), client: claims.client.clone() };
-    token::issue_access(core, &claims.site, &caller, claims.client.as_ref())
+    token::issue_access(core, &claims.site, &caller, claims.client.as_ref()).await
 }

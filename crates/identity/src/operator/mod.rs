@@ -9,9 +9,10 @@ use crate::{
     Core, Identity,
     browser::Browser,
     operator::role::{role_name, role_of},
-    password::Match,
+    password::{Match, Share},
     token::{self, Access, Kind, revocation},
 };
+use std::net::IpAddr;
 use stoa_kernel::{Caller, Code, Email, Fault, Millis, Result, Role, Secret, SessionId, SiteId, TokenHash, UserId};
 use stoa_sql::params;
 use stoa_store::{ReaderPool, Site, boxed};
@@ -63,13 +64,19 @@ impl Identity {
         Ok(count.unwrap_or(0))
     }
 
-    /// Checks an operator's password for a site.
+    /// Checks an operator's password for a site; `from` is the network address that asks.
     ///
     /// # Errors
     /// [`Code::PasswordWrong`] alike for an unknown address, a wrong password and an operator who has no
     /// role on this site, after an equal hash.
-    pub async fn operator_sign_in(&self, site: &SiteId, email: &Email, secret: &Secret) -> Result<OperatorSession> {
-        sign_in(&self.core, site, email, secret).await
+    pub async fn operator_sign_in(
+        &self,
+        site: &SiteId,
+        email: &Email,
+        secret: &Secret,
+        from: IpAddr,
+    ) -> Result<OperatorSession> {
+        sign_in(&self.core, site, email, secret, from).await
     }
 
     /// Opens the session that [`Identity::operator_sign_in`] or an invitation allowed; the secret is the cookie.
@@ -93,14 +100,21 @@ impl Identity {
     }
 
     /// An access token of an operator's session.
-    pub fn operator_access(&self, session: &OperatorSession) -> Result<Access> {
-        token::issue_access(&self.core, &session.site, &session.caller(), None)
+    pub async fn operator_access(&self, session: &OperatorSession) -> Result<Access> {
+        token::issue_access(&self.core, &session.site, &session.caller(), None).await
     }
 }
 
 /// What [`Identity::operator_sign_in`] does.
-pub(crate) async fn sign_in(core: &Core, site: &SiteId, email: &Email, secret: &Secret) -> Result<OperatorSession> {
-    let permit = core.passwords.permit().await?;
+pub(crate) async fn sign_in(
+    core: &Core,
+    site: &SiteId,
+    email: &Email,
+    secret: &Secret,
+    from: IpAddr,
+) -> Result<OperatorSession> {
+    let share = core.passwords.share(from, site.as_str(), &format!("person:{}", email.folded()));
+    let permit = core.passwords.permit(share).await?;
     let known = find_by_email(core, email).await?;
     let stored = known.as_ref().and_then(|it| it.password_hash.as_deref());
     let is_right = !matches!(permit.check(secret, stored).await?, Match::Wrong);
@@ -211,8 +225,8 @@ pub(crate) async fn role_at(core: &Core, operator: &UserId, site: &SiteId) -> Re
 
 /// # Errors
 /// [`Code::PasswordWrong`].
-pub(crate) async fn confirm_password(core: &Core, secret: &Secret, stored: &str) -> Result<()> {
-    match core.passwords.permit().await?.check(secret, Some(stored)).await? {
+pub(crate) async fn confirm_password(core: &Core, share: Share, secret: &Secret, stored: &str) -> Result<()> {
+    match core.passwords.permit(share).await?.check(secret, Some(stored)).await? {
         Match::Wrong => Err(Fault::new(Code::PasswordWrong)),
         _ => Ok(()),
     }

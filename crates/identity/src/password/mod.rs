@@ -1,37 +1,45 @@
 //! Passwords: what is accepted, and Argon2id in threads of its own.
 //!
-//! Hashing takes some 20 ms of a core and 19 MiB, so it runs on half of the cores behind a bounded line, and
-//! in the background: a storm of sign-ins waits here, before it has looked an account up, and holds nothing
-//! up. Every check costs one hash, also when there is no such account.
+//! Hashing takes some 20 ms of a core and 19 MiB, so it runs on half of the cores behind a bounded line in which
+//! networks and accounts have their share, and in the background: a storm of sign-ins waits here, before it has looked
+//! an account up, and holds nothing up. Every check costs one hash, also when there is no such account.
 
 mod argon;
 mod background;
+mod common;
+mod context;
 mod fingerprint;
 mod foreign;
+mod line;
 
 pub use argon::Cost;
+pub use common::PasswordList;
+pub(crate) use context::ContextWords;
 pub use fingerprint::Fingerprint;
 pub use foreign::can_import;
+pub use line::LineLimits;
+pub(crate) use line::Share;
 
 use argon::{argon2id, parse};
 use argon2::Block;
 use background::Background;
 use base64::{Engine, engine::general_purpose::STANDARD_NO_PAD};
+use line::{Line, Turn};
 use parking_lot::Mutex;
 use std::{
-    collections::HashSet,
+    net::{IpAddr, Ipv4Addr},
     sync::{
-        Arc, LazyLock,
+        Arc,
         mpsc::{Receiver, SyncSender, sync_channel},
     },
 };
 use stoa_kernel::{Code, Fault, Result, Secret, Violation, World};
-use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
+use tokio::sync::oneshot;
 
 /// Most hashes at the same time, whatever the machine: each fills 19 MiB.
 const THREADS: usize = 8;
-/// Who may wait for a hash: about five seconds of work for one thread.
-const WAITING: usize = 256;
+/// Hashes that threads have before them, those counted whose requests have gone.
+const BEGUN: usize = 256;
 /// Permits at the same time for each thread: while one's password is hashed, the next one's is read.
 const PERMITS: usize = 2;
 /// Fewest characters and most bytes.
@@ -50,9 +58,7 @@ pub(crate) enum Match {
 /// Hashes and checks passwords, for those who have a [`HashPermit`].
 pub(crate) struct Passwords {
     jobs: SyncSender<Job>,
-    /// All who wait or have a permit, and those who have one.
-    line: Semaphore,
-    permits: Semaphore,
+    line: Arc<Line>,
     cost: Cost,
     /// The hash of a password that no account has: checked when there is none.
     unknown: String,
@@ -65,13 +71,12 @@ type Job = Box<dyn FnOnce(&mut Background, &mut Vec<Block>) + Send>;
 /// not kept while anything outside the process and its database is waited for.
 pub(crate) struct HashPermit<'a> {
     passwords: &'a Passwords,
-    _permit: SemaphorePermit<'a>,
-    _queue_slot: SemaphorePermit<'a>,
+    _turn: Turn,
 }
 
 impl Passwords {
-    pub(crate) async fn start(cost: &Cost, world: &World) -> Result<Self> {
-        let (jobs, waiting) = sync_channel::<Job>(WAITING);
+    pub(crate) async fn start(cost: &Cost, limits: LineLimits, world: &World) -> Result<Self> {
+        let (jobs, waiting) = sync_channel::<Job>(BEGUN);
         let (waiting, threads) = (Arc::new(Mutex::new(waiting)), threads());
         for n in 0..threads {
             let waiting = waiting.clone();
@@ -80,22 +85,25 @@ impl Passwords {
                 .spawn(move || run(&waiting))
                 .map_err(|it| Fault::new(Code::Unavailable).logged(it))?;
         }
-        let (line, permits) = (Semaphore::new(WAITING), Semaphore::new(PERMITS * threads));
-        let mut passwords = Self { jobs, line, permits, cost: *cost, unknown: String::new() };
-        let unknown = passwords.permit().await?.hash(&Secret::new(world.token::<32>()), world).await?;
+        let line = Arc::new(Line::new(limits, PERMITS * threads));
+        let mut passwords = Self { jobs, line, cost: *cost, unknown: String::new() };
+        let nobody = passwords.share(Ipv4Addr::UNSPECIFIED.into(), "", "");
+        let unknown = passwords.permit(nobody).await?.hash(&Secret::new(world.token::<32>()), world).await?;
         passwords.unknown = unknown;
         Ok(passwords)
     }
 
-    /// Waits in line: first come, first served.
+    /// The share of an account of a site in what is hashed, as it is asked for from an address.
+    pub(crate) fn share(&self, from: IpAddr, site: &str, account: &str) -> Share {
+        self.line.share(from, site, account)
+    }
+
+    /// Waits in line for a turn: networks take turns there, and accounts of a network.
     ///
     /// # Errors
-    /// [`Code::Throttled`] when too many wait.
-    pub(crate) async fn permit(&self) -> Result<HashPermit<'_>> {
-        let too_many = |_| Fault::new(Code::Throttled).logged("too many wait for a password to be checked");
-        let slot = self.line.try_acquire().map_err(too_many)?;
-        let permit = self.permits.acquire().await.map_err(Fault::internal)?;
-        Ok(HashPermit { passwords: self, _permit: permit, _queue_slot: slot })
+    /// [`Code::Throttled`] when too many wait, or for too long.
+    pub(crate) async fn permit(&self, share: Share) -> Result<HashPermit<'_>> {
+        Ok(HashPermit { passwords: self, _turn: self.line.turn(share).await? })
     }
 
     async fn run<T: Send + 'static>(
@@ -187,8 +195,9 @@ fn run(waiting: &Mutex<Receiver<Job>>) {
 }
 
 /// What is wrong with a new password, if anything: it has at least [`MIN_CHARS`] characters and at most
-/// [`MAX_BYTES`] bytes, and isn't one that is guessed first. `field` is the JSON path it came from.
-pub fn violation(password: &Secret, field: &str) -> Option<Violation> {
+/// [`MAX_BYTES`] bytes, and isn't one that is guessed first: in a list of ours or in `own`. `field` is the JSON path it
+/// came from.
+pub(crate) fn violation(password: &Secret, field: &str, own: &PasswordList) -> Option<Violation> {
     let text = password.expose();
     if text.chars().count() < MIN_CHARS {
         let why = format!("a password has at least {MIN_CHARS} characters");
@@ -198,20 +207,12 @@ pub fn violation(password: &Secret, field: &str) -> Option<Violation> {
         let why = format!("a password has at most {MAX_BYTES} bytes");
         return Some(Violation::new(field, "MAX_LENGTH", why).with("threshold", MAX_BYTES));
     }
-    if is_common(text) {
+    if common::is_common(text, own) {
         let mut violation = Violation::new(field, "OTHER", "this password is too common");
         violation.rule_name = Some("COMMON_PASSWORD");
         return Some(violation);
     }
     None
-}
-
-fn is_common(password: &str) -> bool {
-    static LIST: LazyLock<HashSet<&str>> = LazyLock::new(|| include_str!("common.txt").lines().collect());
-    let folded = stoa_kernel::fold::fold(password.trim());
-    let mut chars = folded.chars();
-    let first = chars.next();
-    LIST.contains(folded.as_ref()) || chars.all(|it| Some(it) == first)
 }
 
 #[cfg(test)]
@@ -222,7 +223,8 @@ mod tests {
 
     #[test]
     fn password_may_be_long_and_strange() {
-        let check = |text: &str| violation(&Secret::new(text), "password").map(|it| it.violated_rule);
+        let own = PasswordList::default();
+        let check = |text: &str| violation(&Secret::new(text), "password", &own).map(|it| it.violated_rule);
         assert_eq!(check("1234567"), Some("MIN_LENGTH"));
         assert_eq!(check("пароль12"), None, "characters are counted, not bytes");
         assert_eq!(check(&"ab".repeat(500)), None);
@@ -232,18 +234,13 @@ mod tests {
         assert_eq!(check("a\0b\0c\0d\0"), None);
     }
 
-    #[test]
-    fn password_list_holds_none_that_are_too_short() {
-        let list: Vec<&str> = include_str!("common.txt").lines().collect();
-        assert!(list.len() >= 300);
-        assert!(list.iter().all(|it| it.chars().count() >= MIN_CHARS && stoa_kernel::fold::fold(it) == *it));
-    }
-
     #[tokio::test]
     async fn password_fits_its_own_hash_only() -> Result<()> {
         let (world, _) = World::fixed(0, 3);
-        let passwords = Passwords::start(&CHEAP, &world).await?;
-        let permit = passwords.permit().await?;
+        let limits = LineLimits { all: 8, network: 8, account: 8, wait: 10_000 };
+        let passwords = Passwords::start(&CHEAP, limits, &world).await?;
+        let share = passwords.share(Ipv4Addr::LOCALHOST.into(), "s", "a");
+        let permit = passwords.permit(share).await?;
         let (right, wrong) = (Secret::new("correct horse\0battery"), Secret::new("correct horse"));
         let hash = permit.hash(&right, &world).await?;
         assert!(hash.starts_with("$argon2id$v=19$m=64,t=1,p=1$"));
@@ -251,46 +248,10 @@ mod tests {
         assert_eq!(permit.check(&wrong, Some(&hash)).await?, Match::Wrong);
         assert_eq!(permit.check(&right, None).await?, Match::Wrong);
         assert_eq!(permit.check(&Secret::new("x".repeat(MAX_BYTES + 1)), Some(&hash)).await?, Match::Wrong);
-        let dearer = Passwords::start(&Cost { passes: 2, ..CHEAP }, &world).await?;
-        let dearer = dearer.permit().await?;
+        let dearer = Passwords::start(&Cost { passes: 2, ..CHEAP }, limits, &world).await?;
+        let dearer = dearer.permit(share).await?;
         assert_eq!(dearer.check(&right, Some(&hash)).await?, Match::RightButCheap);
         assert!(dearer.check(&right, Some("$argon2id$v=19$m=x")).await.is_err());
-        Ok(())
-    }
-
-    #[tokio::test]
-    async fn password_line_is_in_order_and_bounded() -> Result<()> {
-        let (world, _) = World::fixed(0, 3);
-        let passwords = Arc::new(Passwords::start(&CHEAP, &world).await?);
-        let mut at_work = Vec::new();
-        for _ in 0..PERMITS * threads() {
-            at_work.push(passwords.permit().await?);
-        }
-        let (went, order) = std::sync::mpsc::channel();
-        let mut waiting = Vec::new();
-        for n in 0..WAITING - at_work.len() {
-            let (passwords, went) = (passwords.clone(), went.clone());
-            waiting.push(tokio::spawn(async move {
-                let _permit = passwords.permit().await?;
-                went.send(n).map_err(Fault::internal)
-            }));
-            tokio::task::yield_now().await;
-        }
-        assert_eq!(passwords.permit().await.err().map(|it| it.code()), Some(Code::Throttled));
-        // A request that is dropped leaves its slot to another.
-        waiting.pop().unwrap().abort();
-        tokio::task::yield_now().await;
-        let last = tokio::spawn({
-            let passwords = passwords.clone();
-            async move { passwords.permit().await.map(drop) }
-        });
-        drop(at_work);
-        for it in waiting {
-            it.await.map_err(Fault::internal)??;
-        }
-        last.await.map_err(Fault::internal)??;
-        let order: Vec<usize> = order.try_iter().collect();
-        assert!(order.len() > 200 && order.is_sorted(), "{order:?}");
         Ok(())
     }
 }

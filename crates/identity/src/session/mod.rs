@@ -21,7 +21,9 @@ use crate::{
     token::{self, Kind, revocation},
 };
 use std::sync::Arc;
-use stoa_kernel::{Caller, ClientId, MemberId, Millis, Result, Secret, SessionId, SiteId, TokenHash, VisitorId};
+use stoa_kernel::{
+    Caller, ClientId, Code, Fault, MemberId, Millis, Result, Secret, SessionId, SiteId, TokenHash, VisitorId,
+};
 use stoa_sql::params;
 use stoa_store::{ReaderPool, Site, Tx, TxFuture, boxed};
 
@@ -241,6 +243,14 @@ async fn record_use(site: &Site, session: &Session, now: Millis) -> Result<()> {
         })
     })
     .await
+}
+
+/// # Errors
+/// [`Code::Unauthenticated`] when the session has ended.
+pub(crate) async fn require_open(tx: &mut Tx<'_>, site: &SiteId, session: &SessionId) -> Result<()> {
+    let sql = "select 1 from stoa.session where site = $1 and id = $2 and ended is null";
+    let open = tx.row(sql, &params![site, session], |_| Ok(())).await?;
+    open.ok_or_else(|| Fault::new(Code::Unauthenticated))
 }
 
 /// What [`Identity::session_end`] does.

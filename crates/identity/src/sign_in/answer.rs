@@ -3,7 +3,7 @@
 use crate::{
     Core,
     mail::{Answerer, Question},
-    sign_in::{approval_request, recovery},
+    sign_in::{approval_request, operator_recovery, recovery},
 };
 use std::sync::Arc;
 
@@ -17,6 +17,9 @@ pub(crate) fn answerer(core: &Arc<Core>) -> Answerer {
                 (None, _) => Ok(()),
                 (Some(core), Question::Recovery { task, email, options }) => {
                     recovery::answer(&core, &site, task, email, options).await
+                }
+                (Some(core), Question::OperatorRecovery { task, email, language }) => {
+                    operator_recovery::answer(&core, &site, task, email, language).await
                 }
                 (Some(core), Question::Approval { task, member }) => {
                     approval_request::ask(&core, &site, task, member).await

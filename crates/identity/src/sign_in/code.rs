@@ -11,7 +11,7 @@ use crate::{
     token::{self, Kind},
 };
 use std::sync::Arc;
-use stoa_kernel::{Code, Fault, MemberId, Millis, Result, Secret, TokenHash, VisitorId};
+use stoa_kernel::{Code, Email, Fault, MemberId, Millis, Result, Secret, TokenHash, VisitorId};
 use stoa_sql::params;
 use stoa_store::{Row, Site, Tx, boxed};
 
@@ -202,7 +202,7 @@ pub(super) async fn recent(
 }
 
 fn folded(member: &Member) -> String {
-    stoa_kernel::fold::fold(member.email.trim()).into_owned()
+    Email::fold(&member.email)
 }
 
 pub(super) fn code_hash(member: &MemberId, code: &str) -> TokenHash {

@@ -10,16 +10,20 @@ use crate::{
     },
     mail::{self, notice},
     member::{self, Member, Move, Status, access::MemberWrite, profile::Profile, row},
-    password::{self, Match},
+    password::{Match, Share},
     policy,
     session::{self, SessionSelector},
     sign_in::{
         advance,
+        new_password::{self, Person},
         outcome::{Origin, Outcome},
     },
 };
 use serde_json::Value;
-use std::{net::Ipv4Addr, sync::Arc};
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    sync::Arc,
+};
 use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Result, Secret, SessionId, SiteId, Violation, VisitorId};
 use stoa_store::{Site, Tx, boxed};
 
@@ -73,9 +77,10 @@ impl Identity {
     }
 
     /// Makes or updates a member whom an app vouches for; no credentials (docs/protocol/identity.md §6, sign-on).
-    /// The app's word counts as approval. When no one had verified the account's address its password
-    /// is dropped and its sessions end, whatever the app says of the address: the password may
-    /// have been set by another person, who was there first.
+    /// The app's word counts as approval. The first time that an app vouches for an address which has not been proven,
+    /// the account's password is dropped, its sessions end and a message tells so, whatever the app says of the address:
+    /// the password may have been set by another person, who was there first. One that is set afterwards, in a session
+    /// begun so, stays.
     ///
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is an app; [`Code::Validation`]; [`Code::MemberBlocked`].
@@ -92,7 +97,7 @@ impl Identity {
         let (Some(email), Ok(profile)) = (email.as_ref().ok(), profile.as_ref()) else {
             return Err(Fault::invalid(email.err().into_iter().chain(profile.err().into_iter().flatten()).collect()));
         };
-        let known = member::find_by_email(site, email).await?.filter(may_be_anothers);
+        let known = member::find_by_email(site, email).await?.filter(|it| may_be_anothers(it, email));
         let vouched = Vouched {
             app: caller.clone(),
             write,
@@ -101,38 +106,49 @@ impl Identity {
             visitor: visitor.cloned(),
             is_verified: sign_on.verify_email,
         };
+        let is_mail_due = known.is_some();
         let expected = known.map(|it| SessionSelector::Member(it.id));
         let input = (core.clone(), site.clone(), vouched);
         let signed_on = session::end_in(core, site, expected, input, |tx, (core, site, vouched)| {
             boxed!(sign_on_in(core, tx, site, vouched).await)
         });
-        match signed_on.await? {
+        let signed_on = signed_on.await?;
+        if is_mail_due {
+            mail::deliver_soon(core, &site.id).await;
+        }
+        match signed_on {
             Outcome::Success { member, session_token } => Ok((member, session_token)),
             _ => Err(Fault::internal("a member vouched for by an app was not active")),
         }
     }
 
-    /// Changes the calling member's password and ends all their other sessions.
+    /// Changes the calling member's password and ends all their other sessions. `from` is the network address that
+    /// asks.
     ///
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is a member; [`Code::Validation`] for the new password;
-    /// [`Code::Throttled`].
-    pub async fn password_change(&self, site: &Arc<Site>, caller: &Caller, new: &Secret) -> Result<()> {
+    /// [`Code::Throttled`]; [`Code::Unauthenticated`] when the session ends meanwhile.
+    pub async fn password_change(&self, site: &Arc<Site>, caller: &Caller, from: IpAddr, new: &Secret) -> Result<()> {
         let core = &self.core;
         let Caller::Member { id, session, .. } = caller else {
             return Err(Fault::new(Code::Forbidden));
         };
-        if let Some(violation) = password::violation(new, "newPassword") {
+        let member = member::find(site, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
+        let person = Person { email: &member.email, profile: Some(&member.profile) };
+        if let Some(violation) = new_password::violation_for(core, site, person, new, "newPassword").await? {
             return Err(Fault::invalid(vec![violation]));
         }
         password_attempt(core, &site.id, id.as_str())?;
-        let hash = hash_password(core, new).await?;
+        let share = core.passwords.share(from, site.id.as_str(), id.as_str());
+        let hash = hash_password(core, share, new).await?;
         let root = session::root(site, session).await?;
         let others = SessionSelector::MemberExcept(id.clone(), root);
         let write = MemberWrite::of(caller, id)?;
-        let input = (core.clone(), site.id.clone(), write, id.clone(), hash, others.clone());
-        session::end_in(core, site, Some(others), input, |tx, (core, site, write, id, hash, others)| {
+        let input = (core.clone(), site.id.clone(), write, id.clone(), hash, others.clone(), session.clone());
+        session::end_in(core, site, Some(others), input, |tx, (core, site, write, id, hash, others, session)| {
             boxed!({
+                // It may have ended while the password was hashed, because it was another person's.
+                session::require_open(tx, site, session).await?;
                 let mut member = row::get(tx, site, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
                 (member.password_hash, member.must_reset) = (Some(hash.clone()), false);
                 row::write_password(tx, write, site, &member).await?;
@@ -180,12 +196,13 @@ pub(crate) async fn register(
     attempt: &Attempt,
     registration: &Registration,
 ) -> Result<Outcome> {
-    let (email, profile) = check_registration(registration)?;
+    let (email, profile) = check_registration(core, site, registration).await?;
     captcha::require(core, site, attempt).await?;
     let throttle = &core.throttle;
     let kind = AttemptKind::Registration;
     let _attempted = throttle.attempt(kind, core.now(), &site.id, attempt.address, email.folded())?;
-    let permit = core.passwords.permit().await?;
+    let share = core.passwords.share(attempt.address, site.id.as_str(), email.folded());
+    let permit = core.passwords.permit(share).await?;
     if member::find_by_email(site, &email).await?.is_some() {
         return Err(Fault::new(Code::EmailTaken));
     }
@@ -233,7 +250,8 @@ pub(crate) async fn login(
     let email = Email::parse(email).ok_or_else(|| Fault::new(Code::EmailInvalid))?;
     captcha::require(core, site, attempt).await?;
     let attempted = attempt::sign_in(core, site, attempt, Account::Member(&email)).await?;
-    let permit = core.passwords.permit().await?;
+    let share = core.passwords.share(attempt.address, site.id.as_str(), email.folded());
+    let permit = core.passwords.permit(share).await?;
     let found = member::find_by_email(site, &email).await?;
     let stored = found.as_ref().and_then(|it| it.password_hash.clone());
     let matched = permit.check(password, stored.as_deref()).await?;
@@ -304,10 +322,12 @@ async fn sign_on_in(core: &Core, tx: &mut Tx<'_>, site: &Site, vouched: &Vouched
         false => {}
     }
     let (mut ended, mut noted) = (Vec::new(), is_new.then_some(audit::Event::Created));
-    if may_be_anothers(&member) {
+    let is_first = is_first_word(&member, &vouched.email);
+    if may_be_anothers(&member, &vouched.email) {
         noted = Some(audit::Event::PasswordDropped);
         (member.password_hash, member.must_reset) = (None, false);
         ended = SessionSelector::Member(member.id.clone()).end(tx, &site.id, now).await?;
+        notice::password_dropped(core, tx, &site.id, &member).await?;
     }
     member.email_verified |= vouched.is_verified;
     Move::Vouch.apply(&mut member);
@@ -319,6 +339,9 @@ async fn sign_on_in(core: &Core, tx: &mut Tx<'_>, site: &Site, vouched: &Vouched
         // Most who are signed on are known and as they were: no index of theirs is written.
         row::write_password(tx, write, &site.id, &member).await?;
         row::update(tx, write, &site.id, &mut member, now).await?;
+    }
+    if is_first {
+        row::record_vouched(tx, write, &site.id, &mut member, &vouched.email).await?;
     }
     if let Some(event) = noted {
         audit::record(core, tx, &site.id, audit::Entry::by(&vouched.app, event, &member.id)).await?;
@@ -339,19 +362,22 @@ pub(crate) fn password_attempt(core: &Core, site: &SiteId, account: &str) -> Res
     core.throttle.attempt(AttemptKind::Password, core.now(), site, anywhere, account).map(drop)
 }
 
-/// Hashes a new password; the caller has checked it with [`password::violation`].
+/// Hashes a new password; the caller has checked it with [`new_password::violation_for`].
 ///
 /// # Errors
 /// [`Code::Throttled`] when too many wait for a hash.
-pub(crate) async fn hash_password(core: &Core, password: &Secret) -> Result<String> {
-    core.passwords.permit().await?.hash(password, core.world()).await
+pub(crate) async fn hash_password(core: &Core, share: Share, password: &Secret) -> Result<String> {
+    core.passwords.permit(share).await?.hash(password, core.world()).await
 }
 
-fn check_registration(registration: &Registration) -> Result<(Email, Profile)> {
+async fn check_registration(core: &Core, site: &Site, registration: &Registration) -> Result<(Email, Profile)> {
     let (email, profile) = check_identity(&registration.email, &registration.profile);
     let password = match registration.password.expose() {
         "" => Some(Violation::new("password", "REQUIRED_FIELD", "a password is needed")),
-        _ => password::violation(&registration.password, "password"),
+        _ => {
+            let person = Person { email: &registration.email, profile: profile.as_ref().ok() };
+            new_password::violation_for(core, site, person, &registration.password, "password").await?
+        }
     };
     match (email, password, profile) {
         (Ok(email), None, Ok(profile)) => Ok((email, profile)),
@@ -369,7 +395,12 @@ fn check_identity(email: &str, profile: &Value) -> (Result<Email, Violation>, Re
     (email, Profile::parse(profile, "profile"))
 }
 
+/// Whether an app vouches for an address for the first time, and nobody has proven it.
+fn is_first_word(member: &Member, email: &Email) -> bool {
+    !member.email_verified && member.vouched_email.as_deref() != Some(email.folded())
+}
+
 /// Whether another person than the owner of the address may have set the password.
-fn may_be_anothers(member: &Member) -> bool {
-    !member.email_verified && member.has_password()
+fn may_be_anothers(member: &Member, email: &Email) -> bool {
+    member.has_password() && is_first_word(member, email)
 }

@@ -8,6 +8,8 @@ pub(crate) mod code;
 pub(crate) mod invitation;
 pub(crate) mod link;
 pub(crate) mod login;
+pub(crate) mod new_password;
+pub(crate) mod operator_recovery;
 pub(crate) mod outcome;
 pub(crate) mod pending;
 pub mod recovery;

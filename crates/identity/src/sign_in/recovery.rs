@@ -8,10 +8,10 @@ use crate::{
     defence::{attempt, throttle::AttemptKind},
     mail::{self, LinkOptions, Message, Task, enqueue, notice},
     member::{self, Member, Move, Status, access::MemberWrite},
-    password,
     session::{self, SessionSelector},
     sign_in::{
         advance, link, login,
+        new_password::{self, Person},
         outcome::{Origin, Outcome},
     },
     token::{self, Kind},
@@ -113,14 +113,20 @@ pub(crate) async fn finish(
     address: IpAddr,
 ) -> Result<Outcome> {
     let gone = || Fault::new(Code::LinkInvalid);
-    if let Some(violation) = password::violation(password, "password") {
+    if let Some(violation) = new_password::violation(core, password, "password") {
         return Err(Fault::invalid(vec![violation]));
     }
     let (id, key, now) = (site.id.clone(), link.to_vec(), core.now());
     let known = site.read(ReaderPool::Point, move |tx| boxed!(find(tx, id.as_str(), &key, now).await)).await?;
     let (member, _) = known.ok_or_else(gone)?;
+    let chosen_by = member::find(site, &member).await?.ok_or_else(gone)?;
+    let person = Person { email: &chosen_by.email, profile: Some(&chosen_by.profile) };
+    if let Some(violation) = new_password::violation_for(core, site, person, password, "password").await? {
+        return Err(Fault::invalid(vec![violation]));
+    }
     login::password_attempt(core, &site.id, member.as_str())?;
-    let hash = login::hash_password(core, password).await?;
+    let share = core.passwords.share(address, site.id.as_str(), member.as_str());
+    let hash = login::hash_password(core, share, password).await?;
     let input = (core.clone(), site.clone(), link.to_vec(), hash);
     let advanced = session::end_in(
         core,
@@ -162,8 +168,7 @@ pub(crate) async fn finish(
     Ok(advanced)
 }
 
-/// Records that a link was asked for, whether or not the address is known: one statement, always. What
-/// is asked for too often, or while too many others wait, is dropped.
+/// Records that a link was asked for.
 pub(crate) async fn ask(
     core: &Arc<Core>,
     site: &Arc<Site>,
@@ -171,12 +176,17 @@ pub(crate) async fn ask(
     email: &Email,
     options: LinkOptions,
 ) -> Result<()> {
+    ask_for(core, site, from, Task::Recovery { email: email.as_str().to_owned(), options }).await
+}
+
+/// Records that a link was asked for, whether or not the address is known: one statement, always. What
+/// is asked for too often, or while too many others wait, is dropped.
+pub(super) async fn ask_for(core: &Arc<Core>, site: &Arc<Site>, from: IpAddr, task: Task) -> Result<()> {
     let permit = core.throttle.attempt(AttemptKind::Recovery, core.now(), &site.id, from, "");
     if permit.is_err() || !core.mail_queue.recovery_begin() {
         tracing::debug!("a recovery link was not sent: too many are asked for");
         return Ok(());
     }
-    let task = Task::Recovery { email: email.as_str().to_owned(), options };
     let queued = site
         .append_with((core.clone(), site.id.clone(), task), |tx, (core, site, task)| {
             boxed!(enqueue(core, tx, site, None, task).await)

@@ -18,12 +18,17 @@ use std::{
         atomic::{AtomicU64, Ordering},
     },
 };
-use stoa_kernel::{Caller, ClientId, Code, Fault, KeyId, Millis, Result, SessionId, SiteId, TokenHash, VisitorId};
+use stoa_kernel::{
+    Caller, ClientId, Code, Fault, KeyId, Millis, Result, Role, SessionId, SiteId, TokenHash, UserId, VisitorId,
+};
 use stoa_sql::params;
 use stoa_store::{ReaderPool, boxed};
 
 /// An API key is read again from the catalogue after this long.
 const KEY_LIFE: Millis = 60_000;
+
+/// The role of an operator is read again after this long: a token says only which it was.
+const ROLE_LIFE: Millis = 2_000;
 
 /// A caller whose token or key was found good.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,9 +46,9 @@ pub(crate) struct Verified {
     authenticated: Authenticated,
     /// What an application's token was given for.
     grant: Option<SessionId>,
-    /// Not accepted from this time on.
+    /// Not accepted from this time on, or looked up again.
     until: Millis,
-    is_key: bool,
+    is_looked_up: bool,
     /// The generation of the revocations at which it was last found good.
     seen: AtomicU64,
 }
@@ -189,7 +194,7 @@ pub(crate) async fn check(core: &Core, token: &str) -> Result<Authenticated> {
     let now = core.now();
     let cached = core.verified.0.get(&TokenText(token));
     let verified = match cached {
-        Some(verified) if !verified.is_key || now < verified.until => verified,
+        Some(verified) if !verified.is_looked_up || now < verified.until => verified,
         _ if token.is_empty() => return Err(Fault::new(Code::Unauthenticated)),
         _ => {
             let verified = Arc::new(verify(core, token, now).await?);
@@ -217,16 +222,21 @@ async fn verify(core: &Core, token: &str, now: Millis) -> Result<Verified> {
     if token::site_number(token::Kind::ApiKey, token).is_some() {
         let (key, site) = find_api_key(core, token).await?.ok_or_else(refused)?;
         let authenticated = Authenticated { site, caller: Caller::App { id: key }, client: None, visitor: None };
-        return Ok(Verified { authenticated, grant: None, until: now + KEY_LIFE, is_key: true, seen });
+        return Ok(Verified { authenticated, grant: None, until: now + KEY_LIFE, is_looked_up: true, seen });
     }
-    let claims = token::read_access(core, token).ok_or_else(refused)?;
+    let mut claims = token::read_access(core, token).ok_or_else(refused)?;
+    let mut until = token::accepted_until(core, &claims);
+    let mut is_looked_up = false;
+    if let Caller::User { id, role, .. } = &mut claims.caller {
+        *role = find_role(core, &claims.site, id).await?.ok_or_else(refused)?;
+        (until, is_looked_up) = (until.min(now + ROLE_LIFE), true);
+    }
     let visitor = match &claims.caller {
         Caller::Visitor { id, .. } => Some(id.clone()),
         _ => None,
     };
-    let until = token::accepted_until(core, &claims);
     let authenticated = Authenticated { site: claims.site, caller: claims.caller, client: claims.client, visitor };
-    Ok(Verified { authenticated, grant: claims.grant, until, is_key: false, seen })
+    Ok(Verified { authenticated, grant: claims.grant, until, is_looked_up, seen })
 }
 
 async fn find_api_key(core: &Core, key: &str) -> Result<Option<(KeyId, SiteId)>> {
@@ -239,6 +249,16 @@ async fn find_api_key(core: &Core, key: &str) -> Result<Option<(KeyId, SiteId)>>
         })
         .await?;
     Ok(found.map(|(id, site)| (KeyId::from(id), SiteId::from(site))))
+}
+
+/// What an operator may do at a site today.
+async fn find_role(core: &Core, site: &SiteId, operator: &UserId) -> Result<Option<Role>> {
+    let (site, operator) = (site.clone(), operator.clone());
+    let sql = "select role from stoa.person_role where person = $1 and site = $2";
+    let read = core.store.catalog().read(ReaderPool::Point, move |tx| {
+        boxed!(Ok(tx.row(sql, &params![&operator, &site], |row| row.get::<String>(0)).await?))
+    });
+    Ok(read.await?.map(|it| if it == "OWNER" { Role::Owner } else { Role::Editor }))
 }
 
 fn refused() -> Fault {

@@ -10,6 +10,7 @@ pub mod authenticate;
 pub(crate) mod opaque;
 pub(crate) mod revocation;
 pub mod signing;
+pub(crate) mod site_names;
 
 pub use opaque::{Kind, opaque, site_number};
 pub(crate) use opaque::{decode, encode, site_of};
@@ -18,8 +19,6 @@ use crate::{Core, Identity, token::signing::Purpose};
 
 use serde::{Deserialize, Serialize};
 use stoa_kernel::{Caller, ClientId, KeyId, MemberId, Millis, Result, Role, SessionId, SiteId, UserId, VisitorId};
-
-const ISSUER: &str = "stoa";
 
 /// An access token and the seconds it lives.
 #[derive(Debug, Clone)]
@@ -51,6 +50,9 @@ pub struct VisitorClaims {
 }
 
 /// The claims as they are written. `aud` is the site, `knd` the kind of caller.
+///
+/// `iss` is for others who check a token. It is not compared here: our own key has signed it, `aud` tells the site, and
+/// a site whose address changes keeps its visitors. Tokens made before sites had an issuer of their own say `stoa`.
 #[derive(Serialize, Deserialize)]
 struct Claims {
     iss: String,
@@ -82,23 +84,33 @@ enum Knd {
 
 impl Identity {
     /// An access token for the caller. Nothing is stored.
-    pub fn access_issue(&self, site: &SiteId, caller: &Caller, client: Option<&ClientId>) -> Result<Access> {
-        issue_access(&self.core, site, caller, client)
+    pub async fn access_issue(&self, site: &SiteId, caller: &Caller, client: Option<&ClientId>) -> Result<Access> {
+        issue_access(&self.core, site, caller, client).await
     }
 }
 
 /// What [`Identity::access_issue`] does.
-pub(crate) fn issue_access(core: &Core, site: &SiteId, caller: &Caller, client: Option<&ClientId>) -> Result<Access> {
-    sign_access(core, site, caller, client, None)
+pub(crate) async fn issue_access(
+    core: &Core,
+    site: &SiteId,
+    caller: &Caller,
+    client: Option<&ClientId>,
+) -> Result<Access> {
+    sign_access(core, site, caller, client, None).await
 }
 
 /// An access token for a client in its own name, given for an installation or once.
-pub(crate) fn issue_app_access(core: &Core, site: &SiteId, client: &ClientId, grant: &SessionId) -> Result<Access> {
+pub(crate) async fn issue_app_access(
+    core: &Core,
+    site: &SiteId,
+    client: &ClientId,
+    grant: &SessionId,
+) -> Result<Access> {
     let caller = Caller::App { id: KeyId::from(client.as_str()) };
-    sign_access(core, site, &caller, Some(client), Some(grant))
+    sign_access(core, site, &caller, Some(client), Some(grant)).await
 }
 
-fn sign_access(
+async fn sign_access(
     core: &Core,
     site: &SiteId,
     caller: &Caller,
@@ -113,7 +125,7 @@ fn sign_access(
     };
     let (now, life) = (core.now().div_euclid(1000), core.config().access_life / 1000);
     let claims = Claims {
-        iss: ISSUER.to_owned(),
+        iss: site_names::issuer(core, site).await?,
         aud: site.clone(),
         sub: sub.to_owned(),
         knd,
@@ -126,9 +138,9 @@ fn sign_access(
     Ok(Access { token: core.keys.sign(Purpose::Access, &claims)?, expires_in: life })
 }
 
-/// Reads an access token: signature, issuer and form, not its age and not whether it was revoked.
+/// Reads an access token: signature and form, not its age and not whether it was revoked.
 pub(crate) fn read_access(core: &Core, token: &str) -> Option<AccessClaims> {
-    let claims: Claims = read(&core.keys.verify(Purpose::Access, token)?)?;
+    let claims: Claims = serde_json::from_slice(&core.keys.verify(Purpose::Access, token)?).ok()?;
     let client = claims.cid;
     let mut grant = None;
     let caller = match claims.knd {
@@ -143,9 +155,9 @@ pub(crate) fn read_access(core: &Core, token: &str) -> Option<AccessClaims> {
     Some(AccessClaims { site: claims.aud, caller, client, grant, issued: claims.iat, expires: claims.exp? })
 }
 
-pub(crate) fn issue_visitor_refresh(core: &Core, claims: &VisitorClaims) -> Result<String> {
+pub(crate) async fn issue_visitor_refresh(core: &Core, claims: &VisitorClaims) -> Result<String> {
     let claims = Claims {
-        iss: ISSUER.to_owned(),
+        iss: site_names::issuer(core, &claims.site).await?,
         aud: claims.site.clone(),
         sub: claims.visitor.as_str().to_owned(),
         knd: Knd::Visitor,
@@ -159,7 +171,7 @@ pub(crate) fn issue_visitor_refresh(core: &Core, claims: &VisitorClaims) -> Resu
 }
 
 pub(crate) fn read_visitor_refresh(core: &Core, token: &str) -> Option<VisitorClaims> {
-    let claims: Claims = read(&core.keys.verify(Purpose::Visitor, token)?)?;
+    let claims: Claims = serde_json::from_slice(&core.keys.verify(Purpose::Visitor, token)?).ok()?;
     let is_visitor = claims.knd == Knd::Visitor;
     is_visitor.then(|| VisitorClaims { site: claims.aud, visitor: VisitorId::from(claims.sub), client: claims.cid })
 }
@@ -170,9 +182,4 @@ pub(crate) fn accepted_until(core: &Core, claims: &AccessClaims) -> Millis {
     let (issued, expires) = (claims.issued.saturating_mul(1000), claims.expires.saturating_mul(1000));
     let now_allowed = issued.saturating_add(core.config().access_life);
     expires.min(now_allowed).saturating_add(core.config().access_grace)
-}
-
-fn read(claims: &[u8]) -> Option<Claims> {
-    let claims: Claims = serde_json::from_slice(claims).ok()?;
-    (claims.iss == ISSUER).then_some(claims)
 }

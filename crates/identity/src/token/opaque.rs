@@ -27,6 +27,8 @@ pub enum Kind {
     State,
     /// A link in a message: recovery, activation.
     Link,
+    /// A link with which somebody who runs sites chooses another password.
+    OperatorLink,
     /// A link with which an owner decides about a member.
     Approval,
     /// A redirect session.
@@ -50,6 +52,7 @@ impl Kind {
             Self::Flow => 'f',
             Self::State => 't',
             Self::Link => 'l',
+            Self::OperatorLink => 'o',
             Self::Approval => 'a',
             Self::Redirect => 'd',
             Self::Invite => 'i',

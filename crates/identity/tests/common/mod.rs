@@ -56,6 +56,16 @@ impl Kit {
         Identity::open(store, world, self.mail.clone(), config()).await.unwrap()
     }
 
+    /// The nodes beside this one: two where several can share the data, else none.
+    pub async fn other_nodes(&self) -> Vec<Identity> {
+        let mut others = Vec::new();
+        for node in self.base.nodes(3).await.into_iter().skip(1) {
+            let (world, mail) = (self.base.world.clone(), self.mail.clone());
+            others.push(Identity::open(node.store.clone(), world, mail, config()).await.unwrap());
+        }
+        others
+    }
+
     pub async fn other_site(&self) -> (Arc<Site>, Client) {
         let site = self.base.store.site_create("Other", &self.base.world).await.unwrap();
         let client = client(&self.identity, &site.id).await;

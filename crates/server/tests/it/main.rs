@@ -15,5 +15,6 @@ mod links;
 mod mail;
 mod members;
 mod mixed;
+mod outbox;
 mod process;
 mod sync;

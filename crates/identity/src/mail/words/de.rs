@@ -42,6 +42,13 @@ pub(super) const TEXT: Language = Language {
         action: "Das war ich nicht",
         note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, wählen Sie ein neues Passwort: Damit werden alle abgemeldet.",
     },
+    password_dropped: Words {
+        subject: "Ihr Passwort für {site} wurde entfernt",
+        title: "Ihr Passwort wurde entfernt",
+        body: "{site} hat Sie auf eigenem Weg angemeldet. Diese Adresse hatte vorher niemand bestätigt; deshalb gilt das Passwort des Kontos nicht mehr, das jemand anders gesetzt haben kann.\n{time}",
+        action: "Passwort wählen",
+        note: "Wenn Sie sich über {site} anmelden, ist nichts zu tun.",
+    },
     email_verified: Words {
         subject: "Ihre Adresse für {site} ist bestätigt",
         title: "Ihre Adresse ist bestätigt",

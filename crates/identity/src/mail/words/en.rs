@@ -42,6 +42,13 @@ pub(super) const TEXT: Language = Language {
         action: "It was not me",
         note: "If it was you, there is nothing to do. If not, choose a new password: that signs out everybody.",
     },
+    password_dropped: Words {
+        subject: "Your password for {site} was removed",
+        title: "Your password was removed",
+        body: "{site} has signed you in in its own way. Nobody had confirmed this address before, so the password of the account, which another person may have set, does not work any more.\n{time}",
+        action: "Choose a password",
+        note: "If you sign in through {site}, there is nothing to do.",
+    },
     email_verified: Words {
         subject: "Your address for {site} is confirmed",
         title: "Your address is confirmed",

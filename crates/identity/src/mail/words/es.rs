@@ -42,6 +42,13 @@ pub(super) const TEXT: Language = Language {
         action: "No he sido yo",
         note: "Si has sido tú, no tienes que hacer nada. Si no, elige una contraseña nueva: así se cierran todas las sesiones.",
     },
+    password_dropped: Words {
+        subject: "Se ha eliminado tu contraseña de {site}",
+        title: "Se ha eliminado tu contraseña",
+        body: "{site} te ha iniciado la sesión por su cuenta. Nadie había confirmado antes esta dirección; por eso ya no vale la contraseña de la cuenta, que pudo haber puesto otra persona.\n{time}",
+        action: "Elegir una contraseña",
+        note: "Si entras a través de {site}, no tienes que hacer nada.",
+    },
     email_verified: Words {
         subject: "Tu dirección para {site} está confirmada",
         title: "Tu dirección está confirmada",

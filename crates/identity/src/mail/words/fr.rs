@@ -42,6 +42,13 @@ pub(super) const TEXT: Language = Language {
         action: "Ce n’était pas moi",
         note: "Si c’était vous, il n’y a rien à faire. Sinon, choisissez un nouveau mot de passe : toutes les sessions seront fermées.",
     },
+    password_dropped: Words {
+        subject: "Votre mot de passe pour {site} a été supprimé",
+        title: "Votre mot de passe a été supprimé",
+        body: "{site} vous a connecté à sa manière. Personne n’avait confirmé cette adresse auparavant ; le mot de passe du compte, que quelqu’un d’autre a pu choisir, ne fonctionne donc plus.\n{time}",
+        action: "Choisir un mot de passe",
+        note: "Si vous vous connectez par {site}, vous n’avez rien à faire.",
+    },
     email_verified: Words {
         subject: "Votre adresse pour {site} est confirmée",
         title: "Votre adresse est confirmée",

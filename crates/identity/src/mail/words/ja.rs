@@ -42,6 +42,13 @@ pub(super) const TEXT: Language = Language {
         action: "心当たりがありません",
         note: "ご本人の場合は何もする必要はありません。そうでない場合は新しいパスワードを設定してください。すべてのログインが解除されます。",
     },
+    password_dropped: Words {
+        subject: "{site} のパスワードが削除されました",
+        title: "パスワードが削除されました",
+        body: "{site} が独自の方法でログインを行いました。このメールアドレスはまだ確認されていなかったため、ほかの人が設定した可能性のあるパスワードは使えなくなりました。\n{time}",
+        action: "パスワードを選ぶ",
+        note: "{site} を通じてログインしている場合は、何もする必要はありません。",
+    },
     email_verified: Words {
         subject: "{site} のメールアドレスが確認されました",
         title: "メールアドレスが確認されました",

@@ -14,6 +14,7 @@ pub(in crate::mail) struct Language {
     pub activation: Words,
     pub new_device: Words,
     pub password_changed: Words,
+    pub password_dropped: Words,
     pub email_verified: Words,
     pub email_changed: Words,
     pub approval_request: Words,

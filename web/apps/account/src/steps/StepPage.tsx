@@ -42,7 +42,9 @@ export function StepPage({ view, flow, linkIsOver }: { view: FlowView; flow: Flo
   return (
     <>
       <div className="step-callout">
-        {linkIsOver && view.step.type === 'RECOVER_REQUEST' && <Callout tone="warn">{text.problem.link}</Callout>}
+        {linkIsOver && ['RECOVER_REQUEST', 'SIGN_IN'].includes(view.step.type) && (
+          <Callout tone="warn">{text.problem.link}</Callout>
+        )}
         {flow.failure && <FailureNote failure={flow.failure} flow={flow} />}
       </div>
       <Suspense fallback={<LoadingState level={1} label={text.loading} />}>

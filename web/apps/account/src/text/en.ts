@@ -135,6 +135,7 @@ export default {
     passwordShort: 'Please use at least {n, plural, one {# character} other {# characters}}.',
     passwordLong: 'This password is too long.',
     passwordCommon: 'This password is too well known. Please choose another.',
+    passwordContext: 'This password is made of your address, your name or the name of the site. Please choose another.',
     passwordReset: 'This password has to be reset first.',
     code: 'The code is wrong or has expired.',
     tooMany: 'Too many attempts. Please wait a little and try again.',

@@ -132,6 +132,7 @@ export default {
     passwordShort: '{n, number} 文字以上にしてください。',
     passwordLong: 'このパスワードは長すぎます。',
     passwordCommon: 'このパスワードは広く知られています。別のものにしてください。',
+    passwordContext: 'このパスワードはメールアドレス、名前、またはサイト名から作られています。別のものにしてください。',
     passwordReset: '先にパスワードの再設定が必要です。',
     code: 'コードが違うか、期限が切れています。',
     tooMany: '試行回数が多すぎます。少し待ってから、もう一度お試しください。',
