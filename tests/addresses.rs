@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use stoa_kernel::{Email, SiteId};
 use stoa_sql::params;
-use stoa_store::{ReaderPool, Store, boxed};
+use stoa_store::{ReaderPool, SiteChange, Store, boxed};
 use stoa_testkit::{TestApp, TestStore, on_both_engines};
 
 const PASSWORD: &str = "correct horse battery";
@@ -69,7 +69,7 @@ on_both_engines! {
                 tx.execute(sql, &params![&*site, id, email, folded, false]).await?;
             }
             tx.execute("alter table stoa.member drop column vouched_email", &[]).await?;
-            tx.execute("delete from stoa.migration where name = 'site/0014_address'", &[]).await?;
+            tx.execute("delete from stoa.migration where name = 'site/0015_address'", &[]).await?;
             Ok(())
         }));
         old.await.unwrap();
@@ -139,7 +139,8 @@ on_both_engines! {
 
     async fn password_is_none_of_the_words_around_it(engine) {
         let app = TestApp::new(engine).await;
-        app.kit.store.host_add(&app.site.id, "gruener-markt.example").await.unwrap();
+        let hosts = SiteChange { add_hosts: vec!["gruener-markt.example".to_owned()], ..SiteChange::default() };
+        app.kit.store.site_update(&app.site.id, hosts, app.kit.world.now()).await.unwrap();
         let visitor = app.visitor().await;
         let names = json!({ "firstName": "Karoline", "lastName": "Grünspecht", "nickname": "specht" });
         let body = |password: &str| json!({ "loginId": { "email": "k.gruen@mail.example.org" }, "password": password, "profile": names });

@@ -3,10 +3,14 @@
 use crate::{Identity, member::profile::Profile};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use stoa_kernel::{Caller, Code, Fault, Result, SiteId, Violation};
+use stoa_kernel::{Caller, Code, Fault, Result, SiteId, Violation, nearest::hint};
 use stoa_store::{ReaderPool, Site, Tx, boxed, outbox, setting};
 
 const SETTING: &str = "sign_on_policy";
+/// What an update may change.
+const NAMES: [&str; 4] = ["requireOwnerApproval", "requireEmailVerification", "requiredFields", "requireCaptcha"];
+/// What comes back on a round trip and is ignored.
+const READ_ONLY: [&str; 4] = ["id", "revision", "createdDate", "updatedDate"];
 
 /// The sign-on policy. Verification comes first, then approval.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,7 +70,8 @@ impl PolicyChange {
     /// Reads the body `{signOnPolicy: {…partial…}}`.
     ///
     /// # Errors
-    /// [`Code::Validation`] when a flag isn't true or false, or a required field is not one of [`Field`].
+    /// [`Code::Validation`] when a flag isn't true or false, a required field is not one of [`Field`], or a member is
+    /// none of the policy's: then the nearest is named.
     pub fn parse(body: &Value) -> Result<Self> {
         let mut violations = Vec::new();
         let mut flag = |name: &str| match body.get("signOnPolicy").and_then(|it| it.get(name)) {
@@ -100,7 +105,14 @@ impl PolicyChange {
             },
         }
         match body.get("signOnPolicy") {
-            Some(Value::Object(_)) => {}
+            Some(Value::Object(members)) => {
+                for name in
+                    members.keys().filter(|it| !NAMES.contains(&it.as_str()) && !READ_ONLY.contains(&it.as_str()))
+                {
+                    let why = format!("the policy has no such member{}", hint(name, NAMES));
+                    violations.push(Violation::new(format!("signOnPolicy.{name}"), "UNKNOWN_FIELD", why));
+                }
+            }
             Some(_) => violations.push(Violation::new("signOnPolicy", "FORMAT", "an object is expected")),
             None => violations.push(Violation::new("signOnPolicy", "REQUIRED_FIELD", "the policy is missing")),
         }
@@ -175,4 +187,23 @@ pub(crate) async fn read(tx: &mut Tx<'_>, site: &SiteId) -> Result<SignOnPolicy>
 
 fn allow(caller: &Caller) -> Result<()> {
     if caller.is_privileged() { Ok(()) } else { Err(Fault::new(Code::Forbidden)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn policy_refuses_unknown_members_with_the_nearest() {
+        let change = |policy: Value| PolicyChange::parse(&json!({ "signOnPolicy": policy }));
+        let good = change(json!({ "requireCaptcha": true, "revision": "1", "createdDate": null })).unwrap();
+        assert_eq!(good.require_captcha, Some(true));
+        let fault = change(json!({ "requireCapcha": true, "zzz": 1 })).unwrap_err();
+        let told: Vec<_> = fault.violations().iter().map(|it| (it.field.as_str(), it.description.as_str())).collect();
+        let expected = [
+            ("signOnPolicy.requireCapcha", "the policy has no such member; did you mean requireCaptcha?"),
+            ("signOnPolicy.zzz", "the policy has no such member"),
+        ];
+        assert_eq!(told, expected);
+    }
 }

@@ -11,6 +11,7 @@ pub mod fold;
 pub mod ids;
 pub mod json;
 pub mod limit;
+pub mod nearest;
 pub mod network;
 pub mod secret;
 pub mod text;

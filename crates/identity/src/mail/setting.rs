@@ -14,7 +14,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use stoa_kernel::{Caller, Code, Fault, Result, SiteId, Violation};
+use stoa_kernel::{Caller, Code, Fault, Result, SiteId, Violation, nearest::hint};
 use stoa_store::{ReaderPool, Site, Tx, boxed, setting};
 
 const SETTING: &str = "mail";
@@ -88,8 +88,10 @@ impl MailSetting {
             }
             for (kind, words) in kinds {
                 let field = format!("templates.{tag}.{kind}");
-                let Some(example) = examples.iter().find(|it| it.kind() == kind && !it.is_ours_alone()) else {
-                    violations.push(wrong(&field, "no message is called so".to_owned()));
+                let known = || examples.iter().filter(|it| !it.is_ours_alone());
+                let Some(example) = known().find(|it| it.kind() == kind) else {
+                    let nearest = hint(kind, known().map(Message::kind));
+                    violations.push(wrong(&field, format!("no message is called so{nearest}")));
                     continue;
                 };
                 violations.extend(words.violations(example).into_iter().map(|it| wrong(&field, it)));
@@ -261,6 +263,7 @@ mod tests {
             ("{\"langage\":\"de\"}", "unknown field"),
             ("{\"language\":\"german!\"}", "language tag"),
             ("{\"templates\":{\"de\":{\"welcome\":{}}}}", "no message is called so"),
+            ("{\"templates\":{\"de\":{\"recvery\":{}}}}", "did you mean recovery?"),
             ("{\"templates\":{\"de\":{\"recovery\":{\"body\":\"{code}\"}}}}", "{code}"),
             ("{\"templates\":{\"de\":{\"recovery\":{\"html\":\"<p>\"}}}}", "lacks {link}"),
             ("{\"templates\":{\"de\":{\"verification\":{\"text\":\"x\"}}}}", "lacks {code}"),

@@ -1,4 +1,4 @@
--- As site/0014_address.sql.
+-- As site/0015_address.sql.
 update stoa.person set email_folded = lower(email) where email_folded <> lower(email);
 
 -- Links with which those who run sites choose another password: used once, for one hour.
