@@ -6,6 +6,7 @@
 
 use crate::transfer::{
     FileOf, Record, Records, commanded,
+    compare::{Verdict, compare},
     deferred::{DeferredLinks, DeferredValue},
 };
 use crate::{
@@ -21,6 +22,7 @@ use crate::{
     schema::level::Operation,
     wire::items::check_id,
 };
+use serde_json::Value;
 use std::{io::Read, mem, sync::Arc};
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::RawId;
@@ -38,6 +40,8 @@ const BATCH_LINKS: usize = 1000;
 pub struct Counts {
     pub inserted: u64,
     pub updated: u64,
+    /// Items that are there as the file has them, where these are left alone ([`ImportOptions::key`]).
+    pub unchanged: u64,
     pub failed: u64,
     /// Nothing for a collection without multi-references.
     pub links: Option<LinkCounts>,
@@ -50,6 +54,16 @@ pub struct LinkCounts {
     pub made: u64,
     /// Those that lead to items which aren't there. Known when the file has been read.
     pub missing: u64,
+}
+
+/// How a file is read into a collection.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ImportOptions<'a> {
+    /// The field whose value is the id of an item without `_id`. Items that are there as the file has them are left
+    /// alone, so that the same file again changes nothing; but not in a collection with multi-references.
+    pub key: Option<&'a str>,
+    /// Nothing is written: each item is compared with what is there before the import. Links are not looked at.
+    pub is_dry_run: bool,
 }
 
 /// What an import reports while it runs.
@@ -79,10 +93,26 @@ impl Content {
         source: impl Read,
         tell: impl FnMut(Event<'_>),
     ) -> Result<Counts> {
+        self.import_with(site, caller, file, ImportOptions::default(), source, tell).await
+    }
+
+    /// [`Content::import`] in another way.
+    ///
+    /// # Errors
+    /// As for import.
+    pub async fn import_with(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        file: FileOf<'_>,
+        options: ImportOptions<'_>,
+        source: impl Read,
+        tell: impl FnMut(Event<'_>),
+    ) -> Result<Counts> {
         let context = RequestContext { content: self, site, caller };
         let (command, collection) = commanded(context, file.collection).await?;
         let mut records = Records::new(file.format, source, &collection);
-        let mut import = Import::new(context, command, collection, tell).await?;
+        let mut import = Import::new(context, command, collection, options, tell).await?;
         loop {
             let (mut batch, mut bytes) = (Vec::with_capacity(BATCH), 0);
             let mut is_over = true;
@@ -115,8 +145,17 @@ impl Content {
 }
 
 /// The change that an item of a file asks for.
-fn parse(content: &Content, text: &str, index: usize, references: &mut ReferenceChanges) -> Result<PendingChange> {
+fn parse(
+    content: &Content,
+    text: &str,
+    key: Option<&str>,
+    index: usize,
+    references: &mut ReferenceChanges,
+) -> Result<PendingChange> {
     let mut item = stoa_query::canonical(text, content.limits().query.item())?;
+    if let (Some(key), RawId::Absent) = (key, &item.id) {
+        item.id = RawId::Text(key_of(text, key)?);
+    }
     references.take(index, &mut item)?;
     let id = match mem::replace(&mut item.id, RawId::Absent) {
         RawId::Text(id) => {
@@ -129,11 +168,25 @@ fn parse(content: &Content, text: &str, index: usize, references: &mut Reference
     Ok(PendingChange { id, value: NewValue::Whole(item) })
 }
 
+/// The id that an item has by a field: its text, or its number as text.
+fn key_of(text: &str, key: &str) -> Result<String> {
+    let item: Value = serde_json::from_str(text).unwrap_or_default();
+    match &item[key] {
+        Value::String(text) if !text.is_empty() => Ok(text.clone()),
+        Value::Number(number) => Ok(number.to_string()),
+        _ => {
+            let why = format!("The item has no text or number in {key}, which is to be its id.");
+            Err(Fault::because(Code::ItemIdInvalid, why).with("propertyName", key))
+        }
+    }
+}
+
 /// An import at work.
 struct Import<'a, F> {
     context: RequestContext<'a>,
     command: Command,
     collection: Arc<Collection>,
+    options: ImportOptions<'a>,
     counts: Counts,
     deferred: DeferredLinks,
     tell: F,
@@ -147,9 +200,15 @@ struct Part {
 }
 
 impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
-    async fn new(context: RequestContext<'a>, command: Command, collection: Arc<Collection>, tell: F) -> Result<Self> {
+    async fn new(
+        context: RequestContext<'a>,
+        command: Command,
+        collection: Arc<Collection>,
+        options: ImportOptions<'a>,
+        tell: F,
+    ) -> Result<Self> {
         let deferred = DeferredLinks::new(&context.site.scratch);
-        let mut import = Self { context, command, collection, counts: Counts::default(), deferred, tell };
+        let mut import = Self { context, command, collection, options, counts: Counts::default(), deferred, tell };
         let has_links = import.part().await?.references.has_fields();
         import.counts.links = has_links.then(LinkCounts::default);
         Ok(import)
@@ -172,12 +231,12 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
                 }
             };
             let content = self.context.content;
-            let mut change = parse(content, &text, part.changes.len(), &mut part.references);
+            let mut change = parse(content, &text, self.options.key, part.changes.len(), &mut part.references);
             let is_too_much = matches!(&change, Err(it) if it.code() == Code::TooManyItems);
             if is_too_much && !part.changes.is_empty() {
                 let full = mem::replace(&mut part, self.part().await?);
                 self.save(full).await?;
-                change = parse(content, &text, 0, &mut part.references);
+                change = parse(content, &text, self.options.key, 0, &mut part.references);
             }
             match change {
                 Ok(it) => {
@@ -198,7 +257,8 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
 
     /// Saves items in one transaction and counts what became of each.
     async fn save(&mut self, part: Part) -> Result<()> {
-        let Part { changes, lines, references } = part;
+        let compares = self.options.is_dry_run || self.options.key.is_some() && self.counts.links.is_none();
+        let Part { changes, lines, references } = if compares { self.sift(part).await? } else { part };
         if changes.is_empty() {
             return Ok(());
         }
@@ -224,6 +284,29 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
             }
         }
         Ok(())
+    }
+
+    /// Leaves out the items that are there as the file has them, and in a dry run all: they are counted as what
+    /// they would come to.
+    async fn sift(&mut self, part: Part) -> Result<Part> {
+        let RequestContext { content, site, .. } = self.context;
+        let is_dry_run = self.options.is_dry_run;
+        let write = WriteContext::load(content, site, self.command.import(&self.collection)).await?;
+        let verdicts = compare(site, write, &part.changes, is_dry_run).await?;
+        let mut rest = Part { changes: Vec::new(), lines: Vec::new(), references: part.references };
+        for ((change, line), verdict) in part.changes.into_iter().zip(part.lines).zip(verdicts) {
+            match verdict {
+                Verdict::Same => self.counts.unchanged += 1,
+                _ if !is_dry_run => {
+                    rest.changes.push(change);
+                    rest.lines.push(line);
+                }
+                Verdict::New => self.counts.inserted += 1,
+                Verdict::Changed => self.counts.updated += 1,
+                Verdict::Refused(fault) => self.refuse(line, &fault),
+            }
+        }
+        Ok(rest)
     }
 
     /// Counts a value whose links were made, and keeps one whose links are to be made at the end.

@@ -11,13 +11,14 @@
 //! An export reads by key in chunks; it isn't one moment's picture of a collection that is being written.
 
 mod cell;
+mod compare;
 mod deferred;
 mod export;
 mod import;
 mod records;
 
 pub use deferred::{DeferredLinks, DeferredValue};
-pub use import::{BATCH, Counts, Event, LinkCounts};
+pub use import::{BATCH, Counts, Event, ImportOptions, LinkCounts};
 pub use records::{Record, Records};
 
 use crate::{

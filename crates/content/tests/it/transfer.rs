@@ -23,7 +23,7 @@ async fn export(world: &World, format: Format) -> String {
 }
 
 fn counts(inserted: u64, updated: u64, failed: u64) -> Counts {
-    Counts { inserted, updated, failed, links: None }
+    Counts { inserted, updated, failed, ..Counts::default() }
 }
 
 on_both_engines! {

@@ -73,7 +73,7 @@ async fn rows(world: &World) -> Vec<(i64, i64, String, String)> {
 }
 
 fn counts(inserted: u64, updated: u64, failed: u64, made: u64, missing: u64) -> Counts {
-    Counts { inserted, updated, failed, links: Some(LinkCounts { made, missing }) }
+    Counts { inserted, updated, failed, links: Some(LinkCounts { made, missing }), ..Counts::default() }
 }
 
 /// 1,203 movies, each with three actors and up to three sequels before and after it, and 40 people.

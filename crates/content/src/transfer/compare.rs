@@ -1,0 +1,74 @@
+//! Items of a file beside those that are there: what a dry run tells, and what an import by key leaves alone.
+
+use crate::{
+    event::write::modified,
+    item::{
+        change::PendingChange,
+        row::{Before, NewValue, WriteContext},
+        unique,
+    },
+    wire::patch::PatchBudget,
+};
+use std::collections::HashSet;
+use stoa_kernel::{Code, Fault, Result};
+use stoa_store::{ReaderPool, Site, boxed};
+
+/// What an item of a file would come to.
+pub(super) enum Verdict {
+    New,
+    Changed,
+    /// It is there as the file has it.
+    Same,
+    Refused(Fault),
+}
+
+/// A verdict for each item. Of several with one id only the first is compared with what is there; values that must be
+/// unique are, where that is asked for, compared with what is there and not with the rest of the file.
+pub(super) async fn compare(
+    site: &Site,
+    write: WriteContext,
+    changes: &[PendingChange],
+    checks_unique: bool,
+) -> Result<Vec<Verdict>> {
+    let ids: Vec<String> = changes.iter().map(|it| it.id.clone()).collect();
+    let read = site.read(ReaderPool::Scan, move |tx| {
+        boxed!({
+            let there = write.existing(tx, &ids, true).await?;
+            Ok((write, there))
+        })
+    });
+    let (write, there) = read.await?;
+    let (mut seen, mut verdicts) = (HashSet::new(), Vec::with_capacity(changes.len()));
+    let (mut rows, mut row_places) = (Vec::new(), Vec::new());
+    for change in changes {
+        let before = there.get(&change.id).filter(|_| seen.insert(&change.id));
+        let row = match (before, &change.value) {
+            (Some(it), value) => {
+                let before = Before { created: it.created, owner: it.owner.as_deref(), doc: &it.doc };
+                write.changed_row(change.id.clone(), value, before, &mut PatchBudget::default())
+            }
+            (None, NewValue::Whole(item)) => write.new_row(change.id.clone(), item),
+            (None, NewValue::Patch(_)) => Err(Fault::new(Code::ItemNotFound)),
+        };
+        let verdict = match (row, before) {
+            (Err(fault), _) => Verdict::Refused(fault),
+            (Ok(row), Some(before)) if modified(&before.doc, row.doc()).is_empty() => Verdict::Same,
+            (Ok(row), before) => {
+                row_places.push(verdicts.len());
+                rows.push(row);
+                if before.is_some() { Verdict::Changed } else { Verdict::New }
+            }
+        };
+        verdicts.push(verdict);
+    }
+    if checks_unique && !rows.is_empty() && unique::guards(write.collection()) {
+        let collection = write.collection().clone();
+        let read = site.read(ReaderPool::Scan, move |tx| {
+            boxed!(unique::breaches(tx, &collection, &rows.iter().collect::<Vec<_>>()).await)
+        });
+        for (n, fault) in read.await? {
+            verdicts[row_places[n]] = Verdict::Refused(fault);
+        }
+    }
+    Ok(verdicts)
+}
