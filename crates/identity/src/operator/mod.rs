@@ -2,6 +2,7 @@
 //! in on the same account pages as members, with a cookie and tokens of their own kind.
 
 pub mod invite;
+pub mod manage;
 pub(crate) mod role;
 mod standing;
 
