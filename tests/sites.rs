@@ -3,7 +3,7 @@
 use std::{collections::HashSet, sync::Arc, time::Duration};
 use stoa_kernel::SiteId;
 use stoa_sql::params;
-use stoa_store::{Config, ReaderPool, Site, Store, boxed};
+use stoa_store::{Config, ReaderPool, SITE_KEPT, Site, SiteChange, Store, boxed};
 use stoa_testkit::{Engine, Guards, TestStore, on_both_engines};
 
 /// A store that keeps so many sites open, with so many sites that each have a little table.
@@ -118,6 +118,108 @@ on_both_engines! {
         assert_eq!(open(&store), set(&ids, &[2, 3]), "what nobody uses any more is closed");
     }
 
+    async fn deleted_site_goes_for_good_after_its_time(engine) {
+        let kit = TestStore::new(engine).await;
+        let wanted = SiteChange {
+            name: Some("Gone".to_owned()),
+            add_hosts: vec!["gone.test".to_owned()],
+            ..SiteChange::default()
+        };
+        let gone = kit.store.site_make(wanted, &kit.world).await.unwrap().id.clone();
+        let stays = kit.store.site_create("Stays", &kit.world).await.unwrap().id.clone();
+        for id in [&gone, &stays] {
+            count(&kit.store, id, 1).await;
+        }
+        let link = kit.store.catalog().write_with(gone.clone(), |tx, site| {
+            boxed!({
+                let sql = "insert into stoa.person_link (hash, person, site, created, expires) \
+                           values ($1, 'p', $2, 1, 2)";
+                tx.execute(sql, &params![vec![7_u8], site]).await?;
+                Ok(())
+            })
+        });
+        link.await.unwrap();
+        let number = kit.store.site(&gone).await.unwrap().number;
+        assert_eq!(kit.store.site_by_host("gone.test").await.unwrap().id, gone);
+        let now = kit.world.now();
+        let used = kit.store.site(&gone).await.unwrap();
+        kit.store.site_delete(&gone, now).await.unwrap();
+        assert!(kit.store.site(&gone).await.is_err(), "also while someone uses it");
+        drop(used);
+        assert!(kit.store.site(&gone).await.is_err() && kit.store.site_delete(&gone, now).await.is_err());
+        assert_eq!(kit.store.site_by_host("gone.test").await.unwrap().id, stays, "the only one there is");
+
+        assert_eq!(kit.store.sites_purge(now + SITE_KEPT - 1).await.unwrap(), 0);
+        kit.store.site_restore(&gone, now + SITE_KEPT - 1).await.unwrap();
+        assert_eq!(count(&kit.store, &gone, 0).await, 1, "all of it came back");
+        kit.store.site_delete(&gone, now).await.unwrap();
+        assert!(kit.store.site_restore(&gone, now + SITE_KEPT).await.is_err());
+        assert_eq!(kit.store.sites_purge(now + SITE_KEPT).await.unwrap(), 1);
+        assert_eq!(kit.store.sites_purge(now + SITE_KEPT).await.unwrap(), 0);
+        assert!(kit.store.site_list(true).await.unwrap().is_empty());
+        assert_eq!(count(&kit.store, &stays, 0).await, 1);
+        match engine {
+            Engine::Sqlite => {
+                let files = std::fs::read_dir(kit.data().join("sites")).unwrap();
+                let left = files.filter(|it| it.as_ref().unwrap().file_name().to_string_lossy().contains(gone.as_str()));
+                assert_eq!(left.count(), 0);
+            }
+            Engine::Postgres => {
+                let key = gone.clone();
+                let read = kit.store.catalog().read(ReaderPool::Point, move |tx| {
+                    boxed!({
+                        let sql = "select count(*) from stoa.setting where site = $1";
+                        Ok(tx.row(sql, &params![&key], |row| row.get::<i64>(0)).await?)
+                    })
+                });
+                assert_eq!(read.await.unwrap(), Some(0));
+            }
+        }
+        let links = kit.store.catalog().read(ReaderPool::Point, |tx| {
+            let sql = "select count(*) from stoa.person_link";
+            boxed!(Ok(tx.row(sql, &[], |row| row.get::<i64>(0)).await?))
+        });
+        assert_eq!(links.await.unwrap(), Some(0));
+        let next = kit.store.site_create("Next", &kit.world).await.unwrap();
+        assert_ne!(next.number, number, "a number is given once");
+    }
+
+    async fn site_changes_are_all_or_nothing(engine) {
+        let kit = TestStore::new(engine).await;
+        let id = kit.store.site_create("One", &kit.world).await.unwrap().id.clone();
+        let other = SiteChange {
+            name: Some("Two".to_owned()),
+            add_hosts: vec!["two.test".to_owned()],
+            is_default: Some(true),
+            ..SiteChange::default()
+        };
+        kit.store.site_make(other, &kit.world).await.unwrap();
+        let taken = SiteChange {
+            name: Some("New".to_owned()),
+            add_hosts: vec!["one.test".to_owned(), "TWO.test".to_owned()],
+            is_default: Some(true),
+            ..SiteChange::default()
+        };
+        let before = kit.store.site_list(false).await.unwrap();
+        assert!(kit.store.site_update(&id, taken.clone(), 1).await.is_err());
+        assert!(kit.store.site_make(taken.clone(), &kit.world).await.is_err());
+        assert_eq!(kit.store.site_list(false).await.unwrap(), before);
+        let open = kit.store.site(&id).await.unwrap();
+        let free = SiteChange { add_hosts: vec!["one.test".to_owned()], ..taken };
+        let after = kit.store.site_update(&id, free, 1).await.unwrap();
+        assert_eq!((after.name.as_str(), after.is_default, open.name().as_str()), ("New", true, "New"));
+        let defaults = kit.store.site_list(false).await.unwrap().into_iter().filter(|it| it.is_default).count();
+        assert_eq!(defaults, 1, "it takes the place of the other");
+        for wrong in ["", " ", "a\nb", &"x".repeat(101)] {
+            let change = SiteChange { name: Some(wrong.to_owned()), ..SiteChange::default() };
+            assert!(kit.store.site_update(&id, change, 1).await.is_err(), "{wrong:?}");
+        }
+        for wrong in ["http://x", "x:80", "-x.test", "a b", ""] {
+            let change = SiteChange { add_hosts: vec![wrong.to_owned()], ..SiteChange::default() };
+            assert!(kit.store.site_update(&id, change, 1).await.is_err(), "{wrong:?}");
+        }
+    }
+
     async fn sites_opened_at_once_keep_the_bound(engine) {
         let (store, ids, _guards) = store(engine, 4, 20).await;
         let tasks: Vec<_> = (0..100)
@@ -138,4 +240,23 @@ on_both_engines! {
             assert_eq!(count(&store, id, 0).await, 6, "each was counted up by five tasks");
         }
     }
+}
+
+/// What one process does with a site others see soon.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn site_changes_reach_other_processes() {
+    let kit = TestStore::new(Engine::Postgres).await;
+    let beside = tempfile::tempdir().unwrap();
+    let other = Store::open(&Config { data: beside.path().to_owned(), ..kit.config.clone() }).await.unwrap();
+    let id = kit.store.site_create("One", &kit.world).await.unwrap().id.clone();
+    let seen = other.site(&id).await.unwrap();
+    let now = kit.world.now();
+    let change = SiteChange { name: Some("Two".to_owned()), ..SiteChange::default() };
+    kit.store.site_update(&id, change, now).await.unwrap();
+    other.sites_refresh(now).await.unwrap();
+    assert_eq!(seen.name(), "Two");
+    kit.store.site_delete(&id, now).await.unwrap();
+    other.sites_refresh(now).await.unwrap();
+    assert!(other.site(&id).await.is_err());
+    other.close();
 }

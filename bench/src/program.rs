@@ -57,7 +57,7 @@ impl Program {
         let database_url = (engine == Engine::Postgres).then(new_database);
         let stoa = |arguments: &[&str]| {
             let mut command = Command::new(binary);
-            command.args(arguments).arg("--data").arg(directory.path()).args(["--log", "warn"]).stdin(Stdio::null());
+            command.args(arguments).arg("--data").arg(directory.path()).env("STOA_LOG", "warn").stdin(Stdio::null());
             command.args(database_url.iter().flat_map(|it| ["--database-url", it]));
             command
         };

@@ -4,23 +4,24 @@
 //! errors included, carries its request id and CORS headers (docs/protocol/identity.md §2.2, §2.3).
 
 use crate::{
-    App, Problem, aliases,
+    App, Problem, RequestInfo, aliases,
     content::lost,
     encoding::Encoding,
-    extract::{sender, text},
+    extract::{NamedSite, sender, text},
     router::{is_api, router},
     tag,
     traffic::{InFlight, Kind, Route},
+    welcome,
 };
 use axum::{
     BoxError,
     body::{Body, Bytes, HttpBody},
-    extract::{Request, State},
+    extract::{ConnectInfo, Request, State},
     http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header, request::Parts},
     response::{IntoResponse, Response},
 };
-use std::{convert::Infallible, sync::Arc, time::Duration};
-use stoa_kernel::{Fault, clock::Counter};
+use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
+use stoa_kernel::{Fault, SiteId, clock::Counter};
 use tokio::time::Instant;
 use tower::{Layer, Service, ServiceExt};
 use tower_http::cors::{self, AllowHeaders, CorsLayer};
@@ -47,6 +48,10 @@ where
         let (app, router, id) = (app.clone(), router.clone(), ids.next());
         async move {
             let is_preflight = parts.method == Method::OPTIONS;
+            if let Some((site, uri)) = named_site(&parts.uri) {
+                parts.extensions.insert(NamedSite(site));
+                parts.uri = uri;
+            }
             if let Some(uri) = canonical(&parts.uri) {
                 parts.uri = uri;
             }
@@ -99,9 +104,21 @@ async fn answer(
     (in_flight.hold_answer(response, encoding).await, route)
 }
 
-/// The same with the canonical path, and the authority that HTTP/2 sends beside it.
+/// The site that an address names before everything else, `/s/SITE/…`, and the address without it: several sites on
+/// one host are told apart by it.
+fn named_site(uri: &Uri) -> Option<(SiteId, Uri)> {
+    let (site, _) = uri.path().strip_prefix("/s/")?.split_once('/')?;
+    let rest = &uri.path_and_query()?.as_str()["/s/".len() + site.len() + "/".len()..];
+    Some((SiteId::from(site), with_path(uri, &format!("/{rest}"))?))
+}
+
+/// The same with the canonical path.
 fn canonical(uri: &Uri) -> Option<Uri> {
-    let path = aliases::canonical(uri.path_and_query()?.as_str())?;
+    with_path(uri, &aliases::canonical(uri.path_and_query()?.as_str())?)
+}
+
+/// The same address with another path and query; the authority that HTTP/2 sends beside it stays.
+fn with_path(uri: &Uri, path: &str) -> Option<Uri> {
     let mut parts = uri.clone().into_parts();
     parts.path_and_query = Some(path.parse().ok()?);
     Uri::from_parts(parts).ok()
@@ -151,13 +168,18 @@ impl RequestIds {
 /// What is asked for by a path that nothing answers: a page for browsers, an error for everyone else.
 async fn fallback(State(app): State<App>, request: Request) -> Response {
     if lost::is_lost(request.method(), request.uri()) {
+        note_route(&request, "lost ids", Kind::Content);
         return lost::answer(app, request).await;
     }
     let wants_page = request.method() == Method::GET || request.method() == Method::HEAD;
     let accepts_html = text(request.headers(), "accept").is_some_and(|it| it.contains("text/html"));
     if wants_page && !is_api(request.uri().path()) {
-        if let Some(it) = request.extensions().get::<Arc<InFlight>>() {
-            let _ = it.route.set(Route { path: "pages", is_read: true, kind: Kind::Public });
+        note_route(&request, "pages", Kind::Public);
+        let info = if accepts_html { website_visit(&app, &request) } else { None };
+        if let Some(info) = info
+            && let Some(welcome) = welcome::page(&app, &info).await
+        {
+            return welcome;
         }
         return crate::apps::serve(&app.compressed, request.uri().path(), request.headers(), accepts_html).await;
     }
@@ -168,8 +190,51 @@ async fn fallback(State(app): State<App>, request: Request) -> Response {
     .into_response()
 }
 
+/// Names what answers a request that has no route.
+fn note_route(request: &Request, path: &'static str, kind: Kind) {
+    if let Some(it) = request.extensions().get::<Arc<InFlight>>() {
+        let _ = it.route.set(Route { path, is_read: true, kind });
+    }
+}
+
+/// From where a page of the website is asked for; `None` for the account pages, which find their site in other ways.
+fn website_visit(app: &App, request: &Request) -> Option<RequestInfo> {
+    let path = request.uri().path();
+    if path == "/account" || path.starts_with("/account/") || path.starts_with("/assets/") {
+        return None;
+    }
+    let mut parts = Request::new(Body::empty()).into_parts().0;
+    (parts.uri, parts.headers) = (request.uri().clone(), request.headers().clone());
+    if let Some(peer) = request.extensions().get::<ConnectInfo<SocketAddr>>() {
+        parts.extensions.insert(*peer);
+    }
+    if let Some(site) = request.extensions().get::<NamedSite>() {
+        parts.extensions.insert(site.clone());
+    }
+    RequestInfo::of(&parts, app).ok()
+}
+
 /// A path that exists, asked with a method that it does not take.
 async fn method_not_allowed(request: Request) -> Problem {
     let text = format!("{} does not take {}", request.uri().path(), request.method());
     Problem(Fault::because(stoa_kernel::Code::MethodNotAllowed, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn site_is_named_by_the_path_alone() {
+        let named = |uri: &str| {
+            let (site, uri) = named_site(&uri.parse().expect("a URI"))?;
+            Some((site.as_str().to_owned(), uri.to_string()))
+        };
+        let wants = |site: &str, uri: &str| Some((site.to_owned(), uri.to_owned()));
+        assert_eq!(named("/s/x/v2/items?a=/b"), wants("x", "/v2/items?a=/b"));
+        assert_eq!(named("http://localhost:1/s/x/"), wants("x", "http://localhost:1/"));
+        for other in ["/s/x", "/s/x?to=/y", "/x/s/y/z", "/"] {
+            assert_eq!(named(other), None, "{other}");
+        }
+    }
 }

@@ -10,7 +10,7 @@ use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
     sync::Arc,
 };
-use stoa_kernel::{Caller, Code, Fault, Network};
+use stoa_kernel::{Caller, Code, Fault, Network, SiteId};
 use stoa_store::Site;
 
 /// A request by a known caller to a known site. Without a valid token it is refused with 401.
@@ -40,6 +40,10 @@ impl FromRequestParts<App> for Call {
     }
 }
 
+/// The site that stood before the path; the edge took it off.
+#[derive(Debug, Clone)]
+pub(crate) struct NamedSite(pub SiteId);
+
 /// Where a request comes from and how it reached us.
 #[derive(Debug, Clone)]
 pub struct RequestInfo {
@@ -52,6 +56,8 @@ pub struct RequestInfo {
     pub is_https: bool,
     /// The `Origin` header.
     pub origin: Option<String>,
+    /// The site that the address names.
+    pub site: Option<SiteId>,
 }
 
 impl FromRequestParts<App> for RequestInfo {
@@ -95,7 +101,22 @@ impl RequestInfo {
                 ));
             }
         };
-        Ok(Self { address, base_url, host: authority.host, is_https, origin })
+        let site = parts.extensions.get::<NamedSite>().map(|it| it.0.clone());
+        Ok(Self { address, base_url, host: authority.host, is_https, origin, site })
+    }
+}
+
+impl RequestInfo {
+    /// The site that a request is about which brings nothing that belongs to one: its address names it, or its host
+    /// name shows it.
+    ///
+    /// # Errors
+    /// [`Code::SiteUnknown`].
+    pub(crate) async fn find_site(&self, app: &App) -> Result<Arc<Site>, Fault> {
+        match &self.site {
+            Some(id) => app.store.site(id).await,
+            None => app.store.site_by_host(&self.host).await,
+        }
     }
 }
 

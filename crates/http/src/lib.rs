@@ -21,6 +21,7 @@ mod settings;
 mod site;
 mod tag;
 pub mod traffic;
+mod welcome;
 
 pub use app::App;
 pub use edge::{REQUESTS, service};

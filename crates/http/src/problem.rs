@@ -41,12 +41,18 @@ impl IntoResponse for Problem {
 /// Records what went wrong with a request, or with one of its items.
 pub(crate) fn log(fault: &Fault) {
     match fault.code().status() {
-        // What a site doesn't have is no failure, and every client may ask for it.
-        500.. if fault.code() != Code::NotBuilt => {
+        500.. if !is_of_clients(fault) => {
             tracing::error!(code = fault.code().name(), log = fault.log(), "request failed: {fault}")
         }
         _ => tracing::debug!(code = fault.code().name(), log = fault.log(), "request refused: {fault}"),
     }
+}
+
+/// Whether clients bring it about, as often as they like: by asking for what a site doesn't have, or by being so many
+/// that they are told when to come back. The line about the request says enough of that.
+fn is_of_clients(fault: &Fault) -> bool {
+    let is_crowd = fault.log().is_none() && fault.data().contains_key("retryAfterSeconds");
+    fault.code() == Code::NotBuilt || is_crowd
 }
 
 /// The error body. Content codes stand in the text as well, because callers search it for them.
@@ -71,4 +77,21 @@ pub fn body(fault: &Fault) -> Value {
     }
     details.insert("applicationError".to_owned(), json!({ "code": code, "description": text, "data": data }));
     json!({ "message": text, "details": details })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::traffic::Shortage;
+
+    #[test]
+    fn refusals_that_clients_bring_about_are_no_failures() {
+        assert!(is_of_clients(&Shortage::Server.fault("bodies")));
+        assert!(is_of_clients(&Fault::new(Code::NotBuilt)));
+        for failure in [Fault::new(Code::Unavailable), Fault::internal("x")] {
+            assert!(!is_of_clients(&failure), "{failure}");
+        }
+        let broken = Fault::new(Code::Unavailable).with("retryAfterSeconds", 5).logged("no answer");
+        assert!(!is_of_clients(&broken), "there is something to be told");
+    }
 }

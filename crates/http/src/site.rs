@@ -31,11 +31,11 @@ pub(crate) async fn robots() -> Response {
 
 /// `GET /_api/site/v1/public-settings`: what the website under this host name needs to start.
 pub(crate) async fn public_settings(State(app): State<App>, info: RequestInfo) -> Result<Response, Problem> {
-    let site = app.store.site_by_host(&info.host).await?;
+    let site = info.find_site(&app).await?;
     let client = app.identity.client_list(&site.id).await?.into_iter().next();
     Ok(body::ok(&json!({
         "siteId": site.id,
-        "name": site.name,
+        "name": site.name(),
         "clientId": client.map(|it| it.id),
         "language": "en",
         "captcha": app.identity.captcha_public(&site).await?,

@@ -3,11 +3,13 @@
 #![expect(clippy::print_stdout, reason = "this is what the command prints")]
 
 use crate::{
-    config::{Config, Tls},
+    config::{Config, Loaded, Tls},
     connection::Certificates,
+    failure::sentence,
 };
 use serde_json::json;
 use std::{path::Path, process::ExitCode};
+use stoa_store::DataDirectory;
 
 struct Finding {
     key: &'static str,
@@ -15,19 +17,25 @@ struct Finding {
     text: String,
 }
 
-/// Prints what was checked; fails when anything is wrong.
-pub fn check(config: &Config, as_json: bool) -> ExitCode {
-    let mut findings = vec![data(&config.data), database(config)];
+/// Prints what was checked; fails when anything is wrong. What can't be meant is reported beside what can.
+pub fn check(loaded: &Loaded, as_json: bool) -> ExitCode {
+    let config = &loaded.config;
+    let mistake = |it: &String| Finding { key: "configuration", is_good: false, text: it.clone() };
+    let mut findings: Vec<Finding> = loaded.mistakes.iter().map(mistake).collect();
+    let is_about = |key: &str| loaded.mistakes.iter().any(|it| it.contains(key));
+    findings.push(data(&config.data));
+    if !is_about("database_url") {
+        findings.push(database(config));
+    }
     findings.extend(config.tls.as_ref().map(tls));
-    findings.push(smtp(config));
+    if !is_about("smtp") {
+        findings.push(smtp(config));
+    }
     findings.push(listen(config));
-    findings.push(public_url(config));
+    if !is_about("public_url") {
+        findings.push(public_url(config));
+    }
     print(&findings, as_json)
-}
-
-/// The configuration could not even be read.
-pub fn refused(error: &str, as_json: bool) -> ExitCode {
-    print(&[Finding { key: "configuration", is_good: false, text: error.to_owned() }], as_json)
 }
 
 fn print(findings: &[Finding], as_json: bool) -> ExitCode {
@@ -48,7 +56,10 @@ fn data(path: &Path) -> Finding {
     let (is_good, text) = match std::fs::metadata(path) {
         Ok(it) if !it.is_dir() => (false, format!("{} is not a directory", path.display())),
         Ok(it) if it.permissions().readonly() => (false, format!("{} can't be written", path.display())),
-        Ok(_) => (true, format!("{}", path.display())),
+        Ok(_) => match DataDirectory::check(path) {
+            Ok(()) => (true, format!("{}", path.display())),
+            Err(fault) => (false, sentence(fault)),
+        },
         Err(_) => match path.parent().map(|it| if it.as_os_str().is_empty() { Path::new(".") } else { it }) {
             Some(parent) if parent.is_dir() => (true, format!("{} will be made", path.display())),
             _ => (false, format!("{}: the directory above it does not exist", path.display())),
@@ -68,7 +79,7 @@ fn database(config: &Config) -> Finding {
     };
     match runtime.block_on(stoa_store::Store::probe(url)) {
         Ok(version) => Finding { key, is_good: true, text: format!("PostgreSQL {version} answers") },
-        Err(fault) => Finding { key, is_good: false, text: crate::services::sentence(fault) },
+        Err(fault) => Finding { key, is_good: false, text: sentence(fault) },
     }
 }
 

@@ -4,16 +4,19 @@
 //! (`STOA_PUBLIC_URL`) and a flag (`--public-url`). Keys of mail are in a table of the file (`[smtp]`,
 //! `host = "…"`), and have its name before theirs elsewhere (`STOA_SMTP_HOST`, `--smtp-host`). A flag beats
 //! the environment, which beats the file, which beats the default. What was written is [`Options`]; what it
-//! means is [`Config`].
+//! means is [`Config`]. Flags are those of `stoa serve`; other commands take only the two that say where the data are
+//! ([`Storage`]), and read the rest from the environment and the file.
 //!
 //! Limits are in two tables more ([`limits`]), which have no flags: sixty of them would bury the others in
 //! `--help` (decision 15).
 
+mod file;
 mod limits;
 
 pub use limits::ServerLimits;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, FromArgMatches, ValueEnum};
+use file::Keys;
 use ipnet::IpNet;
 use limits::Table;
 use serde::Deserialize;
@@ -26,57 +29,66 @@ use stoa_identity::password::PasswordList;
 use stoa_kernel::Secret;
 use stoa_outbound::{Security, SmtpConfig};
 
-/// The keys as they were written; nothing is required.
-#[derive(Debug, Clone, Default, Args, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-#[command(next_help_heading = "Configuration (also in stoa.toml and as STOA_… variables)")]
-pub struct Options {
+/// Where the data are: what every command takes.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Storage {
     /// Directory of the data: SQLite files, lock, socket, outbox [default: ./data]
     #[arg(long, env = "STOA_DATA", global = true, value_name = "DIR")]
     pub data: Option<PathBuf>,
     /// Use PostgreSQL instead of SQLite files: postgres://user:password@host/database
     #[arg(long, env = "STOA_DATABASE_URL", global = true, hide_env_values = true, value_name = "URL")]
     pub database_url: Option<String>,
+}
+
+/// The keys as they were written; nothing is required.
+#[derive(Debug, Clone, Default, Args, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[command(next_help_heading = "Configuration (also in stoa.toml and as STOA_… variables)")]
+pub struct Options {
+    #[arg(skip)]
+    pub data: Option<PathBuf>,
+    #[arg(skip)]
+    pub database_url: Option<String>,
     /// Connections to PostgreSQL [default: 16]
-    #[arg(long, env = "STOA_DATABASE_CONNECTIONS", global = true, value_name = "N")]
+    #[arg(long, env = "STOA_DATABASE_CONNECTIONS", value_name = "N")]
     pub database_connections: Option<usize>,
     /// Sites that stay open when nobody uses them [default: 256]
-    #[arg(long, env = "STOA_OPEN_SITES", global = true, value_name = "N")]
+    #[arg(long, env = "STOA_OPEN_SITES", value_name = "N")]
     pub open_sites: Option<usize>,
     /// Address to listen on [default: 127.0.0.1]
-    #[arg(long, env = "STOA_HOST", global = true, value_name = "ADDRESS")]
+    #[arg(long, env = "STOA_HOST", value_name = "ADDRESS")]
     pub host: Option<IpAddr>,
     /// Port to listen on, 0 for any free one [default: 4400]
-    #[arg(long, env = "STOA_PORT", global = true, value_name = "N")]
+    #[arg(long, env = "STOA_PORT", value_name = "N")]
     pub port: Option<u16>,
     /// What links, cookies and the token issuer are made from; needed for names beyond loopback
-    #[arg(long, env = "STOA_PUBLIC_URL", global = true, value_name = "URL")]
+    #[arg(long, env = "STOA_PUBLIC_URL", value_name = "URL")]
     pub public_url: Option<String>,
     /// Proxies whose X-Forwarded-* headers are believed, as CIDR; may be given several times
-    #[arg(long, env = "STOA_TRUSTED_PROXY", global = true, value_delimiter = ',', num_args = 1.., value_name = "CIDR")]
+    #[arg(long, env = "STOA_TRUSTED_PROXY", value_delimiter = ',', num_args = 1.., value_name = "CIDR")]
     pub trusted_proxy: Vec<IpNet>,
     /// Certificate chain (PEM); together with --tls-key the server speaks HTTPS
-    #[arg(long, env = "STOA_TLS_CERT", global = true, value_name = "FILE")]
+    #[arg(long, env = "STOA_TLS_CERT", value_name = "FILE")]
     pub tls_cert: Option<PathBuf>,
     /// Private key of the certificate (PEM)
-    #[arg(long, env = "STOA_TLS_KEY", global = true, value_name = "FILE")]
+    #[arg(long, env = "STOA_TLS_KEY", value_name = "FILE")]
     pub tls_key: Option<PathBuf>,
     /// Whether the server makes missing indexes by itself, on sites that don't say otherwise [default: true]
-    #[arg(long, env = "STOA_AUTO_INDEX", global = true, value_name = "BOOL")]
+    #[arg(long, env = "STOA_AUTO_INDEX", value_name = "BOOL")]
     pub auto_index: Option<bool>,
     #[command(flatten)]
     pub smtp: SmtpOptions,
     /// Serve others than this machine without a mail server: messages stay in DIR/outbox/mail.jsonl
-    #[arg(long, env = "STOA_OUTBOX_ONLY", global = true)]
+    #[arg(long, env = "STOA_OUTBOX_ONLY")]
     pub outbox_only: bool,
     /// Passwords to refuse beside the common ones, one a line
-    #[arg(long, env = "STOA_PASSWORD_LIST", global = true, value_name = "FILE")]
+    #[arg(long, env = "STOA_PASSWORD_LIST", value_name = "FILE")]
     pub password_list: Option<PathBuf>,
     /// What to log, for example `info` or `warn,stoa_http=debug` [default: info]
-    #[arg(long, env = "STOA_LOG", global = true, value_name = "FILTER")]
+    #[arg(long, env = "STOA_LOG", value_name = "FILTER")]
     pub log: Option<String>,
     /// Log as JSON lines
-    #[arg(long, env = "STOA_LOG_JSON", global = true)]
+    #[arg(long, env = "STOA_LOG_JSON")]
     pub log_json: bool,
     #[arg(skip)]
     limits: Table,
@@ -89,43 +101,31 @@ pub struct Options {
 #[serde(deny_unknown_fields, default)]
 pub struct SmtpOptions {
     /// Mail server; without one messages are kept in DIR/outbox/mail.jsonl and not sent
-    #[arg(id = "smtp_host", long = "smtp-host", env = "STOA_SMTP_HOST", global = true, value_name = "NAME")]
+    #[arg(id = "smtp_host", long = "smtp-host", env = "STOA_SMTP_HOST", value_name = "NAME")]
     pub host: Option<String>,
     /// Port of the mail server [default: 465, 587 with starttls, 25 with none]
-    #[arg(id = "smtp_port", long = "smtp-port", env = "STOA_SMTP_PORT", global = true, value_name = "N")]
+    #[arg(id = "smtp_port", long = "smtp-port", env = "STOA_SMTP_PORT", value_name = "N")]
     pub port: Option<u16>,
     /// TLS from the start, after STARTTLS, or none (only to this machine) [default: tls]
-    #[arg(id = "smtp_security", long = "smtp-security", env = "STOA_SMTP_SECURITY", global = true, value_enum)]
+    #[arg(id = "smtp_security", long = "smtp-security", env = "STOA_SMTP_SECURITY", value_enum)]
     pub security: Option<SmtpSecurity>,
     /// User at the mail server; needs a password
-    #[arg(id = "smtp_user", long = "smtp-user", env = "STOA_SMTP_USER", global = true, value_name = "NAME")]
+    #[arg(id = "smtp_user", long = "smtp-user", env = "STOA_SMTP_USER", value_name = "NAME")]
     pub user: Option<String>,
     /// Password at the mail server; better in the file or the environment than on the command line
-    #[arg(
-        id = "smtp_password",
-        long = "smtp-password",
-        env = "STOA_SMTP_PASSWORD",
-        global = true,
-        hide_env_values = true
-    )]
+    #[arg(id = "smtp_password", long = "smtp-password", env = "STOA_SMTP_PASSWORD", hide_env_values = true)]
     pub password: Option<String>,
     /// Sender: no-reply@example.org, or with a name that is used for every site: Name <no-reply@example.org>
-    #[arg(id = "smtp_from", long = "smtp-from", env = "STOA_SMTP_FROM", global = true, value_name = "ADDRESS")]
+    #[arg(id = "smtp_from", long = "smtp-from", env = "STOA_SMTP_FROM", value_name = "ADDRESS")]
     pub from: Option<String>,
     /// Seconds to wait for a connection and for each answer [default: 15]
-    #[arg(id = "smtp_timeout", long = "smtp-timeout", env = "STOA_SMTP_TIMEOUT", global = true, value_name = "N")]
+    #[arg(id = "smtp_timeout", long = "smtp-timeout", env = "STOA_SMTP_TIMEOUT", value_name = "N")]
     pub timeout: Option<u64>,
     /// Connections to the mail server at the same time [default: 4]
-    #[arg(
-        id = "smtp_connections",
-        long = "smtp-connections",
-        env = "STOA_SMTP_CONNECTIONS",
-        global = true,
-        value_name = "N"
-    )]
+    #[arg(id = "smtp_connections", long = "smtp-connections", env = "STOA_SMTP_CONNECTIONS", value_name = "N")]
     pub connections: Option<u32>,
     /// Certificate authority (PEM) to trust beside the public ones
-    #[arg(id = "smtp_ca", long = "smtp-ca", env = "STOA_SMTP_CA", global = true, value_name = "FILE")]
+    #[arg(id = "smtp_ca", long = "smtp-ca", env = "STOA_SMTP_CA", value_name = "FILE")]
     pub ca: Option<PathBuf>,
 }
 
@@ -164,60 +164,84 @@ pub struct Tls {
     pub key: PathBuf,
 }
 
+/// A configuration, and all that is wrong with what was written: keys that can't be meant have their default.
+pub struct Loaded {
+    pub config: Config,
+    /// Sentences that name the key, what is wrong with it and where it stands.
+    pub mistakes: Vec<String>,
+}
+
+impl Loaded {
+    /// The configuration, if all of it can be meant.
+    pub fn checked(self) -> Result<Config, String> {
+        if self.mistakes.is_empty() { Ok(self.config) } else { Err(self.mistakes.join("\n")) }
+    }
+}
+
 impl Config {
-    /// Reads `file` (by default `stoa.toml`, if it is there) and puts `flags` over it.
-    ///
-    /// # Errors
-    /// A sentence that names the key, what is wrong with it and where it stands.
-    pub fn load(file: Option<&Path>, flags: Options) -> Result<Self, String> {
+    /// Reads `file` (by default `stoa.toml`, if it is there), the environment and what was typed. Without `flags`
+    /// the environment is read alone.
+    pub fn load(file: Option<&Path>, storage: Storage, flags: Option<Options>) -> Loaded {
+        let mut mistakes = Vec::new();
         let written = match file {
-            Some(path) => read(path)?,
-            None if Path::new("stoa.toml").exists() => read(Path::new("stoa.toml"))?,
+            Some(path) => file::read(path, &mut mistakes),
+            None if Path::new("stoa.toml").exists() => file::read(Path::new("stoa.toml"), &mut mistakes),
             None => Options::default(),
         };
-        let (limits, identity) = limits::of_environment()?;
+        let (limits, identity) = limits::of_environment(&mut mistakes);
         let environment = Options { limits, identity, ..Options::default() };
-        Self::from_options(flags.over(environment).over(written))
+        let typed = flags.unwrap_or_else(|| Options::of_environment(&mut mistakes));
+        let typed = Options { data: storage.data, database_url: storage.database_url, ..typed };
+        let config = Self::from_options(typed.over(environment).over(written), &mut mistakes);
+        Loaded { config, mistakes }
     }
 
-    fn from_options(options: Options) -> Result<Self, String> {
+    fn from_options(options: Options, mistakes: &mut Vec<String>) -> Self {
         let tls = match (options.tls_cert, options.tls_key) {
             (Some(cert), Some(key)) => Some(Tls { cert, key }),
             (None, None) => None,
-            (Some(_), None) => return Err("tls_cert is set without tls_key".to_owned()),
-            (None, Some(_)) => return Err("tls_key is set without tls_cert".to_owned()),
+            (Some(_), None) => {
+                mistakes.push("tls_cert is set without tls_key".to_owned());
+                None
+            }
+            (None, Some(_)) => {
+                mistakes.push("tls_key is set without tls_cert".to_owned());
+                None
+            }
         };
         if let Some(url) = &options.database_url
             && !(url.starts_with("postgres://") || url.starts_with("postgresql://"))
         {
-            return Err("database_url must begin with postgres://".to_owned());
+            mistakes.push("database_url must begin with postgres://".to_owned());
         }
-        let database_connections = options.database_connections.unwrap_or(16);
-        if database_connections == 0 {
-            return Err("database_connections must be at least 1".to_owned());
-        }
-        let open_sites = options.open_sites.unwrap_or(stoa_store::Config::OPEN_SITES);
-        if open_sites == 0 {
-            return Err("open_sites must be at least 1".to_owned());
-        }
-        Ok(Self {
+        let mut at_least_one = |name: &str, value: Option<usize>, default: usize| {
+            if value == Some(0) {
+                mistakes.push(format!("{name} must be at least 1"));
+            }
+            value.unwrap_or(default)
+        };
+        let database_connections = at_least_one("database_connections", options.database_connections, 16);
+        let open_sites = at_least_one("open_sites", options.open_sites, stoa_store::Config::OPEN_SITES);
+        let mut noted = |result: Result<String, String>| result.map_err(|it| mistakes.push(it)).ok();
+        let public_url = options.public_url.and_then(|it| noted(public_url(&it)));
+        Self {
             data: options.data.unwrap_or_else(|| PathBuf::from("data")),
             database_url: options.database_url,
             database_connections,
             open_sites,
             host: options.host.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
             port: options.port.unwrap_or(4400),
-            public_url: options.public_url.map(|it| public_url(&it)).transpose()?,
+            public_url,
             trusted_proxies: options.trusted_proxy,
             tls,
             auto_index: options.auto_index.unwrap_or(true),
-            smtp: smtp(options.smtp)?,
+            smtp: smtp(options.smtp, mistakes),
             outbox_only: options.outbox_only,
-            refused_passwords: options.password_list.map_or_else(|| Ok(PasswordList::default()), |it| list(&it))?,
+            refused_passwords: refused_passwords(options.password_list, mistakes),
             log: options.log.unwrap_or_else(|| "info".to_owned()),
             log_json: options.log_json,
-            limits: ServerLimits::read(&options.limits, &options.identity)?,
-        })
+            limits: ServerLimits::read(&options.limits, &options.identity, mistakes),
+        }
     }
 }
 
@@ -243,9 +267,60 @@ impl Config {
             file.display()
         ))
     }
+
+    /// The same for a server that starts: one that listens beyond this machine is refused; behind a proxy, where the
+    /// public address is only a name, it is told.
+    ///
+    /// # Errors
+    /// As [`Config::require_mail`].
+    pub fn check_mail(&self) -> Result<(), String> {
+        match self.require_mail() {
+            Err(text) if self.host.is_loopback() => {
+                tracing::warn!("{text}");
+                Ok(())
+            }
+            checked => checked,
+        }
+    }
 }
 
 impl Options {
+    /// The keys that have variables, each read for itself: one that can't be meant hides no other.
+    fn of_environment(mistakes: &mut Vec<String>) -> Self {
+        let command = || Self::augment_args(clap::Command::new("stoa").no_binary_name(true));
+        let nothing = std::iter::empty::<&str>;
+        let before = mistakes.len();
+        for argument in command().get_arguments() {
+            let alone = clap::Command::new("stoa").no_binary_name(true).arg(argument.clone());
+            if let Err(error) = alone.try_get_matches_from(nothing()) {
+                let variable = argument.get_env().unwrap_or_default().to_string_lossy().into_owned();
+                let text = error.to_string();
+                let line = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+                mistakes.push(format!("{variable}: {line}"));
+            }
+        }
+        if mistakes.len() > before {
+            return Self::default();
+        }
+        let read = command().try_get_matches_from(nothing()).and_then(|it| Self::from_arg_matches(&it));
+        read.unwrap_or_else(|error| {
+            mistakes.push(error.to_string());
+            Self::default()
+        })
+    }
+}
+
+impl Keys for Options {
+    fn keys() -> Vec<String> {
+        let command = Self::augment_args(clap::Command::new("stoa"));
+        let name = |id: &str| match id.strip_prefix("smtp_") {
+            Some(key) => format!("smtp.{key}"),
+            None => id.to_owned(),
+        };
+        let has_flag = command.get_arguments().map(|it| name(it.get_id().as_str()));
+        has_flag.chain(["data", "database_url"].map(str::to_owned)).collect()
+    }
+
     fn over(self, file: Self) -> Self {
         Self {
             data: self.data.or(file.data),
@@ -286,11 +361,15 @@ impl SmtpOptions {
     }
 }
 
-fn smtp(options: SmtpOptions) -> Result<Option<SmtpConfig>, String> {
+/// What the keys of mail mean; `None` without a host, and where they can't be meant.
+fn smtp(options: SmtpOptions, mistakes: &mut Vec<String>) -> Option<SmtpConfig> {
+    let before = mistakes.len();
+    let mut wrong = |text: String| mistakes.push(text);
     let Some(host) = options.host else {
-        let is_set =
-            options.port.is_some() || options.user.is_some() || options.password.is_some() || options.from.is_some();
-        return if is_set { Err("smtp.host is missing, but other keys of smtp are set".to_owned()) } else { Ok(None) };
+        if options.port.is_some() || options.user.is_some() || options.password.is_some() || options.from.is_some() {
+            wrong("smtp.host is missing, but other keys of smtp are set".to_owned());
+        }
+        return None;
     };
     let (security, usual) = match options.security.unwrap_or(SmtpSecurity::Tls) {
         SmtpSecurity::Tls => (Security::Implicit, 465),
@@ -299,43 +378,53 @@ fn smtp(options: SmtpOptions) -> Result<Option<SmtpConfig>, String> {
     };
     let is_here = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|it| it.is_loopback());
     if security == Security::None && !is_here {
-        return Err(format!("smtp.security is none, which is for this machine only, not for {host}"));
+        wrong(format!("smtp.security is none, which is for this machine only, not for {host}"));
     }
     let login = match (options.user, options.password) {
         (Some(user), Some(password)) => Some((user, Secret::new(password))),
         (None, None) => None,
-        (Some(_), None) => return Err("smtp.user is set without smtp.password".to_owned()),
-        (None, Some(_)) => return Err("smtp.password is set without smtp.user".to_owned()),
+        (Some(_), None) => {
+            wrong("smtp.user is set without smtp.password".to_owned());
+            None
+        }
+        (None, Some(_)) => {
+            wrong("smtp.password is set without smtp.user".to_owned());
+            None
+        }
     };
-    let authority = match options.ca {
-        Some(path) => Some(std::fs::read(&path).map_err(|it| format!("smtp.ca {}: {it}", path.display()))?),
-        None => None,
-    };
+    let authority = options
+        .ca
+        .and_then(|path| std::fs::read(&path).map_err(|it| wrong(format!("smtp.ca {}: {it}", path.display()))).ok());
     let timeout = options.timeout.unwrap_or(15);
     if !(1..=100).contains(&timeout) {
-        return Err("smtp.timeout must be between 1 and 100 seconds".to_owned());
+        wrong("smtp.timeout must be between 1 and 100 seconds".to_owned());
     }
-    Ok(Some(SmtpConfig {
+    if options.from.is_none() {
+        wrong("smtp.from is missing: the address that messages are sent from".to_owned());
+    }
+    let from = options.from.filter(|_| mistakes.len() == before)?;
+    Some(SmtpConfig {
         port: options.port.unwrap_or(usual),
         host,
         security,
         login,
-        from: options.from.ok_or("smtp.from is missing: the address that messages are sent from")?,
+        from,
         timeout: Duration::from_secs(timeout),
         connections: options.connections.unwrap_or(4).clamp(1, 64),
         authority,
-    }))
+    })
 }
 
-fn list(path: &Path) -> Result<PasswordList, String> {
-    let bytes = std::fs::read(path).map_err(|it| format!("password_list {}: {it}", path.display()))?;
-    Ok(PasswordList::parse(&bytes))
-}
-
-fn read(path: &Path) -> Result<Options, String> {
-    let text = std::fs::read_to_string(path).map_err(|it| format!("{}: {it}", path.display()))?;
-    // The parser's own message shows the line and points at the word.
-    toml::from_str(&text).map_err(|it| format!("{}: {it}", path.display()))
+/// A file that can't be read refuses no password, and is told.
+fn refused_passwords(path: Option<PathBuf>, mistakes: &mut Vec<String>) -> PasswordList {
+    let Some(path) = path else { return PasswordList::default() };
+    match std::fs::read(&path) {
+        Ok(bytes) => PasswordList::parse(&bytes),
+        Err(error) => {
+            mistakes.push(format!("password_list {}: {error}", path.display()));
+            PasswordList::default()
+        }
+    }
 }
 
 fn public_url(text: &str) -> Result<String, String> {
@@ -353,20 +442,24 @@ fn public_url(text: &str) -> Result<String, String> {
 mod tests {
     use super::*;
 
+    /// What a file says, and all that is wrong with it.
+    fn load(text: &str) -> Loaded {
+        let mut mistakes = Vec::new();
+        let written = file::parse(text, "stoa.toml", &mut mistakes);
+        Loaded { config: Config::from_options(written, &mut mistakes), mistakes }
+    }
+
     #[test]
     fn flag_beats_the_file() {
         let file: Options = toml::from_str("port = 5000\nhost = \"0.0.0.0\"").unwrap();
         let flags = Options { port: Some(6000), ..Options::default() };
-        let config = Config::from_options(flags.over(file)).unwrap();
+        let config = Config::from_options(flags.over(file), &mut Vec::new());
         assert_eq!((config.port, config.host.to_string().as_str()), (6000, "0.0.0.0"));
     }
 
     #[test]
     fn public_address_needs_mail() {
-        let is_served = |text: &str| {
-            let config = Config::from_options(toml::from_str::<Options>(text).unwrap()).unwrap();
-            config.require_mail().is_ok()
-        };
+        let is_served = |text: &str| load(text).checked().unwrap().require_mail().is_ok();
         for private in
             ["", "host = \"::1\"", "public_url = \"http://a.localhost:4400\"", "public_url = \"https://[::1]\""]
         {
@@ -375,6 +468,11 @@ mod tests {
         let mail = "[smtp]\nhost = \"mail.example.org\"\nfrom = \"a@example.org\"";
         for public in ["host = \"0.0.0.0\"", "host = \"::\"", "public_url = \"https://www.example.org\""] {
             assert!(!is_served(public), "{public}");
+            assert_eq!(
+                load(public).checked().unwrap().check_mail().is_ok(),
+                public.starts_with("public_url"),
+                "{public}"
+            );
             assert!(is_served(&format!("{public}\noutbox_only = true")), "{public}");
             assert!(is_served(&format!("{public}\n{mail}")), "{public}");
         }
@@ -382,10 +480,8 @@ mod tests {
 
     #[test]
     fn mistakes_are_named() {
-        let load =
-            |text: &str| toml::from_str::<Options>(text).map_err(|it| it.to_string()).and_then(Config::from_options);
         for (text, says) in [
-            ("prot = 1", "unknown field `prot`"),
+            ("prot = 1", "stoa.toml:1: prot is no key; did you mean port?"),
             ("port = \"x\"", "invalid type"),
             ("port = 70000", "70000"),
             ("tls_cert = \"a\"", "without tls_key"),
@@ -396,11 +492,33 @@ mod tests {
             ("[smtp]\nhost = \"x\"", "smtp.from is missing"),
             ("[smtp]\nhost = \"x\"\nuser = \"u\"", "without smtp.password"),
             ("[smtp]\nhost = \"x\"\nsecurity = \"none\"", "this machine only"),
-            ("[smtp]\nhots = \"x\"", "unknown field `hots`"),
+            ("[smtp]\nhots = \"x\"", "stoa.toml:2: smtp.hots is no key; did you mean smtp.host?"),
+            ("port = ", "stoa.toml: "),
             ("password_list = \"nowhere/list.txt\"", "password_list nowhere/list.txt"),
         ] {
-            let error = load(text).unwrap_err();
+            let error = load(text).checked().unwrap_err();
             assert!(error.contains(says), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn mistakes_are_reported_all_at_once() {
+        let text = "prot = 1\nport = 70000\nhost = \"127.0.0.2\"\nopen_sites = 0\n\n[smtp]\nhost = \"x\"\n\
+                    hots = \"y\"\n\n[limits]\nbulk_items = 0\nbulk_itmes = 5\n";
+        let Loaded { config, mistakes } = load(text);
+        let expected = [
+            "stoa.toml:1: prot is no key",
+            "stoa.toml:2: port: ",
+            "stoa.toml:8: smtp.hots is no key",
+            "open_sites must be at least 1",
+            "smtp.from is missing",
+            "limits.bulk_items is 0",
+            "limits.bulk_itmes is no key of the table limits; did you mean bulk_items?",
+        ];
+        assert_eq!(mistakes.len(), expected.len(), "{mistakes:#?}");
+        for (mistake, says) in mistakes.iter().zip(expected) {
+            assert!(mistake.contains(says), "{says}: {mistake}");
+        }
+        assert_eq!(config.host.to_string(), "127.0.0.2", "what can be meant counts");
     }
 }

@@ -4,6 +4,7 @@
 //! directory says how far the making got, so that one which was interrupted goes on where it stopped.
 
 use crate::{
+    cli::Format,
     report::{Output, Report},
     services::{Services, operator, sentence},
     transfer,
@@ -12,9 +13,10 @@ use flate2::read::GzDecoder;
 use rust_embed::RustEmbed;
 use serde_json::Value;
 use std::{io::Cursor, path::PathBuf, sync::Arc};
+use stoa_content::transfer::ImportOptions;
 use stoa_identity::client::NewClient;
-use stoa_kernel::{Code, SiteId};
-use stoa_store::Site;
+use stoa_kernel::{Code, Fault, SiteId};
+use stoa_store::{Site, SiteChange};
 
 #[derive(RustEmbed)]
 #[folder = "../../web/apps/atlas/demo/out"]
@@ -28,7 +30,7 @@ const FILLED: &[(&str, u64)] = &[("countries", 250), ("cities", 135_233)];
 pub async fn make_if_empty(services: &Services, url: &str) -> Result<(), String> {
     let marker = Marker::of(services);
     let site = match marker.read() {
-        Some(State::Done) => return Ok(()),
+        Some(State::Done) => return recognise(services).await.map_err(sentence),
         Some(State::Making(id)) => services.store.site(&id).await.map_err(sentence)?,
         None if services.store.sites().await.map_err(sentence)?.is_empty() => begin(services, url, &marker).await?,
         None => return Ok(()),
@@ -39,8 +41,22 @@ pub async fn make_if_empty(services: &Services, url: &str) -> Result<(), String>
     marker.write(&State::Done)
 }
 
+/// Marks the demo site that an older version made, which had no mark: it was the first of its directory.
+async fn recognise(services: &Services) -> Result<(), Fault> {
+    let sites = services.store.site_list(false).await?;
+    match sites.first() {
+        Some(first) if first.name == "Atlas" && !sites.iter().any(|it| it.is_demo) => {
+            let change = SiteChange { is_demo: Some(true), ..SiteChange::default() };
+            services.store.site_update(&first.id, change, services.world.now()).await.map(drop)
+        }
+        _ => Ok(()),
+    }
+}
+
 async fn begin(services: &Services, url: &str, marker: &Marker) -> Result<Arc<Site>, String> {
-    let site = services.store.site_create("Atlas", &services.world).await.map_err(sentence)?;
+    // It answers where no host name of another site does.
+    let wanted = SiteChange { name: Some("Atlas".to_owned()), is_demo: Some(true), ..SiteChange::default() };
+    let site = services.store.site_make(wanted, &services.world).await.map_err(sentence)?;
     marker.write(&State::Making(site.id.clone()))?;
     let new = NewClient {
         name: "Atlas".to_owned(),
@@ -75,9 +91,11 @@ fn fill(services: &Services, runtime: &tokio::runtime::Handle, site: &Arc<Site>)
         let file =
             Data::get(&format!("{collection}.jsonl.gz")).ok_or_else(|| format!("the demo data lack {collection}"))?;
         let items = Box::new(GzDecoder::new(Cursor::new(file.data.into_owned())));
-        report.begin(&format!("{collection:<9}"), Some(*count));
+        report.begin(&format!("{collection:<9}"), *count);
         let output: &mut dyn Output = &mut report;
-        let result = transfer::import(services, runtime, site, collection, crate::cli::Format::Jsonl, items, output)?;
+        let source =
+            transfer::Source { collection, format: Format::Jsonl, options: ImportOptions::default(), input: items };
+        let result = transfer::import(services, runtime, site, source, output).map_err(|it| it.message)?;
         report.end();
         if result["failed"] != 0 {
             return Err(format!("the demo data could not be imported: {result}"));

@@ -8,15 +8,35 @@ const PERIOD: Duration = Duration::from_secs(60 * 60);
 /// The outbox grows with every write, so it is cut often.
 const OUTBOX_PERIOD: Duration = Duration::from_secs(10);
 
+/// How soon a name or a deletion of a site is seen that another process on the same database made.
+const REFRESH_PERIOD: Duration = Duration::from_secs(1);
+
 /// Runs until the process ends. A failure is logged and tried again at the next tick.
 pub async fn run(services: Services) {
     tokio::spawn(prune_outboxes(services.clone()));
+    tokio::spawn(refresh_sites(services.clone()));
     let mut ticks = tokio::time::interval(PERIOD);
     loop {
         ticks.tick().await;
         services.identity.retention_run_catalog().await;
         for site in services.store.open_sites() {
             services.identity.retention_run(&site).await;
+        }
+        match services.store.sites_purge(services.world.now()).await {
+            Ok(0) => {}
+            Ok(count) => tracing::info!("{count} sites that were deleted long ago are gone for good"),
+            Err(fault) => tracing::warn!("deleted sites could not be removed: {fault:?}"),
+        }
+    }
+}
+
+async fn refresh_sites(services: Services) {
+    let mut ticks = tokio::time::interval(REFRESH_PERIOD);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        if let Err(fault) = services.store.sites_refresh(services.world.now()).await {
+            tracing::warn!("changes of sites could not be read: {fault:?}");
         }
     }
 }

@@ -2,20 +2,19 @@
 
 #![expect(clippy::print_stderr, reason = "a command line prints")]
 
-mod audit;
-mod captcha;
 mod check;
 mod cli;
 mod command;
 mod config;
 mod connection;
 mod demo;
+mod failure;
+mod guess;
 mod housekeeping;
 mod indexing;
 mod item_jobs;
 mod log;
-mod mail;
-mod member_import;
+mod print;
 mod remote;
 mod report;
 mod serve;
@@ -23,9 +22,11 @@ mod services;
 mod socket;
 mod transfer;
 
-use clap::Parser;
-use cli::{Cli, Verb};
-use config::Config;
+use clap::{CommandFactory, Parser, error::ErrorKind};
+use cli::{Cli, Common, Verb};
+use config::{Config, Options};
+use failure::Failure;
+use rustix::{fs::Mode, process::umask};
 use std::process::ExitCode;
 
 /// Requests are many small allocations on several threads, which this allocator is made for.
@@ -33,24 +34,55 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let config = match Config::load(cli.config.as_deref(), cli.options.clone()) {
-        Ok(config) => config,
-        Err(error) if matches!(cli.command, Verb::Check) => return check::refused(&error, cli.json),
-        Err(error) => return fail(&error),
+    // Hashes, keys and personal data are in what the program writes.
+    umask(Mode::RWXG | Mode::RWXO);
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refuse_words(&error),
     };
+    let Common { storage, config, json } = cli.common;
+    let load = |flags: Option<Options>| Config::load(config.as_deref(), storage.clone(), flags);
     let done = match cli.command {
-        Verb::Serve { demo } => serve::serve(config, demo),
-        Verb::Check => return check::check(&config, cli.json),
-        verb => command::from_command_line(verb, &config, cli.json),
+        Verb::Serve { demo, options } => {
+            load(Some(*options)).checked().and_then(|config| serve::serve(config, demo)).map_err(Failure::from)
+        }
+        Verb::Check => return check::check(&load(None), json),
+        Verb::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "stoa", &mut std::io::stdout());
+            return ExitCode::SUCCESS;
+        }
+        verb => load(None)
+            .checked()
+            .map_err(Failure::from)
+            .and_then(|config| command::from_command_line(verb, &config, json)),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => fail(&error),
+        Err(failure) => fail(&failure, json),
     }
 }
 
-fn fail(error: &str) -> ExitCode {
-    eprintln!("stoa: {error}");
+fn fail(failure: &Failure, as_json: bool) -> ExitCode {
+    match as_json {
+        true => eprintln!("{}", failure.to_json()),
+        false => eprintln!("stoa: {}", failure.message.replace('\n', "\n      ")),
+    }
     ExitCode::FAILURE
+}
+
+/// What was typed is no command. Help and version come this way too.
+fn refuse_words(error: &clap::Error) -> ExitCode {
+    let is_asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if is_asked_for || !std::env::args_os().any(|it| it == "--json") {
+        let _ = error.print();
+    } else {
+        let text = error.to_string();
+        let message = match error.kind() {
+            // What clap prints then is the help.
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "words are missing; --help shows what may follow",
+            _ => text.split("\n\nUsage:").next().unwrap_or_default().trim().trim_start_matches("error: "),
+        };
+        eprintln!("{}", Failure::usage(message).to_json());
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }

@@ -4,7 +4,7 @@ use crate::{
     cli::Import,
     report::{Output, Report},
     services::sentence,
-    transfer::{Errors, Pace, add_counts, format_of, open},
+    transfer::{Errors, Pace, add_counts, format_of, open_with_size},
 };
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
@@ -25,7 +25,9 @@ pub fn import(options: &Import, report: &mut Report) -> Result<Value, String> {
     let format = options.format.unwrap_or_else(|| format_of(&options.file));
     let kinds = server.field_kinds(&options.collection)?;
     let multis: Vec<String> = kinds.iter().filter(|it| it.1 == "MULTI_REFERENCE").map(|it| it.0.clone()).collect();
-    let records = Records::typed(format.into(), open(&options.file)?, kinds);
+    let (input, bytes) = open_with_size(&options.file)?;
+    let input = report.begin_file(&options.collection, input, bytes);
+    let records = Records::typed(format.into(), input, kinds);
     let mut job = Job {
         server,
         collection: &options.collection,
@@ -38,7 +40,6 @@ pub fn import(options: &Import, report: &mut Report) -> Result<Value, String> {
         unlinked: Errors::default(),
     };
     let mut pace = Pace::default();
-    report.begin(&options.collection, None);
     for record in records {
         job.push(record.map_err(sentence)?)?;
         if job.batch.is_empty() && pace.is_due() {

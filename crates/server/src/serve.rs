@@ -1,6 +1,7 @@
 //! `stoa serve`: opens the data, listens, and stops cleanly.
 
 use crate::{
+    cli::Verb,
     command,
     config::Config,
     connection::{Certificates, Listener, fit_to_descriptors},
@@ -11,7 +12,7 @@ use crate::{
 };
 use std::{
     io::IsTerminal,
-    net::{SocketAddr, TcpListener},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener},
     sync::Arc,
 };
 
@@ -51,7 +52,7 @@ async fn run(mut config: Config, with_demo: bool) -> Result<(), String> {
         demo::make_if_empty(&services, &url).await?;
     }
     let (commands, runtime) = (services.clone(), tokio::runtime::Handle::current());
-    let run = move |it, input, output: &mut dyn Output| command::run(&commands, &runtime, it, input, output);
+    let run = move |verb: Verb, input, output: &mut dyn Output| command::run(&commands, &runtime, &verb, input, output);
     socket::serve(&config.data, run).map_err(|it| format!("can't open the command socket: {it}"))?;
 
     tokio::spawn(housekeeping::run(services.clone()));
@@ -82,6 +83,10 @@ async fn announce(config: &Config, services: &Services, url: &str, address: Sock
         eprintln!("  Account   {url}/account/sign-in");
         eprintln!("  API       {url}/v2/… (token: {url}/oauth2/token)");
     }
+    if services.store.sites().await.map_err(sentence)?.is_empty() {
+        eprintln!("\n  There is no site yet. The next step, in another terminal:");
+        eprintln!("      stoa site create --name Mine --data {}\n", config.data.display());
+    }
     if let Some(link) = services.first_owner_link().await? {
         let file = services.keep_owner_link(&config.data, &link)?;
         // A log is read by more than may run the site.
@@ -92,21 +97,27 @@ async fn announce(config: &Config, services: &Services, url: &str, address: Sock
             tracing::info!("the site has no owner: a one-time link for the first one was kept in {}", file.display());
         }
     }
-    println!("ready {scheme}://{address}");
+    println!("ready {scheme}://{}", reachable_address(address));
     Ok(())
 }
 
+/// What links begin with: where nothing else is configured the address of the line `ready`, so that cookies and
+/// storage of a browser are of one origin whichever link it followed.
 fn reachable_url(config: &Config, address: SocketAddr) -> String {
     if let Some(url) = &config.public_url {
         return url.clone();
     }
     let scheme = if config.tls.is_some() { "https" } else { "http" };
-    let host = if address.ip().is_loopback() || address.ip().is_unspecified() {
-        "localhost".to_owned()
-    } else {
-        address.ip().to_string()
-    };
-    format!("{scheme}://{host}:{}", address.port())
+    format!("{scheme}://{}", reachable_address(address))
+}
+
+/// An address that listens everywhere is reached on this machine by its loopback.
+fn reachable_address(address: SocketAddr) -> SocketAddr {
+    match address.ip() {
+        IpAddr::V4(it) if it.is_unspecified() => (Ipv4Addr::LOCALHOST, address.port()).into(),
+        IpAddr::V6(it) if it.is_unspecified() => (Ipv6Addr::LOCALHOST, address.port()).into(),
+        _ => address,
+    }
 }
 
 /// Waits for SIGTERM or SIGINT.

@@ -1,6 +1,9 @@
 //! What a process has open: the store and what works on it.
 
-use crate::config::Config;
+pub use crate::failure::sentence;
+
+use crate::{config::Config, failure::Failure};
+use serde_json::{Value, json};
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
@@ -9,9 +12,9 @@ use std::{
 use stoa_content::{AutoIndex, Content};
 use stoa_http::Settings;
 use stoa_identity::Identity;
-use stoa_kernel::{Caller, Code, Fault, KeyId, Role, SiteId, World};
+use stoa_kernel::{Caller, Code, Fault, KeyId, Role, World, nearest::hint};
 use stoa_outbound::{Mail, Mailer, OutboxFile, Smtp};
-use stoa_store::{Site, Store};
+use stoa_store::{Site, SiteRecord, Store};
 
 /// Life of an invitation.
 pub const INVITATION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -51,7 +54,7 @@ impl Services {
         let content = Content::new(world.clone(), limits);
         identity.set_ownership(Arc::new(content.clone()));
         content.keep_standing(identity.standing());
-        let url = config.public_url.clone().unwrap_or_else(|| format!("http://localhost:{}", config.port));
+        let url = config.public_url.clone().unwrap_or_else(|| format!("http://127.0.0.1:{}", config.port));
         identity.url_set(&url);
         Ok(Self { store, world, identity, content, url: Arc::new(Mutex::new(url)) })
     }
@@ -78,30 +81,30 @@ impl Services {
         self.url.lock().unwrap_or_else(|it| it.into_inner()).clone()
     }
 
-    /// The named site, or the only one.
-    pub async fn choose_site(&self, named: Option<&str>) -> Result<Arc<Site>, String> {
-        if let Some(id) = named {
-            return self
-                .store
-                .site(&SiteId::from(id))
-                .await
-                .map_err(|_| format!("no site has the id {id}; see stoa site list"));
-        }
-        match self.store.sites().await.map_err(sentence)?.as_slice() {
-            [(id, _)] => self.store.site(id).await.map_err(sentence),
-            [] => Err("there is no site yet; make one with: stoa site create --name NAME".to_owned()),
-            several => Err(format!("there are {} sites; say which with --site (see stoa site list)", several.len())),
-        }
+    /// The site that a command is about, opened.
+    ///
+    /// # Errors
+    /// As [`choose`].
+    pub async fn choose_site(&self, named: Option<&str>) -> Result<Arc<Site>, Failure> {
+        Ok(self.store.site(&self.choose(named).await?.id).await?)
     }
 
-    /// A link for the first owner, as long as the only site has none.
+    /// The site that a command is about.
+    ///
+    /// # Errors
+    /// As [`choose`].
+    pub async fn choose(&self, named: Option<&str>) -> Result<SiteRecord, Failure> {
+        choose(self.store.site_list(false).await?, named)
+    }
+
+    /// A link for the first owner, as long as the site that commands are about has none.
     pub async fn first_owner_link(&self) -> Result<Option<String>, String> {
-        let sites = self.store.sites().await.map_err(sentence)?;
-        let [(id, _)] = sites.as_slice() else { return Ok(None) };
-        if self.identity.owner_count(id).await.map_err(sentence)? > 0 {
+        let Ok(site) = choose(self.store.site_list(false).await.map_err(sentence)?, None) else { return Ok(None) };
+        if self.identity.owner_count(&site.id).await.map_err(sentence)? > 0 {
             return Ok(None);
         }
-        self.identity.invite_create(id, None, Role::Owner, INVITATION, &self.url()).await.map(Some).map_err(sentence)
+        let link = self.identity.invite_create(&site.id, None, Role::Owner, INVITATION, &self.url()).await;
+        link.map(Some).map_err(sentence)
     }
 
     /// Keeps the link for the first owner where only the owner of the data directory reads it; answers the file.
@@ -120,6 +123,51 @@ impl Services {
     }
 }
 
+/// The site that is meant: by its id, its name or the one id that begins so. Where none is named the question is open
+/// only if several could be: the default is meant, else the only one, else the only one beside the demo.
+///
+/// # Errors
+/// A failure that lists those that could be meant.
+pub fn choose(sites: Vec<SiteRecord>, named: Option<&str>) -> Result<SiteRecord, Failure> {
+    let Some(named) = named else {
+        if sites.is_empty() {
+            return Err(Failure::new(
+                Code::SiteUnknown,
+                "there is no site yet; make one with: stoa site create --name NAME",
+            ));
+        }
+        let is_alone = sites.len() == 1;
+        let own = sites.iter().filter(|it| !it.is_demo).count();
+        let is_meant = |it: &&SiteRecord| it.is_default || is_alone || own == 1 && !it.is_demo;
+        let meant = sites.iter().find(|it| it.is_default).or_else(|| sites.iter().find(is_meant));
+        return meant.cloned().ok_or_else(|| open_question("several sites are here; say which with --site", &sites));
+    };
+    let ways: [&dyn Fn(&SiteRecord) -> bool; 4] = [
+        &|it| it.id.as_str() == named,
+        &|it| it.name == named,
+        &|it| it.name.to_lowercase() == named.to_lowercase(),
+        &|it| !named.is_empty() && it.id.as_str().starts_with(named),
+    ];
+    for way in ways {
+        let found: Vec<SiteRecord> = sites.iter().filter(|it| way(it)).cloned().collect();
+        match found.as_slice() {
+            [] => {}
+            [one] => return Ok(one.clone()),
+            several => return Err(open_question(&format!("several sites could be meant by {named}"), several)),
+        }
+    }
+    let hint = hint(named, sites.iter().map(|it| it.name.as_str()));
+    Err(Failure::new(Code::SiteUnknown, format!("no site is called {named}, and no id begins so{hint}")))
+}
+
+/// Lists the sites that could be meant.
+fn open_question(text: &str, sites: &[SiteRecord]) -> Failure {
+    let line = |it: &SiteRecord| format!("\n{}  {}", it.id.as_str(), it.name.replace(char::is_control, "\u{fffd}"));
+    let list: String = sites.iter().map(line).collect();
+    let candidates = sites.iter().map(|it| json!({ "siteId": it.id, "name": it.name })).collect::<Value>();
+    Failure::usage(format!("{text}:{list}")).with("candidates", candidates)
+}
+
 /// The settings of the HTTP layer that follow from the configuration.
 fn settings(config: &Config) -> Settings {
     Settings {
@@ -135,13 +183,50 @@ pub fn operator() -> Caller {
     Caller::App { id: KeyId::from("command-line") }
 }
 
-/// What a person at the terminal reads of a fault: all that breaks rules, or its sentence. The terminal belongs to
-/// who runs the server.
-pub fn sentence(fault: Fault) -> String {
-    let violations = fault.violations().iter().map(|it| format!("{}: {}", it.field, it.description));
-    match fault.log() {
-        _ if !fault.violations().is_empty() => violations.collect::<Vec<_>>().join("; "),
-        Some(log) => format!("{} ({log})", fault.message()),
-        None => fault.message().to_owned(),
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stoa_kernel::SiteId;
+
+    fn site(id: &str, name: &str) -> SiteRecord {
+        SiteRecord {
+            id: SiteId::from(id),
+            name: name.to_owned(),
+            hosts: Vec::new(),
+            created: 0,
+            deleted: None,
+            is_default: false,
+            is_demo: false,
+        }
+    }
+
+    fn chosen(sites: &[SiteRecord], named: Option<&str>) -> Result<String, String> {
+        choose(sites.to_vec(), named).map(|it| it.id.as_str().to_owned()).map_err(|it| it.message)
+    }
+
+    #[test]
+    fn site_is_asked_for_only_where_the_question_is_open() {
+        let demo = SiteRecord { is_demo: true, ..site("d1", "Atlas") };
+        let (mine, yours) = (site("m1", "Mine"), site("y1", "Yours"));
+        assert_eq!(chosen(&[demo.clone()], None), Ok("d1".to_owned()));
+        assert_eq!(chosen(&[demo.clone(), mine.clone()], None), Ok("m1".to_owned()), "the demo is nobody's own");
+        let open = chosen(&[demo.clone(), mine.clone(), yours.clone()], None).unwrap_err();
+        assert!(open.contains("--site") && open.contains("m1  Mine") && open.contains("d1  Atlas"), "{open}");
+        let default = SiteRecord { is_default: true, ..yours };
+        assert_eq!(chosen(&[demo, mine, default], None), Ok("y1".to_owned()));
+        assert!(chosen(&[], None).unwrap_err().contains("stoa site create"));
+    }
+
+    #[test]
+    fn site_is_named_by_its_name_or_the_beginning_of_its_id() {
+        let sites = [site("1f0c", "Mine"), site("1f9a", "Yours"), site("2b", "1f0c"), site("3c", "Yours")];
+        for (named, id) in [("1f0c", "1f0c"), ("1f0", "1f0c"), ("mine", "1f0c"), ("2", "2b"), ("Mine", "1f0c")] {
+            assert_eq!(chosen(&sites, Some(named)), Ok(id.to_owned()), "{named}");
+        }
+        for (named, says) in
+            [("1f", "1f9a  Yours"), ("Yours", "3c  Yours"), ("Myne", "did you mean Mine?"), ("", "no site")]
+        {
+            assert!(chosen(&sites, Some(named)).is_err_and(|it| it.contains(says)), "{named}");
+        }
     }
 }

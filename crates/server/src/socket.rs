@@ -5,7 +5,7 @@
 //! back come lines of JSON ([`Answer`]), for an export mixed with the raw text in length-marked pieces.
 //! The socket is as open as the directory, which only its owner may enter.
 
-use crate::report::Output;
+use crate::{failure::Failure, report::Output};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::{
@@ -26,7 +26,7 @@ enum Answer {
     /// So many bytes of exported text follow the line.
     Text(usize),
     Done(Value),
-    Refused(String),
+    Refused(Failure),
 }
 
 /// A connection to the server that holds the directory; `None` when none runs.
@@ -40,8 +40,8 @@ pub fn call(
     command: &impl Serialize,
     input: Option<Box<dyn Read + Send>>,
     output: &mut dyn Output,
-) -> Result<Value, String> {
-    let lost = |it: std::io::Error| format!("the connection to the server was lost: {it}");
+) -> Result<Value, Failure> {
+    let lost = |it: std::io::Error| Failure::from(format!("the connection to the server was lost: {it}"));
     let mut writer = stream.try_clone().map_err(lost)?;
     let line = serde_json::to_string(command).map_err(|it| it.to_string())?;
     writeln!(writer, "{line}").map_err(lost)?;
@@ -54,7 +54,7 @@ pub fn call(
     let result = loop {
         let mut line = String::new();
         if reader.read_line(&mut line).map_err(lost)? == 0 {
-            break Err("the server ended before it answered; what it had acknowledged is kept".to_owned());
+            break Err("the server ended before it answered; what it had acknowledged is kept".into());
         }
         match serde_json::from_str(&line).map_err(|it| it.to_string())? {
             Answer::Progress(value) => output.progress(&value),
@@ -64,7 +64,7 @@ pub fn call(
                 output.text(&text).map_err(|it| it.to_string())?;
             }
             Answer::Done(value) => break Ok(value),
-            Answer::Refused(message) => break Err(message),
+            Answer::Refused(failure) => break Err(failure),
         }
     };
     drop(reader);
@@ -73,7 +73,7 @@ pub fn call(
         return result;
     }
     match sending.join() {
-        Ok(Err(why)) => Err(why),
+        Ok(Err(why)) => Err(why.into()),
         _ => result,
     }
 }
@@ -129,7 +129,7 @@ impl<R: Read> Read for Pieces<R> {
 pub fn serve<C, F>(data: &Path, run: F) -> std::io::Result<()>
 where
     C: DeserializeOwned,
-    F: Fn(C, Box<dyn Read + Send>, &mut dyn Output) -> Result<Value, String> + Clone + Send + 'static,
+    F: Fn(C, Box<dyn Read + Send>, &mut dyn Output) -> Result<Value, Failure> + Clone + Send + 'static,
 {
     let path = DataDirectory::socket(data);
     let _ = std::fs::remove_file(&path);
@@ -149,7 +149,7 @@ where
 
 fn answer<C: DeserializeOwned>(
     stream: UnixStream,
-    run: impl Fn(C, Box<dyn Read + Send>, &mut dyn Output) -> Result<Value, String>,
+    run: impl Fn(C, Box<dyn Read + Send>, &mut dyn Output) -> Result<Value, Failure>,
 ) -> std::io::Result<()> {
     let mut input = BufReader::new(stream.try_clone()?);
     let mut line = String::new();
@@ -160,11 +160,11 @@ fn answer<C: DeserializeOwned>(
             let input = Pieces { from: input, left: Some(0) };
             run(command, Box::new(input), &mut output)
         }
-        Err(error) => Err(format!("not a command of this version: {error}")),
+        Err(error) => Err(format!("not a command of this version: {error}").into()),
     };
     output.send(&match result {
         Ok(value) => Answer::Done(value),
-        Err(message) => Answer::Refused(message),
+        Err(failure) => Answer::Refused(failure),
     })
 }
 

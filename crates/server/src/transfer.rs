@@ -2,8 +2,9 @@
 
 use crate::{
     cli::Format,
+    failure::Failure,
     report::Output,
-    services::{Services, operator, sentence},
+    services::{Services, operator},
 };
 use serde_json::{Value, json};
 use std::{fs::File, io::Read, path::Path};
@@ -12,21 +13,27 @@ use stoa_kernel::Fault;
 use stoa_store::Site;
 use tokio::runtime::Handle;
 
+/// What is read, and into which collection.
+pub struct Source<'a> {
+    pub collection: &'a str,
+    pub format: Format,
+    pub options: transfer::ImportOptions<'a>,
+    pub input: Box<dyn Read + Send>,
+}
+
 /// Reads items into a collection, telling progress at most once a second.
 pub fn import(
     services: &Services,
     runtime: &Handle,
     site: &Site,
-    collection: &str,
-    format: Format,
-    input: Box<dyn Read + Send>,
+    source: Source<'_>,
     output: &mut dyn Output,
-) -> Result<Value, String> {
+) -> Result<Value, Failure> {
     let (mut errors, mut unlinked) = (Errors::default(), Errors::default());
     let mut pace = Pace::default();
     let tell = |event: transfer::Event<'_>| match event {
         transfer::Event::Progress(counts) if pace.is_due() => {
-            let mut progress = json!({ "done": counts.inserted + counts.updated + counts.failed });
+            let mut progress = json!({ "done": counts.inserted + counts.updated + counts.unchanged + counts.failed });
             add_counts(&counts, &mut progress);
             output.progress(&progress);
         }
@@ -34,12 +41,18 @@ pub fn import(
         transfer::Event::Refused { line, fault } => errors.push(line, fault),
         transfer::Event::Unlinked { line, fault } => unlinked.push_link(line, fault),
     };
-    let operator = operator();
-    let work =
-        services.content.import(site, &operator, transfer::FileOf { collection, format: format.into() }, input, tell);
-    let counts = runtime.block_on(work).map_err(sentence)?;
+    let Source { collection, format, options, input } = source;
+    let (operator, file) = (operator(), transfer::FileOf { collection, format: format.into() });
+    let work = services.content.import_with(site, &operator, file, options, input, tell);
+    let counts = runtime.block_on(work)?;
     let mut result = json!({});
     add_counts(&counts, &mut result);
+    if options.key.is_some() || options.is_dry_run {
+        result["unchanged"] = counts.unchanged.into();
+    }
+    if options.is_dry_run {
+        result["isDryRun"] = true.into();
+    }
     errors.0.append(&mut unlinked.0);
     result["errors"] = json!(errors.0);
     Ok(result)
@@ -64,7 +77,7 @@ pub fn export(
     collection: &str,
     format: Format,
     output: &mut dyn Output,
-) -> Result<Value, String> {
+) -> Result<Value, Failure> {
     let (pieces, texts) = std::sync::mpsc::sync_channel::<Vec<u8>>(8);
     let (services, site_id, name) = (services.clone(), site.id.clone(), collection.to_owned());
     let work = runtime.spawn(async move {
@@ -78,7 +91,7 @@ pub fn export(
     for text in texts {
         output.text(&text).map_err(|it| format!("the output can't be written: {it}"))?;
     }
-    let count = runtime.block_on(work).map_err(|it| it.to_string())?.map_err(sentence)?;
+    let count = runtime.block_on(work).map_err(|it| it.to_string())??;
     Ok(json!({ "exported": count }))
 }
 
@@ -157,6 +170,13 @@ pub fn format_of(file: &Path) -> Format {
         Some("csv") => Format::Csv,
         _ => Format::Jsonl,
     }
+}
+
+/// Opens what is to be imported, with its size if that is known.
+pub fn open_with_size(file: &Path) -> Result<(Box<dyn Read + Send>, Option<u64>), String> {
+    let input = open(file)?;
+    let size = std::fs::metadata(file).ok().filter(|it| it.is_file() && file.as_os_str() != "-").map(|it| it.len());
+    Ok((input, size))
 }
 
 /// Opens what is to be imported; `-` is standard input.

@@ -18,6 +18,8 @@ mod row;
 mod schema_change;
 pub mod setting;
 mod site;
+mod site_change;
+mod site_record;
 mod sqlite;
 mod standing;
 mod trace;
@@ -34,6 +36,8 @@ pub use pending_entry::InsertWithEvent;
 pub use row::{Document, FromColumn, Row};
 pub use schema_change::SchemaChange;
 pub use site::{Config, Site, Store};
+pub use site_change::SiteChange;
+pub use site_record::{SITE_KEPT, SiteRecord};
 pub use standing::Standing;
 pub use tx::Tx;
 

@@ -36,6 +36,7 @@ macro_rules! migrations {
 const CATALOG: &[Migration] = migrations![
     1 "catalog/0001_catalog",
     2 "catalog/0002_person",
+    3 "catalog/0003_site",
 ];
 
 const SITE: &[Migration] = migrations![

@@ -1,7 +1,7 @@
 //! Opening the catalogue and the sites in it.
 
-use crate::{DataDirectory, Database, Outbox, ReaderPool, boxed, migrate, postgres::Postgres};
-use parking_lot::Mutex;
+use crate::{DataDirectory, Database, Outbox, ReaderPool, SiteChange, boxed, migrate, postgres::Postgres, site_record};
+use parking_lot::{Mutex, RwLock};
 use std::{
     collections::HashMap,
     path::PathBuf,
@@ -42,7 +42,8 @@ pub struct Site {
     pub id: SiteId,
     /// Internal number, part of table names on PostgreSQL.
     pub number: i64,
-    pub name: String,
+    /// A site may be renamed while it is open.
+    name: RwLock<String>,
     /// Where work puts for a while what doesn't fit into memory: the data directory.
     pub scratch: PathBuf,
     database: Database,
@@ -51,6 +52,11 @@ pub struct Site {
 }
 
 impl Site {
+    /// What people call it.
+    pub fn name(&self) -> String {
+        self.name.read().clone()
+    }
+
     /// Another handle on this site, for work that outlives a request.
     pub fn shared(&self) -> Option<Arc<Self>> {
         self.me.upgrade()
@@ -125,37 +131,54 @@ impl Store {
         &self.directory
     }
 
-    /// Makes an empty site.
+    pub(crate) fn pool(&self) -> Option<&Arc<Postgres>> {
+        self.pool.as_ref()
+    }
+
+    /// Gives a site that is open its new name.
+    pub(crate) fn rename_open(&self, id: &SiteId, name: &str) {
+        let open = self.open.lock().in_use(id);
+        if let Some(site) = open {
+            name.clone_into(&mut *site.name.write());
+        }
+    }
+
+    /// Keeps a site open no longer; those who use it go on until they are done.
+    pub(crate) fn forget(&self, id: &SiteId) {
+        let kept = self.open.lock().forget(id);
+        drop(kept);
+    }
+
+    /// Makes an empty site of this name.
+    ///
+    /// # Errors
+    /// [`Code::Validation`] for a name that can't be one.
     pub async fn site_create(&self, name: &str, world: &World) -> Result<Arc<Site>> {
+        self.site_make(SiteChange { name: Some(name.to_owned()), ..SiteChange::default() }, world).await
+    }
+
+    /// Makes an empty site that is as the change says, which must name it.
+    ///
+    /// # Errors
+    /// As for [`Store::site_update`]; then there is no site.
+    pub async fn site_make(&self, wanted: SiteChange, world: &World) -> Result<Arc<Site>> {
+        let wanted = wanted.checked()?;
         let id = SiteId::from(world.uuid());
         if self.pool.is_none() {
             // The file comes first: without its row in the catalogue it belongs to no site and does no harm.
             migrate::sqlite(&DataDirectory::site_file(self.directory.path(), id.as_str()), migrate::Scope::Site)?;
         }
-        let created = self.catalog.write_with((id.clone(), name.to_owned(), world.now()), |tx, (id, name, now)| {
+        let created = self.catalog.write_with((id.clone(), wanted, world.now()), |tx, (id, wanted, now)| {
             boxed!({
                 let sql = "insert into stoa.site (id, number, name, created) \
                            select $1, coalesce(max(number), 0) + 1, $2, $3 from stoa.site";
+                let name = wanted.name.clone().unwrap_or_default();
                 tx.send(sql, params![id, name, *now]).await?;
-                Ok(())
+                site_change::apply(tx, id, wanted, *now).await
             })
         });
         created.await?;
         self.site(&id).await
-    }
-
-    /// Lets a host name show a site; a name shows one site only.
-    pub async fn host_add(&self, site: &SiteId, host: &str) -> Result<()> {
-        let added = self.catalog.write_with((site.clone(), host.to_ascii_lowercase()), |tx, (site, host)| {
-            boxed!({
-                let sql = "insert into stoa.host (host, site) values ($1, $2) on conflict (host) do nothing";
-                match tx.execute(sql, &params![host, site]).await? {
-                    0 => Err(Fault::because(Code::AlreadyExists, "this host name already shows a site")),
-                    _ => Ok(()),
-                }
-            })
-        });
-        added.await
     }
 
     /// The site, opened if it is not. [`Code::SiteUnknown`] when the catalogue does not have it.
@@ -167,7 +190,8 @@ impl Store {
         let _guard = self.opening.lock().await;
         let in_use = self.open.lock().in_use(id);
         let site = match in_use {
-            Some(site) => site,
+            // It may have been deleted while someone used it.
+            Some(site) => self.find(id).await.map(|_| site)?,
             None => self.open_site(id).await?,
         };
         let over = self.open.lock().keep(site.clone());
@@ -178,18 +202,20 @@ impl Store {
         Ok(site)
     }
 
-    async fn open_site(&self, id: &SiteId) -> Result<Arc<Site>> {
+    /// Number and name of a site that was not deleted.
+    async fn find(&self, id: &SiteId) -> Result<(i64, String)> {
         let key = id.clone();
-        let found = self
-            .catalog
-            .read(ReaderPool::Point, move |tx| {
-                boxed!({
-                    let sql = "select number, name from stoa.site where id = $1";
-                    Ok(tx.row(sql, &params![&key], |row| Ok((row.get(0)?, row.get(1)?))).await?)
-                })
+        let read = self.catalog.read(ReaderPool::Point, move |tx| {
+            boxed!({
+                let sql = "select number, name from stoa.site where id = $1 and deleted is null";
+                Ok(tx.row(sql, &params![&key], |row| Ok((row.get(0)?, row.get(1)?))).await?)
             })
-            .await?;
-        let (number, name): (i64, String) = found.ok_or_else(|| Fault::new(Code::SiteUnknown))?;
+        });
+        read.await?.ok_or_else(|| Fault::new(Code::SiteUnknown))
+    }
+
+    async fn open_site(&self, id: &SiteId) -> Result<Arc<Site>> {
+        let (number, name) = self.find(id).await?;
         let database = match &self.pool {
             Some(pool) => Database::postgres(pool.clone(), number),
             None => {
@@ -201,7 +227,7 @@ impl Store {
         Ok(Arc::new_cyclic(|me| Site {
             id: id.clone(),
             number,
-            name,
+            name: RwLock::new(name),
             scratch: self.directory.path().to_owned(),
             database,
             news: tokio::sync::Notify::new(),
@@ -214,37 +240,17 @@ impl Store {
         self.open.lock().known.values().filter_map(|it| it.site.upgrade()).collect()
     }
 
-    /// All sites, oldest first: id and name.
+    /// All sites that were not deleted, oldest first: id and name.
     pub async fn sites(&self) -> Result<Vec<(SiteId, String)>> {
         self.catalog
             .read(ReaderPool::Point, |tx| {
                 boxed!({
-                    let sql = "select id, name from stoa.site order by number";
+                    let sql = "select id, name from stoa.site where deleted is null order by number";
                     let rows = tx.rows(sql, &[], |row| Ok((SiteId::from(row.text(0)?), row.get(1)?))).await?;
                     Ok(rows)
                 })
             })
             .await
-    }
-
-    /// The site that a host name shows: the one registered for it, else the only one there is.
-    pub async fn site_by_host(&self, host: &str) -> Result<Arc<Site>> {
-        let host = host.to_owned();
-        let found = self
-            .catalog
-            .read(ReaderPool::Point, move |tx| {
-                boxed!({
-                    let sql = "select site from stoa.host where host = $1";
-                    if let Some(id) = tx.row(sql, &params![&host], |row| row.get::<String>(0)).await? {
-                        return Ok(Some(id));
-                    }
-                    let sql = "select id from stoa.site order by number limit 2";
-                    let all = tx.rows(sql, &[], |row| row.get::<String>(0)).await?;
-                    Ok(if all.len() == 1 { all.into_iter().next() } else { None })
-                })
-            })
-            .await?;
-        self.site(&SiteId::from(found.ok_or_else(|| Fault::new(Code::SiteUnknown))?)).await
     }
 
     /// Whether the database answers: readiness.
@@ -292,6 +298,13 @@ impl OpenSites {
         let oldest = self.known.values_mut().filter(|it| it.kept.is_some()).min_by_key(|it| it.used)?;
         self.kept -= 1;
         oldest.kept.take()
+    }
+
+    /// Lets go of a site.
+    fn forget(&mut self, id: &SiteId) -> Option<Arc<Site>> {
+        let kept = self.known.get_mut(id)?.kept.take()?;
+        self.kept -= 1;
+        Some(kept)
     }
 
     fn let_all_go(&mut self) -> Vec<Arc<Site>> {

@@ -121,7 +121,7 @@ pub(crate) async fn captcha_challenge(
     let site = match call {
         Ok(call) => call.site,
         // The account pages have no token.
-        Err(_) => app.store.site_by_host(&info.host).await?,
+        Err(_) => info.find_site(&app).await?,
     };
     let mut response = body::ok(&app.identity.captcha_challenge(&site).await?);
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

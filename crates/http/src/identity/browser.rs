@@ -188,7 +188,7 @@ mod tests {
                 base_url: base_url.clone(),
             },
             navigation: Navigation::default(),
-            info: RequestInfo { address, base_url, host: "example.org".to_owned(), is_https, origin: None },
+            info: RequestInfo { address, base_url, host: "example.org".to_owned(), is_https, origin: None, site: None },
             sender: Sender { fetch_site: None, origin: None },
             wants_page: false,
             idle: 60 * 86_400,

@@ -38,7 +38,7 @@ pub(crate) async fn start(
             let client = app.identity.client_get(&ClientId::from(client.as_str())).await?;
             app.store.site(&client.site).await?
         }
-        (None, None) => app.store.site_by_host(&visit.info.host).await?,
+        (None, None) => visit.info.find_site(&app).await?,
     };
     Ok(shown(&visit, app.identity.flow_start(&site, &start, &visit.browser).await?))
 }

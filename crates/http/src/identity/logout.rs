@@ -39,7 +39,7 @@ pub(crate) async fn logout(
     let done = async {
         let site = match &client {
             Some(id) => app.store.site(&app.identity.client_get(id).await?.site).await?,
-            None => app.store.site_by_host(&visit.info.host).await?,
+            None => visit.info.find_site(&app).await?,
         };
         app.identity.logout_open(&site, request, &visit.browser, &visit.navigation).await
     };

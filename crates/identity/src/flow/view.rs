@@ -49,7 +49,7 @@ pub(super) fn view(visit: Visit<'_>, record: &Record, step: Step, problems: Vec<
     FlowView {
         token: visit.token.to_owned(),
         kind: record.kind,
-        site: SiteFace { name: visit.site.name.clone(), language: None, logo_url: None },
+        site: SiteFace { name: visit.site.name(), language: None, logo_url: None },
         step,
         problems,
         can_go_back: !is_over && step::back(&record.state, &facts).is_some(),

@@ -298,7 +298,7 @@ pub(super) async fn context_of(core: &Core, site: &Site) -> Result<MailContext> 
     let query = client.map_or_else(String::new, |it| format!("?clientId={}", it.id));
     let url = url(core);
     Ok(MailContext {
-        site_name: site.name.clone(),
+        site_name: site.name(),
         recover_url: format!("{url}/account/recover{query}"),
         sign_in_url: format!("{url}/account/sign-in{query}"),
         owner_url: format!("{url}/account/owner{query}"),

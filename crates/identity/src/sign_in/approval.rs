@@ -72,7 +72,7 @@ impl Identity {
         let found = find_link(core, site, link).await?;
         let member = member::find(site, &found.member).await?.filter(waits);
         let member = member.ok_or_else(|| Fault::new(Code::LinkInvalid))?;
-        Ok(ApprovalRequest { site_name: site.name.clone(), member })
+        Ok(ApprovalRequest { site_name: site.name(), member })
     }
 
     /// Uses a link: of any number of decisions at the same time, by any owners, one counts.
@@ -111,7 +111,7 @@ impl Identity {
             .await?;
         mail::deliver_soon(core, &site.id).await;
         tracing::info!(site = %site.id, member = %member.id, ?decision, "an owner decided about a member");
-        Ok(ApprovalRequest { site_name: site.name.clone(), member })
+        Ok(ApprovalRequest { site_name: site.name(), member })
     }
 
     /// A token that names this member to an app that may approve members. It works once; the ones before it

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Deserializer, de::Visitor};
 use std::{collections::BTreeMap, fmt};
-use stoa_kernel::limit::Limited;
+use stoa_kernel::{limit::Limited, nearest::hint};
 
 /// Limits as they are meant.
 #[derive(Debug, Clone, Default)]
@@ -29,35 +29,45 @@ struct RawValue {
 
 /// The tables `limits` and `identity` as the environment has them.
 ///
-/// # Errors
-/// A sentence for a variable whose value isn't text.
+/// A variable whose value isn't text is a mistake.
 #[expect(clippy::disallowed_methods, reason = "the one place that reads variables that have no flags")]
-pub fn of_environment() -> Result<(Table, Table), String> {
+pub fn of_environment(mistakes: &mut Vec<String>) -> (Table, Table) {
     let mut variables = Vec::new();
     for (name, value) in std::env::vars_os() {
         let Ok(name) = name.into_string() else { continue };
         if ["STOA_LIMITS_", "STOA_IDENTITY_"].iter().any(|it| name.starts_with(it)) {
-            let value = value.into_string().map_err(|_| format!("the value of {name} is no text"))?;
-            variables.push((name, value));
+            match value.into_string() {
+                Ok(value) => variables.push((name, value)),
+                Err(_) => mistakes.push(format!("the value of {name} is no text")),
+            }
         }
     }
-    Ok((Table::of("STOA_LIMITS_", &variables), Table::of("STOA_IDENTITY_", &variables)))
+    (Table::of("STOA_LIMITS_", &variables), Table::of("STOA_IDENTITY_", &variables))
 }
 
 impl ServerLimits {
-    /// What the tables mean.
-    ///
-    /// # Errors
-    /// A sentence that names the key, its value and what it may be.
-    pub fn read(limits: &Table, identity: &Table) -> Result<Self, String> {
+    /// What the tables mean. Mistakes name the key, its value and what it may be.
+    pub fn read(limits: &Table, identity: &Table, mistakes: &mut Vec<String>) -> Self {
         let mut it = Self::default();
-        limits.apply("limits", |key, text| {
+        let names = [stoa_content::ContentLimits::DECLARED, stoa_query_declared(), stoa_http::HttpLimits::DECLARED];
+        let names: Vec<&str> = names.iter().copied().flatten().map(|it| it.name).collect();
+        let set = |key: &str, text: &str| {
             let is_set = it.content.set(key, text)? || it.content.query.set(key, text)? || it.http.set(key, text)?;
             Ok(is_set)
-        })?;
-        identity.apply("identity", |key, text| it.identity.set(key, text))?;
-        Ok(it)
+        };
+        limits.apply("limits", &names, set, mistakes);
+        let names: Vec<&str> = stoa_identity::IdentityLimits::DECLARED.iter().map(|it| it.name).collect();
+        identity.apply("identity", &names, |key, text| it.identity.set(key, text), mistakes);
+        it
     }
+}
+
+/// What is declared for queries, whose crate the program doesn't use but through content.
+fn stoa_query_declared() -> &'static [stoa_kernel::limit::Limit] {
+    fn declared<T: Limited>(_: &T) -> &'static [stoa_kernel::limit::Limit] {
+        T::DECLARED
+    }
+    declared(&stoa_content::ContentLimits::default().query)
 }
 
 impl Table {
@@ -76,16 +86,24 @@ impl Table {
         other
     }
 
-    fn apply(&self, name: &str, mut set: impl FnMut(&str, &str) -> Result<bool, String>) -> Result<(), String> {
+    fn apply(
+        &self,
+        name: &str,
+        known: &[&str],
+        mut set: impl FnMut(&str, &str) -> Result<bool, String>,
+        mistakes: &mut Vec<String>,
+    ) {
         for (key, RawValue { text, variable }) in &self.0 {
             let variable = variable.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
             match set(key, text) {
                 Ok(true) => {}
-                Ok(false) => return Err(format!("{name}.{key}{variable} is no key of the table {name}")),
-                Err(why) => return Err(format!("{name}.{key}{variable} {why}")),
+                Ok(false) => {
+                    let hint = hint(key, known.iter().copied());
+                    mistakes.push(format!("{name}.{key}{variable} is no key of the table {name}{hint}"));
+                }
+                Err(why) => mistakes.push(format!("{name}.{key}{variable} {why}")),
             }
         }
-        Ok(())
     }
 }
 
@@ -114,7 +132,7 @@ impl<'de> Deserialize<'de> for RawValue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Config, Options};
+    use crate::config::{Config, Loaded, Options, file::Keys};
     use stoa_kernel::limit::{Limit, Unit};
 
     const PAGE: &str = include_str!("../../../../docs/configuration.md");
@@ -131,9 +149,15 @@ mod tests {
         .concat()
     }
 
+    fn meant(written: Options) -> Result<ServerLimits, String> {
+        let mut mistakes = Vec::new();
+        let config = Config::from_options(written, &mut mistakes);
+        Loaded { config, mistakes }.checked().map(|it| it.limits)
+    }
+
     fn read(text: &str) -> Result<ServerLimits, String> {
         let written: Options = toml::from_str(text).map_err(|it| it.to_string())?;
-        Config::from_options(written).map(|it| it.limits)
+        meant(written)
     }
 
     fn written(limit: &Limit, value: u64) -> String {
@@ -218,7 +242,7 @@ mod tests {
             let variables = [(name.to_owned(), value.to_owned())];
             let [limits, identity] = ["STOA_LIMITS_", "STOA_IDENTITY_"].map(|it| Table::of(it, &variables));
             let file: Options = toml::from_str("[limits]\nbulk_items = 500\nfields = 20").unwrap();
-            Config::from_options(Options { limits, identity, ..Options::default() }.over(file)).map(|it| it.limits)
+            meant(Options { limits, identity, ..Options::default() }.over(file))
         };
         let limits = read("STOA_LIMITS_BULK_ITEMS", "600").unwrap();
         assert_eq!((limits.content.bulk_items, limits.content.fields), (600, 20));
@@ -231,7 +255,11 @@ mod tests {
                 "0",
                 "limits.bulk_items (STOA_LIMITS_BULK_ITEMS) is 0, but must be between 1 and 10000",
             ),
-            ("STOA_LIMITS_BULK", "5", "limits.bulk (STOA_LIMITS_BULK) is no key of the table limits"),
+            (
+                "STOA_LIMITS_BULK",
+                "5",
+                "limits.bulk (STOA_LIMITS_BULK) is no key of the table limits; did you mean bulk_items?",
+            ),
             (
                 "STOA_IDENTITY_CODE_LIFE",
                 "",

@@ -72,5 +72,5 @@ fn audit(engine: Engine) {
         "without a server"
     );
     let printed = deployment.stoa(&["audit", "--event", "member_register"]).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&printed.stdout).lines().count(), 2, "for people a line each");
+    assert_eq!(String::from_utf8_lossy(&printed.stdout).lines().count(), 3, "for people a head and a line each");
 }

@@ -2,11 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test a failed step is the failure")]
 
+mod accounts;
 mod attacks;
 mod audit;
 mod captcha;
 mod cluster;
+mod collections;
+mod command_line;
 mod contract;
+mod directory;
 mod disk;
 mod faults;
 mod kill;
@@ -16,5 +20,7 @@ mod mail;
 mod members;
 mod mixed;
 mod outbox;
+mod owners;
 mod process;
+mod sites;
 mod sync;

@@ -13,7 +13,8 @@ pub const STOA: &str = env!("CARGO_BIN_EXE_stoa");
 
 /// A data directory, and a database when the engine is PostgreSQL.
 pub struct Deployment {
-    directory: tempfile::TempDir,
+    data: PathBuf,
+    _directory: Option<tempfile::TempDir>,
     url: Option<String>,
     _database: Option<TestDatabase>,
 }
@@ -22,12 +23,24 @@ impl Deployment {
     pub fn new(engine: Engine) -> Self {
         let database = (engine == Engine::Postgres).then(TestDatabase::blocking_create);
         let url = database.as_ref().map(|it| it.url().to_owned());
-        Self { directory: tempfile::tempdir().unwrap(), url, _database: database }
+        let directory = tempfile::tempdir().unwrap();
+        Self { data: directory.path().to_owned(), _directory: Some(directory), url, _database: database }
+    }
+
+    /// With a data directory that the test looks after itself.
+    pub fn with_data(data: PathBuf, engine: Engine) -> Self {
+        Self { data, _directory: None, ..Self::new(engine) }
     }
 
     /// With a database that the test looks after itself.
     pub fn with_database(url: &str) -> Self {
-        Self { directory: tempfile::tempdir().unwrap(), url: Some(url.to_owned()), _database: None }
+        let directory = tempfile::tempdir().unwrap();
+        Self {
+            data: directory.path().to_owned(),
+            _directory: Some(directory),
+            url: Some(url.to_owned()),
+            _database: None,
+        }
     }
 
     /// For opening the store without the program.
@@ -41,17 +54,22 @@ impl Deployment {
     }
 
     pub fn data(&self) -> &Path {
-        self.directory.path()
+        &self.data
     }
 
     pub fn file(&self, name: &str) -> PathBuf {
-        self.directory.path().join(name)
+        self.data.join(name)
     }
 
     /// `stoa ARGUMENTS --data …`, ready to be started.
     pub fn stoa(&self, arguments: &[&str]) -> Command {
+        self.stoa_at(&self.data, arguments)
+    }
+
+    /// The same from another data directory: on PostgreSQL a further node.
+    pub fn stoa_at(&self, data: &Path, arguments: &[&str]) -> Command {
         let mut command = Command::new(STOA);
-        command.args(arguments).arg("--data").arg(self.data()).env_remove("STOA_DATABASE_URL").stdin(Stdio::null());
+        command.args(arguments).arg("--data").arg(data).env_remove("STOA_DATABASE_URL").stdin(Stdio::null());
         if let Some(url) = &self.url {
             command.arg("--database-url").arg(url);
         }
@@ -131,6 +149,24 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// Runs a command that is refused: the error that it tells a script.
+pub fn refusal(deployment: &Deployment, arguments: &[&str]) -> Value {
+    let output = deployment.stoa(arguments).arg("--json").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "stoa {arguments:?} is refused: {}", String::from_utf8_lossy(&output.stdout));
+    let error: Value =
+        serde_json::from_str(said.lines().last().unwrap_or_default()).unwrap_or_else(|it| panic!("{it}: {said}"));
+    error["error"].clone()
+}
+
+/// GETs with these headers: the status and the body.
+pub fn get(url: &str, headers: &[(&str, &str)]) -> (u16, String) {
+    let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
+    let request = headers.iter().fold(agent.get(url), |it, (name, value)| it.header(*name, *value));
+    let mut response = request.call().unwrap();
+    (response.status().as_u16(), response.body_mut().read_to_string().unwrap())
 }
 
 /// POSTs JSON with a key; the status and the body, or nothing when the connection broke.

@@ -4,6 +4,7 @@
 //! whose request was dropped takes its connection with it, so none is left open in the pool.
 
 mod lane;
+mod purge;
 mod tx;
 mod value;
 
@@ -20,6 +21,7 @@ use parking_lot::RwLock;
 use std::{sync::Arc, time::Duration};
 use stoa_kernel::{Fault, Result, clock::Counter};
 use stoa_sql::{Value, params};
+use tokio::task::JoinHandle;
 use tokio_postgres::NoTls;
 
 /// Runs of one transaction beside others; after these it runs alone ([`lane`]).
@@ -33,6 +35,10 @@ const SCANS: Places = Places { running: 8, running_of_one: 6, waiting: 1024, wai
 /// A long read is ended after this long (docs/protocol/content.md §15).
 const SCAN_LIMIT: Duration = Duration::from_secs(30);
 
+/// A transaction is ended whose node does nothing with it for so long: a node that stands still would keep the rows
+/// that it wrote, and its lane, from all others.
+const IDLE_LIMIT: Duration = Duration::from_secs(10);
+
 /// How long a change of the schema waits for those who are in its way.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
 
@@ -42,6 +48,7 @@ const LOCK_WAIT: Duration = Duration::from_secs(5);
 const SHARED: (usize, usize) = (2, 4);
 
 pub(crate) struct Postgres {
+    config: tokio_postgres::Config,
     pool: Pool,
     scans: Arc<Line>,
     shared: Box<[RwLock<Option<Arc<Object>>>]>,
@@ -54,26 +61,32 @@ impl Postgres {
     pub(crate) fn connect(url: &str, connections: usize) -> Result<Self, Error> {
         let config: tokio_postgres::Config =
             url.parse().map_err(|it: tokio_postgres::Error| Error::Other(format!("database URL: {it}")))?;
-        let manager = Manager::from_config(config, NoTls, ManagerConfig { recycling_method: RecyclingMethod::Fast });
+        let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+        let manager = Manager::from_config(config.clone(), NoTls, recycling);
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let shared: Box<[_]> = (0..cores.clamp(SHARED.0, SHARED.1)).map(|_| RwLock::default()).collect();
         let pool = Pool::builder(manager)
             .max_size(connections + shared.len())
             .runtime(deadpool_postgres::Runtime::Tokio1)
-            // Compiling a long filter took a minute where running it took milliseconds.
             .post_create(Hook::async_fn(|client, _| {
-                Box::pin(async move { client.batch_execute("set jit = off").await.map_err(HookError::Backend) })
+                Box::pin(async move { client.batch_execute(&session_settings()).await.map_err(HookError::Backend) })
             }))
             .wait_timeout(Some(CONNECTION_WAIT))
             .create_timeout(Some(Duration::from_secs(10)))
             .build()
             .map_err(|it| Error::Other(it.to_string()))?;
         let alone = std::array::from_fn(|_| tokio::sync::Mutex::default());
-        Ok(Self { pool, scans: Line::new(SCANS), shared, alone, counter: Counter::default() })
+        Ok(Self { config, pool, scans: Line::new(SCANS), shared, alone, counter: Counter::default() })
     }
 
     pub(crate) async fn client(&self) -> Result<Object, Error> {
         self.pool.get().await.map_err(|it| Error::from_pool(&it))
+    }
+
+    /// A connection beside those of the pool.
+    pub(crate) async fn own_connection(&self) -> Result<OwnConnection, Error> {
+        let (client, connection) = self.config.connect(NoTls).await.map_err(|it| Error::from_postgres(&it))?;
+        Ok(OwnConnection(client, tokio::spawn(connection)))
     }
 
     pub(crate) fn close(&self) {
@@ -197,8 +210,9 @@ impl Postgres {
         body(&mut tx).await
     }
 
-    /// The next of the shared connections, opened again when the server closed it.
-    async fn shared_client(&self) -> Result<Arc<Object>, Error> {
+    /// The next of the shared connections, opened again when the server closed it. For short statements, with which
+    /// it carries those of others.
+    pub(crate) async fn shared_client(&self) -> Result<Arc<Object>, Error> {
         let slot = &self.shared[self.counter.next() as usize % self.shared.len()];
         if let Some(client) = slot.read().as_ref().filter(|it| !it.is_closed()) {
             return Ok(client.clone());
@@ -224,6 +238,20 @@ impl Postgres {
             }
             Err(_) => Err(Error::Interrupted.into()),
         }
+    }
+}
+
+/// Compiling a long filter took a minute where running it took milliseconds, so nothing is compiled.
+fn session_settings() -> String {
+    format!("set jit = off; set idle_in_transaction_session_timeout = {}", IDLE_LIMIT.as_millis())
+}
+
+/// A connection that belongs to no pool, and the task that carries what is sent on it: closed when dropped.
+pub(crate) struct OwnConnection(pub tokio_postgres::Client, JoinHandle<Result<(), tokio_postgres::Error>>);
+
+impl Drop for OwnConnection {
+    fn drop(&mut self) {
+        self.1.abort();
     }
 }
 

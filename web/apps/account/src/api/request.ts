@@ -1,4 +1,5 @@
 /** How these pages ask the server: one helper, and one error that can come of it. Nothing here knows about React. */
+import { sitePath } from './site.ts';
 
 const TIMEOUT_MS = 30_000;
 
@@ -33,7 +34,7 @@ export async function request<Value>({
   let response: Response;
   let text: string;
   try {
-    response = await fetch(path, {
+    response = await fetch(sitePath() + path, {
       method: body === undefined ? 'GET' : 'POST',
       credentials: 'same-origin',
       cache: 'no-store',

@@ -1,5 +1,6 @@
 /** What an address asks for. The paths of the account pages on one page. */
 import type { FlowStart } from '@stoa/api';
+import { sitePath, withoutSite } from '../api/site.ts';
 
 export type Route =
   | { to: 'flow'; token: string }
@@ -13,7 +14,7 @@ export type Route =
 
 const BASE = '/account/';
 
-export const flowUrl = (token: string): string => `${BASE}flow/${encodeURIComponent(token)}`;
+export const flowUrl = (token: string): string => `${sitePath()}${BASE}flow/${encodeURIComponent(token)}`;
 
 const PAGES: Record<FlowStart['kind'], string> = {
   SIGN_IN: 'sign-in',
@@ -30,11 +31,12 @@ export function startUrl({ kind, clientId, returnUrl }: FlowStart): string {
     ...(clientId ? { clientId } : {}),
     ...(returnUrl ? { returnUrl } : {}),
   }).toString();
-  return `${BASE}${PAGES[kind]}${query && '?'}${query}`;
+  return `${sitePath()}${BASE}${PAGES[kind]}${query && '?'}${query}`;
 }
 
 export function routeOf({ pathname, search, hash }: Pick<Location, 'pathname' | 'search' | 'hash'>): Route {
-  const [page = '', token = ''] = pathname.startsWith(BASE) ? pathname.slice(BASE.length).split('/') : [];
+  const path = withoutSite(pathname);
+  const [page = '', token = ''] = path.startsWith(BASE) ? path.slice(BASE.length).split('/') : [];
   const query = new URLSearchParams(search);
   switch (page) {
     case 'flow': {

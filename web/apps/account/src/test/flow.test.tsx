@@ -34,6 +34,13 @@ describe('addresses', () => {
     expect(location.pathname + location.search + location.hash).toBe('/account/flow/aaaa.next');
   });
 
+  it('keeps the site that stands before the path', async () => {
+    const { sent } = openPage('/s/s1/account/sign-in', signIn);
+    await screen.findByRole('heading');
+    expect(sent).toEqual([{ method: 'POST', path: '/s/s1/_api/account/v1/flows', body: { kind: 'SIGN_IN' } }]);
+    expect(location.pathname).toBe('/s/s1/account/flow/aaaa.next');
+  });
+
   it('sends nothing when the invitation or the page is missing', async () => {
     const { sent } = openPage('/account/setup', signIn);
     await screen.findByRole('heading', { name: 'The invitation is missing' });

@@ -1,9 +1,12 @@
 //! `stoa member import`: members of another system, read as items are.
 
+use super::{import::finish, terminal::Terminal};
 use crate::{
-    cli::Format,
+    cli::{Format, Member, MemberVerb, Verb},
+    failure::Failure,
     report::Output,
     services::{Services, operator, sentence},
+    transfer::{format_of, open_with_size},
 };
 use serde_json::{Value, json};
 use std::{collections::HashMap, io::Read};
@@ -32,24 +35,37 @@ impl Counts {
     }
 }
 
+/// Sends the file that was named, and prints what came of it.
+pub fn typed(terminal: &mut Terminal<'_>, mut typed: Member) -> Result<(), Failure> {
+    let MemberVerb::Import { file, format } = &mut typed.verb else {
+        return Err("this command imports members".into());
+    };
+    let (input, bytes) = open_with_size(file)?;
+    *format = Some(format.unwrap_or_else(|| format_of(file)));
+    let input = terminal.report.begin_file("members", input, bytes);
+    let value = terminal.run(&Verb::Member(typed), Some(input))?;
+    finish(&value, terminal.as_json)
+}
+
 /// Reads members into a site, telling progress after each commit. Where the file can't be read on, those before
 /// are kept.
 pub fn import(
     services: &Services,
     runtime: &Handle,
     site: &Site,
-    format: Format,
+    format: Option<Format>,
     input: Box<dyn Read + Send>,
     output: &mut dyn Output,
-) -> Result<Value, String> {
+) -> Result<Value, Failure> {
+    let format = format.unwrap_or(Format::Jsonl);
     let mut counts = Counts::default();
     let mut waiting: Vec<(u64, ImportedMember)> = Vec::with_capacity(AT_ONCE);
-    let mut end = Ok(());
+    let mut end: Result<(), Failure> = Ok(());
     for record in Records::typed(format.into(), input, HashMap::new()) {
         let record = match record {
             Ok(it) => it,
             Err(fault) => {
-                end = Err(sentence(fault));
+                end = Err(fault.into());
                 break;
             }
         };
@@ -78,11 +94,11 @@ fn take(
     site: &Site,
     waiting: Vec<(u64, ImportedMember)>,
     counts: &mut Counts,
-) -> Result<(), String> {
+) -> Result<(), Failure> {
     let (lines, members): (Vec<u64>, Vec<ImportedMember>) = waiting.into_iter().unzip();
     let operator = operator();
     let work = services.identity.member_import(site, &operator, members);
-    for (line, arrived) in lines.into_iter().zip(runtime.block_on(work).map_err(sentence)?) {
+    for (line, arrived) in lines.into_iter().zip(runtime.block_on(work)?) {
         match arrived {
             ImportOutcome::New => counts.inserted += 1,
             ImportOutcome::Known => counts.known += 1,

@@ -1,0 +1,150 @@
+//! `stoa site …`
+
+use super::choice::SiteChoice;
+use clap::{Args, Subcommand, ValueEnum};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+#[derive(Debug, Subcommand, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum SiteVerb {
+    /// Make an empty site
+    #[command(after_help = "Examples:\n  stoa site create --name Mine\n  \
+                            stoa site create --name Shop --host-name shop.example.org www.shop.example.org")]
+    Create {
+        /// What people call it, 1 to 100 characters
+        #[arg(long)]
+        name: String,
+        /// Host name that shows this site; may be given several times
+        #[arg(long = "host-name", num_args = 1.., value_name = "NAME")]
+        host_name: Vec<String>,
+        /// Let it answer where nothing names a site, as the first site of a directory does
+        #[arg(long)]
+        default: bool,
+    },
+    /// List all sites, or those that were deleted
+    #[command(after_help = "Examples:\n  stoa site list\n  stoa site list --deleted --json")]
+    List {
+        /// Those that were deleted and can be restored
+        #[arg(long)]
+        deleted: bool,
+    },
+    /// Show a site and how much is in it
+    #[command(after_help = "Examples:\n  stoa site show\n  stoa site show Atlas --json")]
+    Show {
+        /// Name, id or the beginning of an id
+        #[arg(value_name = "SITE")]
+        named: Option<String>,
+    },
+    /// Rename a site, give it host names or take them away, make it the default
+    #[command(after_help = "Examples:\n  stoa site update Mine --name Ours --host-name www.example.org\n  \
+                            stoa site update Mine --default")]
+    Update {
+        /// Name, id or the beginning of an id
+        #[arg(value_name = "SITE")]
+        named: String,
+        /// Another name
+        #[arg(long)]
+        name: Option<String>,
+        /// Host name that shows this site from now on; may be given several times
+        #[arg(long = "host-name", num_args = 1.., value_name = "NAME")]
+        host_name: Vec<String>,
+        /// Host name that no longer does; may be given several times
+        #[arg(long = "no-host-name", num_args = 1.., value_name = "NAME")]
+        no_host_name: Vec<String>,
+        /// Let it answer where nothing names a site, in place of any other
+        #[arg(long, conflicts_with = "no_default")]
+        default: bool,
+        /// Let it answer only where it is named
+        #[arg(long)]
+        no_default: bool,
+    },
+    /// Delete a site with all that is in it; it can be restored for 30 days
+    #[command(after_help = "Examples:\n  stoa site delete Mine\n  stoa site delete 1f0c --yes Mine")]
+    Delete {
+        /// Name, id or the beginning of an id
+        #[arg(value_name = "SITE")]
+        named: String,
+        /// The name of the site, so that nothing is asked
+        #[arg(long, value_name = "NAME")]
+        yes: Option<String>,
+    },
+    /// Bring back a site that was deleted
+    #[command(after_help = "Examples:\n  stoa site restore Mine\n  stoa site restore 1f0c --json")]
+    Restore {
+        /// Name, id or the beginning of an id, from `stoa site list --deleted`
+        #[arg(value_name = "SITE")]
+        named: String,
+    },
+    /// Say whether the server makes missing indexes of this site by itself
+    #[command(after_help = "Examples:\n  stoa site auto-index off\n  stoa site auto-index default --site Mine")]
+    AutoIndex {
+        /// `default` is what the configuration says
+        state: AutoIndexState,
+        #[command(flatten)]
+        site: SiteChoice,
+    },
+    /// Say who checks captcha answers: the server itself (proof of work) or a provider
+    Captcha(Captcha),
+}
+
+#[derive(Debug, Args, Serialize, Deserialize)]
+pub struct Captcha {
+    #[command(flatten)]
+    pub site: SiteChoice,
+    #[command(subcommand)]
+    pub verb: CaptchaVerb,
+}
+
+#[derive(Debug, Subcommand, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum CaptchaVerb {
+    /// Print the site's captcha without the secret, and whether the site asks for it
+    #[command(after_help = "Examples:\n  stoa site captcha show\n  stoa site captcha show --site Mine --json")]
+    Show,
+    /// Take tokens of reCAPTCHA, hCaptcha, Turnstile or any other provider with a siteverify address
+    ///
+    /// For sites with sign-in pages of their own: the hosted account pages have no widget.
+    #[command(after_help = "Examples:\n  \
+        stoa site captcha set --verify-url https://api.hcaptcha.com/siteverify --secret-file secret.txt\n  \
+        stoa site captcha set --verify-url https://www.google.com/recaptcha/api/siteverify --secret-file - --minimum-score 0.5")]
+    Set(CaptchaSet),
+    /// Go back to the proof of work and forget the provider and its secret
+    #[command(after_help = "Examples:\n  stoa site captcha remove\n  stoa site captcha remove --site Mine")]
+    Remove,
+}
+
+#[derive(Debug, Args, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CaptchaSet {
+    /// Address that checks tokens, for example https://api.hcaptcha.com/siteverify
+    #[arg(long, value_name = "URL")]
+    pub verify_url: String,
+    /// File with the provider's secret, `-` for standard input; never shown again
+    #[serde(skip)]
+    #[arg(long, value_name = "FILE")]
+    pub secret_file: PathBuf,
+    /// Public site key of a widget that people see
+    #[arg(long, value_name = "KEY")]
+    pub visible_key: Option<String>,
+    /// Public site key of a widget that works unseen
+    #[arg(long, value_name = "KEY")]
+    pub invisible_key: Option<String>,
+    /// Refuse answers with a lower score or none (reCAPTCHA v3, which calls every answer a success)
+    #[arg(long, value_name = "0..1", value_parser = score)]
+    pub minimum_score: Option<f64>,
+}
+
+/// NaN and infinities have no JSON, and would reach a running server as no score at all.
+fn score(text: &str) -> Result<f64, String> {
+    let score = text.parse().ok().filter(|it: &f64| it.is_finite());
+    score.ok_or_else(|| "a number from 0 to 1 is expected".to_owned())
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum AutoIndexState {
+    On,
+    Off,
+    Default,
+}

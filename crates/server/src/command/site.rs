@@ -1,0 +1,132 @@
+//! `stoa site …`
+
+use super::terminal::Terminal;
+use crate::{
+    cli::{AutoIndexState, SiteVerb, Verb},
+    failure::Failure,
+    print::{count, print},
+    services::{Services, choose, operator},
+};
+use serde_json::{Value, json};
+use stoa_content::ListOptions;
+use stoa_identity::member::{Audience, MemberFilter, MemberQuery};
+use stoa_kernel::{Code, date::iso_from_millis};
+use stoa_store::{SITE_KEPT, SiteChange, SiteRecord};
+
+pub async fn run(services: &Services, verb: &SiteVerb) -> Result<Value, Failure> {
+    let store = &services.store;
+    match verb {
+        SiteVerb::Create { name, host_name, default } => {
+            // What answers everywhere while it is alone goes on answering when a second one comes.
+            let is_first = store.site_list(false).await?.is_empty();
+            let wanted = SiteChange {
+                name: Some(name.clone()),
+                add_hosts: host_name.clone(),
+                is_default: (*default || is_first).then_some(true),
+                ..SiteChange::default()
+            };
+            Ok(json!({ "siteId": store.site_make(wanted, &services.world).await?.id }))
+        }
+        SiteVerb::List { deleted } => Ok(store.site_list(*deleted).await?.iter().map(view).collect()),
+        SiteVerb::Show { named } => show(services, &services.choose(named.as_deref()).await?).await,
+        SiteVerb::Update { named, name, host_name, no_host_name, default, no_default } => {
+            let change = SiteChange {
+                name: name.clone(),
+                add_hosts: host_name.clone(),
+                remove_hosts: no_host_name.clone(),
+                is_default: match (default, no_default) {
+                    (true, _) => Some(true),
+                    (_, true) => Some(false),
+                    _ => None,
+                },
+                is_demo: None,
+            };
+            if change == SiteChange::default() {
+                return Err(Failure::usage("nothing is to be changed; see stoa site update --help"));
+            }
+            let site = services.choose(Some(named)).await?;
+            Ok(view(&store.site_update(&site.id, change, services.world.now()).await?))
+        }
+        SiteVerb::Delete { named, yes } => {
+            let site = services.choose(Some(named)).await?;
+            if yes.as_deref() != Some(site.name.as_str()) {
+                return Err(not_confirmed(&site.name));
+            }
+            store.site_delete(&site.id, services.world.now()).await?;
+            let until = iso_from_millis(services.world.now() + SITE_KEPT);
+            Ok(json!({ "deleted": site.id, "name": site.name, "canBeRestoredUntil": until }))
+        }
+        SiteVerb::Restore { named } => {
+            let gone = choose(store.site_list(true).await?, Some(named))?;
+            Ok(view(&store.site_restore(&gone.id, services.world.now()).await?))
+        }
+        SiteVerb::AutoIndex { state, site } => {
+            let site = services.choose_site(site.site.as_deref()).await?;
+            let is_on = match state {
+                AutoIndexState::On => Some(true),
+                AutoIndexState::Off => Some(false),
+                AutoIndexState::Default => None,
+            };
+            services.content.auto_index_set(&site, is_on).await?;
+            Ok(json!({ "autoIndex": services.content.auto_index_is_on(&site).await? }))
+        }
+        SiteVerb::Captcha(_) => Err("this command is about a captcha".into()),
+    }
+}
+
+fn view(site: &SiteRecord) -> Value {
+    let mut view = json!({ "siteId": site.id, "name": site.name, "hosts": site.hosts, "isDefault": site.is_default });
+    view["isDemo"] = json!(site.is_demo);
+    view["created"] = json!(iso_from_millis(site.created));
+    if let Some(deleted) = site.deleted {
+        view["deleted"] = json!(iso_from_millis(deleted));
+        view["canBeRestoredUntil"] = json!(iso_from_millis(deleted + SITE_KEPT));
+    }
+    view
+}
+
+/// A site with how much is in it.
+async fn show(services: &Services, record: &SiteRecord) -> Result<Value, Failure> {
+    let site = services.store.site(&record.id).await?;
+    let options = ListOptions { limit: Some(0), ..ListOptions::default() };
+    let collections = services.content.collection_list(&site, &operator(), &options).await?.total;
+    let query = MemberQuery { filter: MemberFilter::default(), limit: 1, ..MemberQuery::default() };
+    let members = services.identity.member_query(&site, Audience::Staff, &query).await?.total;
+    let keys = services.identity.api_key_list(&site.id).await?;
+    let mut view = view(record);
+    view["collections"] = json!(collections);
+    view["members"] = json!(members);
+    view["clients"] = json!(services.identity.client_list(&site.id).await?.len());
+    view["keys"] = json!(keys.iter().filter(|it| it.revoked.is_none()).count());
+    view["owners"] = json!(services.identity.owner_count(&site.id).await?);
+    Ok(view)
+}
+
+/// Says what goes, and wants the name typed.
+pub fn delete_typed(terminal: &mut Terminal<'_>, named: String, yes: Option<String>) -> Result<(), Failure> {
+    let shown = terminal.run(&Verb::Site(SiteVerb::Show { named: Some(named) }), None)?;
+    let name = shown["name"].as_str().unwrap_or_default().to_owned();
+    let yes = match yes {
+        Some(yes) => yes,
+        None => {
+            let parts = ["collections", "members", "clients", "keys", "owners"];
+            let parts = parts.map(|it| format!("{} {it}", count(shown[it].as_u64().unwrap_or_default())));
+            let question = format!(
+                "{name} goes with all it has: {}. It can be restored for 30 days.\nType its name to delete it:",
+                parts.join(", ")
+            );
+            terminal.ask(&question, &not_confirmed(&name).message)?
+        }
+    };
+    if yes != name {
+        return Err(not_confirmed(&name));
+    }
+    let id = shown["siteId"].as_str().unwrap_or_default().to_owned();
+    let deleted = terminal.run(&Verb::Site(SiteVerb::Delete { named: id, yes: Some(yes) }), None)?;
+    print(&deleted, terminal.as_json);
+    Ok(())
+}
+
+fn not_confirmed(name: &str) -> Failure {
+    Failure::new(Code::Validation, format!("nothing was deleted; to delete this site give its name: --yes {name:?}"))
+}
