@@ -3,7 +3,7 @@
 
 use crate::{
     bare,
-    figure::median,
+    figure::{median, percentile},
     load,
     memory::Peak,
     program::{Engine, Program},
@@ -201,11 +201,6 @@ pub fn request(path: &str, token: &str, body: &Value) -> Vec<u8> {
     let length = body.len();
     format!("POST {path} HTTP/1.1\r\nhost: localhost\r\n{authorization}content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}")
         .into_bytes()
-}
-
-fn percentile(mut values: Vec<f64>, at: f64) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[((values.len() as f64 * at) as usize).min(values.len() - 1)]
 }
 
 struct Figures {

@@ -19,6 +19,7 @@ mod import;
 mod large;
 mod load;
 mod memory;
+mod nodes;
 mod program;
 mod raw;
 mod soak;
@@ -109,6 +110,9 @@ fn main() {
         let (only_large, only_identity) = (arguments.only_large, arguments.only_identity);
         if !only_large && !only_identity {
             figures.extend(measure(&arguments, *engine));
+        }
+        if *engine == Engine::Postgres && !only_large {
+            figures.push(nodes::measure(&arguments.program));
         }
         if !only_large {
             let sizes = identity::Sizes {

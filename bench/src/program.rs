@@ -72,14 +72,22 @@ impl Program {
         let key = run(&["key", "create", "--name", "bench"], "apiKey");
         let mut serve = stoa(&["serve", "--port", "0"]);
         setup(&mut serve);
-        let mut child = serve.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let address = lines.find_map(|it| it.ok()?.strip_prefix("ready http://")?.parse().ok()).unwrap();
+        let (child, address) = serve_until_ready(&mut serve);
         let program = Self { binary: binary.to_owned(), child, database_url, address, key, client, directory };
         for collection in ["things", "bulk", "imported"] {
             program.make_collection(collection);
         }
         program
+    }
+
+    /// Another node on the same database.
+    pub fn neighbour(&self) -> Neighbour {
+        let directory = tempfile::tempdir().unwrap();
+        let url = self.database_url.as_deref().expect("nodes share a PostgreSQL");
+        let mut serve = Command::new(&self.binary);
+        serve.args(["serve", "--port", "0", "--log", "warn", "--database-url", url, "--data"]).arg(directory.path());
+        let (child, _) = serve_until_ready(&mut serve);
+        Neighbour { child, _directory: directory }
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -289,6 +297,26 @@ impl Drop for Program {
             on_cluster(&format!("drop database if exists {name} with (force)"));
         }
     }
+}
+
+/// A node that answers nothing but other nodes; killed when dropped.
+pub struct Neighbour {
+    child: Child,
+    _directory: tempfile::TempDir,
+}
+
+impl Drop for Neighbour {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn serve_until_ready(command: &mut Command) -> (Child, SocketAddr) {
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let address = lines.find_map(|it| it.ok()?.strip_prefix("ready http://")?.parse().ok()).unwrap();
+    (child, address)
 }
 
 /// An item of about 400 bytes.

@@ -48,8 +48,8 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
     sync::{Arc, OnceLock},
 };
-use stoa_kernel::{Caller, Network, World};
-use stoa_store::{ReaderPool, Requester, Site, Standing};
+use stoa_kernel::{Caller, Network, Result, World};
+use stoa_store::{Area, Memory, ReaderPool, Requester, Site, Standing, Store, TxFuture, boxed};
 
 /// The content of all sites of this process. Cheap to clone: clones share what they know of schemas.
 #[derive(Clone)]
@@ -76,6 +76,13 @@ struct State {
 /// caller. Nothing for what the server or a command on the machine asks.
 pub type Origin = Option<Network>;
 
+impl Memory for State {
+    fn forget(&self) -> TxFuture<'_, ()> {
+        self.schema_cache.forget_all();
+        boxed!(Ok(()))
+    }
+}
+
 /// What a call is made on, and by whom.
 #[derive(Clone, Copy)]
 struct RequestContext<'a> {
@@ -101,6 +108,14 @@ impl Content {
         Self { state: Arc::new(state) }
     }
 
+    /// Hears of definitions that other nodes on this store change, from now on.
+    ///
+    /// # Errors
+    /// None at present.
+    pub async fn hear(&self, store: &Store) -> Result<()> {
+        store.withdrawals().remember(Area::Content, &self.state).await
+    }
+
     /// Names who knows of callers, once, before requests are answered. Without it a background job goes by what
     /// its caller was when it began.
     pub fn keep_standing(&self, standing: Arc<dyn Standing>) {
@@ -109,12 +124,19 @@ impl Content {
         }
     }
 
-    /// Who waits for a turn to look at many items.
+    /// Who waits for a turn to look at many items. The networks of one line share its turns, and so do the sessions of
+    /// one person: there may be any number of either.
     fn scan(&self, caller: &Caller, origin: Origin) -> ReaderPool {
+        let id = match caller {
+            Caller::Visitor { id, .. } => id.as_str(),
+            Caller::Member { id, .. } => id.as_str(),
+            Caller::User { id, .. } => id.as_str(),
+            Caller::App { id } => id.as_str(),
+        };
         let mut hasher = DefaultHasher::new();
-        caller.hash(&mut hasher);
+        (origin, id).hash(&mut hasher);
         let (caller, patience) = (hasher.finish(), self.state.limits.scan_wait);
-        ReaderPool::ScanFor(Requester { network: origin, caller, patience })
+        ReaderPool::ScanFor(Requester { network: origin.map(Network::site), caller, patience })
     }
 
     pub fn limits(&self) -> &ContentLimits {

@@ -24,7 +24,6 @@ pub mod redirect;
 pub(crate) mod retention;
 pub mod session;
 pub mod sign_in;
-mod site_names;
 pub mod token;
 
 pub use address::form as address_form;
@@ -33,13 +32,13 @@ pub use limits::IdentityLimits;
 pub use token::authenticate::Authenticated;
 
 use defence::{captcha_provider, throttle};
-use token::{authenticate, revocation, signing};
+use token::{authenticate, revocation, signing, site_names};
 
 use quick_cache::sync::Cache;
 use std::sync::{Arc, OnceLock};
 use stoa_kernel::{Millis, Result, SiteId, World};
 use stoa_outbound::SiteverifyLimits;
-use stoa_store::{Ownership, Store};
+use stoa_store::{Area, Ownership, Store};
 
 /// What other crates hold of identity. Cheap to clone.
 #[derive(Clone)]
@@ -121,6 +120,7 @@ impl Identity {
             passwords,
         };
         let core = Arc::new(core);
+        core.store.withdrawals().remember(Area::Identity, &core).await?;
         revocation::keep_fresh(&core);
         core.mail_queue.answer_with(sign_in::answerer(&core));
         mail::keep_delivering(&core);

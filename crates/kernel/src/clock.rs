@@ -120,6 +120,17 @@ impl Rng for SystemRng {
     }
 }
 
+/// Milliseconds since some moment, on a clock that only goes forward and doesn't stand still while the machine sleeps:
+/// for leases that others count on. It is the machine's own in tests too.
+pub fn elapsing() -> Millis {
+    #[cfg(target_os = "linux")]
+    let clock = rustix::time::ClockId::Boottime;
+    #[cfg(not(target_os = "linux"))]
+    let clock = rustix::time::ClockId::Monotonic;
+    let time = rustix::time::clock_gettime(clock);
+    time.tv_sec * 1_000 + time.tv_nsec / 1_000_000
+}
+
 /// A clock for tests.
 pub struct FixedClock(AtomicI64);
 

@@ -1,7 +1,7 @@
 //! One case folding for the whole product: Unicode simple folding (C + S of CaseFolding.txt).
 //!
-//! `startsWith`, `endsWith`, `contains` and e-mail addresses compare by it. SQLite calls this very
-//! function; PostgreSQL has the same mapping as a SQL function, and a test compares all code points.
+//! `startsWith`, `endsWith` and `contains` compare by it; e-mail addresses don't ([`crate::Email::fold`]). SQLite calls
+//! this very function; PostgreSQL has the same mapping as a SQL function, and a test compares all code points.
 
 use std::borrow::Cow;
 

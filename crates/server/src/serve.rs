@@ -18,7 +18,7 @@ use std::{
 
 pub fn serve(config: Config, with_demo: bool) -> Result<(), String> {
     log::start(&config);
-    config.require_mail()?;
+    config.check_mail()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|it| it.to_string())?;
     let served = runtime.block_on(run(config, with_demo));
     log::flush();
@@ -70,6 +70,7 @@ async fn run(mut config: Config, with_demo: bool) -> Result<(), String> {
     announce(&config, &services, &url, address).await?;
     let served = serving.await;
     let _ = std::fs::remove_file(stoa_store::DataDirectory::socket(&config.data));
+    services.store.leave().await;
     services.store.close();
     served.map_err(|it| it.to_string())
 }

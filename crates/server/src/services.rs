@@ -54,6 +54,7 @@ impl Services {
         let content = Content::new(world.clone(), limits);
         identity.set_ownership(Arc::new(content.clone()));
         content.keep_standing(identity.standing());
+        content.hear(&store).await?;
         let url = config.public_url.clone().unwrap_or_else(|| format!("http://127.0.0.1:{}", config.port));
         identity.url_set(&url);
         Ok(Self { store, world, identity, content, url: Arc::new(Mutex::new(url)) })
@@ -208,7 +209,7 @@ mod tests {
     fn site_is_asked_for_only_where_the_question_is_open() {
         let demo = SiteRecord { is_demo: true, ..site("d1", "Atlas") };
         let (mine, yours) = (site("m1", "Mine"), site("y1", "Yours"));
-        assert_eq!(chosen(&[demo.clone()], None), Ok("d1".to_owned()));
+        assert_eq!(chosen(std::slice::from_ref(&demo), None), Ok("d1".to_owned()));
         assert_eq!(chosen(&[demo.clone(), mine.clone()], None), Ok("m1".to_owned()), "the demo is nobody's own");
         let open = chosen(&[demo.clone(), mine.clone(), yours.clone()], None).unwrap_err();
         assert!(open.contains("--site") && open.contains("m1  Mine") && open.contains("d1  Atlas"), "{open}");

@@ -24,6 +24,7 @@ mod sqlite;
 mod standing;
 mod trace;
 mod tx;
+mod withdrawal;
 
 pub use database::{Database, ReaderPool};
 pub use directory::DataDirectory;
@@ -40,6 +41,7 @@ pub use site_change::SiteChange;
 pub use site_record::{SITE_KEPT, SiteRecord};
 pub use standing::Standing;
 pub use tx::Tx;
+pub use withdrawal::{Area, Memory, Withdrawals};
 
 /// A boxed future of a transaction's closure.
 pub type TxFuture<'t, T> = std::pin::Pin<Box<dyn Future<Output = stoa_kernel::Result<T>> + Send + 't>>;

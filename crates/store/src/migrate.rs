@@ -37,6 +37,7 @@ const CATALOG: &[Migration] = migrations![
     1 "catalog/0001_catalog",
     2 "catalog/0002_person",
     3 "catalog/0003_site",
+    4 "catalog/0004_node",
 ];
 
 const SITE: &[Migration] = migrations![

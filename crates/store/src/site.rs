@@ -1,6 +1,9 @@
 //! Opening the catalogue and the sites in it.
 
-use crate::{DataDirectory, Database, Outbox, ReaderPool, SiteChange, boxed, migrate, postgres::Postgres, site_record};
+use crate::{
+    DataDirectory, Database, Outbox, ReaderPool, SiteChange, Withdrawals, boxed, migrate, postgres::Postgres,
+    site_change,
+};
 use parking_lot::{Mutex, RwLock};
 use std::{
     collections::HashMap,
@@ -33,6 +36,7 @@ pub struct Store {
     directory: DataDirectory,
     catalog: Database,
     pool: Option<Arc<Postgres>>,
+    withdrawals: Arc<Withdrawals>,
     open: Mutex<OpenSites>,
     opening: tokio::sync::Mutex<()>,
 }
@@ -47,6 +51,7 @@ pub struct Site {
     /// Where work puts for a while what doesn't fit into memory: the data directory.
     pub scratch: PathBuf,
     database: Database,
+    withdrawals: Arc<Withdrawals>,
     news: tokio::sync::Notify,
     me: Weak<Site>,
 }
@@ -60,6 +65,11 @@ impl Site {
     /// Another handle on this site, for work that outlives a request.
     pub fn shared(&self) -> Option<Arc<Self>> {
         self.me.upgrade()
+    }
+
+    /// What its node takes away, for other nodes to hear of.
+    pub fn withdrawals(&self) -> &Withdrawals {
+        &self.withdrawals
     }
 
     /// Its jobs and events.
@@ -110,8 +120,12 @@ impl Store {
                 (Database::postgres(pool.clone(), 0), Some(pool))
             }
         };
+        let withdrawals = match &pool {
+            Some(pool) => Withdrawals::among_nodes(pool.clone(), &World::real()),
+            None => Withdrawals::alone(),
+        };
         let open = Mutex::new(OpenSites { known: HashMap::new(), most: config.open_sites, kept: 0, tick: 0 });
-        Ok(Self { directory, catalog, pool, open, opening: tokio::sync::Mutex::default() })
+        Ok(Self { directory, catalog, pool, withdrawals, open, opening: tokio::sync::Mutex::default() })
     }
 
     /// Connects to PostgreSQL once and answers its version, changing nothing.
@@ -125,6 +139,11 @@ impl Store {
     /// What must be known before a site is open: sites, hosts, clients, keys, operators, signing keys.
     pub fn catalog(&self) -> &Database {
         &self.catalog
+    }
+
+    /// What this node takes away, for other nodes to hear of.
+    pub fn withdrawals(&self) -> &Withdrawals {
+        &self.withdrawals
     }
 
     pub fn directory(&self) -> &DataDirectory {
@@ -230,6 +249,7 @@ impl Store {
             name: RwLock::new(name),
             scratch: self.directory.path().to_owned(),
             database,
+            withdrawals: self.withdrawals.clone(),
             news: tokio::sync::Notify::new(),
             me: me.clone(),
         }))
@@ -260,8 +280,14 @@ impl Store {
             .await
     }
 
+    /// Answers nothing any more, and tells other nodes of it, so that none waits for this one. Before [`Self::close`].
+    pub async fn leave(&self) {
+        self.withdrawals.leave().await;
+    }
+
     /// Lets go of connections; open SQLite files close when their last user is gone.
     pub fn close(&self) {
+        self.withdrawals.stop();
         let kept = self.open.lock().let_all_go();
         drop(kept);
         if let Some(pool) = &self.pool {

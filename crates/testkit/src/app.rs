@@ -75,6 +75,7 @@ impl TestApp {
         let content = Content::new(kit.world.clone(), ContentLimits::default());
         identity.set_ownership(Arc::new(content.clone()));
         content.keep_standing(identity.standing());
+        content.hear(&kit.store).await.unwrap();
         let site = kit.store.site_create("Test", &kit.world).await.unwrap();
         let draft = NewClient {
             name: "Test".to_owned(),

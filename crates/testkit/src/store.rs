@@ -134,7 +134,10 @@ async fn make_template() -> String {
         connections: 2,
         open_sites: 1,
     };
-    Store::open(&config).await.unwrap().close();
+    let store = Store::open(&config).await.unwrap();
+    store.leave().await;
+    store.close();
+    drop(store);
     let name = made.name.replace("stoa_test", "stoa_template");
     // The server waits for a moment until its connections are gone.
     run(&format!("alter database {} rename to {name}", made.name)).await;

@@ -1,7 +1,8 @@
 //! Definitions of collections in memory, so that a request spends no statement on them.
 //!
-//! A node that changes a definition forgets it at once. Other nodes on the same PostgreSQL read it again
-//! at most [`LIFE`] after they last did: for so long they may apply older levels or fields.
+//! A node that changes a definition forgets it at once, and acknowledges the change when the other nodes on the same
+//! PostgreSQL have forgotten theirs ([`stoa_store::Withdrawals`]). Each reads a definition again [`LIFE`] after it
+//! last did besides, in case a node crashed in between.
 
 use crate::{
     Content,
@@ -16,7 +17,7 @@ use parking_lot::Mutex;
 use quick_cache::{Equivalent, sync::Cache};
 use std::{hash::Hash, sync::Arc};
 use stoa_kernel::{Code, Result, SiteId, clock::Millis};
-use stoa_store::{ReaderPool, Site, boxed};
+use stoa_store::{Area, ReaderPool, Site, boxed};
 
 /// How long a definition is used without being read again.
 pub(crate) const LIFE: Millis = 2_000;
@@ -66,6 +67,15 @@ pub(crate) async fn load(content: &Content, site: &Site, id: &str) -> Result<Arc
 pub(crate) async fn load_existing(content: &Content, site: &Site, id: &str) -> Result<Arc<Collection>> {
     let found = load(content, site, id).await;
     found.map_err(|it| if it.code() == Code::CollectionDeleted { fault::collection_not_found(id) } else { it })
+}
+
+/// Forgets definitions that were changed, on this node and then on all others: before the change is acknowledged.
+///
+/// # Errors
+/// What the engine says when the others can't be waited for. The change is durable by then.
+pub(crate) async fn announce(content: &Content, site: &Site, ids: impl IntoIterator<Item = &str>) -> Result<()> {
+    ids.into_iter().for_each(|it| content.state.schema_cache.forget(&site.id, it));
+    site.withdrawals().announce(Area::Content).await
 }
 
 /// The definitions that this process knows.
@@ -121,6 +131,13 @@ impl SchemaCache {
         let mut forgotten = self.forgotten.lock();
         *forgotten += 1;
         self.entries.retain(|key, entry| key.0 != *site || entry.collection.table.number != number);
+    }
+
+    /// Forgets all definitions: another node changed one of them.
+    pub(crate) fn forget_all(&self) {
+        let mut forgotten = self.forgotten.lock();
+        *forgotten += 1;
+        self.entries.clear();
     }
 
     pub(crate) fn forget(&self, site: &SiteId, id: &str) {

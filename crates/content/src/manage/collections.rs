@@ -114,7 +114,7 @@ impl Content {
             boxed!(save::delete(tx, site, id, now, access).await)
         });
         let was_there = deleted.await?;
-        self.state.schema_cache.forget(&site.id, id);
+        cache::announce(self, site, [id]).await?;
         if was_there { Ok(()) } else { Err(fault::collection_not_found(id)) }
     }
 
@@ -142,7 +142,7 @@ impl Content {
             })
         });
         restored.await?;
-        self.state.schema_cache.forget(&site.id, id);
+        cache::announce(self, site, [id]).await?;
         self.collection_get(site, caller, id, &[], false).await
     }
 

@@ -9,7 +9,7 @@ use crate::{
     collection::{
         Collection,
         access::{self, ManageAccess, Manager},
-        load_existing,
+        cache, load_existing,
         stored::live,
         view::allowed,
     },
@@ -147,7 +147,7 @@ impl Content {
             })
         });
         added.await?;
-        self.state.schema_cache.forget(&site.id, id);
+        cache::announce(self, site, [id]).await?;
         Ok(grant.view())
     }
 
@@ -196,7 +196,7 @@ where
     }
     let changed = site.write_with((site.id.clone(), change), |tx, (site, change)| boxed!(change.run(tx, site).await));
     let (collection, grant) = changed.await?;
-    content.state.schema_cache.forget(&site.id, &collection);
+    cache::announce(content, site, [collection.as_str()]).await?;
     Ok(grant.map_or(Value::Null, |it| it.view()))
 }
 

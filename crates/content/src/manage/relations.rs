@@ -9,7 +9,7 @@ use crate::{
     Content,
     collection::{
         access::Manager,
-        save,
+        cache, save,
         stored::{self, StoredCollection},
     },
     fault::{collection_not_found, invalid},
@@ -316,11 +316,11 @@ fn taken(key: &str, collection: &str) -> Fault {
     Fault::because(Code::UniqueConflict, text).with("propertyName", key).with("collectionName", collection)
 }
 
-/// After a change: forgets what is known of the definitions it touched, and removes the links of
+/// After a change: forgets what nodes know of the definitions it touched, and removes the links of
 /// relations that are gone, a thousand in a transaction. Nothing reads such links, so it does no harm
 /// if this ends early; the next change goes on.
 pub(crate) async fn after_change(content: &Content, site: &Site, reconciled: &Reconciled) -> Result<()> {
-    reconciled.touched.iter().for_each(|it| content.state.schema_cache.forget(&site.id, it));
+    cache::announce(content, site, reconciled.touched.iter().map(String::as_str)).await?;
     if reconciled.has_removed {
         while remove_links(site).await? >= LINKS as u64 {}
     }

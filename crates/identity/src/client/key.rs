@@ -74,7 +74,7 @@ impl Identity {
             .await
     }
 
-    /// Revokes a key: it is refused at once on this node and within two seconds on others.
+    /// Revokes a key: every node refuses it when this answers.
     ///
     /// # Errors
     /// [`Code::NotFound`] when the site has no such key.
@@ -93,7 +93,6 @@ impl Identity {
                 })
             })
             .await?;
-        revocation::revoke_here(core, key.as_str());
-        Ok(())
+        revocation::announce(core, key.as_str()).await
     }
 }

@@ -194,8 +194,8 @@ impl Identity {
                 })
             })
             .await?;
-        revocation::revoke_here(core, &old);
         core.clients.0.remove(client);
+        revocation::announce(core, &old).await?;
         Ok(secret)
     }
 
@@ -219,13 +219,13 @@ impl Identity {
             })
             .await?;
         core.clients.0.remove(client);
-        revocation::revoke_here(core, client.as_str());
-        Ok(())
+        revocation::announce(core, client.as_str()).await
     }
 }
 
 /// What [`Identity::client_get`] does.
 pub(crate) async fn get(core: &Core, id: &ClientId) -> Result<Arc<Client>> {
+    core.store.withdrawals().held().await?;
     let now = core.now();
     let unknown = || Fault::new(Code::ClientUnknown);
     // No id of ours holds U+0000, and one engine refuses to look for it.

@@ -86,6 +86,9 @@ async fn move_piece(core: &Arc<Core>, site: &Site, bulk: &Arc<Bulk>, ids: Vec<Me
     let (count, mut ended) = moved.await?;
     ended.retain(|it| !before.contains(it));
     revocation::revoke(core, &ended).await?;
+    if bulk.step.closes() || !ended.is_empty() {
+        revocation::announce_all(core).await?;
+    }
     Ok(count)
 }
 

@@ -151,7 +151,9 @@ impl<'s> Reader<'s> {
 fn cell(value_type: ValueType, value: &Value) -> Value {
     let Value::String(text) = value else { return value.clone() };
     match value_type {
-        ValueType::Text(_) | ValueType::Slug | ValueType::OneOf(_) | ValueType::Date => text.trim().into(),
+        ValueType::Text(_) | ValueType::WebAddress(_) | ValueType::Slug | ValueType::OneOf(_) | ValueType::Date => {
+            text.trim().into()
+        }
         ValueType::Flag => as_flag(value).map_or_else(|| value.clone(), Value::Bool),
         _ => serde_json::from_str(text).unwrap_or_else(|_| value.clone()),
     }

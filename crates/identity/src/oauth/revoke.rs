@@ -11,8 +11,7 @@ use crate::{
         rotation,
     },
     session::{self, SessionSelector},
-    site_names,
-    token::{self, Kind, authenticate, revocation},
+    token::{self, Kind, authenticate, revocation, site_names},
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -125,7 +124,8 @@ async fn end_grant(core: &Core, client: Option<&ClientId>, grant: &SessionId, re
         shown => shown?,
     }
     let expires = if is_instance(grant) { revocation::NEVER } else { revocation::end(core) };
-    revocation::revoke_until(core, std::slice::from_ref(grant), expires).await
+    revocation::revoke_until(core, std::slice::from_ref(grant), expires).await?;
+    revocation::announce_all(core).await
 }
 
 /// The same access token without what binds it to a browser's session (docs/protocol/identity.md §4.1). Ours are not

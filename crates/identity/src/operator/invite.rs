@@ -6,6 +6,7 @@ use crate::{
         Operator,
         role::{role_name, role_of},
     },
+    password::Fingerprint,
     token::{self, Kind},
 };
 use std::time::Duration;
@@ -109,9 +110,9 @@ impl Acceptance {
                    set password_hash = coalesce(stoa.person.password_hash, excluded.password_hash) \
                    returning id, email";
         let values = params![&self.fresh, self.email.as_str(), self.email.folded(), self.hash.clone(), now];
-        let operator =
-            tx.row(sql, &values, |row| Ok(Operator { id: UserId::from(row.text(0)?), email: row.get(1)? })).await?;
-        let operator = operator.ok_or_else(|| Fault::internal("an upsert answered no row"))?;
+        let operator = tx.row(sql, &values, |row| Ok(Operator::new(UserId::from(row.text(0)?), row.text(1)?))).await?;
+        let mut operator = operator.ok_or_else(|| Fault::internal("an upsert answered no row"))?;
+        operator.password = Some(Fingerprint::of(Some(&self.hash)));
         let sql = "insert into stoa.person_role (person, site, role) values ($1, $2, $3) \
                    on conflict (person, site) do update set role = \
                    case when stoa.person_role.role = 'OWNER' then 'OWNER' else excluded.role end \

@@ -10,7 +10,7 @@ use crate::{
     Core, Identity,
     browser::Browser,
     operator::role::{role_name, role_of},
-    password::{Match, Share},
+    password::{Fingerprint, Match, Share},
     token::{self, Access, Kind, revocation},
 };
 use std::net::IpAddr;
@@ -26,6 +26,15 @@ const SESSION_LIFE: Millis = 14 * 24 * 60 * 60 * 1000;
 pub struct Operator {
     pub id: UserId,
     pub email: String,
+    /// Of the password that they have just shown or set: another one set meanwhile opens no session for them.
+    pub(crate) password: Option<Fingerprint>,
+}
+
+impl Operator {
+    /// One of whom no password was asked for.
+    pub fn new(id: UserId, email: impl Into<String>) -> Self {
+        Self { id, email: email.into(), password: None }
+    }
 }
 
 /// An operator as sign-in needs them.
@@ -81,6 +90,9 @@ impl Identity {
     }
 
     /// Opens the session that [`Identity::operator_sign_in`] or an invitation allowed; the secret is the cookie.
+    ///
+    /// # Errors
+    /// [`Code::PasswordWrong`] when the password has become another one since.
     pub async fn operator_session_create(
         &self,
         site: &SiteId,
@@ -121,7 +133,8 @@ pub(crate) async fn sign_in(
     let is_right = !matches!(permit.check(secret, stored).await?, Match::Wrong);
     drop(permit);
     let refused = || Fault::new(Code::PasswordWrong);
-    let known = known.filter(|_| is_right).ok_or_else(refused)?;
+    let mut known = known.filter(|_| is_right).ok_or_else(refused)?;
+    known.operator.password = Some(Fingerprint::of(known.password_hash.as_deref()));
     let role = role_at(core, &known.operator.id, site).await?.ok_or_else(refused)?;
     Ok(OperatorSession { id: SessionId::from(core.world().uuid()), site: site.clone(), operator: known.operator, role })
 }
@@ -136,11 +149,21 @@ pub(crate) async fn create_session(
     let site = core.store().site(site).await?;
     let secret = token::opaque(core.world(), Kind::Operator, site.number);
     let id = SessionId::from(core.world().uuid());
-    let session = OperatorSession { id, site: site.id.clone(), operator: operator.clone(), role };
-    let written = core.store().catalog().append_with(
-        (session.clone(), TokenHash::of(secret.expose()), core.now()),
-        |tx, (session, hash, now)| {
+    let person = Operator::new(operator.id.clone(), operator.email.as_str());
+    let session = OperatorSession { id, site: site.id.clone(), operator: person, role };
+    let written = core.store().catalog().write_with(
+        (session.clone(), TokenHash::of(secret.expose()), core.now(), operator.password.clone()),
+        |tx, (session, hash, now, shown)| {
             boxed!({
+                if let Some(shown) = shown {
+                    let sql = "select password_hash from stoa.person where id = $1";
+                    let values = params![&session.operator.id];
+                    let stored: Option<Option<String>> = tx.row(sql, &values, |row| row.get(0)).await?;
+                    // A link was used while this one was checked: sessions opened by it have ended.
+                    if Fingerprint::of(stored.flatten().as_deref()) != *shown {
+                        return Err(Fault::new(Code::PasswordWrong));
+                    }
+                }
                 let sql = "insert into stoa.person_session (id, hash, person, site, created, expires) \
                        values ($1, $2, $3, $4, $5, $6)";
                 let OperatorSession { id, site, operator, .. } = session;
@@ -169,7 +192,7 @@ pub(crate) async fn session_by_cookie(core: &Core, cookie: &str) -> Result<Optio
             boxed!({
                 let values = params![&hash, now];
                 let found = tx.row(sql, &values, |row| {
-                    let operator = Operator { id: UserId::from(row.text(2)?), email: row.get(3)? };
+                    let operator = Operator::new(UserId::from(row.text(2)?), row.text(3)?);
                     let (id, site) = (SessionId::from(row.text(0)?), SiteId::from(row.text(1)?));
                     Ok(OperatorSession { id, site, operator, role: role_of(row.text(4)?) })
                 });
@@ -191,8 +214,7 @@ pub(crate) async fn end_session(core: &Core, session: &OperatorSession) -> Resul
         },
     );
     ended.await?;
-    revocation::revoke_here(core, session.id.as_str());
-    Ok(())
+    revocation::announce(core, session.id.as_str()).await
 }
 
 pub(crate) async fn find_by_email(core: &Core, email: &Email) -> Result<Option<KnownOperator>> {
@@ -204,7 +226,7 @@ pub(crate) async fn find_by_email(core: &Core, email: &Email) -> Result<Option<K
             boxed!({
                 let values = params![folded];
                 let found = tx.row(sql, &values, |row| {
-                    let operator = Operator { id: UserId::from(row.text(0)?), email: row.get(1)? };
+                    let operator = Operator::new(UserId::from(row.text(0)?), row.text(1)?);
                     Ok(KnownOperator { operator, password_hash: row.get(2)? })
                 });
                 Ok(found.await?)

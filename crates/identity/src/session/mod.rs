@@ -295,6 +295,7 @@ where
     T: Send + 'static,
     F: for<'t> Fn(&'t mut Tx<'_>, &'t I) -> TxFuture<'t, (T, Vec<SessionId>)> + Send + Sync + 'static,
 {
+    let is_asked = expected.is_some();
     let before = match expected {
         Some(selector) => open(site, selector).await?,
         None => Vec::new(),
@@ -303,6 +304,10 @@ where
     let (answer, mut ended) = site.write_with(input, body).await?;
     ended.retain(|it| !before.contains(it));
     revocation::revoke(core, &ended).await?;
+    // Also where none was open: another node may have ended them, and still wait for the others.
+    if is_asked || !ended.is_empty() {
+        revocation::announce_all(core).await?;
+    }
     Ok(answer)
 }
 

@@ -49,6 +49,8 @@ pub(crate) struct Verified {
     /// Not accepted from this time on, or looked up again.
     until: Millis,
     is_looked_up: bool,
+    /// [`Revocations::withdrawals`] when the role of an operator was read.
+    role_read: Option<u64>,
     /// The generation of the revocations at which it was last found good.
     seen: AtomicU64,
 }
@@ -68,6 +70,11 @@ impl Verified {
             Caller::App { id } => id.as_str(),
         };
         [session, subject, self.authenticated.client.as_ref().map_or("", |it| it.as_str())]
+    }
+
+    /// Whether it need not be looked up again.
+    fn is_current(&self, revocations: &Revocations, now: Millis) -> bool {
+        !self.is_looked_up || now < self.until && self.role_read.is_none_or(|it| it == revocations.withdrawals())
     }
 
     fn is_refused(&self, revocations: &Revocations) -> bool {
@@ -191,10 +198,11 @@ async fn check_joined(core: &Core, token: &str, key: &str) -> Result<Authenticat
 
 /// One token or key alone.
 pub(crate) async fn check(core: &Core, token: &str) -> Result<Authenticated> {
+    core.store.withdrawals().held().await?;
     let now = core.now();
     let cached = core.verified.0.get(&TokenText(token));
     let verified = match cached {
-        Some(verified) if !verified.is_looked_up || now < verified.until => verified,
+        Some(verified) if verified.is_current(&core.revocations, now) => verified,
         _ if token.is_empty() => return Err(Fault::new(Code::Unauthenticated)),
         _ => {
             let verified = Arc::new(verify(core, token, now).await?);
@@ -222,21 +230,24 @@ async fn verify(core: &Core, token: &str, now: Millis) -> Result<Verified> {
     if token::site_number(token::Kind::ApiKey, token).is_some() {
         let (key, site) = find_api_key(core, token).await?.ok_or_else(refused)?;
         let authenticated = Authenticated { site, caller: Caller::App { id: key }, client: None, visitor: None };
-        return Ok(Verified { authenticated, grant: None, until: now + KEY_LIFE, is_looked_up: true, seen });
+        let until = now + KEY_LIFE;
+        return Ok(Verified { authenticated, grant: None, until, is_looked_up: true, role_read: None, seen });
     }
     let mut claims = token::read_access(core, token).ok_or_else(refused)?;
     let mut until = token::accepted_until(core, &claims);
-    let mut is_looked_up = false;
+    let mut role_read = None;
     if let Caller::User { id, role, .. } = &mut claims.caller {
+        role_read = Some(core.revocations.withdrawals());
         *role = find_role(core, &claims.site, id).await?.ok_or_else(refused)?;
-        (until, is_looked_up) = (until.min(now + ROLE_LIFE), true);
+        until = until.min(now + ROLE_LIFE);
     }
     let visitor = match &claims.caller {
         Caller::Visitor { id, .. } => Some(id.clone()),
         _ => None,
     };
     let authenticated = Authenticated { site: claims.site, caller: claims.caller, client: claims.client, visitor };
-    Ok(Verified { authenticated, grant: claims.grant, until, is_looked_up, seen })
+    let is_looked_up = role_read.is_some();
+    Ok(Verified { authenticated, grant: claims.grant, until, is_looked_up, role_read, seen })
 }
 
 async fn find_api_key(core: &Core, key: &str) -> Result<Option<(KeyId, SiteId)>> {

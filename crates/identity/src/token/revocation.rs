@@ -1,7 +1,8 @@
 //! What is refused before its signed tokens expire: ended sessions, revoked keys and clients, by id.
 //!
-//! The list is in memory and its truth in the catalogue. What this node revokes counts at once; other nodes
-//! read new rows every second. Rows are searched for by time with an overlap, not by a counter, because a
+//! The list is in memory and its truth in the catalogue. What this node revokes counts at once, and is acknowledged
+//! when the other nodes have read it ([`stoa_store::Withdrawals`]). Each reads new rows every second besides, in case
+//! a node crashed in between. Rows are searched for by time with an overlap, not by a counter, because a
 //! late committer would be skipped for ever (docs/hazards.md §Reading a log by seq > last). A list older
 //! than two seconds isn't trusted; then each token is checked in the catalogue.
 
@@ -17,7 +18,7 @@ use std::{
 };
 use stoa_kernel::{Millis, Result, SessionId, World};
 use stoa_sql::params;
-use stoa_store::{Database, ReaderPool, Tx, boxed};
+use stoa_store::{Area, Database, Memory, ReaderPool, Tx, TxFuture, boxed};
 
 /// Between two refreshes of what other nodes revoked.
 const PERIOD: Duration = Duration::from_secs(1);
@@ -35,6 +36,8 @@ pub(crate) struct Revocations {
     subjects: RwLock<HashMap<Box<str>, Millis>>,
     /// Goes up with every new subject: what was checked at this number needs no second check.
     generation: AtomicU64,
+    /// Goes up whenever something was withdrawn, on this node or another: roles that were read before may be others.
+    withdrawals: AtomicU64,
     read_at: AtomicI64,
     read_all_at: AtomicI64,
 }
@@ -44,6 +47,7 @@ impl Revocations {
         let list = Self {
             subjects: RwLock::default(),
             generation: AtomicU64::new(1),
+            withdrawals: AtomicU64::new(0),
             read_at: AtomicI64::new(Millis::MIN),
             read_all_at: AtomicI64::new(Millis::MIN),
         };
@@ -54,6 +58,15 @@ impl Revocations {
     /// A number that changes whenever something more is refused.
     pub(crate) fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
+    }
+
+    /// A number that changes with each withdrawal, of whatever kind: taken before what may be withdrawn is read.
+    pub(crate) fn withdrawals(&self) -> u64 {
+        self.withdrawals.load(Ordering::Acquire)
+    }
+
+    fn withdraw(&self) {
+        self.withdrawals.fetch_add(1, Ordering::AcqRel);
     }
 
     pub(crate) fn is_fresh(&self, now: Millis) -> bool {
@@ -96,8 +109,9 @@ impl Revocations {
     }
 }
 
-/// Refuses the signed tokens of these sessions: on this node at once, on others within two seconds. Done
-/// before the sessions are ended, so that a crash in between refuses too much, not too little.
+/// Refuses the signed tokens of these sessions: on this node at once, on others when that is announced
+/// ([`announce_all`]) or read again. Done before the sessions are ended, so that a crash in between refuses too
+/// much, not too little.
 pub(crate) async fn revoke(core: &Core, subjects: &[SessionId]) -> Result<()> {
     revoke_until(core, subjects, end(core)).await
 }
@@ -132,9 +146,38 @@ pub(crate) fn end(core: &Core) -> Millis {
     core.now() + LONGEST_ACCESS.max(core.config().access_life + 2 * core.config().access_grace)
 }
 
-/// Refuses a subject on this node; its row was written by [`insert`].
-pub(crate) fn revoke_here(core: &Core, subject: &str) {
+/// Refuses a subject whose row was written by [`insert`]: on this node, and then on all others.
+///
+/// # Errors
+/// What the engine says when the others can't be waited for. The row is durable by then.
+pub(crate) async fn announce(core: &Core, subject: &str) -> Result<()> {
     core.revocations.add([(subject.to_owned(), end(core))]);
+    announce_all(core).await
+}
+
+/// The same for sessions, whose rows were written by [`insert`] as well. Also for none: what ended them may have taken
+/// a role away, or another node has ended them and still waits for the others.
+///
+/// # Errors
+/// As for [`announce`].
+pub(crate) async fn announce_sessions(core: &Core, sessions: &[SessionId]) -> Result<()> {
+    let end = end(core);
+    core.revocations.add(sessions.iter().map(|it| (it.as_str().to_owned(), end)));
+    announce_all(core).await
+}
+
+/// Answers once every node refuses what was revoked before, and reads the roles of operators again.
+pub(crate) async fn announce_all(core: &Core) -> Result<()> {
+    core.revocations.withdraw();
+    core.store.withdrawals().announce(Area::Identity).await
+}
+
+/// What this crate keeps in memory of whom it lets in.
+impl Memory for Core {
+    fn forget(&self) -> TxFuture<'_, ()> {
+        self.revocations.withdraw();
+        boxed!(self.revocations.refresh(self.store.catalog(), self.world.now()).await)
+    }
 }
 
 /// Whether one of these is refused, by the list or, when that is too old, by the catalogue.
@@ -158,7 +201,7 @@ pub(crate) async fn is_revoked_in_catalog(core: &Core, subjects: [&str; 3]) -> R
 /// Writes a revocation in a transaction of the catalogue.
 pub(crate) async fn insert(tx: &mut Tx<'_>, subject: &str, now: Millis, expires: Millis) -> Result<()> {
     let sql = "insert into stoa.revocation (subject, created, expires) values ($1, $2, $3) \
-               on conflict (subject) do update set expires = excluded.expires";
+               on conflict (subject) do update set created = excluded.created, expires = excluded.expires";
     tx.send(sql, params![subject, now, expires]).await?;
     Ok(())
 }

@@ -92,6 +92,7 @@ fn run_here(
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|it| it.to_string())?;
     let services = runtime.block_on(Services::open(config))?;
     let result = run(&services, runtime.handle(), verb, input.unwrap_or_else(|| Box::new(std::io::empty())), report);
+    runtime.block_on(services.store.leave());
     services.store.close();
     result
 }
@@ -140,6 +141,7 @@ fn migrate(config: &Config, as_json: bool) -> Result<(), Failure> {
         for (id, _) in &sites {
             services.store.site(id).await?;
         }
+        services.store.leave().await;
         services.store.close();
         Ok::<_, Failure>(sites.len())
     })?;

@@ -19,6 +19,7 @@ mod links;
 mod mail;
 mod members;
 mod mixed;
+mod nodes;
 mod outbox;
 mod owners;
 mod process;
