@@ -5,7 +5,7 @@
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-run: ## build what is out of date, then serve http://localhost:4400 with the Atlas demo from ./data
+run: ## build what is out of date, then serve http://127.0.0.1:4400 with the Atlas demo from ./data
 	@scripts/run
 
 dev: ## server and pages that rebuild and reload when a file changes
@@ -14,7 +14,7 @@ dev: ## server and pages that rebuild and reload when a file changes
 build: ## the web apps, then target/release/stoa with them inside; nothing when nothing changed
 	@scripts/build
 
-test: ## every test there is; one part alone: scripts/test units|web|fuzz|conformance|browser
+test: ## every test there is; one part alone: scripts/test units|web|fuzz|readme|conformance|browser
 	@scripts/test
 
 soak: ## the random tests, fuzz targets and a mixed load for hours; less: scripts/soak --minutes 10
