@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 use stoa_identity::{Config, IdentityLimits, password::Cost};
-use stoa_kernel::{Code, Secret};
+use stoa_kernel::{Code, Secret, limit::MINUTE};
 use stoa_testkit::{Engine, on_both_engines};
 use tokio::task::JoinSet;
 
@@ -24,10 +24,12 @@ fn machine(n: u8) -> IpAddr {
     IpAddr::V4(Ipv4Addr::new(203, 0, 113, n))
 }
 
-/// A hash takes some milliseconds, so that there is a line.
-async fn kit(engine: Engine, limits: &IdentityLimits) -> Arc<Kit> {
+/// A hash takes some milliseconds, so that there is a line. Hashing gives way to all that else the machine does
+/// (decision 17), so a line may last.
+async fn kit(engine: Engine, limits: IdentityLimits) -> Arc<Kit> {
     let password = Cost { memory_kib: 8_192, passes: 2, lanes: 1 };
-    let kit = Kit::with(engine, Config { password, ..Config::from(limits) }).await;
+    let limits = IdentityLimits { hash_wait: 2 * MINUTE, ..limits };
+    let kit = Kit::with(engine, Config { password, ..Config::from(&limits) }).await;
     for n in 0..ACCOUNTS {
         kit.register(&format!("own{n}@example.org")).await.unwrap();
     }
@@ -53,7 +55,7 @@ fn crowd(kit: &Arc<Kit>, count: usize, done: &Arc<AtomicUsize>) -> JoinSet<Optio
 
 on_both_engines! {
     async fn own_accounts_delay_nobody_elses(engine) {
-        let kit = kit(engine, &IdentityLimits::default()).await;
+        let kit = kit(engine, IdentityLimits::default()).await;
         let done = Arc::new(AtomicUsize::new(0));
         let mut crowd = crowd(&kit, 60, &done);
         while done.load(Ordering::SeqCst) < 3 {
@@ -71,7 +73,7 @@ on_both_engines! {
 
     async fn line_of_one_network_is_bounded_and_says_so(engine) {
         let limits = IdentityLimits { hash_waiting_network: 10, hash_waiting_account: 3, ..IdentityLimits::default() };
-        let kit = kit(engine, &limits).await;
+        let kit = kit(engine, limits).await;
         let done = Arc::new(AtomicUsize::new(0));
         let mut crowd = crowd(&kit, 60, &done);
         let attempt = attempt_from(machine(2));
