@@ -1,6 +1,6 @@
 //! The whole HTTP surface in process, and callers of every kind who got their tokens as anyone would.
 
-use crate::{Engine, TestStore};
+use crate::{Engine, Node, TestStore};
 use axum::{
     body::{Body, Bytes},
     http::{HeaderMap, Method, Request, StatusCode},
@@ -10,7 +10,10 @@ use serde_json::{Value, json};
 use std::{
     convert::Infallible,
     net::Ipv4Addr,
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 use stoa_content::{Content, ContentLimits};
@@ -19,12 +22,12 @@ use stoa_identity::{
     Config, Identity,
     client::{Client, NewClient},
 };
-use stoa_kernel::{Email, Role, Secret};
+use stoa_kernel::{Email, Role, Secret, World};
 use stoa_outbound::{Mailer, Recorder};
-use stoa_store::Site;
+use stoa_store::{Site, Store};
 use tower::{ServiceExt, util::BoxCloneSyncService};
 
-/// A server with one site, one client and one API key.
+/// A server with one site, one client and one API key; there may be more nodes that answer for it.
 pub struct TestApp {
     pub kit: TestStore,
     pub app: App,
@@ -33,6 +36,15 @@ pub struct TestApp {
     pub mail: Arc<Recorder>,
     api_key: String,
     service: OnceLock<Service>,
+    others: Vec<Other>,
+    /// Calls that one of several nodes has answered.
+    calls: AtomicU64,
+}
+
+/// A further node on the same data.
+struct Other {
+    service: Service,
+    _node: Node,
 }
 
 /// The whole HTTP surface. Making its routes takes longer than most calls, so a test makes them once.
@@ -67,15 +79,22 @@ impl TestApp {
         Self::with(engine, mailer, Config::default()).await
     }
 
+    /// One whose clients call `count` nodes on the same data, each time any of them, in an order that every run repeats.
+    /// SQLite has but one node. [`TestApp::app`] is the first.
+    pub async fn with_nodes(engine: Engine, count: usize) -> Self {
+        let mut app = Self::new(engine).await;
+        for node in app.kit.nodes(count).await.into_iter().skip(1) {
+            let opened = open(node.store.clone(), app.kit.world.clone(), app.mail.clone(), Config::default()).await;
+            app.others.push(Other { service: service(opened), _node: node });
+        }
+        app
+    }
+
     async fn with(engine: Engine, mailer: Option<Arc<dyn Mailer>>, config: Config) -> Self {
         let kit = TestStore::new(engine).await;
         let mail = Arc::new(Recorder::default());
         let mailer = mailer.unwrap_or_else(|| mail.clone());
-        let identity = Identity::open(kit.store.clone(), kit.world.clone(), mailer, config).await.unwrap();
-        let content = Content::new(kit.world.clone(), ContentLimits::default());
-        identity.set_ownership(Arc::new(content.clone()));
-        content.keep_standing(identity.standing());
-        content.hear(&kit.store).await.unwrap();
+        let app = open(kit.store.clone(), kit.world.clone(), mailer, config).await;
         let site = kit.store.site_create("Test", &kit.world).await.unwrap();
         let draft = NewClient {
             name: "Test".to_owned(),
@@ -83,23 +102,35 @@ impl TestApp {
             origins: vec!["http://localhost".to_owned()],
             with_secret: false,
         };
-        let (client, _) = identity.client_create(&site.id, draft).await.unwrap();
-        let (_, secret) = identity.api_key_create(&site.id, "test").await.unwrap();
-        let app = App {
-            store: kit.store.clone(),
-            world: kit.world.clone(),
-            identity,
-            content,
-            settings: Arc::new(Settings::default()),
-            compressed: Arc::default(),
-            traffic: Arc::default(),
-        };
-        Self { kit, app, site, client, mail, api_key: secret.expose().to_owned(), service: OnceLock::new() }
+        let (client, _) = app.identity.client_create(&site.id, draft).await.unwrap();
+        let (_, secret) = app.identity.api_key_create(&site.id, "test").await.unwrap();
+        Self {
+            kit,
+            app,
+            site,
+            client,
+            mail,
+            api_key: secret.expose().to_owned(),
+            service: OnceLock::new(),
+            others: Vec::new(),
+            calls: AtomicU64::new(0),
+        }
     }
 
     /// What answers. From the first call on [`TestApp::app`] changes by [`TestApp::restart`] only.
     pub fn service(&self) -> Service {
-        self.service.get_or_init(|| BoxCloneSyncService::new(stoa_http::service(self.app.clone()))).clone()
+        self.service.get_or_init(|| service(self.app.clone())).clone()
+    }
+
+    /// What answers the next call.
+    fn next_service(&self) -> Service {
+        let calls = self.calls.fetch_add(1, Ordering::Relaxed);
+        let mixed = calls.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = (mixed ^ (mixed >> 32)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32;
+        match self.others.get(mixed as usize % (self.others.len() + 1)) {
+            Some(other) => other.service.clone(),
+            None => self.service(),
+        }
     }
 
     /// The process started again with something else in it.
@@ -165,6 +196,28 @@ impl TestApp {
     }
 }
 
+/// A node on this store.
+async fn open(store: Arc<Store>, world: World, mailer: Arc<dyn Mailer>, config: Config) -> App {
+    let identity = Identity::open(store.clone(), world.clone(), mailer, config).await.unwrap();
+    let content = Content::new(world.clone(), ContentLimits::default());
+    identity.set_ownership(Arc::new(content.clone()));
+    content.keep_standing(identity.standing());
+    content.hear(&store).await.unwrap();
+    App {
+        store,
+        world,
+        identity,
+        content,
+        settings: Arc::new(Settings::default()),
+        compressed: Arc::default(),
+        traffic: Arc::default(),
+    }
+}
+
+fn service(app: App) -> Service {
+    BoxCloneSyncService::new(stoa_http::service(app))
+}
+
 impl TestClient<'_> {
     pub async fn get(&self, path: &str) -> Reply {
         self.send(Method::GET, path, None).await
@@ -188,7 +241,7 @@ impl TestClient<'_> {
             request = request.header("content-type", "application/json");
         }
         let request = request.body(body.map_or_else(Body::empty, Body::from)).unwrap();
-        let response = self.app.service().oneshot(request).await.unwrap();
+        let response = self.app.next_service().oneshot(request).await.unwrap();
         let (status, headers) = (response.status(), response.headers().clone());
         let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
         Reply { status, headers, body }
