@@ -17,7 +17,7 @@ build: ## the web apps, then target/release/stoa with them inside; nothing when 
 test: ## every test there is; one part alone: scripts/test units|web|fuzz|readme|conformance|browser
 	@scripts/test
 
-soak: ## the random tests, fuzz targets and a mixed load for hours; less: scripts/soak --minutes 10
+soak: ## the random tests, fuzz targets, a mixed load and attacks for hours; less: scripts/soak --minutes 10
 	@scripts/soak
 
 bench: ## measured ratios beside the limit and beside peers, in one run

@@ -1,5 +1,6 @@
 //! A load of HTTP/1.1 requests over kept connections: the next is sent when the answer has come.
 
+use crate::figure::median;
 use std::{
     net::SocketAddr,
     sync::{
@@ -191,29 +192,151 @@ pub fn paced(
     })
 }
 
-/// Reads one answer whole and gives the length of its body.
-async fn answer(stream: &mut TcpStream, buffer: &mut [u8]) -> usize {
-    let mut filled = 0;
-    loop {
-        let read = stream.read(&mut buffer[filled..]).await.unwrap();
-        assert!(read > 0, "the server closed the connection");
-        filled += read;
-        let Some(head) = buffer[..filled].windows(4).position(|it| it == b"\r\n\r\n") else { continue };
-        assert!(buffer.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&buffer[..filled.min(600)]));
-        let length = content_length(&buffer[..head]);
-        while filled < head + 4 + length {
-            let read = stream.read(&mut buffer[filled..]).await.unwrap();
-            assert!(read > 0, "the server closed the connection");
-            filled += read;
+/// What became of requests that were asked at a steady pace.
+pub struct Steady {
+    /// Requests that were due, and those that were answered with 200.
+    pub asked: usize,
+    pub answered: usize,
+    /// Why a request had no such answer, of the first that had none.
+    pub failure: Option<String>,
+    /// Answers a second, of those that came within the period.
+    pub per_second: f64,
+    /// Seconds that the median answer took since its request was due; as long as a client waits if there was none.
+    pub median: f64,
+}
+
+/// Clients ask so long for an answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The same as [`paced`] where something may go wrong: all that is due in the period is asked, a client that fails
+/// connects again and goes on, and all is counted.
+pub fn steady(
+    address: SocketAddr,
+    requests: &Arc<Vec<Vec<u8>>>,
+    connections: usize,
+    per_second: f64,
+    period: Duration,
+) -> Steady {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let (next, start) = (Arc::new(AtomicU64::new(0)), Instant::now());
+        // A short run is not counted.
+        let begin = start + Duration::from_millis(300);
+        let end = begin + period;
+        let tasks: Vec<_> = (0..connections)
+            .map(|_| {
+                let (requests, next) = (requests.clone(), next.clone());
+                let mut client = Client { address, stream: None, buffer: vec![0; 64 * 1024] };
+                tokio::spawn(async move {
+                    let mut all = Vec::new();
+                    loop {
+                        let n = next.fetch_add(1, Ordering::Relaxed);
+                        let due = start + Duration::from_secs_f64(n as f64 / per_second);
+                        if due >= end {
+                            return all;
+                        }
+                        let mut since = due;
+                        if due > Instant::now() {
+                            tokio::time::sleep_until(due.into()).await;
+                            since = Instant::now();
+                        }
+                        let answered = client.ask(&requests[n as usize % requests.len()], end + PATIENCE).await;
+                        if due >= begin {
+                            all.push(answered.map(|at| (at, at.duration_since(since).as_secs_f64())));
+                        }
+                    }
+                })
+            })
+            .collect();
+        let mut all = Vec::new();
+        for task in tasks {
+            all.extend(task.await.unwrap());
         }
-        return length;
+        let mut times: Vec<_> = all.iter().flatten().map(|it| it.1).collect();
+        let in_time = all.iter().flatten().filter(|it| it.0 <= end).count();
+        Steady {
+            asked: all.len(),
+            answered: times.len(),
+            per_second: in_time as f64 / period.as_secs_f64(),
+            median: if times.is_empty() { PATIENCE.as_secs_f64() } else { median(&mut times) },
+            failure: all.into_iter().find_map(Result::err),
+        }
+    })
+}
+
+/// One whose connection may end.
+struct Client {
+    address: SocketAddr,
+    stream: Option<TcpStream>,
+    buffer: Vec<u8>,
+}
+
+impl Client {
+    /// When the answer had come. Nothing is asked after `latest`, or waited for.
+    async fn ask(&mut self, request: &[u8], latest: Instant) -> Result<Instant, String> {
+        let patience = PATIENCE.min(latest.saturating_duration_since(Instant::now()));
+        if patience.is_zero() {
+            return Err("it could not be asked in time".to_owned());
+        }
+        let answered = tokio::time::timeout(patience, self.exchange(request)).await;
+        let answered = answered.unwrap_or_else(|_| Err(format!("no answer in {patience:?}")));
+        if answered.is_err() {
+            self.stream = None;
+        }
+        answered.map(|()| Instant::now())
+    }
+
+    async fn exchange(&mut self, request: &[u8]) -> Result<(), String> {
+        let failed = |it: std::io::Error| it.to_string();
+        let stream = match &mut self.stream {
+            Some(stream) => stream,
+            none => {
+                let fresh = TcpStream::connect(self.address).await.map_err(failed)?;
+                fresh.set_nodelay(true).map_err(failed)?;
+                none.insert(fresh)
+            }
+        };
+        stream.write_all(request).await.map_err(failed)?;
+        try_answer(stream, &mut self.buffer).await.map(|_| ())
     }
 }
 
-fn content_length(head: &[u8]) -> usize {
-    let head = std::str::from_utf8(head).unwrap();
-    let line = head.lines().find(|it| it.len() > 15 && it[..15].eq_ignore_ascii_case("content-length:")).unwrap();
-    line[15..].trim().parse().unwrap()
+/// Reads one answer whole and gives the length of its body.
+async fn answer(stream: &mut TcpStream, buffer: &mut [u8]) -> usize {
+    try_answer(stream, buffer).await.unwrap_or_else(|why| panic!("{why}"))
+}
+
+async fn try_answer(stream: &mut TcpStream, buffer: &mut [u8]) -> Result<usize, String> {
+    let mut filled = more(stream, buffer).await?;
+    loop {
+        let Some(head) = buffer[..filled].windows(4).position(|it| it == b"\r\n\r\n") else {
+            filled += more(stream, &mut buffer[filled..]).await?;
+            continue;
+        };
+        if !buffer.starts_with(b"HTTP/1.1 200") {
+            return Err(String::from_utf8_lossy(&buffer[..filled.min(600)]).into_owned());
+        }
+        let length = content_length(&buffer[..head]).ok_or("an answer without a length")?;
+        while filled < head + 4 + length {
+            filled += more(stream, &mut buffer[filled..]).await?;
+        }
+        return Ok(length);
+    }
+}
+
+/// How many bytes came.
+async fn more(stream: &mut TcpStream, buffer: &mut [u8]) -> Result<usize, String> {
+    match stream.read(buffer).await {
+        Ok(0) => Err("the server closed the connection".to_owned()),
+        read => read.map_err(|it| it.to_string()),
+    }
+}
+
+/// What a head says of its body.
+pub fn content_length(head: &[u8]) -> Option<usize> {
+    let head = std::str::from_utf8(head).ok()?;
+    let line = head.lines().find(|it| it.len() > 15 && it.as_bytes()[..15].eq_ignore_ascii_case(b"content-length:"))?;
+    line[15..].trim().parse().ok()
 }
 
 /// The body length of one answer.

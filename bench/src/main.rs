@@ -12,6 +12,8 @@
 )]
 
 mod against;
+mod attackers;
+mod attacks;
 mod bare;
 mod figure;
 mod identity;
@@ -71,6 +73,9 @@ struct Arguments {
     /// Only tokens, sign-ins and members
     #[arg(long)]
     only_identity: bool,
+    /// Only ordinary requests while others attack
+    #[arg(long)]
+    attacks: bool,
     /// Only compare with this other build, in short turns
     #[arg(long, value_name = "PROGRAM")]
     against: Option<PathBuf>,
@@ -88,6 +93,12 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Verb {
     Soak(soak::Options),
+    /// Attack a server (used by the bench itself)
+    #[command(hide = true)]
+    Attack(attackers::Options),
+    /// Take whatever comes (used by the bench itself)
+    #[command(hide = true)]
+    Listen,
 }
 
 fn main() {
@@ -98,13 +109,21 @@ fn main() {
     if let Some(seconds) = arguments.synced_inserts {
         return large::synced_inserts(seconds);
     }
-    if let Some(Verb::Soak(options)) = &arguments.verb {
-        return soak::run(options);
+    match &arguments.verb {
+        Some(Verb::Soak(options)) => return soak::run(options),
+        Some(Verb::Attack(options)) => return attackers::run(options),
+        Some(Verb::Listen) => return attackers::listen(),
+        None => {}
     }
+    let period = Duration::from_secs_f64(arguments.seconds);
     let mut figures = Vec::new();
     for engine in arguments.engine.engines() {
         if let Some(other) = &arguments.against {
             figures.extend(against::measure(&arguments.program, other, *engine));
+            continue;
+        }
+        if arguments.attacks {
+            figures.extend(attacks::measure(&arguments.program, *engine, arguments.rounds, period));
             continue;
         }
         let (only_large, only_identity) = (arguments.only_large, arguments.only_identity);
@@ -121,13 +140,13 @@ fn main() {
                 tokens: arguments.tokens,
                 connections: arguments.connections,
                 rounds: arguments.rounds,
-                period: Duration::from_secs_f64(arguments.seconds),
+                period,
             };
             figures.extend(identity::measure(&arguments.program, *engine, &sizes));
         }
         if arguments.large > 0 && !only_identity {
             let (items, rounds) = (arguments.large, arguments.rounds);
-            let sizes = large::Sizes { items, rounds, period: Duration::from_secs_f64(arguments.seconds) };
+            let sizes = large::Sizes { items, rounds, period };
             figures.extend(large::measure(&arguments.program, *engine, &sizes));
         }
     }

@@ -1,15 +1,17 @@
 //! `stoa-bench soak`: a mixed load for as long as one likes, with long readers, and a look at everything
-//! that must not grow: the write-ahead log, memory, files, descriptors and the outbox.
+//! that must not grow: the write-ahead log, memory, files, descriptors and the outbox. For as long again the program
+//! is attacked while it answers ordinary requests ([`attacks`]).
 //!
-//! Time goes in cycles of thirty seconds: for ten, scans overlap without a gap (on PostgreSQL a
+//! The time of the load goes in cycles of thirty seconds: for ten, scans overlap without a gap (on PostgreSQL a
 //! transaction with a snapshot stays open besides), then there is one now and again. Writes keep an
 //! even pace, so the whole takes about half a core.
 
 use crate::{
+    attacks,
     memory::anonymous,
     program::{Engine, Program, Which, item, write_items},
 };
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::{
     collections::VecDeque,
@@ -21,7 +23,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Keeps a server under a mixed load and fails when something grows.
+/// Keeps a server under a mixed load, then under attack; fails when something grows or visitors notice the attack.
 #[derive(Args)]
 pub struct Options {
     /// The program
@@ -29,11 +31,21 @@ pub struct Options {
     program: PathBuf,
     #[arg(long, value_enum, default_value_t = Which::Both)]
     engine: Which,
+    /// Minutes on each engine; the load has one half of them and the attacks have the other
     #[arg(long, default_value_t = 1.0)]
     minutes: f64,
+    /// One of the two, for all of the minutes
+    #[arg(long, value_enum)]
+    only: Option<Part>,
     /// Items that are there all the time
     #[arg(long, default_value_t = 30_000)]
     items: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    Load,
+    Attacks,
 }
 
 /// Most bytes of the logs of all SQLite files together.
@@ -47,8 +59,15 @@ const BURST: Duration = Duration::from_secs(10);
 const BEAT: Duration = Duration::from_millis(250);
 
 pub fn run(options: &Options) {
+    let parts = options.only.as_ref().map_or(Part::value_variants(), std::slice::from_ref);
+    let period = Duration::from_secs_f64(options.minutes * 60.0) / parts.len() as u32;
     for engine in options.engine.engines() {
-        soak(options, *engine);
+        for part in parts {
+            match part {
+                Part::Load => soak(options, *engine, period),
+                Part::Attacks => attacks::soak(&options.program, *engine, period),
+            }
+        }
     }
 }
 
@@ -70,7 +89,7 @@ struct Load {
     scans: AtomicU64,
 }
 
-fn soak(options: &Options, engine: Engine) {
+fn soak(options: &Options, engine: Engine, period: Duration) {
     let program = Program::start(&options.program, engine);
     let file = tempfile::Builder::new().suffix(".jsonl").tempfile().unwrap();
     write_items(file.path(), options.items);
@@ -97,7 +116,7 @@ fn soak(options: &Options, engine: Engine) {
         threads.push(std::thread::spawn(move || load.hold_snapshots()));
     }
 
-    let (period, mut samples) = (Duration::from_secs_f64(options.minutes * 60.0), Vec::new());
+    let mut samples = Vec::new();
     let step = Duration::from_secs_f64((period.as_secs_f64() / 600.0).clamp(0.5, 6.0));
     while load.start.elapsed() < period {
         std::thread::sleep(step);

@@ -11,7 +11,9 @@ fn soak(engine: &str) {
     let program = bench.parent().unwrap().join("stoa");
     assert!(program.exists(), "the program is built by cargo test --workspace, or cargo build -p stoa-server");
     let mut command = Command::new(bench);
-    command.args(["soak", "--minutes", "0.42", "--items", "5000", "--engine", engine, "--program"]).arg(program);
+    command
+        .args(["soak", "--only", "load", "--minutes", "0.42", "--items", "5000", "--engine", engine, "--program"])
+        .arg(program);
     let output = command.output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{out}\n{err}");
