@@ -54,7 +54,63 @@ async fn send(site: &Database, names: Vec<String>, then: Option<Code>) -> stoa_k
     .await
 }
 
+/// Writes into a ledger what a later program would.
+async fn record(database: &Database, scope: &'static str, number: i64, additive: i64) {
+    let write = database.write(move |tx| {
+        boxed!({
+            let sql = "insert into stoa.migration (scope, number, name, checksum, additive) \
+                       values ($1, $2, $3, 'x', $4)";
+            tx.execute(sql, &params![scope, number, format!("{scope}/{number}_later"), additive]).await?;
+            Ok(())
+        })
+    });
+    write.await.unwrap();
+}
+
+/// What opening everything again says.
+async fn reopened(config: &stoa_store::Config, id: &stoa_kernel::SiteId) -> Result<Arc<Store>, Fault> {
+    let store = Arc::new(Store::open(config).await?);
+    store.site(id).await.map(|_| store)
+}
+
 on_both_engines! {
+    async fn data_of_a_later_version_are_refused_by_name(engine) {
+        let kit = TestStore::new(engine).await;
+        let site = kit.store.site_create("test", &kit.world).await.unwrap();
+        let id = site.id.clone();
+        record(kit.store.catalog(), "catalog", 98, 1).await;
+        record(&site, "site", 98, 1).await;
+        drop(site);
+        let (config, _guards) = kit.close();
+        let store = reopened(&config, &id).await.expect("what only adds something is no hindrance");
+        record(&store.site(&id).await.unwrap().clone(), "site", 99, 0).await;
+        store.close();
+        drop(store);
+        let refused = reopened(&config, &id).await.err().expect("another shape of the data");
+        assert_eq!(refused.code(), Code::Unavailable);
+        let text = refused.message();
+        assert!(text.contains("later version of Stoa (site/99_later)"), "{text}");
+    }
+
+    async fn ledger_of_an_older_version_is_completed(engine) {
+        let kit = TestStore::new(engine).await;
+        let site = kit.store.site_create("test", &kit.world).await.unwrap();
+        let id = site.id.clone();
+        for database in [kit.store.catalog(), &**site] {
+            let write = database.write(|tx| boxed!(Ok(tx.batch("alter table stoa.migration drop column additive").await?)));
+            // On PostgreSQL both are one database.
+            let _ = write.await;
+        }
+        drop(site);
+        let (config, _guards) = kit.close();
+        let store = reopened(&config, &id).await.unwrap();
+        record(store.catalog(), "catalog", 99, 0).await;
+        store.close();
+        drop(store);
+        let refused = reopened(&config, &id).await.err().expect("the column is there again");
+        assert!(refused.message().contains("catalog/99_later"), "{}", refused.message());
+    }
+
     async fn increments_are_never_lost(engine) {
         let kit = TestStore::new(engine).await;
         let site = site(&kit).await;

@@ -5,6 +5,10 @@
 //! (an integer key that counts up by itself) or `{transaction}` (the number of the transaction that wrote
 //! the row, 0 on SQLite); a line for one of them begins with `{postgres}` or `{sqlite}`. A migration whose
 //! text changed after it ran is refused, so that two installations can't drift apart unseen.
+//!
+//! A program refuses data to which a later one has done what it does not know, instead of going wrong on it. What only
+//! adds something that earlier programs need not know of is `additive`: those go on working on the data, beside a later
+//! one or after it, so that there is a way back. The ledger says which those are, as the earlier program can't.
 
 use crate::{
     Error,
@@ -25,12 +29,21 @@ struct Migration {
     number: i64,
     name: &'static str,
     text: &'static str,
+    /// Whether programs without it work on the data as before.
+    is_additive: bool,
 }
 
 macro_rules! migrations {
-    ($($number:literal $name:literal),* $(,)?) => {
-        &[$(Migration { number: $number, name: $name, text: include_str!(concat!("../migrations/", $name, ".sql")) }),*]
+    ($($number:literal $name:literal $($additive:ident)?),* $(,)?) => {
+        &[$(Migration {
+            number: $number,
+            name: $name,
+            text: include_str!(concat!("../migrations/", $name, ".sql")),
+            is_additive: migrations!(@ $($additive)?),
+        }),*]
     };
+    (@ additive) => { true };
+    (@) => { false };
 }
 
 const CATALOG: &[Migration] = migrations![
@@ -72,37 +85,79 @@ impl Scope {
             Self::Site => "site",
         }
     }
+
+    /// Refuses data to which a later program has done what this one can't go on with.
+    ///
+    /// # Errors
+    /// [`Code::Unavailable`] with a sentence that names what was done.
+    fn refuse_later(self, place: &str, done: &[Done]) -> Result<()> {
+        let is_known = |it: &Done| self.migrations().iter().any(|known| known.number == it.number);
+        let later: Vec<&str> =
+            done.iter().filter(|it| it.additive == 0 && !is_known(it)).map(|it| it.name.as_str()).collect();
+        if later.is_empty() {
+            return Ok(());
+        }
+        Err(Fault::because(
+            Code::Unavailable,
+            format!(
+                "{place} was changed by a later version of Stoa ({}), and this one does not know how to go on with it; \
+                 run that version, or this one with a backup from before",
+                later.join(", ")
+            ),
+        ))
+    }
+}
+
+/// A migration that was done.
+struct Done {
+    number: i64,
+    name: String,
+    additive: i64,
 }
 
 const LEDGER: &str = "create table if not exists stoa.migration \
-    (scope text not null, number bigint not null, name text not null, checksum text not null, primary key (scope, number))";
+    (scope text not null, number bigint not null, name text not null, checksum text not null, \
+    additive bigint not null default 0, primary key (scope, number))";
+/// Programs before the column knew every migration that they met.
+const LEDGER_ADDITIVE: &str = "alter table stoa.migration add column additive bigint not null default 0";
+const RECORD: &str = "insert into stoa.migration (scope, number, name, checksum, additive) values ($1, $2, $3, $4, $5)";
 
 /// Migrates a SQLite file, making it when it is missing.
 pub(crate) fn sqlite(file: &Path, scope: Scope) -> Result<()> {
     let mut conn = crate::sqlite::open_for_migration(file)?;
-    let run = |conn: &mut Connection| -> Result<(), rusqlite::Error> {
+    let place = file.display().to_string();
+    let run = |conn: &mut Connection| -> Result<Result<()>, rusqlite::Error> {
         conn.execute_batch(LEDGER)?;
         let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let sql = "select count(*) from pragma_table_info('migration') where name = 'additive'";
+        if tx.query_row(sql, (), |row| row.get::<_, i64>(0))? == 0 {
+            tx.execute_batch(LEDGER_ADDITIVE)?;
+        }
+        let later: Vec<Done> = {
+            let mut read = tx.prepare("select number, name, additive from stoa.migration where scope = ?")?;
+            let each =
+                |row: &rusqlite::Row<'_>| Ok(Done { number: row.get(0)?, name: row.get(1)?, additive: row.get(2)? });
+            read.query_map((scope.name(),), each)?.collect::<Result<_, _>>()?
+        };
+        if let Err(fault) = scope.refuse_later(&place, &later) {
+            return Ok(Err(fault));
+        }
         for it in scope.migrations() {
             let sql = "select checksum from stoa.migration where scope = ? and number = ?";
             let known: Option<String> = tx.query_row(sql, (scope.name(), it.number), |row| row.get(0)).optional()?;
             match known {
                 Some(known) if known == checksum(it.text) => {}
-                Some(_) => return Err(rusqlite::Error::InvalidQuery),
+                Some(_) => return Ok(Err(changed(&place))),
                 None => {
                     tx.execute_batch(&for_sqlite(it.text))?;
-                    let sql = "insert into stoa.migration (scope, number, name, checksum) values (?, ?, ?, ?)";
-                    tx.execute(sql, (scope.name(), it.number, it.name, checksum(it.text)))?;
+                    let row = (scope.name(), it.number, it.name, checksum(it.text), i64::from(it.is_additive));
+                    tx.execute(RECORD, row)?;
                 }
             }
         }
-        tx.commit()
+        tx.commit().map(Ok)
     };
-    match run(&mut conn) {
-        Ok(()) => Ok(()),
-        Err(rusqlite::Error::InvalidQuery) => Err(changed(&file.display().to_string())),
-        Err(error) => Err(Error::from_sqlite(&error).into()),
-    }
+    run(&mut conn).map_err(|it| Fault::from(Error::from_sqlite(&it)))?
 }
 
 /// Migrates the whole database; several nodes may start at once.
@@ -114,19 +169,28 @@ pub(crate) async fn postgres(pool: &Postgres) -> Result<()> {
     postgres::command(&client, "begin; select pg_advisory_xact_lock(7305811); create schema if not exists stoa")
         .await?;
     postgres::command(&client, LEDGER).await?;
+    let place = "the PostgreSQL database";
+    let sql = "select 1 from information_schema.columns \
+               where table_schema = 'stoa' and table_name = 'migration' and column_name = 'additive'";
+    if client.query_opt(sql, &[]).await.map_err(map)?.is_none() {
+        postgres::command(&client, LEDGER_ADDITIVE).await?;
+    }
     for scope in [Scope::Catalog, Scope::Site] {
+        let sql = "select number, name, additive from stoa.migration where scope = $1";
+        let rows = client.query(sql, &[&scope.name()]).await.map_err(map)?;
+        let done = rows.iter().map(|row| Done { number: row.get(0), name: row.get(1), additive: row.get(2) });
+        scope.refuse_later(place, &done.collect::<Vec<_>>())?;
         for it in scope.migrations() {
             let sql = "select checksum from stoa.migration where scope = $1 and number = $2";
             let known = client.query_opt(sql, &[&scope.name(), &it.number]).await.map_err(map)?;
             match known.map(|row| row.get::<_, String>(0)) {
                 Some(known) if known == checksum(it.text) => {}
-                Some(_) => return Err(changed("the PostgreSQL database")),
+                Some(_) => return Err(changed(place)),
                 None => {
                     postgres::command(&client, &for_postgres(it.text)).await?;
-                    let sql = "insert into stoa.migration (scope, number, name, checksum) values ($1, $2, $3, $4)";
-                    let row: [&(dyn tokio_postgres::types::ToSql + Sync); 4] =
-                        [&scope.name(), &it.number, &it.name, &checksum(it.text)];
-                    client.execute(sql, &row).await.map_err(map)?;
+                    let row: [&(dyn tokio_postgres::types::ToSql + Sync); 5] =
+                        [&scope.name(), &it.number, &it.name, &checksum(it.text), &i64::from(it.is_additive)];
+                    client.execute(RECORD, &row).await.map_err(map)?;
                 }
             }
         }
