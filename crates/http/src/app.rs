@@ -1,6 +1,6 @@
 //! What every handler can reach.
 
-use crate::{Settings, apps::Compressed, traffic::Traffic};
+use crate::{Settings, apps::Compressed, metrics::Metrics, traffic::Traffic};
 use std::sync::Arc;
 use stoa_content::Content;
 use stoa_identity::Identity;
@@ -19,4 +19,6 @@ pub struct App {
     pub compressed: Arc<Compressed>,
     /// What requests hold.
     pub traffic: Arc<Traffic>,
+    /// What is counted for those who watch.
+    pub metrics: Arc<Metrics>,
 }

@@ -70,6 +70,7 @@ where
             }
             finish(response.headers_mut(), &id, consistent, is_https);
             let (status, time) = (response.status().as_u16(), begun.elapsed());
+            app.metrics.count(&method, route.map(|it| it.path), status, time);
             tracing::info!(
                 target: REQUESTS,
                 id = id.to_str().unwrap_or_default(),

@@ -15,6 +15,7 @@ mod endpoint;
 pub mod extract;
 pub mod identity;
 mod limits;
+pub mod metrics;
 pub mod problem;
 mod router;
 mod settings;

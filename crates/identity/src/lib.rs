@@ -146,6 +146,11 @@ impl Identity {
     pub fn config(&self) -> &Config {
         &self.core.config
     }
+
+    /// How many passwords wait to be hashed.
+    pub fn hashes_waiting(&self) -> usize {
+        self.core.passwords.waiting()
+    }
 }
 
 /// Settings of identity: how long things live and what they cost, never read from a global. The defaults are the

@@ -21,7 +21,7 @@ use ipnet::IpNet;
 use limits::Table;
 use serde::Deserialize;
 use std::{
-    net::{IpAddr, Ipv4Addr},
+    net::{IpAddr, Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -84,6 +84,9 @@ pub struct Options {
     /// Passwords to refuse beside the common ones, one a line
     #[arg(long, env = "STOA_PASSWORD_LIST", value_name = "FILE")]
     pub password_list: Option<PathBuf>,
+    /// Address and port at which GET /metrics answers, for example 127.0.0.1:9464; it asks for no password
+    #[arg(long, env = "STOA_METRICS", value_name = "ADDRESS")]
+    pub metrics: Option<SocketAddr>,
     /// What to log, for example `info` or `warn,stoa_http=debug` [default: info]
     #[arg(long, env = "STOA_LOG", value_name = "FILTER")]
     pub log: Option<String>,
@@ -153,6 +156,7 @@ pub struct Config {
     pub smtp: Option<SmtpConfig>,
     pub outbox_only: bool,
     pub refused_passwords: PasswordList,
+    pub metrics: Option<SocketAddr>,
     pub log: String,
     pub log_json: bool,
     pub limits: ServerLimits,
@@ -238,6 +242,7 @@ impl Config {
             smtp: smtp(options.smtp, mistakes),
             outbox_only: options.outbox_only,
             refused_passwords: refused_passwords(options.password_list, mistakes),
+            metrics: options.metrics,
             log: options.log.unwrap_or_else(|| "info".to_owned()),
             log_json: options.log_json,
             limits: ServerLimits::read(&options.limits, &options.identity, mistakes),
@@ -337,6 +342,7 @@ impl Keys for Options {
             smtp: self.smtp.over(file.smtp),
             outbox_only: self.outbox_only || file.outbox_only,
             password_list: self.password_list.or(file.password_list),
+            metrics: self.metrics.or(file.metrics),
             log: self.log.or(file.log),
             log_json: self.log_json || file.log_json,
             limits: self.limits.over(file.limits),

@@ -3,15 +3,21 @@
 //! There is a line for each request, and a write for each line would cost as much as a short request. So those lines
 //! are gathered and written ten times a second; all others are written at once, after what was gathered.
 
-use crate::config::Config;
+use crate::{config::Config, watch::Work};
 use std::{
     io::{IsTerminal, Write, stderr},
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 use stoa_http::REQUESTS;
 use tracing::Metadata;
-use tracing_subscriber::{EnvFilter, fmt::MakeWriter};
+use tracing_subscriber::{
+    EnvFilter, Layer,
+    fmt::{self, MakeWriter},
+    layer::SubscriberExt,
+    registry,
+    util::SubscriberInitExt,
+};
 
 /// How long a line about a request may wait.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -20,15 +26,17 @@ const MOST: usize = 64 * 1024;
 
 static GATHERED: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// Begins to log as the configuration says.
-pub fn start(config: &Config) {
+/// Begins to log as the configuration says, and to count work where somebody watches.
+pub fn start(config: &Config) -> Arc<Work> {
     let filter = EnvFilter::try_new(&config.log).unwrap_or_else(|_| EnvFilter::new("info"));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(Lines);
-    if config.log_json {
-        log.json().init();
-    } else {
-        log.with_ansi(stderr().is_terminal()).with_target(false).init();
-    }
+    let lines = fmt::layer().with_writer(Lines);
+    let lines = match config.log_json {
+        true => lines.json().boxed(),
+        false => lines.with_ansi(stderr().is_terminal()).with_target(false).boxed(),
+    };
+    let work = Arc::new(Work::default());
+    let watching = config.metrics.map(|_| work.layer());
+    registry().with(lines.with_filter(filter)).with(watching).init();
     let writing = std::thread::Builder::new().name("stoa-log".to_owned());
     let _ = writing.spawn(|| {
         loop {
@@ -36,6 +44,7 @@ pub fn start(config: &Config) {
             flush();
         }
     });
+    work
 }
 
 /// Writes what was gathered.

@@ -21,6 +21,7 @@ mod serve;
 mod services;
 mod socket;
 mod transfer;
+mod watch;
 
 use clap::{CommandFactory, Parser, error::ErrorKind};
 use cli::{Cli, Common, Verb};

@@ -9,6 +9,7 @@ use crate::{
     report::Output,
     services::{Services, sentence},
     socket,
+    watch::{self, Work},
 };
 use std::{
     io::IsTerminal,
@@ -17,15 +18,15 @@ use std::{
 };
 
 pub fn serve(config: Config, with_demo: bool) -> Result<(), String> {
-    log::start(&config);
+    let work = log::start(&config);
     config.check_mail()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|it| it.to_string())?;
-    let served = runtime.block_on(run(config, with_demo));
+    let served = runtime.block_on(run(config, work, with_demo));
     log::flush();
     served
 }
 
-async fn run(mut config: Config, with_demo: bool) -> Result<(), String> {
+async fn run(mut config: Config, work: Arc<Work>, with_demo: bool) -> Result<(), String> {
     // On SQLite sites are files; on PostgreSQL there are connections in their place.
     let (sites, files) = match config.database_url {
         None => (config.open_sites, 0),
@@ -59,6 +60,9 @@ async fn run(mut config: Config, with_demo: bool) -> Result<(), String> {
     tokio::spawn(indexing::run(services.clone()));
     tokio::spawn(item_jobs::run(services.clone()));
     let app = services.app(&config);
+    if let Some(address) = config.metrics {
+        watch::serve(address, app.clone(), work).await?;
+    }
     let listener = Listener {
         socket: tokio::net::TcpListener::from_std(listener).map_err(|it| it.to_string())?,
         certificates,

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 use stoa_content::{AutoIndex, Content};
-use stoa_http::Settings;
+use stoa_http::{Settings, metrics::Metrics};
 use stoa_identity::Identity;
 use stoa_kernel::{Caller, Code, Fault, KeyId, Role, World, nearest::hint};
 use stoa_outbound::{Mail, Mailer, OutboxFile, Smtp};
@@ -70,6 +70,7 @@ impl Services {
             settings: Arc::new(settings(config)),
             compressed: Arc::default(),
             traffic: Arc::default(),
+            metrics: Arc::new(if config.metrics.is_some() { Metrics::watched() } else { Metrics::default() }),
         }
     }
 

@@ -5,7 +5,7 @@
 //! places, so that one is left for whoever comes from elsewhere. Waiting is bounded in number and in time:
 //! beyond it the request is refused, with a time after which to come back.
 
-use crate::Error;
+use crate::{Error, trace};
 use parking_lot::Mutex;
 use std::{
     collections::{HashMap, VecDeque},
@@ -95,6 +95,7 @@ impl Line {
             if state.may_run(network, self.places) {
                 state.run(network);
                 drop(state);
+                trace::scan(0);
                 return Ok(self.begin(network));
             }
             let of_one = state.networks.get(&network).map_or(0, |it| it.waiting);
@@ -105,6 +106,7 @@ impl Line {
             (state.wait(network, caller, turn), answer)
         };
         let _leaving = Leaving { line: self, network, caller, number };
+        let _waiting = Waiting::begin();
         let patience = Duration::from_millis(patience.unsigned_abs());
         match tokio::time::timeout(patience, &mut answer).await {
             Ok(Ok(turn)) => Ok(turn),
@@ -200,6 +202,22 @@ impl Drop for Turn {
             state.forget_idle(self.network);
         }
         self.line.fill();
+    }
+}
+
+/// Tells how long one waited, when that is over in whichever way.
+struct Waiting(Instant);
+
+impl Waiting {
+    #[expect(clippy::disallowed_methods, reason = "measures how long scans wait, not a time that is stored")]
+    fn begin() -> Self {
+        Self(Instant::now())
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        trace::scan(self.0.elapsed().as_micros().try_into().unwrap_or(u64::MAX));
     }
 }
 

@@ -211,6 +211,7 @@ async fn open(store: Arc<Store>, world: World, mailer: Arc<dyn Mailer>, config: 
         settings: Arc::new(Settings::default()),
         compressed: Arc::default(),
         traffic: Arc::default(),
+        metrics: Arc::default(),
     }
 }
 

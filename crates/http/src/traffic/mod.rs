@@ -36,6 +36,7 @@ impl Traffic {
         match self.connections.open(peer, is_trusted, share, &settings.limits) {
             Ok(it) => Some(it),
             Err(shortage) => {
+                self.usage.refuse(Resource::Connections);
                 tracing::debug!(%peer, "a connection was refused: no room ({shortage:?})");
                 None
             }
@@ -50,6 +51,11 @@ impl Traffic {
     /// How much is held in all.
     pub fn used(&self, what: Resource) -> usize {
         self.usage.used(what)
+    }
+
+    /// How often it was refused for lack of room.
+    pub fn refused(&self, what: Resource) -> u64 {
+        self.usage.refused(what)
     }
 
     /// Lets a [`TICK`] pass: closes connections whose time is over, and where there is no room those that do

@@ -80,7 +80,10 @@ impl InFlight {
             Some(connection) if !connection.is_trusted() => connection.share().clone(),
             _ => Arc::new(traffic.share(Network::of(sender()))),
         };
-        share.take(Resource::Requests, 1, &settings.limits).map_err(|it| it.fault("requests"))?;
+        share.take(Resource::Requests, 1, &settings.limits).map_err(|it| {
+            share.usage.refuse(Resource::Requests);
+            it.fault("requests")
+        })?;
         let is_http2 = parts.version == Version::HTTP_2;
         if let Some(it) = &connection {
             it.request_begins(is_http2);
@@ -102,7 +105,7 @@ impl InFlight {
     /// `THROTTLED_FEATURE` and `UNAVAILABLE`, after a while.
     pub(crate) async fn hold_body(&self, bytes: usize) -> Result<()> {
         let held = self.share.wait(Resource::Bodies, bytes, &self.settings.limits).await;
-        held.map_err(|it| it.fault("bodies"))?;
+        held.map_err(|it| self.no_room_for_body(it))?;
         self.body.fetch_add(bytes, Relaxed);
         Ok(())
     }
@@ -122,7 +125,7 @@ impl InFlight {
             return Ok(());
         }
         let room = self.share.wait(Resource::Bodies, 0, &self.settings.limits).await;
-        room.map_err(|it| it.fault("bodies"))
+        room.map_err(|it| self.no_room_for_body(it))
     }
 
     /// Counts values that were parsed of the body.
@@ -198,7 +201,13 @@ impl InFlight {
         Response::from_parts(parts, Body::from(held.into_bytes()))
     }
 
+    fn no_room_for_body(&self, shortage: Shortage) -> Fault {
+        self.share.usage.refuse(Resource::Bodies);
+        shortage.fault("bodies")
+    }
+
     fn no_room(&self, shortage: Shortage) -> Fault {
+        self.share.usage.refuse(Resource::Answers);
         if shortage == Shortage::Server {
             self.share.usage.is_short.store(true, Relaxed);
         }

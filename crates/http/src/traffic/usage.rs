@@ -6,7 +6,7 @@ use std::{
     hash::{BuildHasher, RandomState},
     sync::{
         Arc, Mutex, MutexGuard,
-        atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
     time::Duration,
 };
@@ -103,6 +103,8 @@ pub(super) struct Usage {
     pub(super) is_short: AtomicBool,
     /// Turns at parsing large bodies and compressing large answers.
     turns: Arc<Semaphore>,
+    /// What was refused for lack of room.
+    refused: [AtomicU64; 4],
 }
 
 impl Default for Usage {
@@ -116,6 +118,7 @@ impl Default for Usage {
             is_short: AtomicBool::new(false),
             // Half of the cores stay with short requests.
             turns: Arc::new(Semaphore::new((cores / 2).max(1))),
+            refused: Default::default(),
         }
     }
 }
@@ -131,6 +134,16 @@ impl Usage {
     /// A share that is bounded by what there is in all only.
     pub(super) fn unbounded(self: &Arc<Self>) -> Share {
         Share { usage: self.clone(), own: None, site: None }
+    }
+
+    /// How often it was refused for lack of room.
+    pub(super) fn refused(&self, what: Resource) -> u64 {
+        self.refused[what as usize].load(Relaxed)
+    }
+
+    /// Counts a refusal.
+    pub(super) fn refuse(&self, what: Resource) {
+        self.refused[what as usize].fetch_add(1, Relaxed);
     }
 
     /// How much is held in all.

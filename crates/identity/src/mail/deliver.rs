@@ -105,6 +105,18 @@ impl Identity {
         self.core.mail_queue.set_url(url);
     }
 
+    /// How many messages of a site are still to be sent.
+    pub async fn mail_waiting(&self, site: &Site) -> Result<i64> {
+        let id = site.id.clone();
+        let count = site.read(ReaderPool::Point, move |tx| {
+            boxed!({
+                let sql = "select count(*) from stoa.mail where site = $1 and due is not null";
+                Ok(tx.row(sql, &params![&id], |row| row.get(0)).await?)
+            })
+        });
+        Ok(count.await?.unwrap_or(0))
+    }
+
     /// What could not be delivered in the last month, newest first.
     pub async fn mail_failures(&self, site: &Site) -> Result<Vec<Failure>> {
         let id = site.id.clone();

@@ -113,6 +113,11 @@ impl Line {
         turn.ok_or_else(|| self.refused(self.limits.all))
     }
 
+    /// How many wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.state.lock().queue.len
+    }
+
     /// Makes sure that one more may wait.
     fn make_room(&self, queue: &mut Queue, Share(share): Share) -> Result<()> {
         let LineLimits { all, network, account, .. } = self.limits;

@@ -106,6 +106,11 @@ impl Passwords {
         Ok(HashPermit { passwords: self, _turn: self.line.turn(share).await? })
     }
 
+    /// How many wait for a turn.
+    pub(crate) fn waiting(&self) -> usize {
+        self.line.waiting()
+    }
+
     async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Vec<Block>) -> Result<T> + Send + 'static,

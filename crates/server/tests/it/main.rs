@@ -18,6 +18,7 @@ mod limits;
 mod links;
 mod mail;
 mod members;
+mod metrics;
 mod mixed;
 mod nodes;
 mod outbox;

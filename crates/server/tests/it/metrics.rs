@@ -1,0 +1,88 @@
+//! `/metrics`: at an address of its own, and nowhere else.
+
+use crate::process::{Deployment, Server, get, make_things, post};
+use serde_json::json;
+use std::{fs::File, process::Stdio, time::Duration};
+use stoa_testkit::Engine;
+
+#[test]
+fn metrics_are_at_an_address_of_their_own_on_sqlite() {
+    watch(Engine::Sqlite);
+}
+
+#[test]
+fn metrics_are_at_an_address_of_their_own_on_postgres() {
+    watch(Engine::Postgres);
+}
+
+#[test]
+fn metrics_are_nowhere_unless_asked_for() {
+    let deployment = Deployment::new(Engine::Sqlite);
+    deployment.site_with_things();
+    let server = deployment.serve(|_| {});
+    assert_eq!(get(&format!("{}/metrics", server.url), &[]).0, 404);
+    assert!(server.stop());
+}
+
+/// Where the log says that they are.
+fn address(log: &std::path::Path) -> String {
+    for _ in 0..500 {
+        let text = std::fs::read_to_string(log).unwrap();
+        if let Some((_, rest)) = text.split_once("metrics are served at ") {
+            return rest.split_whitespace().next().unwrap().to_owned();
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("the log does not say where metrics are served");
+}
+
+/// The value of a line.
+fn value(text: &str, line: &str) -> f64 {
+    let found = text.lines().find_map(|it| it.strip_prefix(line)?.strip_prefix(' '));
+    found.unwrap_or_else(|| panic!("no {line} in {text}")).parse().unwrap()
+}
+
+fn query(server: &Server, key: &str) {
+    let body = json!({ "dataCollectionId": "things", "query": {} });
+    assert_eq!(post(&format!("{}/v2/items/query", server.url), key, &body).unwrap().0, 200);
+}
+
+fn watch(engine: Engine) {
+    let deployment = Deployment::new(engine);
+    let key = deployment.site_with_things();
+    let log = deployment.file("server.log");
+    let server = deployment.serve_logging(Stdio::from(File::create(&log).unwrap()), |command| {
+        command.args(["--metrics", "127.0.0.1:0"]);
+    });
+    let metrics = address(&log);
+    make_things(&server, &key);
+    query(&server, &key);
+    get(&format!("{}/no/such/path/{}", server.url, "x".repeat(50)), &[]);
+    let (status, before) = get(&metrics, &[]);
+    assert_eq!(status, 200);
+    for _ in 0..3 {
+        query(&server, &key);
+    }
+    let after = get(&metrics, &[]).1;
+    let queries = "stoa_requests_total{method=\"POST\",route=\"/v2/items/query\",status=\"200\"}";
+    assert_eq!((value(&before, queries), value(&after, queries)), (1.0, 4.0));
+    assert_eq!(value(&after, "stoa_request_seconds_count{route=\"/v2/items/query\"}"), 4.0);
+    assert!(value(&after, "stoa_statements_total") > value(&before, "stoa_statements_total"));
+    assert!(value(&after, "stoa_transactions_total") >= 1.0, "the collection was written");
+    for name in ["stoa_connections", "stoa_requests_in_progress", "stoa_bodies_bytes", "stoa_answers_bytes"] {
+        value(&after, name);
+    }
+    for name in ["stoa_mail_waiting", "stoa_hashes_waiting", "stoa_hashes_total", "stoa_scan_wait_seconds_total"] {
+        value(&after, name);
+    }
+    assert_eq!(value(&after, "stoa_refused_total{what=\"body\"}"), 0.0);
+    assert!(!after.contains("xxxxx"), "what a client makes up is no label");
+
+    // Who reaches the public address is a stranger, whatever they say of themselves.
+    for headers in [&[][..], &[("x-forwarded-for", "127.0.0.1")], &[("authorization", &*key)], &[("host", "127.0.0.1")]]
+    {
+        let (status, text) = get(&format!("{}/metrics", server.url), headers);
+        assert!(status == 404 && !text.contains("stoa_requests_total"), "{headers:?}: {status}");
+    }
+    assert!(server.stop());
+}
