@@ -11,6 +11,7 @@ mod operators;
 mod outcomes;
 mod sign_in;
 mod sign_out;
+mod sites;
 mod standings;
 mod ways_on;
 
@@ -177,8 +178,15 @@ impl Browser<'_> {
         self.ask(Method::GET, &format!("/_api/account/v1/flows/{token}"), None).await
     }
 
+    /// Whether there is a cookie of this name, also one that carries a site.
     pub fn has(&self, cookie: &str) -> bool {
-        self.cookies.lock().unwrap().contains_key(cookie)
+        self.cookie(cookie).is_some()
+    }
+
+    /// The value of the cookie of this name.
+    pub fn cookie(&self, name: &str) -> Option<String> {
+        let is_meant = |it: &str| it.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
+        self.cookies.lock().unwrap().iter().find(|it| is_meant(it.0)).map(|it| it.1.clone())
     }
 
     pub async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: Option<&Value>) -> Reply {

@@ -18,7 +18,7 @@ use axum::{
     body::{Body, Bytes, HttpBody},
     extract::{ConnectInfo, Request, State},
     http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header, request::Parts},
-    response::{IntoResponse, Response},
+    response::{IntoResponse, Redirect, Response},
 };
 use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 use stoa_kernel::{Fault, SiteId, clock::Counter};
@@ -109,8 +109,22 @@ async fn answer(
 /// one host are told apart by it.
 fn named_site(uri: &Uri) -> Option<(SiteId, Uri)> {
     let (site, _) = uri.path().strip_prefix("/s/")?.split_once('/')?;
+    if !is_site_id(site) {
+        return None;
+    }
     let rest = &uri.path_and_query()?.as_str()["/s/".len() + site.len() + "/".len()..];
     Some((SiteId::from(site), with_path(uri, &format!("/{rest}"))?))
+}
+
+/// The path of a site as people type it, without the slash at its end: with it.
+fn unfinished_site(uri: &Uri) -> Option<String> {
+    let site = uri.path().strip_prefix("/s/").filter(|it| is_site_id(it))?;
+    Some(format!("/s/{site}/"))
+}
+
+/// Ids are repeated in addresses and pages; none has other characters.
+fn is_site_id(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-')
 }
 
 /// The same with the canonical path.
@@ -175,6 +189,9 @@ async fn fallback(State(app): State<App>, request: Request) -> Response {
     let wants_page = request.method() == Method::GET || request.method() == Method::HEAD;
     let accepts_html = text(request.headers(), "accept").is_some_and(|it| it.contains("text/html"));
     if wants_page && !is_api(request.uri().path()) {
+        if let Some(path) = unfinished_site(request.uri()) {
+            return Redirect::permanent(&path).into_response();
+        }
         note_route(&request, "pages", Kind::Public);
         let info = if accepts_html { website_visit(&app, &request) } else { None };
         if let Some(info) = info

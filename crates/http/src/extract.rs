@@ -166,9 +166,13 @@ pub fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name)?.to_str().ok()
 }
 
+/// The cookies that a request brings.
+pub fn cookies(headers: &HeaderMap) -> impl Iterator<Item = Cookie<'_>> {
+    let all = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
+    all.flat_map(Cookie::split_parse).filter_map(Result::ok)
+}
+
 /// The value of a cookie.
 pub fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
-    let all = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
-    let mut cookies = all.flat_map(Cookie::split_parse).filter_map(Result::ok);
-    cookies.find(|cookie| cookie.name() == name)?.value_raw()
+    cookies(headers).find(|cookie| cookie.name() == name)?.value_raw()
 }

@@ -6,10 +6,10 @@ use stoa_kernel::Secret;
 /// What a browser brings along with a request to the account pages.
 #[derive(Debug, Clone)]
 pub struct Browser {
-    /// Cookie of a member's session.
-    pub session: Option<String>,
-    /// Cookie of an operator, who runs sites.
-    pub operator: Option<String>,
+    /// Cookies of members' sessions, one a site at most: several sites may share a host.
+    pub session: Vec<String>,
+    /// Cookies of operators, who run sites; one a site at most.
+    pub operator: Vec<String>,
     /// Cookie that binds flows to this browser.
     pub flow: Option<String>,
     /// Cookie by which the browser is known again after its session.
@@ -29,7 +29,8 @@ pub enum Change {
     #[default]
     Keep,
     Set(Secret),
-    Clear,
+    /// Nobody is signed in any more at the site with this number.
+    Clear(i64),
 }
 
 /// The cookies that an answer changes.

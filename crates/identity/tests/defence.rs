@@ -50,8 +50,8 @@ fn of_sites(site: SiteLimits) -> Config {
 
 fn browser_at(address: IpAddr, device: Option<&str>) -> Browser {
     Browser {
-        session: None,
-        operator: None,
+        session: Vec::new(),
+        operator: Vec::new(),
         flow: None,
         device: device.map(str::to_owned),
         user_agent: Some("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0".to_owned()),
@@ -68,7 +68,7 @@ fn start(kind: FlowKind) -> FlowStart {
 fn value(change: Change) -> Option<String> {
     match change {
         Change::Set(it) => Some(it.expose().to_owned()),
-        Change::Keep | Change::Clear => None,
+        Change::Keep | Change::Clear(_) => None,
     }
 }
 

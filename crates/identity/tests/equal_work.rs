@@ -222,8 +222,8 @@ async fn invite_olga(kit: &Kit) -> Browser {
     kit.identity.invite_accept(&invite, None, &Secret::new(PASSWORD), here()).await.unwrap();
     kit.mail.take();
     Browser {
-        session: None,
-        operator: None,
+        session: Vec::new(),
+        operator: Vec::new(),
         flow: None,
         device: None,
         user_agent: None,

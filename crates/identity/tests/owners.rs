@@ -28,8 +28,8 @@ fn machine(n: u8) -> IpAddr {
 
 fn browser(n: u8) -> Browser {
     Browser {
-        session: None,
-        operator: None,
+        session: Vec::new(),
+        operator: Vec::new(),
         flow: None,
         device: None,
         user_agent: None,
@@ -42,7 +42,7 @@ fn browser(n: u8) -> Browser {
 fn value(change: Change) -> Option<String> {
     match change {
         Change::Set(it) => Some(it.expose().to_owned()),
-        Change::Keep | Change::Clear => None,
+        Change::Keep | Change::Clear(_) => None,
     }
 }
 

@@ -58,14 +58,16 @@ async fn begin(services: &Services, url: &str, marker: &Marker) -> Result<Arc<Si
     let wanted = SiteChange { name: Some("Atlas".to_owned()), is_demo: Some(true), ..SiteChange::default() };
     let site = services.store.site_make(wanted, &services.world).await.map_err(sentence)?;
     marker.write(&State::Making(site.id.clone()))?;
+    let origins = vec![url.to_owned(), "http://localhost".to_owned(), "http://127.0.0.1".to_owned()];
+    // Where another site has the host name, the demo is found beneath its id.
+    let ways = ["".to_owned(), format!("/s/{}", site.id)];
     let new = NewClient {
         name: "Atlas".to_owned(),
-        redirect_uris: vec![
-            format!("{url}/signed-in"),
-            "http://localhost/signed-in".to_owned(),
-            "http://127.0.0.1/signed-in".to_owned(),
-        ],
-        origins: vec![url.to_owned(), "http://localhost".to_owned(), "http://127.0.0.1".to_owned()],
+        redirect_uris: ways
+            .iter()
+            .flat_map(|way| origins.iter().map(move |origin| format!("{origin}{way}/signed-in")))
+            .collect(),
+        origins,
         with_secret: false,
     };
     services.identity.client_create(&site.id, new).await.map_err(sentence)?;

@@ -66,7 +66,7 @@ pub(crate) fn answer(app: &App, visit: &Visit, authorized: Authorized) -> Respon
         }
         AuthorizeAnswer::Flow(begun) => {
             cookies = begun.cookies;
-            see_other(&format!("/account/flow/{}", begun.token.expose()))
+            see_other(&visit.path(&format!("/account/flow/{}", begun.token.expose())))
         }
         AuthorizeAnswer::Blank { origins } => {
             page("<!doctype html><meta charset=\"utf-8\"><title>Ready</title>", "'none'", &origins)

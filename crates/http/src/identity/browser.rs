@@ -1,9 +1,13 @@
 //! What a browser brings and takes away: cookies, where it comes from, and the headers of pages.
+//!
+//! Several sites may share a host, and then share its cookies. A person is signed in to each site by itself, so those
+//! of sessions carry the site's number in their names. What binds flows to a browser, and by what a browser is known
+//! again, is random and says nothing of a site; one of each serves all.
 
 use super::page::{page_of, see_other};
 use crate::{
     App, Problem, RequestInfo,
-    extract::{cookie, text},
+    extract::{cookie, cookies, text},
     problem::log,
 };
 use axum::{
@@ -17,6 +21,8 @@ use stoa_identity::{
     authorize::Navigation,
     browser::{Browser, Change, Cookies},
     mail::is_tag,
+    operator::OperatorSession,
+    token::{Kind, site_number},
 };
 use stoa_kernel::{ClientId, Code, Fault, Result};
 
@@ -41,6 +47,15 @@ pub(crate) struct Visit {
     wants_page: bool,
     /// How long a session lives that isn't used, in seconds.
     idle: i64,
+    /// Sites whose sessions were brought under names that carry no site, as older programs wrote them.
+    nameless: Nameless,
+}
+
+/// The numbers of such sites.
+#[derive(Default)]
+struct Nameless {
+    session: Option<i64>,
+    operator: Option<i64>,
 }
 
 /// By what a call's browser may be known. A page of another origin brings no cookie.
@@ -63,8 +78,8 @@ impl FromRequestParts<App> for Visit {
         let headers = &parts.headers;
         let brought = |name: &str| cookie(headers, &cookie_name(name, info.is_https)).map(str::to_owned);
         let browser = Browser {
-            session: brought(SESSION),
-            operator: brought(PERSON),
+            session: of_sites(headers, &cookie_name(SESSION, info.is_https), Kind::Cookie),
+            operator: of_sites(headers, &cookie_name(PERSON, info.is_https), Kind::Operator),
             flow: brought(FLOW),
             device: brought(DEVICE),
             user_agent: text(headers, "user-agent").map(str::to_owned),
@@ -83,7 +98,9 @@ impl FromRequestParts<App> for Visit {
         let config = app.identity.config();
         let idle = config.session_idle.min(config.session_life) / 1000;
         let wants_page = text(headers, "accept").is_some_and(|it| it.contains("text/html"));
-        Ok(Self { browser, navigation, info, sender, wants_page, idle })
+        let number = |name: &str, kind: Kind| brought(name).as_deref().and_then(|it| site_number(kind, it));
+        let nameless = Nameless { session: number(SESSION, Kind::Cookie), operator: number(PERSON, Kind::Operator) };
+        Ok(Self { browser, navigation, info, sender, wants_page, idle, nameless })
     }
 }
 
@@ -112,7 +129,32 @@ impl Visit {
             return Err(fault.into());
         }
         log(&fault);
-        Ok(see_other(&page_of(&format!("/account/error?code={}", fault.code().name()), client)))
+        let page = self.path(&format!("/account/error?code={}", fault.code().name()));
+        Ok(see_other(&page_of(&page, client)))
+    }
+
+    /// A path of our pages, beneath the site that the request's address named.
+    pub(crate) fn path(&self, path: &str) -> String {
+        self.info.site.as_ref().map_or_else(|| path.to_owned(), |site| format!("/s/{site}{path}"))
+    }
+
+    /// The session of the operator who talks from one of our pages: at the site that the address names, else at the
+    /// only one where the browser has an operator's session, else at the one that the host name shows.
+    ///
+    /// # Errors
+    /// [`Code::Unauthenticated`] when there is none; [`Code::SiteUnknown`].
+    pub(crate) async fn operator(&self, app: &App) -> Result<OperatorSession> {
+        let of_site =
+            |number: i64| self.browser.operator.iter().find(move |it| site_number(Kind::Operator, it) == Some(number));
+        let cookie = match (&self.info.site, self.browser.operator.as_slice()) {
+            (None, [only]) => Some(only),
+            _ => of_site(self.info.find_site(app).await?.number),
+        };
+        let session = match cookie {
+            Some(it) => app.identity.operator_session_by_cookie(it).await?,
+            None => None,
+        };
+        session.ok_or_else(|| Fault::new(Code::Unauthenticated))
     }
 
     /// Writes the `Set-Cookie` headers of an answer.
@@ -126,23 +168,50 @@ impl Visit {
             (DEVICE, &cookies.device, everywhere, Some(365 * 86_400)),
         ];
         for (name, change, same_site, life) in all {
-            let (value, life) = match change {
-                Change::Keep => continue,
-                Change::Set(value) => (value.expose(), life),
-                Change::Clear => ("", Some(0)),
+            let (kind, nameless) = match name {
+                SESSION => (Some(Kind::Cookie), self.nameless.session),
+                PERSON => (Some(Kind::Operator), self.nameless.operator),
+                _ => (None, None),
             };
-            let mut cookie = Cookie::build((cookie_name(name, self.info.is_https), value))
-                .path("/")
-                .http_only(true)
-                .same_site(same_site)
-                .secure(self.info.is_https)
-                .build();
-            cookie.set_max_age(life.map(Duration::seconds));
-            if let Ok(value) = HeaderValue::from_str(&cookie.to_string()) {
-                headers.append(header::SET_COOKIE, value);
+            let (value, life, site) = match change {
+                Change::Keep => continue,
+                Change::Set(value) => (value.expose(), life, kind.and_then(|kind| site_number(kind, value.expose()))),
+                Change::Clear(site) => ("", Some(0), Some(*site)),
+            };
+            let named = site.map_or_else(|| name.to_owned(), |site| format!("{name}-{site}"));
+            self.set(headers, &named, value, same_site, life);
+            if site.is_some() && site == nameless {
+                self.set(headers, name, "", same_site, Some(0));
             }
         }
     }
+
+    fn set(&self, headers: &mut HeaderMap, name: &str, value: &str, same_site: SameSite, life: Option<i64>) {
+        let mut cookie = Cookie::build((cookie_name(name, self.info.is_https), value))
+            .path("/")
+            .http_only(true)
+            .same_site(same_site)
+            .secure(self.info.is_https)
+            .build();
+        cookie.set_max_age(life.map(Duration::seconds));
+        if let Ok(value) = HeaderValue::from_str(&cookie.to_string()) {
+            headers.append(header::SET_COOKIE, value);
+        }
+    }
+}
+
+/// The cookies of sessions at all sites, first those whose names carry the site. A cookie counts for the site that its
+/// name and its value agree on.
+fn of_sites(headers: &HeaderMap, name: &str, kind: Kind) -> Vec<String> {
+    let read = |it: Cookie<'_>| {
+        let value = it.value_raw()?.to_owned();
+        let site = site_number(kind, &value)?;
+        let rest = it.name().strip_prefix(name)?;
+        (rest.is_empty() || rest == format!("-{site}")).then_some((rest.is_empty(), value))
+    };
+    let mut found: Vec<(bool, String)> = cookies(headers).filter_map(read).collect();
+    found.sort_by_key(|it| it.0);
+    found.into_iter().map(|it| it.1).collect()
 }
 
 /// The first language of an `Accept-Language` header, when it is one.
@@ -178,8 +247,8 @@ mod tests {
         let is_https = base_url.starts_with("https:");
         Visit {
             browser: Browser {
-                session: None,
-                operator: None,
+                session: Vec::new(),
+                operator: Vec::new(),
                 flow: None,
                 device: None,
                 user_agent: None,
@@ -192,13 +261,16 @@ mod tests {
             sender: Sender { fetch_site: None, origin: None },
             wants_page: false,
             idle: 60 * 86_400,
+            nameless: Nameless { session: None, operator: Some(7) },
         }
     }
 
     #[test]
     fn cookies_are_as_strict_as_their_use_allows() {
-        let set = || Change::Set(stoa_kernel::Secret::new("v"));
-        let cookies = Cookies { session: set(), operator: Change::Clear, flow: set(), device: Change::Keep };
+        let set = |value: &str| Change::Set(stoa_kernel::Secret::new(value));
+        let session = format!("b7.{}", "v".repeat(43));
+        let cookies =
+            Cookies { session: set(&session), operator: Change::Clear(7), flow: set("v"), device: Change::Keep };
         let written = |base_url: &str| {
             let mut headers = HeaderMap::new();
             visit(base_url).write(&cookies, &mut headers);
@@ -207,14 +279,29 @@ mod tests {
         assert_eq!(
             written("https://example.org"),
             [
-                "__Host-stoa-session=v; HttpOnly; SameSite=None; Secure; Path=/; Max-Age=5184000",
-                "__Host-stoa-person=; HttpOnly; SameSite=Strict; Secure; Path=/; Max-Age=0",
-                "__Host-stoa-flow=v; HttpOnly; SameSite=Lax; Secure; Path=/",
+                format!("__Host-stoa-session-7={session}; HttpOnly; SameSite=None; Secure; Path=/; Max-Age=5184000"),
+                "__Host-stoa-person-7=; HttpOnly; SameSite=Strict; Secure; Path=/; Max-Age=0".to_owned(),
+                // As an older program wrote it.
+                "__Host-stoa-person=; HttpOnly; SameSite=Strict; Secure; Path=/; Max-Age=0".to_owned(),
+                "__Host-stoa-flow=v; HttpOnly; SameSite=Lax; Secure; Path=/".to_owned(),
             ]
         );
         assert_eq!(
             written("http://localhost:4400")[0],
-            "stoa-session=v; HttpOnly; SameSite=Lax; Path=/; Max-Age=5184000"
+            format!("stoa-session-7={session}; HttpOnly; SameSite=Lax; Path=/; Max-Age=5184000")
         );
+    }
+
+    #[test]
+    fn sessions_of_several_sites_are_brought_side_by_side() {
+        let value = |site: u8| format!("b{site}.{}", "v".repeat(43));
+        let (one, two, three) = (value(1), value(2), value(3));
+        let line = format!(
+            "stoa-session={one}; stoa-session-2={two}; stoa-session-7={three}; stoa-sessions={three}; stoa-session-3=x"
+        );
+        let mut headers = HeaderMap::new();
+        headers.insert("cookie", HeaderValue::from_str(&line).expect("a header"));
+        assert_eq!(of_sites(&headers, "stoa-session", Kind::Cookie), [two, one]);
+        assert!(of_sites(&headers, "stoa-session", Kind::Operator).is_empty());
     }
 }

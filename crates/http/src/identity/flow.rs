@@ -40,6 +40,11 @@ pub(crate) async fn start(
         }
         (None, None) => visit.info.find_site(&app).await?,
     };
+    if visit.info.site.as_ref().is_some_and(|it| *it != site.id) {
+        // What the address names and what belongs to another site don't go together.
+        let code = if start.invite.is_some() { Code::LinkInvalid } else { Code::ClientUnknown };
+        return Err(Fault::new(code).into());
+    }
     Ok(shown(&visit, app.identity.flow_start(&site, &start, &visit.browser).await?))
 }
 
@@ -69,12 +74,7 @@ pub(crate) async fn answer(
 /// `POST /_api/account/v1/token`: an access token for the person whose browser asks; for our own pages.
 pub(crate) async fn token(State(app): State<App>, visit: Visit) -> Result<Response, Problem> {
     visit.require_same_origin()?;
-    let session = match &visit.browser.operator {
-        Some(cookie) => app.identity.operator_session_by_cookie(cookie).await?,
-        None => None,
-    };
-    let session = session.ok_or_else(|| Fault::new(Code::Unauthenticated))?;
-    let access = app.identity.operator_access(&session).await?;
+    let access = app.identity.operator_access(&visit.operator(&app).await?).await?;
     let mut response = body::ok(&json!({ "access_token": access.token, "expires_in": access.expires_in }));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(response)

@@ -38,8 +38,8 @@ pub(crate) async fn install(
     let mut pairs = vec![("redirectUrl", get("redirectUrl")), ("appId", get("appId"))];
     pairs.extend(state.map(|it| ("state", it)));
     pairs.push((HERE, "1"));
-    let path = format!("/installer/install?{}", address_form(pairs));
-    if visit.browser.operator.is_none() && query.get(HERE).is_none() {
+    let path = visit.path(&format!("/installer/install?{}", address_form(pairs)));
+    if visit.browser.operator.is_empty() && query.get(HERE).is_none() {
         // The path is percent-encoded: it has neither quotes nor angles.
         let html = format!(
             "<!doctype html><meta charset=\"utf-8\"><title>Installing</title>\
@@ -52,7 +52,7 @@ pub(crate) async fn install(
     let installing = InstallRequest { app: get("appId"), redirect_url: get("redirectUrl"), state, address };
     let (url, cookies) = match app.identity.install(installing, &visit.browser).await? {
         InstallAnswer::Redirect(url) => (url, Cookies::default()),
-        InstallAnswer::SignIn(begun) => (format!("/account/flow/{}", begun.token.expose()), begun.cookies),
+        InstallAnswer::SignIn(begun) => (visit.path(&format!("/account/flow/{}", begun.token.expose())), begun.cookies),
     };
     let mut response = see_other(&url);
     visit.write(&cookies, response.headers_mut());

@@ -72,7 +72,7 @@ pub(crate) async fn open(State(app): State<App>, visit: Visit, RawQuery(query): 
     };
     match begun.await {
         Ok(begun) => {
-            let mut response = see_other(&format!("/account/flow/{}", begun.token.expose()));
+            let mut response = see_other(&visit.path(&format!("/account/flow/{}", begun.token.expose())));
             visit.write(&begun.cookies, response.headers_mut());
             Ok(response)
         }
@@ -80,7 +80,7 @@ pub(crate) async fn open(State(app): State<App>, visit: Visit, RawQuery(query): 
         Err(fault) if matches!(fault.code(), Code::LinkInvalid | Code::SiteUnknown) => {
             let client = app.identity.client_of_token(kind, token).await?;
             let page = if is_of_operator { "/account/owner?over=link" } else { "/account/recover?over=link" };
-            Ok(see_other(&page_of(page, client.as_ref())))
+            Ok(see_other(&page_of(&visit.path(page), client.as_ref())))
         }
         Err(fault) => Err(fault.into()),
     }

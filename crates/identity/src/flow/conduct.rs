@@ -175,7 +175,7 @@ async fn end_flow(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, end: E
         (cookies.operator, cookies.device) = (Change::Set(cookie), device.cookie());
     }
     if end.completion == Completion::SignedOut {
-        (cookies.session, cookies.operator) = (session::cookie_when_signed_out(site, browser), Change::Clear);
+        (cookies.session, cookies.operator) = (Change::Clear(site.number), Change::Clear(site.number));
     }
     record.state = State::Ended;
     let step = last_step(&record, end.completion, code, issuer);

@@ -119,12 +119,12 @@ pub(crate) async fn signed_out(
     browser: &Browser,
 ) -> Result<AuthorizeAnswer> {
     if let Some(url) = url {
-        return Ok(AuthorizeAnswer::SignedOut { url, session: session::cookie_when_signed_out(site, browser) });
+        return Ok(AuthorizeAnswer::SignedOut { url, session: Change::Clear(site.number) });
     }
     let state = step::begin(Entry::SignedOut).ok_or_else(|| Fault::new(Code::NotBuilt))?;
     let new = New { kind: FlowKind::SignOut, state, context: Context::default() };
     let mut begun = insert(core, site, new, browser).await?.1;
-    begun.cookies.session = session::cookie_when_signed_out(site, browser);
+    begun.cookies.session = Change::Clear(site.number);
     Ok(AuthorizeAnswer::Flow(begun))
 }
 

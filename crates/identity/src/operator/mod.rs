@@ -257,6 +257,9 @@ pub(crate) async fn confirm_password(core: &Core, share: Share, secret: &Secret,
 
 /// The session of an operator of this site in a browser.
 pub(crate) async fn session_of_browser(core: &Core, site: &Site, browser: &Browser) -> Result<Option<OperatorSession>> {
-    let Some(cookie) = &browser.operator else { return Ok(None) };
-    Ok(session_by_cookie(core, cookie).await?.filter(|it| it.site == site.id))
+    let own = browser.operator.iter().find(|it| token::site_number(Kind::Operator, it) == Some(site.number));
+    match own {
+        Some(cookie) => session_by_cookie(core, cookie).await,
+        None => Ok(None),
+    }
 }

@@ -16,7 +16,7 @@ pub use list::{Ending, SignedIn};
 
 use crate::{
     Core, Identity,
-    browser::{Browser, Change},
+    browser::Browser,
     member,
     token::{self, Kind, revocation},
 };
@@ -371,17 +371,11 @@ impl SessionSelector {
 
 /// The member's session in a browser, when there is one at this site.
 pub(crate) async fn of_browser(core: &Core, site: &Site, browser: &Browser) -> Result<Option<Session>> {
-    match &browser.session {
+    let own = browser.session.iter().find(|it| token::site_number(Kind::Cookie, it) == Some(site.number));
+    match own {
         Some(cookie) => by_cookie(core, site, cookie).await,
         None => Ok(None),
     }
-}
-
-/// What becomes of the session cookie of a browser that is signed out of a site. One host may serve several, and
-/// who signs out of one of them stays signed in at the others.
-pub(crate) fn cookie_when_signed_out(site: &Site, browser: &Browser) -> Change {
-    let is_others = browser.session.as_deref().and_then(|it| token::site_number(Kind::Cookie, it));
-    if is_others.is_some_and(|it| it != site.number) { Change::Keep } else { Change::Clear }
 }
 
 /// Ends inside a transaction the member's sign-ins that wait for a code. Their wrong codes and messages

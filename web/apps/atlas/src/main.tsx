@@ -8,6 +8,7 @@ import { createClient, localStorageTokens } from '@stoa/client';
 import { StrictMode } from 'react';
 import { type Root, createRoot } from 'react-dom/client';
 
+import { sitePath } from './address/site.ts';
 import { fetchSettings } from './api/settings.ts';
 import { createQueries } from './api/site.ts';
 import { App, Speaking } from './app/App.tsx';
@@ -29,7 +30,7 @@ async function start(root: Root): Promise<void> {
     const language = chooseLanguage([...wanted, settings.language]);
     const texts = await loadTexts(language);
     const stoa = createClient({
-      baseUrl: location.origin,
+      baseUrl: location.origin + sitePath(),
       clientId: settings.clientId,
       tokens: localStorageTokens(`stoa.tokens.${settings.clientId}`),
     });

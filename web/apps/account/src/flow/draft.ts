@@ -1,9 +1,14 @@
-/** The address a person typed, kept for this tab until the flow ends, so that no way through the pages asks for it twice. */
-const KEY = 'stoa.account.email';
+/**
+ * The address a person typed, kept for this tab until the flow ends, so that no way through the pages asks for it twice.
+ * Sites that share a host keep theirs apart.
+ */
+import { sitePath } from '../api/site.ts';
+
+const key = () => `stoa.account.email${sitePath()}`;
 
 export function keepEmail(email: string): void {
   try {
-    sessionStorage.setItem(KEY, email);
+    sessionStorage.setItem(key(), email);
   } catch {
     // Without storage the address lives in the field alone.
   }
@@ -11,7 +16,7 @@ export function keepEmail(email: string): void {
 
 export function keptEmail(): string {
   try {
-    return sessionStorage.getItem(KEY) ?? '';
+    return sessionStorage.getItem(key()) ?? '';
   } catch {
     return '';
   }
@@ -19,7 +24,7 @@ export function keptEmail(): string {
 
 export function forgetEmail(): void {
   try {
-    sessionStorage.removeItem(KEY);
+    sessionStorage.removeItem(key());
   } catch {
     // Nothing was kept.
   }

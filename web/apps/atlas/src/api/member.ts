@@ -2,6 +2,8 @@ import type { Client } from '@stoa/client';
 import { queryOptions } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 
+import { sitePath } from '../address/site.ts';
+
 export const memberQuery = (stoa: Client) =>
   queryOptions({
     queryKey: ['member'],
@@ -19,9 +21,9 @@ export function useLoggedIn(stoa: Client): boolean {
 
 /** Leaves for the sign-in page; the person comes back to `returnTo`, a path of this site. */
 export async function signIn(stoa: Client, returnTo: string): Promise<void> {
-  location.assign(await stoa.auth.signInUrl({ redirectUri: `${location.origin}/signed-in`, returnTo }));
+  location.assign(await stoa.auth.signInUrl({ redirectUri: `${location.origin}${sitePath()}/signed-in`, returnTo }));
 }
 
 export async function signOut(stoa: Client): Promise<void> {
-  location.assign(await stoa.auth.signOut(`${location.origin}/`));
+  location.assign(await stoa.auth.signOut(`${location.origin}${sitePath()}/`));
 }

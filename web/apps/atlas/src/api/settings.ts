@@ -1,3 +1,5 @@
+import { sitePath } from '../address/site.ts';
+
 /** What the site says of itself to everybody, asked once at the start. */
 export interface Settings {
   readonly siteId: string;
@@ -7,7 +9,9 @@ export interface Settings {
 }
 
 export async function fetchSettings(): Promise<Settings> {
-  const response = await fetch('/_api/site/v1/public-settings', { headers: { accept: 'application/json' } });
+  const response = await fetch(`${sitePath()}/_api/site/v1/public-settings`, {
+    headers: { accept: 'application/json' },
+  });
   if (!response.ok) throw new Error(`Public settings: status ${response.status}`);
   const body = (await response.json()) as Partial<Record<keyof Settings, unknown>>;
   const { siteId, name, clientId, language } = body;

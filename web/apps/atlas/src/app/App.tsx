@@ -4,6 +4,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider, createRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 
+import { sitePath } from '../address/site.ts';
 import { useLoggedIn } from '../api/member.ts';
 import { type Site, SiteContext } from '../api/site.ts';
 import { Announcer } from '../parts/Announcer.tsx';
@@ -19,6 +20,7 @@ function siteRouter(context: RouterContext) {
   return createRouter({
     routeTree,
     context,
+    basepath: sitePath() || '/',
     defaultPreload: 'intent',
     defaultPreloadStaleTime: 0,
     scrollRestoration: true,

@@ -3,6 +3,7 @@ import { Button, ErrorState, LoadingState } from '@stoa/ui';
 import { useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 
+import { ownPath, sitePath } from '../address/site.ts';
 import { signIn } from '../api/member.ts';
 import { useSite } from '../api/site.ts';
 import { useLeaving } from '../parts/Account.tsx';
@@ -57,7 +58,11 @@ export function SignedIn() {
         title={t.signedIn.failed}
         level={1}
         action={
-          <Button variant="primary" pending={leave.pending} onPress={() => leave.by(() => signIn(stoa, '/'))}>
+          <Button
+            variant="primary"
+            pending={leave.pending}
+            onPress={() => leave.by(() => signIn(stoa, `${sitePath()}/`))}
+          >
             {t.signedIn.again}
           </Button>
         }
@@ -66,15 +71,4 @@ export function SignedIn() {
       </ErrorState>
     </div>
   );
-}
-
-/** A path of this site and nothing else: `//other.example` is no path. */
-function ownPath(returnTo: string | null): string {
-  if (returnTo === null) return '/';
-  try {
-    const url = new URL(returnTo, location.origin);
-    return url.origin === location.origin ? url.pathname + url.search : '/';
-  } catch {
-    return '/';
-  }
 }
