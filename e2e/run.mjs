@@ -12,6 +12,7 @@ import { programPath, stoaAt } from '../conformance/lib/stoa.mjs';
 import { launchBrowser } from './lib/browser.mjs';
 import { runTests } from './lib/run-tests.mjs';
 import { tests as stories } from './tests/stories.mjs';
+import { tests as sites } from './tests/sites.mjs';
 import { tests as access } from './tests/access.mjs';
 import { tests as looks } from './tests/looks.mjs';
 import { looks as mailLooks, tests as mail } from './tests/mail.mjs';
@@ -64,9 +65,12 @@ async function runEngine(engine, browser) {
     const stoa = stoaAt({ data: join(folder, 'data'), databaseUrl: database?.url });
     server = await stoa.serve('--port', '0', '--demo');
     const world = { browser, stoa, url: server.url, shots, engine };
-    // The look does not depend on the engine: pictures are taken once.
+    // The look does not depend on the engine: pictures are taken once. Tests of sites come last: once they have made
+    // some, commands ask which is meant.
     const all =
-      engine === engines[0] ? [...stories, ...mail, ...access, ...looks, ...mailLooks] : [...stories, ...mail];
+      engine === engines[0]
+        ? [...stories, ...mail, ...access, ...looks, ...mailLooks, ...sites]
+        : [...stories, ...mail, ...sites];
     return await runTests(
       all.filter(({ name }) => name.includes(options.only ?? '')),
       world,

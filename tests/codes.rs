@@ -138,13 +138,12 @@ async fn world(engine: stoa_testkit::Engine) -> TestApp {
         json!({ "dataCollectionId": "c", "index": { "name": "first", "fields": [{ "path": "n" }], "unique": true } });
     assert_eq!(app.app().post("/v2/indexes", &index).await.verdict(), "200");
     // The values of a deleted field, still on their way out.
-    let site = app.site.clone();
-    let write = app.site.write(move |tx| {
-        let (id, now) = (site.id.clone(), 1_767_225_600_000_i64);
+    let write = app.site.write_with(app.site.id.clone(), |tx, id| {
         boxed!({
+            let now = 1_767_225_600_000_i64;
             let sql = "insert into stoa.sweep (site, collection, id, kind, field, upto, started, done, touched) \
                        select $1, number, 's', 'FIELD', 'gone', 5, $2, 0, $2 from stoa.collection where id = 'c'";
-            tx.execute(sql, &stoa_sql::params![&id, now]).await?;
+            tx.execute(sql, &stoa_sql::params![&*id, now]).await?;
             Ok(())
         })
     });

@@ -30,7 +30,7 @@ const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self' 'u
 
 /// The pages that the apps have; `*` stands for one name. Other addresses get the same page, which says that nothing
 /// is there, with 404.
-const PAGES: [&str; 18] = [
+const PAGES: [&str; 19] = [
     "/",
     "/about",
     "/countries",
@@ -45,6 +45,7 @@ const PAGES: [&str; 18] = [
     "/account/flow/*",
     "/account/owner",
     "/account/recover",
+    "/account/security",
     "/account/setup",
     "/account/sign-in",
     "/account/sign-out",

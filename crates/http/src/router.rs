@@ -122,6 +122,10 @@ fn account() -> Routes {
         ("/_api/account/v1/recover", get(recovery::open)),
         ("/_api/account/v1/approvals", post(approval::get)),
         ("/_api/account/v1/approvals/decide", post(approval::decide)),
+        ("/_api/account/v1/operator", get(operator_account::show)),
+        ("/_api/account/v1/operator/password", post(operator_account::password)),
+        ("/_api/account/v1/operator/sessions/end", post(operator_account::end)),
+        ("/_api/account/v1/operator/sessions/end-others", post(operator_account::end_others)),
     ]
 }
 

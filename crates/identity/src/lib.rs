@@ -11,6 +11,7 @@ pub mod client;
 pub mod community;
 pub mod defence;
 mod encryption;
+pub mod face;
 pub mod flow;
 mod limits;
 pub mod mail;

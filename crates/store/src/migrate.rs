@@ -51,6 +51,7 @@ const CATALOG: &[Migration] = migrations![
     2 "catalog/0002_person",
     3 "catalog/0003_site",
     4 "catalog/0004_node",
+    6 "catalog/0006_session" additive,
 ];
 
 const SITE: &[Migration] = migrations![

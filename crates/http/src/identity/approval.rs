@@ -11,8 +11,10 @@ use axum::{
     response::Response,
 };
 use serde::Deserialize;
+use serde_json::json;
 use std::sync::Arc;
 use stoa_identity::{
+    face::SiteFace,
     sign_in::approval::{ApprovalRequest, Decision},
     token::Kind,
 };
@@ -47,7 +49,8 @@ pub(crate) async fn get(
     visit.require_same_origin()?;
     let link: LinkBody = read(&headers, raw)?;
     let site = site_of(&app, &link.token).await?;
-    Ok(shown(&app.identity.approval_get(&site, &link.token).await?))
+    let request = app.identity.approval_get(&site, &link.token).await?;
+    Ok(shown(&app.identity.site_face(&site).await?, &request))
 }
 
 /// `POST /_api/account/v1/approvals/decide` `{token, decision: APPROVE | DECLINE}`.
@@ -64,7 +67,8 @@ pub(crate) async fn decide(
         DecisionName::Approve => Decision::Approve,
         DecisionName::Decline => Decision::Decline,
     };
-    Ok(shown(&app.identity.approval_decide(&site, &decision_body.token, decision).await?))
+    let request = app.identity.approval_decide(&site, &decision_body.token, decision).await?;
+    Ok(shown(&app.identity.site_face(&site).await?, &request))
 }
 
 async fn site_of(app: &App, token: &str) -> Result<Arc<Site>> {
@@ -74,8 +78,10 @@ async fn site_of(app: &App, token: &str) -> Result<Arc<Site>> {
     })
 }
 
-fn shown(request: &ApprovalRequest) -> Response {
-    let mut response = body::ok(&request.to_json());
+fn shown(site: &SiteFace, request: &ApprovalRequest) -> Response {
+    let mut shown = request.to_json();
+    shown["site"] = json!(site);
+    let mut response = body::ok(&shown);
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }

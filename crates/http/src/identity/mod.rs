@@ -12,6 +12,7 @@ pub mod logout;
 pub(crate) mod member_auth;
 mod member_wire;
 pub mod members;
+pub(crate) mod operator_account;
 mod page;
 pub mod policy;
 pub mod recovery;

@@ -79,7 +79,7 @@ pub(crate) async fn record_seen(
     Ok(true)
 }
 
-/// Records that an operator signed in with this browser.
+/// Records that an operator signed in with this browser, and which one it is.
 pub(crate) async fn record_operator(
     core: &Arc<Core>,
     site: &Site,
@@ -89,6 +89,13 @@ pub(crate) async fn record_operator(
 ) -> Result<()> {
     let subject = session.operator.device_subject();
     let hash = hash_of(&subject, device.cookie.expose());
+    let named = core.store().catalog().append_with((session.id.clone(), device.name.clone()), |tx, (id, name)| {
+        boxed!({
+            tx.send("update stoa.person_session set device = $1 where id = $2", params![name.clone(), id]).await?;
+            Ok(())
+        })
+    });
+    named.await?;
     site.write_with(
         (core.clone(), site.id.clone(), subject, hash, session.operator.id.clone()),
         move |tx, (core, site, subject, hash, operator)| {

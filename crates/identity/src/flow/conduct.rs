@@ -6,6 +6,7 @@ use crate::{
     browser::{Browser, Change, Cookies},
     client,
     defence::device::{self, Device},
+    face,
     flow::{
         FlowAnswer, effects,
         record::{self, Record},
@@ -35,7 +36,8 @@ impl Identity {
     pub async fn flow_show(&self, site: &Arc<Site>, token: &str, browser: &Browser) -> Result<FlowAnswer> {
         let core = &self.core;
         let issuer = site_names::issuer(core, &site.id).await?;
-        let visit = Visit { site, token, browser, issuer: &issuer };
+        let face = face::of_site(site).await?;
+        let visit = Visit { site, token, browser, issuer: &issuer, face: &face };
         conduct(core, visit, find(core, visit).await?, Event::Refresh).await
     }
 
@@ -52,7 +54,8 @@ impl Identity {
     ) -> Result<FlowAnswer> {
         let core = &self.core;
         let issuer = site_names::issuer(core, &site.id).await?;
-        let visit = Visit { site, token, browser, issuer: &issuer };
+        let face = face::of_site(site).await?;
+        let visit = Visit { site, token, browser, issuer: &issuer, face: &face };
         conduct(core, visit, find(core, visit).await?, Event::Input(input)).await
     }
 }

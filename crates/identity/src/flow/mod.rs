@@ -20,10 +20,19 @@ pub mod wire;
 pub use wire::{FlowInput, FlowKind, FlowStart, FlowView};
 
 use crate::browser::Cookies;
+use stoa_kernel::Fault;
 
 /// The next step, and what else the answer carries.
 #[derive(Debug)]
 pub struct FlowAnswer {
     pub view: FlowView,
     pub cookies: Cookies,
+}
+
+/// A refusal as something that the person can put right on the page.
+///
+/// # Errors
+/// The fault, when it is nothing that they can do something about.
+pub fn problem_of(fault: Fault) -> Result<wire::Problem, Fault> {
+    problem::of(fault)
 }

@@ -5,6 +5,7 @@ use crate::{
     browser::{Beginning, Browser, Change, Cookies},
     client::{self, Client},
     defence::throttle::AttemptKind,
+    face,
     flow::{
         FlowAnswer,
         record::{self, Context, Record},
@@ -57,7 +58,8 @@ impl Identity {
         let (record, begun) = insert(core, site, New { kind: start.kind, state, context }, browser).await?;
         let page = view::page(&record.state, &view::facts(&record));
         let issuer = site_names::issuer(core, &site.id).await?;
-        let visit = Visit { site, token: begun.token.expose(), browser, issuer: &issuer };
+        let face = face::of_site(site).await?;
+        let visit = Visit { site, token: begun.token.expose(), browser, issuer: &issuer, face: &face };
         let view = view::view(visit, &record, page, Vec::new());
         Ok(FlowAnswer { view, cookies: begun.cookies })
     }

@@ -30,6 +30,8 @@ fn typescript() -> String {
         FlowView,
         FlowKind,
         SiteFace,
+        SiteColours,
+        Palette,
         Step,
         DoneMessage,
         FlowInput,

@@ -41,6 +41,7 @@ pub(super) struct Visit<'a> {
     pub browser: &'a Browser,
     /// What answers to authorization requests name as their issuer.
     pub issuer: &'a str,
+    pub face: &'a SiteFace,
 }
 
 pub(super) fn view(visit: Visit<'_>, record: &Record, step: Step, problems: Vec<Problem>) -> FlowView {
@@ -49,7 +50,7 @@ pub(super) fn view(visit: Visit<'_>, record: &Record, step: Step, problems: Vec<
     FlowView {
         token: visit.token.to_owned(),
         kind: record.kind,
-        site: SiteFace { name: visit.site.name(), language: None, logo_url: None },
+        site: visit.face.clone(),
         step,
         problems,
         can_go_back: !is_over && step::back(&record.state, &facts).is_some(),

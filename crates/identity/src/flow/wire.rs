@@ -7,6 +7,7 @@
 //!
 //! Page and server are one program: a page that meets an unknown step is a defect and not a version question.
 
+pub use crate::face::{Palette, SiteColours, SiteFace};
 use crate::policy::Field;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -43,16 +44,6 @@ pub enum FlowKind {
     OwnerSetup,
     /// A person who runs the site signs in.
     OwnerSignIn,
-}
-
-/// How the site presents itself on its account pages.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "camelCase")]
-pub struct SiteFace {
-    pub name: String,
-    /// BCP 47 tag the site prefers; the page falls back to it after the browser's own languages.
-    pub language: Option<String>,
-    pub logo_url: Option<String>,
 }
 
 /// One question to the person, or the end of the flow.

@@ -9,6 +9,7 @@ pub(crate) mod invitation;
 pub(crate) mod link;
 pub(crate) mod login;
 pub(crate) mod new_password;
+pub mod operator_account;
 pub(crate) mod operator_recovery;
 pub(crate) mod outcome;
 pub(crate) mod pending;

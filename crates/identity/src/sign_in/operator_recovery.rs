@@ -6,20 +6,20 @@
 //! is known.
 
 use crate::{
-    Core, audit,
-    defence::attempt,
+    Core,
     mail::{self, Message, QueuedMessage, Task, enqueue},
     operator::{Operator, role::role_of},
     password::Fingerprint,
     sign_in::{
         login,
         new_password::{self, Person},
+        operator_account::{self, PasswordSet},
         recovery,
     },
     token::{self, Kind, revocation},
 };
 use std::{net::IpAddr, sync::Arc};
-use stoa_kernel::{Code, Email, Fault, Millis, Result, Role, Secret, SessionId, SiteId, TokenHash, UserId};
+use stoa_kernel::{Code, Email, Fault, Millis, Result, Role, Secret, SiteId, TokenHash, UserId};
 use stoa_sql::params;
 use stoa_store::{ReaderPool, Site, Tx, boxed};
 
@@ -132,23 +132,8 @@ pub(crate) async fn finish(
     let changed = catalog.write_with((site.id.clone(), link.to_vec(), hash), move |tx, (site, link, hash)| {
         boxed!(change(tx, site, link, hash, now, end).await)
     });
-    let Changed { found, sessions, sites } = changed.await?;
-    let announced = revocation::announce_sessions(core, &sessions).await;
-    let Found { operator, role } = found;
-    attempt::unlock_operator(core, &sites, &operator);
-    site.write_with((core.clone(), site.id.clone(), operator.clone()), move |tx, (core, site, operator)| {
-        boxed!({
-            let (event, actor) = (audit::Event::OperatorPasswordChanged, audit::Actor::Operator(&operator.id));
-            audit::record(core, tx, site, audit::Entry { event, actor, member: None, address: Some(from) }).await?;
-            let message = Message::OperatorPasswordChanged { at: core.now() };
-            let message = QueuedMessage { to: operator.email.clone(), language: None, own_language: None, message };
-            enqueue(core, tx, site, None, &Task::Message(message)).await
-        })
-    })
-    .await?;
-    mail::deliver_soon(core, &site.id).await;
-    // The password is set and told of, also where other nodes could not be waited for.
-    announced?;
+    let (Found { operator, role }, done) = changed.await?;
+    operator_account::finish(core, site, &operator, done, from).await?;
     Ok((operator, role))
 }
 
@@ -158,33 +143,22 @@ struct Found {
     role: Role,
 }
 
-/// What a new password has changed.
-struct Changed {
-    found: Found,
-    /// Those that have ended.
-    sessions: Vec<SessionId>,
-    /// Where the operator has a role.
-    sites: Vec<SiteId>,
-}
-
-async fn change(tx: &mut Tx<'_>, site: &SiteId, link: &[u8], hash: &str, now: Millis, end: Millis) -> Result<Changed> {
+async fn change(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    link: &[u8],
+    hash: &str,
+    now: Millis,
+    end: Millis,
+) -> Result<(Found, PasswordSet)> {
     let mut found = find(tx, site, link, now).await?.ok_or_else(|| Fault::new(Code::LinkInvalid))?;
     found.operator.password = Some(Fingerprint::of(Some(hash)));
-    let person = &found.operator.id;
     let sql = "update stoa.person_link set used = $1 where hash = $2 and used is null";
     if tx.execute(sql, &params![now, link.to_vec()]).await? == 0 {
         return Err(Fault::new(Code::LinkInvalid));
     }
-    tx.send("update stoa.person_link set used = $1 where person = $2 and used is null", params![now, person]).await?;
-    tx.send("update stoa.person set password_hash = $1 where id = $2", params![hash, person]).await?;
-    let sql = "update stoa.person_session set ended = $1 where person = $2 and ended is null returning id";
-    let sessions = tx.rows(sql, &params![now, person], |row| Ok(SessionId::from(row.text(0)?))).await?;
-    for session in &sessions {
-        revocation::insert(tx, session.as_str(), now, end).await?;
-    }
-    let sql = "select site from stoa.person_role where person = $1";
-    let sites = tx.rows(sql, &params![person], |row| Ok(SiteId::from(row.text(0)?))).await?;
-    Ok(Changed { found, sessions, sites })
+    let done = operator_account::set(tx, &found.operator.id, hash, None, now, end).await?;
+    Ok((found, done))
 }
 
 async fn get(core: &Core, site: &SiteId, link: &[u8]) -> Result<Found> {

@@ -22,7 +22,7 @@ pub use key::{Key, KeyVerb};
 pub use mail::{Mail, MailVerb};
 pub use member::{Member, MemberVerb};
 pub use owner::{Owner, OwnerVerb, RoleName};
-pub use site::{AutoIndexState, CaptchaSet, CaptchaVerb, SiteVerb};
+pub use site::{AutoIndexState, CaptchaSet, CaptchaVerb, Face, SiteVerb};
 pub use transfer::{Export, Format, Import};
 
 use crate::config::{Options, Storage};

@@ -36,9 +36,9 @@ pub enum SiteVerb {
         #[arg(value_name = "SITE")]
         named: Option<String>,
     },
-    /// Rename a site, give it host names or take them away, make it the default
+    /// Rename a site, give it host names or take them away, make it the default, say how its account pages look
     #[command(after_help = "Examples:\n  stoa site update Mine --name Ours --host-name www.example.org\n  \
-                            stoa site update Mine --default")]
+                            stoa site update Mine --logo https://www.example.org/logo.svg --colour '#0b5394'")]
     Update {
         /// Name, id or the beginning of an id
         #[arg(value_name = "SITE")]
@@ -58,6 +58,8 @@ pub enum SiteVerb {
         /// Let it answer only where it is named
         #[arg(long)]
         no_default: bool,
+        #[command(flatten)]
+        face: Face,
     },
     /// Delete a site with all that is in it; it can be restored for 30 days
     #[command(after_help = "Examples:\n  stoa site delete Mine\n  stoa site delete 1f0c --yes Mine")]
@@ -86,6 +88,24 @@ pub enum SiteVerb {
     },
     /// Say who checks captcha answers: the server itself (proof of work) or a provider
     Captcha(Captcha),
+}
+
+/// How the account pages of a site look.
+#[derive(Debug, Args, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Face {
+    /// Address of a picture by https, shown in place of the name on the account pages; '' for none
+    #[arg(long, value_name = "URL")]
+    pub logo: Option<String>,
+    /// Colour of links and buttons there, made darker or lighter where it could not be read; '' for ours
+    #[arg(long, value_name = "#RRGGBB")]
+    pub colour: Option<String>,
+    /// Address of the terms, linked from the account pages; '' for none
+    #[arg(long, value_name = "URL")]
+    pub terms: Option<String>,
+    /// Address of what is said about privacy, linked from the account pages; '' for none
+    #[arg(long, value_name = "URL")]
+    pub privacy: Option<String>,
 }
 
 #[derive(Debug, Args, Serialize, Deserialize)]

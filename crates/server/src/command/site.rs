@@ -2,14 +2,17 @@
 
 use super::terminal::Terminal;
 use crate::{
-    cli::{AutoIndexState, SiteVerb, Verb},
+    cli::{AutoIndexState, Face, SiteVerb, Verb},
     failure::Failure,
     print::{count, print},
     services::{Services, choose, operator},
 };
 use serde_json::{Value, json};
 use stoa_content::ListOptions;
-use stoa_identity::member::{Audience, MemberFilter, MemberQuery};
+use stoa_identity::{
+    face::FaceSetting,
+    member::{Audience, MemberFilter, MemberQuery},
+};
 use stoa_kernel::{Code, date::iso_from_millis};
 use stoa_store::{SITE_KEPT, SiteChange, SiteRecord};
 
@@ -29,7 +32,7 @@ pub async fn run(services: &Services, verb: &SiteVerb) -> Result<Value, Failure>
         }
         SiteVerb::List { deleted } => Ok(store.site_list(*deleted).await?.iter().map(view).collect()),
         SiteVerb::Show { named } => show(services, &services.choose(named.as_deref()).await?).await,
-        SiteVerb::Update { named, name, host_name, no_host_name, default, no_default } => {
+        SiteVerb::Update { named, name, host_name, no_host_name, default, no_default, face } => {
             let change = SiteChange {
                 name: name.clone(),
                 add_hosts: host_name.clone(),
@@ -41,11 +44,19 @@ pub async fn run(services: &Services, verb: &SiteVerb) -> Result<Value, Failure>
                 },
                 is_demo: None,
             };
-            if change == SiteChange::default() {
+            let face = face_setting(face);
+            if change == SiteChange::default() && face == FaceSetting::default() {
                 return Err(Failure::usage("nothing is to be changed; see stoa site update --help"));
             }
-            let site = services.choose(Some(named)).await?;
-            Ok(view(&store.site_update(&site.id, change, services.world.now()).await?))
+            // All of it can be, before any of it is changed.
+            face.check()?;
+            let mut record = services.choose(Some(named)).await?;
+            if change != SiteChange::default() {
+                record = store.site_update(&record.id, change, services.world.now()).await?;
+            }
+            let site = store.site(&record.id).await?;
+            let face = services.identity.site_face_change(&site, face).await?;
+            Ok(with_face(view(&record), &face))
         }
         SiteVerb::Delete { named, yes } => {
             let site = services.choose(Some(named)).await?;
@@ -85,6 +96,23 @@ fn view(site: &SiteRecord) -> Value {
     view
 }
 
+/// What is to be changed of the looks.
+fn face_setting(face: &Face) -> FaceSetting {
+    let Face { logo, colour, terms, privacy } = face;
+    FaceSetting { logo: logo.clone(), colour: colour.clone(), terms: terms.clone(), privacy: privacy.clone() }
+}
+
+/// The same site with what it has chosen of its looks.
+fn with_face(mut view: Value, face: &FaceSetting) -> Value {
+    let FaceSetting { logo, colour, terms, privacy } = face;
+    for (name, value) in [("logo", logo), ("colour", colour), ("terms", terms), ("privacy", privacy)] {
+        if let Some(value) = value {
+            view[name] = json!(value);
+        }
+    }
+    view
+}
+
 /// A site with how much is in it.
 async fn show(services: &Services, record: &SiteRecord) -> Result<Value, Failure> {
     let site = services.store.site(&record.id).await?;
@@ -93,7 +121,7 @@ async fn show(services: &Services, record: &SiteRecord) -> Result<Value, Failure
     let query = MemberQuery { filter: MemberFilter::default(), limit: 1, ..MemberQuery::default() };
     let members = services.identity.member_query(&site, Audience::Staff, &query).await?.total;
     let keys = services.identity.api_key_list(&site.id).await?;
-    let mut view = view(record);
+    let mut view = with_face(view(record), &services.identity.site_face_setting(&site).await?);
     view["collections"] = json!(collections);
     view["members"] = json!(members);
     view["clients"] = json!(services.identity.client_list(&site.id).await?.len());

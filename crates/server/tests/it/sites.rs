@@ -102,6 +102,17 @@ fn second_site(engine: Engine) {
     let names = |sites: Value| sites.as_array().unwrap().iter().map(|it| it["name"].clone()).collect::<Value>();
     assert_eq!(names(deployment.json(&["site", "list"])), json!(["Atlas", "Mine", "Ours"]));
 
+    // How its account pages look, told with all that is wrong of it.
+    let looks = ["--logo", "https://a.example/logo.svg", "--colour", "#0b5394", "--terms", "https://a.example/terms"];
+    let update = ["site", "update", "Mine", "--privacy", "https://a.example/privacy"];
+    let updated = deployment.json(&[&update[..], &looks].concat());
+    assert_eq!((&updated["logo"], &updated["colour"]), (&json!("https://a.example/logo.svg"), &json!("#0b5394")));
+    let wrong = refusal(&deployment, &["site", "update", "Mine", "--logo", "javascript:x", "--colour", "blue"]);
+    assert_eq!(wrong["data"]["violations"].as_array().unwrap().len(), 2, "{wrong}");
+    let updated = deployment.json(&["site", "update", "Mine", "--logo", ""]);
+    assert!(updated["logo"].is_null() && updated["terms"] == "https://a.example/terms", "{updated}");
+    assert_eq!(deployment.json(&["site", "show", "Mine"])["privacy"], "https://a.example/privacy");
+
     // A name is the same at once for who is shown it.
     deployment.json(&["site", "update", "Mine", "--name", "My own"]);
     let (_, settings) = get(&format!("{}/_api/site/v1/public-settings", server.url), &[("host", "mine.test")]);

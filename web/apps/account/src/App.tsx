@@ -10,7 +10,8 @@ import { TextProvider } from './page/text.ts';
 import { StepPage, WaysOut } from './steps/StepPage.tsx';
 import { type Catalogue, loadCatalogue, pickLanguage, rememberLanguage } from './text/languages.ts';
 
-/** Few people open it; the others need not load it. */
+/** Few people open these; the others need not load them. */
+const OwnerPage = lazy(() => import('./page/OwnerPage.tsx').then((it) => ({ default: it.OwnerPage })));
 const ApprovalPage = lazy(() => import('./page/ApprovalPage.tsx').then((it) => ({ default: it.ApprovalPage })));
 
 export interface AppProps {
@@ -104,6 +105,13 @@ export function App({ language: first, catalogue: firstCatalogue, languageIsGues
       return (
         <Suspense fallback={<LoadingState level={1} label={text.loading} />}>
           <ApprovalPage key={route.token} token={route.token} language={language} onSite={setSite} />
+        </Suspense>
+      );
+    }
+    if (route.to === 'security') {
+      return (
+        <Suspense fallback={<LoadingState level={1} label={text.loading} />}>
+          <OwnerPage language={language} onSite={setSite} />
         </Suspense>
       );
     }

@@ -35,11 +35,49 @@ export type FlowKind = "SIGN_IN" | "SIGN_UP" | "SIGN_OUT" | "RECOVER" | "OWNER_S
 /**
  * How the site presents itself on its account pages.
  */
-export type SiteFace = { name: string, 
+export type SiteFace = { 
+/**
+ * By which an address names the site, `/s/ID/…`.
+ */
+id: string, name: string, 
 /**
  * BCP 47 tag the site prefers; the page falls back to it after the browser's own languages.
  */
-language: string | null, logoUrl: string | null, };
+language: string | null, 
+/**
+ * An address of a picture, by https.
+ */
+logoUrl: string | null, 
+/**
+ * Absent where the site has chosen none.
+ */
+colours: SiteColours | null, termsUrl: string | null, privacyUrl: string | null, };
+
+/**
+ * The colours of a site in both themes.
+ */
+export type SiteColours = { light: Palette, dark: Palette, };
+
+/**
+ * The colours of a theme, each as `#rrggbb`.
+ */
+export type Palette = { 
+/**
+ * Links and the ground of buttons; read on page, surface, raised ground and on `accentSurface`.
+ */
+accent: string, 
+/**
+ * The same beneath a pointer.
+ */
+accentStrong: string, 
+/**
+ * Read on `accent` and `accentStrong`.
+ */
+accentText: string, 
+/**
+ * The ground of what is chosen.
+ */
+accentSurface: string, };
 
 /**
  * One question to the person, or the end of the flow.

@@ -1,4 +1,5 @@
 /** The two requests of the page on which an owner decides about a new member. */
+import type { SiteFace } from '@stoa/api';
 import { isObject, request, type Answer } from './request.ts';
 
 const PATH = '/_api/account/v1/approvals';
@@ -7,6 +8,7 @@ export type Decision = 'APPROVE' | 'DECLINE';
 
 /** What the server says of the member who waits. */
 export interface ApprovalRequest {
+  site: SiteFace;
   siteName: string;
   name: string;
   email: string;
@@ -28,5 +30,5 @@ const isLinkOver = (status: number) => status >= 400 && status < 500 && status !
 
 function isRequest(json: unknown): json is ApprovalRequest {
   const strings = ['siteName', 'name', 'email', 'createdDate', 'state'];
-  return isObject(json) && strings.every((key) => typeof json[key] === 'string');
+  return isObject(json) && isObject(json['site']) && strings.every((key) => typeof json[key] === 'string');
 }

@@ -12,6 +12,11 @@ export function isSafeUrl(url: string): boolean {
   }
 }
 
+/** Whether a URL is a whole one of the web. */
+export function isWebUrl(url: string): boolean {
+  return URL.canParse(url) && ['http:', 'https:'].includes(new URL(url).protocol);
+}
+
 type PostMessageStep = Extract<Step, { type: 'POST_MESSAGE' }>;
 
 /** The object that the waiting window reads: every member at its top level. */

@@ -7,6 +7,8 @@ export type Route =
   /** `linkIsOver`: a link from a message led here that can't be used any more. */
   | { to: 'start'; start: FlowStart; linkIsOver: boolean }
   | { to: 'approve'; token: string }
+  /** The password and the sessions of those who run the site. */
+  | { to: 'security' }
   | { to: 'noInvite' }
   /** Something that the server refused when its address was opened. */
   | { to: 'error'; code: string; clientId: string | null }
@@ -24,6 +26,9 @@ const PAGES: Record<FlowStart['kind'], string> = {
   OWNER_SETUP: 'owner',
   OWNER_SIGN_IN: 'owner',
 };
+
+/** The page about the password and the sessions of those who run a site. */
+export const securityUrl = (site: string): string => `/s/${encodeURIComponent(site)}${BASE}security`;
 
 /** Where a flow starts again, at the same site and with the same way back. */
 export function startUrl({ kind, clientId, returnUrl }: FlowStart): string {
@@ -57,6 +62,8 @@ export function routeOf({ pathname, search, hash }: Pick<Location, 'pathname' | 
     // The token stands behind `#`, where no server and no log reads it.
     case 'approve':
       return hash.length > 1 ? { to: 'approve', token: decode(hash.slice(1)) } : { to: 'unknown' };
+    case 'security':
+      return { to: 'security' };
     case 'setup': {
       const invite = query.get('invite') ?? decode(hash.slice(1));
       return invite ? { to: 'start', start: { kind: 'OWNER_SETUP', invite }, linkIsOver: false } : { to: 'noInvite' };

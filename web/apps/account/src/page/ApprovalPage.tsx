@@ -5,6 +5,7 @@ import { Callout } from '@stoa/ui/Callout';
 import { LoadingState } from '@stoa/ui/States';
 import { decideApproval, readApproval, type ApprovalRequest, type Decision } from '../api/approval.ts';
 import type { Answer } from '../api/request.ts';
+import { writtenDate } from './dates.ts';
 import { MessagePage } from './FailurePage.tsx';
 import { StepHead, TITLE_ID } from './StepHead.tsx';
 import { useText } from './text.ts';
@@ -30,7 +31,7 @@ export function ApprovalPage({ token, language, onSite }: ApprovalPageProps) {
     void readApproval(token).then((next) => {
       if (isOver) return;
       setAnswer(next);
-      if ('value' in next) onSite({ name: next.value.siteName, language: null, logoUrl: null });
+      if ('value' in next) onSite(next.value.site);
     });
     return () => {
       isOver = true;
@@ -161,17 +162,9 @@ export function ApprovalPage({ token, language, onSite }: ApprovalPageProps) {
   );
 }
 
-/** The language of the page as the person's own region writes dates in it. */
-function regional(language: string): string {
-  const primary = (tag: string) => tag.split('-')[0]?.toLowerCase();
-  return navigator.languages.find((it) => primary(it) === primary(language)) ?? language;
-}
-
 function Who({ request, language }: { request: ApprovalRequest; language: string }) {
   const text = useText();
-  const when = new Intl.DateTimeFormat(regional(language), { dateStyle: 'long', timeStyle: 'short' }).format(
-    new Date(request.createdDate),
-  );
+  const when = writtenDate(request.createdDate, language);
   return (
     <>
       <p>

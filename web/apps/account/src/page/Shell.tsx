@@ -1,9 +1,11 @@
 import type { ReactNode } from 'react';
 import type { SiteFace } from '@stoa/api';
 import { Card } from '@stoa/ui/Card';
+import { Link } from '@stoa/ui/Link';
 import { Colonnade, Mark } from '@stoa/ui/Logo';
 import { LANGUAGES, nativeName } from '../text/languages.ts';
-import { isSafeUrl } from '../flow/leave.ts';
+import { isWebUrl } from '../flow/leave.ts';
+import { useColours } from './colours.ts';
 import { useText } from './text.ts';
 import './Shell.css';
 
@@ -22,11 +24,12 @@ export interface ShellProps {
 /** The frame of every page: whose site it is, one question, and the language. */
 export function Shell({ site, language, onLanguage, languageFailed, ways, children }: ShellProps) {
   const text = useText();
+  useColours(site?.colours);
   return (
     <div className="account">
       <header className="account-head">
-        {site?.logoUrl && isSafeUrl(site.logoUrl) ? (
-          <img className="account-logo" src={site.logoUrl} alt={site.name} />
+        {site?.logoUrl && isWebUrl(site.logoUrl) ? (
+          <img className="account-logo" src={site.logoUrl} alt={site.name} referrerPolicy="no-referrer" />
         ) : (
           <>
             <Mark size="1.75rem" />
@@ -39,6 +42,7 @@ export function Shell({ site, language, onLanguage, languageFailed, ways, childr
       </Card>
       <footer className="account-foot">
         {ways}
+        {site && <SiteLinks site={site} />}
         <label className="account-language">
           <svg viewBox="0 0 20 20" aria-hidden="true">
             <circle cx="10" cy="10" r="7.5" />
@@ -68,5 +72,26 @@ export function Shell({ site, language, onLanguage, languageFailed, ways, childr
         <Colonnade />
       </div>
     </div>
+  );
+}
+
+/** The site's own pages about itself. They open beside this one, so that nothing that was typed is lost. */
+function SiteLinks({ site }: { site: SiteFace }) {
+  const text = useText();
+  const links = [
+    { url: site.termsUrl, label: text.terms },
+    { url: site.privacyUrl, label: text.privacy },
+  ].filter((it): it is { url: string; label: string } => it.url !== null && isWebUrl(it.url));
+  if (links.length === 0) return null;
+  return (
+    <ul className="account-links">
+      {links.map(({ url, label }) => (
+        <li key={label}>
+          <Link href={url} variant="quiet" target="_blank" rel="noopener noreferrer">
+            {label}
+          </Link>
+        </li>
+      ))}
+    </ul>
   );
 }

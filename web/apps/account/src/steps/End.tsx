@@ -5,7 +5,7 @@ import { Link } from '@stoa/ui/Link';
 import { LoadingState } from '@stoa/ui/States';
 import { forgetEmail } from '../flow/draft.ts';
 import { isSafeUrl, postResult } from '../flow/leave.ts';
-import { startUrl } from '../flow/route.ts';
+import { securityUrl, startUrl } from '../flow/route.ts';
 import { MessagePage, Restart } from '../page/FailurePage.tsx';
 import { StepHead } from '../page/StepHead.tsx';
 import { useText } from '../page/text.ts';
@@ -58,6 +58,8 @@ export function Done({ view, step, flow }: StepProps<'DONE'>) {
   const site = siteName(view, text);
   useEffect(forgetEmail, []);
   const home = view.homeUrl;
+  // Those who run the site find their own page here.
+  const runs = (view.kind === 'OWNER_SIGN_IN' || view.kind === 'OWNER_SETUP') && step.message !== 'SIGNED_OUT';
   return (
     <>
       <StepHead title={text.done[step.message]} site={site} />
@@ -74,6 +76,11 @@ export function Done({ view, step, flow }: StepProps<'DONE'>) {
               {text.goToSite({ site })}
             </Link>
           )
+        )}
+        {runs && (
+          <Link href={securityUrl(view.site.id)} variant="quiet">
+            {text.securityTitle}
+          </Link>
         )}
       </div>
     </>

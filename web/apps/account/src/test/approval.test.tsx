@@ -4,8 +4,10 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { App } from '../App.tsx';
 import { routeOf } from '../flow/route.ts';
 import { en, expectAccessible } from './page.tsx';
+import { SITE } from './views.ts';
 
 const PENDING = {
+  site: SITE,
   siteName: 'Atlas',
   name: 'Anna Beispiel',
   email: 'anna@example.org',

@@ -1,11 +1,21 @@
 /** One view or more for each step: adding a step to the union without one here does not compile. */
-import type { FlowView, Step } from '@stoa/api';
+import type { FlowView, SiteFace, Step } from '@stoa/api';
+
+export const SITE: SiteFace = {
+  id: 's1',
+  name: 'Atlas',
+  language: null,
+  logoUrl: null,
+  colours: null,
+  termsUrl: null,
+  privacyUrl: null,
+};
 
 export function viewOf(step: Step, more: Partial<FlowView> = {}): FlowView {
   return {
     token: 'aaaa.next',
     kind: 'SIGN_IN',
-    site: { name: 'Atlas', language: null, logoUrl: null },
+    site: SITE,
     step,
     problems: [],
     canGoBack: false,

@@ -1,0 +1,150 @@
+import { screen, waitFor, within } from '@testing-library/react';
+import { describe, expect, it } from 'vitest';
+import type { OwnerAccount } from '../api/owner.ts';
+import { en, expectAccessible, openPage } from './page.tsx';
+import { SITE, viewOf } from './views.ts';
+
+const HERE = {
+  id: 'a',
+  siteName: 'Atlas',
+  device: 'Firefox · Linux',
+  createdDate: '2026-01-02T12:00:00.000Z',
+  isCurrent: true,
+};
+const PHONE = { ...HERE, id: 'b', device: 'Safari · iPhone', isCurrent: false };
+const UNKNOWN = { ...HERE, id: 'c', device: null, siteName: 'Beside', isCurrent: false };
+
+const account = (more: Partial<OwnerAccount> = {}) => ({
+  status: 200,
+  body: {
+    site: SITE,
+    email: 'olga@example.org',
+    role: 'OWNER',
+    passwordMinLength: 8,
+    sessions: [HERE, PHONE, UNKNOWN],
+    problems: [],
+    ...more,
+  },
+});
+
+describe('the page of those who run a site', () => {
+  it('says where they are signed in, and asks beneath the site of its address', async () => {
+    const { sent } = openPage('/s/s1/account/security', account());
+    await screen.findByRole('heading', { level: 1, name: en.securityTitle });
+    expect(sent[0]?.path).toBe('/s/s1/_api/account/v1/operator');
+    const list = within(screen.getByRole('list'));
+    expect(list.getAllByRole('listitem')).toHaveLength(3);
+    expect(list.getByText(en.unknownDevice)).toBeTruthy();
+    expect(list.getByText(en.sessionHere)).toBeTruthy();
+    await expectAccessible();
+  });
+
+  it('ends one session, or all others', async () => {
+    const { sent, user } = openPage(
+      '/account/security',
+      account(),
+      account({ sessions: [HERE, UNKNOWN] }),
+      account({ sessions: [HERE, PHONE, UNKNOWN] }),
+      account({ sessions: [HERE] }),
+    );
+    await user.click(await screen.findByRole('button', { name: /^Sign out there: Safari/ }));
+    await waitFor(() => {
+      expect(screen.getAllByRole('listitem')).toHaveLength(2);
+    });
+    expect(sent[1]).toMatchObject({ path: '/_api/account/v1/operator/sessions/end', body: { session: 'b' } });
+    expect(screen.getByRole('status').textContent).toBe(en.sessionEnded);
+    expect(screen.queryByRole('button', { name: en.endOthers })).toBeNull();
+    await user.click(screen.getByRole('button', { name: /^Sign out there: Unknown/ }));
+    await user.click(await screen.findByRole('button', { name: en.endOthers }));
+    await waitFor(() => {
+      expect(screen.getAllByRole('listitem')).toHaveLength(1);
+    });
+    expect(sent[3]).toMatchObject({ path: '/_api/account/v1/operator/sessions/end-others', body: {} });
+  });
+
+  it('changes the password, and says at the field what is wrong', async () => {
+    const wrong = { field: 'old', code: 'INVALID_CREDENTIALS', message: 'no' };
+    const { sent, user } = openPage('/account/security', account(), account({ problems: [wrong] }), account());
+    const old = await screen.findByLabelText(en.oldPassword);
+    await user.click(screen.getByRole('button', { name: en.savePassword }));
+    expect(screen.getAllByText(en.problem.required)).toHaveLength(2);
+    expect(sent).toHaveLength(1);
+    await user.type(old, 'the old one');
+    await user.type(screen.getByLabelText(en.newPassword), 'quite another');
+    await user.click(screen.getByRole('button', { name: en.savePassword }));
+    expect(await screen.findByText(en.problem.credentials)).toBeTruthy();
+    expect(sent[1]).toMatchObject({
+      path: '/_api/account/v1/operator/password',
+      body: { old: 'the old one', password: 'quite another' },
+    });
+    expect((screen.getByLabelText(en.oldPassword) as HTMLInputElement).value).toBe('the old one');
+    await user.click(screen.getByRole('button', { name: en.savePassword }));
+    expect(await screen.findByText(en.done.PASSWORD_CHANGED)).toBeTruthy();
+    expect((screen.getByLabelText(en.oldPassword) as HTMLInputElement).value).toBe('');
+    await expectAccessible();
+  });
+
+  it('leads to the sign-in of those who run the site', async () => {
+    const error = { details: { applicationError: { code: 'UNAUTHENTICATED', description: 'no', data: {} } } };
+    openPage('/s/s1/account/security', { status: 401, body: error });
+    const link = await screen.findByRole('link', { name: en.signIn });
+    expect(link.getAttribute('href')).toBe('/s/s1/account/owner');
+  });
+
+  it('is found from the end of their sign-in', async () => {
+    const done = viewOf({ type: 'DONE', message: 'SIGNED_IN' }, { kind: 'OWNER_SIGN_IN' });
+    openPage('/account/flow/aaaa.first', done);
+    const link = await screen.findByRole('link', { name: en.securityTitle });
+    expect(link.getAttribute('href')).toBe('/s/s1/account/security');
+  });
+});
+
+describe('the looks of a site', () => {
+  const open = (site: Partial<typeof SITE>) =>
+    openPage(
+      '/account/flow/aaaa.first',
+      viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true }, { site: { ...SITE, ...site } }),
+    );
+
+  it('are its logo, its colours and its links', async () => {
+    const palette = { accent: '#0b5394', accentStrong: '#094478', accentText: '#ffffff', accentSurface: '#e6eef4' };
+    open({
+      logoUrl: 'https://www.example.org/logo.svg',
+      colours: { light: palette, dark: { ...palette, accent: '#88bbee' } },
+      termsUrl: 'https://www.example.org/terms',
+      privacyUrl: 'https://www.example.org/privacy',
+    });
+    expect((await screen.findByRole('img', { name: 'Atlas' })).getAttribute('src')).toBe(
+      'https://www.example.org/logo.svg',
+    );
+    expect(document.documentElement.style.getPropertyValue('--accent')).toBe('light-dark(#0b5394, #88bbee)');
+    const terms = screen.getByRole('link', { name: en.terms });
+    expect([terms.getAttribute('href'), terms.getAttribute('rel')]).toEqual([
+      'https://www.example.org/terms',
+      'noopener noreferrer',
+    ]);
+    expect(screen.getByRole('link', { name: en.privacy })).toBeTruthy();
+    await expectAccessible();
+  });
+
+  it('are never what could run or reach beyond a colour', async () => {
+    const palette = { accent: 'red;x:url(//a)', accentStrong: '#1', accentText: '#fffffff', accentSurface: '' };
+    open({
+      logoUrl: 'javascript:alert(1)',
+      colours: { light: palette, dark: palette },
+      termsUrl: 'javascript:alert(1)',
+    });
+    await screen.findByRole('heading', { level: 1 });
+    expect(screen.queryByRole('img', { name: 'Atlas' })).toBeNull();
+    expect(screen.queryByRole('link', { name: en.terms })).toBeNull();
+    expect(document.documentElement.style.getPropertyValue('--accent')).toBe('');
+  });
+});
+
+it('what was typed is kept apart for sites that share a host', async () => {
+  const view = viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true });
+  const { user } = openPage('/s/s1/account/flow/aaaa.first', view);
+  await user.type(await screen.findByLabelText(en.email), 'mara@example.org');
+  expect(sessionStorage.getItem('stoa.account.email/s/s1')).toBe('mara@example.org');
+  expect(sessionStorage.getItem('stoa.account.email')).toBeNull();
+});
