@@ -225,7 +225,7 @@ pub struct Links {
 pub struct IndexSpec {
     /// Its number within the collection, of which its name is made.
     pub number: i64,
-    /// One to three.
+    /// One to three, and perhaps `_owner` before them.
     pub fields: Vec<Key>,
     /// No two items have the same value. Missing and null are no values; an array counts as a whole.
     pub unique: bool,

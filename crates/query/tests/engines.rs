@@ -174,6 +174,7 @@ fn indexes_serve_queries() {
         index(3, &["at.city"], false),
         index(4, &["name"], true),
         index(5, &["_owner", "at.city", "price"], false),
+        index(6, &["_owner", "price"], false),
     ];
     let world = Indexed::new(1, 4_000, &indexes);
     let everything = Scope::Everything;
@@ -200,6 +201,11 @@ fn indexes_serve_queries() {
         world.check_pages(&sorted(json!({}), &[("name", direction), ("price", both)]), everything.clone(), "i2");
         let own = [("at.city", direction), ("price", direction)];
         world.check_pages(&sorted(json!({}), &own), Scope::OwnedBy("m1".into()), "i5");
+        for owner in ["m1", "m2"] {
+            world.check_pages(&sorted(json!({}), &by_price), Scope::OwnedBy(owner.into()), "i6");
+            let dear = json!({ "price": { "$gte": 1000 } });
+            world.check_pages(&sorted(dear, &by_price), Scope::OwnedBy(owner.into()), "i6");
+        }
         world.check_pages(&sorted(json!({}), &[("_createdDate", direction)]), everything.clone(), "c1_created");
         world.check_pages(&sorted(json!({}), &[("_createdDate", direction)]), Scope::OwnedBy("m1".into()), "c1_owner");
     }

@@ -14,7 +14,10 @@ use crate::{
     Content,
     collection::{self, Collection, access},
     fault,
-    index::step::{self, IndexRequest, Transition},
+    index::{
+        consent::{self, SETTING},
+        step::{self, IndexRequest, Transition},
+    },
     schema::index::{IndexDefinition, IndexField, IndexOrder, Source, Status, Why, of_site},
 };
 use parking_lot::Mutex;
@@ -32,8 +35,6 @@ use stoa_store::{ReaderPool, Site, boxed, setting};
 
 /// Forms of slow queries, and indexes in use, that are remembered.
 const MOST: usize = 1000;
-/// The site's setting: `"on"` or `"off"` as JSON.
-const SETTING: &str = "autoIndex";
 
 /// Slow-query statistics since the job that tends indexes last read them.
 #[derive(Default)]
@@ -74,11 +75,15 @@ pub(crate) fn record(content: &Content, site: &Site, collection: &Collection, qu
     }
     let now = content.state.world.now();
     let took = now - query.began;
-    if took < limits.slow {
+    let is_of_owner = matches!(query.scope, Scope::OwnedBy(_));
+    if took < limits.slow && !is_of_owner {
         return;
     }
-    let Some(definition) = serving_index(query) else { return };
-    if collection.indexes.iter().any(|it| it.definition.covers(&definition)) {
+    let Some(of_all) = serving_index(query) else { return };
+    let definition = if is_of_owner { of_all.led_by_owner() } else { of_all.clone() };
+    let is_covered = |it: &IndexDefinition| collection.indexes.iter().any(|index| index.definition.covers(it));
+    // Where a manager wanted the fields indexed, owners are to find theirs as fast, whatever it takes them now.
+    if is_covered(&definition) || took < limits.slow && !is_covered(&of_all) {
         return;
     }
     let form = Form { site: site.id.clone(), collection: collection.id.to_string(), definition };
@@ -146,9 +151,8 @@ impl Content {
     /// # Errors
     /// When the database can't be asked.
     pub async fn auto_index_is_on(&self, site: &Site) -> Result<bool> {
-        let site_id = site.id.clone();
-        let found = site.read(ReaderPool::Point, move |tx| boxed!(Ok(setting::get(tx, &site_id, SETTING).await?)));
-        Ok(found.await?.map_or(self.limits().auto_index.is_on, |it| it == "\"on\""))
+        let input = (site.id.clone(), self.limits().clone());
+        site.read(ReaderPool::Point, move |tx| boxed!(consent::is_on(tx, &input.0, &input.1).await)).await
     }
 
     /// Sets it for this site; nothing goes back to what the configuration says.
@@ -202,15 +206,12 @@ async fn make(content: &Content, site: &Arc<Site>, form: Form, slow: &Slow) -> R
         site = %site.id, collection = form.collection, fields = form.definition.names(), ?why,
         "slow queries: making an index"
     );
-    let names: String = form.definition.names().chars().take(100).collect();
-    let mut name = format!("auto-{names}");
-    for n in 2..10 {
+    for name in consent::names(&form.definition) {
         let (definition, why) = (form.definition.clone(), Some(why.clone()));
-        let (manager, name_) = (access::server(), name.clone());
-        let request = IndexRequest { manager, name: name_, definition, source: Source::Auto, why };
+        let request = IndexRequest { manager: access::server(), name, definition, source: Source::Auto, why };
         match step::request(content, site, &form.collection, request).await {
             // The name is taken, or there is such an index by now: another name tells which.
-            Err(fault) if fault.code() == Code::IndexExists => name = format!("auto-{names}-{n}"),
+            Err(fault) if fault.code() == Code::IndexExists => {}
             Err(fault) if fault.code() == Code::IndexLimit || fault::is_collection_gone(&fault) => return Ok(()),
             // The field was declared encrypted since the queries came.
             Err(fault) if fault.code() == Code::NotSupported => return Ok(()),
@@ -262,10 +263,10 @@ async fn count(site: &Site, collection: &Collection) -> Result<i64> {
     Ok(count.await?.unwrap_or(0))
 }
 
-/// The index that would serve a query: the fields that are given, then the order, or else a range.
+/// The index that would serve a query, were all items in its scope: the fields that are given, then the order, or else
+/// a range.
 fn serving_index(query: &Answered<'_>) -> Option<IndexDefinition> {
-    // An owner's items are found by the system's index.
-    if *query.scope != Scope::Everything {
+    if !matches!(query.scope, Scope::Everything | Scope::OwnedBy(_)) {
         return None;
     }
     let tests: &[Filter] = match query.filter {

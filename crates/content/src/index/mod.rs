@@ -2,4 +2,5 @@
 
 pub(crate) mod auto;
 pub(crate) mod build;
+pub(crate) mod consent;
 pub(crate) mod step;

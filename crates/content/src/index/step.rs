@@ -7,10 +7,12 @@ use crate::{
         stored::{StoredCollection, live},
     },
     fault,
+    index::consent,
     limits::ContentLimits,
     schema::{
         encrypted,
         index::{self, Index, IndexDefinition, Source, Status, Why},
+        level::Level,
     },
 };
 use std::sync::Arc;
@@ -43,7 +45,7 @@ pub(crate) async fn request(content: &Content, site: &Arc<Site>, id: &str, reque
         site: site.clone(),
         collection: id.to_owned(),
         request,
-        id: state.world.uuid(),
+        ids: [state.world.uuid(), state.world.uuid()],
         limits: state.limits.clone(),
         now: state.world.now(),
     };
@@ -96,8 +98,8 @@ struct Creation {
     site: Arc<Site>,
     collection: String,
     request: IndexRequest,
-    /// The index's.
-    id: String,
+    /// The index's, and that of the one beside it that leads with the owner.
+    ids: [String; 2],
     limits: ContentLimits,
     now: Millis,
 }
@@ -120,8 +122,40 @@ impl Creation {
                 self.adopt(tx, &stored, it, &access).await
             }
             Some(it) => Err(fault::index_exists(&format!("The index {} is of the same fields.", it.name))),
-            None => self.insert(tx, &stored, &access).await,
+            None => {
+                let made = self.insert(tx, &stored, &access).await?;
+                self.lead_by_owner(tx, &stored, &made, &access).await?;
+                Ok(made)
+            }
         }
+    }
+
+    /// Where members read what they own, a page in the order of a manager's index needs one more that leads with the
+    /// owner: without it the engine walks past what others own, or sorts all that one owner has.
+    async fn lead_by_owner(
+        &self,
+        tx: &mut Tx<'_>,
+        stored: &StoredCollection,
+        beside: &Index,
+        access: &ManageAccess,
+    ) -> Result<()> {
+        let is_read_by_owners = stored.definition.levels.item_read == Level::SiteMemberAuthor;
+        let definition = beside.definition.led_by_owner();
+        let is_there = |it: &Index| it.status != Status::Dropping && it.definition.covers(&definition);
+        let auto = stored.indexes.iter().filter(|it| it.source == Source::Auto).count();
+        if beside.source == Source::Auto
+            || !is_read_by_owners
+            || stored.indexes.iter().chain([beside]).any(is_there)
+            || auto >= self.limits.auto_indexes
+            || !consent::is_on(tx, &self.site.id, &self.limits).await?
+        {
+            return Ok(());
+        }
+        let taken = |name: &str| stored.indexes.iter().chain([beside]).any(|it| it.name == name);
+        let Some(name) = consent::names(&definition).find(|it| !taken(it)) else { return Ok(()) };
+        let (id, number, source) = (self.ids[1].clone(), beside.number + 1, Source::Auto);
+        self.write(tx, stored, &Index { id, number, name, definition, source, ..beside.clone() }, access).await?;
+        Ok(())
     }
 
     fn check_count(&self, stored: &StoredCollection) -> Result<()> {
@@ -142,10 +176,10 @@ impl Creation {
         Err(Fault::because(Code::IndexLimit, text).with("collectionName", stored.id.as_str()))
     }
 
-    async fn insert(&self, tx: &mut Tx<'_>, stored: &StoredCollection, _access: &ManageAccess) -> Result<Index> {
-        let (request, now) = (&self.request, self.now);
+    async fn insert(&self, tx: &mut Tx<'_>, stored: &StoredCollection, access: &ManageAccess) -> Result<Index> {
+        let request = &self.request;
         let index = Index {
-            id: self.id.clone(),
+            id: self.ids[0].clone(),
             number: stored.indexes.iter().map(|it| it.number).max().unwrap_or(0) + 1,
             name: request.name.clone(),
             definition: request.definition.clone(),
@@ -153,8 +187,23 @@ impl Creation {
             status: Status::Building,
             failure: None,
             why: request.why.clone(),
-            used: now,
+            used: self.now,
         };
+        match self.write(tx, stored, &index, access).await? {
+            0 => Err(fault::index_exists(&format!("There is an index {}.", request.name))),
+            _ => Ok(index),
+        }
+    }
+
+    /// Writes the row of an index; 0 if there is one of this name.
+    async fn write(
+        &self,
+        tx: &mut Tx<'_>,
+        stored: &StoredCollection,
+        index: &Index,
+        _access: &ManageAccess,
+    ) -> Result<u64> {
+        let now = self.now;
         let definition = serde_json::to_string(&index.definition).map_err(Fault::internal)?;
         let why = index.why.as_ref().map(serde_json::to_string).transpose().map_err(Fault::internal)?;
         let (source, status) = (index.source.name(), index.status.name());
@@ -172,10 +221,7 @@ impl Creation {
             now,
             now
         ];
-        match tx.execute(INSERT, &row).await? {
-            0 => Err(fault::index_exists(&format!("There is an index {}.", index.name))),
-            _ => Ok(index),
-        }
+        Ok(tx.execute(INSERT, &row).await?)
     }
 
     /// An index that the server made becomes one that a manager wants to keep.

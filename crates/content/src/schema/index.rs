@@ -122,6 +122,8 @@ static INDEX: Validator = Validator::Object(&[
 static FIELD: Validator =
     Validator::Object(&[("path", Validator::Text(1, 128)), ("order", Validator::OneOf(&["ASC", "DESC"]))]);
 
+const OWNER: &str = "_owner";
+
 const COLUMNS: &str = "collection, number, id, name, definition, source, status, failure, why, used";
 
 /// Reads the `index` of a request: its name and what it is of.
@@ -234,9 +236,25 @@ impl IndexDefinition {
         self.fields.iter().any(|it| it.path.split('.').next() == Some(key))
     }
 
-    /// Whether this index does for another's queries as well: its fields come first.
+    /// Whether this index does for another's queries as well: its fields come first, and it can be read from one end or
+    /// from the other. Of an owner there is one, in whatever order.
     pub(crate) fn covers(&self, other: &Self) -> bool {
-        self.case_insensitive == other.case_insensitive && self.fields.starts_with(&other.fields)
+        let pairs = || self.fields.iter().zip(&other.fields);
+        let turned = |is_turned: bool| {
+            pairs().filter(|(it, _)| it.path != OWNER).all(|(a, b)| (a.order != b.order) == is_turned)
+        };
+        self.case_insensitive == other.case_insensitive
+            && self.fields.len() >= other.fields.len()
+            && pairs().all(|(a, b)| a.path == b.path)
+            && (turned(false) || turned(true))
+    }
+
+    /// The index that has the items of each owner in the order of this one. It isn't unique.
+    pub(crate) fn led_by_owner(&self) -> Self {
+        let owner = IndexField { path: OWNER.to_owned(), order: IndexOrder::Asc };
+        let others = self.fields.iter().filter(|it| it.path != OWNER).cloned();
+        let fields = std::iter::once(owner).chain(others).collect();
+        Self { fields, unique: false, case_insensitive: self.case_insensitive }
     }
 
     pub(crate) fn names(&self) -> String {
@@ -376,5 +394,13 @@ mod tests {
         assert!(definition(&["a", "b"]).covers(&definition(&["a"])));
         assert!(!definition(&["a"]).covers(&definition(&["a", "b"])));
         assert!(!definition(&["b", "a"]).covers(&definition(&["a"])));
+        let turn = |mut it: IndexDefinition, n: usize| {
+            it.fields[n].order = IndexOrder::Desc;
+            it
+        };
+        let [both, own] = [&["a", "b"], &["_owner", "a"]].map(|it| definition(it));
+        assert!(turn(turn(both.clone(), 0), 1).covers(&both), "it is read from the other end");
+        assert!(!turn(both.clone(), 1).covers(&both));
+        assert!(turn(own.clone(), 1).covers(&own));
     }
 }

@@ -457,6 +457,60 @@ on_both_engines! {
         }
     }
 
+    async fn index_leads_with_the_owner_where_owners_read(engine) {
+        let world = World::with_levels(engine, "SITE_MEMBER_AUTHOR", "ANYONE", "ANYONE", "ANYONE").await;
+        for n in 0..60 {
+            world.insert(&member(if n % 3 == 0 { "ann" } else { "ben" }), json!({ "n": n, "title": "t" })).await.unwrap();
+        }
+        world.by("n").await.unwrap();
+        world.index("two", json!({ "fields": [{ "path": "title" }, { "path": "_owner" }, { "path": "n", "order": "DESC" }] })).await.unwrap();
+        world.work().await;
+        assert_eq!(world.names().await, ["USER n", "AUTO auto-_owner-n", "USER two", "AUTO auto-_owner-title-n"]);
+        let row = world.row("auto-_owner-title-n").await;
+        assert_eq!((&row["status"], row.get("why")), (&json!("ACTIVE"), None));
+        assert_eq!(row["fields"][2], json!({ "path": "n", "order": "DESC" }));
+        // They count against no limit of managers.
+        assert_eq!(world.available().await["regular3Field"], 1);
+        for (query, first) in [
+            (json!({ "sort": [{ "fieldName": "n", "order": "DESC" }] }), 57),
+            (json!({ "filter": { "n": { "$gt": 6 } }, "sort": [{ "fieldName": "n", "order": "ASC" }] }), 9),
+            (json!({ "filter": { "title": "t" }, "sort": [{ "fieldName": "n", "order": "DESC" }] }), 57),
+        ] {
+            let page = world.page(&member("ann"), json!({ "dataCollectionId": "c", "query": query })).await.unwrap();
+            let items: Vec<Value> = serde_json::from_str(&format!("[{}]", page.elements)).unwrap();
+            assert_eq!(items[0]["data"]["n"], first);
+            assert!(items.iter().all(|it| it["data"]["_owner"] == "ann"));
+        }
+        // Not where the site says no, and not beside one that leads with the owner.
+        world.content.auto_index_set(&world.site, Some(false)).await.unwrap();
+        world.drop_index("n").await.unwrap();
+        world.drop_index("auto-_owner-n").await.unwrap();
+        world.by("n").await.unwrap();
+        world.content.auto_index_set(&world.site, None).await.unwrap();
+        world.index("own", json!({ "fields": [{ "path": "_owner" }, { "path": "tags" }] })).await.unwrap();
+        world.work().await;
+        assert_eq!(world.names().await, ["USER two", "AUTO auto-_owner-title-n", "USER n", "USER own"]);
+    }
+
+    async fn owners_get_an_index_beside_that_of_a_manager(engine) {
+        let world = World::open(engine).await;
+        for n in 0..20 {
+            world.insert(&member("ann"), json!({ "n": n })).await.unwrap();
+        }
+        world.by("n").await.unwrap();
+        world.work().await;
+        let own = json!({ "id": "c", "itemRead": "SITE_MEMBER_AUTHOR" });
+        world.content.permissions_update(&world.site, &app(), &own).await.unwrap();
+        // However fast they are answered.
+        let query = json!({ "sort": [{ "fieldName": "n", "order": "DESC" }] });
+        for _ in 0..20 {
+            assert_eq!(world.ids(&member("ann"), query.clone()).await.unwrap().len(), 20);
+            world.ids(&member("ann"), json!({ "sort": [{ "fieldName": "title", "order": "DESC" }] })).await.unwrap();
+        }
+        world.tend().await;
+        assert_eq!(world.names().await, ["USER n", "AUTO auto-_owner-n"]);
+    }
+
     async fn slow_queries_get_an_index(engine) {
         let world = World::attentive(engine).await;
         let query = json!({ "filter": { "n": 7 }, "sort": [{ "fieldName": "title", "order": "DESC" }] });
