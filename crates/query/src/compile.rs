@@ -57,6 +57,49 @@ pub fn find_scalar(dialect: &dyn Dialect, table: Table, plan: &Find, array_value
     Some(ScalarPage { statement: sql.finish(), index })
 }
 
+/// The rows of [`find`], each with one more column at the end: how many items the filter lets through, so that one
+/// pass over the collection gives both. Nothing where an index has the order or serves the filter, for a page then
+/// needs no pass, for a page at a position, and for a random order. Without a row the number isn't told.
+///
+/// Only keys are put in order: what a page shows is read for its rows alone.
+pub fn find_counted(dialect: &dyn Dialect, table: Table, plan: &Find) -> Option<Statement> {
+    if !plan.total || plan.page.start.position().is_some() || matches!(plan.order, Order::Random { .. }) {
+        return None;
+    }
+    let filter = Filter::all([plan.scope.filter(), plan.filter.clone()]);
+    let access = Access::choose(dialect, &plan.indexes, &filter, Some(&plan.order));
+    let &[rows @ Rows::All] = access.rows().as_slice() else { return None };
+    if access.is_ordered(rows) || access::is_found(&filter) {
+        return None;
+    }
+    let (mut sql, page) = (Writer::new(dialect), Page { table, plan, filter: &filter });
+    let (columns, table) = (order::columns(&mut sql, &plan.order, rows, false), dialect.table(table));
+    let names: String = (0..columns.len() - 1).map(|n| format!(", {}", order::name(n))).collect();
+    sql.push("with found as materialized (select rid, id");
+    for (n, column) in columns.iter().enumerate().take(columns.len() - 1) {
+        sql.push(", ").push(&column.text).push(" as ").push(&order::name(n));
+    }
+    sql.push(" from ").push(&table);
+    Only::new(&filter, rows).write(&mut sql);
+    sql.push("), page as (select rid, id").push(&names).push(" from found");
+    order::write(&mut sql, &columns, true);
+    sql.push(&page.most());
+    page.skip(&mut sql);
+    sql.push(") select item.doc");
+    if !matches!(plan.page.start, Start::Offset(_)) {
+        sql.push(", page.id").push(&names);
+    }
+    sql.push(", (select count(*) from found) from page join ")
+        .push(&table)
+        .push(" item on item.rid = page.rid order by ");
+    for (n, it) in columns.iter().enumerate() {
+        sql.push(if n > 0 { ", " } else { "" });
+        sql.push(&if n + 1 < columns.len() { order::name(n) } else { "page.id".to_owned() });
+        sql.push(parts::suffix(it.direction));
+    }
+    Some(sql.finish())
+}
+
 /// One row with one number.
 pub fn count(dialect: &dyn Dialect, table: Table, plan: &Count) -> Statement {
     let mut sql = Writer::new(dialect);

@@ -79,6 +79,8 @@ struct Tally {
     proper: usize,
     /// Pages that one select had.
     scalar: usize,
+    /// Pages that were counted while they were read.
+    counted: usize,
 }
 
 impl Tally {
@@ -102,6 +104,10 @@ impl Tally {
         assert!(
             self.questions < 1000 || self.scalar * 100 >= self.questions,
             "seed {seed}: too few pages by one select"
+        );
+        assert!(
+            self.questions < 1000 || self.counted * 20 >= self.questions,
+            "seed {seed}: too few pages counted on the way"
         );
         for name in wire::Operator::ALL.iter().map(|it| it.name()).chain(COMPOSITIONS.iter().copied()) {
             let asked = self.operators.get(name).copied().unwrap_or_default();
@@ -274,6 +280,14 @@ impl World {
                 vec![vec![Some(total.to_string())]],
             ),
         ];
+        // Page and count by one pass.
+        plan.total = true;
+        let counted = compile::find_counted(&Sqlite, table, &plan).zip(compile::find_counted(&Postgres, table, &plan));
+        if let Some((on_sqlite, on_postgres)) = counted {
+            tally.counted += 1;
+            let page = self.find(&plan).0.into_iter().map(|it| [it, vec![Some(total.to_string())]].concat());
+            questions.push(question([on_sqlite, on_postgres], None, page.collect()));
+        }
         if random.one_in(4) {
             questions.extend(self.distinct_questions(random, &request, context));
         }

@@ -223,6 +223,35 @@ fn indexes_serve_queries() {
     world.count(&json!({ "_owner": "m1", "_createdDate": { "$lt": { "$date": 10 } } }), "c1_");
 }
 
+/// A page in an order that no index has, and how many items there are: one look at every item for both.
+#[test]
+fn page_and_total_take_one_pass() {
+    let world = Indexed::new(6, 4_000, &[]);
+    let mut request = json!({ "returnTotalCount": true, "query": {
+        "filter": { "price": { "$gt": 2000 }, "name": { "$in": ["N1", "N2"] } },
+        "sort": [{ "fieldName": "at.city", "order": "DESC" }, { "fieldName": "name" }], "paging": { "limit": 20, "offset": 3 } } });
+    let plan = world.find(&request, Scope::Everything);
+    let counted =
+        [&Sqlite as &dyn Dialect, &Postgres].map(|it| compile::find_counted(it, world.table, &plan).expect("one"));
+    let two = [compile::find(&Sqlite, world.table, &plan), compile::count(&Sqlite, world.table, &plan.count())];
+    let [together, page, count] = [&counted[0], &two[0], &two[1]].map(|it| world.sqlite.steps(it));
+    assert!(together * 10 <= (page + count) * 6, "{together} steps beside {page} and {count}\n{}", counted[0].0);
+    let (_, on_postgres) = world.postgres.effort(&counted[1]);
+    assert_eq!(on_postgres.matches("Seq Scan on").count(), 1, "{on_postgres}");
+
+    let (page, count) = (world.sqlite.rows(&two[0]), world.sqlite.rows(&two[1])[0][0].clone());
+    let expected: Vec<_> = page.into_iter().map(|it| [it, vec![count.clone()]].concat()).collect();
+    assert_eq!(expected.len(), 21);
+    assert_eq!(world.sqlite.rows(&counted[0]), expected);
+    assert_eq!(world.postgres.rows(&counted[1]), expected);
+
+    // An order that an index has is read no further than the page, and the rest is only counted.
+    request["query"]["sort"] = json!([]);
+    assert_eq!(compile::find_counted(&Sqlite, world.table, &world.find(&request, Scope::Everything)), None);
+    request["query"]["sort"] = json!([{ "fieldName": "name" }]);
+    assert_eq!(compile::find_counted(&Sqlite, world.table, &world.find(&request, Scope::OwnedBy("m1".into()))), None);
+}
+
 /// Whatever an item holds, it fits into every index.
 #[test]
 fn largest_values_fit_an_index() {

@@ -5,6 +5,7 @@ pub(crate) mod calls;
 pub(crate) mod change;
 pub(crate) mod insert;
 pub(crate) mod ownership;
+pub(crate) mod page_query;
 pub(crate) mod query;
 pub(crate) mod references;
 pub(crate) mod remove;

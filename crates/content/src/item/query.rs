@@ -6,21 +6,14 @@
 
 use crate::{
     Content, ContentLimits, Origin, RequestContext,
-    collection::{
-        self, Collection, access,
-        cipher::{self, FieldView},
-    },
+    collection::{self, Collection, access, cipher},
     index::auto::{self, Answered},
+    item::page_query::{PageQuery, is_bounded},
     page::{
         Page,
-        budget::ResponseBudget,
-        cursor::{self, CursorCall, Ends},
-        print,
+        cursor::{self, CursorCall},
     },
-    reference::{
-        filter,
-        include::{self, IncludePlan},
-    },
+    reference::{filter, include},
     schema::level::Operation,
     wire::request,
 };
@@ -28,20 +21,13 @@ use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::{
-    Context, Filter, Projection, Schema, Scope, compile,
-    plan::{Field, Find, Key, KeysetValue, Order, Position, Start, Test},
+    Context, Filter, Schema, Scope, compile,
+    plan::{KeysetValue, Position},
     resolve,
     schema::IndexSpec,
     wire,
 };
-use stoa_sql::Direction;
-use stoa_store::{Document, ReaderPool, Row, Site, Tx, boxed};
-
-/// Items of a page that an index alone can bring, beside everything else.
-const POINT_ROWS: u64 = 100;
-
-/// Bytes reserved for a page when its first item is known.
-const RESERVED: usize = 256 * 1024;
+use stoa_store::{ReaderPool, Row, Site, boxed};
 
 /// What queries leave to their cursors.
 const QUERY: CursorCall =
@@ -231,187 +217,5 @@ fn print_value(key: &str, out: &mut String) {
     match stoa_sql::key::value(key) {
         Json::Number(it) => stoa_query::item::number::print(it.as_f64().unwrap_or_default(), out),
         it => out.push_str(&it.to_string()),
-    }
-}
-
-/// A query for a page of items, resolved.
-struct PageQuery {
-    collection: Arc<Collection>,
-    plan: Find,
-    view: FieldView,
-    includes: IncludePlan,
-    /// Bytes of the page.
-    most: usize,
-}
-
-impl PageQuery {
-    async fn run(&self, tx: &mut Tx<'_>) -> Result<(Page, Ends)> {
-        let Self { collection, plan, view, includes, most } = self;
-        let most = *most;
-        let is_edited = !view.is_plain() || !includes.is_empty();
-        let mut rows = PageRows::new(collection, plan, is_edited, most);
-        if !rows.take_scalar(tx).await? {
-            rows = PageRows::new(collection, plan, is_edited, most);
-            let (sql, params) = compile::find(tx.dialect(), collection.table, plan);
-            tx.rows(&sql, &params, |row| rows.take(row)).await?;
-        }
-        let PageRows { elements, count, mut documents, held, mut ends, limit, .. } = rows;
-        let elements = String::from_utf8(elements).map_err(|_| Fault::internal("a stored document isn't UTF-8"))?;
-        let mut page = Page { elements, ..Page::new(&plan.page.start) };
-        if plan.page.start.is_backward() {
-            documents.reverse();
-            ends = ends.map(|(nearest, farthest)| (farthest, nearest));
-        }
-        view.show_all(documents.iter_mut())?;
-        let filled = includes.fill(tx, documents, &mut ResponseBudget::new(most)).await?;
-        for (n, it) in filled.into_iter().enumerate() {
-            print::print(collection, &stoa_query::project(&it, &plan.projection), page.element(n));
-        }
-        if page.elements.len().max(held) > most {
-            let text = format!("The items of the page are larger than {most} bytes; ask for fewer.");
-            return Err(Fault::because(Code::PayloadTooLarge, text));
-        }
-        page.has_next = count > limit;
-        page.count = count.min(limit);
-        if plan.total {
-            let (sql, params) = compile::count(tx.dialect(), collection.table, &plan.count());
-            page.total = tx.row(&sql, &params, |row| row.get(0)).await?;
-        }
-        Ok((page, ends))
-    }
-}
-
-/// The rows of a page that were read so far.
-struct PageRows<'a> {
-    collection: &'a Collection,
-    plan: &'a Find,
-    limit: usize,
-    /// Bytes, of `elements` or of `documents`.
-    most: usize,
-    /// Whether documents are kept, because others are to be put into them, or they have encrypted fields, or
-    /// they come in the wrong order. Else they go to the answer as they are.
-    keeps: bool,
-    count: usize,
-    /// JSON text, the elements of the page with commas between them.
-    elements: Vec<u8>,
-    documents: Vec<String>,
-    held: usize,
-    ends: Option<(Position, Position)>,
-}
-
-impl<'a> PageRows<'a> {
-    fn new(collection: &'a Collection, plan: &'a Find, is_edited: bool, most: usize) -> Self {
-        let (limit, keeps) = (plan.page.limit as usize, is_edited || plan.page.start.is_backward());
-        let (elements, documents) = (Vec::new(), Vec::new());
-        Self { collection, plan, limit, most, keeps, count: 0, elements, documents, held: 0, ends: None }
-    }
-
-    /// Reads the page by one select, which is all that most collections need. `false`: this one needs more, or
-    /// there is no row to tell, and nothing that was taken counts.
-    async fn take_scalar(&mut self, tx: &mut Tx<'_>) -> Result<bool> {
-        let array_valued = self.collection.array_valued_indexes.read().clone();
-        let Some(scalar) = compile::find_scalar(tx.dialect(), self.collection.table, self.plan, &array_valued) else {
-            return Ok(false);
-        };
-        let (sql, params) = scalar.statement;
-        let column = if self.pages_by_cursor() { 2 + self.plan.order.keyset_keys().count() } else { 1 };
-        let mut has_arrays = None;
-        tx.rows(&sql, &params, |row| {
-            // The same in every row.
-            if has_arrays.is_none() {
-                has_arrays = Some(row.get(column)?);
-            }
-            if has_arrays == Some(true) { Ok(()) } else { self.take(row) }
-        })
-        .await?;
-        if has_arrays == Some(true) {
-            let mut known = self.collection.array_valued_indexes.write();
-            if !known.contains(&scalar.index) {
-                known.push(scalar.index);
-            }
-        }
-        Ok(has_arrays == Some(false))
-    }
-
-    fn take(&mut self, row: &Row<'_>) -> Result<(), stoa_store::Error> {
-        self.count += 1;
-        if self.pages_by_cursor() && self.count <= self.limit {
-            let here = position(row, &self.plan.order)?;
-            self.ends = Some((self.ends.take().map_or_else(|| here.clone(), |(first, _)| first), here));
-        }
-        if self.keeps {
-            let document = row.doc(0)?;
-            self.held += document.len();
-            if self.count <= self.limit && self.held <= self.most {
-                self.documents.push(document.into_owned());
-            }
-            return Ok(());
-        }
-        if self.count > self.limit || self.elements.len() > self.most {
-            return Ok(());
-        }
-        match &self.plan.projection {
-            Projection::All => self.print(row.document(0)?),
-            some => self.print(Document::Text(&stoa_query::project(&row.doc(0)?, some))),
-        }
-    }
-
-    fn print(&mut self, document: Document<'_>) -> Result<(), stoa_store::Error> {
-        if self.count > 1 {
-            self.elements.push(b',');
-        }
-        let start = self.elements.len();
-        print::print_stored(self.collection, document, &mut self.elements)?;
-        if self.count == 1 {
-            // The others will be about as long, and the answer has something around them.
-            let length = self.elements.len() - start + 20;
-            self.elements.reserve((length * self.limit).min(RESERVED));
-        }
-        Ok(())
-    }
-
-    fn pages_by_cursor(&self) -> bool {
-        !matches!(self.plan.page.start, Start::Offset(_))
-    }
-}
-
-/// The position of a row's item in the order.
-fn position(row: &Row<'_>, order: &Order) -> Result<Position, stoa_store::Error> {
-    let keyset_value = |(n, key): (usize, &Key)| {
-        Ok(match key.field {
-            Field::Created | Field::Updated => KeysetValue::Time(row.get(n + 2)?),
-            _ => KeysetValue::Key(row.get(n + 2)?),
-        })
-    };
-    let keyset = order.keyset_keys().enumerate().map(keyset_value).collect::<Result<_, stoa_store::Error>>()?;
-    Ok(Position { keyset, id: row.get(1)?, is_included: false })
-}
-
-/// Whether an index bounds the rows that are looked at, whatever the size of the collection.
-fn is_bounded(plan: &Find) -> bool {
-    if plan.total {
-        return false;
-    }
-    let offset = plan.page.start.offset();
-    let is_id = |it: &Filter| match it {
-        Filter::Test(Field::Id, Test::Equal(_)) => true,
-        Filter::Test(Field::Id, Test::In(list)) => list.len() as u64 <= POINT_ROWS,
-        Filter::False => true,
-        _ => false,
-    };
-    let by_id = match &plan.filter {
-        Filter::And(parts) => parts.iter().any(is_id),
-        it => is_id(it),
-    };
-    by_id || plan.scope == Scope::Nothing || {
-        let is_default = match &plan.order {
-            Order::Keys(keys) => {
-                keys.iter().all(|it| it.field == Field::Created && it.direction == Direction::Descending)
-            }
-            Order::Random { .. } => false,
-        };
-        // Among drafts that the caller can't read, a page may be far away.
-        let is_narrowed = matches!(plan.scope, Scope::Published { .. });
-        plan.filter == Filter::True && is_default && !is_narrowed && offset + u64::from(plan.page.limit) <= POINT_ROWS
     }
 }

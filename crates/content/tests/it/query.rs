@@ -19,6 +19,40 @@ async fn filled(engine: stoa_testkit::Engine) -> World {
 }
 
 on_both_engines! {
+    async fn total_is_the_same_however_it_is_known(engine) {
+        let world = World::open(engine).await;
+        for n in 0..12 {
+            world.insert(&app(), json!({ "_id": format!("i{n:02}"), "n": n, "title": format!("t{}", n % 5) })).await.unwrap();
+        }
+        let sort = json!([{ "fieldName": "title", "order": "DESC" }]);
+        for (query, count, total) in [
+            // All on the page; the last page; a page beyond the end; one among several.
+            (json!({ "filter": { "n": { "$lt": 3 } } }), 3, 3),
+            (json!({ "filter": { "n": { "$lt": 10 } }, "paging": { "limit": 4, "offset": 8 } }), 2, 10),
+            (json!({ "filter": { "n": { "$lt": 10 } }, "paging": { "limit": 4, "offset": 10 } }), 0, 10),
+            (json!({ "filter": { "n": { "$lt": 10 } }, "paging": { "limit": 4, "offset": 2 } }), 4, 10),
+            (json!({ "filter": { "n": { "$gt": 99 } } }), 0, 0),
+            // The same in an order of its own.
+            (json!({ "filter": { "n": { "$lt": 10 } }, "sort": sort, "paging": { "limit": 4, "offset": 2 } }), 4, 10),
+            (json!({ "filter": { "n": { "$lt": 10 } }, "sort": sort, "paging": { "limit": 4, "offset": 8 } }), 2, 10),
+            (json!({ "filter": { "n": { "$lt": 10 } }, "sort": sort, "paging": { "limit": 4, "offset": 10 } }), 0, 10),
+            (json!({ "filter": { "n": { "$gt": 99 } }, "sort": sort }), 0, 0),
+            // By cursor.
+            (json!({ "filter": { "n": { "$lt": 10 } }, "sort": sort, "cursorPaging": { "limit": 4 } }), 4, 10),
+            (json!({ "filter": { "n": { "$lt": 3 } }, "cursorPaging": { "limit": 4 } }), 3, 3),
+        ] {
+            let request = json!({ "dataCollectionId": "c", "returnTotalCount": true, "query": query });
+            let page = world.page(&app(), request.clone()).await.unwrap();
+            assert_eq!((page.count, page.total), (count, Some(total)), "{request}");
+            let Some(next) = page.cursors.and_then(|it| it.next) else { continue };
+            let mut next = json!({ "dataCollectionId": "c", "returnTotalCount": true, "query": { "cursorPaging": { "cursor": next, "limit": 20 } } });
+            let rest = world.page(&app(), next.clone()).await.unwrap();
+            assert_eq!((rest.count, rest.total), (6, Some(10)));
+            next["returnTotalCount"] = json!(false);
+            assert_eq!(world.page(&app(), next).await.unwrap().elements, rest.elements);
+        }
+    }
+
     async fn operators_filter_items(engine) {
         let world = filled(engine).await;
         let date = |text: &str| json!({ "$date": text });

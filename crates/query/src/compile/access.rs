@@ -206,6 +206,20 @@ impl<'f> Asked<'f> {
     }
 }
 
+/// Whether indexes that every table has lead to the rows, which then are few.
+pub(super) fn is_found(filter: &Filter) -> bool {
+    let asked = Asked::of(filter);
+    asked.is_by_id()
+        || asked.all.iter().any(|it| {
+            matches!(
+                it,
+                Filter::Test(Field::Owner, Test::Equal(_))
+                    | Filter::Test(Field::Links(_), Test::Equal(_) | Test::In(_))
+                    | Filter::False
+            )
+        })
+}
+
 /// The columns of an index as its statement lists them.
 pub(super) fn columns(dialect: &dyn Dialect, index: &IndexSpec) -> String {
     let mut columns: Vec<_> = (0..index.fields.len()).map(|n| column(dialect, index, n)).collect();
