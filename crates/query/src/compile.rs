@@ -150,6 +150,13 @@ pub fn distinct_count(dialect: &dyn Dialect, table: Table, plan: &Distinct) -> S
     sql.finish()
 }
 
+/// Whether an index has the page as it is: it has the order, and its first fields alone decide which items there are.
+/// Then [`find_scalar`] reads as many entries of it as the page shows and passes over.
+pub fn is_read_from_index(plan: &Find) -> bool {
+    let filter = Filter::all([plan.scope.filter(), plan.filter.clone()]);
+    plan.page.start.position().is_none() && access::decides(&plan.indexes, &filter, &plan.order)
+}
+
 /// The number of the index that serves rows of this scope and filter, in this order if there is one.
 pub fn served_by(indexes: &[IndexSpec], scope: &Scope, filter: &Filter, order: Option<&Order>) -> Option<i64> {
     let filter = Filter::all([scope.filter(), filter.clone()]);

@@ -223,6 +223,43 @@ fn indexes_serve_queries() {
     world.count(&json!({ "_owner": "m1", "_createdDate": { "$lt": { "$date": 10 } } }), "c1_");
 }
 
+/// A page is read from an index alone where that has the order and nothing else narrows the items.
+#[test]
+fn page_of_an_index_alone_is_known_from_the_plan() {
+    let indexes = [
+        index(1, &["price"], false),
+        index(2, &["name", "-price"], false),
+        index(3, &["_owner", "price"], false),
+        index(4, &["name"], true),
+    ];
+    let schema = Schema { indexes: indexes.into(), ..Schema::default() };
+    let (all, own) = (Scope::Everything, Scope::OwnedBy("m1".into()));
+    for (scope, filter, sort, expected) in [
+        (&all, json!({}), "price", true),
+        (&all, json!({ "price": { "$gte": 7, "$lt": 9 } }), "price", true),
+        (&all, json!({ "name": "N7" }), "price", true),
+        (&all, json!({ "name": "N7", "price": { "$gt": 7 } }), "price", true),
+        (&own, json!({}), "price", true),
+        (&own, json!({ "price": { "$gt": 7 } }), "price", true),
+        // What the index doesn't hold, or holds in pieces, or holds at one end only.
+        (&all, json!({ "price": { "$gte": 7 }, "tags": 3 }), "price", false),
+        (&all, json!({ "price": { "$gt": 7, "$gte": 8 } }), "price", false),
+        (&all, json!({ "price": { "$in": [7, 8] } }), "price", false),
+        (&all, json!({ "price": { "$ne": 7 } }), "price", false),
+        (&all, json!({ "$or": [{ "price": 7 }, { "price": 8 }] }), "price", false),
+        (&all, json!({ "name": "N7", "$and": [{ "name": "N8" }] }), "price", false),
+        (&all, json!({ "name": "x".repeat(500) }), "price", false),
+        (&all, json!({ "name": { "$startsWith": "n" } }), "name", false),
+        (&own, json!({}), "name", false),
+        (&all, json!({}), "other", false),
+    ] {
+        let request = json!({ "query": { "filter": filter, "sort": [{ "fieldName": sort }] } });
+        let query = wire::Query::parse(request.as_object().expect("an object"), &QueryLimits::default()).expect("one");
+        let plan = resolve::find(&query, Context { schema: &schema, scope: scope.clone(), seed: 0 }).expect("a plan");
+        assert_eq!(compile::is_read_from_index(&plan), expected, "{request} {scope:?}");
+    }
+}
+
 /// A page in an order that no index has, and how many items there are: one look at every item for both.
 #[test]
 fn page_and_total_take_one_pass() {

@@ -12,7 +12,7 @@ use stoa_query::{
     plan::{Field, Find, Key, KeysetValue, Order, PageSpec, Position, Start, Test},
 };
 use stoa_sql::Direction;
-use stoa_store::{Document, Row, Tx};
+use stoa_store::{Document, ReaderPool, Row, Site, Tx, boxed};
 
 /// Items of a page that an index alone can bring, beside everything else.
 const POINT_ROWS: u64 = 100;
@@ -31,7 +31,34 @@ pub(super) struct PageQuery {
 }
 
 impl PageQuery {
-    pub(super) async fn run(&self, tx: &mut Tx<'_>) -> Result<(Page, Ends)> {
+    /// A page that an index has as it is takes no turn among the scans, unless the statement that reads it so doesn't
+    /// have it.
+    pub(super) async fn answer(self: Arc<Self>, site: &Site, pool: ReaderPool, is_plain: bool) -> Result<(Page, Ends)> {
+        if is_plain && pool != ReaderPool::Point && self.is_read_from_index() {
+            let running = self.clone();
+            let found = site.read(ReaderPool::Point, move |tx| boxed!(running.run_scalar(tx).await)).await?;
+            if let Some(it) = found {
+                return Ok(it);
+            }
+        }
+        site.query(pool, move |tx| boxed!(self.run(tx).await)).await
+    }
+
+    fn is_read_from_index(&self) -> bool {
+        let PageSpec { start, limit } = &self.plan.page;
+        let is_short = start.offset().saturating_add(u64::from(*limit)) <= POINT_ROWS;
+        is_short && !self.plan.total && compile::is_read_from_index(&self.plan)
+    }
+
+    async fn run_scalar(&self, tx: &mut Tx<'_>) -> Result<Option<(Page, Ends)>> {
+        let mut rows = self.rows();
+        Ok(match rows.take_scalar(tx).await? {
+            true => Some(self.page(tx, rows).await?),
+            false => None,
+        })
+    }
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<(Page, Ends)> {
         let Self { collection, plan, .. } = self;
         let mut rows = self.rows();
         if !rows.take_scalar(tx).await? {

@@ -74,8 +74,7 @@ impl Content {
         };
         let (most, began) = (self.limits().page_bytes, self.state.world.now());
         let find = Arc::new(PageQuery { collection, plan, view, includes, most });
-        let running = find.clone();
-        let found = site.query(pool, move |tx| boxed!(running.run(tx).await)).await;
+        let found = find.clone().answer(site, pool, is_plain).await;
         let PageQuery { collection, plan, .. } = &*find;
         if is_plain && pool != ReaderPool::Point {
             let (filter, order) = (&plan.filter, Some(&plan.order));

@@ -53,6 +53,24 @@ on_both_engines! {
         }
     }
 
+    async fn page_of_an_index_may_have_arrays_in_it(engine) {
+        let world = World::open(engine).await;
+        for n in 0..60 {
+            world.insert(&app(), json!({ "_id": format!("i{n:02}"), "n": n, "title": format!("t{}", n % 5) })).await.unwrap();
+        }
+        let index = json!({ "name": "n", "fields": [{ "path": "n" }] });
+        world.content.index_create(&world.site, &app(), "c", &index).await.unwrap();
+        while world.content.index_work_do(&world.site).await.unwrap() {}
+        let query = json!({ "filter": { "n": { "$gte": 7, "$lt": 50 } }, "sort": [{ "fieldName": "n", "order": "ASC" }], "paging": { "limit": 3 } });
+        assert_eq!(world.ids(&app(), query.clone()).await.unwrap(), ["i07", "i08", "i09"]);
+        world.save(&app(), json!({ "_id": "i03", "n": [8, 99] })).await.unwrap();
+        for _ in 0..2 {
+            assert_eq!(world.ids(&app(), query.clone()).await.unwrap(), ["i07", "i03", "i08"]);
+        }
+        let none = json!({ "filter": { "n": { "$gt": 1000 } }, "sort": [{ "fieldName": "n", "order": "ASC" }] });
+        assert_eq!(world.ids(&app(), none).await.unwrap(), [""; 0]);
+    }
+
     async fn operators_filter_items(engine) {
         let world = filled(engine).await;
         let date = |text: &str| json!({ "$date": text });

@@ -11,7 +11,7 @@ use super::{
     parts::{self, suffix, through_arrays},
 };
 use crate::{
-    plan::{Field, Filter, Key, Order, Test},
+    plan::{Field, Filter, Key, Order, Scalar, Test},
     schema::IndexSpec,
 };
 use stoa_sql::{Dialect, Direction, DocumentPath, key::LONGEST};
@@ -157,6 +157,30 @@ impl<'f> Asked<'f> {
         self.tests(field).filter_map(move |it| if is_time(field) { time_use(it) } else { keyed::use_of(it, is_folded) })
     }
 
+    /// Whether the first fields of the index decide everything: each has one given value, and the one behind them has
+    /// a bound on either side at most.
+    fn is_decided_by(&self, index: &IndexSpec) -> bool {
+        let fixed = self.fixed(index);
+        let is_decided = |field: &Field| {
+            let Some(n) = index.fields.iter().position(|it| it.field == *field) else { return false };
+            match self.tests(field).collect::<Vec<_>>().as_slice() {
+                [one] if n < fixed => self.serves(index, field).eq([keyed::Use::Value]) && !is_long(one),
+                [one] => n == fixed && is_bound(one),
+                [a, b] => {
+                    let other = Filter::Test(field.clone(), (*b).clone());
+                    n == fixed && is_bound(a) && is_bound(b) && keyed::closes(&other, field, a)
+                }
+                _ => false,
+            }
+        };
+        let is_served = |field: &Field| self.serves(index, field).next().is_some();
+        self.all.iter().all(|it| match it {
+            Filter::True => true,
+            Filter::Test(field, _) => is_served(field) && is_decided(field),
+            _ => false,
+        })
+    }
+
     fn tests(&self, field: &Field) -> impl Iterator<Item = &'f Test> {
         self.all.iter().filter_map(move |it| match it {
             Filter::Test(on, test) if on == field => Some(test),
@@ -204,6 +228,12 @@ impl<'f> Asked<'f> {
     fn is_by_id(&self) -> bool {
         self.tests(&Field::Id).any(|it| matches!(it, Test::Equal(_) | Test::In(_)))
     }
+}
+
+/// Whether an index has all items that pass next to each other, in this order.
+pub(super) fn decides(indexes: &[IndexSpec], filter: &Filter, order: &Order) -> bool {
+    let asked = Asked::of(filter);
+    best(indexes, filter, Some(order)).is_some_and(|it| asked.order(it, order) && asked.is_decided_by(it))
 }
 
 /// Whether indexes that every table has lead to the rows, which then are few.
@@ -279,6 +309,15 @@ fn is_folded(index: &IndexSpec, field: &Field) -> bool {
 
 pub(super) fn is_time(field: &Field) -> bool {
     matches!(field, Field::Created | Field::Updated)
+}
+
+fn is_bound(test: &Test) -> bool {
+    matches!(test, Test::Compare(..)) && !is_long(test)
+}
+
+/// Whether an index cuts the operand, so that other values may have its key.
+fn is_long(test: &Test) -> bool {
+    matches!(test, Test::Equal(Scalar::Text(it)) | Test::Compare(_, Scalar::Text(it)) if it.len() >= LONGEST)
 }
 
 fn time_use(test: &Test) -> Option<keyed::Use> {
