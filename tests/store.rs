@@ -1,9 +1,9 @@
 //! What a transaction promises (docs/hazards.md §Writers sharing a commit, §Two kinds of transaction).
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 use stoa_kernel::{Code, Fault};
 use stoa_sql::{Value, params};
-use stoa_store::{Database, InsertRows, ReaderPool, Site, Store, boxed};
+use stoa_store::{Database, InsertRows, InsertWithEvent, ReaderPool, Site, Store, boxed, outbox::PendingEntry};
 use stoa_testkit::{TestStore, on_both_engines};
 
 /// A site with a little table to write into.
@@ -335,6 +335,41 @@ on_both_engines! {
             .unwrap();
         assert_eq!(inserted, [true, false, true]);
         assert_eq!((count(&site, "a").await, count(&site, "c").await), (Some(0), Some(7)));
+    }
+
+    async fn inserts_that_wait_share_a_statement(engine) {
+        let kit = TestStore::new(engine).await;
+        let site = site(&kit).await;
+        let table = "create table stoa.checked (name text primary key, count bigint not null check (count < 100))";
+        site.write(move |tx| boxed!(Ok(tx.batch(table).await?))).await.unwrap();
+        let inserts: Vec<_> = (0..200_i64)
+            .map(|n| {
+                let site = site.clone();
+                let (name, count) = (format!("n{}", n % 190), if n == 7 { 100 } else { n % 50 });
+                let event = PendingEntry { site: site.id.clone(), kind: "made", payload: name.clone(), now: 5 };
+                let (into, values) = ("insert into stoa.checked (name, count)".to_owned(), vec!["$1".into(), "$2".into()]);
+                let insert = InsertWithEvent { into, values, key: "name", row: params![name, count].into(), event };
+                tokio::spawn(async move { site.insert_with_event(insert).await })
+            })
+            .collect();
+        let (mut written, mut refused, mut failed) = (0, 0, Vec::new());
+        for (n, it) in inserts.into_iter().enumerate() {
+            match it.await.unwrap() {
+                Ok(true) => written += 1,
+                Ok(false) => refused += 1,
+                Err(fault) => failed.push((n, fault.code())),
+            }
+        }
+        // Of each two of one name the first is written, and what the engine refuses fails alone.
+        assert_eq!((written, refused, failed), (190, 9, vec![(7, Code::Internal)]));
+        let read = site.read(ReaderPool::Point, |tx| boxed!({
+            let sql = "select payload, tx from stoa.outbox where kind = 'made' order by seq";
+            Ok(tx.rows(sql, &[], |row| Ok((row.get::<String>(0)?, row.get::<i64>(1)?))).await?)
+        }));
+        let entries = read.await.unwrap();
+        let (names, transactions): (HashSet<_>, HashSet<_>) = entries.iter().cloned().unzip();
+        assert_eq!((entries.len(), names.len()), (190, 190));
+        assert!(transactions.len() < 190, "each had a transaction to itself");
     }
 
     async fn second_start_finds_all_data(engine) {

@@ -126,8 +126,8 @@ impl Database {
     }
 
     /// Inserts one row together with the row of the outbox that announces it, in one transaction; on
-    /// PostgreSQL in one statement and one round trip. `false`: something unique was taken, and nothing
-    /// was written.
+    /// PostgreSQL in one statement, which those that wait at the same time share. `false`: something unique was
+    /// taken, and nothing was written.
     pub async fn insert_with_event(&self, insert: InsertWithEvent) -> Result<bool> {
         match &self.engine {
             Engine::Sqlite { writer, .. } => {
@@ -146,7 +146,7 @@ impl Database {
                 });
                 write.await
             }
-            Engine::Postgres(pool, _) => pool.insert_with_event(&insert).await,
+            Engine::Postgres(pool, _) => pool.insert_with_event(insert).await,
         }
     }
 

@@ -3,16 +3,18 @@
 //! Writes are SERIALIZABLE and run again when they met another one, in the end alone ([`lane`]). A transaction
 //! whose request was dropped takes its connection with it, so none is left open in the pool.
 
+mod group;
 mod lane;
 mod purge;
 mod tx;
 mod value;
+mod waiting;
 
 pub(crate) use lane::{Isolation, Lane};
 pub(crate) use tx::{PgTx, command};
 
 use crate::{
-    Error, InsertWithEvent, Requester, SchemaChange, Tx, TxFuture,
+    Error, Requester, SchemaChange, Tx, TxFuture,
     line::{Line, Places},
     tx::EngineTx,
 };
@@ -20,7 +22,7 @@ use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, R
 use parking_lot::RwLock;
 use std::{sync::Arc, time::Duration};
 use stoa_kernel::{Fault, Result, clock::Counter};
-use stoa_sql::{Value, params};
+use stoa_sql::Value;
 use tokio::task::JoinHandle;
 use tokio_postgres::NoTls;
 
@@ -54,6 +56,7 @@ pub(crate) struct Postgres {
     shared: Box<[RwLock<Option<Arc<Object>>>]>,
     /// For each lane, who of this process runs alone or waits to.
     alone: [tokio::sync::Mutex<()>; lane::LANES],
+    groups: waiting::Groups,
     counter: Counter,
 }
 
@@ -76,7 +79,8 @@ impl Postgres {
             .build()
             .map_err(|it| Error::Other(it.to_string()))?;
         let alone = std::array::from_fn(|_| tokio::sync::Mutex::default());
-        Ok(Self { config, pool, scans: Line::new(SCANS), shared, alone, counter: Counter::default() })
+        let (scans, groups, counter) = (Line::new(SCANS), waiting::Groups::default(), Counter::default());
+        Ok(Self { config, pool, scans, shared, alone, groups, counter })
     }
 
     pub(crate) async fn client(&self) -> Result<Object, Error> {
@@ -146,38 +150,6 @@ impl Postgres {
                 Err(error) => (Err(fault), Some(error)),
             },
         }
-    }
-
-    /// See [`crate::Database::insert_with_event`]. A statement on its own is its own transaction.
-    pub(crate) async fn insert_with_event(&self, insert: &InsertWithEvent) -> Result<bool> {
-        let InsertWithEvent { into, values, key, row, event } = insert;
-        let n = row.len();
-        let (values, site, kind, payload, now) = (values.join(", "), n + 1, n + 2, n + 3, n + 4);
-        let sql = format!(
-            "with new as ({into} values ({values}) on conflict do nothing returning {key}), \
-             event as (insert into stoa.outbox (site, kind, payload, created) \
-             select ${site}::text, ${kind}::text, ${payload}::text, ${now}::bigint from new) select 1 from new"
-        );
-        let mut params = row.clone();
-        params.extend(params![&event.site, event.kind, event.payload.clone(), event.now]);
-        for run in 1.. {
-            let mut guard = Guard(Some(self.client().await?));
-            let written = PgTx::new(guard.client()).rows(&sql, &params, |_| Ok(())).await;
-            match written {
-                Ok(rows) => {
-                    guard.release();
-                    return Ok(!rows.is_empty());
-                }
-                Err(Error::Retry(_)) if run < RUNS => guard.release(),
-                // It was on its way, and may have got there.
-                Err(Error::Unavailable(text)) => return Err(Error::Unknown(text).into()),
-                Err(error) => {
-                    guard.release();
-                    return Err(error.into());
-                }
-            }
-        }
-        unreachable!("the loop returns")
     }
 
     /// See [`crate::Database::change_schema`]. The connection is thrown away afterwards, and with it the lock that

@@ -153,41 +153,62 @@ impl<'t> PgTx<'t> {
     /// One statement for all rows: each column travels as an array.
     pub(crate) async fn insert_rows(&mut self, insert: InsertRows<'_>) -> Result<Vec<bool>, Error> {
         let columns: Vec<Column<'_>> = (0..insert.values.len()).map(|i| Column::of(insert.rows, i)).collect();
-        let arrays: Vec<String> =
-            columns.iter().enumerate().map(|(i, it)| format!("${}::{}[]", i + 1, it.type_name())).collect();
-        let names: Vec<String> = (1..=columns.len()).map(|n| format!("c{n}")).collect();
-        let mut values = insert.values.join(", ");
-        for n in (1..=columns.len()).rev() {
-            values = values.replace(&format!("${n}"), &format!("u.c{n}"));
-        }
+        let (given, values) = (unnested(&columns), of_given(insert.values));
         let order = match columns.get(insert.key_index).filter(|_| !insert.keeps_order) {
             Some(key) => format!("u.c{}{}", insert.key_index + 1, key.order()),
             None => "u.n".to_owned(),
         };
         let sql = format!(
-            "{} select {values} from unnest({}) with ordinality as u({}, n) order by {order} {} returning {}",
+            "{} select {values} from {given} order by {order} {} returning {}",
             insert.into,
-            arrays.join(", "),
-            names.join(", "),
             insert.on_conflict(),
             insert.key
         );
-        let statement = self.prepare(&sql).await?;
+        let new = self.inserted_keys(&sql, &columns).await?;
+        self.changed += insert.rows.len() as u64;
+        let is_new = |row: &&[Value]| matches!(&row[insert.key_index], Value::Text(key) if new.contains(key));
+        Ok(insert.rows.iter().map(is_new).collect())
+    }
+
+    /// Inserts rows whose keys differ, and for each that is new the row of the outbox that announces it, all in one
+    /// statement. A row has the columns of `values` and then those of its event: site, kind, payload and time. Answers
+    /// the keys that were new.
+    pub(super) async fn insert_with_events(
+        &mut self,
+        into: &str,
+        values: &[String],
+        key: &str,
+        rows: &[&[Value]],
+    ) -> Result<HashSet<String>, Error> {
+        let n = values.len();
+        let columns: Vec<Column<'_>> = (0..n + 4).map(|i| Column::of(rows, i)).collect();
+        let (given, values) = (unnested(&columns), of_given(values));
+        let (site, kind, payload, now) = (n + 1, n + 2, n + 3, n + 4);
+        let sql = format!(
+            "with given as materialized (select * from {given}), \
+             new as ({into} select {values} from given as u order by u.c1 collate \"C\" \
+             on conflict do nothing returning {key}), \
+             event as (insert into stoa.outbox (site, kind, payload, created) \
+             select u.c{site}, u.c{kind}, u.c{payload}, u.c{now} from given as u \
+             join new on new.{key} = u.c1 collate \"C\" order by u.n) select {key} from new"
+        );
+        self.inserted_keys(&sql, &columns).await
+    }
+
+    async fn inserted_keys(&mut self, sql: &str, columns: &[Column<'_>]) -> Result<HashSet<String>, Error> {
+        let statement = self.prepare(sql).await?;
         self.begun().await?;
         let client = self.client;
         let new = async {
-            let rows = client.query_raw(&statement, &columns).await.map_err(|it| Error::from_postgres(&it))?;
+            let rows = client.query_raw(&statement, columns).await.map_err(|it| Error::from_postgres(&it))?;
             pin_mut!(rows);
-            let mut new = HashSet::with_capacity(insert.rows.len());
+            let mut new = HashSet::new();
             while let Some(row) = rows.try_next().await.map_err(|it| Error::from_postgres(&it))? {
                 new.insert(row.try_get::<_, String>(0).map_err(|it| Error::Other(it.to_string()))?);
             }
             Ok(new)
         };
-        let new = self.drain(new).await?;
-        self.changed += insert.rows.len() as u64;
-        let is_new = |row: &&[Value]| matches!(&row[insert.key_index], Value::Text(key) if new.contains(key));
-        Ok(insert.rows.iter().map(is_new).collect())
+        self.drain(new).await
     }
 
     pub(crate) async fn batch(&mut self, sql: &str) -> Result<(), Error> {
@@ -213,6 +234,23 @@ impl<'t> PgTx<'t> {
             Poll::Pending => self.drain(statement).await,
         }
     }
+}
+
+/// A row source `u` with the rows of these columns, which are called `c1`, `c2` …, and `n`, their number.
+fn unnested(columns: &[Column<'_>]) -> String {
+    let array = |(i, it): (usize, &Column<'_>)| format!("${}::{}[]", i + 1, it.type_name());
+    let arrays: Vec<_> = columns.iter().enumerate().map(array).collect();
+    let names: String = (1..=columns.len()).map(|n| format!("c{n}, ")).collect();
+    format!("unnest({}) with ordinality as u({names}n)", arrays.join(", "))
+}
+
+/// Expressions of columns `$1`, `$2` …, as expressions of [`unnested`] rows.
+fn of_given(values: &[String]) -> String {
+    let mut list = values.join(", ");
+    for n in (1..=values.len()).rev() {
+        list = list.replace(&format!("${n}"), &format!("u.c{n}"));
+    }
+    list
 }
 
 /// Polls a request for the first time, which writes it to the connection.
