@@ -1,8 +1,10 @@
 //! Passwords: what is accepted, and Argon2id in threads of its own.
 //!
-//! Hashing takes some 20 ms of a core and 19 MiB, so it runs on half of the cores behind a bounded line in which
-//! networks and accounts have their share, and in the background: a storm of sign-ins waits here, before it has looked
-//! an account up, and holds nothing up. Every check costs one hash, also when there is no such account.
+//! Hashing takes some 20 ms of a core and 19 MiB, so it runs in a few threads behind a bounded line in which networks
+//! and accounts have their share, and in the background: a storm of sign-ins waits here, before it has looked an
+//! account up, and holds nothing up. Where nothing else wants the cores they all hash; where everything does, some
+//! fifteen hashes a second are made all the same (decision 22). Every check costs one hash, also when there is no such
+//! account.
 
 mod argon;
 mod background;
@@ -11,6 +13,7 @@ mod context;
 mod fingerprint;
 mod foreign;
 mod line;
+mod queue;
 
 pub use argon::Cost;
 pub use common::PasswordList;
@@ -22,16 +25,14 @@ pub(crate) use line::Share;
 
 use argon::{argon2id, parse};
 use argon2::Block;
-use background::Background;
+use background::{Background, Duty};
 use base64::{Engine, engine::general_purpose::STANDARD_NO_PAD};
 use line::{Line, Turn};
-use parking_lot::Mutex;
+use queue::Queue;
 use std::{
     net::{IpAddr, Ipv4Addr},
-    sync::{
-        Arc,
-        mpsc::{Receiver, SyncSender, sync_channel},
-    },
+    sync::Arc,
+    time::Duration,
 };
 use stoa_kernel::{Code, Fault, Result, Secret, Violation, World};
 use tokio::sync::oneshot;
@@ -40,8 +41,11 @@ use tokio::sync::oneshot;
 const THREADS: usize = 8;
 /// Hashes that threads have before them, those counted whose requests have gone.
 const BEGUN: usize = 256;
-/// Permits at the same time for each thread: while one's password is hashed, the next one's is read.
+/// Permits at the same time for each core: while one's password is hashed, the next one's is read.
 const PERMITS: usize = 2;
+/// What has waited for so long is hashed by the thread that doesn't give way. The others, where they have what they
+/// need, take what waits much sooner.
+const LATE: Duration = Duration::from_millis(60);
 /// Fewest characters and most bytes.
 pub const MIN_CHARS: usize = 8;
 pub const MAX_BYTES: usize = 1_000;
@@ -57,7 +61,7 @@ pub(crate) enum Match {
 
 /// Hashes and checks passwords, for those who have a [`HashPermit`].
 pub(crate) struct Passwords {
-    jobs: SyncSender<Job>,
+    jobs: Arc<Queue<Job>>,
     line: Arc<Line>,
     cost: Cost,
     /// The hash of a password that no account has: checked when there is none.
@@ -76,16 +80,18 @@ pub(crate) struct HashPermit<'a> {
 
 impl Passwords {
     pub(crate) async fn start(cost: &Cost, limits: LineLimits, world: &World) -> Result<Self> {
-        let (jobs, waiting) = sync_channel::<Job>(BEGUN);
-        let (waiting, threads) = (Arc::new(Mutex::new(waiting)), threads());
-        for n in 0..threads {
-            let waiting = waiting.clone();
+        let (jobs, cores) = (Arc::new(Queue::new(BEGUN)), cores());
+        // A thread that hashes hardly ever sleeps, and what answers requests must find a core that is free at some
+        // moment: beyond half of the cores, threads leave theirs alone for a while when they have met others there.
+        let duties = (0..cores).map(|n| if n < cores.div_ceil(2) { Duty::Background } else { Duty::Spare });
+        for (n, duty) in duties.chain([Duty::Floor]).enumerate() {
+            let jobs = jobs.clone();
             std::thread::Builder::new()
                 .name(format!("stoa-password-{n}"))
-                .spawn(move || run(&waiting))
+                .spawn(move || run(&jobs, duty))
                 .map_err(|it| Fault::new(Code::Unavailable).logged(it))?;
         }
-        let line = Arc::new(Line::new(limits, PERMITS * threads));
+        let line = Arc::new(Line::new(limits, PERMITS * cores));
         let mut passwords = Self { jobs, line, cost: *cost, unknown: String::new() };
         let nobody = passwords.share(Ipv4Addr::UNSPECIFIED.into(), "", "");
         let unknown = passwords.permit(nobody).await?.hash(&Secret::new(world.token::<32>()), world).await?;
@@ -125,8 +131,9 @@ impl Passwords {
             }
         });
         // Those who have gone left their permit to others, and their work behind.
-        let too_many = |_| Fault::new(Code::Throttled).logged("the password queue is full");
-        self.jobs.try_send(job).map_err(too_many)?;
+        if !self.jobs.push(job) {
+            return Err(Fault::new(Code::Throttled).logged("the password queue is full"));
+        }
         answered.await.unwrap_or_else(|_| Err(Fault::internal("a password thread gave up its work")))
     }
 }
@@ -179,18 +186,22 @@ impl HashPermit<'_> {
     }
 }
 
-/// Half of the cores: a thread that hashes hardly ever sleeps, and who answers requests must find a core that
-/// is free at some moment. On two cores a second one hashed no faster beside readers.
-fn threads() -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    (cores / 2).clamp(1, THREADS)
+impl Drop for Passwords {
+    fn drop(&mut self) {
+        self.jobs.close();
+    }
 }
 
-fn run(waiting: &Mutex<Receiver<Job>>) {
-    let mut background = Background::enter();
+/// Cores that hash where nothing else wants them.
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).clamp(1, THREADS)
+}
+
+fn run(jobs: &Queue<Job>, duty: Duty) {
+    let mut background = Background::enter(duty);
     let mut memory = Vec::new();
-    loop {
-        let Ok(job) = waiting.lock().recv() else { break };
+    let after = if duty == Duty::Floor { LATE } else { Duration::ZERO };
+    while let Some(job) = jobs.next(after) {
         let work = std::panic::AssertUnwindSafe(|| job(&mut background, &mut memory));
         let done = std::panic::catch_unwind(work);
         if done.is_err() {
