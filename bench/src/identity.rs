@@ -17,7 +17,7 @@ const LOGINS: usize = 200;
 const STEADY: f64 = 0.3;
 /// A thousand members are what a site with few has.
 const FEW: usize = 1_000;
-const PASSWORD: &str = "correct horse battery";
+pub const PASSWORD: &str = "correct horse battery";
 /// A cheap hash of [`PASSWORD`]: the first sign-in makes it a real one.
 const HASH: &str = "pbkdf2_sha256$30000$saltText12$hOphMVn7u26S+0XX0fBYUkeihF9e2He496DzJu+qjgc=";
 
@@ -174,7 +174,7 @@ fn name(n: usize) -> String {
     format!("name {}", n / 50)
 }
 
-fn email(n: usize) -> String {
+pub fn email(n: usize) -> String {
     format!("member{n}@example.org")
 }
 

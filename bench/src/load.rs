@@ -2,7 +2,7 @@
 
 use crate::figure::median;
 use std::{
-    net::SocketAddr,
+    net::{Ipv4Addr, SocketAddr},
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -11,7 +11,7 @@ use std::{
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
+    net::{TcpSocket, TcpStream},
     sync::oneshot,
 };
 
@@ -68,7 +68,7 @@ async fn run(address: SocketAddr, requests: &Arc<Vec<Vec<u8>>>, connections: usi
     done as f64 / took.as_secs_f64()
 }
 
-/// Sends all requests at once, each over a connection of its own, and waits for every answer.
+/// Sends all requests at once, each from an address and over a connection of its own, and waits for every answer.
 pub fn at_once(address: SocketAddr, requests: &Arc<Vec<Vec<u8>>>) {
     Crowd::gather(address, requests).go().join().unwrap();
 }
@@ -89,8 +89,8 @@ impl Crowd {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
                 let mut streams = Vec::with_capacity(requests.len());
-                for _ in 0..requests.len() {
-                    streams.push(TcpStream::connect(address).await.unwrap());
+                for n in 0..requests.len() {
+                    streams.push(connect_from(n, address).await.unwrap());
                 }
                 here.send(()).unwrap();
                 heard.await.unwrap();
@@ -106,6 +106,14 @@ impl Crowd {
         self.signal.send(()).unwrap();
         self.thread
     }
+}
+
+/// A connection from one of this machine's addresses: people who come at once come from many networks.
+async fn connect_from(n: usize, address: SocketAddr) -> std::io::Result<TcpStream> {
+    let [.., high, low] = (n as u32).to_be_bytes();
+    let socket = TcpSocket::new_v4()?;
+    socket.bind((Ipv4Addr::new(127, 1, high, low), 0).into())?;
+    socket.connect(address).await
 }
 
 /// The time until the last answer.

@@ -25,6 +25,7 @@ mod nodes;
 mod program;
 mod raw;
 mod soak;
+mod speed;
 
 use clap::{Parser, Subcommand};
 use figure::median;
@@ -76,6 +77,9 @@ struct Arguments {
     /// Only ordinary requests while others attack
     #[arg(long)]
     attacks: bool,
+    /// Only what a permission, a total, a lock, a hash or other nodes must not slow down
+    #[arg(long, conflicts_with_all = ["only_large", "only_identity"])]
+    only_speed: bool,
     /// Only compare with this other build, in short turns
     #[arg(long, value_name = "PROGRAM")]
     against: Option<PathBuf>,
@@ -127,11 +131,19 @@ fn main() {
             continue;
         }
         let (only_large, only_identity) = (arguments.only_large, arguments.only_identity);
-        if !only_large && !only_identity {
+        if !only_large && !only_identity && !arguments.only_speed {
             figures.extend(measure(&arguments, *engine));
+        }
+        if !only_large && !only_identity {
+            let (items, rounds) = (arguments.items, arguments.rounds);
+            let sizes = speed::Sizes { items, rounds, period: Duration::from_secs_f64(arguments.seconds) };
+            figures.extend(speed::measure(&arguments.program, *engine, &sizes));
         }
         if *engine == Engine::Postgres && !only_large {
             figures.push(nodes::measure(&arguments.program));
+        }
+        if arguments.only_speed {
+            continue;
         }
         if !only_large {
             let sizes = identity::Sizes {

@@ -46,6 +46,12 @@ pub struct Program {
     client: String,
 }
 
+/// A member's id and access token.
+pub struct Member {
+    pub id: String,
+    pub token: String,
+}
+
 impl Program {
     pub fn start(binary: &Path, engine: Engine) -> Self {
         Self::start_with(binary, engine, |_| {})
@@ -75,7 +81,7 @@ impl Program {
         let (child, address) = serve_until_ready(&mut serve);
         let program = Self { binary: binary.to_owned(), child, database_url, address, key, client, directory };
         for collection in ["things", "bulk", "imported"] {
-            program.make_collection(collection);
+            program.make_collection(collection, "ANYONE");
         }
         program
     }
@@ -103,15 +109,15 @@ impl Program {
         self.database_url.as_deref()
     }
 
-    /// Reads are allowed to members for their own items and to anyone for these: the rule is asked each time.
-    fn make_collection(&self, id: &str) {
+    /// A collection that callers of this level read: the rule is asked each time.
+    pub fn make_collection(&self, id: &str, read: &str) {
         self.post(
             "/v2/collections",
             &json!({ "collection": {
                 "id": id, "displayName": id, "fields": [
                     { "key": "n", "type": "NUMBER" }, { "key": "price", "type": "NUMBER" }, { "key": "color", "type": "TEXT" },
                 ],
-                "permissions": { "read": "ANYONE", "insert": "ADMIN", "update": "ADMIN", "remove": "ADMIN" },
+                "permissions": { "read": read, "insert": "ADMIN", "update": "ADMIN", "remove": "ADMIN" },
             }}),
         );
     }
@@ -121,6 +127,31 @@ impl Program {
             let items: Vec<_> = (start..count.min(start + 1000)).map(|n| json!({ "data": item(n) })).collect();
             self.post("/v2/bulk/items/insert", &json!({ "dataCollectionId": "things", "dataItems": items }));
         }
+    }
+
+    /// As [`Program::fill`], each item owned by one of these in turn.
+    pub fn fill_owned(&self, collection: &str, count: usize, owners: &[Member]) {
+        for start in (0..count).step_by(1000) {
+            let owned = |n: usize| {
+                let mut data = item(n);
+                data["_owner"] = json!(owners[n % owners.len()].id);
+                json!({ "data": data })
+            };
+            let items: Vec<_> = (start..count.min(start + 1000)).map(owned).collect();
+            self.post("/v2/bulk/items/insert", &json!({ "dataCollectionId": collection, "dataItems": items }));
+        }
+    }
+
+    /// A member that an application vouches for.
+    pub fn member(&self, email: &str) -> Member {
+        let both = format!("{},{}", self.visitor_tokens(1)[0], self.key);
+        let body = json!({ "loginId": { "email": email } });
+        let signed = self.post_with("/v2/sign-on", &both, &body);
+        let (id, session) = (&signed["identity"]["id"], &signed["sessionToken"]);
+        let grant = json!({ "grant_type": "authorized_client", "member_id": id, "session_token": session });
+        let tokens = self.post_with("/oauth2/token", &both, &grant);
+        let text = |it: &Value| it.as_str().unwrap().to_owned();
+        Member { id: text(id), token: text(&tokens["access_token"]) }
     }
 
     pub fn visitor_tokens(&self, count: usize) -> Vec<String> {
@@ -245,14 +276,18 @@ impl Program {
 
     /// Makes an index through the public call and waits until it is there.
     pub fn index(&self, field: &str) {
+        self.index_of("things", field);
+    }
+
+    /// The same in another collection, with what the server makes beside it.
+    pub fn index_of(&self, collection: &str, field: &str) {
         let index = json!({ "name": field, "fields": [{ "path": field, "order": "ASC" }] });
-        self.post("/v2/indexes", &json!({ "dataCollectionId": "things", "index": index }));
+        self.post("/v2/indexes", &json!({ "dataCollectionId": collection, "index": index }));
         for _ in 0..6000 {
-            let list = self.get("/v2/indexes?dataCollectionId=things&paging.limit=20&paging.offset=0");
+            let list = self.get(&format!("/v2/indexes?dataCollectionId={collection}&paging.limit=20&paging.offset=0"));
             let all = list["indexes"].as_array().unwrap();
-            let status = all.iter().find(|it| it["name"] == field).map_or("", |it| it["status"].as_str().unwrap());
-            assert_ne!(status, "FAILED", "{list}");
-            if status == "ACTIVE" {
+            assert!(all.iter().all(|it| it["status"] != "FAILED"), "{list}");
+            if all.iter().all(|it| it["status"] == "ACTIVE") {
                 return;
             }
             std::thread::sleep(Duration::from_millis(50));
@@ -279,9 +314,13 @@ impl Program {
     }
 
     pub fn post(&self, path: &str, body: &Value) -> Value {
+        self.post_with(path, if path == "/oauth2/token" { "" } else { &self.key }, body)
+    }
+
+    fn post_with(&self, path: &str, token: &str, body: &Value) -> Value {
         let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
         let request = agent.post(format!("http://{}{path}", self.address)).header("content-type", "application/json");
-        let request = if path == "/oauth2/token" { request } else { request.header("authorization", &self.key) };
+        let request = if token.is_empty() { request } else { request.header("authorization", token) };
         let mut response = request.send(body.to_string()).unwrap();
         let text = response.body_mut().with_config().limit(64 << 20).read_to_string().unwrap();
         assert_eq!(response.status().as_u16(), 200, "{path}: {text}");

@@ -169,6 +169,15 @@ impl Raw {
         }
     }
 
+    /// PostgreSQL: one item a transaction, and nothing to announce it.
+    pub fn plain_inserts(&self, connections: usize, period: Duration) -> f64 {
+        let (table, doc) = (stoa_sql::Postgres.table(TABLE), item(7).to_string());
+        let doc = doc.replace('\'', "''").replace(':', ": ");
+        let columns = "(id, created, updated, doc)";
+        let script = format!("insert into {table} {columns} values (gen_random_uuid()::text, 1, 1, '{doc}');\n");
+        self.pgbench(connections, period, &script)
+    }
+
     /// SQLite: one synced commit an insert, on one connection in this process. PostgreSQL: pgbench.
     pub fn single_inserts(&self, connections: usize, period: Duration) -> f64 {
         let doc = item(7).to_string();
