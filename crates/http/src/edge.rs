@@ -193,13 +193,14 @@ async fn fallback(State(app): State<App>, request: Request) -> Response {
             return Redirect::permanent(&path).into_response();
         }
         note_route(&request, "pages", Kind::Public);
-        let info = if accepts_html { website_visit(&app, &request) } else { None };
+        let path = request.uri().path();
+        let info = if accepts_html || path == "/" { website_visit(&app, &request) } else { None };
         if let Some(info) = info
-            && let Some(welcome) = welcome::page(&app, &info).await
+            && let Some(welcome) = welcome::page(&app, &info, path).await
         {
             return welcome;
         }
-        return crate::apps::serve(&app.compressed, request.uri().path(), request.headers(), accepts_html).await;
+        return crate::apps::serve(&app.compressed, path, request.headers(), accepts_html).await;
     }
     Problem(Fault::because(
         stoa_kernel::Code::NotFound,

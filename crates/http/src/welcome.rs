@@ -1,4 +1,5 @@
-//! What a browser is shown where no site answers: the next step, in place of a website that can't start.
+//! What a browser is shown where no website can start: no site answers, or one that has its pages elsewhere. It is the
+//! next step.
 
 use crate::{App, RequestInfo};
 use axum::{
@@ -11,31 +12,18 @@ use stoa_kernel::Code;
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// The page for a host name that shows no site, or one whose website has no client to ask with; `None` where a website
-/// can start, or where that can't be told now.
-pub(crate) async fn page(app: &App, info: &RequestInfo) -> Option<Response> {
-    let (status, text, command) = match info.find_site(app).await {
+/// The page for a host name that shows no site, or a site that has no website here: only the demo has one. `None` where
+/// a website can start, or where that can't be told now. `path` is the address without the site.
+pub(crate) async fn page(app: &App, info: &RequestInfo, path: &str) -> Option<Response> {
+    let Notice { status, text, command } = match info.find_site(app).await {
         Ok(site) => {
-            if !app.identity.client_list(&site.id).await.ok()?.is_empty() {
+            let has_client = !app.identity.client_list(&site.id).await.ok()?.is_empty();
+            if has_client && app.store.site_is_demo(&site.id).await.ok()? {
                 return None;
             }
-            (
-                StatusCode::OK,
-                "The server runs, and this is a site of yours. It has no client yet, with which a website asks it for \
-                 anything; make one:",
-                "stoa client create --name web --origin http://localhost:3000 \
-                 --redirect-uri http://localhost:3000/callback",
-            )
+            of_site(has_client, info, path)
         }
-        Err(fault) if fault.code() == Code::SiteUnknown => match app.store.sites().await.ok()?.is_empty() {
-            true => (StatusCode::OK, "The server runs. It has no site yet; make one:", "stoa site create --name Mine"),
-            false => (
-                StatusCode::NOT_FOUND,
-                "The server runs and has several sites, none of which has this host name. Give it to one, or make one \
-                 the default:",
-                "stoa site update NAME --default",
-            ),
-        },
+        Err(fault) if fault.code() == Code::SiteUnknown => of_server(app, info).await?,
         Err(_) => return None,
     };
     let html = format!(
@@ -53,4 +41,49 @@ pub(crate) async fn page(app: &App, info: &RequestInfo) -> Option<Response> {
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     Some(response)
+}
+
+/// What the page says, and with which status.
+struct Notice {
+    status: StatusCode,
+    /// HTML.
+    text: String,
+    command: &'static str,
+}
+
+/// What is said of a site whose website is elsewhere.
+fn of_site(has_client: bool, info: &RequestInfo, path: &str) -> Notice {
+    let status = if path == "/" { StatusCode::OK } else { StatusCode::NOT_FOUND };
+    let text = "The server runs, and this is a site of yours.";
+    if !has_client {
+        let text =
+            format!("{text} It has no client yet, with which a website or a program asks it for anything; make one:");
+        let command = "stoa client create --name web --origin http://localhost:3000 \
+                       --redirect-uri http://localhost:3000/callback";
+        return Notice { status, text, command };
+    }
+    let account = info.site.as_ref().map_or_else(|| "/account".to_owned(), |it| format!("/s/{it}/account"));
+    let text = format!(
+        "{text} Its pages are yours to make: they, and programs, ask for what it has with one of its clients. Here are \
+         its accounts: <a href=\"{account}/sign-in\">for members</a> and <a href=\"{account}/owner\">for those who run \
+         it</a>. Its clients:"
+    );
+    Notice { status, text, command: "stoa client list" }
+}
+
+/// What is said where no site answers.
+async fn of_server(app: &App, info: &RequestInfo) -> Option<Notice> {
+    let (status, text, command) = if app.store.sites().await.ok()?.is_empty() {
+        (StatusCode::OK, "The server runs. It has no site yet; make one:", "stoa site create --name Mine")
+    } else if info.site.is_some() {
+        (StatusCode::NOT_FOUND, "The server runs. None of its sites has this id; those that it has:", "stoa site list")
+    } else {
+        (
+            StatusCode::NOT_FOUND,
+            "The server runs and has several sites, none of which has this host name. Give it to one, or make one the \
+             default:",
+            "stoa site update NAME --default",
+        )
+    };
+    Some(Notice { status, text: text.to_owned(), command })
 }

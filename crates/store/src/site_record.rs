@@ -61,6 +61,18 @@ impl Store {
         found.ok_or_else(|| Fault::new(Code::SiteUnknown))
     }
 
+    /// Whether it is the example site; a site that isn't there is not.
+    pub async fn site_is_demo(&self, id: &SiteId) -> Result<bool> {
+        let id = id.clone();
+        let read = self.catalog().read(ReaderPool::Point, move |tx| {
+            boxed!({
+                let sql = "select is_demo from stoa.site where id = $1";
+                Ok(tx.row(sql, &params![&id], |row| row.get::<i64>(0)).await?)
+            })
+        });
+        Ok(read.await? == Some(1))
+    }
+
     /// Changes a site, all of it or nothing.
     ///
     /// # Errors

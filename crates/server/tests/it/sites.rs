@@ -27,6 +27,16 @@ fn first_site_answers_beside_a_second_on_postgres() {
 }
 
 #[test]
+fn only_the_demo_shows_atlas_on_sqlite() {
+    website(Engine::Sqlite);
+}
+
+#[test]
+fn only_the_demo_shows_atlas_on_postgres() {
+    website(Engine::Postgres);
+}
+
+#[test]
 fn deleted_site_can_be_restored_on_sqlite() {
     delete_and_restore(Engine::Sqlite);
 }
@@ -134,6 +144,45 @@ fn first_site(engine: Engine) {
     assert_eq!(deployment.json(&["site", "show", "Second"])["isDefault"], false);
     deployment.json(&["site", "update", "Second", "--default"]);
     assert_eq!(answers(&server, "localhost"), second);
+    assert!(server.stop());
+}
+
+/// Atlas asks for collections that a site of one's own hasn't.
+fn website(engine: Engine) {
+    let deployment = Deployment::new(engine);
+    let demo = make_demo(&deployment);
+    let mine = deployment.json(&["site", "create", "--name", "Mine", "--host-name", "mine.test"])["siteId"].clone();
+    let mine = mine.as_str().unwrap();
+    let server = deployment.serve(|_| {});
+    let page = |path: &str, headers: &[(&str, &str)]| get(&format!("{}{path}", server.url), headers);
+    let browser = ("accept", "text/html");
+    let is_welcome = |page: &str| page.contains("Welcome to Stoa");
+    assert!(page(&format!("/s/{mine}/"), &[browser]).1.contains("stoa client create"));
+    for site in ["Atlas", "Mine"] {
+        let client = ["client", "create", "--name", "web", "--redirect-uri", "https://a.example/cb"];
+        deployment.json(&[&client[..], &["--site", site]].concat());
+    }
+
+    for path in ["/", "/countries", &format!("/s/{demo}/")] {
+        assert!(!is_welcome(&page(path, &[browser]).1), "{path} is the demo's");
+    }
+    let by_path = page(&format!("/s/{mine}/"), &[browser]);
+    assert!(by_path.0 == 200 && is_welcome(&by_path.1), "{by_path:?}");
+    assert!(by_path.1.contains(&format!("\"/s/{mine}/account/owner\"")), "{by_path:?}");
+    let by_host = page("/", &[("host", "mine.test"), browser]);
+    assert!(by_host.0 == 200 && is_welcome(&by_host.1) && by_host.1.contains("\"/account/owner\""), "{by_host:?}");
+    assert!(is_welcome(&page("/", &[("host", "mine.test")]).1), "whatever is accepted");
+    assert_eq!(page("/countries", &[("host", "mine.test"), browser]).0, 404);
+    let unknown = page("/s/none/", &[browser]);
+    assert!(unknown.0 == 404 && unknown.1.contains("stoa site list"), "{unknown:?}");
+    assert!(
+        !is_welcome(&page("/account/sign-in", &[("host", "mine.test"), browser]).1),
+        "account pages are everyone's"
+    );
+
+    deployment.json(&["site", "update", "Mine", "--default"]);
+    assert!(is_welcome(&page("/", &[browser]).1), "the default goes before the demo");
+    assert!(!is_welcome(&page(&format!("/s/{demo}/"), &[browser]).1));
     assert!(server.stop());
 }
 
