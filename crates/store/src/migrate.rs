@@ -33,6 +33,13 @@ struct Migration {
     is_additive: bool,
 }
 
+impl Migration {
+    /// Its row in the ledger, as [`RECORD`] writes it on SQLite.
+    fn row(&self, scope: Scope) -> (&'static str, i64, &'static str, String, i64) {
+        (scope.name(), self.number, self.name, checksum(self.text), i64::from(self.is_additive))
+    }
+}
+
 macro_rules! migrations {
     ($($number:literal $name:literal $($additive:ident)?),* $(,)?) => {
         &[$(Migration {
@@ -87,6 +94,15 @@ impl Scope {
         }
     }
 
+    /// Of which migrations a ledger of this scope tells. That of a catalogue has those of sites too: on SQLite each site is
+    /// a file, opened when it is asked for, and a program that can't go on with them is to say so at start.
+    fn told(self) -> &'static [Self] {
+        match self {
+            Self::Catalog => &[Self::Catalog, Self::Site],
+            Self::Site => &[Self::Site],
+        }
+    }
+
     /// Refuses data to which a later program has done what this one can't go on with.
     ///
     /// # Errors
@@ -134,14 +150,14 @@ pub(crate) fn sqlite(file: &Path, scope: Scope) -> Result<()> {
         if tx.query_row(sql, (), |row| row.get::<_, i64>(0))? == 0 {
             tx.execute_batch(LEDGER_ADDITIVE)?;
         }
-        let later: Vec<Done> = {
+        for told in scope.told() {
             let mut read = tx.prepare("select number, name, additive from stoa.migration where scope = ?")?;
             let each =
                 |row: &rusqlite::Row<'_>| Ok(Done { number: row.get(0)?, name: row.get(1)?, additive: row.get(2)? });
-            read.query_map((scope.name(),), each)?.collect::<Result<_, _>>()?
-        };
-        if let Err(fault) = scope.refuse_later(&place, &later) {
-            return Ok(Err(fault));
+            let done: Vec<Done> = read.query_map((told.name(),), each)?.collect::<Result<_, _>>()?;
+            if let Err(fault) = told.refuse_later(&place, &done) {
+                return Ok(Err(fault));
+            }
         }
         for it in scope.migrations() {
             let sql = "select checksum from stoa.migration where scope = ? and number = ?";
@@ -151,9 +167,13 @@ pub(crate) fn sqlite(file: &Path, scope: Scope) -> Result<()> {
                 Some(_) => return Ok(Err(changed(&place))),
                 None => {
                     tx.execute_batch(&for_sqlite(it.text))?;
-                    let row = (scope.name(), it.number, it.name, checksum(it.text), i64::from(it.is_additive));
-                    tx.execute(RECORD, row)?;
+                    tx.execute(RECORD, it.row(scope))?;
                 }
+            }
+        }
+        for told in scope.told().iter().filter(|it| **it != scope) {
+            for it in told.migrations() {
+                tx.execute(&format!("{RECORD} on conflict do nothing"), it.row(*told))?;
             }
         }
         tx.commit().map(Ok)

@@ -2,8 +2,8 @@
 //!
 //! A few statements of a table are on their way at the same time. An insert that comes meanwhile waits, and the next
 //! statement takes all that wait by then: under light load each has a statement to itself, and none ever lingers for
-//! others. A statement that the engine refuses wrote nothing; then each of its inserts is tried alone, so that the one
-//! at fault fails alone.
+//! others. A statement that the engine refuses wrote nothing; then its halves are tried, and theirs, until the insert
+//! at fault fails alone: of 256 one costs some sixteen statements more, and not 256.
 
 use super::{Guard, PgTx, Postgres, RUNS, waiting::Waiting};
 use crate::{Error, InsertWithEvent};
@@ -13,7 +13,8 @@ use stoa_sql::{Value, params};
 use tokio::sync::oneshot;
 
 impl Postgres {
-    /// See [`crate::Database::insert_with_event`]. One whose request is dropped is written all the same.
+    /// See [`crate::Database::insert_with_event`]. One whose request is dropped before its statement is sent is not
+    /// written.
     pub(crate) async fn insert_with_event(self: &Arc<Self>, insert: InsertWithEvent) -> Result<bool> {
         let (answer, answered) = oneshot::channel();
         let into = insert.into.clone();
@@ -31,28 +32,28 @@ impl Postgres {
     }
 
     async fn insert_batch(&self, batch: Vec<Waiting>) {
-        if let [_, _, ..] = batch.as_slice() {
-            match self.insert_together(&batch).await {
+        let mut parts = vec![batch];
+        while let Some(mut part) = parts.pop() {
+            if let [one] = part.as_slice() {
+                let done = self.insert_alone(&one.insert).await;
+                part.into_iter().for_each(|it| it.answer(done.clone()));
+                continue;
+            }
+            match self.insert_together(&part).await {
                 Ok(new) => {
-                    for it in batch {
+                    for it in part {
                         let is_new = new.contains(it.key());
-                        // No caller waits when the request was dropped.
-                        let _ = it.answer.send(Ok(is_new));
+                        it.answer(Ok(is_new));
                     }
-                    return;
                 }
                 Err(error @ (Error::Unknown(_) | Error::Unavailable(_))) => {
-                    for it in batch {
-                        let _ = it.answer.send(Err(error.clone()));
-                    }
-                    return;
+                    part.into_iter().for_each(|it| it.answer(Err(error.clone())));
                 }
-                Err(_) => {}
+                Err(_) => {
+                    let rest = part.split_off(part.len() / 2);
+                    parts.extend([rest, part]);
+                }
             }
-        }
-        for it in batch {
-            let done = self.insert_alone(&it.insert).await;
-            let _ = it.answer.send(done);
         }
     }
 

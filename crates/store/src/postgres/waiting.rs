@@ -36,18 +36,26 @@ impl Groups {
             None => groups.entry(waiting.insert.into.clone()).or_default(),
         };
         group.waiting.push_back(waiting);
+        // However long a statement takes, those who left don't fill the memory meanwhile: whenever the line has doubled
+        // they are taken out.
+        if group.waiting.len().is_power_of_two() {
+            group.waiting.retain(Waiting::is_awaited);
+        }
         let is_begun = group.tasks < most_tasks;
         group.tasks += usize::from(is_begun);
         is_begun
     }
 
     /// What one statement takes of those that wait; keys within it differ. Nothing when none waits: the task is over.
+    /// Those who left are taken out.
     pub(super) fn next(&self, into: &str) -> Option<Vec<Waiting>> {
         let mut groups = self.0.lock();
         let group = groups.get_mut(into)?;
+        group.waiting.retain(Waiting::is_awaited);
         let (mut batch, mut keys, mut bytes) = (Vec::new(), HashSet::new(), 0);
         while batch.len() < MOST && bytes < MOST_BYTES {
-            let Some(next) = group.waiting.pop_front_if(|it| keys.insert(it.key().to_owned())) else { break };
+            let is_next = group.waiting.front().is_some_and(|it| keys.insert(it.key().to_owned()));
+            let Some(next) = is_next.then(|| group.waiting.pop_front()).flatten() else { break };
             bytes += next.bytes();
             batch.push(next);
         }
@@ -67,8 +75,55 @@ impl Waiting {
         if let Some(Value::Text(it)) = self.insert.row.first() { it } else { "" }
     }
 
+    /// Tells what became of it, unless the request was dropped.
+    pub(super) fn answer(self, done: Result<bool, Error>) {
+        let _ = self.answer.send(done);
+    }
+
+    fn is_awaited(&self) -> bool {
+        !self.answer.is_closed()
+    }
+
     fn bytes(&self) -> usize {
         let text = |it: &Value| if let Value::Text(it) = it { it.len() } else { 0 };
         self.insert.row.iter().map(text).sum::<usize>() + self.insert.event.payload.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outbox::PendingEntry;
+
+    const INTO: &str = "insert into t (name)";
+
+    fn add(groups: &Groups, name: &str) -> oneshot::Receiver<Result<bool, Error>> {
+        let (answer, answered) = oneshot::channel();
+        let event = PendingEntry { site: "s".into(), kind: "made", payload: String::new(), now: 0 };
+        let (values, row) = (vec!["$1".to_owned()], vec![Value::Text(name.to_owned())]);
+        let insert = InsertWithEvent { into: INTO.to_owned(), values, key: "name", row, event };
+        groups.add(Waiting { insert, answer }, 1);
+        answered
+    }
+
+    #[test]
+    fn insert_whose_request_left_is_not_sent() {
+        let groups = Groups::default();
+        let next = || Some(groups.next(INTO)?.iter().map(|it| it.key().to_owned()).collect::<Vec<_>>());
+        let (_first, left, _last) = (add(&groups, "a"), add(&groups, "b"), add(&groups, "c"));
+        drop(left);
+        assert_eq!(next(), Some(vec!["a".to_owned(), "c".to_owned()]));
+        assert_eq!(next(), None);
+    }
+
+    #[test]
+    fn inserts_whose_requests_left_fill_no_memory() {
+        let groups = Groups::default();
+        let stays: Vec<_> = (0..100).map(|n| add(&groups, &n.to_string())).collect();
+        for _ in 0..10_000 {
+            drop(add(&groups, "left"));
+        }
+        let waiting = groups.0.lock()[INTO].waiting.len();
+        assert!(waiting <= 256, "{waiting} wait, of whom {} stayed", stays.len());
     }
 }
