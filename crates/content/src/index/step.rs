@@ -17,7 +17,7 @@ use crate::{
 };
 use std::sync::Arc;
 use stoa_kernel::{Code, Fault, Result, clock::Millis};
-use stoa_sql::params;
+use stoa_sql::{Table, params};
 use stoa_store::{Site, Tx, boxed};
 
 const INSERT: &str = "insert into stoa.content_index (site, collection, number, id, name, definition, source, status, \
@@ -148,6 +148,7 @@ impl Creation {
             || stored.indexes.iter().chain([beside]).any(is_there)
             || auto >= self.limits.auto_indexes
             || !consent::is_on(tx, &self.site.id, &self.limits).await?
+            || self.is_too_large(tx, stored).await?
         {
             return Ok(());
         }
@@ -156,6 +157,16 @@ impl Creation {
         let (id, number, source) = (self.ids[1].clone(), beside.number + 1, Source::Auto);
         self.write(tx, stored, &Index { id, number, name, definition, source, ..beside.clone() }, access).await?;
         Ok(())
+    }
+
+    /// Whether writes would wait too long for an index that nobody asked for.
+    async fn is_too_large(&self, tx: &mut Tx<'_>, stored: &StoredCollection) -> Result<bool> {
+        if self.site.builds_online() {
+            return Ok(false);
+        }
+        let table = Table { site: self.site.number, number: stored.number };
+        let sql = format!("select 1 from {} limit 1 offset $1", tx.dialect().table(table));
+        Ok(tx.row(&sql, &params![self.limits.auto_index.items], |_| Ok(())).await?.is_some())
     }
 
     fn check_count(&self, stored: &StoredCollection) -> Result<()> {

@@ -492,6 +492,24 @@ on_both_engines! {
         assert_eq!(world.names().await, ["USER two", "AUTO auto-_owner-title-n", "USER n", "USER own"]);
     }
 
+    async fn owners_get_no_index_that_would_hold_writes_up(engine) {
+        let mut world = World::with_levels(engine, "SITE_MEMBER_AUTHOR", "ANYONE", "ANYONE", "ANYONE").await;
+        let auto_index = AutoIndex { items: 10, ..AutoIndex::default() };
+        let limits = ContentLimits { auto_index, ..ContentLimits::default() };
+        world.content = Content::new(world.test.world.clone(), limits);
+        for n in 0..10 {
+            world.insert(&member("ann"), json!({ "n": n })).await.unwrap();
+        }
+        world.by("n").await.unwrap();
+        world.work().await;
+        assert_eq!(world.names().await, ["USER n", "AUTO auto-_owner-n"]);
+        world.insert(&member("ann"), json!({ "n": 10 })).await.unwrap();
+        world.by("title").await.unwrap();
+        world.work().await;
+        let beside: &[&str] = if world.site.builds_online() { &["AUTO auto-_owner-title"] } else { &[] };
+        assert_eq!(world.names().await[2..], [&["USER title"][..], beside].concat());
+    }
+
     async fn owners_get_an_index_beside_that_of_a_manager(engine) {
         let world = World::open(engine).await;
         for n in 0..20 {
