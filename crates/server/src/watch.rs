@@ -3,22 +3,26 @@
 
 use axum::{
     Router,
-    http::{HeaderValue, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header, uri::Authority},
     response::{IntoResponse, Response},
     routing::get,
 };
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::TokioIo;
 use std::{
-    net::SocketAddr,
+    net::{IpAddr, SocketAddr},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
+    time::Duration,
 };
 use stoa_http::{
     App,
     metrics::{self, Kind, Measure},
 };
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::Semaphore};
+use tower::ServiceExt;
 use tracing::{Event, Level, Subscriber, field::Field};
 use tracing_subscriber::{
     Layer,
@@ -26,6 +30,13 @@ use tracing_subscriber::{
     layer::Context,
     registry::LookupSpan,
 };
+
+/// Connections at the same time; others wait to be accepted. Files are kept for the store, not for watchers.
+const CONNECTIONS: usize = 16;
+/// How long a connection may take, which has one request.
+const LONGEST: Duration = Duration::from_secs(10);
+/// How long nothing is accepted when the system has no room for another connection.
+const BREATH: Duration = Duration::from_millis(100);
 
 const STATEMENT: &str = "stoa::statement";
 const TRANSACTION: &str = "stoa::transaction";
@@ -100,22 +111,66 @@ impl<S: Subscriber> Layer<S> for WorkLayer {
 pub async fn serve(address: SocketAddr, app: App, work: Arc<Work>) -> Result<(), String> {
     let listener = TcpListener::bind(address).await.map_err(|it| format!("can't listen on {address}: {it}"))?;
     let address = listener.local_addr().map_err(|it| it.to_string())?;
-    let router = Router::new().route("/metrics", get(move || answer(app.clone(), work.clone())));
+    let watched = Arc::new(Watched { app, work, is_here: address.ip().is_loopback(), turn: Semaphore::new(1) });
+    let router = Router::new().route("/metrics", get(move |headers: HeaderMap| answer(watched.clone(), headers)));
     tracing::info!("metrics are served at http://{address}/metrics");
-    tokio::spawn(async move {
-        if let Err(error) = axum::serve(listener, router).await {
-            tracing::error!("metrics are no longer served: {error}");
-        }
-    });
+    tokio::spawn(accept(listener, router));
     Ok(())
 }
 
-async fn answer(app: App, work: Arc<Work>) -> Response {
-    let mut measures = work.measures();
-    measures.extend(now(&app).await);
-    let text = metrics::text(&app.metrics, &app.traffic, &measures);
+async fn accept(listener: TcpListener, router: Router) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    while let Ok(place) = places.clone().acquire_owned().await {
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                tracing::debug!("a watcher was not accepted: {error}");
+                tokio::time::sleep(BREATH).await;
+                continue;
+            }
+        };
+        let router = router.clone();
+        tokio::spawn(async move {
+            let service = service_fn(move |request: hyper::Request<Incoming>| router.clone().oneshot(request));
+            let mut builder = http1::Builder::new();
+            let serving = builder.keep_alive(false).serve_connection(TokioIo::new(stream), service);
+            let _ = tokio::time::timeout(LONGEST, serving).await;
+            drop(place);
+        });
+    }
+}
+
+/// What is told, and to whom.
+struct Watched {
+    app: App,
+    work: Arc<Work>,
+    /// Whether the address is one of this machine alone.
+    is_here: bool,
+    /// One at a time: an answer asks the database about each open site.
+    turn: Semaphore,
+}
+
+async fn answer(watched: Arc<Watched>, headers: HeaderMap) -> Response {
+    if watched.is_here && !names_this_machine(&headers) {
+        return (StatusCode::MISDIRECTED_REQUEST, "asked for under a name that is not this machine's\n")
+            .into_response();
+    }
+    let _turn = watched.turn.acquire().await;
+    let mut measures = watched.work.measures();
+    measures.extend(now(&watched.app).await);
+    let text = metrics::text(&watched.app.metrics, &watched.app.traffic, &measures);
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     ([(header::CONTENT_TYPE, kind)], text).into_response()
+}
+
+/// Whether a request is for an address or for `localhost`. A page in a browser of this machine can have its own name
+/// lead here, and would then read what it is answered; the name is what gives it away.
+fn names_this_machine(headers: &HeaderMap) -> bool {
+    let Some(host) = headers.get(header::HOST) else { return true };
+    let Ok(authority) = Authority::try_from(host.as_bytes()) else { return false };
+    let name = authority.host();
+    let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    name.eq_ignore_ascii_case("localhost") || address.is_ok()
 }
 
 /// What waits and is open at this moment.

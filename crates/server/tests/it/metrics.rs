@@ -2,7 +2,7 @@
 
 use crate::process::{Deployment, Server, get, make_things, post};
 use serde_json::json;
-use std::{fs::File, process::Stdio, time::Duration};
+use std::{fs::File, net::TcpStream, process::Stdio, time::Duration};
 use stoa_testkit::Engine;
 
 #[test]
@@ -21,6 +21,34 @@ fn metrics_are_nowhere_unless_asked_for() {
     deployment.site_with_things();
     let server = deployment.serve(|_| {});
     assert_eq!(get(&format!("{}/metrics", server.url), &[]).0, 404);
+    assert!(server.stop());
+}
+
+/// A page in a browser of this machine can have a name of its own lead to it, and watchers take few of the files.
+#[test]
+fn metrics_are_told_under_names_of_this_machine() {
+    let deployment = Deployment::new(Engine::Sqlite);
+    deployment.site_with_things();
+    let log = deployment.file("server.log");
+    let server = deployment.serve_logging(Stdio::from(File::create(&log).unwrap()), |command| {
+        command.args(["--metrics", "127.0.0.1:0"]);
+    });
+    let metrics = address(&log);
+    for (host, wants) in
+        [("localhost:9464", 200), ("[::1]", 200), ("a.example:9464", 421), ("127.0.0.1.a.example", 421)]
+    {
+        let (status, text) = get(&metrics, &[("host", host)]);
+        assert_eq!((status, text.contains("stoa_connections")), (wants, wants == 200), "{host}");
+    }
+    let files = || std::fs::read_dir(format!("/proc/{}/fd", server.child.id())).map_or(0, Iterator::count);
+    let before = files();
+    let to = metrics.trim_start_matches("http://").trim_end_matches("/metrics");
+    let idle: Vec<_> = (0..60).map(|_| TcpStream::connect(to).unwrap()).collect();
+    std::thread::sleep(Duration::from_millis(300));
+    let more = files().saturating_sub(before);
+    assert!(more <= 30, "{more} files for {} watchers who say nothing", idle.len());
+    drop(idle);
+    assert_eq!(get(&metrics, &[]).0, 200);
     assert!(server.stop());
 }
 
