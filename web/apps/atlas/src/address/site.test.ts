@@ -17,6 +17,8 @@ test.each([
 test.each([
   ['/places?q=x', '/places?q=x'],
   ['//other.example/x', '/'],
+  ['/.//other.example/x', '/'],
+  ['https://www.example.org//other.example/x', '/'],
   ['https://other.example/x', '/'],
   ['/s/other/places', '/'],
   ['http://[', '/'],
