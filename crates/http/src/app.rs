@@ -1,6 +1,6 @@
 //! What every handler can reach.
 
-use crate::{Settings, apps::Compressed, metrics::Metrics, traffic::Traffic};
+use crate::{Settings, metrics::Metrics, traffic::Traffic};
 use std::sync::Arc;
 use stoa_content::Content;
 use stoa_identity::Identity;
@@ -15,8 +15,6 @@ pub struct App {
     pub identity: Identity,
     pub content: Content,
     pub settings: Arc<Settings>,
-    /// What the pages' files look like compressed.
-    pub compressed: Arc<Compressed>,
     /// What requests hold.
     pub traffic: Arc<Traffic>,
     /// What is counted for those who watch.

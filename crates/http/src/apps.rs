@@ -1,18 +1,16 @@
 //! The built React apps, embedded in the program: `/account` and, for every other path, the website.
 //!
-//! In a debug build the files are read from disk at each request, so a rebuilt app shows at once.
+//! The build keeps each file that gets smaller compressed as well (`web/scripts/compress.mjs`). In a debug build the
+//! files are read from disk at each request, so a rebuilt app shows at once.
 
-use crate::{
-    encoding::{Effort, Encoding, LEAST, is_compressible},
-    tag,
-};
+use crate::{encoding::Encoding, tag};
 use axum::{
     body::{Body, Bytes},
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::Response,
 };
-use rust_embed::{EmbeddedFile, RustEmbed};
-use std::{borrow::Cow, collections::HashMap, sync::Mutex};
+use rust_embed::RustEmbed;
+use std::borrow::Cow;
 
 #[derive(RustEmbed)]
 #[folder = "../../web/apps/account/dist"]
@@ -52,41 +50,56 @@ const PAGES: [&str; 19] = [
     "/account/sign-up",
 ];
 
-/// Compressed files by their hash and encoding, each made once.
-#[derive(Default)]
-pub struct Compressed(Mutex<HashMap<([u8; 32], Encoding), Bytes>>);
+/// The encodings in which the build keeps files, smallest first, and what stands after the names of such files.
+const BUILT: [(Encoding, &str); 2] = [(Encoding::Brotli, ".br"), (Encoding::Gzip, ".gz")];
 
-impl Compressed {
-    async fn get(&self, hash: [u8; 32], data: Bytes, encoding: Encoding) -> Option<Bytes> {
-        if let Some(known) = self.lock().get(&(hash, encoding)) {
-            return Some(known.clone());
+/// A file of an app.
+struct File {
+    data: Bytes,
+    media_type: String,
+    /// SHA-256 of the data.
+    hash: [u8; 32],
+}
+
+/// The file of an app by its name.
+type Files = fn(&str) -> Option<File>;
+
+/// Answers a file of an app, or the app's page for paths that only its router knows.
+pub fn serve(path: &str, headers: &HeaderMap, accepts_html: bool) -> Response {
+    match path.strip_prefix("/account") {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+            serve_app(embedded::<Account>, rest, path, headers, accepts_html)
         }
-        let making = tokio::task::spawn_blocking(move || encoding.encode(&data, Effort::Much));
-        let made = making.await.ok().flatten()?;
-        self.lock().insert((hash, encoding), made.clone());
-        Some(made)
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<([u8; 32], Encoding), Bytes>> {
-        self.0.lock().unwrap_or_else(|it| it.into_inner())
+        _ => serve_app(embedded::<Atlas>, path, path, headers, accepts_html),
     }
 }
 
-/// Answers a file of an app, or the app's page for paths that only its router knows.
-pub async fn serve(compressed: &Compressed, path: &str, headers: &HeaderMap, accepts_html: bool) -> Response {
-    let (get, file): (fn(&str) -> Option<EmbeddedFile>, &str) = match path.strip_prefix("/account") {
-        Some(rest) if rest.is_empty() || rest.starts_with('/') => (Account::get, rest.trim_start_matches('/')),
-        _ => (Atlas::get, path.trim_start_matches('/')),
+fn embedded<App: RustEmbed>(name: &str) -> Option<File> {
+    let file = App::get(name)?;
+    let media_type = file.metadata.mimetype();
+    let charset = if media_type.starts_with("text/") { "; charset=utf-8" } else { "" };
+    let media_type = format!("{media_type}{charset}");
+    let data = match file.data {
+        Cow::Borrowed(data) => Bytes::from_static(data),
+        Cow::Owned(data) => Bytes::from(data),
     };
-    let found = if file.is_empty() { None } else { get(file) };
+    Some(File { data, media_type, hash: file.metadata.sha256_hash() })
+}
+
+/// `rest` is what the path is within the app.
+fn serve_app(get: Files, rest: &str, path: &str, headers: &HeaderMap, accepts_html: bool) -> Response {
+    let file = rest.trim_start_matches('/');
+    // What is compressed is answered for the file that it was made of, and has no address of its own.
+    let is_file = !file.is_empty() && !BUILT.iter().any(|(_, suffix)| file.ends_with(suffix));
+    let found = if is_file { get(file) } else { None };
     // No router knows a path there: what is missing was replaced by a newer build.
     let wants_page = file.is_empty() || accepts_html && !file.starts_with("assets/");
     match (found, wants_page) {
-        (Some(found), _) => answer(compressed, file, found, headers).await,
+        (Some(found), _) => answer(get, file, found, headers),
         (None, true) => match get("index.html") {
-            Some(page) if is_page(path) => answer(compressed, "index.html", page, headers).await,
+            Some(page) if is_page(path) => answer(get, "index.html", page, headers),
             Some(page) => {
-                let mut response = answer(compressed, "index.html", page, &without_tags(headers)).await;
+                let mut response = answer(get, "index.html", page, &without_tags(headers));
                 *response.status_mut() = StatusCode::NOT_FOUND;
                 response
             }
@@ -116,16 +129,15 @@ fn without_tags(headers: &HeaderMap) -> HeaderMap {
     headers
 }
 
-async fn answer(compressed: &Compressed, name: &str, file: EmbeddedFile, asked: &HeaderMap) -> Response {
-    let media_type = media_type(&file);
+fn answer(get: Files, name: &str, file: File, asked: &HeaderMap) -> Response {
     // Weak, because it is sent in several encodings.
-    let tag = format!("W/\"{}\"", hex(&file.metadata.sha256_hash()[..12]));
+    let tag = format!("W/\"{}\"", hex(&file.hash[..12]));
     let mut response = Response::new(Body::empty());
     let headers = response.headers_mut();
     // Names in assets/ carry a hash of their content.
     let caching = if name.starts_with("assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(caching));
-    if let Ok(media_type) = HeaderValue::from_str(&media_type) {
+    if let Ok(media_type) = HeaderValue::from_str(&file.media_type) {
         headers.insert(header::CONTENT_TYPE, media_type);
     }
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
@@ -138,35 +150,16 @@ async fn answer(compressed: &Compressed, name: &str, file: EmbeddedFile, asked: 
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         return response;
     }
-    let hash = file.metadata.sha256_hash();
-    let data = match file.data {
-        Cow::Borrowed(data) => Bytes::from_static(data),
-        Cow::Owned(data) => Bytes::from(data),
-    };
-    let encoding = Encoding::accepted(asked, Encoding::SMALL);
-    let encoding = encoding.filter(|_| data.len() >= LEAST && is_compressible(&media_type));
-    let made = match encoding {
-        Some(encoding) => compressed.get(hash, data.clone(), encoding).await.map(|it| (encoding, it)),
-        None => None,
-    };
-    *response.body_mut() = match made {
+    let built = BUILT.into_iter().filter(|(encoding, _)| encoding.is_accepted(asked));
+    let mut built = built.filter_map(|(encoding, suffix)| Some((encoding, get(&format!("{name}{suffix}"))?)));
+    *response.body_mut() = match built.next() {
         Some((encoding, made)) => {
             response.headers_mut().insert(header::CONTENT_ENCODING, encoding.value());
-            Body::from(made)
+            Body::from(made.data)
         }
-        None => Body::from(data),
+        None => Body::from(file.data),
     };
     response
-}
-
-/// The media type of a file by its name, with the encoding of texts.
-fn media_type(file: &EmbeddedFile) -> Cow<'static, str> {
-    let media_type = file.metadata.mimetype();
-    if media_type.starts_with("text/") {
-        format!("{media_type}; charset=utf-8").into()
-    } else {
-        media_type.to_owned().into()
-    }
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -186,6 +179,47 @@ mod tests {
 
     const ATLAS: &str = include_str!("../../../web/apps/atlas/src/app/routes.tsx");
     const ACCOUNT: &str = include_str!("../../../web/apps/account/src/flow/route.ts");
+
+    /// An app of a page, a script that the build compressed, and a picture that didn't get smaller.
+    fn files(name: &str) -> Option<File> {
+        let (data, media_type) = match name {
+            "index.html" => ("page", "text/html; charset=utf-8"),
+            "assets/a.js" => ("script", "text/javascript; charset=utf-8"),
+            "assets/a.js.br" => ("by brotli", "application/octet-stream"),
+            "assets/a.js.gz" => ("by gzip", "application/gzip"),
+            "assets/b.png" => ("picture", "image/png"),
+            _ => return None,
+        };
+        Some(File { data: data.into(), media_type: media_type.to_owned(), hash: [6; 32] })
+    }
+
+    /// Status, encoding and body. Media type and tag are those of the file as it is.
+    async fn sent(path: &str, accepted: &str) -> (u16, String, String) {
+        let mut asked = HeaderMap::new();
+        asked.insert(header::ACCEPT_ENCODING, HeaderValue::from_str(accepted).expect("header"));
+        let response = serve_app(files, path, path, &asked, false);
+        let (parts, body) = response.into_parts();
+        let text = |name| parts.headers.get(name).and_then(|it| it.to_str().ok()).unwrap_or_default().to_owned();
+        if !text(header::CONTENT_ENCODING).is_empty() {
+            assert_eq!(text(header::CONTENT_TYPE), "text/javascript; charset=utf-8");
+            assert_eq!(text(header::ETAG), format!("W/\"{}\"", "06".repeat(12)));
+            assert_eq!(text(header::VARY), "accept-encoding");
+        }
+        let body = axum::body::to_bytes(body, 100).await.expect("body");
+        (parts.status.as_u16(), text(header::CONTENT_ENCODING), String::from_utf8_lossy(&body).into_owned())
+    }
+
+    #[tokio::test]
+    async fn files_are_sent_as_the_build_compressed_them() {
+        let of = |encoding: &str, body: &str| (200, encoding.to_owned(), body.to_owned());
+        assert_eq!(sent("/assets/a.js", "gzip, deflate, br, zstd").await, of("br", "by brotli"));
+        assert_eq!(sent("/assets/a.js", "gzip, br;q=0").await, of("gzip", "by gzip"));
+        assert_eq!(sent("/assets/a.js", "zstd").await, of("", "script"));
+        assert_eq!(sent("/assets/b.png", "gzip, br").await, of("", "picture"));
+        for path in ["/assets/a.js.br", "/assets/a.js.gz"] {
+            assert_eq!(sent(path, "gzip, br").await.0, 404, "{path}");
+        }
+    }
 
     /// What stands between two marks.
     fn between<'t>(text: &'t str, before: &'t str, after: char) -> impl Iterator<Item = &'t str> {

@@ -91,7 +91,7 @@ async fn answer(
     parts: Parts,
     body: Body,
 ) -> (Response, Option<Route>) {
-    let encoding = Encoding::accepted(&parts.headers, Encoding::FAST);
+    let encoding = Encoding::accepted(&parts.headers);
     let tags = (parts.method == Method::GET).then(|| tag::asked(&parts.headers));
     let mut response = match router.oneshot(Request::from_parts(parts, body)).await {
         Ok(response) => response,
@@ -200,7 +200,7 @@ async fn fallback(State(app): State<App>, request: Request) -> Response {
         {
             return welcome;
         }
-        return crate::apps::serve(&app.compressed, path, request.headers(), accepts_html).await;
+        return crate::apps::serve(path, request.headers(), accepts_html);
     }
     Problem(Fault::because(
         stoa_kernel::Code::NotFound,

@@ -68,7 +68,6 @@ impl Services {
             identity: self.identity.clone(),
             content: self.content.clone(),
             settings: Arc::new(settings(config)),
-            compressed: Arc::default(),
             traffic: Arc::default(),
             metrics: Arc::new(if config.metrics.is_some() { Metrics::watched() } else { Metrics::default() }),
         }

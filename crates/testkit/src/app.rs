@@ -209,7 +209,6 @@ async fn open(store: Arc<Store>, world: World, mailer: Arc<dyn Mailer>, config: 
         identity,
         content,
         settings: Arc::new(Settings::default()),
-        compressed: Arc::default(),
         traffic: Arc::default(),
         metrics: Arc::default(),
     }

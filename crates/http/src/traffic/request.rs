@@ -3,7 +3,7 @@
 use super::{Connection, Resource, Share, Shortage, Traffic, answer::HeldAnswer};
 use crate::{
     Problem, Settings,
-    encoding::{Effort, Encoding, LEAST, is_compressible},
+    encoding::{Encoding, LEAST, is_compressible},
 };
 use axum::{
     body::{Body, Bytes, HttpBody},
@@ -249,7 +249,7 @@ fn may_be_encoded(headers: &HeaderMap) -> bool {
 async fn encoded(response: Response, encoding: Encoding) -> Response {
     let (mut parts, body) = response.into_parts();
     let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default();
-    let encode = || encoding.encode(&bytes, Effort::Little);
+    let encode = || encoding.encode(&bytes);
     let made = if bytes.len() > SMALL { off_runtime(encode) } else { encode() };
     parts.headers.append(header::VARY, HeaderValue::from_static("accept-encoding"));
     let Some(made) = made else { return Response::from_parts(parts, Body::from(bytes)) };
