@@ -5,6 +5,7 @@
 mod account;
 mod addresses;
 mod answers;
+mod caching;
 mod codes;
 mod community;
 mod cursors;

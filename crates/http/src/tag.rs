@@ -12,7 +12,7 @@ use axum::{
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::digest::{SHA256, digest};
 
-/// An answer to one caller, who has to ask each time whether it is still right.
+/// An answer to one caller, who has to ask each time whether it is still right. One for everybody says so itself.
 const CACHING: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 /// An answer of more bytes keeps a thread for some milliseconds.
@@ -36,8 +36,10 @@ pub(crate) async fn tagged(response: Response, asked: &[HeaderValue]) -> Respons
     // Weak, because the same answer is sent compressed as well.
     let tag = format!("W/\"{}\"", URL_SAFE_NO_PAD.encode(&digest.as_ref()[..15]));
     let is_known = asked.iter().any(|it| has(it, &tag));
-    parts.headers.insert(header::CACHE_CONTROL, CACHING);
-    parts.headers.append(header::VARY, HeaderValue::from_static("authorization"));
+    if !parts.headers.contains_key(header::CACHE_CONTROL) {
+        parts.headers.insert(header::CACHE_CONTROL, CACHING);
+        parts.headers.append(header::VARY, HeaderValue::from_static("authorization"));
+    }
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         parts.headers.insert(header::ETAG, tag);
     }

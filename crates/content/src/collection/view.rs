@@ -65,6 +65,7 @@ pub(crate) fn view(collection: &Collection, caller: &Caller, with_allowed: bool,
     set("defaultDisplayOrder", json!({ "fieldKey": "_createdDate", "direction": "DESC" }));
     set("revision", json!(collection.revision.to_string()));
     set("strictMode", json!(definition.strict_mode));
+    set("cacheSeconds", json!(definition.cache_seconds()));
     set("pagingModes", json!(["OFFSET", "CURSOR"]));
     set("createdDate", json!(iso_from_millis(collection.created)));
     set("updatedDate", json!(iso_from_millis(collection.updated)));

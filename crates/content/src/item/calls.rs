@@ -58,6 +58,7 @@ impl Content {
         let (reader, key) = (collection.clone(), id.clone());
         let projection = resolve::projection(&request.fields);
         let includes = include::plan(context, &collection, &request.references).await?;
+        let is_plain = includes.is_empty();
         let view = cipher::view(self, site, caller, &collection).await?;
         let most = self.limits().page_bytes;
         let found = site.read(ReaderPool::Point, move |tx| {
@@ -88,6 +89,7 @@ impl Content {
             })
         });
         match found.await? {
+            Some(doc) if is_plain => Ok(Item::read(&collection, doc)),
             Some(doc) => Ok(Item::new(&collection, doc)),
             None => Err(fault::item_not_found(collection.id.as_str(), id)),
         }

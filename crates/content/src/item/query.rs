@@ -18,7 +18,7 @@ use crate::{
     wire::request,
 };
 use serde_json::{Map, Value as Json, json};
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::{
     Context, Filter, Schema, Scope, compile,
@@ -64,6 +64,10 @@ impl Content {
         }
         let includes = include::plan(context, &collection, &query.references).await?;
         let is_plain = includes.is_empty();
+        // Cursors are for one kind of caller, and what is referred to has permissions of its own.
+        let is_random = matches!(query.sort, wire::Sort::Random { .. });
+        let is_same_for_all = is_plain && paging.is_none() && !is_random && matches!(schema, Cow::Borrowed(_));
+        let cache_seconds = collection.definition.cache_seconds().filter(|_| is_same_for_all);
         let view = cipher::view(self, site, caller, &collection).await?;
         let pool = match is_plain && is_bounded(&plan) {
             true => ReaderPool::Point,
@@ -81,6 +85,7 @@ impl Content {
             auto::record(self, site, collection, &Answered { scope: &plan.scope, filter, order, began });
         }
         let (mut page, ends) = found?;
+        page.cache_seconds = cache_seconds;
         if let Some(paging) = paging {
             let first = || {
                 let mut request = QUERY.take(&members);

@@ -18,11 +18,18 @@ pub struct Item {
     collection: Arc<Collection>,
     /// Canonical JSON text, `_id` first.
     pub doc: String,
+    /// For how many seconds anyone may be answered the same; nothing for what was made for this caller.
+    pub cache_seconds: Option<u32>,
 }
 
 impl Item {
     pub(crate) fn new(collection: &Arc<Collection>, doc: String) -> Self {
-        Self { collection: collection.clone(), doc }
+        Self { collection: collection.clone(), doc, cache_seconds: None }
+    }
+
+    /// An item without what it refers to, as everyone reads it.
+    pub(crate) fn read(collection: &Arc<Collection>, doc: String) -> Self {
+        Self { cache_seconds: collection.definition.cache_seconds(), ..Self::new(collection, doc) }
     }
 
     /// `{"id":…,"dataCollectionId":…,"data":…}`, appended to an answer.

@@ -356,7 +356,7 @@ impl<F: Fn(&Definition, &ContentLimits) -> Result<Definition>> Revision<F> {
             let current = stored.revision.to_string();
             return Err(Fault::because(Code::RevisionWrong, text).with("currentRevision", current));
         }
-        let mut after = (revised.make)(&stored.definition, limits)?;
+        let mut after = (revised.make)(&stored.definition, limits)?.settled();
         let access = manager.change(&stored.definition, &after)?;
         Rules::check(&after, limits)?;
         encrypted::check(&stored.definition, &after, &stored.indexes)?;

@@ -20,12 +20,15 @@ pub struct Page {
     pub total: Option<i64>,
     /// Set in paging by cursor, which knows no offset.
     pub cursors: Option<Cursors>,
+    /// For how many seconds anyone may be answered the same; nothing for what was made for this caller.
+    pub cache_seconds: Option<u32>,
 }
 
 impl Page {
     pub(crate) fn new(start: &Start) -> Self {
         let offset = start.offset();
-        Self { elements: String::new(), count: 0, offset, has_next: false, total: None, cursors: None }
+        let elements = String::new();
+        Self { elements, count: 0, offset, has_next: false, total: None, cursors: None, cache_seconds: None }
     }
 
     /// `"count":…,"offset":…`: the members of `pagingMetadata`.

@@ -33,7 +33,13 @@ pub struct Definition {
     pub fields: Vec<Field>,
     #[serde(default)]
     pub plugins: Vec<Plugin>,
+    /// See [`Definition::cache_seconds`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cache_seconds: Option<u32>,
 }
+
+/// Nothing is kept by caches for more than a year.
+const MOST_CACHE_SECONDS: u64 = 31_536_000;
 
 const ID: Validator = Validator::TextTo(1, |it| it.collection_id);
 
@@ -43,6 +49,7 @@ static COLLECTION: Validator = Validator::Object(&[
     ("displayField", Validator::Text(0, 1000)),
     ("description", Validator::TextTo(0, |it| it.collection_description)),
     ("strictMode", Validator::Flag),
+    ("cacheSeconds", Validator::Count),
     ("permissions", OLDER_LEVELS),
     ("dataPermissions", LEVELS),
 ]);
@@ -100,7 +107,7 @@ impl Definition {
         faults.take(plugin::check_built(&plugins, old, |n| format!("collection.plugins[{n}]")));
         let levels = faults.take(parse_levels(collection, before.map(|it| it.levels)));
         faults.refuse()?;
-        Ok(Self {
+        let definition = Self {
             display_name: text("displayName"),
             display_field: text("displayField"),
             description: text("description"),
@@ -108,7 +115,9 @@ impl Definition {
             levels: levels.unwrap_or_default(),
             fields: fields.unwrap_or_default(),
             plugins,
-        })
+            cache_seconds: before.and_then(|it| it.cache_seconds),
+        };
+        definition.cached_for(collection.get("cacheSeconds").filter(|it| !it.is_null()), "collection")
     }
 
     /// This definition with the members that `patch` has; there is no other mask (docs/protocol/content.md §6.2).
@@ -137,7 +146,44 @@ impl Definition {
             faults.take(plugin::check_built(&plugins, &self.plugins, |n| format!("dataCollection.plugins[{n}]")));
             patched.plugins = plugins;
         }
-        faults.refuse().map(|()| patched)
+        faults.refuse()?;
+        patched.cached_for(patch.get("cacheSeconds"), "dataCollection")
+    }
+
+    /// This definition with what an object says of caches: nothing, if it doesn't.
+    ///
+    /// # Errors
+    /// WDE0075 for more than a year, and where callers may be answered differently.
+    fn cached_for(mut self, seconds: Option<&Value>, object: &str) -> Result<Self> {
+        let Some(seconds) = seconds.map(|it| it.as_u64().unwrap_or(0)) else { return Ok(self) };
+        let path = format!("{object}.cacheSeconds");
+        if seconds > MOST_CACHE_SECONDS {
+            return Err(invalid(&path, &format!("must be at most {MOST_CACHE_SECONDS}")));
+        }
+        if seconds > 0 && !self.is_same_for_all() {
+            let rule = "needs a collection that ANYONE may read, without encrypted fields and without drafts";
+            return Err(invalid(&path, rule));
+        }
+        self.cache_seconds = u32::try_from(seconds).ok().filter(|it| *it > 0);
+        Ok(self)
+    }
+
+    /// For how many seconds shared caches may keep what is read by GET, and answer anyone with it. A setting ends
+    /// where it can no longer be kept to.
+    pub(crate) fn cache_seconds(&self) -> Option<u32> {
+        self.cache_seconds.filter(|_| self.is_same_for_all())
+    }
+
+    /// This definition without the setting that it can no longer keep to.
+    pub(crate) fn settled(mut self) -> Self {
+        self.cache_seconds = self.cache_seconds();
+        self
+    }
+
+    /// Whether all callers are answered the same, whoever they are.
+    fn is_same_for_all(&self) -> bool {
+        let has_drafts = self.publishes_unmarked().is_some();
+        self.levels.item_read == Level::Anyone && !has_drafts && !self.fields.iter().any(field::is_encrypted)
     }
 
     /// What queries depend on.

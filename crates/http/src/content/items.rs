@@ -1,6 +1,6 @@
 //! Single items: `/v2/items…`.
 
-use super::params;
+use super::{cache::Address, params};
 use crate::{App, Call, Problem, body};
 use axum::{extract::State, http::Uri, response::Response};
 use serde_json::Value;
@@ -9,17 +9,23 @@ use stoa_content::{GetRequest, Item, Request};
 const PREFIX: &str = "/v2/items/";
 
 /// `GET /v2/items/{*id}`.
-pub(crate) async fn get(State(app): State<App>, call: Call, uri: Uri) -> Result<Response, Problem> {
+pub(crate) async fn get(State(app): State<App>, call: Call, address: Address, uri: Uri) -> Result<Response, Problem> {
     let mut members = params::members(&uri)?;
     params::default_from_path(&mut members, "dataItemId", &uri, PREFIX);
     let request = GetRequest::parse(&members, app.content.limits())?;
-    Ok(answer(&app.content.item_get(&call.site, &call.caller, &request).await?))
+    let item = app.content.item_get(&call.site, &call.caller, &request).await?;
+    Ok(address.share(&app, &call, &members, item.cache_seconds, answer(&item)).await)
 }
 
 /// `GET /v2/items/CALL` of a call that isn't built yet, or of the item whose id is its name.
-pub(crate) async fn get_or_not_supported(app: State<App>, call: Call, uri: Uri) -> Result<Response, Problem> {
+pub(crate) async fn get_or_not_supported(
+    app: State<App>,
+    call: Call,
+    address: Address,
+    uri: Uri,
+) -> Result<Response, Problem> {
     match params::members(&uri)?.contains_key("dataItemId") {
-        true => get(app, call, uri).await,
+        true => get(app, call, address, uri).await,
         false => Err(super::not_supported(call).await),
     }
 }

@@ -1,7 +1,7 @@
 //! Gets whose path was lost on the way: clients put ids into paths as they are, and an id with `..` in it makes
 //! another path of them. The query string still says what is meant.
 
-use super::{collections, items};
+use super::{cache::Address, collections, items};
 use crate::{App, Call};
 use axum::{
     extract::{FromRequestParts, Request, State},
@@ -18,7 +18,10 @@ pub(crate) fn is_lost(method: &Method, uri: &Uri) -> bool {
 pub(crate) async fn answer(app: App, request: Request) -> Response {
     let (mut parts, _) = request.into_parts();
     let answer = match Call::from_request_parts(&mut parts, &app).await {
-        Ok(call) if query_has(&parts.uri, "dataItemId") => items::get(State(app), call, parts.uri).await,
+        Ok(call) if query_has(&parts.uri, "dataItemId") => {
+            let address = Address::of(&parts, &app);
+            items::get(State(app), call, address, parts.uri).await
+        }
         Ok(call) => collections::get(State(app), call, parts.uri).await,
         Err(problem) => Err(problem),
     };

@@ -1,6 +1,7 @@
 //! Content over HTTP: one file an entity, each handler a few lines that extract, call and answer.
 
 pub(crate) mod bulk;
+mod cache;
 pub(crate) mod collections;
 pub(crate) mod indexes;
 pub(crate) mod items;

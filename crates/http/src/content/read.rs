@@ -1,6 +1,6 @@
 //! Queries over items: `/v2/items/query`, `/count`, `/query-distinct-values`.
 
-use super::{items, params};
+use super::{cache::Address, items, params};
 use crate::{App, Call, Problem, body};
 use axum::{extract::State, http::Uri, response::Response};
 use serde_json::json;
@@ -15,13 +15,19 @@ pub(crate) async fn query(State(app): State<App>, call: Call, body: body::Raw) -
 
 /// `GET /v2/items/query`: the same, sent in the query string when it is short (docs/protocol/content.md §1.5); or
 /// the item whose id is `query`.
-pub(crate) async fn query_get(State(app): State<App>, call: Call, uri: Uri) -> Result<Response, Problem> {
+pub(crate) async fn query_get(
+    State(app): State<App>,
+    call: Call,
+    address: Address,
+    uri: Uri,
+) -> Result<Response, Problem> {
     let members = params::members(&uri)?;
     if members.contains_key("dataItemId") {
-        return items::get(State(app), call, uri).await;
+        return items::get(State(app), call, address, uri).await;
     }
     let page = app.content.item_query(&call.site, &call.caller, call.origin(), &members).await?;
-    Ok(answer("dataItems", page))
+    let seconds = page.cache_seconds;
+    Ok(address.share(&app, &call, &members, seconds, answer("dataItems", page)).await)
 }
 
 /// `POST /v2/items/count`.

@@ -251,7 +251,10 @@ async fn encoded(response: Response, encoding: Encoding) -> Response {
     let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default();
     let encode = || encoding.encode(&bytes);
     let made = if bytes.len() > SMALL { off_runtime(encode) } else { encode() };
-    parts.headers.append(header::VARY, HeaderValue::from_static("accept-encoding"));
+    let varies = |it: &HeaderValue| it == "accept-encoding";
+    if !parts.headers.get_all(header::VARY).iter().any(varies) {
+        parts.headers.append(header::VARY, HeaderValue::from_static("accept-encoding"));
+    }
     let Some(made) = made else { return Response::from_parts(parts, Body::from(bytes)) };
     parts.headers.insert(header::CONTENT_ENCODING, encoding.value());
     parts.headers.remove(header::CONTENT_LENGTH);

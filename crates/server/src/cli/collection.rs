@@ -34,24 +34,10 @@ pub enum CollectionVerb {
         /// Id of the collection
         name: String,
     },
-    /// Add or remove fields, change permissions or the name
+    /// Add or remove fields, change permissions, the name, or for how long caches may keep items
     #[command(after_help = "Examples:\n  stoa collection update books --field isbn:text --no-field author\n  \
                             stoa collection update books --read anyone --insert site-member")]
-    Update {
-        /// Id of the collection
-        name: String,
-        /// Another name for people
-        #[arg(long, value_name = "TEXT")]
-        display_name: Option<String>,
-        /// A further field, `key:type`; may be given several times
-        #[arg(long = "field", value_name = "KEY:TYPE")]
-        fields: Vec<NewField>,
-        /// Key of a field to remove with its values; may be given several times
-        #[arg(long = "no-field", value_name = "KEY")]
-        no_fields: Vec<String>,
-        #[command(flatten)]
-        levels: Levels,
-    },
+    Update(CollectionChange),
     /// Delete a collection with its items; it can be restored until its id is used again
     #[command(after_help = "Examples:\n  stoa collection delete books\n  stoa collection delete books --yes books")]
     Delete {
@@ -84,6 +70,27 @@ pub struct NewCollection {
     #[serde(skip)]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["fields", "read", "insert", "update", "remove"])]
     pub from: Option<PathBuf>,
+    #[command(flatten)]
+    pub levels: Levels,
+}
+
+#[derive(Debug, Args, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CollectionChange {
+    /// Id of the collection
+    pub name: String,
+    /// Another name for people
+    #[arg(long, value_name = "TEXT")]
+    pub display_name: Option<String>,
+    /// A further field, `key:type`; may be given several times
+    #[arg(long = "field", value_name = "KEY:TYPE")]
+    pub fields: Vec<NewField>,
+    /// Key of a field to remove with its values; may be given several times
+    #[arg(long = "no-field", value_name = "KEY")]
+    pub no_fields: Vec<String>,
+    /// How long shared caches may keep what anyone may read, 0 for not at all
+    #[arg(long, value_name = "N")]
+    pub cache_seconds: Option<u32>,
     #[command(flatten)]
     pub levels: Levels,
 }

@@ -16,7 +16,7 @@ mod transfer;
 pub use audit::Audit;
 pub use choice::SiteChoice;
 pub use client::{Client, ClientVerb};
-pub use collection::{Collection, CollectionVerb, LevelName, Levels, NewCollection, NewField};
+pub use collection::{Collection, CollectionChange, CollectionVerb, LevelName, Levels, NewCollection, NewField};
 pub use item::{Item, ItemVerb};
 pub use key::{Key, KeyVerb};
 pub use mail::{Mail, MailVerb};

@@ -2,7 +2,7 @@
 
 use super::terminal::Terminal;
 use crate::{
-    cli::{Collection, CollectionVerb, LevelName, Levels, NewCollection, NewField, Verb},
+    cli::{Collection, CollectionChange, CollectionVerb, LevelName, Levels, NewCollection, NewField, Verb},
     failure::Failure,
     print::{count, print},
     services::{Services, operator},
@@ -53,9 +53,9 @@ pub async fn run(
             Ok(Value::Array(rows))
         }
         CollectionVerb::Show { name } => Ok(content.collection_get(site, &operator, name, &[], false).await?),
-        CollectionVerb::Update { name, display_name, fields, no_fields, levels } => {
-            let before = content.collection_get(site, &operator, name, &[], false).await?;
-            let patch = patch(&before, display_name.as_deref(), fields, no_fields, *levels)?;
+        CollectionVerb::Update(change) => {
+            let before = content.collection_get(site, &operator, &change.name, &[], false).await?;
+            let patch = patch(&before, change)?;
             let after = content.collection_patch(site, &operator, &patch).await?;
             Ok(json!({ "collectionId": after["id"], "fields": own_fields(&after).count() }))
         }
@@ -124,21 +124,20 @@ fn field(new: &NewField) -> Value {
 }
 
 /// The change of a definition that was read in this revision.
-fn patch(
-    before: &Value,
-    display_name: Option<&str>,
-    fields: &[NewField],
-    no_fields: &[String],
-    levels: Levels,
-) -> Result<Value, Failure> {
+fn patch(before: &Value, change: &CollectionChange) -> Result<Value, Failure> {
+    let CollectionChange { display_name, fields, no_fields, cache_seconds, levels, .. } = change;
     let mut patch = json!({ "id": before["id"], "revision": before["revision"] });
-    if display_name.is_none() && fields.is_empty() && no_fields.is_empty() && levels.is_empty() {
+    let has_fields = !fields.is_empty() || !no_fields.is_empty();
+    if display_name.is_none() && !has_fields && cache_seconds.is_none() && levels.is_empty() {
         return Err(Failure::usage("nothing is to be changed; see stoa collection update --help"));
     }
     if let Some(name) = display_name {
         patch["displayName"] = json!(name);
     }
-    if !fields.is_empty() || !no_fields.is_empty() {
+    if let Some(seconds) = cache_seconds {
+        patch["cacheSeconds"] = json!(seconds);
+    }
+    if has_fields {
         let mut all: Vec<Value> = own_fields(before).cloned().collect();
         for key in no_fields {
             let known = all.len();
@@ -159,7 +158,7 @@ fn patch(
     }
     if !levels.is_empty() {
         let mut wanted = before["dataPermissions"].clone();
-        let Levels { read, insert, update, remove } = levels;
+        let Levels { read, insert, update, remove } = *levels;
         let all = [("itemRead", read), ("itemInsert", insert), ("itemUpdate", update), ("itemRemove", remove)];
         for (name, level) in all {
             if let Some(level) = level {
@@ -184,15 +183,16 @@ pub fn show_typed(terminal: &mut Terminal<'_>, typed: Collection) -> Result<(), 
         let target = metadata.map(|it| it.1["referencedCollectionId"].clone()).next().unwrap_or_default();
         json!({ "field": it["key"], "type": it["type"], "refersTo": target, "required": it["required"] })
     };
-    print(
-        &json!({
-            "collectionId": whole["id"], "displayName": whole["displayName"], "read": levels["itemRead"],
-            "insert": levels["itemInsert"], "update": levels["itemUpdate"], "remove": levels["itemRemove"],
-            "created": whole["createdDate"], "updated": whole["updatedDate"],
-            "fields": own_fields(&whole).map(row).collect::<Value>(),
-        }),
-        false,
-    );
+    let mut shown = json!({
+        "collectionId": whole["id"], "displayName": whole["displayName"], "read": levels["itemRead"],
+        "insert": levels["itemInsert"], "update": levels["itemUpdate"], "remove": levels["itemRemove"],
+        "cacheSeconds": whole["cacheSeconds"], "created": whole["createdDate"], "updated": whole["updatedDate"],
+        "fields": own_fields(&whole).map(row).collect::<Value>(),
+    });
+    if let Some(members) = shown.as_object_mut() {
+        members.retain(|_, it| !it.is_null());
+    }
+    print(&shown, false);
     Ok(())
 }
 

@@ -54,6 +54,12 @@ fn collections(engine: Engine) {
     let table = deployment.stoa(&["item", "query", "books"]).output().unwrap();
     assert!(String::from_utf8_lossy(&table.stdout).lines().next().unwrap().contains("TITLE"));
 
+    let cached = |name: &'static str| ["collection", "update", name, "--cache-seconds", "60"];
+    deployment.json(&cached("books"));
+    assert_eq!(deployment.json(&["collection", "show", "books"])["cacheSeconds"], 60);
+    let refused = refusal(&deployment, &cached("authors"));
+    assert_eq!(refused["code"], "WDE0075");
+    assert!(refused["message"].as_str().unwrap().contains("ANYONE"), "{refused}");
     let updated =
         ["collection", "update", "books", "--field", "isbn:text", "--no-field", "author", "--read", "CMS_EDITOR"];
     assert_eq!(deployment.json(&updated)["fields"], 3);

@@ -1,0 +1,54 @@
+//! Answers that shared caches may keep, because the collection's owner says so.
+//!
+//! Such a cache asks again by address alone: not with the token that the first caller brought. So an answer is only
+//! given to it where the address leads to the same site without a token, and where everybody reads the same.
+
+use super::params::flag;
+use crate::{App, Call, RequestInfo};
+use axum::{
+    extract::FromRequestParts,
+    http::{HeaderValue, header, request::Parts},
+    response::Response,
+};
+use serde_json::{Map, Value};
+use std::convert::Infallible;
+
+/// What a request's address says; nothing where it has a host name that is not ours.
+pub(crate) struct Address(Option<RequestInfo>);
+
+impl FromRequestParts<App> for Address {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Infallible> {
+        Ok(Self::of(parts, app))
+    }
+}
+
+impl Address {
+    pub(super) fn of(parts: &Parts, app: &App) -> Self {
+        Self(RequestInfo::of(parts, app).ok())
+    }
+
+    /// The answer to a request with these members, which shared caches may keep for so many seconds if it is one for
+    /// everybody. A request for what is stored at this moment (`consistentRead`) is none.
+    pub(super) async fn share(
+        &self,
+        app: &App,
+        call: &Call,
+        members: &Map<String, Value>,
+        seconds: Option<u32>,
+        mut response: Response,
+    ) -> Response {
+        let (Some(seconds), Self(Some(address)), false) = (seconds, self, flag(members, "consistentRead")) else {
+            return response;
+        };
+        let is_found_without_token = address.find_site(app).await.is_ok_and(|it| it.id == call.site.id);
+        if let (true, Ok(caching)) =
+            (is_found_without_token, HeaderValue::try_from(format!("public, max-age={seconds}")))
+        {
+            response.headers_mut().insert(header::CACHE_CONTROL, caching);
+            response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+        }
+        response
+    }
+}
