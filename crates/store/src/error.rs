@@ -1,10 +1,13 @@
 //! What an engine can answer, mapped by hand: nothing of an engine's own error type leaves this crate.
 
+use deadpool_postgres::TimeoutType;
 use stoa_kernel::{Code, Fault};
 use tokio_postgres::error::{Severity, SqlState};
 
 /// When to come back after [`Error::Busy`], in seconds: a few of the longest scans that are usual.
 const RETRY_AFTER: i64 = 5;
+/// The same after [`Error::Crowded`]: what waits is short.
+const RETRY_AFTER_CROWD: i64 = 1;
 
 /// An engine's refusal, in words both engines share.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +28,8 @@ pub enum Error {
     Unavailable(String),
     /// Too many scans wait, or this one waited for too long; nothing was done.
     Busy,
+    /// As many writes wait as may, or no connection was free for too long; nothing was done.
+    Crowded,
     /// A text with the character U+0000, which can't be stored or asked for.
     Nul,
     /// Anything else: a defect of ours or of the database.
@@ -76,6 +81,7 @@ impl Error {
     pub(crate) fn from_pool(error: &deadpool_postgres::PoolError) -> Self {
         match error {
             deadpool_postgres::PoolError::Backend(it) => Self::from_postgres(it),
+            deadpool_postgres::PoolError::Timeout(TimeoutType::Wait) => Self::Crowded,
             it => Self::Unavailable(it.to_string()),
         }
     }
@@ -94,8 +100,30 @@ impl From<Error> for Fault {
             Error::Unavailable(text) => Self::new(Code::Unavailable).logged(text),
             Error::Busy => Self::because(Code::Throttled, "Too many long reads are waiting; try again later.")
                 .with("retryAfterSeconds", RETRY_AFTER),
+            // Clients bring it about by being many, so it is no failure for the log.
+            Error::Crowded => Self::because(Code::Unavailable, "Too many requests are waiting; try again later.")
+                .with("retryAfterSeconds", RETRY_AFTER_CROWD),
             Error::Nul => Self::because(Code::BadRequest, "Text must not hold the character U+0000."),
             Error::Other(text) => Self::internal(text),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn crowds_are_told_when_to_come_back() {
+        let waited = Error::from_pool(&deadpool_postgres::PoolError::Timeout(TimeoutType::Wait));
+        assert_eq!(waited, Error::Crowded);
+        for (crowd, code) in [(waited, Code::Unavailable), (Error::Busy, Code::Throttled)] {
+            let fault = Fault::from(crowd);
+            assert_eq!(fault.code(), code);
+            assert!(fault.data().contains_key("retryAfterSeconds"), "{fault}");
+            assert_eq!(fault.log(), None, "what has a text for the log is written there as a failure");
+        }
+        let unreachable = Error::from_pool(&deadpool_postgres::PoolError::Timeout(TimeoutType::Create));
+        assert!(matches!(unreachable, Error::Unavailable(_)));
     }
 }

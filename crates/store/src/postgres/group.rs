@@ -46,7 +46,7 @@ impl Postgres {
                         it.answer(Ok(is_new));
                     }
                 }
-                Err(error @ (Error::Unknown(_) | Error::Unavailable(_))) => {
+                Err(error @ (Error::Unknown(_) | Error::Unavailable(_) | Error::Crowded)) => {
                     part.into_iter().for_each(|it| it.answer(Err(error.clone())));
                 }
                 Err(_) => {

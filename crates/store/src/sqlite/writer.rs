@@ -10,7 +10,7 @@ use super::{
     log::{Gate, Log, PATIENCE},
 };
 use crate::{Error, Tx, TxFuture, trace, tx::EngineTx};
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
 use rusqlite::{Connection, OpenFlags};
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -24,7 +24,7 @@ use tokio::sync::oneshot;
 
 /// Transactions that may share one commit.
 const BATCH: usize = 256;
-/// Transactions that may wait; more are refused as busy instead of eating memory.
+/// Transactions that may wait; more are refused with [`Error::Crowded`] instead of eating memory.
 const QUEUE: usize = 4096;
 
 /// A handle to the writer thread; dropping the last one ends the thread after what it was given.
@@ -65,9 +65,10 @@ impl Writer {
         let (answer, answered) = oneshot::channel();
         let job = Box::new(Transaction { input, body, result: None, answer: Some(answer) });
         let queue = self.queue.as_ref().ok_or_else(|| Error::Unavailable("closed".to_owned()))?;
-        if queue.try_send(job).is_err() {
-            return Err(Error::Unavailable("the writer's queue is full".to_owned()).into());
-        }
+        queue.try_send(job).map_err(|it| match it {
+            TrySendError::Full(_) => Error::Crowded,
+            TrySendError::Disconnected(_) => Error::Unavailable("the writer has stopped".to_owned()),
+        })?;
         answered.await.unwrap_or_else(|_| Err(Error::Unavailable("the writer has stopped".to_owned()).into()))
     }
 
@@ -279,4 +280,52 @@ fn fence(conn: &mut Connection) -> Result<(), Error> {
 fn execute(conn: &Connection, sql: &str) -> Result<(), Error> {
     let mut statement = conn.prepare_cached(sql).map_err(|it| Error::from_sqlite(&it))?;
     statement.raw_execute().map(|_| ()).map_err(|it| Error::from_sqlite(&it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parking_lot::Mutex;
+    use std::{pin::Pin, sync::mpsc};
+    use stoa_kernel::Code;
+
+    /// Begins a write, which then waits for its answer.
+    fn waits(write: Pin<&mut impl Future>) -> bool {
+        write.poll(&mut Context::from_waker(Waker::noop())).is_pending()
+    }
+
+    #[tokio::test]
+    async fn writes_beyond_the_queue_are_told_to_come_back() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let writer = Writer::start(&dir.path().join("writer.sqlite"), Arc::default()).expect("a writer");
+        let (begun, has_begun) = oneshot::channel();
+        let (go_on, may_go_on) = mpsc::channel::<()>();
+        let signals = (Mutex::new(Some(begun)), Mutex::new(may_go_on));
+        let slow = writer.write(signals, |_, (begun, may_go_on)| {
+            crate::boxed!({
+                if let Some(it) = begun.lock().take() {
+                    let _ = it.send(());
+                }
+                let _ = may_go_on.lock().recv();
+                Ok(())
+            })
+        });
+        let mut slow = Box::pin(slow);
+        assert!(waits(slow.as_mut()));
+        has_begun.await.expect("the first write has begun");
+        let waiting = (0..QUEUE).map(|_| Box::pin(writer.write((), |_, ()| crate::boxed!(Ok(())))));
+        let mut waiting: Vec<_> = waiting.collect();
+        for it in &mut waiting {
+            assert!(waits(it.as_mut()));
+        }
+        let refused = writer.write((), |_, ()| crate::boxed!(Ok(()))).await.expect_err("the queue is full");
+        assert_eq!(refused.code(), Code::Unavailable);
+        assert_eq!(refused.data()["retryAfterSeconds"], 1);
+        assert_eq!(refused.log(), None);
+        go_on.send(()).expect("sent");
+        for it in waiting {
+            it.await.expect("written");
+        }
+        slow.await.expect("written");
+    }
 }
