@@ -142,6 +142,17 @@ on_both_engines! {
         assert!(status == StatusCode::OK && robots.starts_with(b"User-agent: *\n"), "{robots:?}");
     }
 
+    async fn welcome_page_says_the_next_command(engine) {
+        let app = TestApp::new(engine).await;
+        let other = app.app.store.site_create("Other", &app.app.world).await.unwrap();
+        let accepts = [("accept", "text/html")];
+        let (status, _, page) = ask(&app, Method::GET, &format!("/s/{}/", other.id), &accepts, &Value::Null).await;
+        let page = String::from_utf8(page.to_vec()).unwrap();
+        assert!(status == StatusCode::OK && page.contains("stoa client create --name web"), "{page}");
+        // A command isn't broken at its hyphens, where it stands in a line of text.
+        assert!(page.contains("code{white-space:nowrap}") && page.contains("<code>stoa --help</code>"), "{page}");
+    }
+
     async fn items_may_be_called_like_calls(engine) {
         let app = TestApp::new(engine).await;
         things(&app).await;

@@ -30,7 +30,7 @@ pub(crate) async fn page(app: &App, info: &RequestInfo, path: &str) -> Option<Re
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Stoa</title>\
          <meta name=\"viewport\" content=\"width=device-width\"><style>body{{font:1rem/1.6 system-ui,sans-serif;\
          max-width:40rem;margin:4rem auto;padding:0 1rem}}pre{{padding:1rem;background:#eee;color:#111;\
-         overflow-x:auto}}</style><h1>Welcome to Stoa</h1><p>{text}</p><pre>{command}</pre>\
+         overflow-x:auto}}code{{white-space:nowrap}}</style><h1>Welcome to Stoa</h1><p>{text}</p><pre>{command}</pre>\
          <p>In the terminal, with the same <code>--data</code> as the server. All commands: \
          <code>stoa --help</code>.</p></html>"
     );
