@@ -8,22 +8,28 @@ use crate::{
 };
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
-use stoa_content::transfer::{BATCH, Counts, DeferredLinks, DeferredValue, LinkCounts, Record, Records};
+use stoa_content::transfer::{
+    BATCH, Counts, DeferredLinks, DeferredValue, LinkCounts, Record, Records, is_same, with_id_of,
+};
 use stoa_kernel::{Code, Fault};
 
 /// Bytes of one request, well under what a server takes.
 const BYTES: usize = 3 * 1024 * 1024;
 /// Links of one request, unless one item brings more.
 const LINKS: usize = 1000;
+/// Items of a page that every server answers.
+const LEAST_PAGE: usize = 50;
 
 /// Sends a file in bulk saves; started again it updates what is there.
 ///
 /// A server refuses an item that refers to one that isn't there. Such an item is sent again without what it
 /// refers to, and its links are made when the file has been sent.
-pub fn import(options: &Import, report: &mut Report) -> Result<Value, String> {
-    let server = Server::new(options)?;
+///
+/// With a key, items that are there as the file has them are left alone, but not in a collection with multi-references.
+pub fn import(server: Server, options: &Import, report: &mut Report) -> Result<Value, String> {
     let format = options.format.unwrap_or_else(|| format_of(&options.file));
-    let kinds = server.field_kinds(&options.collection)?;
+    let collection = server.collection(&options.collection)?;
+    let kinds = field_kinds(&collection);
     let multis: Vec<String> = kinds.iter().filter(|it| it.1 == "MULTI_REFERENCE").map(|it| it.0.clone()).collect();
     let (input, bytes) = open_with_size(&options.file)?;
     let input = report.begin_file(&options.collection, input, bytes);
@@ -31,6 +37,8 @@ pub fn import(options: &Import, report: &mut Report) -> Result<Value, String> {
     let mut job = Job {
         server,
         collection: &options.collection,
+        key: options.key.as_deref(),
+        page: collection["maxPageSize"].as_u64().map_or(LEAST_PAGE, |it| it as usize).clamp(1, BATCH),
         counts: Counts { links: (!multis.is_empty()).then(LinkCounts::default), ..Counts::default() },
         multis,
         batch: Vec::new(),
@@ -57,6 +65,9 @@ pub fn import(options: &Import, report: &mut Report) -> Result<Value, String> {
     report.end();
     let mut result = json!({});
     add_counts(&job.counts, &mut result);
+    if options.key.is_some() {
+        result["unchanged"] = job.counts.unchanged.into();
+    }
     job.errors.0.append(&mut job.unlinked.0);
     result["errors"] = json!(job.errors.0);
     Ok(result)
@@ -65,6 +76,10 @@ pub fn import(options: &Import, report: &mut Report) -> Result<Value, String> {
 struct Job<'a> {
     server: Server,
     collection: &'a str,
+    /// The field whose value is the id of an item without `_id`.
+    key: Option<&'a str>,
+    /// Items that the server answers at once.
+    page: usize,
     /// Fields whose values are links.
     multis: Vec<String>,
     batch: Vec<BatchItem>,
@@ -78,6 +93,8 @@ struct Job<'a> {
 /// An item on its way.
 struct BatchItem {
     line: u64,
+    /// Known where there is a key.
+    id: Option<String>,
     text: String,
     /// The ids in its multi-references, by field.
     links: Vec<(String, Vec<String>)>,
@@ -91,14 +108,15 @@ impl BatchItem {
 
 impl Job<'_> {
     fn progress(&self) -> Value {
-        let mut progress = json!({ "done": self.counts.inserted + self.counts.updated + self.counts.failed });
+        let Counts { inserted, updated, unchanged, failed, .. } = self.counts;
+        let mut progress = json!({ "done": inserted + updated + unchanged + failed });
         add_counts(&self.counts, &mut progress);
         progress
     }
 
     fn push(&mut self, record: Record) -> Result<(), String> {
         let line = record.line;
-        match record.text.and_then(|text| Ok(BatchItem { line, links: self.links(&text)?, text })) {
+        match record.text.and_then(|text| self.item(line, text)) {
             Ok(item) => {
                 let links = self.batch.iter().map(BatchItem::link_count).sum::<usize>() + item.link_count();
                 if self.bytes + item.text.len() > BYTES || links > LINKS {
@@ -113,6 +131,14 @@ impl Job<'_> {
             }
         }
         if self.batch.len() == BATCH { self.send() } else { Ok(()) }
+    }
+
+    fn item(&self, line: u64, text: String) -> Result<BatchItem, Fault> {
+        let (id, text) = match self.key {
+            Some(key) => with_id_of(text, key)?,
+            None => (None, text),
+        };
+        Ok(BatchItem { line, id, links: self.links(&text)?, text })
     }
 
     /// What an item has in multi-references. What isn't a list of ids is left to the server to refuse.
@@ -138,9 +164,33 @@ impl Job<'_> {
     fn send(&mut self) -> Result<(), String> {
         self.bytes = 0;
         let batch = std::mem::take(&mut self.batch);
+        let batch = if self.key.is_some() && self.multis.is_empty() { self.sift(batch)? } else { batch };
         let unresolved = self.save(batch, !self.multis.is_empty())?;
         self.save(unresolved, false)?;
         Ok(())
+    }
+
+    /// Counts the items that are there as the file has them, and answers the others. Of several with one id only the
+    /// first is compared: what comes after it replaces it.
+    fn sift(&mut self, batch: Vec<BatchItem>) -> Result<Vec<BatchItem>, String> {
+        let ids: Vec<&str> = batch.iter().filter_map(|it| it.id.as_deref()).collect();
+        let mut there = HashMap::with_capacity(ids.len());
+        for ids in ids.chunks(self.page) {
+            let query = json!({ "filter": { "_id": { "$hasSome": ids } }, "paging": { "limit": ids.len() } });
+            let body = json!({ "dataCollectionId": self.collection, "query": query }).to_string();
+            let answer = self.server.call("POST", "/v2/items/query", Some(&body))?;
+            for item in answer["dataItems"].as_array().into_iter().flatten().map(|it| &it["data"]) {
+                there.insert(item["_id"].as_str().unwrap_or_default().to_owned(), item.to_string());
+            }
+        }
+        let known = batch.len();
+        let mut is_there = |it: &BatchItem| {
+            let stored = it.id.as_ref().and_then(|id| there.remove(id));
+            stored.is_some_and(|stored| is_same(&it.text, &stored))
+        };
+        let rest: Vec<BatchItem> = batch.into_iter().filter(|it| !is_there(it)).collect();
+        self.counts.unchanged += (known - rest.len()) as u64;
+        Ok(rest)
     }
 
     /// Saves items, with what they refer to if that is wanted, and answers those that refer to what isn't there.
@@ -226,26 +276,43 @@ fn unique(ids: Vec<String>) -> Vec<String> {
     ids.into_iter().filter(|it| seen.insert(it.clone())).collect()
 }
 
-struct Server {
+/// The types of a collection's fields by their keys.
+fn field_kinds(collection: &Value) -> HashMap<String, String> {
+    let kind = |it: &Value| Some((it["key"].as_str()?.to_owned(), it["type"].as_str()?.to_owned()));
+    collection["fields"].as_array().into_iter().flatten().filter_map(kind).collect()
+}
+
+/// A server elsewhere.
+pub struct Server {
     agent: ureq::Agent,
     url: String,
     key: String,
 }
 
 impl Server {
-    fn new(options: &Import) -> Result<Self, String> {
+    pub fn new(options: &Import) -> Result<Self, String> {
         let url = options.url.clone().unwrap_or_default().trim_end_matches('/').to_owned();
         let key = options.api_key.clone().ok_or("--url needs --api-key")?;
         let agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
         Ok(Self { agent, url, key })
     }
 
-    fn field_kinds(&self, collection: &str) -> Result<HashMap<String, String>, String> {
-        let encoded: String = url::form_urlencoded::byte_serialize(collection.as_bytes()).collect();
-        let answer = self.call("GET", &format!("/v2/collections/{encoded}?dataCollectionId={encoded}"), None)?;
-        let fields = answer["collection"]["fields"].as_array().cloned().unwrap_or_default();
-        let kind = |it: &Value| Some((it["key"].as_str()?.to_owned(), it["type"].as_str()?.to_owned()));
-        Ok(fields.iter().filter_map(kind).collect())
+    pub fn has_collection(&self, id: &str) -> Result<bool, String> {
+        let path = collection_path(id);
+        match self.ask("GET", &path, None)? {
+            (200, _) => Ok(true),
+            (404, it) if it["details"]["applicationError"]["code"] == Code::CollectionNotFound.name() => Ok(false),
+            (status, it) => Err(refused(&format!("GET {}{path}", self.url), status, &it)),
+        }
+    }
+
+    pub fn create_collection(&self, definition: &Value) -> Result<(), String> {
+        let body = json!({ "collection": definition }).to_string();
+        self.call("POST", "/v2/collections", Some(&body)).map(drop)
+    }
+
+    fn collection(&self, id: &str) -> Result<Value, String> {
+        Ok(self.call("GET", &collection_path(id), None)?["collection"].take())
     }
 
     fn call(&self, method: &str, path: &str, body: Option<&str>) -> Result<Value, String> {
@@ -270,6 +337,11 @@ impl Server {
         let value = serde_json::from_str(&text).map_err(|it| format!("{method} {address}: {it}"))?;
         Ok((response.status().as_u16(), value))
     }
+}
+
+fn collection_path(id: &str) -> String {
+    let encoded: String = url::form_urlencoded::byte_serialize(id.as_bytes()).collect();
+    format!("/v2/collections/{encoded}?dataCollectionId={encoded}")
 }
 
 fn refused(what: &str, status: u16, answer: &Value) -> String {

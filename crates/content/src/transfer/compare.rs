@@ -1,6 +1,7 @@
 //! Items of a file beside those that are there: what a dry run tells, and what an import by key leaves alone.
 
 use crate::{
+    ContentLimits,
     event::write::modified,
     item::{
         change::PendingChange,
@@ -20,6 +21,17 @@ pub(super) enum Verdict {
     /// It is there as the file has it.
     Same,
     Refused(Fault),
+}
+
+/// Whether an item of a file is there as the file has it, both as JSON text: `there` is what a server answered. What a
+/// server puts on items itself doesn't count, nor does the order of members.
+pub fn is_same(item: &str, there: &str) -> bool {
+    let limits = ContentLimits::default().query.item();
+    let data = |text: &str| stoa_query::canonical(text, limits).map(|it| it.data());
+    match (data(item), data(there)) {
+        (Ok(item), Ok(there)) => modified(&there, &item).is_empty(),
+        _ => false,
+    }
 }
 
 /// A verdict for each item. Of several with one id only the first is compared with what is there; values that must be
@@ -71,4 +83,23 @@ pub(super) async fn compare(
         }
     }
     Ok(verdicts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_are_the_same_whoever_stamped_them() {
+        let there = r#"{"_id":"1","_owner":"x","_createdDate":{"$date":"2024-01-01T00:00:00.000Z"},"a":1,"b":{"$date":"2024-01-01T00:00:00.000Z"}}"#;
+        for same in [
+            r#"{"b":{"$date":"2024-01-01T00:00:00Z"}, "a":1.0}"#,
+            r#"{"_id":"1","a":1,"b":{"$date":"2024-01-01T00:00:00.000Z"},"_owner":"y"}"#,
+        ] {
+            assert!(is_same(same, there), "{same}");
+        }
+        for other in [r#"{"a":1}"#, r#"{"a":2,"b":{"$date":"2024-01-01T00:00:00.000Z"}}"#, "[1]", "not JSON"] {
+            assert!(!is_same(other, there), "{other}");
+        }
+    }
 }

@@ -168,6 +168,20 @@ fn parse(
     Ok(PendingChange { id, value: NewValue::Whole(item) })
 }
 
+/// An item's text with the id that it has by a field, and that id. One with an `_id` stays as it is.
+///
+/// # Errors
+/// MALFORMED_JSON; WDE0007 for an item without `_id` that has no text or number in the field.
+pub fn with_id_of(text: String, key: &str) -> Result<(Option<String>, String)> {
+    let item: Value = serde_json::from_str(&text).map_err(|it| Fault::because(Code::MalformedJson, it.to_string()))?;
+    if let Some(id) = item.get("_id") {
+        return Ok((id.as_str().map(str::to_owned), text));
+    }
+    let id = key_of(&text, key)?;
+    let text = text.replacen('{', &format!("{{\"_id\":{},", Value::from(id.as_str())), 1);
+    Ok((Some(id), text))
+}
+
 /// The id that an item has by a field: its text, or its number as text.
 fn key_of(text: &str, key: &str) -> Result<String> {
     let item: Value = serde_json::from_str(text).unwrap_or_default();

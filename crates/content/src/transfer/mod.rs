@@ -17,8 +17,9 @@ mod export;
 mod import;
 mod records;
 
+pub use compare::is_same;
 pub use deferred::{DeferredLinks, DeferredValue};
-pub use import::{BATCH, Counts, Event, ImportOptions, LinkCounts};
+pub use import::{BATCH, Counts, Event, ImportOptions, LinkCounts, with_id_of};
 pub use records::{Record, Records};
 
 use crate::{

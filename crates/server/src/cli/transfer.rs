@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[command(after_help = "Examples:\n  stoa import books books.csv --create --key isbn\n  \
-                        stoa import books books.jsonl --url https://www.example.org --api-key k1.secret")]
+                        stoa import books books.csv --key isbn --url https://www.example.org --api-key k1.secret")]
 pub struct Import {
     /// Collection to write into
     pub collection: String,
@@ -19,11 +19,11 @@ pub struct Import {
     #[arg(long, value_enum)]
     pub format: Option<Format>,
     /// Field whose value is the id of an item that has none: the same file again adds nothing
-    #[arg(long, value_name = "FIELD", conflicts_with = "url")]
+    #[arg(long, value_name = "FIELD")]
     pub key: Option<String>,
     /// Make the collection, with the fields that the file has, if it is not there
     #[serde(skip)]
-    #[arg(long, conflicts_with = "url")]
+    #[arg(long)]
     pub create: bool,
     /// With --create: make it without asking
     #[serde(skip)]

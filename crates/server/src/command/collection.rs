@@ -98,7 +98,8 @@ fn definition(name: &str, text: &str) -> Result<Value, Failure> {
     Ok(object)
 }
 
-fn definition_of(new: &NewCollection) -> Value {
+/// A collection as the API takes it.
+pub fn definition_of(new: &NewCollection) -> Value {
     let Levels { read, insert, update, remove } = new.levels;
     let level = |it: Option<LevelName>| json!(it.unwrap_or(LevelName::CmsEditor));
     json!({

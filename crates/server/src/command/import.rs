@@ -1,6 +1,6 @@
 //! `stoa import`
 
-use super::terminal::Terminal;
+use super::{collection::definition_of, terminal::Terminal};
 use crate::{
     cli::{Collection, CollectionVerb, Format, Import, Levels, NewCollection, Verb},
     failure::Failure,
@@ -20,12 +20,16 @@ use tokio::runtime::Handle;
 
 /// Sends the file that was named, here or to a server elsewhere, and prints what came of it.
 pub fn typed(terminal: &mut Terminal<'_>, mut typed: Import) -> Result<(), Failure> {
-    if typed.url.is_some() {
-        let result = remote::import(&typed, &mut terminal.report)?;
-        return finish(&result, terminal.as_json);
-    }
     let format = typed.format.unwrap_or_else(|| format_of(&typed.file));
     typed.format = Some(format);
+    if typed.url.is_some() {
+        let server = remote::Server::new(&typed)?;
+        if typed.create && !server.has_collection(&typed.collection)? {
+            server.create_collection(&definition_of(&new_collection(terminal, &typed, format)?))?;
+        }
+        let result = remote::import(server, &typed, &mut terminal.report)?;
+        return finish(&result, terminal.as_json);
+    }
     if typed.create {
         create(terminal, &typed, format)?;
     }
@@ -51,12 +55,18 @@ pub fn run(
 /// Makes the collection with the fields that the file has, unless it is there.
 fn create(terminal: &mut Terminal<'_>, typed: &Import, format: Format) -> Result<(), Failure> {
     let about = |verb: CollectionVerb| Verb::Collection(Collection { site: typed.site.clone(), verb });
-    let name = typed.collection.clone();
-    match terminal.run(&about(CollectionVerb::Show { name: name.clone() }), None) {
+    match terminal.run(&about(CollectionVerb::Show { name: typed.collection.clone() }), None) {
         Ok(_) => return Ok(()),
         Err(failure) if failure.code == Code::CollectionNotFound.name() => {}
         Err(failure) => return Err(failure),
     }
+    let new = new_collection(terminal, typed, format)?;
+    terminal.run(&about(CollectionVerb::Create(new)), None).map(drop)
+}
+
+/// A collection with the fields that the file has, shown and confirmed.
+fn new_collection(terminal: &Terminal<'_>, typed: &Import, format: Format) -> Result<NewCollection, Failure> {
+    let name = typed.collection.clone();
     if typed.file.as_os_str() == "-" {
         return Err(Failure::usage("--create reads the file twice, so it can't be standard input"));
     }
@@ -78,9 +88,7 @@ fn create(terminal: &mut Terminal<'_>, typed: &Import, format: Format) -> Result
             return Err(Failure::usage("nothing was made"));
         }
     }
-    let levels = Levels::default();
-    let new = NewCollection { name, display_name: None, fields, from: None, levels };
-    terminal.run(&about(CollectionVerb::Create(new)), None).map(drop)
+    Ok(NewCollection { name, display_name: None, fields, from: None, levels: Levels::default() })
 }
 
 /// Prints the counts. Items that failed make the command fail, so that a script sees it, and so do links that

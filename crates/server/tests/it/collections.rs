@@ -24,6 +24,16 @@ fn import_makes_its_collection_and_adds_nothing_twice_on_postgres() {
     import(Engine::Postgres);
 }
 
+#[test]
+fn import_elsewhere_adds_nothing_twice_on_sqlite() {
+    import_elsewhere(Engine::Sqlite);
+}
+
+#[test]
+fn import_elsewhere_adds_nothing_twice_on_postgres() {
+    import_elsewhere(Engine::Postgres);
+}
+
 fn collections(engine: Engine) {
     let deployment = Deployment::new(engine);
     deployment.json(&["site", "create", "--name", "X"]);
@@ -128,4 +138,37 @@ fn import(engine: Engine) {
     let line = error["error"]["data"]["errors"][0].as_str().unwrap();
     assert!(line.starts_with("line 1: The item has no text or number in isbn"), "{error}");
     assert_eq!(deployment.json(&["item", "get", "books", "004"])["title"], "x");
+}
+
+/// Into a running server by its address and a key, as from another machine.
+fn import_elsewhere(engine: Engine) {
+    let deployment = Deployment::new(engine);
+    deployment.json(&["site", "create", "--name", "X"]);
+    let key = deployment.json(&["key", "create", "--name", "X"])["apiKey"].as_str().unwrap().to_owned();
+    let file = deployment.file("books.csv");
+    let path = file.to_str().unwrap();
+    std::fs::write(&file, "isbn,title,price\n001,Emma,9.5\n002,Dubliners,12\n").unwrap();
+    let server = deployment.serve(|_| {});
+    let url = server.url.clone();
+    let there = ["--url", &url, "--api-key", &key];
+    let import = |words: &[&'static str]| [&["import", "books", path, "--key", "isbn"], words, &there].concat();
+    let unknown = refusal(&deployment, &import(&["--create"]));
+    assert!(unknown["message"].as_str().unwrap().contains("--yes"), "{unknown}");
+    let create = import(&["--create", "--yes"]);
+    let counts = |inserted: u64, updated: u64, unchanged: u64| json!({ "inserted": inserted, "updated": updated, "failed": 0, "unchanged": unchanged });
+    assert_eq!(deployment.json(&create), counts(2, 0, 0));
+    let shown = deployment.json(&["collection", "show", "books"]);
+    let price = shown["fields"].as_array().unwrap().iter().find(|it| it["key"] == "price").unwrap();
+    assert_eq!(price["type"], "NUMBER");
+    let before = deployment.json(&["item", "get", "books", "001"]);
+    assert_eq!(deployment.json(&create), counts(0, 0, 2), "the same file again");
+    assert_eq!(deployment.json(&["item", "get", "books", "001"]), before, "changes nothing");
+    // The first of two with one id is as it was, and the second replaces it.
+    let text = "isbn,title,price\n001,Emma,9.5\n001,Emma,10\n003,Orlando,8\n";
+    std::fs::write(&file, text).unwrap();
+    assert_eq!(deployment.json(&import(&[])), counts(1, 1, 1));
+    assert_eq!(deployment.json(&["item", "get", "books", "001"])["price"], 10);
+    // What would come of it only the server itself can tell.
+    assert_eq!(refusal(&deployment, &import(&["--dry-run"]))["code"], "USAGE");
+    assert!(server.stop());
 }
