@@ -7,11 +7,14 @@ pub use colour::{Palette, SiteColours};
 use crate::{Identity, address::Address};
 use colour::colours;
 use serde::{Deserialize, Serialize};
-use stoa_kernel::{Fault, Result, Violation};
+use stoa_kernel::{Fault, Result, Violation, nearest::hint};
 use stoa_store::{ReaderPool, Site, boxed, setting};
 use ts_rs::TS;
 
 const SETTING: &str = "face";
+
+/// The languages of the account pages, as the files of `web/apps/account/src/text` name them.
+const LANGUAGES: [&str; 7] = ["ar", "de", "en", "es", "fr", "he", "ja"];
 
 /// How the site presents itself on its account pages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -47,6 +50,9 @@ pub struct FaceSetting {
     /// As `terms`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub privacy: Option<String>,
+    /// The language of the account pages for people whose browser asks for none that these have: `de`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
 }
 
 impl FaceSetting {
@@ -56,6 +62,8 @@ impl FaceSetting {
     /// [`stoa_kernel::Code::Validation`] with a violation for each value that can't.
     pub fn check(&self) -> Result<()> {
         let mut violations = Vec::new();
+        let known = LANGUAGES.join(", ");
+        let near = hint(self.language.as_deref().unwrap_or_default(), LANGUAGES);
         let mut check = |field: &str, value: &Option<String>, is_good: fn(&str) -> bool, what: &str| {
             if let Some(value) = value.as_deref().filter(|it| !it.is_empty() && !is_good(it)) {
                 violations.push(Violation::new(field, "FORMAT", format!("{value:?} is no {what}")));
@@ -66,6 +74,8 @@ impl FaceSetting {
         let link = "address such as https://www.example.org/terms";
         check("terms", &self.terms, |it| Address::parse(it).is_some(), link);
         check("privacy", &self.privacy, |it| Address::parse(it).is_some(), link);
+        let language = format!("language of the account pages, which have {known}{near}");
+        check("language", &self.language, |it| LANGUAGES.contains(&it), &language);
         if violations.is_empty() { Ok(()) } else { Err(Fault::invalid(violations)) }
     }
 
@@ -80,6 +90,7 @@ impl FaceSetting {
             colour: of(self.colour, &change.colour),
             terms: of(self.terms, &change.terms),
             privacy: of(self.privacy, &change.privacy),
+            language: of(self.language, &change.language),
         }
     }
 }
@@ -119,11 +130,11 @@ impl Identity {
 
 /// What [`Identity::site_face`] does.
 pub(crate) async fn of_site(site: &Site) -> Result<SiteFace> {
-    let FaceSetting { logo, colour, terms, privacy } = read(site).await?;
+    let FaceSetting { logo, colour, terms, privacy, language } = read(site).await?;
     Ok(SiteFace {
         id: site.id.as_str().to_owned(),
         name: site.name(),
-        language: None,
+        language,
         logo_url: logo,
         colours: colour.as_deref().and_then(colours),
         terms_url: terms,
@@ -143,4 +154,34 @@ fn parse(text: Option<String>) -> Result<FaceSetting> {
 
 fn is_https(text: &str) -> bool {
     Address::parse(text).is_some_and(|it| it.origin().starts_with("https:"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn languages_are_those_of_the_account_pages() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/apps/account/src/text");
+        let files = std::fs::read_dir(folder).expect("the texts").map(|it| it.expect("a file").file_name());
+        let names = files.filter_map(|it| it.to_str()?.strip_suffix(".ts").map(str::to_owned));
+        let is_tag = |it: &String| it.len() == 2 || it.as_bytes().get(2) == Some(&b'-');
+        let mut tags: Vec<String> = names.filter(is_tag).collect();
+        tags.sort();
+        assert_eq!(tags, LANGUAGES);
+    }
+
+    #[test]
+    fn unknown_language_is_refused_with_the_nearest() {
+        let face = |it: &str| FaceSetting { language: Some(it.to_owned()), ..FaceSetting::default() };
+        for good in ["de", ""] {
+            assert!(face(good).check().is_ok(), "{good}");
+        }
+        let refused = face("dee").check().expect_err("no such language");
+        let violation = &refused.violations()[0];
+        assert_eq!(violation.field, "language");
+        assert!(violation.description.contains("\"dee\" is no language"), "{}", violation.description);
+        assert!(violation.description.ends_with("did you mean de?"), "{}", violation.description);
+    }
 }

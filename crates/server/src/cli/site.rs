@@ -91,7 +91,7 @@ pub enum SiteVerb {
 }
 
 /// How the account pages of a site look.
-#[derive(Debug, Args, Serialize, Deserialize)]
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Face {
     /// Address of a picture by https, shown in place of the name on the account pages; '' for none
@@ -106,6 +106,9 @@ pub struct Face {
     /// Address of what is said about privacy, linked from the account pages; '' for none
     #[arg(long, value_name = "URL")]
     pub privacy: Option<String>,
+    /// Language there for people whose browser asks for none that there is, such as de; '' for English
+    #[arg(long, value_name = "TAG")]
+    pub language: Option<String>,
 }
 
 #[derive(Debug, Args, Serialize, Deserialize)]

@@ -98,14 +98,15 @@ fn view(site: &SiteRecord) -> Value {
 
 /// What is to be changed of the looks.
 fn face_setting(face: &Face) -> FaceSetting {
-    let Face { logo, colour, terms, privacy } = face;
-    FaceSetting { logo: logo.clone(), colour: colour.clone(), terms: terms.clone(), privacy: privacy.clone() }
+    let Face { logo, colour, terms, privacy, language } = face.clone();
+    FaceSetting { logo, colour, terms, privacy, language }
 }
 
 /// The same site with what it has chosen of its looks.
 fn with_face(mut view: Value, face: &FaceSetting) -> Value {
-    let FaceSetting { logo, colour, terms, privacy } = face;
-    for (name, value) in [("logo", logo), ("colour", colour), ("terms", terms), ("privacy", privacy)] {
+    let FaceSetting { logo, colour, terms, privacy, language } = face;
+    let all = [("logo", logo), ("colour", colour), ("terms", terms), ("privacy", privacy), ("language", language)];
+    for (name, value) in all {
         if let Some(value) = value {
             view[name] = json!(value);
         }

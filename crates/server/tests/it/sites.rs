@@ -114,8 +114,11 @@ fn second_site(engine: Engine) {
 
     // How its account pages look, told with all that is wrong of it.
     let looks = ["--logo", "https://a.example/logo.svg", "--colour", "#0b5394", "--terms", "https://a.example/terms"];
-    let update = ["site", "update", "Mine", "--privacy", "https://a.example/privacy"];
+    let update = ["site", "update", "Mine", "--privacy", "https://a.example/privacy", "--language", "de"];
     let updated = deployment.json(&[&update[..], &looks].concat());
+    assert_eq!(updated["language"], "de");
+    let unknown = refusal(&deployment, &["site", "update", "Mine", "--language", "fre"]);
+    assert!(unknown["message"].as_str().unwrap().contains("did you mean fr?"), "{unknown}");
     assert_eq!((&updated["logo"], &updated["colour"]), (&json!("https://a.example/logo.svg"), &json!("#0b5394")));
     let wrong = refusal(&deployment, &["site", "update", "Mine", "--logo", "javascript:x", "--colour", "blue"]);
     assert_eq!(wrong["data"]["violations"].as_array().unwrap().len(), 2, "{wrong}");

@@ -42,7 +42,7 @@ export function App({ language: first, catalogue: firstCatalogue, languageIsGues
   const [languageFailed, setLanguageFailed] = useState(false);
   const [site, setSite] = useState<SiteFace | null>(null);
 
-  const siteLanguage = flow.view?.site.language;
+  const siteLanguage = (flow.view?.site ?? site)?.language;
   useEffect(() => {
     const wish = isGuess ? pickLanguage([siteLanguage]) : null;
     if (wish !== null)

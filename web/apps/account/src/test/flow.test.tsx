@@ -2,7 +2,7 @@ import { cleanup, screen, waitFor, within } from '@testing-library/react';
 import { describe, expect, it, vi } from 'vitest';
 import { postResult } from '../flow/leave.ts';
 import en from '../text/en.ts';
-import { expectAccessible, openPage } from './page.tsx';
+import { expectAccessible, openPage, openPageUnasked } from './page.tsx';
 import { VIEWS, viewOf } from './views.ts';
 
 const signIn = VIEWS.SIGN_IN[0]?.view ?? viewOf({ type: 'DONE', message: 'SIGNED_IN' });
@@ -342,5 +342,11 @@ describe('languages', () => {
     await screen.findByRole('heading', { name: 'כניסה אל Atlas' });
     expect([document.documentElement.lang, document.documentElement.dir]).toEqual(['he', 'rtl']);
     expect(document.querySelector<HTMLInputElement>('input[name=email]')?.value).toBe('mara@example.org');
+  });
+
+  it("is the site's where the browser asks for none that there is", async () => {
+    openPageUnasked(FLOW, { ...signIn, site: { ...signIn.site, language: 'de' } });
+    await screen.findByRole('heading', { name: 'Bei Atlas anmelden' });
+    expect(document.documentElement.lang).toBe('de');
   });
 });

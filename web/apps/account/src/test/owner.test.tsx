@@ -1,7 +1,7 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
 import type { OwnerAccount } from '../api/owner.ts';
-import { en, expectAccessible, openPage } from './page.tsx';
+import { en, expectAccessible, openPage, openPageUnasked } from './page.tsx';
 import { SITE, viewOf } from './views.ts';
 
 const HERE = {
@@ -37,6 +37,13 @@ describe('the page of those who run a site', () => {
     expect(list.getByText(en.unknownDevice)).toBeTruthy();
     expect(list.getByText(en.sessionHere)).toBeTruthy();
     await expectAccessible();
+  });
+
+  it("is in the site's language where the browser asks for none that there is", async () => {
+    openPageUnasked('/account/security', account({ site: { ...SITE, language: 'de' } }));
+    await waitFor(() => {
+      expect(document.documentElement.lang).toBe('de');
+    });
   });
 
   it('ends one session, or all others', async () => {

@@ -18,6 +18,15 @@ export interface Sent {
 
 /** Each request takes the next reply; the last one stays. */
 export function openPage(address: string, ...replies: [Reply, ...Reply[]]) {
+  return open(address, false, replies);
+}
+
+/** The same for a person whose browser asks for no language that there is. */
+export function openPageUnasked(address: string, ...replies: [Reply, ...Reply[]]) {
+  return open(address, true, replies);
+}
+
+function open(address: string, languageIsGuess: boolean, replies: [Reply, ...Reply[]]) {
   const sent: Sent[] = [];
   let idx = 0;
   vi.stubGlobal('fetch', (path: string, init: RequestInit) => {
@@ -34,7 +43,7 @@ export function openPage(address: string, ...replies: [Reply, ...Reply[]]) {
     return Promise.resolve(new Response(JSON.stringify(body), { status, headers: { 'x-wix-request-id': 'r-1' } }));
   });
   history.replaceState(null, '', address);
-  render(<App language="en" catalogue={en} languageIsGuess={false} />);
+  render(<App language="en" catalogue={en} languageIsGuess={languageIsGuess} />);
   const inputs = () =>
     sent.filter((it) => it.method === 'POST' && it.path.includes('/flows/')).map((it) => it.body as FlowInput);
   return { sent, inputs, user: userEvent.setup() };
