@@ -24,6 +24,39 @@ fn documented(reply: &Reply, what: &str) {
 }
 
 on_both_engines! {
+    async fn faults_of_a_request_are_told_at_once(engine) {
+        let app = TestApp::new(engine).await;
+        things(&app).await;
+        let told = async |path: &str, body: Value| {
+            let reply = app.app().post(path, &body).await;
+            documented(&reply, path);
+            let json = reply.json();
+            let violations = json["details"]["applicationError"]["data"]["fieldViolations"].as_array().cloned();
+            let fields: Vec<String> =
+                violations.into_iter().flatten().map(|it| it["field"].as_str().unwrap().to_owned()).collect();
+            (reply.verdict(), fields.join(" "))
+        };
+        let answer = |verdict: &str, fields: &str| (verdict.to_owned(), fields.to_owned());
+        let query = json!({ "filter": { "t": { "$foo": 1 } }, "sort": {}, "paging": { "limit": 0, "offset": "x" } });
+        let body = json!({ "dataCollectionId": "things", "query": query });
+        let fields = "query.filter.t.$foo query.sort query.paging.offset query.paging.limit";
+        assert_eq!(told("/v2/items/query", body).await, answer("400 WDE0093", fields));
+        let filter = json!({ "$or": [{ "t": { "$gt": null } }, { "t": { "$in": 5 } }] });
+        let body = json!({ "dataCollectionId": "things", "filter": filter });
+        assert_eq!(told("/v2/items/count", body).await, answer("400 WDE0045", "filter.$or[0].t.$gt filter.$or[1].t.$in"));
+        let body = json!({ "dataCollectionId": "things", "fieldName": 1, "order": "up", "paging": { "limit": 0 } });
+        assert_eq!(told("/v2/items/query-distinct-values", body).await, answer("400 WDE0003", "fieldName order paging.limit"));
+        let body = json!({ "dataCollectionId": "things", "dataItemIds": ["a", 1, "b", null] });
+        assert_eq!(told("/v2/bulk/items/remove", body).await, answer("400 WDE0068", "dataItemIds[1] dataItemIds[3]"));
+        let condition = json!({ "filter": { "t": { "$foo": 1, "$bar": 2 } } });
+        let item = json!({ "data": { "_id": "x" } });
+        let body = json!({ "dataCollectionId": "things", "dataItem": item, "condition": condition });
+        let (verdict, fields) = told("/v2/items/update", body).await;
+        assert_eq!(verdict, "400 WDE0093");
+        assert_eq!(fields.split(' ').count(), 2, "{fields}");
+        assert!(fields.contains("condition.filter.t.$foo") && fields.contains("condition.filter.t.$bar"), "{fields}");
+    }
+
     async fn broken_bodies_are_refused(engine) {
         let app = TestApp::new(engine).await;
         things(&app).await;

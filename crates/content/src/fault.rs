@@ -2,10 +2,8 @@
 //!
 //! They take ids, so that every folder can use them.
 
-use stoa_kernel::{Code, Fault, Result, fault::Violation};
-
-/// Faults that one answer tells of; who has more mends these first.
-const MOST_TOLD: usize = 100;
+pub(crate) use stoa_kernel::Faults;
+use stoa_kernel::{Code, Fault, fault::Violation};
 
 /// One member of a request or a definition that doesn't fit; `path` names it.
 pub(crate) fn invalid(path: &str, rule: &str) -> Fault {
@@ -25,36 +23,6 @@ pub(crate) fn missing(path: &str) -> Fault {
 fn violates(code: Code, path: &str, violated_rule: &'static str, text: &str) -> Fault {
     let text = format!("{path} {text}");
     Fault::because(code, format!("{text}.")).violating(vec![Violation::new(path, violated_rule, text)])
-}
-
-/// What is wrong with one definition, told together.
-#[derive(Default)]
-pub(crate) struct Faults(Vec<Fault>);
-
-impl Faults {
-    /// The value of what is right; what is wrong is kept.
-    pub(crate) fn take<T>(&mut self, result: Result<T>) -> Option<T> {
-        result.map_err(|it| self.0.push(it)).ok()
-    }
-
-    pub(crate) fn add(&mut self, fault: Fault) {
-        self.0.push(fault);
-    }
-
-    /// # Errors
-    /// All that was kept, as one fault with the code of the first: a violation with its path for each.
-    pub(crate) fn refuse(mut self) -> Result<()> {
-        if self.0.len() < 2 {
-            return self.0.pop().map_or(Ok(()), Err);
-        }
-        let more = self.0.len().saturating_sub(5);
-        let mut texts: Vec<_> = self.0.iter().take(5).map(|it| it.message().to_owned()).collect();
-        if more > 0 {
-            texts.push(format!("And {more} more."));
-        }
-        let violations = self.0.iter().flat_map(|it| it.violations().to_vec()).take(MOST_TOLD).collect();
-        Err(Fault::because(self.0[0].code(), texts.join(" ")).violating(violations))
-    }
 }
 
 /// A type of plugin that this server doesn't have yet; `path` names where the request has it.

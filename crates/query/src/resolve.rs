@@ -9,7 +9,7 @@ use crate::{
     schema::{Kind, Schema},
     wire::{self, Condition, Operator, Paging, Sort},
 };
-use stoa_kernel::{Code, Fault, Result};
+use stoa_kernel::{Code, Fault, Faults, Result};
 use stoa_sql::Direction;
 
 /// The page's size when the request names none (docs/protocol/content.md §19).
@@ -26,11 +26,19 @@ pub struct Context<'a> {
 }
 
 /// A query request.
+///
+/// # Errors
+/// All that is wrong with its filter, its sort and its paging.
 pub fn find(query: &wire::Query, context: Context<'_>) -> Result<Find> {
+    let mut faults = Faults::default();
+    let filter = partial(&query.filter, context.schema, &mut faults);
+    let order = order(&query.sort, &context, &mut faults);
+    let page = faults.take(page(&query.paging));
+    faults.refuse()?;
     Ok(Find {
-        filter: filter(&query.filter, context.schema)?,
-        order: order(&query.sort, &context)?,
-        page: page(&query.paging)?,
+        filter,
+        order,
+        page: page.unwrap_or(PageSpec { start: Start::First, limit: DEFAULT_LIMIT }),
         projection: projection(&query.fields),
         total: query.total,
         indexes: context.schema.indexes.clone(),
@@ -39,16 +47,22 @@ pub fn find(query: &wire::Query, context: Context<'_>) -> Result<Find> {
 }
 
 /// A count request.
+///
+/// # Errors
+/// As for [`filter`].
 pub fn count(wire: &wire::Filter, context: Context<'_>) -> Result<Count> {
     let filter = filter(wire, context.schema)?;
     Ok(Count { filter, indexes: context.schema.indexes.clone(), scope: context.scope })
 }
 
 /// A distinct request.
+///
+/// # Errors
+/// What is wrong with its filter, its field or its paging.
 pub fn distinct(request: &wire::Distinct, context: Context<'_>) -> Result<Distinct> {
     Ok(Distinct {
         filter: filter(&request.filter, context.schema)?,
-        field: field(&request.field, context.schema)?,
+        field: field(&request.field, context.schema).map_err(|it| wire::at(it, "fieldName"))?,
         direction: direction(request.descending),
         page: page(&request.paging)?,
         total: request.total,
@@ -63,14 +77,27 @@ pub fn projection(fields: &[String]) -> Projection {
 }
 
 /// A filter on its own: conditions of writes, and the filter inside the requests above.
+///
+/// # Errors
+/// All that is wrong with it.
 pub fn filter(wire: &wire::Filter, schema: &Schema) -> Result<Filter> {
-    let each = |list: &[wire::Filter]| list.iter().map(|it| filter(it, schema)).collect::<Result<Vec<_>>>();
-    Ok(match wire {
-        wire::Filter::And(list) => Filter::all(each(list)?),
-        wire::Filter::Or(list) => Filter::any(each(list)?),
-        wire::Filter::Not(it) => filter(it, schema)?.negated(),
-        wire::Filter::Condition(it) => condition(it, schema)?,
-    })
+    let mut faults = Faults::default();
+    let filter = partial(wire, schema, &mut faults);
+    faults.refuse().map(|()| filter)
+}
+
+/// The filter without the conditions that are wrong, which go to the faults.
+fn partial(wire: &wire::Filter, schema: &Schema, faults: &mut Faults) -> Filter {
+    let mut each = |list: &[wire::Filter]| list.iter().map(|it| partial(it, schema, faults)).collect::<Vec<_>>();
+    match wire {
+        wire::Filter::And(list) => Filter::all(each(list)),
+        wire::Filter::Or(list) => Filter::any(each(list)),
+        wire::Filter::Not(it) => partial(it, schema, faults).negated(),
+        wire::Filter::Condition(it) => {
+            let resolved = condition(it, schema).map_err(|fault| wire::at(fault, &it.path));
+            faults.take(resolved).unwrap_or(Filter::False)
+        }
+    }
 }
 
 fn condition(condition: &Condition, schema: &Schema) -> Result<Filter> {
@@ -126,15 +153,18 @@ pub fn field(name: &str, schema: &Schema) -> Result<Field> {
     Ok(Field::parse(name))
 }
 
-fn order(sort: &Sort, context: &Context<'_>) -> Result<Order> {
+fn order(sort: &Sort, context: &Context<'_>, faults: &mut Faults) -> Order {
     let keys = match sort {
-        Sort::Random { seed } => return Ok(Order::Random { seed: seed.unwrap_or(context.seed).to_string() }),
+        Sort::Random { seed } => return Order::Random { seed: seed.unwrap_or(context.seed).to_string() },
         Sort::Keys(keys) => keys,
     };
     let mut resolved: Vec<Key> = Vec::with_capacity(keys.len() + 1);
     let mut arrays = 0;
-    for key in keys {
-        let field = field(&key.field, context.schema)?;
+    for (n, key) in keys.iter().enumerate() {
+        let path = || format!("query.sort[{n}].fieldName");
+        let Some(field) = faults.take(field(&key.field, context.schema).map_err(|it| wire::at(it, &path()))) else {
+            continue;
+        };
         // No two items differ in a key that has decided before, or in anything after `_id`.
         if resolved.iter().any(|it| it.field == field || it.field == Field::Id) {
             continue;
@@ -143,12 +173,13 @@ fn order(sort: &Sort, context: &Context<'_>) -> Result<Order> {
         resolved.push(Key { field, direction: direction(key.descending) });
     }
     if arrays > 1 {
-        return Err(Fault::because(Code::SortSeveralArrays, "at most one sort field may be an array"));
+        let fault = Fault::because(Code::SortSeveralArrays, "at most one sort field may be an array");
+        faults.add(wire::at(fault, "query.sort"));
     }
     if resolved.is_empty() {
         resolved.push(Key { field: Field::Created, direction: Direction::Descending });
     }
-    Ok(Order::Keys(resolved))
+    Order::Keys(resolved)
 }
 
 fn direction(descending: bool) -> Direction {

@@ -16,12 +16,16 @@
 mod filter;
 mod member;
 mod page;
+mod report;
+
+pub(crate) use report::at;
 
 pub use filter::{Condition, Filter, Operator};
 pub use page::{Paging, Reference, Sort, SortKey};
 
 use crate::QueryLimits;
-use member::{field_name, flag, present, text_list};
+use member::{field_name, flag, names, present};
+use report::Report;
 use serde_json::{Map, Value as Json};
 use stoa_kernel::{Code, Fault, Result};
 
@@ -61,50 +65,73 @@ pub struct Referenced {
 
 impl Referenced {
     /// Reads the body of such a request.
+    ///
+    /// # Errors
+    /// All that is wrong with it.
     pub fn parse(request: &Map<String, Json>, limits: &QueryLimits) -> Result<Self> {
-        Ok(Self {
-            fields: text_list(request, "fields", Code::FieldNotText, MAX_NAMES)?,
-            descending: page::descending(request, "order")?,
-            paging: page::paging(request, limits)?,
-            total: flag(request, "returnTotalCount")?,
-        })
+        let mut report = Report::default();
+        let read = Self {
+            fields: names(request, "fields", MAX_NAMES, &mut report),
+            descending: report.member("order", page::descending(request, "order")),
+            paging: page::paging(request, limits, &mut report),
+            total: report.member("returnTotalCount", flag(request, "returnTotalCount")),
+        };
+        report.finish(read)
     }
 }
 
 impl Query {
     /// Reads the body of a query request; members that it doesn't know are left to others.
+    ///
+    /// # Errors
+    /// All that is wrong with it.
     pub fn parse(request: &Map<String, Json>, limits: &QueryLimits) -> Result<Self> {
         let empty = Map::new();
         let query = match present(request, "query") {
-            None => &empty,
-            Some(Json::Object(it)) => it,
-            Some(_) => return Err(Fault::because(Code::BadRequest, "query must be an object")),
+            None => Ok(Some(&empty)),
+            Some(Json::Object(it)) => Ok(Some(it)),
+            Some(_) => Err(Fault::because(Code::BadRequest, "query must be an object")),
         };
-        Ok(Self {
-            filter: Filter::parse_member(query, limits)?,
-            sort: page::sort(query, request)?,
-            fields: text_list(query, "fields", Code::FieldNotText, MAX_NAMES)?,
-            paging: page::paging(query, limits)?,
-            total: flag(request, "returnTotalCount")?,
-            references: page::references(request, limits)?,
-            field_groups: text_list(request, "includeFieldGroups", Code::FieldNotText, limits.field_groups)?,
-        })
+        let mut report = Report::default();
+        let query = report.member("query", query).unwrap_or(&empty);
+        let mark = report.enter("query");
+        let filter = Filter::read_member(query, limits, &mut report);
+        let keys = page::sort_keys(query, &mut report);
+        let fields = names(query, "fields", MAX_NAMES, &mut report);
+        let paging = page::paging(query, limits, &mut report);
+        report.leave(mark);
+        let read = Self {
+            filter,
+            sort: page::sort(keys, request, &mut report),
+            fields,
+            paging,
+            total: report.member("returnTotalCount", flag(request, "returnTotalCount")),
+            references: page::references(request, limits, &mut report),
+            field_groups: names(request, "includeFieldGroups", limits.field_groups, &mut report),
+        };
+        report.finish(read)
     }
 }
 
 impl Distinct {
     /// Reads the body of a distinct request.
+    ///
+    /// # Errors
+    /// All that is wrong with it.
     pub fn parse(request: &Map<String, Json>, limits: &QueryLimits) -> Result<Self> {
-        let Some(Json::String(field)) = present(request, "fieldName") else {
-            return Err(Fault::because(Code::FieldNotText, "fieldName must be a string"));
+        let field = match present(request, "fieldName") {
+            Some(Json::String(field)) => field_name(field),
+            _ => Err(Fault::because(Code::FieldNotText, "fieldName must be a string")),
         };
-        Ok(Self {
-            field: field_name(field)?,
-            filter: Filter::parse_member(request, limits)?,
-            descending: page::descending(request, "order")?,
-            paging: page::paging(request, limits)?,
-            total: flag(request, "returnTotalCount")?,
-        })
+        let mut report = Report::default();
+        let read = Self {
+            field: report.member("fieldName", field),
+            filter: Filter::read_member(request, limits, &mut report),
+            descending: report.member("order", page::descending(request, "order")),
+            paging: page::paging(request, limits, &mut report),
+            total: report.member("returnTotalCount", flag(request, "returnTotalCount")),
+        };
+        report.finish(read)
     }
 }
 

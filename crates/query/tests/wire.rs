@@ -142,6 +142,68 @@ fn refused_requests_name_their_path() {
 }
 
 #[test]
+fn faults_of_a_request_are_told_at_once() {
+    let told = |request: Json| {
+        let fault = find(&request).expect_err("refused");
+        let paths: Vec<_> = fault.violations().iter().map(|it| it.field.clone()).collect();
+        (fault.code(), paths)
+    };
+    let request = json!({
+        "query": {
+            "filter": { "$or": [{ "a": { "$foo": 1 } }, 5, { "b": { "$not": { "$regex": "x" } } }], "$nor": [] },
+            "sort": [{ "fieldName": 1, "order": "up" }, "a"],
+            "fields": ["a", 1],
+            "paging": { "limit": 0, "offset": -1 },
+        },
+        "sortMode": "CHAOS", "returnTotalCount": "yes",
+        "includeReferences": [{ "field": "", "limit": "many" }], "includeReferencedItems": [1],
+        "includeFieldGroups": "g",
+    });
+    let (code, mut paths) = told(request);
+    assert!([Code::FilterInvalid, Code::FilterTree].contains(&code), "the code of the first: {code:?}");
+    paths.sort();
+    let expected = [
+        "includeFieldGroups",
+        "includeReferencedItems[0]",
+        "includeReferences[0].field",
+        "includeReferences[0].limit",
+        "query.fields[1]",
+        "query.filter.$nor",
+        "query.filter.$or[0].a.$foo",
+        "query.filter.$or[1]",
+        "query.filter.$or[2].b.$not.$regex",
+        "query.paging.limit",
+        "query.paging.offset",
+        "query.sort[0].fieldName",
+        "query.sort[0].order",
+        "query.sort[1]",
+        "returnTotalCount",
+        "sortMode",
+    ];
+    assert_eq!(paths, expected);
+
+    // What only the schema tells is told next, again all of it.
+    let filter = json!({ "$and": [{ "a": { "$gt": null } }, { "secret": 1 }, { "b": 2 }, { "c": { "$in": 5 } }] });
+    let request = json!({ "query": { "filter": filter, "sort": [{ "fieldName": "b" }, { "fieldName": "$a" }] } });
+    let (code, paths) = told(request);
+    assert_eq!(code, Code::OperandType);
+    let expected = [
+        "query.filter.$and[0].a.$gt",
+        "query.filter.$and[1].secret",
+        "query.filter.$and[3].c.$in",
+        "query.sort[1].fieldName",
+    ];
+    assert_eq!(paths, expected);
+
+    // A name without end is told by its beginning.
+    let (_, paths) = told(json!({ "query": { "filter": { "$".repeat(1_000_000): 1 } } }));
+    assert_eq!(paths, [format!("query.filter.{}", "$".repeat(100))]);
+    // A hundred are enough, however many there are.
+    let (_, paths) = told(json!({ "query": { "filter": { "$and": vec![7; 100_000] } } }));
+    assert_eq!(paths.len(), 100);
+}
+
+#[test]
 fn bare_request_has_the_documented_defaults() {
     for request in [json!({}), json!({ "query": null }), json!({ "query": { "fields": [], "filter": {}, "sort": [] } })]
     {

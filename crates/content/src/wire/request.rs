@@ -4,7 +4,7 @@
 //! know. How a body is read is in [`crate::wire::items`].
 
 use crate::{
-    fault,
+    fault::{self, Faults},
     limits::ContentLimits,
     wire::items::{BodyReader, Items, RawItem, RequestBody},
 };
@@ -93,7 +93,7 @@ impl<'a> Request<'a> {
         match present(&self.members, "condition") {
             None => Ok(None),
             Some(Value::Object(it)) => match present(it, "filter") {
-                Some(it) => Ok(Some(wire::Filter::parse(it, &limits.query)?)),
+                Some(it) => Ok(Some(wire::Filter::parse_at("condition.filter", it, &limits.query)?)),
                 None => wrong("condition.filter", "is missing"),
             },
             Some(_) => wrong("condition", "must be an object"),
@@ -127,7 +127,14 @@ impl<'a> Request<'a> {
         if list.len() > limits.bulk_items {
             return Err(Fault::because(Code::TooManyIds, format!("At most {} ids per request.", limits.bulk_items)));
         }
-        list.iter().map(|it| it.as_str().ok_or_else(wrong)).collect()
+        let (mut ids, mut faults) = (Vec::with_capacity(list.len()), Faults::default());
+        for (n, it) in list.iter().enumerate() {
+            let id = it.as_str().ok_or_else(|| {
+                fault::invalid_as(Code::RemoveIdsInvalid, &format!("dataItemIds[{n}]"), "must be a string")
+            });
+            ids.extend(faults.take(id));
+        }
+        faults.refuse().map(|()| ids)
     }
 
     /// `patch`, not read any further.

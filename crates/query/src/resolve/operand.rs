@@ -27,7 +27,8 @@ pub(super) fn ids<'c>(condition: &'c Condition, schema: &Schema) -> Cow<'c, Cond
         Json::Array(list) => Json::Array(list.iter().map(|it| id(it).unwrap_or_else(|| it.clone())).collect()),
         it => id(it).unwrap_or_else(|| it.clone()),
     };
-    Cow::Owned(Condition { field: condition.field.clone(), operator: condition.operator, operand })
+    let Condition { field, operator, path, .. } = condition;
+    Cow::Owned(Condition { field: field.clone(), operator: *operator, operand, path: path.clone() })
 }
 
 /// Refuses what can't be asked of a multi-reference.

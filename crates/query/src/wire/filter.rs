@@ -1,6 +1,9 @@
 //! The filter's grammar. What operators take is decided in [`crate::resolve`].
 
-use super::member::{field_name, present};
+use super::{
+    member::{field_name, present},
+    report::{Report, shortened},
+};
 use crate::QueryLimits;
 use serde_json::{Map, Value as Json};
 use stoa_kernel::{Code, Fault, Result};
@@ -21,6 +24,8 @@ pub struct Condition {
     pub field: String,
     pub operator: Operator,
     pub operand: Json,
+    /// Where it stands in the request: `query.filter.price.$gt`.
+    pub path: Box<str>,
 }
 
 macro_rules! operators {
@@ -87,18 +92,58 @@ impl Filter {
     ///
     /// A whole filter wrapped once more into `{"filter": …}` is unwrapped: the public client does that
     /// when a `Filter` object is handed over directly (docs/protocol/content.md §4.2).
+    ///
+    /// # Errors
+    /// All that is wrong with it.
     pub fn parse(filter: &Json, limits: &QueryLimits) -> Result<Self> {
-        let Json::Object(object) = filter else {
-            return Err(Fault::because(Code::FilterNotObject, "the filter must be an object"));
-        };
-        let object = wrapped(object).unwrap_or(object);
-        let mut reader = Reader { deepest: limits.filter_depth, conditions: 0, listed: 0, bytes: 0 };
-        reader.object(object, 0)
+        Self::parse_at("filter", filter, limits)
+    }
+
+    /// The same of a filter that has this path in its request.
+    ///
+    /// # Errors
+    /// As for [`Filter::parse`].
+    pub fn parse_at(path: &str, filter: &Json, limits: &QueryLimits) -> Result<Self> {
+        let mut report = Report::at(path);
+        let read = Self::read(filter, limits, &mut report);
+        report.finish(read)
     }
 
     /// Reads the member `filter` of a request; an absent one holds always.
+    ///
+    /// # Errors
+    /// As for [`Filter::parse`].
     pub fn parse_member(request: &Map<String, Json>, limits: &QueryLimits) -> Result<Self> {
-        present(request, "filter").map_or_else(|| Ok(Self::everything()), |it| Self::parse(it, limits))
+        let mut report = Report::default();
+        let read = Self::read_member(request, limits, &mut report);
+        report.finish(read)
+    }
+
+    pub(super) fn read_member(request: &Map<String, Json>, limits: &QueryLimits, report: &mut Report) -> Self {
+        let Some(filter) = present(request, "filter") else { return Self::everything() };
+        let mark = report.enter("filter");
+        let read = Self::read(filter, limits, report);
+        report.leave(mark);
+        read
+    }
+
+    /// The filter without what is wrong with it, which the report has.
+    fn read(filter: &Json, limits: &QueryLimits, report: &mut Report) -> Self {
+        let Json::Object(object) = filter else {
+            report.keep::<()>(Err(Fault::because(Code::FilterNotObject, "the filter must be an object")));
+            return Self::everything();
+        };
+        let mut reader =
+            Reader { deepest: limits.filter_depth, conditions: 0, listed: 0, bytes: 0, is_too_large: false, report };
+        match wrapped(object) {
+            None => reader.object(object, 0),
+            Some(inner) => {
+                let mark = reader.report.enter("filter");
+                let read = reader.object(inner, 0);
+                reader.report.leave(mark);
+                read
+            }
+        }
     }
 }
 
@@ -121,33 +166,36 @@ fn operators(value: &Json) -> Option<&Map<String, Json>> {
     (!is_date && object.keys().any(|it| it.starts_with('$'))).then_some(object)
 }
 
-/// Counts what has been read, against the limits.
-struct Reader {
+/// Counts what has been read, against the limits. What is wrong goes to the report, and the rest is read on.
+struct Reader<'r> {
     deepest: usize,
     conditions: usize,
     listed: usize,
     bytes: usize,
+    /// Nothing more is read.
+    is_too_large: bool,
+    report: &'r mut Report,
 }
 
-impl Reader {
-    fn object(&mut self, object: &Map<String, Json>, depth: usize) -> Result<Filter> {
-        let mut parts = Vec::with_capacity(object.len());
-        for (name, value) in object {
-            parts.push(match name.as_str() {
-                "$and" => Filter::And(self.list(name, value, depth + 1)?),
-                "$or" => Filter::Or(self.list(name, value, depth + 1)?),
-                "$not" => Filter::Not(Box::new(self.filter(only(value)?, depth + 1)?)),
-                name if name.starts_with('$') => return Err(unknown(name)),
-                name => self.field(&field_name(name)?, value, depth)?,
-            });
-        }
-        Ok(if parts.len() == 1 { parts.remove(0) } else { Filter::And(parts) })
+impl Reader<'_> {
+    fn object(&mut self, object: &Map<String, Json>, depth: usize) -> Filter {
+        self.members(object, |reader, name, value| reader.member(name, value, depth))
+    }
+
+    fn member(&mut self, name: &str, value: &Json, depth: usize) -> Result<Filter> {
+        Ok(match name {
+            "$and" => Filter::And(self.list(name, value, depth + 1)?),
+            "$or" => Filter::Or(self.list(name, value, depth + 1)?),
+            "$not" => Filter::Not(Box::new(self.filter(only(value)?, depth + 1)?)),
+            name if name.starts_with('$') => return Err(unknown(name)),
+            name => self.field(&field_name(name)?, value, depth)?,
+        })
     }
 
     fn filter(&mut self, value: &Json, depth: usize) -> Result<Filter> {
         self.check_depth(depth)?;
         match value {
-            Json::Object(it) => self.object(it, depth),
+            Json::Object(it) => Ok(self.object(it, depth)),
             _ => Err(Fault::because(Code::FilterTree, "a filter inside the filter must be an object")),
         }
     }
@@ -156,37 +204,64 @@ impl Reader {
         let Json::Array(list) = value else {
             return Err(Fault::because(Code::ListOperand, format!("{name} takes a list of filters")));
         };
-        list.iter().map(|it| self.filter(it, depth)).collect()
+        let mut filters = Vec::with_capacity(list.len());
+        for (n, it) in list.iter().enumerate() {
+            if self.has_enough() {
+                break;
+            }
+            let mark = self.report.enter_element(n);
+            let read = self.filter(it, depth);
+            filters.extend(self.report.keep(read));
+            self.report.leave(mark);
+        }
+        Ok(filters)
     }
 
     fn field(&mut self, field: &str, value: &Json, depth: usize) -> Result<Filter> {
         match operators(value) {
             None => self.condition(field, Operator::Eq, value),
-            Some(it) => self.operators(field, it, depth),
+            Some(it) => Ok(self.operators(field, it, depth)),
         }
     }
 
-    fn operators(&mut self, field: &str, object: &Map<String, Json>, depth: usize) -> Result<Filter> {
-        let mut parts = Vec::with_capacity(object.len());
-        for (name, operand) in object {
-            parts.push(match name.as_str() {
-                "$not" => {
-                    self.check_depth(depth + 1)?;
-                    let Some(inner) = operators(only(operand)?) else {
-                        return Err(invalid(format!("$not on {field} takes an object of operators")));
-                    };
-                    Filter::Not(Box::new(self.operators(field, inner, depth + 1)?))
-                }
-                "$regex" => {
-                    return Err(Fault::because(Code::RegexNotAllowed, format!("$regex is not allowed, on {field}")));
-                }
-                name => match Operator::ALL.iter().find(|it| it.name() == name) {
-                    Some(&operator) => self.condition(field, operator, operand)?,
-                    None => return Err(invalid(format!("unknown operator {name} on {field}"))),
-                },
-            });
+    fn operators(&mut self, field: &str, object: &Map<String, Json>, depth: usize) -> Filter {
+        self.members(object, |reader, name, operand| reader.operator(field, name, operand, depth))
+    }
+
+    fn operator(&mut self, field: &str, name: &str, operand: &Json, depth: usize) -> Result<Filter> {
+        match name {
+            "$not" => {
+                self.check_depth(depth + 1)?;
+                let Some(inner) = operators(only(operand)?) else {
+                    return Err(invalid(format!("$not on {field} takes an object of operators")));
+                };
+                Ok(Filter::Not(Box::new(self.operators(field, inner, depth + 1))))
+            }
+            "$regex" => Err(Fault::because(Code::RegexNotAllowed, format!("$regex is not allowed, on {field}"))),
+            name => match Operator::ALL.iter().find(|it| it.name() == name) {
+                Some(&operator) => self.condition(field, operator, operand),
+                None => Err(invalid(format!("unknown operator {} on {field}", shortened(name)))),
+            },
         }
-        Ok(if parts.len() == 1 { parts.remove(0) } else { Filter::And(parts) })
+    }
+
+    /// All members together, each as `read` reads it.
+    fn members(
+        &mut self,
+        object: &Map<String, Json>,
+        read: impl Fn(&mut Self, &str, &Json) -> Result<Filter>,
+    ) -> Filter {
+        let mut parts = Vec::with_capacity(object.len());
+        for (name, value) in object {
+            if self.has_enough() {
+                break;
+            }
+            let mark = self.report.enter(name);
+            let part = read(self, name, value);
+            parts.extend(self.report.keep(part));
+            self.report.leave(mark);
+        }
+        if parts.len() == 1 { parts.remove(0) } else { Filter::And(parts) }
     }
 
     fn condition(&mut self, field: &str, operator: Operator, operand: &Json) -> Result<Filter> {
@@ -195,13 +270,21 @@ impl Reader {
         self.conditions += conditions;
         self.listed += listed;
         self.bytes += conditions * bytes(field);
+        self.is_too_large = true;
         if self.conditions > MAX_CONDITIONS || self.bytes > MAX_BYTES {
             return Err(invalid("the filter has too many conditions".to_owned()));
         }
         if self.listed > MAX_LISTED {
             return Err(invalid(format!("the lists of the filter have more than {MAX_LISTED} values")));
         }
-        Ok(Filter::Condition(Condition { field: field.to_owned(), operator, operand: operand.clone() }))
+        self.is_too_large = false;
+        let (operand, path) = (operand.clone(), self.report.path().into());
+        Ok(Filter::Condition(Condition { field: field.to_owned(), operator, operand, path }))
+    }
+
+    /// Whether reading on finds nothing that would be told.
+    fn has_enough(&self) -> bool {
+        self.is_too_large || self.report.is_full()
     }
 
     fn check_depth(&self, depth: usize) -> Result<()> {
@@ -236,7 +319,7 @@ fn only(value: &Json) -> Result<&Json> {
 fn unknown(name: &str) -> Fault {
     match name {
         "$regex" => Fault::because(Code::RegexNotAllowed, "$regex is not allowed"),
-        _ => invalid(format!("unknown operator {name}")),
+        _ => invalid(format!("unknown operator {}", shortened(name))),
     }
 }
 

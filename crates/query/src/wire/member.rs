@@ -1,5 +1,6 @@
 //! Members of a request, each with the fault of its kind when it is something else.
 
+use super::report::Report;
 use serde_json::{Map, Value as Json};
 use stoa_kernel::{Code, Fault, Result};
 
@@ -18,17 +19,27 @@ pub(super) fn flag(object: &Map<String, Json>, name: &str) -> Result<bool> {
     }
 }
 
-pub(super) fn text_list(object: &Map<String, Json>, name: &str, code: Code, most: usize) -> Result<Vec<String>> {
-    let wrong = || Fault::because(code, format!("{name} must be a list of strings"));
-    match present(object, name) {
-        None => Ok(Vec::new()),
+/// A list of names of fields.
+pub(super) fn names(object: &Map<String, Json>, member: &str, most: usize, report: &mut Report) -> Vec<String> {
+    let wrong = || Fault::because(Code::FieldNotText, format!("{member} must be a list of strings"));
+    let list = match present(object, member) {
+        None => Ok(&[][..]),
         Some(Json::Array(list)) if list.len() > most => {
-            let text = format!("{name} has more than {most} elements");
-            Err(Fault::because(Code::BadRequest, text))
+            Err(Fault::because(Code::BadRequest, format!("{member} has more than {most} elements")))
         }
-        Some(Json::Array(list)) => list.iter().map(|it| field_name(it.as_str().ok_or_else(wrong)?)).collect(),
+        Some(Json::Array(list)) => Ok(list.as_slice()),
         Some(_) => Err(wrong()),
+    };
+    let list = report.member(member, list);
+    let mark = report.enter(member);
+    let mut names = Vec::with_capacity(list.len());
+    for (n, it) in list.iter().enumerate() {
+        let element = report.enter_element(n);
+        names.extend(report.keep(it.as_str().ok_or_else(wrong).and_then(field_name)));
+        report.leave(element);
     }
+    report.leave(mark);
+    names
 }
 
 /// A name in a request: any text that could be a field's.

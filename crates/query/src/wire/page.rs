@@ -1,6 +1,9 @@
 //! Sort, paging and included references.
 
-use super::member::{field_name, present};
+use super::{
+    member::{field_name, present},
+    report::Report,
+};
 use crate::QueryLimits;
 use serde_json::{Map, Value as Json};
 use stoa_kernel::{Code, Fault, Result};
@@ -46,32 +49,50 @@ pub struct Reference {
 const MAX_INTEGER: f64 = 9_007_199_254_740_991.0;
 const MAX_SORT_KEYS: usize = 10;
 
-pub(super) fn sort(query: &Map<String, Json>, request: &Map<String, Json>) -> Result<Sort> {
-    let keys = match present(query, "sort") {
-        None => Vec::new(),
-        Some(Json::Array(list)) if list.len() <= MAX_SORT_KEYS => list.iter().map(sort_key).collect::<Result<_>>()?,
+pub(super) fn sort_keys(query: &Map<String, Json>, report: &mut Report) -> Vec<SortKey> {
+    let list = match present(query, "sort") {
+        None => Ok(&[][..]),
+        Some(Json::Array(list)) if list.len() <= MAX_SORT_KEYS => Ok(list.as_slice()),
         Some(Json::Array(_)) => {
-            return Err(Fault::because(Code::BadRequest, format!("sort has more than {MAX_SORT_KEYS} elements")));
+            Err(Fault::because(Code::BadRequest, format!("sort has more than {MAX_SORT_KEYS} elements")))
         }
-        Some(_) => return Err(Fault::because(Code::SortNotList, "sort must be a list")),
+        Some(_) => Err(Fault::because(Code::SortNotList, "sort must be a list")),
     };
-    match present(request, "sortMode").map(Json::as_str) {
-        None | Some(Some("WIX_QUERY" | "UNKNOWN_SORT_MODE")) => Ok(Sort::Keys(keys)),
-        Some(Some("RANDOM")) => Ok(Sort::Random { seed: seed(request)? }),
+    let list = report.member("sort", list);
+    let mark = report.enter("sort");
+    let mut keys = Vec::with_capacity(list.len());
+    for (n, element) in list.iter().enumerate() {
+        let mark = report.enter_element(n);
+        keys.extend(sort_key(element, report));
+        report.leave(mark);
+    }
+    report.leave(mark);
+    keys
+}
+
+/// By these keys, unless a request wants a random order.
+pub(super) fn sort(keys: Vec<SortKey>, request: &Map<String, Json>, report: &mut Report) -> Sort {
+    let is_random = match present(request, "sortMode").map(Json::as_str) {
+        None | Some(Some("WIX_QUERY" | "UNKNOWN_SORT_MODE")) => Ok(false),
+        Some(Some("RANDOM")) => Ok(true),
         Some(_) => Err(Fault::because(Code::BadRequest, "sortMode must be WIX_QUERY or RANDOM")),
+    };
+    match report.member("sortMode", is_random) {
+        true => Sort::Random { seed: report.member("randomOptions", seed(request)) },
+        false => Sort::Keys(keys),
     }
 }
 
-fn sort_key(element: &Json) -> Result<SortKey> {
+fn sort_key(element: &Json, report: &mut Report) -> Option<SortKey> {
     let Json::Object(element) = element else {
-        return Err(Fault::because(Code::SortElement, "elements of sort must be objects"));
+        return report.keep(Err(Fault::because(Code::SortElement, "elements of sort must be objects")));
     };
-    match present(element, "fieldName") {
-        Some(Json::String(field)) => {
-            Ok(SortKey { field: field_name(field)?, descending: descending(element, "order")? })
-        }
+    let field = match present(element, "fieldName") {
+        Some(Json::String(field)) => field_name(field),
         _ => Err(Fault::because(Code::SortNotText, "fieldName in sort must be a string")),
-    }
+    };
+    let field = report.member("fieldName", field);
+    Some(SortKey { field, descending: report.member("order", descending(element, "order")) })
 }
 
 pub(super) fn descending(object: &Map<String, Json>, member: &str) -> Result<bool> {
@@ -90,64 +111,97 @@ fn seed(request: &Map<String, Json>) -> Result<Option<i64>> {
     }
 }
 
-pub(super) fn paging(query: &Map<String, Json>, limits: &QueryLimits) -> Result<Paging> {
+pub(super) fn paging(query: &Map<String, Json>, limits: &QueryLimits, report: &mut Report) -> Paging {
     let read = |name: &str| match present(query, name) {
         None => Ok(None),
         Some(Json::Object(it)) => Ok(Some(it)),
         Some(_) => Err(Fault::because(Code::PagingInvalid, format!("{name} must be an object"))),
     };
-    let (by_offset, by_cursor) = (read("paging")?, read("cursorPaging")?);
-    let offset = by_offset.map_or(Ok(None), |it| integer(it, "offset"))?.unwrap_or(0);
-    let offset = u64::try_from(offset).map_err(|_| Fault::because(Code::Negative, "offset must not be negative"))?;
+    let by_offset = report.member("paging", read("paging"));
+    let by_cursor = report.member("cursorPaging", read("cursorPaging"));
+    let mark = report.enter("paging");
+    let offset = by_offset.map_or(0, |it| report.member("offset", offset(it, by_cursor.is_some())));
     let Some(by_cursor) = by_cursor else {
-        let limit = by_offset.map_or(Ok(None), |it| limit_to(it, limits.query_limit))?;
-        return Ok(Paging::Offset { limit, offset });
+        let limit = by_offset.and_then(|it| report.member("limit", limit_to(it, limits.query_limit)));
+        report.leave(mark);
+        return Paging::Offset { limit, offset };
     };
-    if offset > 0 {
-        return Err(Fault::because(Code::BadRequest, "skip can't be used with cursor paging"));
-    }
+    report.leave(mark);
+    let mark = report.enter("cursorPaging");
     let cursor = match present(by_cursor, "cursor") {
-        None => None,
-        Some(Json::String(it)) => Some(it.clone()),
-        Some(_) => return Err(Fault::because(Code::CursorInvalid, "cursor must be a string")),
+        None => Ok(None),
+        Some(Json::String(it)) => Ok(Some(it.clone())),
+        Some(_) => Err(Fault::because(Code::CursorInvalid, "cursor must be a string")),
     };
-    Ok(Paging::Cursor { limit: limit_to(by_cursor, limits.cursor_limit)?, cursor })
+    let cursor = report.member("cursor", cursor);
+    let limit = report.member("limit", limit_to(by_cursor, limits.cursor_limit));
+    report.leave(mark);
+    Paging::Cursor { limit, cursor }
+}
+
+fn offset(paging: &Map<String, Json>, is_by_cursor: bool) -> Result<u64> {
+    let offset = integer(paging, "offset")?.unwrap_or(0);
+    match u64::try_from(offset) {
+        Err(_) => Err(Fault::because(Code::Negative, "offset must not be negative")),
+        Ok(1..) if is_by_cursor => Err(Fault::because(Code::BadRequest, "skip can't be used with cursor paging")),
+        Ok(offset) => Ok(offset),
+    }
 }
 
 impl Reference {
     /// What a request wants included: `includeReferences`, and the older `includeReferencedItems`.
+    ///
+    /// # Errors
+    /// All that is wrong with it.
     pub fn parse_all(request: &Map<String, Json>, limits: &QueryLimits) -> Result<Vec<Self>> {
-        references(request, limits)
+        let mut report = Report::default();
+        let read = references(request, limits, &mut report);
+        report.finish(read)
     }
 }
 
-pub(super) fn references(request: &Map<String, Json>, limits: &QueryLimits) -> Result<Vec<Reference>> {
-    let list = |name: &str| match present(request, name) {
+pub(super) fn references(request: &Map<String, Json>, limits: &QueryLimits, report: &mut Report) -> Vec<Reference> {
+    let list = |name: &str, most: usize| match present(request, name) {
         None => Ok(&[][..]),
+        Some(Json::Array(it)) if it.len() > most => {
+            Err(Fault::because(Code::BadRequest, format!("{name} has more than {most} elements")))
+        }
         Some(Json::Array(it)) => Ok(it.as_slice()),
         Some(_) => Err(Fault::because(Code::BadRequest, format!("{name} must be a list"))),
     };
     let mut references = Vec::new();
-    for element in list("includeReferences")? {
-        let Json::Object(element) = element else {
-            return Err(Fault::because(Code::BadRequest, "elements of includeReferences must be objects"));
-        };
-        let limit = limit_to(element, limits.include_limit)?;
-        references.push(Reference { field: reference_name(element.get("field"))?, limit });
+    let elements = report.member("includeReferences", list("includeReferences", limits.includes));
+    let mark = report.enter("includeReferences");
+    for (n, element) in elements.iter().enumerate() {
+        let mark = report.enter_element(n);
+        match element {
+            Json::Object(element) => {
+                let limit = report.member("limit", limit_to(element, limits.include_limit));
+                let field = report.member("field", reference_name(element.get("field")));
+                references.push(Reference { field, limit });
+            }
+            _ => {
+                let text = "elements of includeReferences must be objects";
+                report.keep::<()>(Err(Fault::because(Code::BadRequest, text)));
+            }
+        }
+        report.leave(mark);
     }
-    let names = list("includeReferencedItems")?;
-    if names.len() > limits.include_names {
-        let text = format!("includeReferencedItems has more than {} elements", limits.include_names);
-        return Err(Fault::because(Code::BadRequest, text));
-    }
-    for element in names {
-        references.push(Reference { field: reference_name(Some(element))?, limit: None });
+    report.leave(mark);
+    let names = report.member("includeReferencedItems", list("includeReferencedItems", limits.include_names));
+    let mark = report.enter("includeReferencedItems");
+    for (n, element) in names.iter().enumerate() {
+        let mark = report.enter_element(n);
+        let field = report.keep(reference_name(Some(element)));
+        references.extend(field.map(|field| Reference { field, limit: None }));
+        report.leave(mark);
     }
     if references.len() > limits.includes {
         let text = format!("at most {} references can be included", limits.includes);
-        return Err(Fault::because(Code::BadRequest, text));
+        report.keep::<()>(Err(Fault::because(Code::BadRequest, text)));
     }
-    Ok(references)
+    report.leave(mark);
+    references
 }
 
 fn reference_name(value: Option<&Json>) -> Result<String> {

@@ -1,0 +1,74 @@
+//! All that is wrong with one request, told together.
+
+use crate::{Fault, Result};
+
+/// Faults that one answer tells of; who has more mends these first.
+const MOST_TOLD: usize = 100;
+
+/// What is wrong with one request or definition so far.
+#[derive(Default)]
+pub struct Faults(Vec<Fault>);
+
+impl Faults {
+    /// The value of what is right; what is wrong is kept.
+    pub fn take<T>(&mut self, result: Result<T>) -> Option<T> {
+        result.map_err(|it| self.add(it)).ok()
+    }
+
+    pub fn add(&mut self, fault: Fault) {
+        self.0.push(fault);
+    }
+
+    /// Whether more would not be told, so that nothing needs to look for it.
+    pub fn is_full(&self) -> bool {
+        self.0.len() >= MOST_TOLD
+    }
+
+    /// # Errors
+    /// All that was kept, as one fault with the code of the first: a violation with its path for each.
+    pub fn refuse(mut self) -> Result<()> {
+        if self.0.len() < 2 {
+            return self.0.pop().map_or(Ok(()), Err);
+        }
+        let more = self.0.len().saturating_sub(5);
+        let sentence = |it: &Fault| format!("{}.", it.message().trim_end_matches('.'));
+        let mut texts: Vec<_> = self.0.iter().take(5).map(sentence).collect();
+        if more > 0 {
+            texts.push(format!("And {more} more."));
+        }
+        let violations = self.0.iter().flat_map(|it| it.violations().to_vec()).take(MOST_TOLD).collect();
+        Err(Fault::because(self.0[0].code(), texts.join(" ")).violating(violations))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Code, Violation};
+
+    fn fault(text: &str) -> Fault {
+        Fault::because(Code::BadRequest, text).violating(vec![Violation::new(text, "FORMAT", text)])
+    }
+
+    #[test]
+    fn faults_are_told_together_with_the_code_of_the_first() {
+        assert!(Faults::default().refuse().is_ok());
+        let mut faults = Faults::default();
+        assert_eq!(faults.take(Ok(1)), Some(1));
+        assert_eq!(faults.take::<()>(Err(fault("a"))), None);
+        faults.add(Fault::because(Code::NotNumber, "b."));
+        let told = faults.refuse().expect_err("refused");
+        assert_eq!((told.code(), told.message()), (Code::BadRequest, "a. b."));
+        assert_eq!(told.violations().len(), 1);
+    }
+
+    #[test]
+    fn faults_without_end_are_told_in_part() {
+        let mut faults = Faults::default();
+        (0..150).for_each(|n| faults.add(fault(&n.to_string())));
+        assert!(faults.is_full());
+        let told = faults.refuse().expect_err("refused");
+        assert!(told.message().ends_with("And 145 more."), "{told}");
+        assert_eq!(told.violations().len(), 100);
+    }
+}
