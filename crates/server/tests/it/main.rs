@@ -26,3 +26,4 @@ mod owners;
 mod process;
 mod sites;
 mod sync;
+mod upgrade;
