@@ -43,6 +43,7 @@ async fn draw(engine: Engine) -> String {
     let other = app.member("other@example.org").await;
     let editor = app.editor().await;
     let owner = app.owner().await;
+    let (partner, _) = app.partner("items:write members:read").await;
     let callers = [
         ("nobody", app.anonymous()),
         ("visitor", visitor),
@@ -50,9 +51,23 @@ async fn draw(engine: Engine) -> String {
         ("editor", editor),
         ("owner", owner),
         ("app", app.app()),
+        ("reader", app.key("items:read").await),
+        ("keeper", app.key("items:write:c-cms_editor collections:write:c-privileged").await),
+        ("via", app.through(&partner, &member, "offline_access items:read").await),
+        ("bare", app.through(&partner, &member, "offline_access").await),
+        ("agreed", app.installed("items:write collections:read").await),
     ];
     let mut out = String::from("# What each caller is answered, a table for the level that the operation asks for.\n");
-    out.push_str("# Items: `M` is the member's, `O` another member's, `N` has no owner; `-` sees no item.\n");
+    for line in [
+        "# `app` is a key with full rights; `reader` is one held to items:read, `keeper` one held to",
+        "# items:write:c-cms_editor and collections:write:c-privileged. `member` came through a client of the",
+        "# site, `via` is the same member through one of others that asked for items:read, `bare` through one",
+        "# that asked for offline_access alone; `agreed` is one of others in its own name, installed with",
+        "# items:write and collections:read.",
+    ] {
+        let _ = writeln!(out, "{line}");
+    }
+    out.push_str("# Items: `M` is the member's, `O` another member's, `N` has no owner; `-` sees no item. `MN/3` is two of three.\n");
     out.push_str(&REFUSALS.legend());
     for level in LEVELS {
         let collection = format!("c-{}", level.to_lowercase());
@@ -121,7 +136,7 @@ async fn cells(
     cell("count".to_owned(), answer(&reply, |json| json["totalCount"].to_string()));
     let distinct = json!({ "dataCollectionId": c, "fieldName": "secret" });
     let reply = caller.post("/v2/items/query-distinct-values", &distinct).await;
-    cell("distinct".to_owned(), answer(&reply, |json| json["distinctValues"].to_string()));
+    cell("distinct".to_owned(), answer(&reply, |json| json["distinctValues"].to_string().replace(['[', ']'], "")));
     for (id, symbol) in ITEMS {
         let reply = caller.get(&format!("/v2/items/{id}?dataCollectionId={c}&dataItemId={id}")).await;
         cell(format!("get {symbol}"), reply.verdict());
@@ -255,7 +270,7 @@ fn seen(reply: &Reply) -> String {
     answer(reply, |json| {
         let items = json["dataItems"].as_array().into_iter().flatten();
         let ids = letters(items.filter_map(|item| item["data"]["_id"].as_str()));
-        format!("{ids} of {}", json["pagingMetadata"]["total"])
+        format!("{ids}/{}", json["pagingMetadata"]["total"])
     })
 }
 

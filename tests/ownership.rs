@@ -100,6 +100,7 @@ on_both_engines! {
             redirect_uris: vec!["http://localhost/callback".to_owned()],
             origins: Vec::new(),
             with_secret: false,
+            ..NewClient::default()
         };
         let (client, _) = app.app.identity.client_create(&there.id, draft).await.unwrap();
         let grant = json!({ "clientId": client.id, "grantType": "anonymous" });

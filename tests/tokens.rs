@@ -44,7 +44,7 @@ on_both_engines! {
         // Another client can't take it back.
         let three = tokens(&app, member.as_str().unwrap()).await;
         let other = app.app.identity.client_create(&app.site.id, NewClient {
-            name: "Other".to_owned(), redirect_uris: vec!["http://localhost/other".to_owned()], origins: Vec::new(), with_secret: false,
+            name: "Other".to_owned(), redirect_uris: vec!["http://localhost/other".to_owned()], origins: Vec::new(), with_secret: false, ..NewClient::default()
         }).await.unwrap().0;
         let foreign = json!({ "token": three["refresh_token"], "client_id": other.id });
         assert_eq!(app.anonymous().post("/oauth2/revoke", &foreign).await.verdict(), "200");
@@ -72,7 +72,7 @@ on_both_engines! {
     async fn applications_and_stripped_tokens(engine) {
         let app = TestApp::new(engine).await;
         let (client, secret) = app.app.identity.client_create(&app.site.id, NewClient {
-            name: "App".to_owned(), redirect_uris: vec!["http://localhost/app".to_owned()], origins: Vec::new(), with_secret: true,
+            name: "App".to_owned(), redirect_uris: vec!["http://localhost/app".to_owned()], origins: Vec::new(), with_secret: true, ..NewClient::default()
         }).await.unwrap();
         let secret = secret.unwrap();
         let wrong = json!({ "grant_type": "refresh_token", "refresh_token": "r1.x", "client_id": client.id, "client_secret": "wrong" });

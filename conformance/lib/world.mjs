@@ -120,7 +120,7 @@ export function createWorld(run, recorder) {
     },
 
     /**
-     * Opens the installer as an owner, on this server instead of the address that the package names, and
+     * Opens the installer as an owner, on this server instead of the address that the package names, agrees, and
      * answers where the browser was sent.
      * @param {string} installUrl
      * @returns {Promise<string>}
@@ -129,7 +129,8 @@ export function createWorld(run, recorder) {
       const { pathname, search } = new URL(installUrl);
       return world.ownerVisit(async (site) => {
         const arrival = site.page.waitForRequest((request) => request.url().startsWith(run.redirectUri));
-        await site.page.goto(new URL(pathname + search, run.ownerSetupUrl).href).catch(() => undefined);
+        await site.page.goto(new URL(pathname + search, run.ownerSetupUrl).href);
+        await site.page.getByRole('button', { name: 'Install' }).click();
         return (await arrival).url();
       });
     },

@@ -1,10 +1,12 @@
 //! Installing an application: from the owner's browser to an App caller (docs/protocol/identity.md §16.1).
 
 use super::*;
-use stoa_kernel::{Role, Secret};
+use stoa_kernel::{Role, Scopes, Secret};
 use stoa_testkit::on_both_engines;
 
 const INSTALLED: &str = "https://app.example.org/installed?x=1";
+const ASK: &str = "/_api/account/v1/installs";
+const DECIDE: &str = "/_api/account/v1/installs/decide";
 
 impl World {
     async fn application(&self) -> (Client, Secret) {
@@ -13,6 +15,7 @@ impl World {
             redirect_uris: vec![INSTALLED.to_owned()],
             origins: Vec::new(),
             with_secret: true,
+            ..NewClient::default()
         };
         let (client, secret) = self.app.app.identity.client_create(&self.app.site.id, draft).await.unwrap();
         (client, secret.unwrap())
@@ -28,6 +31,19 @@ impl World {
         browser
     }
 
+    /// Where a browser goes whose owner agrees to an application.
+    async fn install(&self, owner: &Browser<'_>, app: &Client, state: &str) -> String {
+        assert_eq!(path_of_page(&owner.open(&address(app, INSTALLED, state)).await), "/account/install");
+        self.decide(owner, app, state, "INSTALL").await
+    }
+
+    async fn decide(&self, owner: &Browser<'_>, app: &Client, state: &str, decision: &str) -> String {
+        let body = json!({ "appId": app.id, "redirectUrl": INSTALLED, "state": state, "decision": decision });
+        let reply = owner.ask(Method::POST, DECIDE, Some(&body)).await;
+        assert_eq!(reply.status, StatusCode::OK, "{}", reply.json());
+        text(&reply.json()["url"])
+    }
+
     async fn access(&self, app: &Client, secret: &str, grant: Value) -> Reply {
         let mut body = grant;
         (body["client_id"], body["client_secret"]) = (json!(app.id), json!(secret));
@@ -40,6 +56,11 @@ fn address(app: &Client, redirect: &str, state: &str) -> String {
     format!("/installer/install?{redirect}&appId={}&state={state}&token=unread", app.id)
 }
 
+/// The page that a browser is sent to, without what it is about.
+fn path_of_page(reply: &Reply) -> String {
+    location(reply).split('?').next().unwrap_or_default().to_owned()
+}
+
 fn code(code: &str) -> Value {
     json!({ "grant_type": "authorization_code", "code": code })
 }
@@ -49,7 +70,11 @@ on_both_engines! {
         let world = World::new(engine).await;
         let (app, secret) = world.application().await;
         let owner = world.person("olga@example.org", Role::Owner).await;
-        let to = location(&owner.open(&address(&app, INSTALLED, "s%261")).await);
+        let page = location(&owner.open(&address(&app, INSTALLED, "s%261")).await);
+        let asked = parameters(&page, '?');
+        assert!(page.starts_with("/account/install?"), "{page}");
+        assert_eq!((asked["appId"].as_str(), asked["redirectUrl"].as_str(), asked["state"].as_str()), (app.id.as_str(), INSTALLED, "s&1"));
+        let to = world.decide(&owner, &app, "s&1", "INSTALL").await;
         assert!(to.starts_with("https://app.example.org/installed?x=1&code="), "{to}");
         let found = parameters(&to, '?');
         assert_eq!((found["state"].as_str(), found["instanceId"].as_str()), ("s&1", world.app.site.id.as_str()));
@@ -111,15 +136,119 @@ on_both_engines! {
         assert_eq!((&view["kind"], &view["step"]["type"]), (&json!("OWNER_SIGN_IN"), &json!("SIGN_IN")));
         let input = json!({ "type": "SIGN_IN", "email": "olga@example.org", "password": PASSWORD });
         let view = browser.answer(&token, input).await;
-        let to = location(&browser.open(&path_of(&text(&view["step"]["url"]))).await);
+        let page = location(&browser.open(&path_of(&text(&view["step"]["url"]))).await);
+        assert!(page.starts_with("/account/install?"), "{page}");
+        assert_eq!(parameters(&page, '?')["state"], "\"><script>");
+        let to = world.decide(&browser, &app, "\"><script>", "INSTALL").await;
         assert_eq!(parameters(&to, '?')["state"], "\"><script>");
+    }
+
+    async fn owner_is_asked_before_an_application_is_installed(engine) {
+        let world = World::new(engine).await;
+        let (app, secret) = world.application().await;
+        let owner = world.person("olga@example.org", Role::Owner).await;
+        let editor = world.person("ed@example.org", Role::Editor).await;
+        let codes = async || {
+            let count = world.app.site.read(stoa_store::ReaderPool::Point, |tx| {
+                stoa_store::boxed!(Ok(tx.row("select count(*) from stoa.install_code", &[], |row| row.get::<i64>(0)).await?))
+            });
+            count.await.unwrap()
+        };
+        // However often the address is opened, nothing comes of it.
+        for _ in 0..3 {
+            assert_eq!(path_of_page(&owner.open(&address(&app, INSTALLED, "s")).await), "/account/install");
+        }
+        let asked = json!({ "appId": app.id, "redirectUrl": INSTALLED });
+        let shown = owner.ask(Method::POST, ASK, Some(&asked)).await;
+        let mut consent = shown.json();
+        assert_eq!(consent["site"].take()["name"], "Test");
+        assert_eq!(consent, json!({
+            "site": null, "appName": "Helper", "host": "app.example.org", "isThirdParty": false, "scopes": null,
+        }));
+        assert_eq!(shown.headers["cache-control"], "no-store");
+        assert_eq!(codes().await, Some(0));
+
+        // Nor may a page of others answer for the owner, or anybody but an owner.
+        let agreed = json!({ "appId": app.id, "redirectUrl": INSTALLED, "decision": "INSTALL" });
+        let json_type = ("content-type", "application/json");
+        for headers in [
+            [("sec-fetch-site", "cross-site"), json_type], [("sec-fetch-site", "same-site"), json_type],
+            [("origin", "https://evil.example"), json_type], [("origin", "null"), json_type],
+        ] {
+            let reply = owner.send(Method::POST, DECIDE, &headers, Some(&agreed)).await;
+            assert_eq!(reply.verdict(), "403 PERMISSION_DENIED", "{headers:?}");
+        }
+        let form = [("sec-fetch-site", "same-origin"), ("content-type", "text/plain")];
+        assert_eq!(owner.send(Method::POST, DECIDE, &form, Some(&agreed)).await.verdict(), "400 MALFORMED_JSON");
+        assert_eq!(editor.ask(Method::POST, DECIDE, Some(&agreed)).await.verdict(), "403 PERMISSION_DENIED");
+        assert_eq!(editor.ask(Method::POST, ASK, Some(&asked)).await.verdict(), "403 PERMISSION_DENIED");
+        assert_eq!(world.browser().ask(Method::POST, DECIDE, Some(&agreed)).await.verdict(), "401 UNAUTHENTICATED");
+        for (name, value, verdict) in [
+            ("redirectUrl", json!("https://evil.example/"), "400 REDIRECT_URI_NOT_ALLOWED"),
+            ("appId", json!(world.client.id), "400 CLIENT_NOT_FOUND"),
+            ("state", json!("s".repeat(3000)), "400 invalid_request"),
+            ("decision", json!("MAYBE"), "400 MALFORMED_JSON"),
+        ] {
+            let mut bad = agreed.clone();
+            bad[name] = value;
+            assert_eq!(owner.ask(Method::POST, DECIDE, Some(&bad)).await.verdict(), verdict, "{name}");
+        }
+        assert_eq!(codes().await, Some(0));
+
+        // Declined, the application learns just that.
+        let declined = world.decide(&owner, &app, "s", "DECLINE").await;
+        assert_eq!(declined, "https://app.example.org/installed?x=1&error=access_denied&state=s");
+        assert_eq!(codes().await, Some(0));
+        let to = world.install(&owner, &app, "s").await;
+        assert_eq!(world.access(&app, secret.expose(), code(&parameters(&to, '?')["code"])).await.verdict(), "200");
+    }
+
+    async fn installation_holds_what_was_agreed_to(engine) {
+        let world = World::new(engine).await;
+        let draft = NewClient {
+            name: "Feed".to_owned(), redirect_uris: vec![INSTALLED.to_owned()], with_secret: true, is_third_party: true,
+            scopes: Some(Scopes::among("items:read site:read")), ..NewClient::default()
+        };
+        let (app, secret) = world.app.app.identity.client_create(&world.app.site.id, draft).await.unwrap();
+        let secret = secret.unwrap();
+        let credentials = |scope: &str| {
+            json!({ "grant_type": "client_credentials", "client_id": app.id, "client_secret": secret.expose(), "scope": scope })
+        };
+        // By its secret alone it is nothing.
+        assert_eq!(world.call("", "/oauth2/token", &credentials("")).await.verdict(), "403 unauthorized_client");
+        let owner = world.person("olga@example.org", Role::Owner).await;
+        let asked = json!({ "appId": app.id, "redirectUrl": INSTALLED });
+        let shown = owner.ask(Method::POST, ASK, Some(&asked)).await.json();
+        assert_eq!((&shown["isThirdParty"], &shown["scopes"]), (&json!(true), &json!(["items:read", "site:read"])));
+        world.decide(&owner, &app, "s", "DECLINE").await;
+        assert_eq!(world.call("", "/oauth2/token", &credentials("")).await.verdict(), "403 unauthorized_client");
+
+        let to = world.install(&owner, &app, "s").await;
+        let first = world.access(&app, secret.expose(), code(&parameters(&to, '?')["code"])).await.json();
+        assert_eq!(first["scope"], "items:read site:read offline_access");
+        let refresh = json!({ "grant_type": "refresh_token", "refresh_token": first["refresh_token"], "scope": "members:write items:write" });
+        let again = world.access(&app, secret.expose(), refresh).await.json();
+        assert_eq!(again["scope"], "items:read offline_access", "a refresh narrows and never widens");
+        let own = world.call("", "/oauth2/token", &credentials("")).await.json();
+        assert_eq!(own["scope"], "items:read site:read");
+        let wider = world.call("", "/oauth2/token", &credentials("site:write items:write collections:write")).await.json();
+        assert_eq!(wider["scope"], "items:read site:read");
+        for (tokens, site) in [(&first, "200"), (&again, "403 INSUFFICIENT_SCOPE"), (&own, "200"), (&wider, "200")] {
+            let client = world.app.with_token(tokens["access_token"].as_str().unwrap());
+            assert_eq!(client.get("/v1/sign-on-policies").await.verdict(), site);
+            let policy = Some(json!({ "signOnPolicy": { "requireOwnerApproval": true } }).to_string().into());
+            let patch = client.send(Method::PATCH, "/v1/sign-on-policies", policy).await;
+            assert_eq!(patch.verdict(), "403 INSUFFICIENT_SCOPE");
+            assert_eq!(client.get("/members/v1/members").await.verdict(), "403 INSUFFICIENT_SCOPE");
+            assert_eq!(client.post("/v2/collections", &json!({ "collection": { "id": "x", "fields": [] } })).await.verdict(), "403 WDE0027");
+        }
     }
 
     async fn exchange_succeeds_once_among_a_hundred(engine) {
         let world = World::new(engine).await;
         let (app, secret) = world.application().await;
         let owner = world.person("olga@example.org", Role::Owner).await;
-        let to = location(&owner.open(&address(&app, INSTALLED, "s")).await);
+        let to = world.install(&owner, &app, "s").await;
         let mut body = code(&parameters(&to, '?')["code"]);
         (body["client_id"], body["client_secret"]) = (json!(app.id), json!(secret.expose()));
         let mut tasks = Vec::new();
@@ -136,7 +265,7 @@ on_both_engines! {
             good += usize::from(task.await.unwrap() == StatusCode::OK);
         }
         assert_eq!(good, 1);
-        let late = location(&owner.open(&address(&app, INSTALLED, "s")).await);
+        let late = world.install(&owner, &app, "s").await;
         world.app.kit.clock.advance(6 * 60_000);
         assert_eq!(world.access(&app, secret.expose(), code(&parameters(&late, '?')["code"])).await.verdict(), "400 invalid_grant");
     }
@@ -146,7 +275,7 @@ on_both_engines! {
         let (app, secret) = world.application().await;
         let owner = world.person("olga@example.org", Role::Owner).await;
         let install = async || {
-            let to = location(&owner.open(&address(&app, INSTALLED, "s")).await);
+            let to = world.install(&owner, &app, "s").await;
             world.access(&app, secret.expose(), code(&parameters(&to, '?')["code"])).await.json()
         };
         let (one, two) = (install().await, install().await);

@@ -87,7 +87,7 @@ on_both_engines! {
     async fn confidential_client_gets_new_refresh_tokens(engine) {
         let mut world = World::new(engine).await;
         let draft = NewClient {
-            name: "Server side".to_owned(), redirect_uris: vec![CALLBACK.to_owned()], origins: vec![APP.to_owned()], with_secret: true,
+            name: "Server side".to_owned(), redirect_uris: vec![CALLBACK.to_owned()], origins: vec![APP.to_owned()], with_secret: true, ..NewClient::default()
         };
         let (client, secret) = world.app.app.identity.client_create(&world.app.site.id, draft).await.unwrap();
         let secret = secret.unwrap();

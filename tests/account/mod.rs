@@ -10,6 +10,8 @@ mod intents;
 mod looks;
 mod operators;
 mod outcomes;
+mod scopes;
+mod scopes_everywhere;
 mod security;
 mod sign_in;
 mod sign_out;
@@ -55,6 +57,7 @@ impl World {
             redirect_uris: vec![CALLBACK.to_owned()],
             origins: vec![APP.to_owned()],
             with_secret: false,
+            ..NewClient::default()
         };
         let (client, _) = app.app.identity.client_create(&app.site.id, draft).await.unwrap();
         Self { app, client }

@@ -73,7 +73,7 @@ on_both_engines! {
         let browser = world.browser();
         let tokens = world.member(&browser, "anna@example.org").await;
         let other = world.app.app.store.site_create("other", &world.app.kit.world).await.unwrap();
-        let draft = NewClient { name: "Other".to_owned(), redirect_uris: vec![], origins: vec!["https://evil.example".to_owned()], with_secret: false };
+        let draft = NewClient { name: "Other".to_owned(), redirect_uris: vec![], origins: vec!["https://evil.example".to_owned()], with_secret: false, ..NewClient::default() };
         let (client, _) = world.app.app.identity.client_create(&other.id, draft).await.unwrap();
         let back = format!("/v1/logout?clientId={}&postLogoutRedirectUri=https%3A%2F%2Fevil.example%2F", client.id);
         for path in [back, format!("/v1/logout?clientId={}", client.id)] {

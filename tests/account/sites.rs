@@ -14,6 +14,7 @@ impl World {
             redirect_uris: vec!["https://beside.example.org/callback".to_owned()],
             origins: Vec::new(),
             with_secret: false,
+            ..NewClient::default()
         };
         let (client, _) = self.app.app.identity.client_create(&site.id, draft).await.unwrap();
         (site, client)

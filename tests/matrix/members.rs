@@ -297,16 +297,28 @@ async fn draw(engine: Engine) -> String {
     let app = TestApp::new(engine).await;
     let (ada, bob) = (app.member("ada@example.org").await, app.member("bob@example.org").await);
     let world = World::new(&app, &ada, &bob).await;
-    let callers = [
+    let (partner, _) = app.partner("items:read members:write").await;
+    let mut callers = [
         ("nobody", app.anonymous()),
         ("visitor", app.visitor().await),
         ("other", bob),
-        ("self", ada),
+        ("self", ada.clone()),
         ("editor", app.editor().await),
         ("owner", app.owner().await),
         ("app", app.app()),
+        ("reader", app.key("members:read").await),
+        ("signer", app.key("members:sign-in items:write site:read").await),
+        ("agreed", app.installed("members:write").await),
+        ("via", app.anonymous()),
     ];
     let mut out = String::from("# What each caller is answered, a table for each beginning of the path.\n");
+    for line in [
+        "# `reader` is a key held to members:read, `signer` one held to members:sign-in, items:write and",
+        "# site:read; `agreed` is a client of others in its own name, installed with members:write, `via` is `self`",
+        "# through one that asked for members:read. `scope` stands for 403 INSUFFICIENT_SCOPE.",
+    ] {
+        let _ = writeln!(out, "{line}");
+    }
     out.push_str("# `{ada}` shows herself and is `self`, `{bob}` is `other`; what else is named is of no member.\n");
     out.push_str("# A refusal with a `!` has a code of its own, which stands below its table.\n");
     out.push_str(&REFUSALS.legend());
@@ -316,10 +328,13 @@ async fn draw(engine: Engine) -> String {
         let mut columns = vec![Vec::new(); callers.len()];
         for (method, route, body) in ROUTES.iter().filter(|(_, path, _)| base_of(path) == base) {
             let operation = format!("{method:<6} {}", route[base.len()..].trim_start_matches('/'));
+            // A session of `self`, who ends all her others.
+            callers.last_mut().unwrap().1 = app.through(&partner, &ada, "members:read").await;
             for ((name, caller), column) in callers.iter().zip(&mut columns) {
                 let (path, body) = world.fill(route, body).await;
                 let verdict = REFUSALS.short(&send(caller, method, &path, &body).await.verdict());
                 let cell = match verdict.split_once(' ') {
+                    Some((_, "INSUFFICIENT_SCOPE")) => "scope".to_owned(),
                     Some((status, _)) => {
                         let _ = writeln!(codes, "! {method} {route}\n    {name}: {verdict}");
                         format!("{status}!")
@@ -337,7 +352,12 @@ async fn draw(engine: Engine) -> String {
 
 /// What the calls of a table have in common: the first two parts of their paths.
 fn base_of(path: &str) -> &str {
-    let end = path.match_indices('/').nth(3).map_or(path.len(), |(at, _)| at);
+    let depth = match path {
+        it if it.starts_with("/wix-sm/") => 7,
+        it if it.starts_with("/badges/v4/bulk/") => 4,
+        _ => 3,
+    };
+    let end = path.match_indices('/').nth(depth).map_or(path.len(), |(at, _)| at);
     &path[..end]
 }
 

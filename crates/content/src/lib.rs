@@ -127,14 +127,8 @@ impl Content {
     /// Who waits for a turn to look at many items. The networks of one line share its turns, and so do the sessions of
     /// one person: there may be any number of either.
     fn scan(&self, caller: &Caller, origin: Origin) -> ReaderPool {
-        let id = match caller {
-            Caller::Visitor { id, .. } => id.as_str(),
-            Caller::Member { id, .. } => id.as_str(),
-            Caller::User { id, .. } => id.as_str(),
-            Caller::App { id } => id.as_str(),
-        };
         let mut hasher = DefaultHasher::new();
-        (origin, id).hash(&mut hasher);
+        (origin, caller.id()).hash(&mut hasher);
         let (caller, patience) = (hasher.finish(), self.state.limits.scan_wait);
         ReaderPool::ScanFor(Requester { network: origin.map(Network::site), caller, patience })
     }

@@ -28,7 +28,7 @@ const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self' 'u
 
 /// The pages that the apps have; `*` stands for one name. Other addresses get the same page, which says that nothing
 /// is there, with 404.
-const PAGES: [&str; 19] = [
+const PAGES: [&str; 20] = [
     "/",
     "/about",
     "/countries",
@@ -41,6 +41,7 @@ const PAGES: [&str; 19] = [
     "/account/approve",
     "/account/error",
     "/account/flow/*",
+    "/account/install",
     "/account/owner",
     "/account/recover",
     "/account/security",
@@ -224,6 +225,11 @@ mod tests {
     /// What stands between two marks.
     fn between<'t>(text: &'t str, before: &'t str, after: char) -> impl Iterator<Item = &'t str> {
         text.split(before).skip(1).filter_map(move |it| it.split_once(after).map(|it| it.0))
+    }
+
+    #[test]
+    fn pages_are_framed_by_no_other() {
+        assert!(POLICY.contains("frame-ancestors 'none'"), "what an owner agrees to there is not clicked unseen");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::{
     content::lost,
     encoding::Encoding,
     extract::{NamedSite, sender, text},
+    opening::Opening,
     router::{is_api, router},
     tag,
     traffic::{InFlight, Kind, Route},
@@ -212,7 +213,7 @@ async fn fallback(State(app): State<App>, request: Request) -> Response {
 /// Names what answers a request that has no route.
 fn note_route(request: &Request, path: &'static str, kind: Kind) {
     if let Some(it) = request.extensions().get::<Arc<InFlight>>() {
-        let _ = it.route.set(Route { path, is_read: true, kind });
+        let _ = it.route.set(Route { path, is_read: true, kind, opening: Opening::Collections });
     }
 }
 

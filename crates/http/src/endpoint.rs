@@ -6,11 +6,13 @@
 
 use crate::{
     App, Problem,
+    opening::Opening,
     traffic::{InFlight, Kind, Route},
 };
 use axum::{
     extract::Request,
     handler::Handler,
+    http::Method,
     response::{IntoResponse, Response},
     routing::{MethodFilter, MethodRouter},
 };
@@ -36,7 +38,8 @@ struct Endpoint {
 impl Handler<(), App> for Endpoint {
     type Future = ResponseFuture;
 
-    fn call(self, request: Request, app: App) -> ResponseFuture {
+    fn call(self, mut request: Request, app: App) -> ResponseFuture {
+        request.extensions_mut().insert(self.route);
         let in_flight = request.extensions().get::<Arc<InFlight>>().cloned();
         let answer = (self.call)(request, app);
         let Some(in_flight) = in_flight else { return answer };
@@ -95,11 +98,24 @@ impl Endpoints {
     }
 
     /// What axum routes to by method.
-    pub(crate) fn at(self, path: &'static str, kind: Kind) -> MethodRouter<App> {
+    pub(crate) fn at(self, path: &'static str, kind: Kind, opening: Opening) -> MethodRouter<App> {
         let endpoints = self.0.into_iter();
         endpoints.fold(MethodRouter::new(), |router, (method, is_read, call)| {
-            router.on(method, Endpoint { call, route: Route { path, is_read, kind } })
+            router.on(method, Endpoint { call, route: Route { path, is_read, kind, opening } })
         })
+    }
+
+    /// Its methods, and whether they only read.
+    pub(crate) fn methods(&self) -> impl Iterator<Item = (Method, bool)> + '_ {
+        const NAMES: [(MethodFilter, Method); 5] = [
+            (MethodFilter::GET, Method::GET),
+            (MethodFilter::POST, Method::POST),
+            (MethodFilter::PUT, Method::PUT),
+            (MethodFilter::PATCH, Method::PATCH),
+            (MethodFilter::DELETE, Method::DELETE),
+        ];
+        let name = |filter| NAMES.into_iter().find(move |it| it.0 == filter).map(|it| it.1);
+        self.0.iter().filter_map(move |it| Some((name(it.0)?, it.1)))
     }
 
     fn on<T>(mut self, method: MethodFilter, is_read: bool, handler: impl Handles<T>) -> Self {

@@ -1,6 +1,6 @@
 //! Who sends a request, and from where: what handlers take as arguments.
 
-use crate::{App, Problem, authority::Authority};
+use crate::{App, Problem, authority::Authority, traffic::Route};
 use axum::{
     extract::{ConnectInfo, FromRequestParts},
     http::{HeaderMap, header, request::Parts},
@@ -13,7 +13,8 @@ use std::{
 use stoa_kernel::{Caller, Code, Fault, Network, SiteId};
 use stoa_store::Site;
 
-/// A request by a known caller to a known site. Without a valid token it is refused with 401.
+/// A request by a known caller to a known site. Without a valid token it is refused with 401, with one whose scopes
+/// don't open the route with 403.
 pub struct Call {
     pub site: Arc<Site>,
     pub caller: Caller,
@@ -36,7 +37,12 @@ impl FromRequestParts<App> for Call {
         let site_hint = text(&parts.headers, "wix-site-id");
         let authenticated = app.identity.authenticate(Some(authorization), site_hint).await?;
         let (site, network) = (app.store.site(&authenticated.site).await?, Network::of(sender(parts, app)));
-        Ok(Self { site, caller: authenticated.caller, network })
+        let caller = match parts.extensions.get::<Route>() {
+            Some(route) => route.opening.admit(route.is_read, authenticated.caller)?,
+            // Items whose id was lost, or a call that isn't built: as where collections decide.
+            None => authenticated.caller,
+        };
+        Ok(Self { site, caller, network })
     }
 }
 

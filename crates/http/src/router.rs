@@ -8,21 +8,27 @@ use crate::{
     content::*,
     endpoint::{Endpoints, delete, get, patch, post, post_read},
     identity::*,
+    opening::Opening,
     site,
-    traffic::Kind,
+    traffic::{Kind, Route},
 };
-use axum::{Router, routing::any};
+use axum::{Router, http::Method, routing::any};
 use std::{collections::BTreeSet, sync::LazyLock};
+use stoa_kernel::Area;
 
 /// All routes. What answers other paths is the edge's business.
 pub(crate) fn router() -> Router<App> {
     let mut router = Router::new();
-    for (path, kind, methods) in routes() {
-        router = router.route(path, or_named(path, methods).at(path, kind));
+    for (path, kind, opening, methods) in routes() {
+        router = router.route(path, or_named(path, methods).at(path, kind, opening));
     }
     for path in NOT_BUILT {
         let methods = match path.starts_with("/v2/items/") {
-            true => post(not_supported).get(items::get_or_not_supported).or(item()).at(path, Kind::Content),
+            true => post(not_supported).get(items::get_or_not_supported).or(item()).at(
+                path,
+                Kind::Content,
+                Opening::Collections,
+            ),
             false => any(not_supported),
         };
         router = router.route(path, methods);
@@ -63,15 +69,28 @@ fn collection() -> Endpoints {
 
 type Routes = Vec<(&'static str, Endpoints)>;
 
-fn routes() -> impl Iterator<Item = (&'static str, Kind, Endpoints)> {
+/// Each method of each route that is built, for whom a test asks all of them.
+pub fn route_list() -> Vec<(Method, Route)> {
+    let listed = |(path, kind, opening, methods): (&'static str, Kind, Opening, Endpoints)| {
+        let methods: Vec<_> = methods.methods().collect();
+        methods.into_iter().map(move |(method, is_read)| (method, Route { path, is_read, kind, opening }))
+    };
+    routes().flat_map(listed).collect()
+}
+
+fn routes() -> impl Iterator<Item = (&'static str, Kind, Opening, Endpoints)> {
     let groups = [
-        (Kind::Public, server()),
-        (Kind::Identity, account()),
-        (Kind::Identity, member_routes()),
-        (Kind::Identity, community_routes()),
-        (Kind::Content, content()),
+        (Kind::Public, Opening::Whole, server()),
+        (Kind::Identity, Opening::Whole, account()),
+        (Kind::Identity, Opening::Area(Area::Site), settings()),
+        (Kind::Identity, Opening::Area(Area::Members), member_routes()),
+        (Kind::Identity, Opening::Area(Area::Members), community_routes()),
+        (Kind::Content, Opening::Collections, content()),
     ];
-    groups.into_iter().flat_map(|(kind, routes)| routes.into_iter().map(move |(path, methods)| (path, kind, methods)))
+    let each = |(kind, opening, routes): (Kind, Opening, Routes)| {
+        routes.into_iter().map(move |(path, methods)| (path, kind, opening, methods))
+    };
+    groups.into_iter().flat_map(each)
 }
 
 fn server() -> Routes {
@@ -92,7 +111,6 @@ fn account() -> Routes {
         ("/oauth2/introspect", post(token::introspect)),
         ("/oauth2/token-info", post(token::token_info)),
         ("/oauth2/jwks", get(token::jwks)),
-        ("/oauth2/user-info", get(token::user_info)),
         // Registration and login.
         ("/v2/register", post(authentication::register)),
         ("/v2/login", post(authentication::login)),
@@ -100,10 +118,11 @@ fn account() -> Routes {
         ("/v2/change-password", post(authentication::change_password)),
         ("/_api/account/v1/captcha", get(authentication::captcha_challenge)),
         ("/v2/validate-email", post(authentication::validate_email)),
-        ("/v1/sign-on-policies", get(policy::get).patch(policy::update)),
+        ("/wix-sm/api/v1/auth/api/v1/auth/register", post(member_auth::register)),
+        ("/wix-sm/api/v1/auth/api/v1/auth/login", post(member_auth::login)),
+        ("/wix-sm/api/v1/auth/v1/auth/members/send-set-password-email", post(member_auth::send_set_password_email)),
         // Redirect sessions, the authorize address, signing out.
         ("/v1/redirect-session", post(redirect::create)),
-        ("/_api/site/v1/pages", get(redirect::pages).put(redirect::pages_set)),
         ("/installer/install", get(install::install)),
         ("/oauth2/authorize", get(authorize::authorize)),
         ("/v1/logout", get(logout::logout)),
@@ -115,6 +134,9 @@ fn account() -> Routes {
         ("/v1/send-email", post(recovery::send_email)),
         ("/v1/activation-email", post(recovery::activation_email)),
         ("/v1/recover", post(recovery::recover)),
+        // Members' sessions.
+        ("/_api/identity/v1/sessions", get(sessions::list).delete(sessions::end_others)),
+        ("/_api/identity/v1/sessions/{id}", delete(sessions::end)),
         // The account pages.
         ("/_api/account/v1/flows", post(flow::start)),
         ("/_api/account/v1/flows/{token}", get(flow::show).post(flow::answer)),
@@ -126,14 +148,22 @@ fn account() -> Routes {
         ("/_api/account/v1/operator/password", post(operator_account::password)),
         ("/_api/account/v1/operator/sessions/end", post(operator_account::end)),
         ("/_api/account/v1/operator/sessions/end-others", post(operator_account::end_others)),
+        ("/_api/account/v1/installs", post(install::get)),
+        ("/_api/account/v1/installs/decide", post(install::decide)),
+    ]
+}
+
+fn settings() -> Routes {
+    vec![
+        ("/v1/sign-on-policies", get(policy::get).patch(policy::update)),
+        ("/_api/site/v1/pages", get(redirect::pages).put(redirect::pages_set)),
+        ("/_api/identity/v1/audit", get(members::audit)),
     ]
 }
 
 fn member_routes() -> Routes {
     vec![
-        ("/_api/identity/v1/audit", get(members::audit)),
-        ("/_api/identity/v1/sessions", get(sessions::list).delete(sessions::end_others)),
-        ("/_api/identity/v1/sessions/{id}", delete(sessions::end)),
+        ("/oauth2/user-info", get(token::user_info)),
         ("/_api/identity/v1/members/{id}/refuse-password", post(authentication::refuse_password)),
         ("/members/v1/members", get(members::list).post(members::create)),
         ("/members/v1/members/my", get(members::my).delete(members::delete_my)),
@@ -155,10 +185,7 @@ fn member_routes() -> Routes {
         ("/members/v1/members/{id}/phones", delete(members::clear_phones)),
         ("/members/v1/members/{id}/emails", delete(members::clear_emails)),
         ("/members/v1/members/{id}/addresses", delete(members::clear_addresses)),
-        ("/members/v1/user-members/query", post(members::user_members)),
-        ("/wix-sm/api/v1/auth/api/v1/auth/register", post(member_auth::register)),
-        ("/wix-sm/api/v1/auth/api/v1/auth/login", post(member_auth::login)),
-        ("/wix-sm/api/v1/auth/v1/auth/members/send-set-password-email", post(member_auth::send_set_password_email)),
+        ("/members/v1/user-members/query", post_read(members::user_members)),
         ("/wix-sm/api/v1/auth/api/v1/members/{id}/change-login-email", patch(member_auth::change_login_email)),
         ("/wix-sm/api/v1/auth/api/v1/members/approve", post(member_auth::approve)),
         ("/wix-sm/api/v1/auth/api/v1/members/block", post(member_auth::block)),
@@ -171,22 +198,22 @@ fn community_routes() -> Routes {
         // Roles.
         ("/members/v1/roles/definitions", get(role::list).post(role::create)),
         ("/members/v1/roles/definitions/{key}", get(role::get).patch(role::update).delete(role::delete)),
-        ("/members/v1/roles/members/query", post(role::query)),
+        ("/members/v1/roles/members/query", post_read(role::query)),
         ("/members/v1/roles/members/{id}", get(role::of_member).post(role::assign).delete(role::unassign)),
         // Badges and their assignments.
         ("/members/v3/badges", get(badge::list).post(badge::create)),
         ("/members/v3/badges/order", patch(badge::order)),
-        ("/members/v3/badges/members", post(badge::of_members)),
+        ("/members/v3/badges/members", post_read(badge::of_members)),
         ("/members/v3/badges/members/count", get(badge::counts)),
         ("/members/v3/badges/{id}", get(badge::get).patch(badge::update).delete(badge::delete)),
         ("/members/v3/badges/{id}/members", get(badge::members).post(badge::assign).delete(badge::unassign)),
         ("/badges/v4/badges", post(badge::create)),
-        ("/badges/v4/badges/query", post(badge::list)),
+        ("/badges/v4/badges/query", post_read(badge::list)),
         ("/badges/v4/badges/order", post(badge::order)),
         ("/badges/v4/badges/{id}", get(badge::get).patch(badge::update).delete(badge::delete)),
         ("/badges/v4/badges/{id}/move", post(badge::move_to)),
         ("/badges/v4/assignments", post(assignment::create)),
-        ("/badges/v4/assignments/query", post(assignment::query)),
+        ("/badges/v4/assignments/query", post_read(assignment::query)),
         ("/badges/v4/assignments/{id}", delete(assignment::delete)),
         ("/badges/v4/bulk/assignments/create", post(assignment::bulk_create)),
         ("/badges/v4/bulk/assignments/delete", post(assignment::bulk_delete)),
@@ -198,11 +225,11 @@ fn community_routes() -> Routes {
         ("/members/v1/custom-fields/{id}", get(field::get).patch(field::update).delete(field::delete)),
         ("/members/v1/custom-fields/{id}/hide", post(field::hide)),
         ("/members/v1/custom-field-suggestions", get(field::suggestions)),
-        ("/members/v1/custom-field-suggestions/query", post(field::suggestions)),
+        ("/members/v1/custom-field-suggestions/query", post_read(field::suggestions)),
         ("/members/v1/custom-fields-applications", post(field::application_create)),
-        ("/members/v1/custom-fields-applications/applications", post(field::application_list)),
-        ("/members/v1/custom-fields-applications/members", post(field::of_members)),
-        ("/members/v1/custom-fields-applications/roles", post(field::of_roles)),
+        ("/members/v1/custom-fields-applications/applications", post_read(field::application_list)),
+        ("/members/v1/custom-fields-applications/members", post_read(field::of_members)),
+        ("/members/v1/custom-fields-applications/roles", post_read(field::of_roles)),
         (
             "/members/v1/custom-fields-applications/{id}",
             get(field::application_get).patch(field::application_update).delete(field::application_delete),
@@ -213,21 +240,21 @@ fn community_routes() -> Routes {
         // Followers, blocks, reports, abouts.
         ("/members/v3/followers/my", get(follow::followers)),
         ("/members/v3/followers/my/following", get(follow::following)),
-        ("/members/v3/followers/my/connections", post(follow::connections)),
+        ("/members/v3/followers/my/connections", post_read(follow::connections)),
         ("/members/v3/followers/{id}", get(follow::followers).post(follow::create).delete(follow::delete)),
         ("/members/v3/followers/{id}/following", get(follow::following)),
-        ("/members/v3/followers/{id}/connections", post(follow::connections)),
+        ("/members/v3/followers/{id}/connections", post_read(follow::connections)),
         ("/members/v1/member-to-member-blocks/members/my", get(block::my).post(block::create)),
         ("/members/v1/member-to-member-blocks/members/my/{id}", delete(block::delete)),
         ("/members/v1/member-to-member-blocks/members/{id}", get(block::list)),
         ("/members/v1/member-reports", post(report::create)),
-        ("/members/v1/member-reports/query", post(report::query)),
+        ("/members/v1/member-reports/query", post_read(report::query)),
         ("/members/v1/member-reports/members", get(report::members)),
-        ("/members/v1/member-reports/members/query", post(report::members)),
+        ("/members/v1/member-reports/members/query", post_read(report::members)),
         ("/members/v1/member-reports/members/{id}", delete(report::delete)),
         ("/members/v2/abouts", post(about::create)),
         ("/members/v2/abouts/my", get(about::get)),
-        ("/members/v2/abouts/query", post(about::query)),
+        ("/members/v2/abouts/query", post_read(about::query)),
         ("/members/v2/abouts/{id}", get(about::get).patch(about::update).delete(about::delete)),
     ]
 }

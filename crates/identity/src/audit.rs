@@ -103,10 +103,7 @@ impl Actor<'_> {
 
     fn id(&self) -> &str {
         match self {
-            Self::Caller(Caller::Visitor { id, .. }) => id.as_str(),
-            Self::Caller(Caller::Member { id, .. }) => id.as_str(),
-            Self::Caller(Caller::User { id, .. }) => id.as_str(),
-            Self::Caller(Caller::App { id }) => id.as_str(),
+            Self::Caller(caller) => caller.id(),
             Self::Visitor(id) => id.map_or("", VisitorId::as_str),
             Self::Member(id) => id.as_str(),
             Self::Operator(id) => id.as_str(),

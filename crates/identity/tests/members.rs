@@ -231,7 +231,7 @@ on_both_engines! {
         assert_eq!(code_of(kit.login("ada@example.org", "wrong password").await), Code::PasswordWrong);
         assert_eq!(code_of(kit.register("ada@example.org").await), Code::EmailTaken);
         assert!(kit.browser_session(&pending).await.is_none());
-        let new = NewSession { member: id.clone(), client: None, root: None, visitor: None };
+        let new = NewSession { member: id.clone(), client: None, root: None, visitor: None, scopes: None };
         let created = kit.site.write_with((kit.identity.clone(), kit.site.clone(), new), |tx, (identity, site, new)| {
             stoa_store::boxed!({
                 identity.session_create(tx, site, Kind::Cookie, new).await

@@ -1,8 +1,14 @@
 //! Who makes a request. `http` makes a [`Caller`] out of a token or key; everything below takes it as it is.
 
-use crate::ids::{ClientId, KeyId, MemberId, SessionId, UserId, VisitorId};
+use crate::{
+    code::Code,
+    fault::{Fault, Result},
+    ids::{ClientId, KeyId, MemberId, SessionId, UserId, VisitorId},
+    scopes::{Area, Right, Scopes},
+};
+use std::sync::Arc;
 
-/// The four kinds of caller (architecture: Words).
+/// The four kinds of caller (architecture: Words), and those of them who are held to scopes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Caller {
     /// Anonymous; identity type ANONYMOUS_VISITOR on the wire.
@@ -13,6 +19,16 @@ pub enum Caller {
     User { id: UserId, role: Role, session: SessionId },
     /// An API key or an app with a client secret; identity type APP. Full rights on its site.
     App { id: KeyId },
+    /// One of the others, held to scopes. What doesn't know of scopes takes such a caller for a stranger.
+    Scoped(Arc<ScopedCaller>),
+}
+
+/// A caller who is held to scopes; only [`Caller::held_to`] makes one.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ScopedCaller {
+    /// Never scoped itself.
+    caller: Caller,
+    scopes: Scopes,
 }
 
 /// What a person may do on the site they run.
@@ -26,18 +42,61 @@ pub enum Role {
 }
 
 impl Caller {
-    /// Whose items these are when the caller writes them: `_owner` (docs/protocol/content.md §21.4).
-    /// An app owns nothing, so what it writes has no owner.
-    pub fn owner(&self) -> Option<&str> {
+    /// This caller with no more than the scopes leave of the rights; without scopes, as they are.
+    #[must_use]
+    pub fn held_to(self, scopes: Option<&Scopes>) -> Self {
+        let Some(scopes) = scopes else { return self };
+        let scopes = self.scopes().map_or_else(|| scopes.clone(), |it| it.and(scopes));
+        Self::Scoped(Arc::new(ScopedCaller { caller: self.bare().clone(), scopes }))
+    }
+
+    /// Who it is, whatever scopes say: never [`Caller::Scoped`].
+    pub fn bare(&self) -> &Self {
         match self {
-            Self::Visitor { id, .. } => Some(id.as_str()),
-            Self::Member { id, .. } => Some(id.as_str()),
-            Self::User { id, .. } => Some(id.as_str()),
-            Self::App { .. } => None,
+            Self::Scoped(it) => &it.caller,
+            it => it,
         }
     }
 
-    /// Apps and owners: everything on the site is theirs to decide.
+    /// What the caller is held to; nothing for one who has all that is theirs.
+    pub fn scopes(&self) -> Option<&Scopes> {
+        match self {
+            Self::Scoped(it) => Some(&it.scopes),
+            _ => None,
+        }
+    }
+
+    /// Whether scopes leave this of a caller's rights. That the caller has the right at all is not said.
+    pub fn reaches(&self, area: Area, right: Right, collection: Option<&str>) -> bool {
+        self.scopes().is_none_or(|it| it.allow(area, right, collection))
+    }
+
+    /// Who it is, where scopes leave the right.
+    ///
+    /// # Errors
+    /// [`Code::ScopeMissing`], which names the scope.
+    pub fn within(&self, area: Area, right: Right) -> Result<&Self> {
+        match self.reaches(area, right, None) {
+            true => Ok(self.bare()),
+            false => {
+                let scope = format!("{}:{}", area.name(), right.name());
+                Err(Fault::because(Code::ScopeMissing, format!("This needs the scope {scope}.")).with("scope", scope))
+            }
+        }
+    }
+
+    /// Whose items these are when the caller writes them: `_owner` (docs/protocol/content.md §21.4).
+    /// An app owns nothing, so what it writes has no owner.
+    pub fn owner(&self) -> Option<&str> {
+        match self.bare() {
+            Self::Visitor { id, .. } => Some(id.as_str()),
+            Self::Member { id, .. } => Some(id.as_str()),
+            Self::User { id, .. } => Some(id.as_str()),
+            Self::App { .. } | Self::Scoped(_) => None,
+        }
+    }
+
+    /// Apps and owners: everything on the site is theirs to decide. None who are held to scopes, as below.
     pub fn is_privileged(&self) -> bool {
         matches!(self, Self::App { .. } | Self::User { role: Role::Owner, .. })
     }
@@ -58,6 +117,39 @@ impl Caller {
             Self::Member { .. } => "MEMBER",
             Self::User { .. } => "WIX_USER",
             Self::App { .. } => "APP",
+            Self::Scoped(it) => it.caller.identity_type(),
         }
+    }
+
+    /// The id by which it is known: of the visitor, the member, the operator, or the key or client.
+    pub fn id(&self) -> &str {
+        match self {
+            Self::Visitor { id, .. } => id.as_str(),
+            Self::Member { id, .. } => id.as_str(),
+            Self::User { id, .. } => id.as_str(),
+            Self::App { id } => id.as_str(),
+            Self::Scoped(it) => it.caller.id(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scoped_caller_is_a_stranger_who_never_gains() {
+        let app = Caller::App { id: KeyId::from("k") };
+        assert_eq!(app.clone().held_to(None), app);
+        let held = app.clone().held_to(Some(&Scopes::among("items:read members:write")));
+        assert!(!held.is_privileged() && !held.is_editor() && !held.is_member());
+        assert_eq!((held.bare(), held.identity_type(), held.id()), (&app, "APP", "k"));
+        assert!(held.reaches(Area::Items, Right::Read, Some("a")) && !held.reaches(Area::Items, Right::Write, None));
+        assert_eq!(held.within(Area::Members, Right::Read).expect("a write reads"), &app);
+        assert_eq!(held.within(Area::Members, Right::SignIn).expect_err("another").code(), Code::ScopeMissing);
+        // Held again: what both leave, and still one layer.
+        let again = held.held_to(Some(&Scopes::among("items:write members:read:x site:write")));
+        assert_eq!(again.scopes().map(ToString::to_string).as_deref(), Some("items:read"));
+        assert_eq!(again.bare(), &app);
     }
 }

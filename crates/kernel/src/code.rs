@@ -114,6 +114,7 @@ codes! {
     Throttled            = "THROTTLED_FEATURE", 429, "Too many attempts; try again later.";
     Unauthenticated      = "UNAUTHENTICATED", 401, "A valid token is needed.";
     Forbidden            = "PERMISSION_DENIED", 403, "The caller may not do this.";
+    ScopeMissing         = "INSUFFICIENT_SCOPE", 403, "The token or key is not given for this.";
     NotFound             = "NOT_FOUND", 404, "Not found.";
     AlreadyExists        = "ALREADY_EXISTS", 409, "It already exists.";
     RevisionOld          = "INVALID_REVISION", 409, "The revision is not the current one.";
@@ -136,6 +137,7 @@ codes! {
     OauthInvalidClient   = "invalid_client", 401, "The client is not known or its secret is wrong.";
     OauthInvalidGrant    = "invalid_grant", 400, "The grant is not valid, has expired or was used.";
     OauthGrantType       = "unsupported_grant_type", 400, "The grant type is not supported.";
+    OauthInvalidScope    = "invalid_scope", 400, "A scope is not known.";
     OauthTokenType       = "unsupported_token_type", 400, "Tokens of this kind can not be taken back.";
     OauthUnauthorized    = "unauthorized_client", 403, "The caller may not use this grant.";
     OauthLoginRequired   = "login_required", 400, "Nobody is signed in.";

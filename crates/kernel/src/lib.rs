@@ -14,15 +14,17 @@ pub mod json;
 pub mod limit;
 pub mod nearest;
 pub mod network;
+pub mod scopes;
 pub mod secret;
 pub mod text;
 
-pub use caller::{Caller, Role};
+pub use caller::{Caller, Role, ScopedCaller};
 pub use clock::{Clock, Millis, Rng, World};
 pub use code::Code;
 pub use fault::{Fault, Result, Violation};
 pub use faults::Faults;
 pub use ids::*;
 pub use network::Network;
+pub use scopes::{Area, Right, Scopes};
 pub use secret::{Secret, TokenHash};
 pub use text::Email;

@@ -69,6 +69,7 @@ async fn begin(services: &Services, url: &str, marker: &Marker) -> Result<Arc<Si
             .collect(),
         origins,
         with_secret: false,
+        ..NewClient::default()
     };
     services.identity.client_create(&site.id, new).await.map_err(sentence)?;
     Ok(site)

@@ -58,6 +58,7 @@ const CATALOG: &[Migration] = migrations![
     2 "catalog/0002_person",
     3 "catalog/0003_site",
     4 "catalog/0004_node",
+    5 "catalog/0005_scopes",
     6 "catalog/0006_session" additive,
 ];
 
@@ -77,6 +78,7 @@ const SITE: &[Migration] = migrations![
     13 "site/0013_sweep_asker",
     14 "site/0014_write_lane",
     15 "site/0015_address",
+    16 "site/0016_scopes",
 ];
 
 impl Scope {

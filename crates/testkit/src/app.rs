@@ -20,9 +20,11 @@ use stoa_content::{Content, ContentLimits};
 use stoa_http::{App, Settings};
 use stoa_identity::{
     Config, Identity,
+    authorize::install::InstallRequest,
+    browser::Browser,
     client::{Client, NewClient},
 };
-use stoa_kernel::{Email, Role, Secret, World};
+use stoa_kernel::{Email, Role, Scopes, Secret, World};
 use stoa_outbound::{Mailer, Recorder};
 use stoa_store::{Site, Store};
 use tower::{ServiceExt, util::BoxCloneSyncService};
@@ -101,6 +103,7 @@ impl TestApp {
             redirect_uris: vec!["http://localhost/callback".to_owned()],
             origins: vec!["http://localhost".to_owned()],
             with_secret: false,
+            ..NewClient::default()
         };
         let (client, _) = app.identity.client_create(&site.id, draft).await.unwrap();
         let (_, secret) = app.identity.api_key_create(&site.id, "test").await.unwrap();
@@ -192,6 +195,72 @@ impl TestApp {
         let grant = json!({ "grant_type": "authorized_client", "scope": "offline_access", "member_id": member });
         let both = self.with_token(&format!("{},{}", visitor.token, self.api_key));
         let reply = both.post("/oauth2/token", &grant).await.json();
+        self.with_token(reply["access_token"].as_str().unwrap_or_else(|| panic!("{reply}")))
+    }
+}
+
+/// Callers who are held to scopes.
+impl TestApp {
+    /// A key that is held to these.
+    pub async fn key(&self, scopes: &str) -> TestClient<'_> {
+        let scopes = Some(Scopes::among(scopes));
+        let (_, secret) = self.app.identity.api_key_create_held(&self.site.id, "held", scopes).await.unwrap();
+        self.with_token(secret.expose())
+    }
+
+    /// A client of others with a secret, which may be given these.
+    pub async fn partner(&self, scopes: &str) -> (Client, Secret) {
+        let draft = NewClient {
+            name: "Partner".to_owned(),
+            redirect_uris: vec!["https://partner.example/callback".to_owned()],
+            with_secret: true,
+            is_third_party: true,
+            scopes: Some(Scopes::among(scopes)),
+            ..NewClient::default()
+        };
+        let (client, secret) = self.app.identity.client_create(&self.site.id, draft).await.unwrap();
+        (client, secret.unwrap())
+    }
+
+    /// The member of a token as a client gets them that asks for `scope`.
+    pub async fn through(&self, client: &Client, member: &TestClient<'_>, scope: &str) -> TestClient<'_> {
+        let info = self.anonymous().post("/oauth2/token-info", &json!({ "token": member.token })).await.json();
+        let grant = json!({ "clientId": client.id, "grantType": "anonymous" });
+        let visitor = self.anonymous().post("/oauth2/token", &grant).await.json();
+        let both = self.with_token(&format!("{},{}", visitor["access_token"].as_str().unwrap(), self.api_key));
+        let grant = json!({ "grant_type": "authorized_client", "scope": scope, "member_id": info["subjectId"] });
+        let reply = both.post("/oauth2/token", &grant).await.json();
+        self.with_token(reply["access_token"].as_str().unwrap_or_else(|| panic!("{reply}")))
+    }
+
+    /// A client of others as an owner has installed it.
+    pub async fn installed(&self, scopes: &str) -> TestClient<'_> {
+        let (client, secret) = self.partner(scopes).await;
+        let identity = &self.app.identity;
+        let email = Email::parse("installer@example.org").unwrap();
+        let life = Duration::from_secs(60);
+        let link =
+            identity.invite_create(&self.site.id, Some(&email), Role::Owner, life, "http://localhost").await.unwrap();
+        let (_, token) = link.split_once("invite=").unwrap();
+        let password = Secret::new("correct horse battery");
+        let (owner, role) = identity.invite_accept(token, None, &password, Ipv4Addr::LOCALHOST.into()).await.unwrap();
+        let (_, cookie) = identity.operator_session_create(&self.site.id, &owner, role).await.unwrap();
+        let browser = Browser {
+            session: Vec::new(),
+            operator: vec![cookie.expose().to_owned()],
+            flow: None,
+            device: None,
+            user_agent: None,
+            language: None,
+            address: Ipv4Addr::LOCALHOST.into(),
+            base_url: "http://localhost".to_owned(),
+        };
+        let request = InstallRequest { app: client.id.as_str(), redirect_url: &client.redirect_uris[0], state: None };
+        identity.install_decide(request, true, &browser).await.unwrap();
+        let grant = json!({
+            "grant_type": "client_credentials", "client_id": client.id, "client_secret": secret.expose(),
+        });
+        let reply = self.anonymous().post("/oauth2/token", &grant).await.json();
         self.with_token(reply["access_token"].as_str().unwrap_or_else(|| panic!("{reply}")))
     }
 }

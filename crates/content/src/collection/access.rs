@@ -20,7 +20,7 @@ use crate::{
     },
 };
 use std::sync::Arc;
-use stoa_kernel::{Caller, Code, Fault, Result};
+use stoa_kernel::{Area, Caller, Code, Fault, Result, Right};
 use stoa_query::Scope;
 
 /// The items that the caller may read, update or remove.
@@ -37,7 +37,7 @@ pub(crate) fn scope(caller: &Caller, operation: Operation, collection: &Collecti
 fn scope_of(access: &Access, caller: &Caller, operation: Operation, collection: &Collection) -> Result<Scope> {
     let scope = access.scope(caller, operation).ok_or_else(|| denied(operation, collection))?;
     Ok(match collection.definition.publishes_unmarked() {
-        Some(unmarked) if operation == Operation::Read && !caller.is_privileged() => scope.published(unmarked),
+        Some(unmarked) if operation == Operation::Read && !caller.bare().is_privileged() => scope.published(unmarked),
         _ => scope,
     })
 }
@@ -170,18 +170,30 @@ pub(crate) struct ManageAccess {
     caller: Option<Caller>,
 }
 
-/// Those who define collections: operators and apps.
+/// Those who define collections: operators and apps. Which collections scopes leave is asked with each change.
 ///
 /// # Errors
 /// WDE0027.
 pub(crate) fn manager(caller: &Caller) -> Result<Manager> {
-    match caller.is_editor() {
+    let is_left = caller.scopes().is_none_or(|it| it.allow_somewhere(Area::Collections, Right::Read));
+    match caller.bare().is_editor() && is_left {
         true => Ok(Manager { caller: Some(caller.clone()) }),
         false => Err(Fault::because(
             Code::PermissionDenied,
             "The current user does not have permissions to manage collections.",
         )),
     }
+}
+
+/// One who may change the collection of this id as far as scopes go. It is asked before the collection is looked at:
+/// what else is wrong with a change tells of it.
+///
+/// # Errors
+/// WDE0027.
+pub(crate) fn manager_of(caller: &Caller, id: &str) -> Result<Manager> {
+    let manager = manager(caller)?;
+    manager.reaches(Right::Write, id)?;
+    Ok(manager)
 }
 
 /// The server itself, for the indexes that slow queries ask for.
@@ -199,10 +211,14 @@ pub(crate) fn upkeep() -> ManageAccess {
 /// # Errors
 /// WDE0027.
 pub(crate) fn truncation(caller: &Caller, collection: &Collection) -> Result<ManageAccess> {
-    match caller.is_privileged() {
+    match may_truncate(caller, collection.id.as_str()) {
         true => Ok(ManageAccess { caller: Some(caller.clone()) }),
         false => Err(denied(Operation::Remove, collection)),
     }
+}
+
+fn may_truncate(caller: &Caller, id: &str) -> bool {
+    caller.bare().is_privileged() && caller.reaches(Area::Items, Right::Write, Some(id))
 }
 
 impl ManageAccess {
@@ -219,13 +235,21 @@ impl ManageAccess {
 }
 
 impl Manager {
+    /// The right to read all of what the collection of this id is.
+    ///
+    /// # Errors
+    /// WDE0027 when scopes don't leave it.
+    pub(crate) fn definition(&self, id: &str) -> Result<()> {
+        self.reaches(Right::Read, id)
+    }
+
     /// The right to make a collection.
     ///
     /// # Errors
     /// WDE0027.
-    pub(crate) fn creation(&self, definition: &Definition) -> Result<ManageAccess> {
+    pub(crate) fn creation(&self, id: &str, definition: &Definition) -> Result<ManageAccess> {
         self.may_set_levels(None, definition)?;
-        Ok(self.access())
+        self.access(id)
     }
 
     /// The right to put a definition in the place of another.
@@ -233,7 +257,7 @@ impl Manager {
     /// # Errors
     /// WDE0027 for levels above the manager's own, for what would show drafts that the manager can't see, and for
     /// other fields or plugins of a collection that is kept for PRIVILEGED.
-    pub(crate) fn change(&self, before: &Definition, after: &Definition) -> Result<ManageAccess> {
+    pub(crate) fn change(&self, id: &str, before: &Definition, after: &Definition) -> Result<ManageAccess> {
         self.may_set_levels(Some(before), after)?;
         if !self.is_privileged() && before.publishes_unmarked() != after.publishes_unmarked() {
             return Err(Fault::because(
@@ -242,8 +266,8 @@ impl Manager {
             ));
         }
         match has_same_fields(before, after) && has_same_plugins(before, after) {
-            true => Ok(self.access()),
-            false => self.of_kept(&before.levels),
+            true => self.access(id),
+            false => self.of_kept(id, &before.levels),
         }
     }
 
@@ -251,32 +275,35 @@ impl Manager {
     ///
     /// # Errors
     /// WDE0027 when it is kept for PRIVILEGED.
-    pub(crate) fn fields(&self, definition: &Definition) -> Result<ManageAccess> {
-        self.of_kept(&definition.levels)
+    pub(crate) fn fields(&self, id: &str, definition: &Definition) -> Result<ManageAccess> {
+        self.of_kept(id, &definition.levels)
     }
 
     /// The right to make or drop indexes.
     ///
     /// # Errors
     /// WDE0027 when the collection is kept for PRIVILEGED.
-    pub(crate) fn indexes(&self, definition: &Definition) -> Result<ManageAccess> {
-        self.of_kept(&definition.levels)
+    pub(crate) fn indexes(&self, id: &str, definition: &Definition) -> Result<ManageAccess> {
+        self.of_kept(id, &definition.levels)
     }
 
     /// The right to delete a collection.
     ///
     /// # Errors
     /// WDE0027 when it is kept for PRIVILEGED.
-    pub(crate) fn deletion(&self, levels: &Levels) -> Result<ManageAccess> {
+    pub(crate) fn deletion(&self, id: &str, levels: &Levels) -> Result<ManageAccess> {
         match self.is_privileged() || !is_kept(levels) {
-            true => Ok(self.access()),
+            true => self.access(id),
             false => Err(Fault::new(Code::PermissionDenied)),
         }
     }
 
     /// The right to bring a deleted collection back as it was.
-    pub(crate) fn restoration(&self) -> ManageAccess {
-        self.access()
+    ///
+    /// # Errors
+    /// WDE0027 when scopes don't leave it.
+    pub(crate) fn restoration(&self, id: &str) -> Result<ManageAccess> {
+        self.access(id)
     }
 
     /// The right to give or take special permissions: what the levels keep for PRIVILEGED only the privileged
@@ -284,7 +311,7 @@ impl Manager {
     ///
     /// # Errors
     /// WDE0027.
-    pub(crate) fn grant(&self, definition: &Definition, rights: &Rights) -> Result<ManageAccess> {
+    pub(crate) fn grant(&self, id: &str, definition: &Definition, rights: &Rights) -> Result<ManageAccess> {
         let drafts = definition.draft_levels().is_some_and(|(drafts, status)| {
             rights.manage_drafts && drafts == Level::Privileged
                 || rights.manage_publish_status && status == Level::Privileged
@@ -295,21 +322,33 @@ impl Manager {
                 Code::PermissionDenied,
                 "The current user does not have permissions to give or take what the level PRIVILEGED holds.",
             )),
-            false => Ok(self.access()),
+            false => self.access(id),
         }
     }
 
-    fn access(&self) -> ManageAccess {
-        ManageAccess { caller: self.caller.clone() }
+    /// The right to a change of the collection of this id that nothing but scopes may be in the way of.
+    fn access(&self, id: &str) -> Result<ManageAccess> {
+        self.reaches(Right::Write, id)?;
+        Ok(ManageAccess { caller: self.caller.clone() })
+    }
+
+    fn reaches(&self, right: Right, id: &str) -> Result<()> {
+        match self.caller.as_ref().is_none_or(|it| it.reaches(Area::Collections, right, Some(id))) {
+            true => Ok(()),
+            false => {
+                let text = format!("The key or token has no scope collections:{} for {id:?}.", right.name());
+                Err(Fault::because(Code::PermissionDenied, text))
+            }
+        }
     }
 
     fn is_privileged(&self) -> bool {
-        self.caller.as_ref().is_none_or(Caller::is_privileged)
+        self.caller.as_ref().is_none_or(|it| it.bare().is_privileged())
     }
 
-    fn of_kept(&self, levels: &Levels) -> Result<ManageAccess> {
+    fn of_kept(&self, id: &str, levels: &Levels) -> Result<ManageAccess> {
         match self.is_privileged() || !is_kept(levels) {
-            true => Ok(self.access()),
+            true => self.access(id),
             false => Err(Fault::because(
                 Code::PermissionDenied,
                 "The current user does not have permissions to change the fields, plugins or indexes of a collection \
@@ -395,13 +434,13 @@ pub(crate) struct JobAccess(());
 /// The right to the next piece of emptying a collection, if who asked for it still has the right to all of it. A
 /// job of an older version has no caller recorded, and has the right for good. Whether a caller is still who
 /// they were is another question ([`stoa_store::Standing`]).
-pub(crate) fn truncation_job(caller: Option<&Caller>) -> Option<JobAccess> {
-    caller.is_none_or(Caller::is_privileged).then_some(JobAccess(()))
+pub(crate) fn truncation_job(caller: Option<&Caller>, id: &str) -> Option<JobAccess> {
+    caller.is_none_or(|it| may_truncate(it, id)).then_some(JobAccess(()))
 }
 
 /// The same for the values of a deleted field.
-pub(crate) fn purge_job(caller: Option<&Caller>, levels: &Levels) -> Option<JobAccess> {
-    let may = |it: &Caller| manager(it).is_ok_and(|it| it.of_kept(levels).is_ok());
+pub(crate) fn purge_job(caller: Option<&Caller>, id: &str, levels: &Levels) -> Option<JobAccess> {
+    let may = |it: &Caller| manager(it).is_ok_and(|it| it.of_kept(id, levels).is_ok());
     caller.is_none_or(may).then_some(JobAccess(()))
 }
 

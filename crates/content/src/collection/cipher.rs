@@ -64,7 +64,7 @@ impl FieldView {
     pub(crate) fn new(caller: &Caller, cipher: Option<&Arc<FieldCipher>>) -> Self {
         match cipher {
             None => Self::Plain,
-            Some(it) if caller.is_privileged() => Self::Open(it.clone()),
+            Some(it) if caller.bare().is_privileged() => Self::Open(it.clone()),
             Some(it) => Self::Hidden(it.fields.clone()),
         }
     }
@@ -222,7 +222,7 @@ pub(crate) async fn view(
     if collection.encrypted.is_empty() {
         return Ok(FieldView::Plain);
     }
-    if !caller.is_privileged() {
+    if !caller.bare().is_privileged() {
         return Ok(FieldView::Hidden(collection.encrypted.clone()));
     }
     Ok(FieldView::new(caller, load(content, site, collection).await?.as_ref()))

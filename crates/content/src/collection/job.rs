@@ -13,7 +13,7 @@ use crate::collection::access::{JobAccess, ManageAccess};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use std::sync::{Arc, Weak};
-use stoa_kernel::{Caller, KeyId, Result, Role, SessionId, SiteId, UserId, clock::Millis};
+use stoa_kernel::{Caller, KeyId, Result, Role, Scopes, SessionId, SiteId, UserId, clock::Millis};
 use stoa_sql::{Table, params};
 use stoa_store::{Row, Site, Tx};
 
@@ -137,22 +137,26 @@ pub(crate) async fn touched(tx: &mut Tx<'_>, site: &SiteId, collection: i64) -> 
 
 /// A caller as a row has it; nothing for callers who can't ask for a job.
 fn print_caller(caller: &Caller) -> Option<String> {
-    let caller = match caller {
+    let mut printed = match caller.bare() {
         Caller::App { id } => json!({ "app": id }),
         Caller::User { id, role, .. } => json!({ "user": id, "role": role }),
-        Caller::Member { .. } | Caller::Visitor { .. } => return None,
+        Caller::Member { .. } | Caller::Visitor { .. } | Caller::Scoped(_) => return None,
     };
-    Some(caller.to_string())
+    if let Some(scopes) = caller.scopes() {
+        printed["scopes"] = json!(scopes.to_string());
+    }
+    Some(printed.to_string())
 }
 
 fn parse_caller(text: &str) -> Result<Caller, stoa_store::Error> {
-    let caller: Value = serde_json::from_str(text).unwrap_or_default();
-    let (app, user) = (caller["app"].as_str(), caller["user"].as_str());
-    match (app, user, serde_json::from_value::<Role>(caller["role"].clone())) {
-        (Some(id), ..) => Ok(Caller::App { id: KeyId::from(id) }),
-        (_, Some(id), Ok(role)) => Ok(Caller::User { id: UserId::from(id), role, session: SessionId::from("") }),
-        _ => Err(stoa_store::Error::Other(format!("who asked for a background job: {text}"))),
-    }
+    let printed: Value = serde_json::from_str(text).unwrap_or_default();
+    let (app, user) = (printed["app"].as_str(), printed["user"].as_str());
+    let caller = match (app, user, serde_json::from_value::<Role>(printed["role"].clone())) {
+        (Some(id), ..) => Caller::App { id: KeyId::from(id) },
+        (_, Some(id), Ok(role)) => Caller::User { id: UserId::from(id), role, session: SessionId::from("") },
+        _ => return Err(stoa_store::Error::Other(format!("who asked for a background job: {text}"))),
+    };
+    Ok(caller.held_to(printed["scopes"].as_str().map(Scopes::among).as_ref()))
 }
 
 impl Job {

@@ -8,7 +8,7 @@ use crate::{
         view,
     },
     fault,
-    schema::level::Access,
+    schema::level::{Access, Reach},
 };
 use serde_json::Value;
 use std::cmp::Ordering;
@@ -61,7 +61,11 @@ impl Content {
     pub async fn collection_list(&self, site: &Site, caller: &Caller, options: &ListOptions) -> Result<CollectionList> {
         let id = site.id.clone();
         let mut all = site.read(ReaderPool::Scan, move |tx| boxed!(stored::all_live(tx, &id).await)).await?;
-        let access = |it: &StoredCollection| Access { levels: it.definition.levels, grants: it.grants.grants(caller) };
+        let access = |it: &StoredCollection| Access {
+            levels: it.definition.levels,
+            grants: it.grants.grants(caller),
+            reach: Reach::of(caller, &it.id),
+        };
         all.retain(|it| access(it).may_know(caller));
         if let Some(name) = &options.sort {
             let by = compare(name)?;

@@ -19,7 +19,7 @@ use crate::{
         definition::Definition,
         encrypted::EncryptedFields,
         index::{Index, Status},
-        level::{Access, Levels},
+        level::{Access, Levels, Reach},
         relation::Link,
         rules::Rules,
         special::PrincipalGrants,
@@ -64,7 +64,11 @@ impl Collection {
 
     /// What decides on this caller's rights here.
     pub(crate) fn access(&self, caller: &Caller) -> Access {
-        Access { levels: self.definition.levels, grants: self.grants.grants(caller) }
+        Access {
+            levels: self.definition.levels,
+            grants: self.grants.grants(caller),
+            reach: Reach::of(caller, self.id.as_str()),
+        }
     }
 
     /// What items are held to, read from the definition when it is first needed.

@@ -40,7 +40,8 @@ const DATA_OPERATIONS: &[&str] = &[
 /// The collection as the caller may read it: those who don't manage collections get a reduced form.
 pub(crate) fn view(collection: &Collection, caller: &Caller, with_allowed: bool, limits: &ContentLimits) -> Value {
     let definition = &collection.definition;
-    let is_reduced = !caller.is_editor();
+    let access = collection.access(caller);
+    let is_reduced = !access.may_define(caller);
     let mut view = json!({ "id": collection.id });
     let mut set = |name: &str, value: Value| {
         if !value.is_null() {
@@ -53,7 +54,7 @@ pub(crate) fn view(collection: &Collection, caller: &Caller, with_allowed: bool,
     let fields = definition.fields.iter().map(if is_reduced { field::reduced_view } else { field::view });
     set("fields", fields.chain(field::system_views(is_reduced)).collect());
     if with_allowed {
-        set("allowedDataPermissions", allowed(&collection.access(caller), caller));
+        set("allowedDataPermissions", allowed(&access, caller));
     }
     if is_reduced {
         return view;

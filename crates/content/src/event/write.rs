@@ -51,13 +51,7 @@ pub(crate) struct UpdatedItem {
 
 impl EventWriter {
     pub(crate) fn new(site: &SiteId, collection: &Collection, caller: &Caller, now: Millis) -> Self {
-        let id = match caller {
-            Caller::Visitor { id, .. } => id.as_str(),
-            Caller::Member { id, .. } => id.as_str(),
-            Caller::User { id, .. } => id.as_str(),
-            Caller::App { id } => id.as_str(),
-        };
-        Self::of(site, collection, Identity { kind: caller.identity_type(), id }, now)
+        Self::of(site, collection, Identity { kind: caller.identity_type(), id: caller.id() }, now)
     }
 
     /// For what is done in the name of a member who made no request.

@@ -108,7 +108,7 @@ impl Creation {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Index> {
         let (request, missing) = (&self.request, || fault::collection_not_found(&self.collection));
         let stored = live(tx, &self.site.id, &self.collection).await?.ok_or_else(missing)?;
-        let access = request.manager.indexes(&stored.definition)?;
+        let access = request.manager.indexes(&stored.id, &stored.definition)?;
         if stored.indexes.iter().any(|it| it.name == request.name && it.status != Status::Dropping)
             || index::is_system(&request.name)
         {

@@ -20,7 +20,7 @@ pub(crate) struct Insert {
 /// Inserts rows and tells for each why it wasn't, if so.
 pub(crate) async fn insert(site: &Site, insert: &Arc<Insert>) -> Result<Vec<Result<()>>> {
     let Insert { context, rows } = &**insert;
-    let is_visitor = matches!(context.caller(), Caller::Visitor { .. });
+    let is_visitor = matches!(context.caller().bare(), Caller::Visitor { .. });
     let has_references = !context.references.is_empty();
     // Most inserts are of one item that is new, and decide on nothing.
     if let ([row], false, false, false) = (rows.as_slice(), is_visitor, has_references, context.access().is_import())

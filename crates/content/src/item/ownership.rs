@@ -41,7 +41,7 @@ impl Default for RecordedVisitors {
 /// # Errors
 /// WDE0027 for a visitor who has become a member.
 pub(crate) async fn visitor_writes(tx: &mut Tx<'_>, context: &WriteContext) -> Result<()> {
-    let Caller::Visitor { id, .. } = context.caller() else { return Ok(()) };
+    let Caller::Visitor { id, .. } = context.caller().bare() else { return Ok(()) };
     let sql = "select 1 from stoa.visitor_member where site = $1 and visitor = $2";
     if tx.row(sql, &params![&context.site, id], |_| Ok(())).await?.is_some() {
         let text = "This visitor has become a member; sign in, or begin as a new visitor.";
@@ -58,7 +58,7 @@ pub(crate) async fn visitor_writes(tx: &mut Tx<'_>, context: &WriteContext) -> R
 
 /// After the commit: the pair need not be recorded again.
 pub(crate) fn visitor_wrote(context: &WriteContext) {
-    if let Caller::Visitor { id, .. } = context.caller() {
+    if let Caller::Visitor { id, .. } = context.caller().bare() {
         context
             .content
             .state

@@ -202,7 +202,7 @@ fn check_cost(
 ) -> Result<()> {
     let (conditions, most) = (filter.tests(), limits.anonymous_conditions);
     let is_served = || compile::served_by(indexes, scope, filter, None).is_some();
-    if !matches!(caller, Caller::Visitor { .. }) || conditions <= most || is_served() {
+    if !matches!(caller.bare(), Caller::Visitor { .. }) || conditions <= most || is_served() {
         return Ok(());
     }
     let text =

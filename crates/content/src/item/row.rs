@@ -145,7 +145,7 @@ impl WriteContext {
         let validated = self.collection().rules().validate_change(item, patch, old, self.caller(), self.now)?;
         let item = validated.as_ref().unwrap_or(item);
         let kept = match &self.cipher {
-            Some(it) if patch.is_none() && !self.caller().is_privileged() => Some(it.keep(item, before.doc)?),
+            Some(it) if patch.is_none() && !self.caller().bare().is_privileged() => Some(it.keep(item, before.doc)?),
             _ => None,
         };
         let item = kept.as_ref().unwrap_or(item);
@@ -155,7 +155,7 @@ impl WriteContext {
 
     /// The owner that the caller gives an item, if that is theirs to do.
     fn requested_owner<'i>(&self, item: &'i CanonicalItem) -> Option<&'i str> {
-        item.owner.as_deref().filter(|it| !it.is_empty() && self.caller().is_privileged())
+        item.owner.as_deref().filter(|it| !it.is_empty() && self.caller().bare().is_privileged())
     }
 
     fn row(

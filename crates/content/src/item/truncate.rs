@@ -101,8 +101,8 @@ async fn step(content: &Content, site: &Site, table: Table) -> Result<bool> {
             }
             let collection = stored::by_number(tx, site, table.number).await?;
             let access = match (collection.filter(|_| is_still), &job.task) {
-                (Some(_), JobTask::Truncate) => access::truncation_job(job.caller.as_ref()),
-                (Some(it), JobTask::Purge(_)) => access::purge_job(job.caller.as_ref(), &it.definition.levels),
+                (Some(it), JobTask::Truncate) => access::truncation_job(job.caller.as_ref(), &it.id),
+                (Some(it), JobTask::Purge(_)) => access::purge_job(job.caller.as_ref(), &it.id, &it.definition.levels),
                 (None, _) => None,
             };
             match access {

@@ -50,7 +50,7 @@ impl Content {
         let definition = faults.take(Definition::parse(object, None, self.limits()));
         faults.refuse()?;
         let Some(definition) = definition else { return Err(Fault::internal("a definition was lost")) };
-        let access = manager.creation(&definition)?;
+        let access = manager.creation(&id, &definition)?;
         Rules::check(&definition, self.limits())?;
         let creation = Arc::new(Creation {
             content: self.clone(),
@@ -107,8 +107,8 @@ impl Content {
     /// # Errors
     /// WDE0027, WDE0025.
     pub async fn collection_delete(&self, site: &Arc<Site>, caller: &Caller, id: &str) -> Result<()> {
-        let manager = access::manager(caller)?;
-        let access = manager.deletion(load_existing(self, site, id).await?.levels())?;
+        let manager = access::manager_of(caller, id)?;
+        let access = manager.deletion(id, load_existing(self, site, id).await?.levels())?;
         let now = self.state.world.now();
         let deleted = site.write_with((site.id.clone(), id.to_owned(), access), move |tx, (site, id, access)| {
             boxed!(save::delete(tx, site, id, now, access).await)
@@ -124,7 +124,7 @@ impl Content {
     /// WDE0027, WDE0025 when none was, WDE0104 when the id is in use, WDE0080 when the site has as many
     /// collections as it may have.
     pub async fn collection_restore(&self, site: &Arc<Site>, caller: &Caller, id: &str) -> Result<Value> {
-        let access = access::manager(caller)?.restoration();
+        let access = access::manager(caller)?.restoration(id)?;
         if id.contains('\0') {
             return Err(fault::collection_not_found(id));
         }
@@ -242,14 +242,14 @@ pub(crate) async fn change_definition<F>(
 where
     F: Fn(&Definition, &ContentLimits) -> Result<Definition> + Send + Sync + 'static,
 {
-    let manager = access::manager(caller)?;
+    let manager = access::manager_of(caller, &revised.id)?;
     if revised.id.contains('\0') {
         return Err(fault::collection_not_found(&revised.id));
     }
     // What is wrong with the change itself is found by the transaction.
     if let Ok(known) = load(content, site, &revised.id).await
         && let Ok(after) = (revised.make)(&known.definition, content.limits())
-        && manager.change(&known.definition, &after).is_ok()
+        && manager.change(&revised.id, &known.definition, &after).is_ok()
     {
         encryption::refuse_clear(site, &known, &after).await?;
     }
@@ -357,7 +357,7 @@ impl<F: Fn(&Definition, &ContentLimits) -> Result<Definition>> Revision<F> {
             return Err(Fault::because(Code::RevisionWrong, text).with("currentRevision", current));
         }
         let mut after = (revised.make)(&stored.definition, limits)?.settled();
-        let access = manager.change(&stored.definition, &after)?;
+        let access = manager.change(id, &stored.definition, &after)?;
         Rules::check(&after, limits)?;
         encrypted::check(&stored.definition, &after, &stored.indexes)?;
         let defined = Defined { manager, site: &site.id, number: stored.number, id, now, limits };

@@ -31,9 +31,9 @@ impl Content {
     /// it may have, WDE0164 when the name is taken or there is one of the same fields, and what
     /// [`index::parse`] refuses.
     pub async fn index_create(&self, site: &Arc<Site>, caller: &Caller, id: &str, object: &Value) -> Result<Value> {
-        let manager = access::manager(caller)?;
+        let manager = access::manager_of(caller, id)?;
         let collection = collection::load(self, site, id).await?;
-        manager.indexes(&collection.definition)?;
+        manager.indexes(id, &collection.definition)?;
         let (name, definition) = index::parse(object, &collection.schema, self.limits())?;
         let request = IndexRequest { manager, name, definition, source: Source::User, why: None };
         let made = step::request(self, site, id, request).await?;
@@ -45,8 +45,8 @@ impl Content {
     /// # Errors
     /// WDE0027, WDE0025, WDE0176 when there is none of this name, WDE0075 for a system index.
     pub async fn index_drop(&self, site: &Arc<Site>, caller: &Caller, id: &str, name: &str) -> Result<()> {
-        let manager = access::manager(caller)?;
-        manager.indexes(&collection::load(self, site, id).await?.definition)?;
+        let manager = access::manager_of(caller, id)?;
+        manager.indexes(id, &collection::load(self, site, id).await?.definition)?;
         if index::is_system(name) {
             return Err(Fault::because(Code::RequestInvalid, format!("The index {name} belongs to the system.")));
         }
@@ -58,7 +58,7 @@ impl Content {
         let dropped = site.write_with(input, move |tx, (site, manager, id, name)| {
             boxed!({
                 let stored = live(tx, &site.id, id).await?.ok_or_else(|| fault::collection_not_found(id))?;
-                let access = manager.indexes(&stored.definition)?;
+                let access = manager.indexes(id, &stored.definition)?;
                 let is_named = |it: &&Index| it.name == *name && it.status != Status::Dropping;
                 let found = stored.indexes.iter().find(is_named).ok_or_else(|| fault::index_not_found(name))?;
                 let change = Transition { next: Status::Dropping, now };
@@ -104,7 +104,7 @@ impl Content {
 
 /// A collection with its indexes as they are now, not as they were when the definition was last read.
 async fn stored(context: RequestContext<'_>, id: &str) -> Result<StoredCollection> {
-    access::manager(context.caller)?;
+    access::manager(context.caller)?.definition(id)?;
     if id.is_empty() || id.contains('\0') {
         return Err(fault::collection_not_found(id));
     }

@@ -18,7 +18,7 @@ use crate::{
     manage::collections::{Revised, change_definition},
     schema::{
         definition::Definition,
-        level::{self, DRAFT_LEVELS, LEVELS, Level},
+        level::{self, DRAFT_LEVELS, LEVELS, Level, Operation},
         plugin::is_drafts,
         special::{Principal, PrincipalGrant, Rights},
     },
@@ -52,7 +52,7 @@ impl Content {
     /// # Errors
     /// WDE0027 without the right to manage collections, WDE0025.
     pub async fn permissions_get(&self, site: &Site, caller: &Caller, id: &str) -> Result<Value> {
-        access::manager(caller)?;
+        access::manager(caller)?.definition(id)?;
         Ok(view(&*load_existing(self, site, id).await?))
     }
 
@@ -98,10 +98,12 @@ impl Content {
     /// WDE0025.
     pub async fn permissions_mine(&self, site: &Site, caller: &Caller, id: &str) -> Result<Value> {
         let collection = load_existing(self, site, id).await?;
-        let mut mine = allowed(&collection.access(caller), caller);
+        let access = collection.access(caller);
+        let mut mine = allowed(&access, caller);
         if let Some(levels) = collection.definition.draft_levels() {
             let granted = collection.grants.of(caller);
-            let may = |level: Level, has_grant: bool| has_grant || level::holds(caller, level);
+            let is_left = access.reach.covers(Operation::Update);
+            let may = |level: Level, has_grant: bool| is_left && (has_grant || level::holds(caller, level));
             mine["draftItemsPluginPermissions"] = json!({
                 "manageDrafts": may(levels.0, granted.clone().any(|it| it.manage_drafts)),
                 "managePublishStatus": may(levels.1, granted.clone().any(|it| it.manage_publish_status)),
@@ -116,7 +118,7 @@ impl Content {
     /// WDE0027 without the right to manage collections, or for what asks PRIVILEGED when the caller is not;
     /// WDE0025; ALREADY_EXISTS when they have special permissions; WDE0075.
     pub async fn special_add(&self, site: &Arc<Site>, caller: &Caller, id: &str, object: &Value) -> Result<Value> {
-        let manager = access::manager(caller)?;
+        let manager = access::manager_of(caller, id)?;
         let (principal, rights) = parse(object, self.limits())?;
         let principal = principal.ok_or_else(|| invalid("specialPermissions", "must have userId or policyId"))?;
         if id.is_empty() || id.contains('\0') {
@@ -128,7 +130,7 @@ impl Content {
         let added = site.write_with(input, move |tx, (site, manager, id, grant)| {
             boxed!({
                 let stored = live(tx, site, id).await?.ok_or_else(|| fault::collection_not_found(id))?;
-                let access = manager.grant(&stored.definition, &grant.rights)?;
+                let access = manager.grant(&stored.id, &stored.definition, &grant.rights)?;
                 if stored.grants.list.len() as i64 >= MOST {
                     let text = format!("A collection has at most {MOST} special permissions.");
                     return Err(Fault::because(Code::RequestInvalid, text));
@@ -210,12 +212,12 @@ impl<F: Fn(&PrincipalGrant) -> Result<Option<PrincipalGrant>>> GrantChange<F> {
         let collection = row.ok_or_else(grant_not_found)?;
         let stored = live(tx, site, &collection).await?.ok_or_else(grant_not_found)?;
         let old = stored.grants.list.iter().find(|it| it.id == self.id).ok_or_else(grant_not_found)?;
-        let access = self.manager.grant(&stored.definition, &old.rights)?;
+        let access = self.manager.grant(&stored.id, &stored.definition, &old.rights)?;
         let new = (self.make)(old)?;
         match &new {
             None => delete_grant(tx, site, &self.id, &access).await?,
             Some(new) => {
-                let access = self.manager.grant(&stored.definition, &new.rights)?;
+                let access = self.manager.grant(&stored.id, &stored.definition, &new.rights)?;
                 update_grant(tx, site, new, &access).await?;
             }
         }

@@ -192,7 +192,7 @@ impl Reconciliation<'_> {
         let Some(mut other) = stored::live(tx, defined.site, &target).await? else {
             return Err(collection_not_found(&target));
         };
-        let access = defined.manager.fields(&other.definition)?;
+        let access = defined.manager.fields(&other.id, &other.definition)?;
         let inverse_key = requested_key.unwrap_or_else(|| free_key(defined.id, key, &other.definition.fields));
         if find(&other.definition.fields, &inverse_key).is_some() {
             self.free(tx, &mut other, &inverse_key).await?;
@@ -245,7 +245,7 @@ async fn drop_relation(tx: &mut Tx<'_>, defined: &Defined<'_>, relation: &Relati
 /// Takes a field out of another collection's definition, deleted or not, and answers the collection's id.
 async fn drop_field(tx: &mut Tx<'_>, defined: &Defined<'_>, end: &End) -> Result<Option<String>> {
     let Some(mut other) = stored::by_number(tx, defined.site, end.collection).await? else { return Ok(None) };
-    let access = defined.manager.fields(&other.definition)?;
+    let access = defined.manager.fields(&other.id, &other.definition)?;
     other.definition.fields.retain(|it| field::key(it) != end.field);
     save::update(tx, defined.site, &mut other, defined.now, &access).await?;
     Ok(Some(other.id))

@@ -219,11 +219,11 @@ fn replace(members: &mut Map<String, Json>, kept: &Map<String, Json>, names: &[&
 impl CursorSigner {
     async fn new(context: RequestContext<'_>, collection: &Collection, call: &str) -> Result<Self> {
         let RequestContext { content, site, caller } = context;
-        let kind = match caller {
+        let kind = match caller.bare() {
             Caller::Visitor { .. } => "visitor",
             Caller::Member { .. } => "member",
             Caller::User { .. } => "user",
-            Caller::App { .. } => "app",
+            Caller::App { .. } | Caller::Scoped(_) => "app",
         };
         let bound = (call, site.id.as_str(), collection.table.number, collection.id.as_str(), kind);
         let bound = serde_json::to_vec(&bound).map_err(Fault::internal)?;

@@ -6,7 +6,7 @@
 
 use crate::wire::validator::Validator;
 use serde::{Deserialize, Serialize};
-use stoa_kernel::Caller;
+use stoa_kernel::{Area, Caller, Right};
 use stoa_query::Scope;
 
 /// What a caller must be to do something, the lowest demand first. A caller who holds a level holds those
@@ -111,12 +111,49 @@ pub struct Grants {
     pub item_remove: bool,
 }
 
+/// What scopes leave of a caller's rights in one collection, whatever these are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reach {
+    reads: bool,
+    writes: bool,
+    defines: bool,
+}
+
 /// All that decides on a caller's rights in a collection, beside the caller.
 #[derive(Debug, Clone, Copy)]
 pub struct Access {
     pub levels: Levels,
     /// What this caller is specially granted.
     pub grants: Grants,
+    pub reach: Reach,
+}
+
+impl Reach {
+    /// Everything: the caller is held to no scopes.
+    #[cfg(test)]
+    const WHOLE: Self = Self { reads: true, writes: true, defines: true };
+
+    /// What the caller's scopes leave in the collection of this id.
+    pub(crate) fn of(caller: &Caller, collection: &str) -> Self {
+        let reaches = |area, right| caller.reaches(area, right, Some(collection));
+        Self {
+            reads: reaches(Area::Items, Right::Read),
+            writes: reaches(Area::Items, Right::Write),
+            defines: reaches(Area::Collections, Right::Read),
+        }
+    }
+
+    /// Whether the definition may be read, by one who manages collections.
+    pub(crate) fn defines(self) -> bool {
+        self.defines
+    }
+
+    pub(crate) fn covers(self, operation: Operation) -> bool {
+        match operation {
+            Operation::Read => self.reads,
+            Operation::Insert | Operation::Update | Operation::Remove => self.writes,
+        }
+    }
 }
 
 impl Levels {
@@ -167,16 +204,22 @@ impl Access {
         }
     }
 
+    /// Whether the caller manages collections and may read what this one is.
+    pub(crate) fn may_define(&self, caller: &Caller) -> bool {
+        caller.bare().is_editor() && self.reach.defines()
+    }
+
     /// Whether the caller may know that the collection exists: managers always, others when they have any
     /// right to its items.
     pub(crate) fn may_know(&self, caller: &Caller) -> bool {
-        caller.is_editor() || Operation::ALL.iter().any(|it| self.allow(caller, *it))
+        self.may_define(caller) || Operation::ALL.iter().any(|it| self.allow(caller, *it))
     }
 
     fn verdict(&self, caller: &Caller, operation: Operation) -> Verdict {
-        match self.grants.of(operation) {
-            true => Verdict::All,
-            false => verdict(caller, self.levels.of(operation)),
+        match (self.reach.covers(operation), self.grants.of(operation)) {
+            (false, _) => Verdict::Refused,
+            (true, true) => Verdict::All,
+            (true, false) => verdict(caller.bare(), self.levels.of(operation)),
         }
     }
 }
@@ -214,7 +257,7 @@ fn verdict(caller: &Caller, level: Level) -> Verdict {
 
 /// Whether the caller holds a level without any limit to what is theirs.
 pub fn holds(caller: &Caller, level: Level) -> bool {
-    verdict(caller, level) == Verdict::All
+    verdict(caller.bare(), level) == Verdict::All
 }
 
 #[cfg(test)]
@@ -267,7 +310,7 @@ mod tests {
             for (n, level) in LEVELS.into_iter().enumerate() {
                 let levels = Levels { item_read: level, item_insert: level, item_update: level, item_remove: level };
                 for bits in 0..16 {
-                    let access = Access { levels, grants: grants(bits) };
+                    let access = Access { levels, grants: grants(bits), reach: Reach::WHOLE };
                     for (bit, operation) in Operation::ALL.into_iter().enumerate() {
                         let row = if operation == Operation::Read { read } else { other };
                         let plain = row.chars().nth(n).expect("five letters");
@@ -293,13 +336,39 @@ mod tests {
                 let [r, i, u, d] = [n % 5, n / 5 % 5, n / 25 % 5, n / 125];
                 let [item_read, item_insert, item_update, item_remove] = [r, i, u, d].map(|it| LEVELS[it]);
                 let levels = Levels { item_read, item_insert, item_update, item_remove };
-                let access = Access { levels, grants: Grants::default() };
+                let access = Access { levels, grants: Grants::default(), reach: Reach::WHOLE };
                 for (operation, at) in Operation::ALL.into_iter().zip([r, i, u, d]) {
                     let row = if operation == Operation::Read { read } else { other };
                     assert_eq!(Some(symbol(access.scope(&caller, operation))), row.chars().nth(at), "{name} {n}");
                 }
             }
         }
+    }
+
+    #[test]
+    fn scopes_take_rights_away_and_give_none() {
+        let operations = |text: &str, caller: Caller, level: Level| -> String {
+            let caller = caller.held_to(Some(&stoa_kernel::Scopes::among(text)));
+            let levels = Levels { item_read: level, item_insert: level, item_update: level, item_remove: level };
+            let access = Access { levels, grants: grants(0b1000), reach: Reach::of(&caller, "c") };
+            let symbols = Operation::ALL.map(|it| symbol(access.scope(&caller, it)));
+            symbols.into_iter().chain([if access.may_know(&caller) { 'k' } else { '-' }]).collect()
+        };
+        // Read, insert, update, remove, which is granted, and whether the collection is known.
+        for (text, expected) in [
+            ("", "-----"),
+            ("offline_access members:write site:write items:write:d", "-----"),
+            ("collections:write:c", "----k"),
+            ("items:read", "a---k"),
+            ("items:read:c items:write:d", "a---k"),
+            ("items:write:c", "aaaak"),
+        ] {
+            assert_eq!(operations(text, caller("app"), Level::Privileged), expected, "{text}");
+        }
+        assert_eq!(operations("items:write", caller("member"), Level::Privileged), "---ak");
+        assert_eq!(operations("items:read", caller("member"), Level::SiteMemberAuthor), "o---k");
+        assert_eq!(operations("collections:write items:write", caller("visitor"), Level::Anyone), "aaaak");
+        assert_eq!(operations("collections:write", caller("visitor"), Level::Anyone), "-----");
     }
 
     #[test]

@@ -96,7 +96,7 @@ impl PrincipalGrants {
 
 /// The principals that a caller is. A visitor is none that can be named, and an app has all rights anyway.
 fn principals(caller: &Caller) -> impl Iterator<Item = Principal> + use<> {
-    let principals = match caller {
+    let principals = match caller.bare() {
         Caller::Member { id, .. } => [Some(Principal::User(id.to_string())), None],
         Caller::User { id, role, .. } => {
             let policy = match role {
@@ -105,7 +105,7 @@ fn principals(caller: &Caller) -> impl Iterator<Item = Principal> + use<> {
             };
             [Some(Principal::User(id.to_string())), Some(Principal::Policy(policy.to_owned()))]
         }
-        Caller::Visitor { .. } | Caller::App { .. } => [None, None],
+        Caller::Visitor { .. } | Caller::App { .. } | Caller::Scoped(_) => [None, None],
     };
     principals.into_iter().flatten()
 }

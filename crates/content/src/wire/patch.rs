@@ -138,7 +138,7 @@ impl Modification {
         })?;
         match self.field() {
             it @ ("_id" | "_createdDate" | "_updatedDate") => Err(bad(&format!("{it} is set by the server."))),
-            "_owner" if !caller.is_privileged() => {
+            "_owner" if !caller.bare().is_privileged() => {
                 Err(Fault::because(Code::PermissionDenied, "Only owners and apps give items to others."))
             }
             "_owner" => match &self.change {

@@ -255,7 +255,7 @@ fn is_sandbox(members: &Map<String, Value>) -> Result<bool> {
 }
 
 fn refuse_sandbox(is_asked_for: bool, caller: &Caller) -> Result<()> {
-    match (is_asked_for, caller.is_editor()) {
+    match (is_asked_for, caller.bare().is_editor()) {
         (false, _) => Ok(()),
         (true, true) => Err(Fault::new(Code::SandboxDisabled)),
         (true, false) => Err(Fault::because(

@@ -1,16 +1,22 @@
 //! The installer of applications (docs/protocol/identity.md §16.1).
 //!
-//! `GET /installer/install?redirectUrl=…&appId=…[&state=…]`: [`install`].
+//! `GET /installer/install?redirectUrl=…&appId=…[&state=…]`: [`install`]. It leads to a page on which the owner is
+//! asked, which reads what is asked from `POST /_api/account/v1/installs`: [`get`], and sends the answer to
+//! `POST /_api/account/v1/installs/decide`: [`decide`].
 
 use super::{
     browser::Visit,
+    flow::read,
     page::{page, see_other},
 };
-use crate::{App, Problem};
+use crate::{App, Problem, body, body::IdentityRaw};
 use axum::{
     extract::{RawQuery, State},
+    http::{HeaderMap, HeaderValue, header},
     response::Response,
 };
+use serde::Deserialize;
+use serde_json::json;
 use stoa_identity::{
     address_form,
     authorize::{
@@ -23,7 +29,35 @@ use stoa_identity::{
 /// Says that the request was made by our own page.
 const HERE: &str = "here";
 
-/// `GET /installer/install`: the owner's browser goes to the application with a code.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct InstallBody {
+    app_id: String,
+    redirect_url: String,
+    state: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct DecisionBody {
+    #[serde(flatten)]
+    asked: InstallBody,
+    decision: Decision,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+enum Decision {
+    Install,
+    Decline,
+}
+
+impl InstallBody {
+    fn request(&self) -> InstallRequest<'_> {
+        InstallRequest { app: &self.app_id, redirect_url: &self.redirect_url, state: self.state.as_deref() }
+    }
+}
+
+/// `GET /installer/install`: the owner's browser goes to the page that asks.
 ///
 /// The cookie of operators is not sent when a page of another site leads here, so the first
 /// answer is a page that leads here itself.
@@ -37,6 +71,7 @@ pub(crate) async fn install(
     let state = query.get("state");
     let mut pairs = vec![("redirectUrl", get("redirectUrl")), ("appId", get("appId"))];
     pairs.extend(state.map(|it| ("state", it)));
+    let asked = address_form(pairs.clone());
     pairs.push((HERE, "1"));
     let path = visit.path(&format!("/installer/install?{}", address_form(pairs)));
     if visit.browser.operator.is_empty() && query.get(HERE).is_none() {
@@ -49,12 +84,46 @@ pub(crate) async fn install(
         return Ok(page(&html, "'none'", &[]));
     }
     let address = format!("{}{path}", visit.info.base_url);
-    let installing = InstallRequest { app: get("appId"), redirect_url: get("redirectUrl"), state, address };
-    let (url, cookies) = match app.identity.install(installing, &visit.browser).await? {
-        InstallAnswer::Redirect(url) => (url, Cookies::default()),
+    let request = InstallRequest { app: get("appId"), redirect_url: get("redirectUrl"), state };
+    let (url, cookies) = match app.identity.install_open(request, address, &visit.browser).await? {
+        InstallAnswer::Ask => (visit.path(&format!("/account/install?{asked}")), Cookies::default()),
         InstallAnswer::SignIn(begun) => (visit.path(&format!("/account/flow/{}", begun.token.expose())), begun.cookies),
     };
     let mut response = see_other(&url);
     visit.write(&cookies, response.headers_mut());
     Ok(response)
+}
+
+/// `POST /_api/account/v1/installs` `{appId, redirectUrl, state?}`: what the owner is asked.
+pub(crate) async fn get(
+    State(app): State<App>,
+    visit: Visit,
+    headers: HeaderMap,
+    raw: IdentityRaw,
+) -> Result<Response, Problem> {
+    visit.require_same_origin()?;
+    let asked: InstallBody = read(&headers, raw)?;
+    let consent = app.identity.install_consent(asked.request(), &visit.browser).await?;
+    let mut shown = consent.to_json();
+    shown["site"] = json!(app.identity.site_face(consent.site()).await?);
+    Ok(private(body::ok(&shown)))
+}
+
+/// `POST /_api/account/v1/installs/decide` `{appId, redirectUrl, state?, decision: INSTALL | DECLINE}` → `{url}`.
+pub(crate) async fn decide(
+    State(app): State<App>,
+    visit: Visit,
+    headers: HeaderMap,
+    raw: IdentityRaw,
+) -> Result<Response, Problem> {
+    visit.require_same_origin()?;
+    let DecisionBody { asked, decision } = read(&headers, raw)?;
+    let agrees = decision == Decision::Install;
+    let url = app.identity.install_decide(asked.request(), agrees, &visit.browser).await?;
+    Ok(private(body::ok(&json!({ "url": url }))))
+}
+
+fn private(mut response: Response) -> Response {
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
 }

@@ -113,9 +113,10 @@ fn refuse(fault: &Fault, is_basic: bool) -> Response {
         | Code::OauthInvalidClient
         | Code::OauthInvalidGrant
         | Code::OauthGrantType
+        | Code::OauthInvalidScope
         | Code::OauthTokenType
         | Code::OauthUnauthorized => code.name(),
-        Code::Unauthenticated => "unauthorized_client",
+        Code::Unauthenticated | Code::ScopeMissing => "unauthorized_client",
         _ if code.status() >= 500 => "server_error",
         _ => "invalid_request",
     };

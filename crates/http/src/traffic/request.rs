@@ -4,6 +4,7 @@ use super::{Connection, Resource, Share, Shortage, Traffic, answer::HeldAnswer};
 use crate::{
     Problem, Settings,
     encoding::{Encoding, LEAST, is_compressible},
+    opening::Opening,
 };
 use axum::{
     body::{Body, Bytes, HttpBody},
@@ -52,6 +53,8 @@ pub struct Route {
     /// Whether the call changes nothing, so that its answer may be refused.
     pub is_read: bool,
     pub kind: Kind,
+    /// Whom scopes let in.
+    pub opening: Opening,
 }
 
 /// What a route is about.

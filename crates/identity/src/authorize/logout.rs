@@ -44,16 +44,16 @@ impl Identity {
         base_url: &str,
     ) -> Result<Option<String>> {
         let core = &self.core;
-        let own = match caller {
+        let own = match caller.bare() {
             Caller::Visitor { client, .. } | Caller::Member { client, .. } => client.as_ref(),
-            Caller::User { .. } | Caller::App { .. } => None,
+            Caller::User { .. } | Caller::App { .. } | Caller::Scoped(_) => None,
         };
         let client = match request.client.or(own) {
             Some(id) => Some(client::of_site(core, site, id).await?),
             None => None,
         };
         let url = client::return_url(client.as_deref(), request.return_url, base_url)?;
-        if let Caller::Member { session, .. } = caller {
+        if let Caller::Member { session, .. } = caller.bare() {
             session::end(core, site, session).await?;
         }
         Ok(url)

@@ -91,9 +91,11 @@ pub(crate) async fn answer(
         .await?;
     let (result, opened) = match issued {
         Issued::Code { code, session } => (AuthorizationResult::Code(code), session),
-        Issued::Refused(name, description) => (AuthorizationResult::Error { name, description }, None),
+        Issued::Refused(name, description) => {
+            (AuthorizationResult::Error { name, description: description.into() }, None)
+        }
         Issued::SignedOut if request.prompt == Prompt::None => {
-            (AuthorizationResult::Error { name: "login_required", description: "Nobody is signed in." }, None)
+            (AuthorizationResult::Error { name: "login_required", description: "Nobody is signed in.".into() }, None)
         }
         Issued::SignedOut => {
             let begun = open::begin(core, site, FlowKind::SignIn, Destination::Client(request), browser).await?;
@@ -130,7 +132,13 @@ async fn issue_at_once(
         return Ok(Issued::Refused("invalid_request", "The address was used before."));
     }
     if let Some(member) = granted {
-        let new = NewSession { member: member.clone(), client: None, root: None, visitor: request.visitor.clone() };
+        let new = NewSession {
+            member: member.clone(),
+            client: None,
+            root: None,
+            visitor: request.visitor.clone(),
+            scopes: None,
+        };
         return match session::create(core, tx, site, Kind::Cookie, &new).await {
             Ok((session, secret)) => {
                 device::record_seen(core, tx, site, &member, &presented.device).await?;

@@ -11,7 +11,8 @@ use crate::{
     },
     token::site_names,
 };
-use stoa_kernel::{ClientId, Code, Fault, Result};
+use std::borrow::Cow;
+use stoa_kernel::{ClientId, Code, Fault, Result, Scopes};
 
 /// The parameters by name. One that stands there twice is refused (RFC 6749 section 3.1).
 #[derive(Debug)]
@@ -101,6 +102,9 @@ impl Identity {
             None => error = Some(("invalid_request", "response_type is missing.")),
             Some(_) => error = Some(("unsupported_response_type", "response_type must be code.")),
         }
+        let scopes = Scopes::asked(query.get("scope").unwrap_or_default());
+        // A description has neither quotes nor backslashes (RFC 6749 section 4.1.2.1).
+        let unknown = scopes.as_ref().err().map(|it| ("invalid_scope", Cow::from(it.replace(['"', '\\'], "'"))));
         let request = AuthRequest {
             client: client.id.clone(),
             redirect_uri: Some(redirect_uri.to_owned()),
@@ -108,13 +112,13 @@ impl Identity {
             state: if state.len() > 2048 { String::new() } else { state.to_owned() },
             challenge: challenge.unwrap_or_default().to_owned(),
             nonce: None,
-            scope: None,
+            scopes: scopes.unwrap_or_default(),
             prompt: prompt.unwrap_or_default(),
             session_token: None,
         };
         let mut request = authorization::check(request, &client, None, None).map_err(unregistered)?;
         request.rotates = true;
-        if let Some((name, description)) = error {
+        if let Some((name, description)) = error.map(|it| (it.0, it.1.into())).or(unknown) {
             let issuer = site_names::issuer(core, &site.id).await?;
             let delivery = request.deliver(AuthorizationResult::Error { name, description }, &issuer);
             return Ok(Authorized::of(AuthorizeAnswer::Deliver(delivery)));

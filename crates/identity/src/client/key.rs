@@ -1,10 +1,10 @@
-//! API keys: App callers with full rights on one site. Only the hash of a key is stored.
+//! API keys: App callers on one site, with full rights or held to scopes. Only the hash of a key is stored.
 
 use crate::{
     Identity, client,
     token::{self, revocation},
 };
-use stoa_kernel::{Code, Fault, KeyId, Millis, Result, Secret, SiteId, TokenHash};
+use stoa_kernel::{Code, Fault, KeyId, Millis, Result, Scopes, Secret, SiteId, TokenHash};
 use stoa_sql::params;
 use stoa_store::{ReaderPool, boxed};
 
@@ -14,16 +14,31 @@ pub struct ApiKey {
     pub id: KeyId,
     pub site: SiteId,
     pub name: String,
+    /// What it is held to; without, it has full rights.
+    pub scopes: Option<Scopes>,
     pub created: Millis,
     pub revoked: Option<Millis>,
 }
 
 impl Identity {
-    /// Makes a key. The secret is the text that goes into `Authorization`.
+    /// Makes a key with full rights. The secret is the text that goes into `Authorization`.
     ///
     /// # Errors
     /// [`Code::SiteUnknown`]; [`Code::NameEmpty`].
     pub async fn api_key_create(&self, site: &SiteId, name: &str) -> Result<(ApiKey, Secret)> {
+        self.api_key_create_held(site, name, None).await
+    }
+
+    /// Makes a key that is held to scopes, which never change.
+    ///
+    /// # Errors
+    /// As [`Identity::api_key_create`].
+    pub async fn api_key_create_held(
+        &self,
+        site: &SiteId,
+        name: &str,
+        scopes: Option<Scopes>,
+    ) -> Result<(ApiKey, Secret)> {
         let core = &self.core;
         let name = client::check_name(name)?;
         let site = core.store.site(site).await?;
@@ -32,6 +47,7 @@ impl Identity {
             id: KeyId::from(core.world().uuid()),
             site: site.id.clone(),
             name,
+            scopes,
             created: core.now(),
             revoked: None,
         };
@@ -39,8 +55,10 @@ impl Identity {
             .catalog()
             .append_with((key.clone(), TokenHash::of(secret.expose())), move |tx, (row, hash)| {
                 boxed!({
-                    let sql = "insert into stoa.api_key (id, hash, site, name, created) values ($1, $2, $3, $4, $5)";
-                    tx.send(sql, params![&row.id, hash, &row.site, &row.name, row.created]).await?;
+                    let sql = "insert into stoa.api_key (id, hash, site, name, created, scopes) \
+                               values ($1, $2, $3, $4, $5, $6)";
+                    let scopes = row.scopes.as_ref().map(Scopes::to_string);
+                    tx.send(sql, params![&row.id, hash, &row.site, &row.name, row.created, scopes]).await?;
                     Ok(())
                 })
             })
@@ -56,8 +74,8 @@ impl Identity {
             .catalog()
             .read(ReaderPool::Point, move |tx| {
                 boxed!({
-                    let sql =
-                        "select id, name, created, revoked from stoa.api_key where site = $1 order by created, id";
+                    let sql = "select id, name, created, revoked, scopes from stoa.api_key where site = $1 \
+                               order by created, id";
                     let values = params![&site];
                     let rows = tx.rows(sql, &values, |row| {
                         Ok(ApiKey {
@@ -66,6 +84,7 @@ impl Identity {
                             name: row.get(1)?,
                             created: row.get(2)?,
                             revoked: row.get(3)?,
+                            scopes: row.get::<Option<String>>(4)?.as_deref().map(Scopes::among),
                         })
                     });
                     Ok(rows.await?)

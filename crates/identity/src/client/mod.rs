@@ -8,7 +8,7 @@ use crate::{
 };
 use quick_cache::sync::Cache;
 use std::sync::Arc;
-use stoa_kernel::{ClientId, Code, Fault, Millis, Result, Secret, SiteId, TokenHash, Violation};
+use stoa_kernel::{ClientId, Code, Fault, Millis, Result, Scopes, Secret, SiteId, TokenHash, Violation};
 use stoa_sql::params;
 use stoa_store::{ReaderPool, Row, Site, boxed};
 use url::Url;
@@ -28,6 +28,11 @@ pub struct Client {
     pub origins: Vec<String>,
     /// Hash of the secret; a client that has one is confidential.
     pub secret_hash: Option<Vec<u8>>,
+    /// Whether others than those who run the site wrote it. What it asks for is all it gets, and its owners are asked
+    /// before it gets anything by itself.
+    pub is_third_party: bool,
+    /// The most that it can be given; everything without, unless it is of others.
+    pub scopes: Option<Scopes>,
     pub created: Millis,
     pub revoked: Option<Millis>,
 }
@@ -40,6 +45,9 @@ pub struct NewClient {
     pub origins: Vec<String>,
     /// Whether to make a secret.
     pub with_secret: bool,
+    /// As [`Client::is_third_party`]; such a client needs scopes.
+    pub is_third_party: bool,
+    pub scopes: Option<Scopes>,
 }
 
 /// Clients in memory.
@@ -70,6 +78,18 @@ impl Client {
     pub fn allows_return(&self, address: &str) -> bool {
         let registered = self.origins.iter().chain(&self.redirect_uris);
         crate::address::same_origin(address, registered.map(String::as_str)).is_some()
+    }
+
+    /// The most that any token of the client holds; nothing when it may hold all that its caller has.
+    pub fn bound(&self) -> Option<Scopes> {
+        self.scopes.clone().or_else(|| self.is_third_party.then(Scopes::default))
+    }
+
+    /// What a request for a member's rights comes to. Where the site's own client names no scope, it is the member's
+    /// whole right; `offline_access`, which the public SDK sends, is none. A client of others gets what it names.
+    pub fn grant(&self, asked: Option<&Scopes>) -> Option<Scopes> {
+        let asked = asked.cloned().or_else(|| self.is_third_party.then(Scopes::default));
+        Scopes::narrowed(self.bound().as_ref(), asked.as_ref())
     }
 
     /// Where people find the front end: its first origin, else that of the first address codes are sent to.
@@ -116,6 +136,10 @@ impl Identity {
                 )),
             }
         }
+        if new.is_third_party && new.scopes.as_ref().is_none_or(Scopes::is_empty) {
+            let why = "a third-party client needs scopes: without, it could do nothing";
+            violations.push(Violation::new("scopes", "REQUIRED_FIELD", why));
+        }
         if !violations.is_empty() {
             return Err(Fault::invalid(violations));
         }
@@ -127,6 +151,8 @@ impl Identity {
             redirect_uris: new.redirect_uris,
             origins,
             secret_hash: secret.as_ref().map(|it| TokenHash::of(it.expose()).to_vec()),
+            is_third_party: new.is_third_party,
+            scopes: new.scopes,
             created: core.now(),
             revoked: None,
         };
@@ -134,11 +160,19 @@ impl Identity {
             .catalog()
             .append_with(client.clone(), move |tx, row| {
                 boxed!({
-                    let sql = "insert into stoa.client (id, site, name, redirect_uris, origins, secret_hash, created) \
-                               values ($1, $2, $3, $4, $5, $6, $7)";
-                    let (uris, origins) = (json_list(&row.redirect_uris), json_list(&row.origins));
-                    let values =
-                        params![&row.id, &row.site, &row.name, uris, origins, row.secret_hash.clone(), row.created];
+                    let sql = "insert into stoa.client (id, site, name, redirect_uris, origins, secret_hash, created, \
+                               scopes, third_party) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+                    let values = params![
+                        &row.id,
+                        &row.site,
+                        &row.name,
+                        json_list(&row.redirect_uris),
+                        json_list(&row.origins),
+                        row.secret_hash.clone(),
+                        row.created,
+                        row.scopes.as_ref().map(Scopes::to_string),
+                        row.is_third_party
+                    ];
                     tx.send(sql, values).await?;
                     Ok(())
                 })
@@ -268,12 +302,13 @@ pub(crate) async fn list(core: &Core, site: &SiteId) -> Result<Vec<Client>> {
         .await
 }
 
-/// The front end that stands for its site where nothing names another.
+/// The front end that stands for its site where nothing names another: one of the site's own.
 pub(crate) async fn first(core: &Core, site: &SiteId) -> Result<Option<Client>> {
-    Ok(list(core, site).await?.into_iter().next())
+    Ok(list(core, site).await?.into_iter().find(|it| !it.is_third_party))
 }
 
-const SELECT: &str = "select id, site, name, redirect_uris, origins, secret_hash, created, revoked from stoa.client";
+const SELECT: &str = "select id, site, name, redirect_uris, origins, secret_hash, created, revoked, scopes, \
+                      third_party from stoa.client";
 
 fn from_row(row: &Row<'_>) -> Result<Client, stoa_store::Error> {
     let list = |text: &str| serde_json::from_str::<Vec<String>>(text).unwrap_or_default();
@@ -286,6 +321,8 @@ fn from_row(row: &Row<'_>) -> Result<Client, stoa_store::Error> {
         secret_hash: row.get(5)?,
         created: row.get(6)?,
         revoked: row.get(7)?,
+        scopes: row.get::<Option<String>>(8)?.as_deref().map(Scopes::among),
+        is_third_party: row.get(9)?,
     })
 }
 
@@ -389,6 +426,8 @@ mod tests {
             redirect_uris: uris.iter().map(|it| (*it).to_owned()).collect(),
             origins: origins.iter().map(|it| (*it).to_owned()).collect(),
             secret_hash: None,
+            is_third_party: false,
+            scopes: None,
             created: 0,
             revoked: None,
         }
@@ -437,6 +476,30 @@ mod tests {
         {
             assert!(!it.allows_return(bad), "{bad}");
         }
+    }
+
+    #[test]
+    fn grants_follow_whose_client_it_is() {
+        let own = client(&[], &[]);
+        let bound = Client { scopes: Some(Scopes::among("items:read members:read")), ..client(&[], &[]) };
+        let others = Client { is_third_party: true, ..bound.clone() };
+        let text = |it: &Client, asked: Option<&str>| {
+            let asked = asked.and_then(|it| Scopes::asked(it).expect("scopes"));
+            it.grant(asked.as_ref()).map(|it| it.to_string())
+        };
+        for whole in [None, Some(""), Some("offline_access"), Some("openid email")] {
+            assert_eq!(text(&own, whole), None, "{whole:?}");
+            assert_eq!(text(&bound, whole).as_deref(), Some("items:read members:read"), "{whole:?}");
+            assert_eq!(text(&others, whole).as_deref(), Some(""), "{whole:?}");
+        }
+        let asked = Some("offline_access items:write site:read");
+        assert_eq!(text(&own, asked).as_deref(), Some("items:write site:read"));
+        assert_eq!(text(&bound, asked).as_deref(), Some("items:read"));
+        assert_eq!(text(&others, asked).as_deref(), Some("items:read"));
+        // One of others that lost its scopes can do nothing, not everything.
+        let without = Client { scopes: None, ..others };
+        assert_eq!(without.bound(), Some(Scopes::default()));
+        assert_eq!(text(&without, asked).as_deref(), Some(""));
     }
 
     #[test]

@@ -153,7 +153,7 @@ async fn end_flow(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, end: E
                     let Some(session_token) = session_token else { return Ok(None) };
                     let taken = session::redeem_token(core, tx, site, session_token.expose()).await?;
                     let (member, visitor) = taken.ok_or_else(gone)?;
-                    let new = NewSession { member: member.clone(), client: None, root: None, visitor };
+                    let new = NewSession { member: member.clone(), client: None, root: None, visitor, scopes: None };
                     let (session, cookie) = session::create(core, tx, site, Kind::Cookie, &new).await?;
                     device::record_seen(core, tx, site, &member, device).await?;
                     let code = match &record.context.authorization {
@@ -192,7 +192,9 @@ fn last_step(record: &Record, completion: Completion, code: Option<Secret>, issu
         let result = match (completion, code) {
             (Completion::Cancelled, _) => view::cancelled(),
             (_, Some(code)) => AuthorizationResult::Code(code),
-            (_, None) => AuthorizationResult::Error { name: "server_error", description: "No code could be made." },
+            (_, None) => {
+                AuthorizationResult::Error { name: "server_error", description: "No code could be made.".into() }
+            }
         };
         return view::delivered(request.deliver(result, issuer));
     }

@@ -107,15 +107,15 @@ pub(super) fn delivered(delivery: Delivery) -> Step {
             origin,
             code,
             state,
-            error: error.map(|it| it.0.to_owned()),
-            error_description: error.map(|it| it.1.to_owned()),
+            error: error.as_ref().map(|it| it.0.to_owned()),
+            error_description: error.map(|it| it.1.into_owned()),
         },
     }
 }
 
 /// What a client reads when the person went away.
 pub(super) fn cancelled() -> AuthorizationResult {
-    AuthorizationResult::Error { name: "access_denied", description: "The person cancelled the sign-in." }
+    AuthorizationResult::Error { name: "access_denied", description: "The person cancelled the sign-in.".into() }
 }
 
 /// Where `Cancel` leads, when that is an address.

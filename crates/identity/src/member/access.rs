@@ -2,7 +2,7 @@
 //! request, or from what a person has shown on the way to a sign-in.
 
 use crate::member::status::{Move, Who};
-use stoa_kernel::{Caller, Code, Fault, MemberId, Result};
+use stoa_kernel::{Area, Caller, Code, Fault, MemberId, Result, Right};
 
 /// Proof that members may be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,9 +49,12 @@ impl MemberWrite {
     /// An app vouches for members: makes them, or writes those that are there.
     ///
     /// # Errors
-    /// [`Code::Forbidden`] unless the caller is an app.
+    /// [`Code::Forbidden`] unless the caller is an app; [`Code::ScopeMissing`] for one held to other scopes.
     pub(crate) fn vouching(caller: &Caller) -> Result<Self> {
-        if matches!(caller, Caller::App { .. }) { Ok(Self(Covers::All)) } else { Err(Fault::new(Code::Forbidden)) }
+        match caller.within(Area::Members, Right::SignIn)? {
+            Caller::App { .. } => Ok(Self(Covers::All)),
+            _ => Err(Fault::new(Code::Forbidden)),
+        }
     }
 
     /// Those who may make a move of the table in `status` make it with a member.

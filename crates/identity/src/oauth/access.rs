@@ -9,7 +9,7 @@ use crate::{
 };
 use serde::Serialize;
 use std::sync::Arc;
-use stoa_kernel::{ClientId, Code, Fault, Result, SiteId};
+use stoa_kernel::{ClientId, Code, Fault, Result, Scopes, SiteId};
 
 /// The answer of the token endpoint, in snake case as every client reads it (docs/protocol/identity.md §4.2).
 #[derive(Debug, Clone, Serialize)]
@@ -21,16 +21,20 @@ pub struct TokenAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refresh_token: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub scope: Option<&'static str>,
+    pub scope: Option<String>,
 }
 
 impl TokenAnswer {
     pub(crate) fn new(access: Access, refresh: Option<String>) -> Self {
+        let mut scope = access.scopes.as_ref().map(Scopes::texts);
+        if refresh.is_some() {
+            scope.get_or_insert_default().push("offline_access".to_owned());
+        }
         Self {
             access_token: access.token,
             token_type: "Bearer",
             expires_in: access.expires_in,
-            scope: refresh.is_some().then_some("offline_access"),
+            scope: scope.map(|it| it.join(" ")),
             refresh_token: refresh,
         }
     }
@@ -47,14 +51,26 @@ pub(super) async fn grant_client(core: &Core, request: &TokenRequest) -> Result<
 }
 
 /// The client whose token is refreshed, whether or not the request names it.
-pub(super) async fn refreshing_client(core: &Core, id: &ClientId, request: &TokenRequest) -> Result<()> {
+pub(super) async fn refreshing_client(core: &Core, id: &ClientId, request: &TokenRequest) -> Result<Arc<Client>> {
     let client = client::get(core, id).await.map_err(unknown_as(Code::OauthInvalidGrant))?;
-    require_secret(&client, request)
+    require_secret(&client, request)?;
+    Ok(client)
 }
 
-/// An access token in a member's session.
-pub(crate) async fn session_access(core: &Core, site: &SiteId, session: &Session) -> Result<Access> {
-    token::issue_access(core, site, &session.caller(), session.client.as_ref()).await
+/// An access token in a member's session: what the session holds, never more than its client may, and no more than
+/// the request asks for, should it name scopes.
+pub(crate) async fn session_access(
+    core: &Core,
+    site: &SiteId,
+    session: &Session,
+    asked: Option<&Scopes>,
+) -> Result<Access> {
+    let bound = match &session.client {
+        Some(id) => client::get(core, id).await.map_err(unknown_as(Code::OauthInvalidGrant))?.bound(),
+        None => None,
+    };
+    let caller = session.caller().held_to(bound.as_ref()).held_to(asked);
+    token::issue_access(core, site, &caller, session.client.as_ref()).await
 }
 
 pub(super) fn required<'r>(value: &'r Option<String>, name: &str) -> Result<&'r str> {

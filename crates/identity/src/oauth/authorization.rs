@@ -5,7 +5,8 @@ use crate::{
     browser::{Beginning, Change},
     client::Client,
 };
-use stoa_kernel::{ClientId, Code, Fault, Result, Secret, VisitorId};
+use std::borrow::Cow;
+use stoa_kernel::{ClientId, Code, Fault, Result, Scopes, Secret, VisitorId};
 
 /// A checked authorization request: every address in it belongs to the client.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -27,6 +28,9 @@ pub struct Authorization {
     /// tokens, so those rotate. The SDK's public clients never do (docs/protocol/identity.md §4.4).
     #[serde(default)]
     pub rotates: bool,
+    /// What the client is granted, as text; the member's whole right without.
+    #[serde(default)]
+    pub scopes: Option<String>,
 }
 
 /// An authorization request, from a redirect session or in the standard form.
@@ -40,7 +44,8 @@ pub struct AuthRequest {
     /// PKCE challenge, method S256.
     pub challenge: String,
     pub nonce: Option<String>,
-    pub scope: Option<String>,
+    /// What it names; nothing when it names no scope.
+    pub scopes: Option<Scopes>,
     pub prompt: Prompt,
     /// One-time token of a login that just succeeded.
     pub session_token: Option<Secret>,
@@ -72,7 +77,7 @@ pub enum Prompt {
 #[derive(Debug)]
 pub enum AuthorizationResult {
     Code(Secret),
-    Error { name: &'static str, description: &'static str },
+    Error { name: &'static str, description: Cow<'static, str> },
 }
 
 /// Where the result goes.
@@ -81,7 +86,7 @@ pub enum Delivery {
     /// Send the browser there.
     Redirect(String),
     /// Hand it to the window that waits, which is of this origin.
-    Message { origin: String, code: Option<String>, state: String, error: Option<(&'static str, &'static str)> },
+    Message { origin: String, code: Option<String>, state: String, error: Option<(&'static str, Cow<'static, str>)> },
 }
 
 /// How an authorize address is answered.
@@ -114,7 +119,9 @@ impl Authorization {
         }
         let mut pairs = Vec::with_capacity(4);
         pairs.extend(code.as_deref().map(|it| ("code", it)));
-        pairs.extend(error.into_iter().flat_map(|(name, text)| [("error", name), ("error_description", text)]));
+        if let Some((name, description)) = &error {
+            pairs.extend([("error", *name), ("error_description", description.as_ref())]);
+        }
         if !self.state.is_empty() {
             pairs.push(("state", &self.state));
         }
@@ -183,6 +190,7 @@ pub(crate) fn check(
         prompt: request.prompt,
         visitor,
         rotates: client.secret_hash.is_some(),
+        scopes: client.grant(request.scopes.as_ref()).map(|it| it.to_string()),
     })
 }
 

@@ -8,7 +8,7 @@ use crate::{
     token::{self, Kind},
 };
 use std::sync::Arc;
-use stoa_kernel::{ClientId, Code, Fault, MemberId, Millis, Result, Secret, SessionId, TokenHash, VisitorId};
+use stoa_kernel::{ClientId, Code, Fault, MemberId, Millis, Result, Scopes, Secret, SessionId, TokenHash, VisitorId};
 use stoa_sql::params;
 use stoa_store::{Site, Tx, boxed};
 
@@ -31,6 +31,8 @@ pub struct NewCode {
     pub rotates: bool,
     /// The S256 challenge. Without one only a client with a secret can use the code.
     pub challenge: Option<String>,
+    /// What the client's session is held to; nothing when it has the member's whole right.
+    pub scopes: Option<Scopes>,
 }
 
 /// A stored code.
@@ -65,7 +67,7 @@ impl Identity {
 pub(crate) async fn issue(core: &Core, tx: &mut Tx<'_>, site: &Site, new: &NewCode) -> Result<Secret> {
     let code = token::opaque(core.world(), Kind::Code, site.number);
     let sql = "insert into stoa.code (site, hash, client, member, root, visitor, redirect_uri, challenge, expires, \
-               rotates) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+               rotates, scopes) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
     let values = params![
         &site.id,
         TokenHash::of(code.expose()),
@@ -76,7 +78,8 @@ pub(crate) async fn issue(core: &Core, tx: &mut Tx<'_>, site: &Site, new: &NewCo
         new.redirect_uri.clone(),
         new.challenge.clone(),
         core.now() + core.config().code_life,
-        new.rotates
+        new.rotates,
+        new.scopes.as_ref().map(Scopes::to_string)
     ];
     tx.send(sql, values).await?;
     Ok(code)
@@ -98,6 +101,7 @@ pub(crate) async fn issue_for(
         rotates: request.rotates,
         redirect_uri: request.redirect_uri.clone(),
         challenge: request.challenge.clone(),
+        scopes: request.scopes.as_deref().map(Scopes::among),
     };
     issue(core, tx, site, &new).await
 }
@@ -133,11 +137,11 @@ pub(crate) async fn redeem(
                         return Ok(Exchange::Refused("the code has expired"));
                     }
                     let rotates = stored.new.rotates;
-                    let NewCode { member, client, root, visitor, .. } = stored.new;
+                    let NewCode { member, client, root, visitor, scopes, .. } = stored.new;
                     if !is_open(tx, site, &root).await? {
                         return Ok(Exchange::Refused("the session has ended"));
                     }
-                    let new = NewSession { member, client: Some(client), root: Some(root), visitor };
+                    let new = NewSession { member, client: Some(client), root: Some(root), visitor, scopes };
                     let (mut session, refresh) = match session::create(core, tx, site, Kind::Refresh, &new).await {
                         Err(fault) if fault.code() == Code::MemberBlocked => {
                             return Ok(Exchange::Refused("the member may not sign in"));
@@ -175,7 +179,7 @@ pub(crate) async fn redeem(
 }
 
 async fn find(tx: &mut Tx<'_>, site: &Site, hash: &TokenHash) -> Result<Option<Stored>> {
-    let sql = "select client, member, root, visitor, redirect_uri, challenge, expires, session, rotates \
+    let sql = "select client, member, root, visitor, redirect_uri, challenge, expires, session, rotates, scopes \
                from stoa.code where site = $1 and hash = $2";
     let values = params![&site.id, hash];
     let stored = tx.row(sql, &values, |row| {
@@ -189,6 +193,7 @@ async fn find(tx: &mut Tx<'_>, site: &Site, hash: &TokenHash) -> Result<Option<S
                 redirect_uri: row.get(4)?,
                 challenge: row.get(5)?,
                 rotates: row.get(8)?,
+                scopes: row.get::<Option<String>>(9)?.as_deref().map(Scopes::among),
             },
             expires: row.get(6)?,
             session: session.map(SessionId::from),

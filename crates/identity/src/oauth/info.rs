@@ -60,19 +60,23 @@ pub(crate) async fn describe(core: &Core, token: &str) -> Result<Value> {
         Err(fault) if fault.code() == Code::Unauthenticated => return Ok(json!({ "active": false })),
         Err(fault) => return Err(fault),
     };
-    let (kind, id) = match &authenticated.caller {
-        Caller::Visitor { id, .. } => ("VISITOR", id.as_str()),
-        Caller::Member { id, .. } => ("MEMBER", id.as_str()),
-        Caller::User { id, .. } => ("USER", id.as_str()),
-        Caller::App { id } => ("APP", id.as_str()),
+    let caller = &authenticated.caller;
+    let kind = match caller.bare() {
+        Caller::Visitor { .. } => "VISITOR",
+        Caller::Member { .. } => "MEMBER",
+        Caller::User { .. } => "USER",
+        Caller::App { .. } | Caller::Scoped(_) => "APP",
     };
     let mut info = json!({
         "active": true,
         "subjectType": kind,
-        "subjectId": id,
+        "subjectId": caller.id(),
         "siteId": authenticated.site,
         "instanceId": authenticated.site,
     });
+    if let Some(scopes) = caller.scopes() {
+        info["scope"] = json!(scopes.to_string());
+    }
     if let Some(client) = &authenticated.client {
         info["clientId"] = json!(client);
     }

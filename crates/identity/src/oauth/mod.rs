@@ -16,7 +16,7 @@ pub use authorization::{Authorization, AuthorizeAnswer, Delivery};
 pub use request::TokenRequest;
 
 use crate::{
-    Authenticated, Core, Identity,
+    Core, Identity, client,
     oauth::access::{
         grant_client, invalid_grant, refreshing_client, require_secret, required, session_access, unknown_as,
     },
@@ -24,7 +24,7 @@ use crate::{
     token::{self, Kind, authenticate},
 };
 use std::sync::Arc;
-use stoa_kernel::{Caller, ClientId, Code, Fault, MemberId, Result, SessionId};
+use stoa_kernel::{Area, Caller, ClientId, Code, Fault, MemberId, Result, Right, Scopes, SessionId};
 use stoa_store::{Site, boxed};
 
 impl Identity {
@@ -93,14 +93,17 @@ async fn grant_refresh(core: &Arc<Core>, request: &TokenRequest, rotates: bool) 
         (Some(given), Some(own)) => given == own.as_str(),
         _ => true,
     };
+    let asked = request.scopes.as_ref();
     let access = if let Some(visitor) = token::read_visitor_refresh(core, refresh) {
         if !fits(visitor.client.as_ref()) {
             return Err(invalid_grant());
         }
-        if let Some(client) = &visitor.client {
-            refreshing_client(core, client, request).await?;
-        }
-        visitor::issue_access(core, &visitor).await?
+        let bound = match &visitor.client {
+            Some(client) => refreshing_client(core, client, request).await?.bound(),
+            None => None,
+        };
+        let scopes = Scopes::narrowed(bound.as_ref(), asked);
+        visitor::issue_access(core, &visitor, scopes.as_ref()).await?
     } else {
         let site = token::site_of(core, Kind::Refresh, refresh).await.map_err(unknown_as(Code::OauthInvalidGrant))?;
         let session = rotation::session_by_refresh(core, &site, refresh).await?.ok_or_else(invalid_grant)?;
@@ -110,7 +113,7 @@ async fn grant_refresh(core: &Arc<Core>, request: &TokenRequest, rotates: bool) 
         if let Some(client) = &session.client {
             refreshing_client(core, client, request).await?;
         }
-        let access = session_access(core, &site.id, &session).await?;
+        let access = session_access(core, &site.id, &session, asked).await?;
         if session.rotates
             && let Some(next) = rotation::rotate(core, &site, &session, refresh, rotates).await?
         {
@@ -130,35 +133,47 @@ async fn grant_code(core: &Arc<Core>, request: &TokenRequest) -> Result<TokenAns
         return Err(invalid_grant());
     }
     let (session, refresh) = code::redeem(core, &site, &client, code, request).await?;
-    Ok(TokenAnswer::new(session_access(core, &site.id, &session).await?, Some(refresh.expose().to_owned())))
+    let access = session_access(core, &site.id, &session, request.scopes.as_ref()).await?;
+    Ok(TokenAnswer::new(access, Some(refresh.expose().to_owned())))
 }
 
 /// External login: an app asks for a member's tokens, in the name of the visitor's client
-/// (docs/protocol/identity.md §4.6).
+/// (docs/protocol/identity.md §4.6). They hold no more than the app, and no more than it may give the client.
 async fn grant_authorized_client(
     core: &Arc<Core>,
     request: &TokenRequest,
     authorization: Option<&str>,
 ) -> Result<TokenAnswer> {
     let app = authenticate::authenticate(core, authorization, None).await?;
-    if !matches!(app.caller, Caller::App { .. }) {
+    if !matches!(app.caller.within(Area::Members, Right::SignIn)?, Caller::App { .. }) {
         return Err(Fault::because(Code::OauthUnauthorized, "this grant needs an API key"));
     }
     let member = MemberId::from(required(&request.member_id, "member_id")?);
     let site = core.store.site(&app.site).await?;
-    let (session, refresh) = session_for_app(core, &site, &app, &member, request.session_token.as_deref()).await?;
-    Ok(TokenAnswer::new(session_access(core, &site.id, &session).await?, Some(refresh)))
+    let granted = match &app.client {
+        Some(id) => {
+            let client = client::get(core, id).await.map_err(unknown_as(Code::OauthInvalidGrant))?;
+            client.grant(request.scopes.as_ref())
+        }
+        None => request.scopes.clone(),
+    };
+    let new = NewSession {
+        member,
+        client: app.client.clone(),
+        root: None,
+        visitor: app.visitor.clone(),
+        scopes: Scopes::narrowed(app.caller.scopes(), granted.as_ref()),
+    };
+    let (session, refresh) = session_for_app(core, &site, new, request.session_token.as_deref()).await?;
+    Ok(TokenAnswer::new(session_access(core, &site.id, &session, None).await?, Some(refresh)))
 }
 
 async fn session_for_app(
     core: &Arc<Core>,
     site: &Arc<Site>,
-    app: &Authenticated,
-    member: &MemberId,
+    new: NewSession,
     session_token: Option<&str>,
 ) -> Result<(Session, String)> {
-    let new =
-        NewSession { member: member.clone(), client: app.client.clone(), root: None, visitor: app.visitor.clone() };
     let made = site
         .write_with(
             (core.clone(), site.clone(), session_token.map(str::to_owned), new),
@@ -166,9 +181,10 @@ async fn session_for_app(
                 boxed!({
                     let mut new = new.clone();
                     if let Some(token) = session_token {
-                        match session::redeem_token(core, tx, site, token).await? {
-                            Some((member, visitor)) if member == new.member => {
-                                new.visitor = new.visitor.or(visitor);
+                        match session::redeem_held_token(core, tx, site, token).await? {
+                            Some(signed_on) if signed_on.member == new.member => {
+                                new.visitor = new.visitor.or(signed_on.visitor);
+                                new.scopes = Scopes::narrowed(new.scopes.as_ref(), signed_on.scopes.as_ref());
                             }
                             // A token of another member is used up all the same: an error would undo that.
                             _ => return Ok(None),
@@ -184,12 +200,19 @@ async fn session_for_app(
     Ok((session, refresh.expose().to_owned()))
 }
 
-/// A confidential client in its own name: an App caller.
+/// A confidential client in its own name: an App caller. One of others holds what an owner has agreed to.
 async fn grant_client_credentials(core: &Core, request: &TokenRequest) -> Result<TokenAnswer> {
     let client = grant_client(core, request).await?;
     if request.client_secret.is_none() {
         return Err(Fault::new(Code::OauthInvalidClient));
     }
+    let agreed = match client.is_third_party {
+        true => instance::agreed(core, &client).await?,
+        false => None,
+    };
+    let scopes = Scopes::narrowed(client.bound().as_ref(), agreed.as_ref());
+    let scopes = Scopes::narrowed(scopes.as_ref(), request.scopes.as_ref());
     let grant = SessionId::from(core.world().uuid());
-    Ok(TokenAnswer::new(token::issue_app_access(core, &client.site, &client.id, &grant).await?, None))
+    let access = token::issue_app_access(core, &client.site, &client.id, &grant, scopes.as_ref()).await?;
+    Ok(TokenAnswer::new(access, None))
 }

@@ -5,7 +5,7 @@ use base64::{
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
 use serde_json::{Map, Value};
-use stoa_kernel::{Code, Fault, Result};
+use stoa_kernel::{Code, Fault, Result, Scopes};
 
 /// The members of a token request that mean something here.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub struct TokenRequest {
     pub access_token: Option<String>,
     /// The token of revocation and introspection.
     pub token: Option<String>,
+    /// The scopes that it names; nothing when none of its words gives a right.
+    pub scopes: Option<Scopes>,
 }
 
 impl TokenRequest {
@@ -30,7 +32,7 @@ impl TokenRequest {
     /// grant is opened first (docs/protocol/identity.md §21.27).
     ///
     /// # Errors
-    /// [`Code::OauthInvalidRequest`] when a value isn't text or both spellings differ.
+    /// [`Code::OauthInvalidRequest`] when a value isn't text or both spellings differ; [`Code::OauthInvalidScope`].
     pub fn from_json(body: &Value) -> Result<Self> {
         let opened = open_envelope(body, &["grantType", "grant_type", "token"])?;
         let Some(object) = opened.as_ref().unwrap_or(body).as_object() else {
@@ -46,7 +48,7 @@ impl TokenRequest {
     /// Reads a form body (RFC 6749 section 4). A name that stands twice is refused.
     ///
     /// # Errors
-    /// [`Code::OauthInvalidRequest`].
+    /// As [`TokenRequest::from_json`].
     pub fn from_form(body: &[u8]) -> Result<Self> {
         let mut object = Map::new();
         for (name, value) in url::form_urlencoded::parse(body) {
@@ -75,6 +77,7 @@ impl TokenRequest {
             session_token: either("sessionToken", "session_token")?,
             access_token: either("accessToken", "access_token")?,
             token: get("token")?,
+            scopes: scopes(get("scope")?)?,
         })
     }
 }
@@ -93,6 +96,10 @@ pub fn open_envelope(body: &Value, own: &[&str]) -> Result<Option<Value>> {
     let bytes = alphabets.iter().find_map(|it| GeneralPurpose::new(it, config).decode(inner).ok());
     let value = bytes.and_then(|it| serde_json::from_slice(&it).ok());
     value.map(Some).ok_or_else(|| invalid("the body inside the request is not base64 of JSON"))
+}
+
+fn scopes(text: Option<String>) -> Result<Option<Scopes>> {
+    Scopes::asked(&text.unwrap_or_default()).map_err(|it| Fault::because(Code::OauthInvalidScope, it))
 }
 
 fn invalid(why: &str) -> Fault {

@@ -57,7 +57,7 @@ impl Identity {
             Err(fault) if fault.code() == Code::Unauthenticated => return Ok(()),
             Err(fault) => return Err(fault),
         };
-        match &authenticated.caller {
+        match authenticated.caller.bare() {
             Caller::Member { session, .. } if is_own(authenticated.client.as_ref()) => {
                 secret_of(core, authenticated.client.as_ref(), request).await?;
                 let site = core.store.site(&authenticated.site).await?;
@@ -108,11 +108,15 @@ impl Identity {
             return Ok(inactive);
         }
         let number = |name: &str| info[name].as_str().and_then(|it| it.parse::<i64>().ok());
-        Ok(json!({
+        let mut described = json!({
             "active": true, "token_type": "Bearer", "sub": info["subjectId"], "client_id": info.get("clientId"),
             "exp": number("exp"), "iat": number("iat"), "iss": site_names::issuer(core, &site).await?,
             "aud": site, "subject_type": info["subjectType"],
-        }))
+        });
+        if let Some(scope) = info.get("scope") {
+            described["scope"] = scope.clone();
+        }
+        Ok(described)
     }
 }
 
@@ -148,7 +152,8 @@ pub(crate) async fn strip(core: &Core, request: &TokenRequest) -> Result<TokenAn
     }
     let claims = token::read_access(core, token).ok_or_else(invalid_grant)?;
     let left = (claims.expires - core.now().div_euclid(1000)).max(0);
-    Ok(TokenAnswer::new(token::Access { token: token.to_owned(), expires_in: left }, None))
+    let scopes = claims.caller.scopes().cloned();
+    Ok(TokenAnswer::new(token::Access { token: token.to_owned(), expires_in: left, scopes }, None))
 }
 
 /// The site of a member's refresh token, if it has the form of one and the site is there.
@@ -169,7 +174,7 @@ async fn named_client(core: &Core, request: &TokenRequest) -> Result<Option<Arc<
 
 async fn secret_of(core: &Core, client: Option<&ClientId>, request: &TokenRequest) -> Result<()> {
     match client {
-        Some(id) => refreshing_client(core, id, request).await,
+        Some(id) => refreshing_client(core, id, request).await.map(|_| ()),
         None => Ok(()),
     }
 }

@@ -18,10 +18,10 @@ impl Identity {
 
 impl Standing for Catalogue {
     fn still<'t>(&'t self, site: &'t SiteId, caller: &'t Caller) -> TxFuture<'t, bool> {
-        boxed!(match caller {
+        boxed!(match caller.bare() {
             Caller::App { id } => self.is_not_revoked(site, id).await,
             Caller::User { id, role, .. } => self.has_role(site, id, *role).await,
-            Caller::Member { .. } | Caller::Visitor { .. } => Ok(false),
+            Caller::Member { .. } | Caller::Visitor { .. } | Caller::Scoped(_) => Ok(false),
         })
     }
 }

@@ -165,8 +165,8 @@ impl Identity {
 }
 
 fn client_of_caller(caller: &Caller) -> Option<&ClientId> {
-    match caller {
+    match caller.bare() {
         Caller::Visitor { client, .. } | Caller::Member { client, .. } => client.as_ref(),
-        Caller::User { .. } | Caller::App { .. } => None,
+        Caller::User { .. } | Caller::App { .. } | Caller::Scoped(_) => None,
     }
 }

@@ -4,7 +4,7 @@
 
 use crate::oauth::authorization::{AuthRequest, Prompt, ResponseMode};
 use serde_json::{Value, json};
-use stoa_kernel::{ClientId, Fault, Result, Secret, Violation};
+use stoa_kernel::{ClientId, Fault, Result, Scopes, Secret, Violation};
 
 /// What a redirect session is for. Exactly one intent a request.
 #[derive(Debug)]
@@ -240,10 +240,18 @@ fn auth(fields: &mut Fields, body: &Value) -> AuthRequest {
         state,
         challenge,
         nonce: fields.optional(body, &at("nonce"), 512),
-        scope: fields.optional(body, &at("scope"), 1000),
+        scopes: scopes(fields, body, &at("scope")),
         prompt,
         session_token: fields.optional(body, &at("sessionToken"), 2048).filter(|it| !it.is_empty()).map(Secret::new),
     }
+}
+
+fn scopes(fields: &mut Fields, body: &Value, path: &[&str]) -> Option<Scopes> {
+    let text = fields.optional(body, path, 1000)?;
+    Scopes::asked(&text).unwrap_or_else(|why| {
+        fields.refuse(path.join("."), "INVALID_ENUM_VALUE", &why);
+        None
+    })
 }
 
 /// A PKCE challenge as S256 makes it is 43 characters; the protocol allows 43 to 128 (docs/protocol/identity.md §4.9).

@@ -22,7 +22,7 @@ use crate::{
 };
 use std::sync::Arc;
 use stoa_kernel::{
-    Caller, ClientId, Code, Fault, MemberId, Millis, Result, Secret, SessionId, SiteId, TokenHash, VisitorId,
+    Caller, ClientId, Code, Fault, MemberId, Millis, Result, Scopes, Secret, SessionId, SiteId, TokenHash, VisitorId,
 };
 use stoa_sql::params;
 use stoa_store::{ReaderPool, Site, Tx, TxFuture, boxed};
@@ -44,6 +44,8 @@ pub struct Session {
     pub used: Millis,
     /// Each refresh replaces the token by another one.
     pub rotates: bool,
+    /// What its tokens are held to; nothing when they have the member's whole right.
+    pub scopes: Option<Scopes>,
 }
 
 /// What a session is made from.
@@ -54,12 +56,23 @@ pub struct NewSession {
     /// The browser's session; without it the new one is a root.
     pub root: Option<SessionId>,
     pub visitor: Option<VisitorId>,
+    /// What it is held to; nothing when it has the member's whole right.
+    pub scopes: Option<Scopes>,
+}
+
+/// What a `sessionToken` stood for.
+pub(crate) struct RedeemedToken {
+    pub member: MemberId,
+    pub visitor: Option<VisitorId>,
+    /// What the app was held to that vouched for the member.
+    pub scopes: Option<Scopes>,
 }
 
 impl Session {
     /// The caller of access tokens made in this session.
     pub fn caller(&self) -> Caller {
-        Caller::Member { id: self.member.clone(), session: self.id.clone(), client: self.client.clone() }
+        let caller = Caller::Member { id: self.member.clone(), session: self.id.clone(), client: self.client.clone() };
+        caller.held_to(self.scopes.as_ref())
     }
 }
 
@@ -121,10 +134,11 @@ pub(crate) async fn create(
         created: now,
         used: now,
         rotates: false,
+        scopes: new.scopes.clone(),
     };
     let sql = "insert into stoa.session \
-               (site, id, root, member, client, hash, visitor, created, used, expires) \
-               values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9)";
+               (site, id, root, member, client, hash, visitor, created, used, expires, scopes) \
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10)";
     let values = params![
         &site.id,
         &session.id,
@@ -134,49 +148,71 @@ pub(crate) async fn create(
         TokenHash::of(secret.expose()),
         session.visitor.as_ref(),
         now,
-        now + core.config().session_life
+        now + core.config().session_life,
+        session.scopes.as_ref().map(Scopes::to_string)
     ];
     tx.send(sql, values).await?;
     visitor_merge::merge(core, tx, site, &session.member, session.visitor.as_ref()).await?;
     Ok((session, secret))
 }
 
-/// Makes a `sessionToken` inside a transaction.
+/// Makes a `sessionToken` inside a transaction, held to what the app is held to that vouched for the member.
 pub(crate) async fn issue_token(
     core: &Core,
     tx: &mut Tx<'_>,
     site: &Site,
     member: &MemberId,
     visitor: Option<&VisitorId>,
+    scopes: Option<&Scopes>,
 ) -> Result<Secret> {
     let secret = token::opaque(core.world(), Kind::Session, site.number);
     let expires = core.now() + core.config().session_token_life;
-    let sql = "insert into stoa.session_token (site, hash, member, visitor, expires) values ($1, $2, $3, $4, $5)";
+    let sql = "insert into stoa.session_token (site, hash, member, visitor, expires, scopes) \
+               values ($1, $2, $3, $4, $5, $6)";
     let hash = TokenHash::of(secret.expose());
-    tx.send(sql, params![&site.id, hash, member, visitor, expires]).await?;
+    let scopes = scopes.map(Scopes::to_string);
+    tx.send(sql, params![&site.id, hash, member, visitor, expires, scopes]).await?;
     Ok(secret)
 }
 
-/// What [`Identity::session_token_redeem`] does.
+/// What [`Identity::session_token_redeem`] does. One that is held to scopes counts as none: what is made of it here is
+/// a browser's session, which has the member's whole right.
 pub(crate) async fn redeem_token(
     core: &Core,
     tx: &mut Tx<'_>,
     site: &Site,
     token: &str,
 ) -> Result<Option<(MemberId, Option<VisitorId>)>> {
+    let redeemed = redeem_held_token(core, tx, site, token).await?;
+    Ok(redeemed.filter(|it| it.scopes.is_none()).map(|it| (it.member, it.visitor)))
+}
+
+/// The same for what keeps a session to the scopes of the token.
+pub(crate) async fn redeem_held_token(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &Site,
+    token: &str,
+) -> Result<Option<RedeemedToken>> {
     if token::site_number(Kind::Session, token) != Some(site.number) {
         return Ok(None);
     }
-    let sql = "delete from stoa.session_token where site = $1 and hash = $2 returning member, visitor, expires";
+    let sql = "delete from stoa.session_token where site = $1 and hash = $2 returning member, visitor, expires, \
+               scopes";
     let found = tx
         .row(sql, &params![&site.id, TokenHash::of(token)], |row| {
-            let visitor: Option<String> = row.get(1)?;
+            let (visitor, scopes): (Option<String>, Option<String>) = (row.get(1)?, row.get(3)?);
             let expires: Millis = row.get(2)?;
-            Ok((MemberId::from(row.text(0)?), visitor.map(VisitorId::from), expires))
+            let redeemed = RedeemedToken {
+                member: MemberId::from(row.text(0)?),
+                visitor: visitor.map(VisitorId::from),
+                scopes: scopes.as_deref().map(Scopes::among),
+            };
+            Ok((redeemed, expires))
         })
         .await?;
     let now = core.now();
-    Ok(found.filter(|it| it.2 > now).map(|(member, visitor, _)| (member, visitor)))
+    Ok(found.filter(|it| it.1 > now).map(|it| it.0))
 }
 
 /// What [`Identity::session_by_cookie`] does.
@@ -198,7 +234,7 @@ pub(crate) async fn find(core: &Core, site: &Site, hash: Vec<u8>) -> Result<Opti
     let found = site
         .read(ReaderPool::Point, move |tx| {
             boxed!({
-                let sql = "select s.id, s.root, s.member, s.client, s.visitor, s.created, s.used, s.rotates \
+                let sql = "select s.id, s.root, s.member, s.client, s.visitor, s.created, s.used, s.rotates, s.scopes \
                            from stoa.session s join stoa.member m on m.site = s.site and m.id = s.member \
                            where s.site = $1 and s.hash = $2 and s.ended is null and s.expires > $3 \
                            and s.used > $4 and m.status = 'ACTIVE'";
@@ -214,6 +250,7 @@ pub(crate) async fn find(core: &Core, site: &Site, hash: Vec<u8>) -> Result<Opti
                         created: row.get(5)?,
                         used: row.get(6)?,
                         rotates: row.get(7)?,
+                        scopes: row.get::<Option<String>>(8)?.as_deref().map(Scopes::among),
                     })
                 });
                 Ok(found.await?)

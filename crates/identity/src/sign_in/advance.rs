@@ -13,7 +13,7 @@ use crate::{
     },
 };
 use std::sync::Arc;
-use stoa_kernel::{Code, Fault, Result};
+use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_store::{Site, Tx};
 
 /// Decides inside a transaction what comes next for a member whose password, code or link was right:
@@ -74,7 +74,8 @@ pub(crate) async fn advance(
         None => audit::Entry::by_oneself(&member.id, audit::Event::SignedIn),
     };
     audit::record(core, tx, &site.id, entry.at_address(origin.address)).await?;
-    let session_token = session::issue_token(core, tx, site, &member.id, visitor).await?;
+    let session_token =
+        session::issue_token(core, tx, site, &member.id, visitor, origin.app.and_then(Caller::scopes)).await?;
     Ok(Outcome::Success { member, session_token })
 }
 

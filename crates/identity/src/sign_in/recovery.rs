@@ -298,9 +298,9 @@ async fn link_options(core: &Core, site: &Site, caller: &Caller, sent: &Value, p
     if !wrong.is_empty() {
         return Err(Fault::invalid(wrong));
     }
-    let own = match caller {
+    let own = match caller.bare() {
         Caller::Visitor { client, .. } | Caller::Member { client, .. } => client.clone(),
-        Caller::User { .. } | Caller::App { .. } => None,
+        Caller::User { .. } | Caller::App { .. } | Caller::Scoped(_) => None,
     };
     let client = match client.map(ClientId::from).or(own) {
         Some(id) => Some(client::of_site(core, site, &id).await?),

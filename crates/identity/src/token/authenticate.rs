@@ -19,7 +19,7 @@ use std::{
     },
 };
 use stoa_kernel::{
-    Caller, ClientId, Code, Fault, KeyId, Millis, Result, Role, SessionId, SiteId, TokenHash, UserId, VisitorId,
+    Caller, ClientId, Code, Fault, KeyId, Millis, Result, Role, Scopes, SessionId, SiteId, TokenHash, UserId, VisitorId,
 };
 use stoa_sql::params;
 use stoa_store::{ReaderPool, boxed};
@@ -58,18 +58,13 @@ pub(crate) struct Verified {
 impl Verified {
     /// What a revocation may name: session or grant, subject, client.
     fn subjects(&self) -> [&str; 3] {
-        let session = match &self.authenticated.caller {
+        let caller = self.authenticated.caller.bare();
+        let session = match caller {
             Caller::Member { session, .. } | Caller::User { session, .. } => session.as_str(),
             Caller::App { .. } => self.grant.as_ref().map_or("", |it| it.as_str()),
-            Caller::Visitor { .. } => "",
+            Caller::Visitor { .. } | Caller::Scoped(_) => "",
         };
-        let subject = match &self.authenticated.caller {
-            Caller::Visitor { id, .. } => id.as_str(),
-            Caller::Member { id, .. } => id.as_str(),
-            Caller::User { id, .. } => id.as_str(),
-            Caller::App { id } => id.as_str(),
-        };
-        [session, subject, self.authenticated.client.as_ref().map_or("", |it| it.as_str())]
+        [session, caller.id(), self.authenticated.client.as_ref().map_or("", |it| it.as_str())]
     }
 
     /// Whether it need not be looked up again.
@@ -183,7 +178,7 @@ pub(crate) async fn authenticate(
 /// `visitorToken,apiKey`: the key acts, the token says for which visitor and client.
 async fn check_joined(core: &Core, token: &str, key: &str) -> Result<Authenticated> {
     let app = check(core, key).await?;
-    if !matches!(app.caller, Caller::App { .. }) {
+    if !matches!(app.caller.bare(), Caller::App { .. }) {
         return Err(refused());
     }
     if token.is_empty() {
@@ -228,8 +223,8 @@ pub(crate) async fn check(core: &Core, token: &str) -> Result<Authenticated> {
 async fn verify(core: &Core, token: &str, now: Millis) -> Result<Verified> {
     let seen = AtomicU64::new(0);
     if token::site_number(token::Kind::ApiKey, token).is_some() {
-        let (key, site) = find_api_key(core, token).await?.ok_or_else(refused)?;
-        let authenticated = Authenticated { site, caller: Caller::App { id: key }, client: None, visitor: None };
+        let (caller, site) = find_api_key(core, token).await?.ok_or_else(refused)?;
+        let authenticated = Authenticated { site, caller, client: None, visitor: None };
         let until = now + KEY_LIFE;
         return Ok(Verified { authenticated, grant: None, until, is_looked_up: true, role_read: None, seen });
     }
@@ -241,7 +236,7 @@ async fn verify(core: &Core, token: &str, now: Millis) -> Result<Verified> {
         *role = find_role(core, &claims.site, id).await?.ok_or_else(refused)?;
         until = until.min(now + ROLE_LIFE);
     }
-    let visitor = match &claims.caller {
+    let visitor = match claims.caller.bare() {
         Caller::Visitor { id, .. } => Some(id.clone()),
         _ => None,
     };
@@ -250,16 +245,20 @@ async fn verify(core: &Core, token: &str, now: Millis) -> Result<Verified> {
     Ok(Verified { authenticated, grant: claims.grant, until, is_looked_up, role_read, seen })
 }
 
-async fn find_api_key(core: &Core, key: &str) -> Result<Option<(KeyId, SiteId)>> {
+/// The App caller that a key is, held to the key's scopes.
+async fn find_api_key(core: &Core, key: &str) -> Result<Option<(Caller, SiteId)>> {
     let hash = TokenHash::of(key);
-    let sql = "select id, site from stoa.api_key where hash = $1 and revoked is null";
+    let sql = "select id, site, scopes from stoa.api_key where hash = $1 and revoked is null";
     let catalog = core.store.catalog();
-    let found: Option<(String, String)> = catalog
+    let found: Option<(String, String, Option<String>)> = catalog
         .read(ReaderPool::Point, move |tx| {
-            boxed!(Ok(tx.row(sql, &params![hash], |row| Ok((row.get(0)?, row.get(1)?))).await?))
+            boxed!(Ok(tx.row(sql, &params![hash], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).await?))
         })
         .await?;
-    Ok(found.map(|(id, site)| (KeyId::from(id), SiteId::from(site))))
+    Ok(found.map(|(id, site, scopes)| {
+        let scopes = scopes.as_deref().map(Scopes::among);
+        (Caller::App { id: KeyId::from(id) }.held_to(scopes.as_ref()), SiteId::from(site))
+    }))
 }
 
 /// What an operator may do at a site today.

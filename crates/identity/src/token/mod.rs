@@ -18,19 +18,24 @@ pub(crate) use opaque::{decode, encode, site_of};
 use crate::{Core, Identity, token::signing::Purpose};
 
 use serde::{Deserialize, Serialize};
-use stoa_kernel::{Caller, ClientId, KeyId, MemberId, Millis, Result, Role, SessionId, SiteId, UserId, VisitorId};
+use stoa_kernel::{
+    Caller, ClientId, KeyId, MemberId, Millis, Result, Role, Scopes, SessionId, SiteId, UserId, VisitorId,
+};
 
 /// An access token and the seconds it lives.
 #[derive(Debug, Clone)]
 pub struct Access {
     pub token: String,
     pub expires_in: i64,
+    /// What it is held to; nothing when it has all that its caller may do.
+    pub scopes: Option<Scopes>,
 }
 
 /// What an access token says.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AccessClaims {
     pub site: SiteId,
+    /// Held to the scopes of the token.
     pub caller: Caller,
     pub client: Option<ClientId>,
     /// What an application's token was given for: it can be taken back by this.
@@ -49,7 +54,7 @@ pub struct VisitorClaims {
     pub client: Option<ClientId>,
 }
 
-/// The claims as they are written. `aud` is the site, `knd` the kind of caller.
+/// The claims as they are written. `aud` is the site, `knd` the kind of caller, `scp` what the token is held to.
 ///
 /// `iss` is for others who check a token. It is not compared here: our own key has signed it, `aud` tells the site, and
 /// a site whose address changes keeps its visitors. Tokens made before sites had an issuer of their own say `stoa`.
@@ -65,6 +70,8 @@ struct Claims {
     cid: Option<ClientId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rol: Option<Role>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    scp: Option<String>,
     iat: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     exp: Option<i64>,
@@ -83,7 +90,7 @@ enum Knd {
 }
 
 impl Identity {
-    /// An access token for the caller. Nothing is stored.
+    /// An access token for the caller, held to what the caller is held to. Nothing is stored.
     pub async fn access_issue(&self, site: &SiteId, caller: &Caller, client: Option<&ClientId>) -> Result<Access> {
         issue_access(&self.core, site, caller, client).await
     }
@@ -99,14 +106,15 @@ pub(crate) async fn issue_access(
     sign_access(core, site, caller, client, None).await
 }
 
-/// An access token for a client in its own name, given for an installation or once.
+/// An access token for a client in its own name, given for an installation or once, held to these scopes.
 pub(crate) async fn issue_app_access(
     core: &Core,
     site: &SiteId,
     client: &ClientId,
     grant: &SessionId,
+    scopes: Option<&Scopes>,
 ) -> Result<Access> {
-    let caller = Caller::App { id: KeyId::from(client.as_str()) };
+    let caller = Caller::App { id: KeyId::from(client.as_str()) }.held_to(scopes);
     sign_access(core, site, &caller, Some(client), Some(grant)).await
 }
 
@@ -117,25 +125,27 @@ async fn sign_access(
     client: Option<&ClientId>,
     grant: Option<&SessionId>,
 ) -> Result<Access> {
-    let (sub, knd, sid, rol) = match caller {
-        Caller::Visitor { id, .. } => (id.as_str(), Knd::Visitor, None, None),
-        Caller::Member { id, session, .. } => (id.as_str(), Knd::Member, Some(session), None),
-        Caller::User { id, role, session } => (id.as_str(), Knd::User, Some(session), Some(*role)),
-        Caller::App { id } => (id.as_str(), Knd::App, grant, None),
+    let (knd, sid, rol) = match caller.bare() {
+        Caller::Visitor { .. } => (Knd::Visitor, None, None),
+        Caller::Member { session, .. } => (Knd::Member, Some(session), None),
+        Caller::User { role, session, .. } => (Knd::User, Some(session), Some(*role)),
+        Caller::App { .. } | Caller::Scoped(_) => (Knd::App, grant, None),
     };
     let (now, life) = (core.now().div_euclid(1000), core.config().access_life / 1000);
     let claims = Claims {
         iss: site_names::issuer(core, site).await?,
         aud: site.clone(),
-        sub: sub.to_owned(),
+        sub: caller.id().to_owned(),
         knd,
         sid: sid.cloned(),
         cid: client.cloned(),
         rol,
+        scp: caller.scopes().map(Scopes::to_string),
         iat: now,
         exp: Some(now + life),
     };
-    Ok(Access { token: core.keys.sign(Purpose::Access, &claims)?, expires_in: life })
+    let scopes = caller.scopes().cloned();
+    Ok(Access { token: core.keys.sign(Purpose::Access, &claims)?, expires_in: life, scopes })
 }
 
 /// Reads an access token: signature and form, not its age and not whether it was revoked.
@@ -146,12 +156,15 @@ pub(crate) fn read_access(core: &Core, token: &str) -> Option<AccessClaims> {
     let caller = match claims.knd {
         Knd::Visitor => Caller::Visitor { id: VisitorId::from(claims.sub), client: client.clone() },
         Knd::Member => Caller::Member { id: MemberId::from(claims.sub), session: claims.sid?, client: client.clone() },
+        // Operators are never held: what they may do is looked up with each token.
+        Knd::User if claims.scp.is_some() => return None,
         Knd::User => Caller::User { id: UserId::from(claims.sub), role: claims.rol?, session: claims.sid? },
         Knd::App => {
             grant = claims.sid;
             Caller::App { id: KeyId::from(claims.sub) }
         }
     };
+    let caller = caller.held_to(claims.scp.as_deref().map(Scopes::among).as_ref());
     Some(AccessClaims { site: claims.aud, caller, client, grant, issued: claims.iat, expires: claims.exp? })
 }
 
@@ -164,6 +177,7 @@ pub(crate) async fn issue_visitor_refresh(core: &Core, claims: &VisitorClaims) -
         sid: None,
         cid: claims.client.clone(),
         rol: None,
+        scp: None,
         iat: core.now().div_euclid(1000),
         exp: None,
     };

@@ -15,8 +15,8 @@ use stoa_kernel::{Fault, Result, World};
 use stoa_sql::params;
 use stoa_store::{Database, boxed};
 
-/// Tokens longer than this were not made here.
-const LONGEST: usize = 2048;
+/// Tokens longer than this were not made here: what they are held to takes most of the longest.
+const LONGEST: usize = 8192;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {

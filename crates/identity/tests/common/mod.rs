@@ -95,7 +95,7 @@ impl Kit {
                         let Some((member, visitor)) = identity.session_token_redeem(tx, site, token).await? else {
                             return Ok(None);
                         };
-                        let new = NewSession { member, client: None, root: None, visitor };
+                        let new = NewSession { member, client: None, root: None, visitor, scopes: None };
                         Ok(Some(identity.session_create(tx, site, Kind::Cookie, &new).await?))
                     })
                 },
@@ -124,6 +124,7 @@ impl Kit {
             redirect_uri: redirect_uri.map(str::to_owned),
             challenge,
             rotates,
+            scopes: None,
         };
         let code = self
             .site
@@ -184,6 +185,7 @@ pub async fn client(identity: &Identity, site: &SiteId) -> Client {
         redirect_uris: vec![REDIRECT.to_owned()],
         origins: vec!["https://app.example.org".to_owned()],
         with_secret: false,
+        ..NewClient::default()
     };
     identity.client_create(site, new).await.unwrap().0
 }

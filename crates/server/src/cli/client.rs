@@ -18,7 +18,8 @@ pub enum ClientVerb {
     /// Make a client
     #[command(after_help = "Examples:\n  stoa client create --name web --origin https://www.example.org \
                             --redirect-uri https://www.example.org/callback\n  \
-                            stoa client create --name app --redirect-uri http://localhost:3000/cb --secret --site Mine")]
+                            stoa client create --name partner --redirect-uri https://partner.example/cb --third-party \
+                            --scope items:read members:read --secret")]
     Create {
         /// What people call it
         #[arg(long)]
@@ -32,6 +33,14 @@ pub enum ClientVerb {
         /// Also make a client secret (for servers, never for browsers); it is shown once
         #[arg(long)]
         secret: bool,
+        /// Others wrote it: it gets the scopes that it asks for of these, and an owner is asked before it is installed
+        #[arg(long, requires = "scope")]
+        third_party: bool,
+        /// The most that the client can be given: AREA:read or AREA:write (items, collections, members, site), for
+        /// items and collections also of one collection (items:read:posts); members:sign-in. docs/scopes.md says what
+        /// each opens
+        #[arg(long, num_args = 1.., value_name = "SCOPE")]
+        scope: Vec<String>,
     },
     /// List the clients of a site
     #[command(after_help = "Examples:\n  stoa client list\n  stoa client list --site Mine --json")]

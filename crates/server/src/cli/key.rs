@@ -15,13 +15,19 @@ pub struct Key {
 #[derive(Debug, Subcommand, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum KeyVerb {
-    /// Make an API key with full rights on the site; it is shown once
+    /// Make an API key; it is shown once
+    ///
+    /// Without --scope it has full rights on the site.
     #[command(after_help = "Examples:\n  stoa key create --name backend\n  \
-                            stoa key create --name import --site Mine --json")]
+                            stoa key create --name feed --scope items:read:posts members:sign-in --site Mine --json")]
     Create {
         /// What it is for
         #[arg(long)]
         name: String,
+        /// Hold the key to these rights: AREA:read or AREA:write (items, collections, members, site), for items and
+        /// collections also of one collection (items:read:posts); members:sign-in. docs/scopes.md says what each opens
+        #[arg(long, num_args = 1.., value_name = "SCOPE")]
+        scope: Vec<String>,
     },
     /// List the API keys of a site that are good
     #[command(after_help = "Examples:\n  stoa key list\n  stoa key list --site Mine --json")]

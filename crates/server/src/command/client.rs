@@ -1,5 +1,6 @@
 //! `stoa client …`
 
+use super::key::{print_rights, scopes};
 use crate::{cli::ClientVerb, failure::Failure, services::Services};
 use serde_json::{Value, json};
 use stoa_identity::client::{Client, NewClient};
@@ -9,17 +10,22 @@ use stoa_store::Site;
 pub async fn run(services: &Services, site: &Site, verb: &ClientVerb) -> Result<Value, Failure> {
     let identity = &services.identity;
     match verb {
-        ClientVerb::Create { name, redirect_uri, origin, secret } => {
+        ClientVerb::Create { name, redirect_uri, origin, secret, third_party, scope } => {
             let new = NewClient {
                 name: name.clone(),
                 redirect_uris: redirect_uri.clone(),
                 origins: origin.clone(),
                 with_secret: *secret,
+                is_third_party: *third_party,
+                scopes: scopes(scope)?,
             };
             let (client, secret) = identity.client_create(&site.id, new).await?;
             let mut value = json!({ "clientId": client.id, "siteId": site.id });
             if let Some(secret) = secret {
                 value["clientSecret"] = json!(secret.expose());
+            }
+            if client.secret_hash.is_some() || client.bound().is_some() {
+                value["rights"] = print_rights(client.bound().as_ref());
             }
             Ok(value)
         }
@@ -41,6 +47,7 @@ pub async fn run(services: &Services, site: &Site, verb: &ClientVerb) -> Result<
 fn view(client: Client) -> Value {
     json!({
         "clientId": client.id, "name": client.name, "redirectUris": client.redirect_uris,
-        "origins": client.origins,
+        "origins": client.origins, "thirdParty": client.is_third_party,
+        "rights": print_rights(client.bound().as_ref()),
     })
 }

@@ -41,6 +41,41 @@ fn settings_of_the_server_are_read_by_commands_from_environment_and_file() {
 }
 
 #[test]
+fn rights_of_keys_and_clients_are_printed() {
+    let deployment = Deployment::new(Engine::Sqlite);
+    deployment.json(&["site", "create", "--name", "X"]);
+    let full = json!("full rights");
+    assert_eq!(deployment.json(&["key", "create", "--name", "all"])["rights"], full);
+    let held = deployment.json(&["key", "create", "--name", "feed", "--scope", "members:sign-in", "items:read:posts"]);
+    assert_eq!(held["rights"], json!(["items:read:posts", "members:sign-in"]));
+    let keys = deployment.json(&["key", "list"]);
+    assert_eq!([&keys[0]["rights"], &keys[1]["rights"]], [&full, &held["rights"]]);
+    let shown = deployment.stoa(&["key", "list"]).output().unwrap();
+    let shown = text(&shown.stdout);
+    assert!(shown.contains("full rights") && shown.contains("items:read:posts, members:sign-in"), "{shown}");
+
+    fn create<'t>(more: &[&'t str]) -> Vec<&'t str> {
+        [&["client", "create", "--name", "C", "--redirect-uri", "https://a.example/cb"], more].concat()
+    }
+    let public = deployment.json(&create(&[]));
+    assert!(public.get("rights").is_none(), "as ever: {public}");
+    assert_eq!(deployment.json(&create(&["--secret"]))["rights"], full);
+    let partner = deployment.json(&create(&["--third-party", "--secret", "--scope", "items:read"]));
+    assert_eq!(partner["rights"], json!(["items:read"]));
+    let clients = deployment.json(&["client", "list"]);
+    let view = |at: usize| (clients[at]["thirdParty"].clone(), clients[at]["rights"].clone());
+    assert_eq!([view(1), view(2)], [(json!(false), full), (json!(true), json!(["items:read"]))]);
+
+    let refused = deployment.stoa(&create(&["--third-party"])).output().unwrap();
+    assert!(refused.status.code() == Some(2) && text(&refused.stderr).contains("--scope"), "{refused:?}");
+    let wrong = refusal(&deployment, &["key", "create", "--name", "x", "--scope", "item:read", "site:read", "items:x"]);
+    let violations = wrong["data"]["violations"].as_array().unwrap();
+    let fields: Vec<&str> = violations.iter().filter_map(|it| it["field"].as_str()).collect();
+    assert_eq!(fields, ["scopes[0]", "scopes[2]"], "{wrong}");
+    assert_eq!(deployment.json(&["key", "list"]).as_array().unwrap().len(), 2);
+}
+
+#[test]
 fn errors_are_json_where_that_is_asked_for() {
     let deployment = Deployment::new(Engine::Sqlite);
     deployment.json(&["site", "create", "--name", "X"]);
@@ -70,8 +105,8 @@ fn lists_have_heads_for_people() {
     deployment.json(&["key", "create", "--name", "backend"]);
     let keys = text(&deployment.stoa(&["key", "list"]).output().unwrap().stdout);
     let mut lines = keys.lines();
-    assert_eq!(lines.next().unwrap().split_whitespace().collect::<Vec<_>>(), ["KEY", "ID", "NAME"]);
-    assert!(lines.next().unwrap().ends_with("  backend"), "{keys}");
+    assert_eq!(lines.next().unwrap().split_whitespace().collect::<Vec<_>>(), ["KEY", "ID", "NAME", "RIGHTS"]);
+    assert!(lines.next().unwrap().ends_with("  backend  full rights"), "{keys}");
     let id = deployment.json(&["key", "list"])[0]["keyId"].as_str().unwrap().to_owned();
     deployment.json(&["key", "revoke", &id]);
     assert_eq!(deployment.json(&["key", "list"]), json!([]), "those that are revoked open nothing");

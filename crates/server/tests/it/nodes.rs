@@ -405,7 +405,7 @@ impl Nodes {
 
     /// A member's session and a token of it.
     fn member(&self, member: MemberId) -> (Session, String) {
-        let new = NewSession { member, client: Some(self.client.id.clone()), root: None, visitor: None };
+        let new = NewSession { member, client: Some(self.client.id.clone()), root: None, visitor: None, scopes: None };
         let made =
             self.site.write_with((self.identity.clone(), self.site.clone(), new), |tx, (identity, site, new)| {
                 boxed!(Ok(identity.session_create(tx, site, Kind::Cookie, new).await?.0))

@@ -401,18 +401,25 @@ fn people(deployment: &Deployment) -> Vec<Person> {
             let sign_on = SignOn { email: format!("anna{n}@example.org"), profile: json!(null), verify_email: true };
             let caller = Caller::App { id: "test".into() };
             let member = identity.member_sign_on(&site, &caller, None, &sign_on).await.unwrap().0.id;
-            let of_client =
-                NewSession { member: member.clone(), client: Some(client.id.clone()), root: None, visitor: None };
+            let of_client = NewSession {
+                member: member.clone(),
+                client: Some(client.id.clone()),
+                root: None,
+                visitor: None,
+                scopes: None,
+            };
             let (_, refresh) = session(&identity, &site, Kind::Refresh, of_client).await;
             people.push(Person { refresh: refresh.expose().to_owned(), rotates: false });
 
-            let of_browser = NewSession { member: member.clone(), client: None, root: None, visitor: None };
+            let of_browser =
+                NewSession { member: member.clone(), client: None, root: None, visitor: None, scopes: None };
             let (browser, _) = session(&identity, &site, Kind::Cookie, of_browser).await;
             let new = NewCode {
                 client: client.id.clone(),
                 member,
                 root: browser.id,
                 visitor: None,
+                scopes: None,
                 redirect_uri: Some(REDIRECT.to_owned()),
                 rotates: true,
                 challenge: Some(pkce::challenge_of(VERIFIER)),

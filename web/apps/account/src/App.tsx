@@ -13,6 +13,7 @@ import { type Catalogue, loadCatalogue, pickLanguage, rememberLanguage } from '.
 /** Few people open these; the others need not load them. */
 const OwnerPage = lazy(() => import('./page/OwnerPage.tsx').then((it) => ({ default: it.OwnerPage })));
 const ApprovalPage = lazy(() => import('./page/ApprovalPage.tsx').then((it) => ({ default: it.ApprovalPage })));
+const InstallPage = lazy(() => import('./page/InstallPage.tsx').then((it) => ({ default: it.InstallPage })));
 
 export interface AppProps {
   /** Loaded before the first drawing, so that no page flickers from one language to another. */
@@ -112,6 +113,13 @@ export function App({ language: first, catalogue: firstCatalogue, languageIsGues
       return (
         <Suspense fallback={<LoadingState level={1} label={text.loading} />}>
           <OwnerPage language={language} onSite={setSite} />
+        </Suspense>
+      );
+    }
+    if (route.to === 'install') {
+      return (
+        <Suspense fallback={<LoadingState level={1} label={text.loading} />}>
+          <InstallPage address={route.address} onSite={setSite} />
         </Suspense>
       );
     }

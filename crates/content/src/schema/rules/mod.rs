@@ -136,7 +136,7 @@ impl Rules {
         }
         let mut members = read(&item.data())?;
         let mut broken = Vec::new();
-        if self.is_strict && !caller.is_privileged() {
+        if self.is_strict && !caller.bare().is_privileged() {
             let is_set = |it: &&FieldRule| it.is_read_only && has(&members, &it.key);
             for it in self.fields.iter().filter(is_set) {
                 ValuePath { path: &it.key, now }.violate(&mut broken, "READ_ONLY", "can only be read", Json::Null);
@@ -182,9 +182,9 @@ impl Rules {
         let is_named = |key: &str| patch.is_none_or(|list| list.iter().any(|it| it.field() == key));
         let (mut broken, mut kept) = (Vec::new(), Members::new());
         for it in self.fields.iter().filter(|it| is_named(&it.key)) {
-            let is_read_only = it.is_read_only && !caller.is_privileged();
+            let is_read_only = it.is_read_only && !caller.bare().is_privileged();
             let is_fixed = is_read_only || it.is_immutable && has(&old, &it.key);
-            let is_hidden = it.is_encrypted && !caller.is_privileged();
+            let is_hidden = it.is_encrypted && !caller.bare().is_privileged();
             let (before, after) = (old.get(&it.key), members.get(&it.key));
             let is_kept = is_hidden && after.is_none() && patch.is_none();
             if is_kept && (is_fixed || has(&old, &it.key)) {

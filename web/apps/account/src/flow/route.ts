@@ -1,5 +1,6 @@
 /** What an address asks for. The paths of the account pages on one page. */
 import type { FlowStart } from '@stoa/api';
+import type { InstallAddress } from '../api/install.ts';
 import { sitePath, withoutSite } from '../api/site.ts';
 
 export type Route =
@@ -9,6 +10,7 @@ export type Route =
   | { to: 'approve'; token: string }
   /** The password and the sessions of those who run the site. */
   | { to: 'security' }
+  | { to: 'install'; address: InstallAddress }
   | { to: 'noInvite' }
   /** Something that the server refused when its address was opened. */
   | { to: 'error'; code: string; clientId: string | null }
@@ -67,6 +69,12 @@ export function routeOf({ pathname, search, hash }: Pick<Location, 'pathname' | 
     case 'setup': {
       const invite = query.get('invite') ?? decode(hash.slice(1));
       return invite ? { to: 'start', start: { kind: 'OWNER_SETUP', invite }, linkIsOver: false } : { to: 'noInvite' };
+    }
+    case 'install': {
+      const [appId, redirectUrl] = [query.get('appId'), query.get('redirectUrl')];
+      return appId && redirectUrl
+        ? { to: 'install', address: { appId, redirectUrl, state: query.get('state') } }
+        : { to: 'unknown' };
     }
     case 'error':
       return { to: 'error', code: query.get('code') ?? '', clientId: query.get('clientId') };

@@ -1,0 +1,187 @@
+import { useEffect, useState } from 'react';
+import type { SiteFace } from '@stoa/api';
+import { Button } from '@stoa/ui/Button';
+import { Callout } from '@stoa/ui/Callout';
+import { Link } from '@stoa/ui/Link';
+import { LoadingState } from '@stoa/ui/States';
+import { decideInstall, installerUrl, readInstall, type InstallAddress, type InstallConsent } from '../api/install.ts';
+import type { Answer, Failure } from '../api/request.ts';
+import { isSafeUrl } from '../flow/leave.ts';
+import type { Catalogue } from '../text/languages.ts';
+import { problemText } from '../text/problems.ts';
+import { MessagePage } from './FailurePage.tsx';
+import { StepHead } from './StepHead.tsx';
+import { useText } from './text.ts';
+
+export interface InstallPageProps {
+  address: InstallAddress;
+  /** Tells whose site it is, once that is known. */
+  onSite: (site: SiteFace) => void;
+  /** Leaves these pages. */
+  leave?: (url: string) => void;
+}
+
+type Sending = 'INSTALL' | 'DECLINE';
+
+const assign = (url: string) => {
+  location.assign(url);
+};
+
+/** An owner is asked whether an application may hold what it asks for. Opening the page changes nothing. */
+export function InstallPage({ address, onSite, leave = assign }: InstallPageProps) {
+  const text = useText();
+  const [answer, setAnswer] = useState<Answer<InstallConsent> | null>(null);
+  const [sending, setSending] = useState<Sending | null>(null);
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const [round, setRound] = useState(0);
+
+  useEffect(() => {
+    let isOver = false;
+    void readInstall(address).then((next) => {
+      if (isOver) return;
+      setAnswer(next);
+      if ('value' in next) onSite(next.value.site);
+    });
+    return () => {
+      isOver = true;
+    };
+  }, [address, onSite, round]);
+
+  if (answer === null) return <LoadingState level={1} label={text.loading} />;
+  if ('failure' in answer) {
+    return (
+      <Refused
+        failure={answer.failure}
+        address={address}
+        onRetry={() => {
+          setAnswer(null);
+          setRound((it) => it + 1);
+        }}
+      />
+    );
+  }
+
+  const { value: consent } = answer;
+  const decide = (decision: Sending) => {
+    if (sending !== null) return;
+    setSending(decision);
+    setFailure(null);
+    void decideInstall(address, decision).then((next) => {
+      if ('value' in next && isSafeUrl(next.value.url)) {
+        leave(next.value.url);
+        return;
+      }
+      setSending(null);
+      if ('value' in next) setFailure({ why: 'broken', code: '', message: '', requestId: null, clientId: null });
+      else if (next.failure.why === 'refused') setAnswer(next);
+      else setFailure(next.failure);
+    });
+  };
+  return (
+    <>
+      <StepHead title={text.installTitle({ app: consent.appName, site: consent.site.name })} site={consent.site.name}>
+        {consent.host !== '' && text.installTo({ host: consent.host })}
+      </StepHead>
+      <div className="step-stack">
+        {consent.isThirdParty && <Callout tone="warn">{text.installOthers({ site: consent.site.name })}</Callout>}
+        <p id="install-rights">{text.installMay}</p>
+        <ul aria-labelledby="install-rights">
+          {consent.scopes === null ? (
+            <li>{text.installFull}</li>
+          ) : (
+            consent.scopes.map((scope) => <li key={scope}>{scopeText(text, scope)}</li>)
+          )}
+        </ul>
+        {failure !== null && (
+          <Callout tone="bad">{failure.why === 'offline' ? text.offlineText : text.brokenText}</Callout>
+        )}
+        <Button
+          variant="primary"
+          wide
+          pending={sending === 'INSTALL'}
+          onPress={() => {
+            decide('INSTALL');
+          }}
+        >
+          {text.install}
+        </Button>
+        <Button
+          wide
+          pending={sending === 'DECLINE'}
+          onPress={() => {
+            decide('DECLINE');
+          }}
+        >
+          {text.decline}
+        </Button>
+      </div>
+    </>
+  );
+}
+
+function Refused({ failure, address, onRetry }: { failure: Failure; address: InstallAddress; onRetry: () => void }) {
+  const text = useText();
+  if (failure.why !== 'refused') {
+    const isOffline = failure.why === 'offline';
+    const retry = (
+      <Button variant="primary" onPress={onRetry}>
+        {text.tryAgain}
+      </Button>
+    );
+    return (
+      <MessagePage title={isOffline ? text.offlineTitle : text.brokenTitle} action={retry}>
+        <p>{isOffline ? text.offlineText : text.brokenText}</p>
+      </MessagePage>
+    );
+  }
+  // Only those who may install come further by signing in, perhaps as another person.
+  const isStranger = failure.code === 'UNAUTHENTICATED';
+  const signIn = isStranger ? (
+    <Link href={installerUrl(address)} variant="primary">
+      {text.signIn}
+    </Link>
+  ) : undefined;
+  const isOwners = isStranger || failure.code === 'PERMISSION_DENIED';
+  return (
+    <MessagePage title={text.failedTitle} action={signIn}>
+      <p>{isOwners ? text.installOwners : problemText(text, failure.code, failure.message) || text.brokenText}</p>
+    </MessagePage>
+  );
+}
+
+/** What a scope opens, in words. One that these pages don't know is shown as it is. */
+export function scopeText(text: Catalogue, scope: string): string {
+  const [area = '', right = '', ...rest] = scope.split(':');
+  const words = text.scope;
+  const collection = rest.join(':');
+  switch (`${area}:${right}${collection === '' ? '' : ':'}`) {
+    case 'items:read':
+      return words.itemsRead;
+    case 'items:write':
+      return words.itemsWrite;
+    case 'items:read:':
+      return words.itemsReadIn({ collection });
+    case 'items:write:':
+      return words.itemsWriteIn({ collection });
+    case 'collections:read':
+      return words.collectionsRead;
+    case 'collections:write':
+      return words.collectionsWrite;
+    case 'collections:read:':
+      return words.collectionsReadIn({ collection });
+    case 'collections:write:':
+      return words.collectionsWriteIn({ collection });
+    case 'members:read':
+      return words.membersRead;
+    case 'members:write':
+      return words.membersWrite;
+    case 'members:sign-in':
+      return words.membersSignIn;
+    case 'site:read':
+      return words.siteRead;
+    case 'site:write':
+      return words.siteWrite;
+    default:
+      return scope;
+  }
+}
