@@ -1,8 +1,12 @@
 //! What shared caches may keep: what everybody reads the same, where the collection's owner sets it.
 
-use axum::http::{Method, header};
+use axum::{
+    body::Body,
+    http::{Method, Request, header},
+};
 use serde_json::{Value, json};
 use stoa_testkit::{TestApp, TestClient, on_both_engines};
+use tower::ServiceExt;
 
 const ITEM: &str = "/v2/items/i1?dataItemId=i1&dataCollectionId=notes";
 const PAGE: &str = "/v2/items/query?dataCollectionId=notes&query.paging.limit=50";
@@ -99,6 +103,23 @@ on_both_engines! {
         assert_eq!(caching(&visitor, ITEM).await, PRIVATE, "the token alone tells which of two sites");
         assert_eq!(caching(&visitor, &format!("/s/{}{ITEM}", app.site.id)).await, SHARED);
         assert_eq!(caching(&visitor, &format!("/s/{}{ITEM}", other.id)).await, PRIVATE);
+    }
+
+    /// A client takes such a value over and sends it from then on, so it must not come out of a cache.
+    async fn shared_caches_keep_no_value_that_is_sent_back(engine) {
+        let app = TestApp::new(engine).await;
+        notes(&app).await;
+        assert_eq!(patch(&app, json!({ "cacheSeconds": 60 })).await.0, "200");
+        let visitor = app.visitor().await;
+        for path in [ITEM, PAGE] {
+            let request = Request::builder().uri(path).header("host", "localhost").header("x-wix-consistent", "value");
+            let request = request.header("authorization", &visitor.token).body(Body::empty()).unwrap();
+            let reply = app.service().oneshot(request).await.unwrap();
+            let headers = reply.headers();
+            assert_eq!(headers["x-wix-consistent"], "value");
+            assert_eq!(headers[header::CACHE_CONTROL], "private, no-cache", "{path}");
+            assert_eq!(caching(&visitor, path).await, SHARED, "{path}");
+        }
     }
 
     async fn shared_caches_keep_nothing_that_depends_on_the_caller(engine) {

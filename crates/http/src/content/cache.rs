@@ -13,7 +13,11 @@ use axum::{
 use serde_json::{Map, Value};
 use std::convert::Infallible;
 
-/// What a request's address says; nothing where it has a host name that is not ours.
+/// A header whose value the edge sends back. No cache tells by it, and a client that gets one keeps it for ever.
+const ECHOED: &str = "x-wix-consistent";
+
+/// What a request's address says; nothing where it has a host name that is not ours, or where its sender is told what
+/// nobody else may be.
 pub(crate) struct Address(Option<RequestInfo>);
 
 impl FromRequestParts<App> for Address {
@@ -26,7 +30,8 @@ impl FromRequestParts<App> for Address {
 
 impl Address {
     pub(super) fn of(parts: &Parts, app: &App) -> Self {
-        Self(RequestInfo::of(parts, app).ok())
+        let is_echoed = parts.headers.contains_key(ECHOED);
+        Self(RequestInfo::of(parts, app).ok().filter(|_| !is_echoed))
     }
 
     /// The answer to a request with these members, which shared caches may keep for so many seconds if it is one for
