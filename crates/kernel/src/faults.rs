@@ -25,7 +25,7 @@ impl Faults {
     }
 
     /// # Errors
-    /// All that was kept, as one fault with the code of the first: a violation with its path for each.
+    /// All that was kept, as one fault with the code and the data of the first: a violation with its path for each.
     pub fn refuse(mut self) -> Result<()> {
         if self.0.len() < 2 {
             return self.0.pop().map_or(Ok(()), Err);
@@ -37,7 +37,10 @@ impl Faults {
             texts.push(format!("And {more} more."));
         }
         let violations = self.0.iter().flat_map(|it| it.violations().to_vec()).take(MOST_TOLD).collect();
-        Err(Fault::because(self.0[0].code(), texts.join(" ")).violating(violations))
+        let first = &self.0[0];
+        let told = Fault::because(first.code(), texts.join(" ")).violating(violations);
+        // A code comes with its data, whatever else is wrong.
+        Err(first.data().iter().fold(told, |told, (name, value)| told.with(name, value.clone())))
     }
 }
 
@@ -60,6 +63,15 @@ mod tests {
         let told = faults.refuse().expect_err("refused");
         assert_eq!((told.code(), told.message()), (Code::BadRequest, "a. b."));
         assert_eq!(told.violations().len(), 1);
+    }
+
+    #[test]
+    fn faults_are_told_with_the_data_of_the_first() {
+        let mut faults = Faults::default();
+        faults.add(fault("a").with("threshold", 5));
+        faults.add(fault("b").with("threshold", 6).with("other", 7));
+        let told = faults.refuse().expect_err("refused");
+        assert_eq!(serde_json::Value::from(told.data().clone()), serde_json::json!({ "threshold": 5 }));
     }
 
     #[test]
