@@ -59,7 +59,8 @@ impl Scopes {
     /// For each that is none, its place in the list and what is wrong with it.
     pub fn parse<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<Self, Vec<(usize, String)>> {
         let (mut scopes, mut faults) = (BTreeSet::new(), Vec::new());
-        for (at, text) in texts.into_iter().enumerate() {
+        // The first that is too many is the last that is read: each that is none costs a search for the nearest name.
+        for (at, text) in texts.into_iter().take(MOST + 1).enumerate() {
             match Scope::parse(text) {
                 Ok(_) if at >= MOST => faults.push((at, format!("there are at most {MOST} scopes"))),
                 Ok(scope) => {
@@ -305,6 +306,7 @@ mod tests {
         assert!(Scopes::parse(large.iter().map(String::as_str)).expect_err("too large")[0].1.contains("in all"));
         let many: Vec<String> = (0..=MOST).map(|it| format!("items:read:c{it}")).collect();
         assert_eq!(Scopes::parse(many.iter().map(String::as_str)).expect_err("too many")[0].0, MOST);
+        assert_eq!(Scopes::parse(["x"; 10_000]).expect_err("wrong ones").len(), MOST + 1);
     }
 
     #[test]
