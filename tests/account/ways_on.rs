@@ -54,6 +54,29 @@ on_both_engines! {
         assert_eq!((&view["clientId"], &view["homeUrl"]), (&json!(null), &json!(null)));
     }
 
+    async fn client_of_others_is_no_home_of_the_site(engine) {
+        let world = with_one_client(engine).await;
+        let (partner, _) = world.app.partner("items:read").await;
+        world.app.app.identity.client_revoke(&world.app.site.id, &world.client.id).await.unwrap();
+        let settings = world.app.anonymous().get("/_api/site/v1/public-settings").await.json();
+        assert_eq!(settings["clientId"], json!(null));
+        let view = world.browser().start(json!({ "kind": "SIGN_IN" })).await;
+        assert_eq!((&view["clientId"], &view["homeUrl"]), (&json!(null), &json!(null)));
+
+        // It is older than the site's own.
+        world.app.kit.clock.advance(1000);
+        let (name, redirect_uris) = ("Own".to_owned(), vec![CALLBACK.to_owned()]);
+        let draft = NewClient { name, redirect_uris, ..NewClient::default() };
+        let (own, _) = world.app.app.identity.client_create(&world.app.site.id, draft).await.unwrap();
+        let settings = world.app.anonymous().get("/_api/site/v1/public-settings").await.json();
+        assert_eq!(settings["clientId"], json!(own.id));
+        let view = world.browser().start(json!({ "kind": "SIGN_IN" })).await;
+        assert_eq!((&view["clientId"], &view["homeUrl"]), (&json!(own.id), &json!(APP)));
+        // Those who come from its pages get back there.
+        let view = world.browser().start(json!({ "kind": "SIGN_IN", "clientId": partner.id })).await;
+        assert_eq!((&view["clientId"], &view["homeUrl"]), (&json!(partner.id), &json!("https://partner.example")));
+    }
+
     async fn missing_part_of_a_page_is_no_page(engine) {
         let world = World::new(engine).await;
         for path in ["/account/assets/gone.js", "/assets/gone.css"] {

@@ -32,7 +32,7 @@ pub(crate) async fn robots() -> Response {
 /// `GET /_api/site/v1/public-settings`: what the website under this host name needs to start.
 pub(crate) async fn public_settings(State(app): State<App>, info: RequestInfo) -> Result<Response, Problem> {
     let site = info.find_site(&app).await?;
-    let client = app.identity.client_list(&site.id).await?.into_iter().next();
+    let client = app.identity.client_list(&site.id).await?.into_iter().find(|it| !it.is_third_party);
     Ok(body::ok(&json!({
         "siteId": site.id,
         "name": site.name(),

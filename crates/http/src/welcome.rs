@@ -17,7 +17,8 @@ const POLICY: &str =
 pub(crate) async fn page(app: &App, info: &RequestInfo, path: &str) -> Option<Response> {
     let Notice { status, text, command } = match info.find_site(app).await {
         Ok(site) => {
-            let has_client = !app.identity.client_list(&site.id).await.ok()?.is_empty();
+            let clients = app.identity.client_list(&site.id).await.ok()?;
+            let has_client = clients.iter().any(|it| !it.is_third_party);
             if has_client && app.store.site_is_demo(&site.id).await.ok()? {
                 return None;
             }

@@ -152,7 +152,8 @@ async fn insert(core: &Core, site: &Arc<Site>, new: New, browser: &Browser) -> R
     Ok((record, Beginning { token, cookies: Cookies { flow: Change::Set(cookie), ..Cookies::default() } }))
 }
 
-/// The client that a flow is for: the requesting one, else the one to whose pages it leads back, else the site's first.
+/// The client that a flow is for: the requesting one, else the one to whose pages it leads back, else the first of the
+/// site's own.
 async fn front_end(core: &Core, site: &Site, context: &Context) -> Result<Option<Arc<Client>>> {
     let client = context.authorization.as_ref().map(|it| &it.client).or(context.client.as_ref());
     if let Some(id) = client {
@@ -160,8 +161,9 @@ async fn front_end(core: &Core, site: &Site, context: &Context) -> Result<Option
     }
     let mut all = client::list(core, &site.id).await?;
     let url = context.return_url.as_deref();
-    let at = all.iter().position(|it| url.is_some_and(|url| it.allows_return(url))).unwrap_or(0);
-    Ok((at < all.len()).then(|| Arc::new(all.swap_remove(at))))
+    let asked = all.iter().position(|it| url.is_some_and(|url| it.allows_return(url)));
+    let found = asked.or_else(|| all.iter().position(|it| !it.is_third_party));
+    Ok(found.map(|at| Arc::new(all.swap_remove(at))))
 }
 
 /// Who is signed in, for the question whether to sign out.
