@@ -32,8 +32,12 @@ const SHARED_RUNS: u32 = 3;
 const RUNS: u32 = 20;
 /// How long a request waits for a connection: as long as the longest that the others may have theirs.
 const CONNECTION_WAIT: Duration = Duration::from_secs(30);
-/// Long reads at the same time, of all sites.
-const SCANS: Places = Places { running: 8, running_of_one: 6, waiting: 1024, waiting_of_one: 128 };
+/// Long reads at the same time of one network, of all sites: as many as there are cores, within these. Each takes a
+/// core of the database, which has as many as a node or more, and one network's must not take them all several times
+/// over.
+const SCANS_OF_ONE: (usize, usize) = (2, 6);
+/// Places that are left for others.
+const SCANS_OF_OTHERS: usize = 2;
 /// A long read is ended after this long (docs/protocol/content.md §15).
 const SCAN_LIMIT: Duration = Duration::from_secs(30);
 
@@ -79,7 +83,10 @@ impl Postgres {
             .build()
             .map_err(|it| Error::Other(it.to_string()))?;
         let alone = std::array::from_fn(|_| tokio::sync::Mutex::default());
-        let (scans, groups, counter) = (Line::new(SCANS), waiting::Groups::default(), Counter::default());
+        let of_one = cores.clamp(SCANS_OF_ONE.0, SCANS_OF_ONE.1);
+        let running = of_one + SCANS_OF_OTHERS;
+        let scans = Line::new(Places { running, running_of_one: of_one, waiting: 1024, waiting_of_one: 128 });
+        let (groups, counter) = (waiting::Groups::default(), Counter::default());
         Ok(Self { config, pool, scans, shared, alone, groups, counter })
     }
 
