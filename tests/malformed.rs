@@ -57,6 +57,43 @@ on_both_engines! {
         assert!(fields.contains("condition.filter.t.$foo") && fields.contains("condition.filter.t.$bar"), "{fields}");
     }
 
+    async fn faults_of_a_call_about_members_are_told_at_once(engine) {
+        let app = TestApp::new(engine).await;
+        let told = async |path: &str, body: Value| {
+            let reply = app.app().post(path, &body).await;
+            documented(&reply, path);
+            let json = reply.json();
+            let violations = json["details"]["validationError"]["fieldViolations"].as_array().cloned();
+            let fields: Vec<_> = violations.iter().flatten().map(|it| it["field"].as_str().unwrap().to_owned()).collect();
+            (reply.status.as_u16(), fields.join(" "))
+        };
+        let filter = json!({ "id": 5, "status": { "$eq": "x", "$near": 1 }, "$or": [{ "shoe": 1 }, 7] });
+        let sort = json!([{ "fieldName": "shoe", "order": "up" }]);
+        let query = json!({ "filter": filter, "sort": sort, "paging": { "limit": "x", "offset": -1 } });
+        let body = json!({ "query": query, "search": { "expression": 1, "fields": 2 }, "fieldsets": ["ALL"] });
+        let fields = "query.filter.id query.filter.status query.filter.status query.filter.shoe query.filter \
+                      search.expression search.fields query.sort[0].fieldName query.sort[0].order \
+                      query.paging.limit query.paging.offset fieldsets";
+        let mut wanted: Vec<_> = fields.split_whitespace().collect();
+        wanted.sort_unstable();
+        let (status, fields) = told("/members/v1/members/query", body).await;
+        let mut found: Vec<_> = fields.split(' ').collect();
+        found.sort_unstable();
+        assert_eq!((status, found), (400, wanted));
+        let profile = json!({ "photo": 1, "cover": "x", "title": [], "nickname": 5 });
+        let member = json!({ "loginEmail": "x", "profile": profile, "contact": 3, "privacyStatus": "SHY" });
+        let fields = "member.loginEmail member.contact member.privacyStatus member.profile.photo member.profile.cover \
+                      member.profile.title member.profile.nickname";
+        let mut wanted: Vec<_> = fields.split_whitespace().collect();
+        wanted.sort_unstable();
+        let (status, fields) = told("/members/v1/members", json!({ "member": member })).await;
+        let mut found: Vec<_> = fields.split(' ').collect();
+        found.sort_unstable();
+        assert_eq!((status, found), (400, wanted));
+        let (status, fields) = told("/badges/v4/badges", json!({ "badge": { "description": 5 } })).await;
+        assert_eq!((status, fields.as_str()), (400, "badge.description badge.title"));
+    }
+
     async fn broken_bodies_are_refused(engine) {
         let app = TestApp::new(engine).await;
         things(&app).await;

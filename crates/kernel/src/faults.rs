@@ -1,6 +1,6 @@
 //! All that is wrong with one request, told together.
 
-use crate::{Fault, Result};
+use crate::{Code, Fault, Result, Violation};
 
 /// Faults that one answer tells of; who has more mends these first.
 const MOST_TOLD: usize = 100;
@@ -15,6 +15,15 @@ impl Faults {
         result.map_err(|it| self.add(it)).ok()
     }
 
+    /// Both values, or all that is wrong with either.
+    pub fn both<A, B>(first: Result<A>, second: Result<B>) -> Result<(A, B)> {
+        match (first, second) {
+            (Ok(first), Ok(second)) => Ok((first, second)),
+            (Err(first), Err(second)) => Err(Self(vec![first, second]).told()),
+            (Err(fault), _) | (_, Err(fault)) => Err(fault),
+        }
+    }
+
     pub fn add(&mut self, fault: Fault) {
         self.0.push(fault);
     }
@@ -27,8 +36,17 @@ impl Faults {
     /// # Errors
     /// All that was kept, as one fault with the code and the data of the first: a violation with its path for each.
     pub fn refuse(mut self) -> Result<()> {
-        if self.0.len() < 2 {
-            return self.0.pop().map_or(Ok(()), Err);
+        match self.0.len() {
+            0 | 1 => self.0.pop().map_or(Ok(()), Err),
+            _ => Err(self.told()),
+        }
+    }
+
+    /// Several as one.
+    fn told(self) -> Fault {
+        if self.0.iter().all(|it| it.code() == Code::Validation) {
+            // Clients know it by its own text; what is wrong is in the violations.
+            return Fault::invalid(self.violations());
         }
         let more = self.0.len().saturating_sub(5);
         let sentence = |it: &Fault| format!("{}.", it.message().trim_end_matches('.'));
@@ -36,18 +54,20 @@ impl Faults {
         if more > 0 {
             texts.push(format!("And {more} more."));
         }
-        let violations = self.0.iter().flat_map(|it| it.violations().to_vec()).take(MOST_TOLD).collect();
         let first = &self.0[0];
-        let told = Fault::because(first.code(), texts.join(" ")).violating(violations);
+        let told = Fault::because(first.code(), texts.join(" ")).violating(self.violations());
         // A code comes with its data, whatever else is wrong.
-        Err(first.data().iter().fold(told, |told, (name, value)| told.with(name, value.clone())))
+        first.data().iter().fold(told, |told, (name, value)| told.with(name, value.clone()))
+    }
+
+    fn violations(&self) -> Vec<Violation> {
+        self.0.iter().flat_map(|it| it.violations().to_vec()).take(MOST_TOLD).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Code, Violation};
 
     fn fault(text: &str) -> Fault {
         Fault::because(Code::BadRequest, text).violating(vec![Violation::new(text, "FORMAT", text)])
@@ -72,6 +92,17 @@ mod tests {
         faults.add(fault("b").with("threshold", 6).with("other", 7));
         let told = faults.refuse().expect_err("refused");
         assert_eq!(serde_json::Value::from(told.data().clone()), serde_json::json!({ "threshold": 5 }));
+    }
+
+    #[test]
+    fn violations_are_told_together() {
+        let invalid = |field: &str| Fault::invalid(vec![Violation::new(field, "FORMAT", "x")]);
+        let mut faults = Faults::default();
+        faults.add(invalid("a"));
+        faults.add(invalid("b"));
+        let told = faults.refuse().expect_err("refused");
+        assert_eq!((told.code(), told.message()), (Code::Validation, Code::Validation.sentence()));
+        assert_eq!(told.violations().iter().map(|it| it.field.as_str()).collect::<Vec<_>>(), ["a", "b"]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use stoa_kernel::{
-    Caller, Code, Fault, Result, Violation,
+    Caller, Code, Fault, Faults, Result, Violation,
     json::{self, Budget},
 };
 use stoa_store::Site;
@@ -80,7 +80,8 @@ impl ApiCall {
     /// [`Code::Validation`].
     pub(crate) fn page(&self, most: u32) -> Result<(u32, u32)> {
         let paging = self.paging();
-        Ok((number(paging, "limit", 50)?.min(most), number(paging, "offset", 0)?))
+        let (limit, offset) = Faults::both(number(paging, "limit", 50), number(paging, "offset", 0))?;
+        Ok((limit.min(most), offset))
     }
 
     /// A page: limit and cursor.

@@ -1,12 +1,12 @@
 //! Members as the members API writes and reads them (docs/protocol/identity.md §17).
 
 use super::api_call::{invalid, strings};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use stoa_identity::{
     manage::MemberChange,
     member::{Member, MemberField as F, MemberFilter, MemberSort, Operand, Status},
 };
-use stoa_kernel::{Code, Email, Fault, Result, Violation, date, fold::fold};
+use stoa_kernel::{Code, Email, Fault, Faults, Result, Violation, date, fold::fold};
 
 /// Conditions of one filter, and how deep they may be nested.
 const CONDITIONS: usize = 200;
@@ -88,111 +88,128 @@ pub(crate) fn view(member: &Member, fieldset: Fieldset) -> Value {
     view
 }
 
-/// Reads what a `member` of a request changes; what it does not name stays, null removes.
-///
-/// # Errors
-/// [`Code::Validation`].
-pub(crate) fn change(member: &Value) -> Result<MemberChange> {
+/// Reads what a `member` of a request changes; what it does not name stays, null removes. What is wrong with it is in
+/// the change, which is checked whole when it is made.
+pub(crate) fn change(member: &Value) -> MemberChange {
     let mut change = MemberChange::default();
-    if !member.is_object() {
-        return Err(invalid("member", "an object is expected"));
-    }
-    let part = |name: &str| match &member[name] {
-        Value::Null => Ok(None),
-        Value::Object(part) => Ok(Some(part)),
-        _ => Err(invalid(&format!("member.{name}"), "an object is expected")),
+    let mut wrong = Vec::new();
+    let mut object = |value: Option<&Value>, path: String| match value {
+        Some(Value::Object(object)) => object.clone(),
+        None => Map::new(),
+        Some(_) => {
+            wrong.push(Violation::new(path, "FORMAT", "an object is expected"));
+            Map::new()
+        }
     };
-    if let Some(profile) = part("profile")? {
-        for (name, value) in profile {
-            match name.as_str() {
-                "nickname" | "slug" => drop(change.profile.insert(name.clone(), value.clone())),
-                "photo" => {
-                    let url = value.get("url").cloned().unwrap_or_default();
-                    change.profile.insert("picture".to_owned(), url);
-                    change.card.insert(name.clone(), image(value, name)?);
-                }
-                "cover" => drop(change.card.insert(name.clone(), image(value, name)?)),
-                "title" if value.is_null() || value.is_string() => {
-                    change.card.insert(name.clone(), value.clone());
-                }
-                "title" => return Err(invalid("member.profile.title", "text is expected")),
-                _ => {}
+    let member = object(Some(member), "member".to_owned());
+    let mut part = |name: &str| object(member.get(name).filter(|it| !it.is_null()), format!("member.{name}"));
+    for (name, value) in part("profile") {
+        match name.as_str() {
+            "nickname" | "slug" => drop(change.profile.insert(name, value)),
+            "photo" => {
+                change.profile.insert("picture".to_owned(), value.get("url").cloned().unwrap_or_default());
+                change.card.insert(name, value);
             }
+            "cover" | "title" => drop(change.card.insert(name, value)),
+            _ => {}
         }
     }
-    for (name, value) in part("contact")?.into_iter().flatten() {
+    for (name, value) in part("contact") {
         match name.as_str() {
-            "firstName" | "lastName" | "company" | "birthdate" => change.profile.insert(name.clone(), value.clone()),
-            "jobTitle" => change.profile.insert("position".to_owned(), value.clone()),
-            "phones" | "emails" | "addresses" | "customFields" => change.contact.insert(name.clone(), value.clone()),
+            "firstName" | "lastName" | "company" | "birthdate" => change.profile.insert(name, value),
+            "jobTitle" => change.profile.insert("position".to_owned(), value),
+            "phones" | "emails" | "addresses" | "customFields" => change.contact.insert(name, value),
             _ => None,
         };
     }
-    match &member["privacyStatus"] {
-        Value::Null => {}
-        Value::String(it) if it == "UNKNOWN" => {}
-        Value::String(it) if it == "PUBLIC" || it == "PRIVATE" => {
+    match member.get("privacyStatus") {
+        None | Some(Value::Null) => {}
+        Some(Value::String(it)) if it == "UNKNOWN" => {}
+        Some(Value::String(it)) if it == "PUBLIC" || it == "PRIVATE" => {
             change.profile.insert("privacyStatus".to_owned(), it.as_str().into());
         }
-        _ => {
+        Some(_) => {
             let why = "PUBLIC or PRIVATE is expected";
-            return Err(Fault::invalid(vec![Violation::new("member.privacyStatus", "INVALID_ENUM_VALUE", why)]));
+            wrong.push(Violation::new("member.privacyStatus", "INVALID_ENUM_VALUE", why));
         }
     }
-    Ok(change)
-}
-
-fn image(value: &Value, name: &str) -> Result<Value> {
-    match value {
-        Value::Null | Value::Object(_) => Ok(value.clone()),
-        _ => Err(invalid(&format!("member.profile.{name}"), "an object is expected")),
-    }
+    change.violations = wrong;
+    change
 }
 
 /// Reads a filter: members of the member by their path, each a value or operators, with `$and`, `$or`
 /// and `$not`.
 ///
 /// # Errors
-/// [`Code::Validation`]; [`Code::NotSupported`] for what has no index.
+/// [`Code::Validation`]; [`Code::NotSupported`] for what has no index; all that is wrong, with its place.
 pub(crate) fn filter(sent: &Value, is_staff: bool) -> Result<MemberFilter> {
-    let mut left = CONDITIONS;
-    part(sent, is_staff, 0, &mut left)
+    let mut reader = FilterReader { is_staff, left: CONDITIONS, faults: Faults::default() };
+    let filter = reader.part(sent, 0);
+    reader.faults.refuse().map(|()| filter)
 }
 
-fn part(sent: &Value, is_staff: bool, depth: usize, left: &mut usize) -> Result<MemberFilter> {
-    let members = match sent {
-        Value::Null => return Ok(MemberFilter::default()),
-        Value::Object(members) => members,
-        _ => return Err(invalid("query.filter", "an object is expected")),
-    };
-    if depth > DEPTH {
-        return Err(Fault::new(Code::FilterTooDeep));
-    }
-    let mut all = Vec::with_capacity(members.len());
-    for (name, value) in members {
-        *left = left.checked_sub(1).ok_or_else(|| invalid("query.filter", "there are too many conditions"))?;
-        let mut inner = || match value {
-            Value::Array(list) => list.iter().map(|it| part(it, is_staff, depth + 1, left)).collect::<Result<Vec<_>>>(),
-            other => Ok(vec![part(other, is_staff, depth + 1, left)?]),
-        };
-        match name.as_str() {
-            "$and" => all.push(MemberFilter::All(inner()?)),
-            "$or" => all.push(MemberFilter::Any(inner()?)),
-            "$not" => all.push(MemberFilter::Not(Box::new(MemberFilter::All(inner()?)))),
+struct FilterReader {
+    is_staff: bool,
+    /// Conditions that there may still be.
+    left: usize,
+    faults: Faults,
+}
+
+impl FilterReader {
+    fn part(&mut self, sent: &Value, depth: usize) -> MemberFilter {
+        let members = match sent {
+            Value::Object(members) if depth <= DEPTH => members,
+            Value::Object(_) => {
+                self.faults.add(Fault::new(Code::FilterTooDeep));
+                return MemberFilter::default();
+            }
+            Value::Null => return MemberFilter::default(),
             _ => {
-                let field = field(name, is_staff)?;
-                match value {
-                    Value::Object(operators) => {
-                        for (operator, operand) in operators {
-                            all.push(test(field, name, operator, operand)?);
-                        }
-                    }
-                    value => all.push(test(field, name, "$eq", value)?),
+                self.faults.add(invalid("query.filter", "an object is expected"));
+                return MemberFilter::default();
+            }
+        };
+        let mut all = Vec::with_capacity(members.len());
+        for (name, value) in members {
+            match self.left.checked_sub(1) {
+                Some(left) => self.left = left,
+                None => {
+                    self.faults.add(invalid("query.filter", "there are too many conditions"));
+                    break;
                 }
             }
+            match name.as_str() {
+                "$and" => all.push(MemberFilter::All(self.parts(value, depth + 1))),
+                "$or" => all.push(MemberFilter::Any(self.parts(value, depth + 1))),
+                "$not" => all.push(MemberFilter::Not(Box::new(MemberFilter::All(self.parts(value, depth + 1))))),
+                _ => self.tests(name, value, &mut all),
+            }
+            if self.faults.is_full() {
+                break;
+            }
+        }
+        MemberFilter::All(all)
+    }
+
+    fn parts(&mut self, sent: &Value, depth: usize) -> Vec<MemberFilter> {
+        match sent {
+            Value::Array(list) => list.iter().map(|it| self.part(it, depth)).collect(),
+            other => vec![self.part(other, depth)],
         }
     }
-    Ok(MemberFilter::All(all))
+
+    /// What is asked of one member of the member.
+    fn tests(&mut self, name: &str, value: &Value, all: &mut Vec<MemberFilter>) {
+        let Some(field) = self.faults.take(field(name, self.is_staff)) else { return };
+        match value {
+            Value::Object(operators) => {
+                for (operator, operand) in operators {
+                    all.extend(self.faults.take(test(field, name, operator, operand)));
+                }
+            }
+            value => all.extend(self.faults.take(test(field, name, "$eq", value))),
+        }
+    }
 }
 
 fn field(name: &str, is_staff: bool) -> Result<F> {
@@ -207,7 +224,7 @@ fn field(name: &str, is_staff: bool) -> Result<F> {
         "createdDate" | "_createdDate" if is_staff => F::Created,
         "updatedDate" | "_updatedDate" if is_staff => F::Updated,
         "lastLoginDate" if is_staff => F::LastLogin,
-        _ => return Err(Fault::because(Code::NotSupported, format!("members can't be filtered by {name}"))),
+        _ => return Err(unsupported(format!("query.filter.{name}"), format!("members can't be filtered by {name}"))),
     };
     Ok(field)
 }
@@ -235,8 +252,12 @@ fn test(field: F, name: &str, operator: &str, operand: &Value) -> Result<MemberF
             Some(text) if !text.contains('\0') => Ok(MemberFilter::Prefix(field, folded(field, text))),
             _ => Err(invalid(&path, "text is expected")),
         },
-        _ => Err(Fault::because(Code::NotSupported, format!("members can't be filtered by {name} with {operator}"))),
+        _ => Err(unsupported(path, format!("members can't be filtered by {name} with {operator}"))),
     }
+}
+
+fn unsupported(path: String, why: String) -> Fault {
+    Fault::because(Code::NotSupported, why.clone()).violating(vec![Violation::new(path, "OTHER", why)])
 }
 
 fn folded(field: F, text: &str) -> String {
@@ -284,22 +305,28 @@ pub(crate) fn sort(sent: &Value, is_staff: bool) -> Result<(MemberSort, bool)> {
     let first = match sent.as_array().map(Vec::as_slice) {
         None | Some([]) => return Ok((MemberSort::Created, false)),
         Some([first]) => first,
-        Some(_) => return Err(Fault::because(Code::NotSupported, "members can't be sorted by more than one field")),
+        Some(_) => {
+            let why = "members can't be sorted by more than one field";
+            return Err(unsupported("query.sort".to_owned(), why.to_owned()));
+        }
     };
     let sort = match first["fieldName"].as_str().unwrap_or_default() {
-        "createdDate" | "_createdDate" => MemberSort::Created,
-        "lastLoginDate" if is_staff => MemberSort::LastLogin,
-        "nickname" | "profile.nickname" => MemberSort::Nickname,
-        "loginEmail" if is_staff => MemberSort::Email,
-        name => return Err(Fault::because(Code::NotSupported, format!("members can't be sorted by {name}"))),
+        "createdDate" | "_createdDate" => Ok(MemberSort::Created),
+        "lastLoginDate" if is_staff => Ok(MemberSort::LastLogin),
+        "nickname" | "profile.nickname" => Ok(MemberSort::Nickname),
+        "loginEmail" if is_staff => Ok(MemberSort::Email),
+        name => Err(unsupported("query.sort[0].fieldName".to_owned(), format!("members can't be sorted by {name}"))),
     };
     let order = &first["order"];
     let is = |name: &str| order.as_str().is_some_and(|it| it.eq_ignore_ascii_case(name));
-    if !order.is_null() && !is("ASC") && !is("DESC") {
-        let violation = Violation::new("query.sort[0].order", "INVALID_ENUM_VALUE", "ASC or DESC is expected");
-        return Err(Fault::invalid(vec![violation]));
-    }
-    Ok((sort, !is("DESC")))
+    let is_ascending = match order.is_null() || is("ASC") || is("DESC") {
+        true => Ok(!is("DESC")),
+        false => {
+            let violation = Violation::new("query.sort[0].order", "INVALID_ENUM_VALUE", "ASC or DESC is expected");
+            Err(Fault::invalid(vec![violation]))
+        }
+    };
+    Faults::both(sort, is_ascending)
 }
 
 /// Reads a search: what a member begins with, in one of the fields that are named.
@@ -313,18 +340,20 @@ pub(crate) fn search(sent: &Value, is_staff: bool) -> Result<MemberFilter> {
     let expression = match &sent["expression"] {
         Value::Null => return Ok(MemberFilter::default()),
         Value::String(it) if it.is_empty() => return Ok(MemberFilter::default()),
-        Value::String(it) if it.chars().count() <= EXPRESSION => it,
-        Value::String(_) => return Err(wrong("expression", "MAX_LENGTH", "at most 100 characters", EXPRESSION)),
-        _ => return Err(invalid("search.expression", "text is expected")),
+        Value::String(it) if it.chars().count() <= EXPRESSION => Ok(it),
+        Value::String(_) => Err(wrong("expression", "MAX_LENGTH", "at most 100 characters", EXPRESSION)),
+        _ => Err(invalid("search.expression", "text is expected")),
     };
-    let mut names = strings(&sent["fields"], "search.fields")?;
-    if names.len() > SEARCHED {
-        return Err(wrong("fields", "MAX_SIZE", "at most 4 fields", SEARCHED));
-    }
-    if names.is_empty() {
-        names
-            .extend(["profile.nickname", "loginEmail"].iter().take(1 + usize::from(is_staff)).map(|&it| it.to_owned()));
-    }
+    let names = strings(&sent["fields"], "search.fields").and_then(|it| match it.len() {
+        0 => Ok(["profile.nickname", "loginEmail"]
+            .iter()
+            .take(1 + usize::from(is_staff))
+            .map(|&it| it.to_owned())
+            .collect()),
+        1..=SEARCHED => Ok(it),
+        _ => Err(wrong("fields", "MAX_SIZE", "at most 4 fields", SEARCHED)),
+    });
+    let (expression, names) = Faults::both(expression, names)?;
     let any = names.iter().map(|it| filter(&json!({ it: { "$startsWith": expression } }), is_staff));
     Ok(MemberFilter::Any(any.collect::<Result<_>>()?))
 }

@@ -11,7 +11,7 @@ use stoa_identity::{
     audit::AuditQuery,
     member::{Audience, Member, MemberFilter, MemberQuery, Move, Paging, slug_fits},
 };
-use stoa_kernel::{Caller, Code, Fault, MemberId, Result};
+use stoa_kernel::{Caller, Code, Fault, Faults, MemberId, Result};
 
 /// Members on a page, at most.
 const LIMIT: u32 = 100;
@@ -39,32 +39,33 @@ fn fieldset(call: &ApiCall, audience: Audience) -> Result<Fieldset> {
 
 /// `GET /members`: a page of members.
 pub(crate) async fn list(State(app): State<App>, call: ApiCall) -> Answer {
-    page(&app, &call, MemberFilter::default()).await
+    page(&app, &call, Ok(MemberFilter::default())).await
 }
 
 /// `POST /query`: a page of the members that a filter finds.
 pub(crate) async fn query(State(app): State<App>, call: ApiCall) -> Answer {
     let is_staff = app.identity.audience(&call.site, &call.caller).await? == Audience::Staff;
-    let filter = member_wire::filter(&call.data["query"]["filter"], is_staff)?;
-    let search = member_wire::search(&call.data["search"], is_staff)?;
-    let filter = MemberFilter::All(vec![filter, search]);
+    let filter = member_wire::filter(&call.data["query"]["filter"], is_staff);
+    let search = member_wire::search(&call.data["search"], is_staff);
+    let filter = Faults::both(filter, search).map(|(filter, search)| MemberFilter::All(vec![filter, search]));
     page(&app, &call, filter).await
 }
 
-async fn page(app: &App, call: &ApiCall, filter: MemberFilter) -> Answer {
+/// A page, unless something is wrong with the filter or with what else is asked: then all of it is told.
+async fn page(app: &App, call: &ApiCall, filter: Result<MemberFilter>) -> Answer {
     let audience = app.identity.audience(&call.site, &call.caller).await?;
     let query = &call.data["query"];
     let orders = [&query["sort"], &query["sorting"], &call.data["sorting"]];
     let order = orders.into_iter().find(|it| it.is_array()).unwrap_or(&Value::Null);
-    let (sort, is_ascending) = member_wire::sort(order, audience == Audience::Staff)?;
-    let by_cursor = call.wants_cursor();
-    let (limit, paging) = match by_cursor {
-        true => call.cursor_page(LIMIT).map(|(limit, cursor)| (limit, Paging::After(cursor.to_owned())))?,
-        false => call.page(LIMIT).map(|(limit, offset)| (limit, Paging::Offset(offset)))?,
+    let sort = member_wire::sort(order, audience == Audience::Staff);
+    let paging = match call.wants_cursor() {
+        true => call.cursor_page(LIMIT).map(|(limit, cursor)| (limit, Paging::After(cursor.to_owned()))),
+        false => call.page(LIMIT).map(|(limit, offset)| (limit, Paging::Offset(offset))),
     };
+    let asked = Faults::both(filter, Faults::both(sort, Faults::both(paging, fieldset(call, audience))))?;
+    let (filter, ((sort, is_ascending), ((limit, paging), fieldset))) = asked;
     let query = MemberQuery { filter, sort, is_ascending, limit, paging, viewer: own(call).ok() };
     let page = app.identity.member_query(&call.site, audience, &query).await?;
-    let fieldset = fieldset(call, audience)?;
     let members: Vec<Value> = page.members.iter().map(|it| view(it, fieldset)).collect();
     let mut metadata = json!({ "count": members.len() });
     match query.paging {
@@ -85,13 +86,13 @@ async fn page(app: &App, call: &ApiCall, filter: MemberFilter) -> Answer {
 pub(crate) async fn create(State(app): State<App>, call: ApiCall) -> Answer {
     let member = &call.data["member"];
     let email = member["loginEmail"].as_str().unwrap_or_default();
-    let member = app.identity.member_create(&call.site, &call.caller, email, member_wire::change(member)?).await?;
+    let member = app.identity.member_create(&call.site, &call.caller, email, member_wire::change(member)).await?;
     whole(&member)
 }
 
 /// `PATCH /{id}`.
 pub(crate) async fn update(State(app): State<App>, call: ApiCall) -> Answer {
-    let change = member_wire::change(&call.data["member"])?;
+    let change = member_wire::change(&call.data["member"]);
     whole(&app.identity.member_change(&call.site, &call.caller, &id(&call), change).await?)
 }
 
@@ -111,7 +112,7 @@ async fn rename(app: &App, call: &ApiCall, id: &MemberId) -> Answer {
             super::api_call::invalid("slug", "letters, digits, dots, hyphens and underscores are expected").into()
         );
     }
-    let change = member_wire::change(&json!({ "profile": { "slug": call.text("slug") } }))?;
+    let change = member_wire::change(&json!({ "profile": { "slug": call.text("slug") } }));
     whole(&app.identity.member_change(&call.site, &call.caller, id, change).await?)
 }
 
@@ -253,8 +254,7 @@ pub(crate) async fn user_members(State(app): State<App>, call: ApiCall) -> Answe
             }
         }
     }
-    let filter = member_wire::filter(&sent, true)?;
-    let (limit, cursor) = call.cursor_page(LIMIT)?;
+    let (filter, (limit, cursor)) = Faults::both(member_wire::filter(&sent, true), call.cursor_page(LIMIT))?;
     let query = MemberQuery { filter, limit, paging: Paging::After(cursor.to_owned()), ..Default::default() };
     let page = app.identity.member_query(&call.site, Audience::Staff, &query).await?;
     let users = page.members.iter().map(|member| {

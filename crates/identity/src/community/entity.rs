@@ -86,20 +86,16 @@ impl Kind {
     /// # Errors
     /// [`Code::Validation`].
     pub fn parse(&self, value: &Value, is_new: bool) -> Result<Map<String, Value>> {
-        let doc = validator::object(value, self.wire, self.members).map_err(Fault::invalid)?;
-        let is_missing = |name: &&&str| doc.get(**name).is_none_or(|it| it.is_null() || it == "");
-        let missing: Vec<Violation> = match is_new {
-            false => Vec::new(),
-            true => self
-                .required
-                .iter()
-                .filter(is_missing)
-                .map(|it| Violation::new(format!("{}.{it}", self.wire), "REQUIRED_FIELD", "is required"))
-                .collect(),
+        let is_missing = |name: &&&str| value.get(**name).is_none_or(|it| it.is_null() || it == "");
+        let required = self.required.iter().filter(|_| is_new && value.is_object());
+        let missing = required
+            .filter(is_missing)
+            .map(|it| Violation::new(format!("{}.{it}", self.wire), "REQUIRED_FIELD", "is required"));
+        let missing: Vec<Violation> = missing.collect();
+        let doc = match validator::object(value, self.wire, self.members) {
+            Ok(doc) if missing.is_empty() => doc,
+            read => return Err(Fault::invalid(read.err().into_iter().flatten().chain(missing).collect())),
         };
-        if !missing.is_empty() {
-            return Err(Fault::invalid(missing));
-        }
         if Value::Object(doc.clone()).to_string().len() > MAX_BYTES {
             return Err(Fault::invalid(vec![Violation::new(self.wire, "MAX_LENGTH", "it is too large")]));
         }

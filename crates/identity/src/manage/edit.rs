@@ -16,7 +16,7 @@ use crate::{
 };
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Result, Violation};
+use stoa_kernel::{Caller, Code, Email, Fault, Faults, MemberId, Result, Violation};
 use stoa_store::{Site, boxed};
 
 /// A change of what a member shows; null removes.
@@ -28,18 +28,28 @@ pub struct MemberChange {
     pub contact: Map<String, Value>,
     /// Photo, cover, title.
     pub card: Map<String, Value>,
+    /// What is wrong with the form of the request, told with everything else.
+    pub violations: Vec<Violation>,
 }
 
 impl MemberChange {
     /// # Errors
     /// [`Code::Validation`], with paths in a `member` of the members API.
     fn check(self) -> Result<Checked> {
-        let mut wrong = contact::violations(&self.contact, "member.contact");
+        let mut wrong = self.violations.clone();
+        wrong.extend(contact::violations(&self.contact, "member.contact"));
         for (name, value) in &self.card {
-            if has_nul(value) {
-                let path = format!("member.profile.{name}");
-                wrong.push(Violation::new(path, "FORMAT", "text can't hold U+0000"));
-            }
+            let (fits, expected) = match name.as_str() {
+                "title" => (value.is_string(), "text is expected"),
+                _ => (value.is_object(), "an object is expected"),
+            };
+            let why = match value {
+                Value::Null => continue,
+                _ if !fits => expected,
+                _ if has_nul(value) => "text can't hold U+0000",
+                _ => continue,
+            };
+            wrong.push(Violation::new(format!("member.profile.{name}"), "FORMAT", why));
         }
         // The photo's address is the picture of the profile, which is checked below.
         if let Some(url) = self.card.get("cover").and_then(|it| it.get("url")).filter(|it| !it.is_null()) {
@@ -122,9 +132,9 @@ impl Identity {
     ) -> Result<Member> {
         let core = &self.core;
         let write = MemberWrite::privileged(caller)?;
-        let email = parse_email(email, "member.loginEmail")?;
+        let (email, change) = Faults::both(parse_email(email, "member.loginEmail"), change.check())?;
         site.write_with(
-            (core.clone(), write, site.id.clone(), caller.clone(), email, change.check()?),
+            (core.clone(), write, site.id.clone(), caller.clone(), email, change),
             |tx, (core, write, site, caller, email, change)| {
                 boxed!({
                     let id = MemberId::from(core.world().uuid());

@@ -11,7 +11,7 @@ use crate::{
 use axum::{extract::State, response::Response};
 use serde_json::{Value, json};
 use stoa_identity::community::{Assignable, Relation, RelationFilter, TagUpdate};
-use stoa_kernel::{Code, Fault, Result, date::iso_from_millis};
+use stoa_kernel::{Code, Fault, Faults, Result, date::iso_from_millis};
 
 fn view(relation: &Relation) -> Value {
     let mut view = json!({
@@ -52,7 +52,7 @@ pub(crate) async fn bulk_create(State(app): State<App>, call: ApiCall) -> Answer
 
 /// `POST /badges/v4/assignments/query`.
 pub(crate) async fn query(State(app): State<App>, call: ApiCall) -> Answer {
-    let (filter, page) = (filter(&call.data["query"]["filter"])?, call.cursor_page(PAGE)?);
+    let (filter, page) = Faults::both(filter(&call.data["query"]["filter"]), call.cursor_page(PAGE))?;
     let relations = app.identity.assignment_list(&call.site, &call.caller, Assignable::Badge, &filter, page).await?;
     let found: Vec<Value> = relations.items.iter().map(view).collect();
     Ok(body::ok(&json!({ "badgeAssignments": found, "pagingMetadata": cursors_of(&relations) })))

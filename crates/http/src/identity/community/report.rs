@@ -8,7 +8,7 @@ use crate::{
 use axum::extract::State;
 use serde_json::{Value, json};
 use stoa_identity::community::{Relation, ReportedMember};
-use stoa_kernel::date::iso_from_millis;
+use stoa_kernel::{Faults, date::iso_from_millis};
 
 fn view(relation: &Relation) -> Value {
     json!({
@@ -27,7 +27,7 @@ pub(crate) async fn create(State(app): State<App>, call: ApiCall) -> Answer {
 
 /// `POST /member-reports/query`.
 pub(crate) async fn query(State(app): State<App>, call: ApiCall) -> Answer {
-    let (ids, page) = (wanted(&call.data["query"]["filter"], "reportedMemberId")?, call.cursor_page(PAGE)?);
+    let (ids, page) = Faults::both(wanted(&call.data["query"]["filter"], "reportedMemberId"), call.cursor_page(PAGE))?;
     let relations = app.identity.report_list(&call.site, &call.caller, ids, page).await?;
     let found: Vec<Value> = relations.items.iter().map(view).collect();
     Ok(body::ok(&json!({ "memberReports": found, "pagingMetadata": cursors_of(&relations) })))
