@@ -40,7 +40,7 @@ const DRAINED_FOR: Duration = Duration::from_secs(5);
 const READ_FOR: Duration = Duration::from_secs(30);
 /// Room made for a body on the sender's word alone, and taken at once for one that tells no size.
 const RESERVED: usize = 64 * 1024;
-/// A body of more bytes is parsed where it keeps nobody waiting: so many take half a millisecond.
+/// A body of more bytes is parsed where it delays no one: so many take half a millisecond.
 const PARSED_HERE: usize = 64 * 1024;
 
 impl FromRequest<App> for Raw {
@@ -136,7 +136,7 @@ impl Raw {
         if self.bytes.len() <= PARSED_HERE {
             return self.parse_now(read);
         }
-        let _turn = loop {
+        let turn = loop {
             let turn = self.in_flight.turn().await;
             if self.in_flight.has_room_to_parse() {
                 break turn;
@@ -145,7 +145,12 @@ impl Raw {
             drop(turn);
             self.in_flight.room_to_parse().await?;
         };
-        off_runtime(|| self.parse_now(read))
+        let result = off_runtime(|| self.parse_now(read));
+        if result.is_err() {
+            // What was refused cost as much as what is taken. A network that goes on sending such bodies gets less.
+            turn.rest();
+        }
+        result
     }
 
     fn parse_now<'b, T>(&'b self, read: impl FnOnce(&'b [u8], &Budget) -> Result<T, Fault>) -> Result<T, Fault> {
@@ -221,13 +226,15 @@ mod tests {
     fn bodies(count: usize, text: &str) -> Vec<Raw> {
         let limits = HttpLimits { network_bodies_bytes: 1_048_576, room_time: 1_000, ..HttpLimits::default() };
         let (traffic, settings) = (Arc::<Traffic>::default(), Arc::new(Settings { limits, ..Settings::default() }));
-        let raw = |_| {
-            let parts = Request::new(Body::empty()).into_parts().0;
-            let sender = || IpAddr::from([192, 0, 2, 1]);
-            let in_flight = InFlight::begin(&traffic, &settings, &parts, sender).expect("begun");
-            Raw { bytes: Bytes::copy_from_slice(text.as_bytes()), most: 4_194_304, in_flight }
-        };
-        (0..count).map(raw).collect()
+        (0..count).map(|_| body(&traffic, &settings, 1, text)).collect()
+    }
+
+    /// A body that the host of this number sent.
+    fn body(traffic: &Arc<Traffic>, settings: &Arc<Settings>, host: u8, text: &str) -> Raw {
+        let parts = Request::new(Body::empty()).into_parts().0;
+        let sender = || IpAddr::from([192, 0, 2, host]);
+        let in_flight = InFlight::begin(traffic, settings, &parts, sender).expect("begun");
+        Raw { bytes: Bytes::copy_from_slice(text.as_bytes()), most: 4_194_304, in_flight }
     }
 
     async fn codes(bodies: &[Raw]) -> Vec<Option<Code>> {
@@ -236,6 +243,24 @@ mod tests {
             codes.push(it.parse(parse).await.err().map(|it| it.code()));
         }
         codes
+    }
+
+    #[tokio::test]
+    async fn refused_bodies_delay_their_own_network_only() {
+        let (traffic, settings) = (Arc::<Traffic>::default(), Arc::<Settings>::default());
+        let many = format!("[{}0]", "{\"\":0},".repeat(200_000));
+        let is_refused = async |host| body(&traffic, &settings, host, &many).parse(parse).await.is_err();
+        // As many as a network has turns, and one more that has to wait for the rest of one.
+        let turns = std::thread::available_parallelism().map_or(1, |it| it.get() / 2).max(1);
+        for _ in 0..turns {
+            assert!(is_refused(1).await);
+        }
+        tokio::select! {
+            biased;
+            _ = is_refused(1) => panic!("the next one waits"),
+            refused = is_refused(2) => assert!(refused, "another network's doesn't"),
+        }
+        assert!(is_refused(1).await, "there is an end to it");
     }
 
     #[tokio::test]

@@ -1,6 +1,6 @@
 //! What one request holds, from its head to its answer.
 
-use super::{Connection, Resource, Share, Shortage, Traffic, answer::HeldAnswer};
+use super::{Connection, Resource, Share, Shortage, Traffic, answer::HeldAnswer, usage::Turn};
 use crate::{
     Problem, Settings,
     encoding::{Encoding, LEAST, is_compressible},
@@ -19,10 +19,7 @@ use std::{
     },
 };
 use stoa_kernel::{Fault, Network, Result, json::VALUE_BYTES};
-use tokio::{
-    runtime::{Handle, RuntimeFlavor},
-    sync::OwnedSemaphorePermit,
-};
+use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// An answer up to so many bytes is handed over without being counted: a connection of HTTP/1 has one at a time.
 const SMALL: usize = 64 * 1024;
@@ -139,8 +136,8 @@ impl InFlight {
     }
 
     /// Waits for a turn at work that keeps a thread.
-    pub(crate) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
-        self.share.usage.turn().await
+    pub(crate) async fn turn(&self) -> Turn {
+        self.share.turn().await
     }
 
     /// Whether a call may begin without asking for room for its answer. A write is never refused once it is done, so
@@ -187,7 +184,7 @@ impl InFlight {
         let held = HeldAnswer::new(Bytes::new(), size, self.share.clone(), None);
         let response = match encoding {
             Some(it) if size <= SMALL => encoded(response, it).await,
-            // Answers are sent as they are while others are compressed: who asks for many large ones delays nobody.
+            // Answers are sent as they are while others are compressed: who asks for many large ones delays no one.
             Some(it) => match self.share.usage.free_turn() {
                 Some(_turn) => encoded(response, it).await,
                 None => response,

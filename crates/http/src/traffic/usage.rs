@@ -5,7 +5,7 @@ use std::{
     collections::HashMap,
     hash::{BuildHasher, RandomState},
     sync::{
-        Arc, Mutex, MutexGuard,
+        Arc, LazyLock, Mutex, MutexGuard,
         atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
     time::Duration,
@@ -19,6 +19,12 @@ pub const TICK: Duration = Duration::from_millis(250);
 const SITE_SHARES: usize = 4;
 /// Bytes up to which a piece finds room where larger ones don't.
 const SMALL_PIECE: usize = 64 * 1024;
+/// How long a network goes without one of its turns after it was used for what is refused: 4 MB that hold as many values
+/// as they can take 10 ms.
+const REST: Duration = Duration::from_millis(100);
+/// Turns at work that keeps a thread: half of the cores stay with short requests.
+static TURNS: LazyLock<usize> =
+    LazyLock::new(|| (std::thread::available_parallelism().map_or(1, |it| it.get()) / 2).max(1));
 /// Locks of the table of networks.
 const SHARDS: usize = 16;
 
@@ -76,14 +82,24 @@ impl Resource {
 #[derive(Default)]
 pub(super) struct Gauges {
     used: [AtomicUsize; 4],
-    /// Whether a connection was refused since the last sweep.
+    /// Whether a connection was refused since it last ran.
     pub(super) is_crowded: AtomicBool,
     /// Bytes of the last large answer, less the longer ago it was.
     expected: AtomicUsize,
+    large: Lane,
     /// Wakes one of those who wait for room here. All at once would cost more than what they wait for: a crowd that
     /// waits would be woken by each short request.
     freed: Notify,
     waiting: AtomicUsize,
+}
+
+/// Turns that a network may have at once at work that keeps a thread.
+struct Lane(Arc<Semaphore>);
+
+impl Default for Lane {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(*TURNS)))
+    }
 }
 
 impl Gauges {
@@ -99,25 +115,23 @@ pub(super) struct Usage {
     hasher: RandomState,
     /// Ticks since the start, from 1.
     pub(super) now: AtomicU32,
-    /// Whether answers lacked room in all since the last sweep.
+    /// Whether answers lacked room in all since it last ran.
     pub(super) is_short: AtomicBool,
     /// Turns at parsing large bodies and compressing large answers.
     turns: Arc<Semaphore>,
-    /// What was refused for lack of room.
+    /// What was refused because there was no room.
     refused: [AtomicU64; 4],
 }
 
 impl Default for Usage {
     fn default() -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, |it| it.get());
         Self {
             all: Gauges::default(),
             networks: Default::default(),
             hasher: RandomState::new(),
             now: AtomicU32::new(1),
             is_short: AtomicBool::new(false),
-            // Half of the cores stay with short requests.
-            turns: Arc::new(Semaphore::new((cores / 2).max(1))),
+            turns: Arc::new(Semaphore::new(*TURNS)),
             refused: Default::default(),
         }
     }
@@ -136,7 +150,7 @@ impl Usage {
         Share { usage: self.clone(), own: None, site: None }
     }
 
-    /// How often it was refused for lack of room.
+    /// How often it was refused because there was no room.
     pub(super) fn refused(&self, what: Resource) -> u64 {
         self.refused[what as usize].load(Relaxed)
     }
@@ -168,15 +182,10 @@ impl Usage {
 
     fn forget(&self, network: Network, gauges: &Arc<Gauges>) {
         let mut shard = self.shard(network);
-        // The table's and the caller's: nobody else can get one while the table is locked.
+        // The table's and the caller's: no one else can get one while the table is locked.
         if Arc::strong_count(gauges) == 2 {
             shard.remove(&network);
         }
-    }
-
-    /// Waits for a turn at work that would keep a thread from short requests.
-    pub(super) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
-        self.turns.clone().acquire_owned().await.ok()
     }
 
     /// A turn if one is free at once.
@@ -205,7 +214,37 @@ pub struct Share {
     site: Option<(Network, Arc<Gauges>)>,
 }
 
+/// A turn at work that keeps a thread.
+pub(crate) struct Turn {
+    /// Of the widest network that has turns of its own.
+    network: Option<(Arc<Gauges>, OwnedSemaphorePermit)>,
+    _core: Option<OwnedSemaphorePermit>,
+}
+
+impl Turn {
+    /// Ends it, and keeps it from the network for a moment.
+    pub(crate) fn rest(self) {
+        let Self { network: Some(network), .. } = self else { return };
+        tokio::spawn(async move {
+            tokio::time::sleep(REST).await;
+            drop(network);
+        });
+    }
+}
+
 impl Share {
+    /// Waits for a turn at work that would keep a thread from short requests.
+    pub(super) async fn turn(&self) -> Turn {
+        let network = match self.site.as_ref().or(self.own.as_ref()) {
+            Some((_, gauges)) => {
+                let turn = gauges.large.0.clone().acquire_owned().await.ok();
+                turn.map(|it| (gauges.clone(), it))
+            }
+            None => None,
+        };
+        Turn { network, _core: self.usage.turns.clone().acquire_owned().await.ok() }
+    }
+
     fn levels(&self, caps: Caps) -> impl Iterator<Item = (&Gauges, usize, Shortage)> {
         let own = self.own.iter().map(move |it| (&*it.1, caps.network, Shortage::Network));
         let site =
@@ -268,7 +307,7 @@ impl Share {
         let Err((mut full, _)) = self.take_or_where(what, amount, limits) else { return Ok(()) };
         let until = tokio::time::Instant::now() + Duration::from_millis(limits.room_time.unsigned_abs());
         loop {
-            // What was freed before this one counts as waiting, or woke one that lacks more, wakes nobody: it looks
+            // What was freed before this one counts as waiting, or woke one that lacks more, wakes no one: it looks
             // again soon.
             let soon = until.min(tokio::time::Instant::now() + TICK);
             let waiting = Waiting::at(full);
