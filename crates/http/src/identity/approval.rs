@@ -3,11 +3,11 @@
 //! `POST /_api/account/v1/approvals`: [`get`]. `POST /_api/account/v1/approvals/decide`: [`decide`]. Both
 //! take the link's token in the body. Nothing happens on GET: mail programs open links.
 
-use super::{browser::Visit, flow::read};
-use crate::{App, Problem, body, body::IdentityRaw};
+use super::page_call::PageCall;
+use crate::{App, Problem, body};
 use axum::{
     extract::State,
-    http::{HeaderMap, HeaderValue, header},
+    http::{HeaderValue, header},
     response::Response,
 };
 use serde::Deserialize;
@@ -22,12 +22,12 @@ use stoa_kernel::{Code, Fault, Result};
 use stoa_store::Site;
 
 #[derive(Deserialize)]
-struct LinkBody {
+pub(crate) struct LinkBody {
     token: String,
 }
 
 #[derive(Deserialize)]
-struct DecisionBody {
+pub(crate) struct DecisionBody {
     token: String,
     decision: DecisionName,
 }
@@ -42,12 +42,8 @@ enum DecisionName {
 /// `POST /_api/account/v1/approvals` `{token}`: who waits.
 pub(crate) async fn get(
     State(app): State<App>,
-    visit: Visit,
-    headers: HeaderMap,
-    raw: IdentityRaw,
+    PageCall { body: link, .. }: PageCall<LinkBody>,
 ) -> Result<Response, Problem> {
-    visit.require_same_origin()?;
-    let link: LinkBody = read(&headers, raw)?;
     let site = site_of(&app, &link.token).await?;
     let request = app.identity.approval_get(&site, &link.token).await?;
     Ok(shown(&app.identity.site_face(&site).await?, &request))
@@ -56,18 +52,14 @@ pub(crate) async fn get(
 /// `POST /_api/account/v1/approvals/decide` `{token, decision: APPROVE | DECLINE}`.
 pub(crate) async fn decide(
     State(app): State<App>,
-    visit: Visit,
-    headers: HeaderMap,
-    raw: IdentityRaw,
+    PageCall { body: given, .. }: PageCall<DecisionBody>,
 ) -> Result<Response, Problem> {
-    visit.require_same_origin()?;
-    let decision_body: DecisionBody = read(&headers, raw)?;
-    let site = site_of(&app, &decision_body.token).await?;
-    let decision = match decision_body.decision {
+    let site = site_of(&app, &given.token).await?;
+    let decision = match given.decision {
         DecisionName::Approve => Decision::Approve,
         DecisionName::Decline => Decision::Decline,
     };
-    let request = app.identity.approval_decide(&site, &decision_body.token, decision).await?;
+    let request = app.identity.approval_decide(&site, &given.token, decision).await?;
     Ok(shown(&app.identity.site_face(&site).await?, &request))
 }
 

@@ -3,14 +3,13 @@
 //! `POST /_api/account/v1/flows`: [`start`]. `GET` and `POST /_api/account/v1/flows/{token}`: [`show`],
 //! [`answer`]. `POST /_api/account/v1/token`: [`token`].
 
-use super::browser::Visit;
-use crate::{App, Problem, body, body::IdentityRaw, extract::text};
+use super::{browser::Visit, page_call::PageCall};
+use crate::{App, Problem, body};
 use axum::{
     extract::{Path, State, rejection::PathRejection},
-    http::{HeaderMap, HeaderValue, header},
+    http::{HeaderValue, header},
     response::Response,
 };
-use serde::de::DeserializeOwned;
 use serde_json::json;
 use std::sync::Arc;
 use stoa_identity::{
@@ -21,14 +20,8 @@ use stoa_kernel::{ClientId, Code, Fault, Result};
 use stoa_store::Site;
 
 /// `POST /_api/account/v1/flows` `{kind, clientId?, returnUrl?, invite?}`.
-pub(crate) async fn start(
-    State(app): State<App>,
-    visit: Visit,
-    headers: HeaderMap,
-    raw: IdentityRaw,
-) -> Result<Response, Problem> {
-    visit.require_same_origin()?;
-    let start: FlowStart = read(&headers, raw)?;
+pub(crate) async fn start(State(app): State<App>, call: PageCall<FlowStart>) -> Result<Response, Problem> {
+    let PageCall { visit, body: start } = call;
     let site = match (&start.invite, &start.client_id) {
         (Some(invite), _) => {
             let site = app.identity.site_of(Kind::Invite, invite).await;
@@ -59,14 +52,10 @@ pub(crate) async fn show(State(app): State<App>, visit: Visit, path: Token) -> R
 /// `POST /_api/account/v1/flows/{token}`: what the person sent.
 pub(crate) async fn answer(
     State(app): State<App>,
-    visit: Visit,
     path: Token,
-    headers: HeaderMap,
-    raw: IdentityRaw,
+    PageCall { visit, body: input }: PageCall<FlowInput>,
 ) -> Result<Response, Problem> {
-    visit.require_same_origin()?;
     let token = read_token(path)?;
-    let input: FlowInput = read(&headers, raw)?;
     let site = site_of(&app, &token).await?;
     Ok(shown(&visit, app.identity.flow_answer(&site, &token, input, &visit.browser).await?))
 }
@@ -92,18 +81,6 @@ async fn site_of(app: &App, token: &str) -> Result<Arc<Site>> {
         Code::SiteUnknown => Fault::new(Code::StateTokenInvalid),
         _ => it,
     })
-}
-
-/// A JSON body that says it is one: a form of another page can't send this type without being asked.
-pub(super) fn read<T: DeserializeOwned>(headers: &HeaderMap, raw: IdentityRaw) -> Result<T> {
-    let kind = text(headers, "content-type").unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim();
-    if !kind.eq_ignore_ascii_case("application/json") {
-        return Err(Fault::because(Code::MalformedJson, "the request must have the content type application/json"));
-    }
-    raw.value()?;
-    serde_json::from_slice(raw.bytes())
-        .map_err(|it| Fault::because(Code::MalformedJson, "the request does not have the expected members").logged(it))
 }
 
 fn shown(visit: &Visit, shown: FlowAnswer) -> Response {

@@ -6,13 +6,13 @@
 
 use super::{
     browser::Visit,
-    flow::read,
     page::{page, see_other},
+    page_call::PageCall,
 };
-use crate::{App, Problem, body, body::IdentityRaw};
+use crate::{App, Problem, body};
 use axum::{
     extract::{RawQuery, State},
-    http::{HeaderMap, HeaderValue, header},
+    http::{HeaderValue, header},
     response::Response,
 };
 use serde::Deserialize;
@@ -31,14 +31,14 @@ const HERE: &str = "here";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct InstallBody {
+pub(crate) struct InstallBody {
     app_id: String,
     redirect_url: String,
     state: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct DecisionBody {
+pub(crate) struct DecisionBody {
     #[serde(flatten)]
     asked: InstallBody,
     decision: Decision,
@@ -97,12 +97,8 @@ pub(crate) async fn install(
 /// `POST /_api/account/v1/installs` `{appId, redirectUrl, state?}`: what the owner is asked.
 pub(crate) async fn get(
     State(app): State<App>,
-    visit: Visit,
-    headers: HeaderMap,
-    raw: IdentityRaw,
+    PageCall { visit, body: asked }: PageCall<InstallBody>,
 ) -> Result<Response, Problem> {
-    visit.require_same_origin()?;
-    let asked: InstallBody = read(&headers, raw)?;
     let consent = app.identity.install_consent(asked.request(), &visit.browser).await?;
     let mut shown = consent.to_json();
     shown["site"] = json!(app.identity.site_face(consent.site()).await?);
@@ -112,12 +108,8 @@ pub(crate) async fn get(
 /// `POST /_api/account/v1/installs/decide` `{appId, redirectUrl, state?, decision: INSTALL | DECLINE}` → `{url}`.
 pub(crate) async fn decide(
     State(app): State<App>,
-    visit: Visit,
-    headers: HeaderMap,
-    raw: IdentityRaw,
+    PageCall { visit, body: DecisionBody { asked, decision } }: PageCall<DecisionBody>,
 ) -> Result<Response, Problem> {
-    visit.require_same_origin()?;
-    let DecisionBody { asked, decision } = read(&headers, raw)?;
     let agrees = decision == Decision::Install;
     let url = app.identity.install_decide(asked.request(), agrees, &visit.browser).await?;
     Ok(private(body::ok(&json!({ "url": url }))))

@@ -14,6 +14,7 @@ mod member_wire;
 pub mod members;
 pub(crate) mod operator_account;
 mod page;
+mod page_call;
 pub mod policy;
 pub mod recovery;
 pub mod redirect;

@@ -4,11 +4,11 @@
 //! [`end`]. `POST …/operator/sessions/end-others`: [`end_others`]. All answer what [`show`] does, with `problems` that
 //! the person can put right.
 
-use super::{browser::Visit, flow::read};
-use crate::{App, body, body::IdentityRaw};
+use super::{browser::Visit, page_call::PageCall};
+use crate::{App, body};
 use axum::{
     extract::State,
-    http::{HeaderMap, HeaderValue, header},
+    http::{HeaderValue, header},
     response::Response,
 };
 use serde::Deserialize;
@@ -24,13 +24,13 @@ use stoa_identity::{
 use stoa_kernel::{Code, Result, Role, Secret, date::iso_from_millis};
 
 #[derive(Deserialize)]
-struct PasswordBody {
+pub(crate) struct PasswordBody {
     old: String,
     password: String,
 }
 
 #[derive(Deserialize)]
-struct SessionBody {
+pub(crate) struct SessionBody {
     session: String,
 }
 
@@ -44,12 +44,8 @@ pub(crate) async fn show(State(app): State<App>, visit: Visit) -> Result<Respons
 /// `POST /_api/account/v1/operator/password` `{old, password}`: all other sessions end.
 pub(crate) async fn password(
     State(app): State<App>,
-    visit: Visit,
-    headers: HeaderMap,
-    raw: IdentityRaw,
+    PageCall { visit, body: given }: PageCall<PasswordBody>,
 ) -> Result<Response, crate::Problem> {
-    visit.require_same_origin()?;
-    let given: PasswordBody = read(&headers, raw)?;
     let session = visit.operator(&app).await?;
     let browser = &visit.browser;
     let hints = DeviceHints { cookie: browser.device.clone(), user_agent: browser.user_agent.clone() };
@@ -72,12 +68,8 @@ pub(crate) async fn password(
 /// `POST /_api/account/v1/operator/sessions/end` `{session}`.
 pub(crate) async fn end(
     State(app): State<App>,
-    visit: Visit,
-    headers: HeaderMap,
-    raw: IdentityRaw,
+    PageCall { visit, body: given }: PageCall<SessionBody>,
 ) -> Result<Response, crate::Problem> {
-    visit.require_same_origin()?;
-    let given: SessionBody = read(&headers, raw)?;
     let session = visit.operator(&app).await?;
     app.identity.operator_browsers_end(&session, Ending::One(&given.session)).await?;
     Ok(shown(&app, &session, None).await?)
@@ -86,12 +78,8 @@ pub(crate) async fn end(
 /// `POST /_api/account/v1/operator/sessions/end-others` `{}`: all but the one that asks.
 pub(crate) async fn end_others(
     State(app): State<App>,
-    visit: Visit,
-    headers: HeaderMap,
-    raw: IdentityRaw,
+    PageCall { visit, .. }: PageCall<Value>,
 ) -> Result<Response, crate::Problem> {
-    visit.require_same_origin()?;
-    let _: Value = read(&headers, raw)?;
     let session = visit.operator(&app).await?;
     app.identity.operator_browsers_end(&session, Ending::Others).await?;
     Ok(shown(&app, &session, None).await?)
