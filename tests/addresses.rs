@@ -111,7 +111,7 @@ on_both_engines! {
             let sign_on = json!({ "loginId": { "email": "eve@example.org" }, "profile": profile });
             assert_eq!(app.app().post("/v2/sign-on", &sign_on).await.verdict(), "400 validationError", "{bad}");
         }
-        // What was stored before is shown to nobody, and writing back what was read is no mistake.
+        // What was stored before is shown to no one, and writing back what was read is no mistake.
         let ada = app.member("ada@example.org").await;
         let id = id_of(&ada).await;
         let stored = app.site.write_with(app.site.id.clone(), |tx, site| boxed!({

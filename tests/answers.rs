@@ -120,7 +120,7 @@ on_both_engines! {
             assert!(status == 200 && next != *tag, "{path}");
             *tag = next;
         }
-        // Whoever may no longer read isn't told that nothing has changed.
+        // Those who may no longer read aren't told that nothing has changed.
         let closed = json!({ "dataPermissions": { "id": "things", "itemRead": "CMS_EDITOR" } });
         let reply = app.app().post("/v1/permissions", &closed).await;
         assert_eq!(reply.verdict(), "200", "{:?}", reply.body);

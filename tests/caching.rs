@@ -138,7 +138,7 @@ on_both_engines! {
         let refused = patch(&app, json!({ "cacheSeconds": 60, "fields": secret })).await;
         assert_eq!(refused, ("400 WDE0075".to_owned(), path.clone()));
 
-        // Nobody who narrows a permission is held up by it, and it doesn't come back by itself.
+        // No one who narrows a permission is held up by it, and it doesn't come back by itself.
         assert_eq!(patch(&app, json!({ "cacheSeconds": 60 })).await.0, "200");
         let visitor = app.visitor().await;
         assert_eq!(caching(&visitor, ITEM).await, SHARED);

@@ -335,7 +335,7 @@ on_both_engines! {
                 tokio::time::sleep(std::time::Duration::from_millis(50)).await;
             }
         };
-        tokio::time::timeout(patient, stopped).await.expect("what nobody waits for stops before its limit of 30 s");
+        tokio::time::timeout(patient, stopped).await.expect("what no one waits for stops before its limit of 30 s");
     }
 
     async fn inserted_rows_tell_which_were_new(engine) {

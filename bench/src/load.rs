@@ -214,7 +214,7 @@ pub struct Steady {
 }
 
 /// Clients ask so long for an answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+const ANSWER_LIMIT: Duration = Duration::from_secs(10);
 
 /// The same as [`paced`] where something may go wrong: all that is due in the period is asked, a client that fails
 /// connects again and goes on, and all is counted.
@@ -248,7 +248,7 @@ pub fn steady(
                             tokio::time::sleep_until(due.into()).await;
                             since = Instant::now();
                         }
-                        let answered = client.ask(&requests[n as usize % requests.len()], end + PATIENCE).await;
+                        let answered = client.ask(&requests[n as usize % requests.len()], end + ANSWER_LIMIT).await;
                         if due >= begin {
                             all.push(answered.map(|at| (at, at.duration_since(since).as_secs_f64())));
                         }
@@ -266,7 +266,7 @@ pub fn steady(
             asked: all.len(),
             answered: times.len(),
             per_second: in_time as f64 / period.as_secs_f64(),
-            median: if times.is_empty() { PATIENCE.as_secs_f64() } else { median(&mut times) },
+            median: if times.is_empty() { ANSWER_LIMIT.as_secs_f64() } else { median(&mut times) },
             failure: all.into_iter().find_map(Result::err),
         }
     })
@@ -282,12 +282,12 @@ struct Client {
 impl Client {
     /// When the answer had come. Nothing is asked after `latest`, or waited for.
     async fn ask(&mut self, request: &[u8], latest: Instant) -> Result<Instant, String> {
-        let patience = PATIENCE.min(latest.saturating_duration_since(Instant::now()));
-        if patience.is_zero() {
+        let left = ANSWER_LIMIT.min(latest.saturating_duration_since(Instant::now()));
+        if left.is_zero() {
             return Err("it could not be asked in time".to_owned());
         }
-        let answered = tokio::time::timeout(patience, self.exchange(request)).await;
-        let answered = answered.unwrap_or_else(|_| Err(format!("no answer in {patience:?}")));
+        let answered = tokio::time::timeout(left, self.exchange(request)).await;
+        let answered = answered.unwrap_or_else(|_| Err(format!("no answer in {left:?}")));
         if answered.is_err() {
             self.stream = None;
         }

@@ -129,8 +129,8 @@ impl Content {
     fn scan(&self, caller: &Caller, origin: Origin) -> ReaderPool {
         let mut hasher = DefaultHasher::new();
         (origin, caller.id()).hash(&mut hasher);
-        let (caller, patience) = (hasher.finish(), self.state.limits.scan_wait);
-        ReaderPool::ScanFor(Requester { network: origin.map(Network::site), caller, patience })
+        let (caller, max_wait) = (hasher.finish(), self.state.limits.scan_wait);
+        ReaderPool::ScanFor(Requester { network: origin.map(Network::site), caller, max_wait })
     }
 
     pub fn limits(&self) -> &ContentLimits {

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_counted_while_nobody_watches() {
+    fn nothing_is_counted_without_a_watcher() {
         let metrics = Metrics::default();
         metrics.count(&Method::GET, None, 200, Duration::ZERO);
         assert!(printed(&metrics).is_empty());

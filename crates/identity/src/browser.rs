@@ -29,7 +29,7 @@ pub enum Change {
     #[default]
     Keep,
     Set(Secret),
-    /// Nobody is signed in any more at the site with this number.
+    /// No one is signed in any more at the site with this number.
     Clear(i64),
 }
 

@@ -213,7 +213,7 @@ async fn recovery_of_operators(engine: Engine) {
     assert_eq!(kit.mail.take().len(), 1);
 }
 
-/// Makes Olga an owner, and a browser that nobody knows.
+/// Makes Olga an owner, and an unknown browser.
 async fn invite_olga(kit: &Kit) -> Browser {
     let life = Duration::from_secs(60);
     let email = Email::parse("olga@example.org").unwrap();

@@ -54,7 +54,7 @@ fn crowd(kit: &Arc<Kit>, count: usize, done: &Arc<AtomicUsize>) -> JoinSet<Optio
 }
 
 on_both_engines! {
-    async fn own_accounts_delay_nobody_elses(engine) {
+    async fn own_accounts_delay_no_others(engine) {
         let kit = kit(engine, IdentityLimits::default()).await;
         let done = Arc::new(AtomicUsize::new(0));
         let mut crowd = crowd(&kit, 60, &done);

@@ -73,7 +73,7 @@ impl Kit {
         (shown.view, value(shown.cookies.operator))
     }
 
-    /// Tries a password on the owners' page from a browser that nobody knows.
+    /// Tries a password on the owners' page from an unknown browser.
     async fn try_password(&self, n: u8, password: &str) -> Option<String> {
         let mut browser = browser(n);
         let token = self.begin(&mut browser).await.token;
@@ -262,10 +262,10 @@ on_both_engines! {
         let (other, _) = kit.other_site().await;
         let at_other = kit.identity.invite_create(&other.id, Email::parse("eve@example.org").as_ref(), Role::Owner, Duration::from_secs(60), "http://localhost").await.unwrap();
         kit.identity.invite_accept(at_other.split_once("invite=").unwrap().1, None, &Secret::new(PASSWORD), machine(1)).await.unwrap();
-        // Who runs another site, is a member or nobody gets none, and no answer tells so.
+        // Who runs another site, is a member or unknown gets none, and no answer tells so.
         kit.register("ada@example.org").await.unwrap();
-        for nobody in ["eve@example.org", "ada@example.org", "nobody@example.org"] {
-            kit.ask_for_link(nobody).await;
+        for email in ["eve@example.org", "ada@example.org", "nobody@example.org"] {
+            kit.ask_for_link(email).await;
         }
         kit.ask_for_link(OLGA).await;
         let link = kit.link_to(OLGA).await.unwrap();

@@ -73,7 +73,7 @@ on_both_engines! {
         kit.identity.member_change_email(&kit.site, &app(), id, EVE).await.unwrap();
         assert_eq!(code_of(kit.login(EVE, NEW).await), None);
         kit.sign_on(EVE).await;
-        assert_eq!(code_of(kit.login(EVE, NEW).await), Some(Code::PasswordWrong), "nobody vouched for this address before");
+        assert_eq!(code_of(kit.login(EVE, NEW).await), Some(Code::PasswordWrong), "no one vouched for this address before");
         assert_eq!(kit.told(), 1);
     }
 

@@ -12,7 +12,7 @@ use std::{
 };
 use stoa_kernel::{Code, Fault, Result};
 
-/// Appends messages to a file. The log says that there is one: whoever reads it must not sign in by it.
+/// Appends messages to a file. The log says that there is one: its readers must not sign in by it.
 pub struct OutboxFile {
     path: PathBuf,
     file: Mutex<File>,
@@ -42,7 +42,7 @@ impl OutboxFile {
         &self.path
     }
 
-    /// Keeps what is for whoever runs the server, and is sent to nobody.
+    /// Keeps what is for the people who run the server, and is sent to no one.
     ///
     /// # Errors
     /// [`Code::Unavailable`] when the file can't be written.

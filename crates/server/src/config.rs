@@ -267,7 +267,7 @@ impl Config {
         }
         let file = self.data.join("outbox").join("mail.jsonl");
         Err(format!(
-            "others than this machine are served, but no mail server is set, so codes and links would reach nobody; \
+            "others than this machine are served, but no mail server is set, so codes and links would reach no one; \
              set smtp.host, or --outbox-only if you pass on what is kept in {}",
             file.display()
         ))

@@ -210,7 +210,7 @@ mod tests {
         let demo = SiteRecord { is_demo: true, ..site("d1", "Atlas") };
         let (mine, yours) = (site("m1", "Mine"), site("y1", "Yours"));
         assert_eq!(chosen(std::slice::from_ref(&demo), None), Ok("d1".to_owned()));
-        assert_eq!(chosen(&[demo.clone(), mine.clone()], None), Ok("m1".to_owned()), "the demo is nobody's own");
+        assert_eq!(chosen(&[demo.clone(), mine.clone()], None), Ok("m1".to_owned()), "the demo is no one's own");
         let open = chosen(&[demo.clone(), mine.clone(), yours.clone()], None).unwrap_err();
         assert!(open.contains("--site") && open.contains("m1  Mine") && open.contains("d1  Atlas"), "{open}");
         let default = SiteRecord { is_default: true, ..yours };

@@ -2,7 +2,7 @@
 //!
 //! A scan can't be divided, so who comes next is all that can be fair. Of the networks that wait, the one whose
 //! scans took least comes next, and of its callers the one who waited longest for a turn. No network has all
-//! places, so that one is left for whoever comes from elsewhere. Waiting is bounded in number and in time:
+//! places, so that one is left for those who come from elsewhere. Waiting is bounded in number and in time:
 //! beyond it the request is refused, with a time after which to come back.
 
 use crate::{Error, trace};
@@ -23,12 +23,12 @@ pub struct Requester {
     /// Tells the callers of a network apart.
     pub caller: u64,
     /// How long it waits for its turn, in milliseconds.
-    pub patience: Millis,
+    pub max_wait: Millis,
 }
 
 impl Requester {
     /// The server itself.
-    pub const SERVER: Self = Self { network: None, caller: 0, patience: 30_000 };
+    pub const SERVER: Self = Self { network: None, caller: 0, max_wait: 30_000 };
 }
 
 /// How many scan and wait.
@@ -87,9 +87,9 @@ impl Line {
     /// Waits for a turn.
     ///
     /// # Errors
-    /// [`Error::Busy`] when too many wait already, or the requester's patience is at its end.
+    /// [`Error::Busy`] when too many wait already, or the requester has waited for as long as it may.
     pub(crate) async fn turn(self: &Arc<Self>, requester: Requester) -> Result<Turn, Error> {
-        let Requester { network, caller, patience } = requester;
+        let Requester { network, caller, max_wait } = requester;
         let (number, mut answer) = {
             let mut state = self.state.lock();
             if state.may_run(network, self.places) {
@@ -107,8 +107,8 @@ impl Line {
         };
         let _leaving = Leaving { line: self, network, caller, number };
         let _waiting = Waiting::begin();
-        let patience = Duration::from_millis(patience.unsigned_abs());
-        match tokio::time::timeout(patience, &mut answer).await {
+        let max_wait = Duration::from_millis(max_wait.unsigned_abs());
+        match tokio::time::timeout(max_wait, &mut answer).await {
             Ok(Ok(turn)) => Ok(turn),
             // The turn may have come at the last moment, and is given on then.
             Ok(Err(_)) | Err(_) => Err(Error::Busy),
@@ -221,7 +221,7 @@ impl Drop for Waiting {
     }
 }
 
-/// Takes who waits out of the line, if still there: the request was dropped, or its patience is at its end.
+/// Takes who waits out of the line, if still there: the request was dropped, or has waited for as long as it may.
 struct Leaving<'l> {
     line: &'l Arc<Line>,
     network: Option<Network>,
@@ -257,7 +257,7 @@ mod tests {
 
     fn from(network: u8, caller: u64) -> Requester {
         let network = Some(Network::of(Ipv4Addr::new(192, 0, 2, network).into()));
-        Requester { network, caller, patience: 60_000 }
+        Requester { network, caller, max_wait: 60_000 }
     }
 
     /// Asks for a turn, and tells by a name when it has come.
@@ -378,7 +378,7 @@ mod tests {
             scene.ask("a", from(1, 1)).await;
         }
         let running = [scene.next().await, scene.next().await];
-        let refused = scene.line.turn(Requester { patience: 20, ..from(1, 1) }).await.err();
+        let refused = scene.line.turn(Requester { max_wait: 20, ..from(1, 1) }).await.err();
         assert_eq!(refused, Some(Error::Busy));
         assert_eq!(scene.line.state.lock().waiting, 0, "who was refused has left the line");
         drop(running);

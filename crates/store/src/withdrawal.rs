@@ -50,7 +50,7 @@ const LOOK: Duration = Duration::from_millis(20);
 /// How long such a look may take.
 const LOOK_LIMIT: Duration = Duration::from_millis(500);
 /// A request waits so long for the lease of its node.
-const PATIENCE: Duration = Duration::from_secs(2);
+const RENEWAL_LIMIT: Duration = Duration::from_secs(2);
 /// A database that takes longer to answer is given up, and connected to again.
 const ANSWER: Duration = Duration::from_secs(2);
 
@@ -256,7 +256,7 @@ impl Nodes {
                 renewed.await;
             }
         };
-        tokio::time::timeout(PATIENCE, renewed)
+        tokio::time::timeout(RENEWAL_LIMIT, renewed)
             .await
             .map_err(|_| Fault::because(Code::Unavailable, "this node has lost touch with the others"))
     }

@@ -159,7 +159,7 @@ impl Creation {
         Ok(())
     }
 
-    /// Whether writes would wait too long for an index that nobody asked for.
+    /// Whether writes would wait too long for an index that no one asked for.
     async fn is_too_large(&self, tx: &mut Tx<'_>, stored: &StoredCollection) -> Result<bool> {
         if self.site.builds_online() {
             return Ok(false);

@@ -180,7 +180,7 @@ impl Definition {
         self
     }
 
-    /// Whether all callers are answered the same, whoever they are.
+    /// Whether all callers get the same answer.
     fn is_same_for_all(&self) -> bool {
         let has_drafts = self.publishes_unmarked().is_some();
         self.levels.item_read == Level::Anyone && !has_drafts && !self.fields.iter().any(field::is_encrypted)

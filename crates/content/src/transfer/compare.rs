@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn items_are_the_same_whoever_stamped_them() {
+    fn items_are_the_same_whatever_their_stamps() {
         let there = r#"{"_id":"1","_owner":"x","_createdDate":{"$date":"2024-01-01T00:00:00.000Z"},"a":1,"b":{"$date":"2024-01-01T00:00:00.000Z"}}"#;
         for same in [
             r#"{"b":{"$date":"2024-01-01T00:00:00Z"}, "a":1.0}"#,

@@ -17,7 +17,7 @@ use std::convert::Infallible;
 const ECHOED: &str = "x-wix-consistent";
 
 /// What a request's address says; nothing where it has a host name that is not ours, or where its sender is told what
-/// nobody else may be.
+/// no one else may be.
 pub(crate) struct Address(Option<RequestInfo>);
 
 impl FromRequestParts<App> for Address {

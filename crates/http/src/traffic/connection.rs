@@ -1,6 +1,6 @@
 //! Connections, and when one is closed from this side.
 //!
-//! Nothing here has a timer of its own: a connection notes what happens by a few stores, and a sweep, four times a
+//! Nothing here has a timer of its own: a connection notes what happens by a few stores, and a reaper, four times a
 //! second, looks at all of them.
 
 use super::usage::{Resource, Share, Shortage, TICK, Usage};
@@ -57,7 +57,7 @@ pub struct Connection {
     pending: AtomicUsize,
     /// Bytes that the socket took.
     written: AtomicU64,
-    /// When an answer began to wait, or was last seen to move, and what was written then: the sweep's own.
+    /// When an answer began to wait, or was last seen to move, and what was written then: the reaper's own.
     window: Mutex<Option<(u32, u64)>>,
     end: AtomicU8,
     ended: Notify,
@@ -130,7 +130,7 @@ impl Connections {
     }
 
     /// Lets a [`TICK`] pass.
-    pub(super) fn sweep(&self, usage: &Usage, limits: &HttpLimits) {
+    pub(super) fn reap(&self, usage: &Usage, limits: &HttpLimits) {
         let now = usage.now.fetch_add(1, Relaxed) + 1;
         if now.is_multiple_of(4) {
             usage.forget_networks();

@@ -53,15 +53,15 @@ impl Traffic {
         self.usage.used(what)
     }
 
-    /// How often it was refused for lack of room.
+    /// How often it was refused because there was no room.
     pub fn refused(&self, what: Resource) -> u64 {
         self.usage.refused(what)
     }
 
     /// Lets a [`TICK`] pass: closes connections whose time is over, and where there is no room those that do
     /// nothing.
-    pub fn sweep(&self, limits: &HttpLimits) {
-        self.connections.sweep(&self.usage, limits);
+    pub fn reap(&self, limits: &HttpLimits) {
+        self.connections.reap(&self.usage, limits);
     }
 
     /// Ends all connections, and tells how many there are.

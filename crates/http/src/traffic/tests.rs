@@ -1,4 +1,4 @@
-//! What shares give and refuse, and which connections a sweep closes.
+//! What shares give and refuse, and which connections the reaper closes.
 
 use super::{answer::HeldAnswer, *};
 use crate::Settings;
@@ -76,13 +76,13 @@ fn answers_are_counted_until_their_last_part_is_gone() {
 }
 
 #[test]
-fn network_that_nothing_holds_is_forgotten_by_the_sweep() {
+fn network_that_nothing_holds_is_forgotten_by_the_reaper() {
     let traffic = Arc::<Traffic>::default();
     let one = share(&traffic, "192.0.2.1");
     drop(traffic.usage.gauges(Network::of([192, 0, 2, 2].into())));
     assert_eq!(held(&traffic), 2);
     for _ in 0..4 {
-        traffic.sweep(&limits());
+        traffic.reap(&limits());
     }
     assert_eq!(held(&traffic), 1);
     drop(one);
@@ -137,7 +137,7 @@ fn settings() -> Settings {
 /// How a connection ends when so many seconds pass.
 fn end_after(traffic: &Traffic, connection: &Connection, seconds: u32) -> Option<End> {
     for _ in 0..seconds * 4 {
-        traffic.sweep(&limits());
+        traffic.reap(&limits());
     }
     connection.end_of_life()
 }

@@ -103,7 +103,7 @@ impl Identity {
     /// What the owner who is signed in here is asked.
     ///
     /// # Errors
-    /// As [`Identity::install_open`], and [`Code::Unauthenticated`] when nobody of the site is signed in.
+    /// As [`Identity::install_open`], and [`Code::Unauthenticated`] when no one of the site is signed in.
     pub async fn install_consent(&self, request: InstallRequest<'_>, browser: &Browser) -> Result<InstallConsent> {
         let Checked { client, site } = check(&self.core, &request).await?;
         installer(&self.core, &site, browser).await?;

@@ -36,7 +36,7 @@ pub struct Member {
     pub(crate) password_hash: Option<String>,
     /// The password is not good for signing in any more: a new one must be set by a recovery link.
     pub must_reset: bool,
-    /// The address, folded, for which an app has vouched though nobody had proven it.
+    /// The address, folded, for which an app has vouched though no one had proven it.
     pub(crate) vouched_email: Option<String>,
     pub profile: Profile,
     /// Photo, cover and title as the members API shows them.

@@ -73,7 +73,7 @@ impl Profile {
     }
 
     /// The address of the picture. One that was stored before addresses were checked, and leads elsewhere than to the
-    /// web, is shown to nobody.
+    /// web, is shown to no one.
     pub fn picture(&self) -> Option<&str> {
         self.text("picture").filter(|it| it.is_empty() || is_web(it))
     }

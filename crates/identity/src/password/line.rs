@@ -44,7 +44,7 @@ pub(super) struct Line {
 }
 
 struct State {
-    /// Turns that nobody has.
+    /// Turns that are free.
     free: usize,
     queue: Queue,
     last_id: u64,

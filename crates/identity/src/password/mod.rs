@@ -93,8 +93,8 @@ impl Passwords {
         }
         let line = Arc::new(Line::new(limits, PERMITS * cores));
         let mut passwords = Self { jobs, line, cost: *cost, unknown: String::new() };
-        let nobody = passwords.share(Ipv4Addr::UNSPECIFIED.into(), "", "");
-        let unknown = passwords.permit(nobody).await?.hash(&Secret::new(world.token::<32>()), world).await?;
+        let share = passwords.share(Ipv4Addr::UNSPECIFIED.into(), "", "");
+        let unknown = passwords.permit(share).await?.hash(&Secret::new(world.token::<32>()), world).await?;
         passwords.unknown = unknown;
         Ok(passwords)
     }

@@ -395,7 +395,7 @@ fn check_identity(email: &str, profile: &Value) -> (Result<Email, Violation>, Re
     (email, Profile::parse(profile, "profile"))
 }
 
-/// Whether an app vouches for an address for the first time, and nobody has proven it.
+/// Whether an app vouches for an address for the first time, and no one has proven it.
 fn is_first_word(member: &Member, email: &Email) -> bool {
     !member.email_verified && member.vouched_email.as_deref() != Some(email.folded())
 }

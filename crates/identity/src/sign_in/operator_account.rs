@@ -157,7 +157,7 @@ pub(super) async fn set(
     Ok(PasswordSet { sessions, sites })
 }
 
-/// What follows from [`set`] once it is durable: nobody waits for others' guesses any more, and the owner of the
+/// What follows from [`set`] once it is durable: no one waits for others' guesses any more, and the owner of the
 /// address is told.
 pub(super) async fn finish(
     core: &Arc<Core>,

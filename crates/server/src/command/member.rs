@@ -57,8 +57,8 @@ pub async fn id_of(services: &Services, site: &Site, named: &str) -> Result<Memb
     match Email::parse(named) {
         Some(email) => {
             let found = services.identity.member_by_email(site, &email).await?;
-            let nobody = || Failure::new(Code::NotFound, format!("nobody has the address {named}"));
-            Ok(found.ok_or_else(nobody)?.id)
+            let unknown = || Failure::new(Code::NotFound, format!("nobody has the address {named}"));
+            Ok(found.ok_or_else(unknown)?.id)
         }
         None => Ok(MemberId::from(named)),
     }
@@ -124,5 +124,5 @@ pub fn delete_typed(terminal: &mut Terminal<'_>, mut typed: Typed) -> Result<(),
 }
 
 fn not_confirmed() -> Failure {
-    Failure::new(Code::Validation, "nobody was deleted; to delete the account without being asked add --yes")
+    Failure::new(Code::Validation, "no one was deleted; to delete the account without being asked add --yes")
 }

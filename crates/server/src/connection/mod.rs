@@ -61,7 +61,7 @@ where
 {
     /// Serves until `stop` is over, then for as long as requests in progress last, at most [`GRACE`].
     pub async fn serve(self, stop: impl Future<Output = ()>) {
-        let sweeping = tokio::spawn(sweep(self.traffic.clone(), self.settings.clone()));
+        let reaping = tokio::spawn(reap(self.traffic.clone(), self.settings.clone()));
         let tls = self.certificates.as_ref().map(|it| TlsAcceptor::from(it.server_config()));
         let renewing = self.certificates.clone().map(|it| tokio::spawn(async move { it.keep_up_to_date().await }));
         let mut stop = pin!(stop);
@@ -85,7 +85,7 @@ where
                 }
             }
         }
-        // No others are accepted; whoever comes is told so by the system.
+        // No others are accepted; the system tells those who try.
         let Self { socket, traffic, .. } = self;
         drop(socket);
         let over = async {
@@ -97,19 +97,19 @@ where
             let left = traffic.end_all(End::Now);
             tracing::warn!("{left} connections were closed before their requests were answered");
         }
-        sweeping.abort();
+        reaping.abort();
         if let Some(it) = renewing {
             it.abort();
         }
     }
 }
 
-async fn sweep(traffic: Arc<Traffic>, settings: Arc<Settings>) {
+async fn reap(traffic: Arc<Traffic>, settings: Arc<Settings>) {
     // Ticks that were missed are made up for: they are the clock of all times.
     let mut ticks = tokio::time::interval(TICK);
     loop {
         ticks.tick().await;
-        traffic.sweep(&settings.limits);
+        traffic.reap(&settings.limits);
     }
 }
 

@@ -115,7 +115,7 @@ mod tests {
         }
         let limits = HttpLimits { write_time: 2_000, ..HttpLimits::default() };
         for _ in 0..20 {
-            traffic.sweep(&limits);
+            traffic.reap(&limits);
         }
         open.end_of_life().is_none()
     }

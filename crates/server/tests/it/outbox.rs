@@ -82,7 +82,7 @@ fn public_address_is_not_served_without_mail() {
         it.args(["--public-url", "https://www.example.org"]);
     });
     assert!(server.stop());
-    // Commands that serve nobody need none.
+    // Commands that serve no one need none.
     assert!(deployment.stoa(&["site", "list"]).envs(variables).output().unwrap().status.success());
 }
 

@@ -78,7 +78,7 @@ fn second_site(engine: Engine) {
     let by_path = |id: &str| get(&format!("{}/s/{id}/_api/site/v1/public-settings", server.url), &[]);
     assert!(by_path(mine).1.contains(mine) && by_path(&demo).1.contains(&demo), "the address may name it");
     assert_eq!(by_path("none").0, 404);
-    // Nobody makes clients for the demo: the question is not open.
+    // No one makes clients for the demo: the question is not open.
     let client = ["client", "create", "--name", "web", "--redirect-uri", "https://a.example/cb"];
     assert_eq!(deployment.json(&client)["siteId"], json!(mine));
     let key = deployment.json(&["key", "create", "--name", "x"])["apiKey"].as_str().unwrap().to_owned();

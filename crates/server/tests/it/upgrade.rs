@@ -230,7 +230,7 @@ struct Tally {
     rounds: Vec<usize>,
     /// Answers with status 200, by run.
     received: HashMap<usize, usize>,
-    /// Connections that nobody accepted.
+    /// Connections that no one accepted.
     refused: usize,
     failed: Vec<String>,
 }

@@ -18,7 +18,7 @@ const LIMIT: u64 = 32 << 20;
 /// Commits between two looks at its length.
 const COMMITS: u32 = 16;
 /// How often the writer looks whether the scans are over, when it has nothing else to do.
-pub(super) const PATIENCE: Duration = Duration::from_millis(10);
+pub(super) const LONGEST_WAIT: Duration = Duration::from_millis(10);
 
 /// What scans pass before they begin.
 #[derive(Default)]

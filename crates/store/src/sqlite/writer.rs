@@ -7,7 +7,7 @@
 
 use super::{
     SqliteTx,
-    log::{Gate, Log, PATIENCE},
+    log::{Gate, LONGEST_WAIT, Log},
 };
 use crate::{Error, Tx, TxFuture, trace, tx::EngineTx};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
@@ -171,7 +171,7 @@ fn run(mut conn: Connection, mut log: Log, jobs: &Receiver<Box<dyn Job>>) {
     let mut is_fenced = false;
     let mut batch = Vec::with_capacity(BATCH);
     loop {
-        match if log.is_waiting() { jobs.recv_timeout(PATIENCE) } else { jobs.recv().map_err(Into::into) } {
+        match if log.is_waiting() { jobs.recv_timeout(LONGEST_WAIT) } else { jobs.recv().map_err(Into::into) } {
             Ok(first) => batch.push(first),
             Err(RecvTimeoutError::Timeout) => {
                 log.tend(&conn);
