@@ -355,9 +355,9 @@ on_both_engines! {
                 ("badge-holders", identity.assignment_list(site, caller, Assignable::Badge, &all, page).await.err()),
                 ("blocks", identity.interaction_list(site, caller, (Interaction::Block, Side::Of), id, page).await.err()),
                 ("blocked", identity.interaction_list(site, caller, (Interaction::Block, Side::To), id, page).await.err()),
-                ("reports", identity.report_list(site, caller, Vec::new(), page).await.err()),
+                ("reports", identity.report_list(site, caller, &all, page).await.err()),
                 ("fields", identity.fields_of_roles(site, caller, Vec::new()).await.err()),
-                ("suggestions", identity.field_suggestions(site, caller, &Value::Null).await.err()),
+                ("suggestions", identity.field_suggestions(site, caller, &EntityFilter::default()).await.err()),
             ];
             assert!(asked.iter().filter_map(|it| it.1.as_ref()).all(|it| it.code() == Code::Forbidden), "{caller:?}");
             let mut answered: Vec<&str> = asked.iter().filter(|it| it.1.is_none()).map(|it| it.0).collect();

@@ -10,6 +10,7 @@ mod codes;
 mod community;
 mod cursors;
 mod defence;
+mod filters;
 mod hosts;
 mod identity;
 mod indexes;

@@ -20,7 +20,7 @@ fn text(value: &str) -> Operand {
 }
 
 fn is(field: F, value: Operand) -> Filter {
-    Filter::All(vec![Filter::Is(field, "=", value)])
+    Filter::All(vec![Filter::equal(field, value)])
 }
 
 fn prefix(field: F, prefix: &str) -> Filter {

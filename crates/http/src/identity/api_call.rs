@@ -100,6 +100,12 @@ impl ApiCall {
         candidates.into_iter().find(|it| it.is_object()).unwrap_or(&Value::Null)
     }
 
+    /// The filter of a query, in any of its positions; null when there is none.
+    pub(crate) fn filter(&self) -> &Value {
+        let candidates = [&self.data["query"]["filter"], &self.data["filter"]];
+        candidates.into_iter().find(|it| !it.is_null()).unwrap_or(&Value::Null)
+    }
+
     /// Whether a page by cursor is asked for.
     pub(crate) fn wants_cursor(&self) -> bool {
         self.data["query"]["cursorPaging"].is_object() || self.data["cursorPaging"].is_object()

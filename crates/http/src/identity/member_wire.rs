@@ -1,6 +1,9 @@
 //! Members as the members API writes and reads them (docs/protocol/identity.md §17).
 
-use super::api_call::{invalid, strings};
+use super::{
+    api_call::{invalid, strings},
+    filter::{self, Filterable, unsupported},
+};
 use serde_json::{Map, Value, json};
 use stoa_identity::{
     manage::MemberChange,
@@ -8,9 +11,6 @@ use stoa_identity::{
 };
 use stoa_kernel::{Code, Email, Fault, Faults, Result, Violation, date, fold::fold};
 
-/// Conditions of one filter, and how deep they may be nested.
-const CONDITIONS: usize = 200;
-const DEPTH: usize = 16;
 /// Characters of a search, and fields that it names.
 const EXPRESSION: usize = 100;
 const SEARCHED: usize = 4;
@@ -137,127 +137,60 @@ pub(crate) fn change(member: &Value) -> MemberChange {
     change
 }
 
-/// Reads a filter: members of the member by their path, each a value or operators, with `$and`, `$or`
-/// and `$not`.
-///
-/// # Errors
-/// [`Code::Validation`]; [`Code::NotSupported`] for what has no index; all that is wrong, with its place.
-pub(crate) fn filter(sent: &Value, is_staff: bool) -> Result<MemberFilter> {
-    let mut reader = FilterReader { is_staff, left: CONDITIONS, faults: Faults::default() };
-    let filter = reader.part(sent, 0);
-    reader.faults.refuse().map(|()| filter)
-}
-
-struct FilterReader {
+/// Members, as a filter names what they have; only staff filters by what others don't see.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Members {
     is_staff: bool,
-    /// Conditions that there may still be.
-    left: usize,
-    faults: Faults,
+    /// What their id is called.
+    ids: &'static [&'static str],
 }
 
-impl FilterReader {
-    fn part(&mut self, sent: &Value, depth: usize) -> MemberFilter {
-        let members = match sent {
-            Value::Object(members) if depth <= DEPTH => members,
-            Value::Object(_) => {
-                self.faults.add(Fault::new(Code::FilterTooDeep));
-                return MemberFilter::default();
-            }
-            Value::Null => return MemberFilter::default(),
-            _ => {
-                self.faults.add(invalid("query.filter", "an object is expected"));
-                return MemberFilter::default();
-            }
-        };
-        let mut all = Vec::with_capacity(members.len());
-        for (name, value) in members {
-            match self.left.checked_sub(1) {
-                Some(left) => self.left = left,
-                None => {
-                    self.faults.add(invalid("query.filter", "there are too many conditions"));
-                    break;
-                }
-            }
-            match name.as_str() {
-                "$and" => all.push(MemberFilter::All(self.parts(value, depth + 1))),
-                "$or" => all.push(MemberFilter::Any(self.parts(value, depth + 1))),
-                "$not" => all.push(MemberFilter::Not(Box::new(MemberFilter::All(self.parts(value, depth + 1))))),
-                _ => self.tests(name, value, &mut all),
-            }
-            if self.faults.is_full() {
-                break;
-            }
-        }
-        MemberFilter::All(all)
+impl Members {
+    /// As the members API names them.
+    pub(crate) fn seen(is_staff: bool) -> Self {
+        Self { is_staff, ids: &["id", "_id", "contactId"] }
     }
 
-    fn parts(&mut self, sent: &Value, depth: usize) -> Vec<MemberFilter> {
-        match sent {
-            Value::Array(list) => list.iter().map(|it| self.part(it, depth)).collect(),
-            other => vec![self.part(other, depth)],
-        }
-    }
-
-    /// What is asked of one member of the member.
-    fn tests(&mut self, name: &str, value: &Value, all: &mut Vec<MemberFilter>) {
-        let Some(field) = self.faults.take(field(name, self.is_staff)) else { return };
-        match value {
-            Value::Object(operators) => {
-                for (operator, operand) in operators {
-                    all.extend(self.faults.take(test(field, name, operator, operand)));
-                }
-            }
-            value => all.extend(self.faults.take(test(field, name, "$eq", value))),
-        }
+    /// As the call about people as members names them.
+    pub(crate) fn of_users() -> Self {
+        Self { is_staff: true, ids: &["memberId", "userId", "id", "_id", "contactId"] }
     }
 }
 
-fn field(name: &str, is_staff: bool) -> Result<F> {
-    let field = match name {
-        "id" | "_id" | "contactId" => F::Id,
-        "profile.nickname" | "nickname" => F::Nickname,
-        "profile.slug" | "slug" => F::Slug,
-        "loginEmail" if is_staff => F::Email,
-        "status" if is_staff => F::Status,
-        "privacyStatus" => F::Privacy,
-        "activityStatus" if is_staff => F::Muted,
-        "createdDate" | "_createdDate" if is_staff => F::Created,
-        "updatedDate" | "_updatedDate" if is_staff => F::Updated,
-        "lastLoginDate" if is_staff => F::LastLogin,
-        _ => return Err(unsupported(format!("query.filter.{name}"), format!("members can't be filtered by {name}"))),
-    };
-    Ok(field)
-}
+impl Filterable for Members {
+    type Field = F;
 
-fn test(field: F, name: &str, operator: &str, operand: &Value) -> Result<MemberFilter> {
-    let path = format!("query.filter.{name}");
-    let is = |symbol: &'static str, operand: &Value| Ok(MemberFilter::Is(field, symbol, value(field, operand, &path)?));
-    // Nothing of ours holds U+0000, and one engine refuses to look for it.
-    let is_nothing = operand.as_str().is_some_and(|it| it.contains('\0'));
-    match operator {
-        "$eq" if is_nothing => Ok(MemberFilter::Any(Vec::new())),
-        "$eq" => is("=", operand),
-        "$ne" => Ok(MemberFilter::Not(Box::new(is("=", operand)?))),
-        "$gt" => is(">", operand),
-        "$gte" | "$ge" => is(">=", operand),
-        "$lt" => is("<", operand),
-        "$lte" | "$le" => is("<=", operand),
-        "$in" | "$hasSome" | "$nin" => {
-            let list = operand.as_array().filter(|it| it.len() <= 100);
-            let list = list.ok_or_else(|| invalid(&path, "a list of at most 100 is expected"))?;
-            let any = MemberFilter::Any(list.iter().map(|it| is("=", it)).collect::<Result<Vec<_>>>()?);
-            Ok(if operator == "$nin" { MemberFilter::Not(Box::new(any)) } else { any })
-        }
-        "$startsWith" if matches!(field, F::Nickname | F::Slug | F::Email | F::Id) => match operand.as_str() {
-            Some(text) if !text.contains('\0') => Ok(MemberFilter::Prefix(field, folded(field, text))),
-            _ => Err(invalid(&path, "text is expected")),
-        },
-        _ => Err(unsupported(path, format!("members can't be filtered by {name} with {operator}"))),
+    fn things(&self) -> &str {
+        "members"
     }
-}
 
-fn unsupported(path: String, why: String) -> Fault {
-    Fault::because(Code::NotSupported, why.clone()).violating(vec![Violation::new(path, "OTHER", why)])
+    fn field(&self, name: &str) -> Option<F> {
+        Some(match name {
+            name if self.ids.contains(&name) => F::Id,
+            "profile.nickname" | "nickname" => F::Nickname,
+            "profile.slug" | "slug" => F::Slug,
+            "loginEmail" if self.is_staff => F::Email,
+            "status" if self.is_staff => F::Status,
+            "privacyStatus" => F::Privacy,
+            "activityStatus" if self.is_staff => F::Muted,
+            "createdDate" | "_createdDate" if self.is_staff => F::Created,
+            "updatedDate" | "_updatedDate" if self.is_staff => F::Updated,
+            "lastLoginDate" if self.is_staff => F::LastLogin,
+            _ => return None,
+        })
+    }
+
+    fn operand(&self, field: F, sent: &Value, path: &str) -> Result<Operand> {
+        operand(field, sent, path)
+    }
+
+    fn prefix(&self, field: F, text: &str) -> Option<String> {
+        matches!(field, F::Nickname | F::Slug | F::Email | F::Id).then(|| folded(field, text))
+    }
+
+    fn exists(&self, _: F) -> Option<MemberFilter> {
+        None
+    }
 }
 
 fn folded(field: F, text: &str) -> String {
@@ -268,9 +201,9 @@ fn folded(field: F, text: &str) -> String {
     }
 }
 
-fn value(field: F, sent: &Value, path: &str) -> Result<Operand> {
+fn operand(field: F, sent: &Value, path: &str) -> Result<Operand> {
     let named = |it: &str| Operand::Text(it.to_owned());
-    let text = || sent.as_str().filter(|it| !it.contains('\0')).ok_or_else(|| invalid(path, "text is expected"));
+    let text = || filter::text(sent, path);
     let unknown = || Fault::invalid(vec![Violation::new(path, "INVALID_ENUM_VALUE", "there is no such name")]);
     Ok(match field {
         F::Id | F::Nickname | F::Slug | F::Email => Operand::Text(folded(field, text()?)),
@@ -288,11 +221,7 @@ fn value(field: F, sent: &Value, path: &str) -> Result<Operand> {
             "MUTED" => Operand::Number(1),
             _ => return Err(unknown()),
         },
-        F::Created | F::Updated | F::LastLogin => {
-            let date = sent.get("$date").unwrap_or(sent);
-            let millis = date.as_i64().or_else(|| date::parse(date.as_str()?));
-            Operand::Number(millis.ok_or_else(|| invalid(path, "a date is expected"))?)
-        }
+        F::Created | F::Updated | F::LastLogin => filter::time(sent, path)?,
     })
 }
 
@@ -307,7 +236,7 @@ pub(crate) fn sort(sent: &Value, is_staff: bool) -> Result<(MemberSort, bool)> {
         Some([first]) => first,
         Some(_) => {
             let why = "members can't be sorted by more than one field";
-            return Err(unsupported("query.sort".to_owned(), why.to_owned()));
+            return Err(unsupported("query.sort", why.to_owned()));
         }
     };
     let sort = match first["fieldName"].as_str().unwrap_or_default() {
@@ -315,7 +244,7 @@ pub(crate) fn sort(sent: &Value, is_staff: bool) -> Result<(MemberSort, bool)> {
         "lastLoginDate" if is_staff => Ok(MemberSort::LastLogin),
         "nickname" | "profile.nickname" => Ok(MemberSort::Nickname),
         "loginEmail" if is_staff => Ok(MemberSort::Email),
-        name => Err(unsupported("query.sort[0].fieldName".to_owned(), format!("members can't be sorted by {name}"))),
+        name => Err(unsupported("query.sort[0].fieldName", format!("members can't be sorted by {name}"))),
     };
     let order = &first["order"];
     let is = |name: &str| order.as_str().is_some_and(|it| it.eq_ignore_ascii_case(name));
@@ -354,7 +283,10 @@ pub(crate) fn search(sent: &Value, is_staff: bool) -> Result<MemberFilter> {
         _ => Err(wrong("fields", "MAX_SIZE", "at most 4 fields", SEARCHED)),
     });
     let (expression, names) = Faults::both(expression, names)?;
-    let any = names.iter().map(|it| filter(&json!({ it: { "$startsWith": expression } }), is_staff));
+    let any = names.iter().map(|it| {
+        let begins = json!({ it: { "$startsWith": expression } });
+        filter::read(&Members::seen(is_staff), &begins, "search.fields")
+    });
     Ok(MemberFilter::Any(any.collect::<Result<_>>()?))
 }
 

@@ -2,7 +2,9 @@
 
 use super::{
     api_call::{Answer, ApiCall, answer, done},
-    member_wire::{self, Fieldset, view},
+    cursor::FilteredPage,
+    filter,
+    member_wire::{self, Fieldset, Members, view},
 };
 use crate::{App, body};
 use axum::{extract::State, response::Response};
@@ -45,7 +47,7 @@ pub(crate) async fn list(State(app): State<App>, call: ApiCall) -> Answer {
 /// `POST /query`: a page of the members that a filter finds.
 pub(crate) async fn query(State(app): State<App>, call: ApiCall) -> Answer {
     let is_staff = app.identity.audience(&call.site, &call.caller).await? == Audience::Staff;
-    let filter = member_wire::filter(&call.data["query"]["filter"], is_staff);
+    let filter = filter::read(&Members::seen(is_staff), call.filter(), "query.filter");
     let search = member_wire::search(&call.data["search"], is_staff);
     let filter = Faults::both(filter, search).map(|(filter, search)| MemberFilter::All(vec![filter, search]));
     page(&app, &call, filter).await
@@ -221,7 +223,7 @@ async fn many(app: &App, call: &ApiCall, step: Move) -> Answer {
     if !filter.is_object() {
         return Err(super::api_call::invalid("filter", "an object is expected").into());
     }
-    let filter = member_wire::filter(filter, true)?;
+    let filter = filter::read(&Members::seen(true), filter, "filter")?;
     app.identity.members_move(&call.site, &call.caller, filter, step).await?;
     answer("jobId", app.world.uuid())
 }
@@ -246,16 +248,9 @@ pub(crate) async fn user_members(State(app): State<App>, call: ApiCall) -> Answe
     if !call.caller.is_editor() {
         return Err(Fault::new(Code::Forbidden).into());
     }
-    let mut sent = call.data["query"]["filter"].clone();
-    if let Value::Object(filter) = &mut sent {
-        for name in ["userId", "memberId"] {
-            if let Some(value) = filter.remove(name) {
-                filter.insert("id".to_owned(), value);
-            }
-        }
-    }
-    let (filter, (limit, cursor)) = Faults::both(member_wire::filter(&sent, true), call.cursor_page(LIMIT))?;
-    let query = MemberQuery { filter, limit, paging: Paging::After(cursor.to_owned()), ..Default::default() };
+    let (asked, filter) = FilteredPage::of(&call, LIMIT, &Members::of_users())?;
+    let paging = Paging::After(asked.cursor.clone());
+    let query = MemberQuery { filter, limit: asked.limit, paging, ..Default::default() };
     let page = app.identity.member_query(&call.site, Audience::Staff, &query).await?;
     let users = page.members.iter().map(|member| {
         let seen = view(member, Fieldset::Extended);
@@ -275,7 +270,8 @@ pub(crate) async fn user_members(State(app): State<App>, call: ApiCall) -> Answe
         }))
     });
     let users: Vec<Value> = users.collect();
-    let metadata = json!({ "count": users.len(), "hasNext": page.next.is_some(), "cursors": { "next": page.next } });
+    let next = asked.next(page.next.as_deref());
+    let metadata = json!({ "count": users.len(), "hasNext": next.is_some(), "cursors": { "next": next } });
     Ok(body::ok(&json!({ "userMembers": users, "metadata": metadata })))
 }
 

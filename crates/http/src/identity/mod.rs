@@ -6,6 +6,8 @@ pub mod authentication;
 pub mod authorize;
 mod browser;
 pub mod community;
+mod cursor;
+mod filter;
 pub mod flow;
 pub mod install;
 pub mod logout;

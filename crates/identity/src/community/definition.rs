@@ -36,7 +36,7 @@ impl Identity {
         visibility::check_readers(site, caller, kind.read).await?;
         let site_id = site.id.clone();
         let mut found = site.read(ReaderPool::Scan, move |tx| boxed!(entity::all(tx, &site_id, kind).await)).await?;
-        found.retain(|it| filter.fits(it) && kind.shows(it, caller));
+        found.retain(|it| filter.finds(it) && kind.shows(it, caller));
         Ok(found)
     }
 

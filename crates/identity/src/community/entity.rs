@@ -6,6 +6,7 @@ use crate::{
         kind::{Kind, PARTS},
         relation::without_nul,
     },
+    filter::{Filter, Operand},
     member::validator,
 };
 use serde_json::{Map, Value, json};
@@ -53,29 +54,44 @@ pub enum Position {
     After(String),
 }
 
-/// Which entities are meant: those that have one of the named values in each of the named members.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct EntityFilter(Vec<(String, Vec<Value>)>);
+/// What entities can be filtered by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntityField {
+    Id,
+    Created,
+    Updated,
+    /// A member that holds text.
+    Text(&'static str),
+    /// A member that holds true or false.
+    Flag(&'static str),
+}
+
+impl EntityField {
+    /// The value of a member, if it has one.
+    pub(crate) fn read(self, doc: &Map<String, Value>) -> Option<Operand> {
+        match self {
+            Self::Text(name) => doc.get(name)?.as_str().map(|it| Operand::Text(it.to_owned())),
+            Self::Flag(name) => doc.get(name)?.as_bool().map(|it| Operand::Number(it.into())),
+            Self::Id | Self::Created | Self::Updated => None,
+        }
+    }
+}
+
+/// Which entities are meant.
+pub type EntityFilter = Filter<EntityField>;
 
 impl EntityFilter {
-    /// Reads a filter of the wire: a value, `$eq` or `$in` for each member. What is no object finds everything.
-    pub fn parse(filter: &Value) -> Self {
-        let values = |wanted: &Value| {
-            let one = wanted.get("$eq").unwrap_or(wanted).clone();
-            wanted["$in"].as_array().into_iter().flatten().cloned().chain([one]).collect()
-        };
-        Self(filter.as_object().into_iter().flatten().map(|(name, it)| (name.clone(), values(it))).collect())
-    }
-
     /// Those with one of these ids.
     pub fn ids(ids: Vec<String>) -> Self {
-        Self(vec![("id".to_owned(), ids.into_iter().map(Value::String).collect())])
+        Self::Any(ids.into_iter().map(|it| Self::equal(EntityField::Id, Operand::Text(it))).collect())
     }
 
-    pub(crate) fn fits(&self, entity: &Entity) -> bool {
-        self.0.iter().all(|(name, values)| match name.as_str() {
-            "id" => values.iter().any(|it| it == entity.id.as_str()),
-            name => values.contains(entity.doc.get(name).unwrap_or(&Value::Null)),
+    pub(crate) fn finds(&self, entity: &Entity) -> bool {
+        self.fits(&|field| match field {
+            EntityField::Id => Some(Operand::Text(entity.id.clone())),
+            EntityField::Created => Some(Operand::Number(entity.created)),
+            EntityField::Updated => Some(Operand::Number(entity.updated)),
+            EntityField::Text(_) | EntityField::Flag(_) => field.read(&entity.doc),
         })
     }
 }

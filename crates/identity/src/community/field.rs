@@ -5,12 +5,12 @@ use crate::{
     community::{
         assignment::{self, Assignable},
         check::at_most,
-        entity::{self, Entity},
+        entity::{self, Entity, EntityFilter},
         kind::{self, Readers},
         visibility,
     },
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 use stoa_kernel::{Caller, Result};
 use stoa_store::{ReaderPool, Site, boxed};
 
@@ -64,29 +64,34 @@ impl Identity {
         applied(site, roles.into_iter().map(|it| (it.clone(), vec![("ROLE", it)])).collect()).await
     }
 
-    /// Fields that sites usually have and this one doesn't yet, of the name and type that a filter asks for.
+    /// Fields that sites usually have and this one doesn't yet, as far as a filter finds them.
     ///
     /// # Errors
     /// [`stoa_kernel::Code::Forbidden`] unless the caller runs the site.
-    pub async fn field_suggestions(&self, site: &Site, caller: &Caller, filter: &Value) -> Result<Vec<Value>> {
+    pub async fn field_suggestions(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        filter: &EntityFilter,
+    ) -> Result<Vec<Map<String, Value>>> {
         visibility::check_readers(site, caller, Readers::Staff).await?;
         let site_id = site.id.clone();
         let fields =
             site.read(ReaderPool::Scan, move |tx| boxed!(entity::all(tx, &site_id, &kind::FIELD).await)).await?;
         let is_there =
             |name: &str| fields.iter().filter_map(|it| it.text("name")).any(|it| it.eq_ignore_ascii_case(name));
-        let fits = |name: &str, value: &str| {
-            let wanted = &filter[name];
-            wanted.is_null() || wanted.get("$eq").unwrap_or(wanted) == value
+        let suggestion = |(name, kind, social): &(&str, &str, &str)| {
+            let members = [
+                ("name", *name),
+                ("fieldType", *kind),
+                ("socialType", *social),
+                ("fieldOrigin", "SYSTEM"),
+                ("defaultPrivacy", "PRIVATE"),
+            ];
+            members.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect::<Map<_, _>>()
         };
-        let all = USUAL.iter().filter(|it| !is_there(it.0) && fits("name", it.0) && fits("fieldType", it.1));
-        let view = |(name, kind, social): &(&str, &str, &str)| {
-            json!({
-                "name": name, "fieldType": kind, "socialType": social, "fieldOrigin": "SYSTEM",
-                "defaultPrivacy": "PRIVATE",
-            })
-        };
-        Ok(all.map(view).collect())
+        let all = USUAL.iter().filter(|it| !is_there(it.0)).map(suggestion);
+        Ok(all.filter(|it| filter.fits(&|field| field.read(it))).collect())
     }
 }
 

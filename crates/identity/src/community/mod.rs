@@ -22,11 +22,11 @@ mod tag;
 mod visibility;
 
 pub use assignment::Assignable;
-pub use entity::{Entity, EntityFilter, Position};
+pub use entity::{Entity, EntityField, EntityFilter, Position};
 pub use field::Applications;
 pub use interaction::Side;
 pub use kind::Kind;
-pub use relation::{Interaction, PAGE, Related, Relation, RelationFilter, RelationPage};
+pub use relation::{Interaction, PAGE, Related, Relation, RelationField, RelationFilter, RelationPage};
 pub use report::ReportedMember;
 pub use role::AssignedRole;
 pub use tag::TagUpdate;

@@ -1,7 +1,7 @@
 //! Relations: what joins a member to another member or to an entity, by one statement either way. Who may read and
 //! write them is said by what they mean: [`super::Assignable`] and [`Interaction`], whose name is the kind here.
 
-use crate::{Core, community::check::own_id};
+use crate::{Core, community::check::own_id, filter::Filter};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -74,11 +74,33 @@ impl RelationPage {
     }
 }
 
-/// Which relations are meant: those whose holder and whose target are among these. Without a list it is any.
+/// What relations can be filtered by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RelationField {
+    Id,
+    Holder,
+    Target,
+    Created,
+}
+
+impl RelationField {
+    pub(crate) fn column(self) -> &'static str {
+        match self {
+            Self::Id => "id",
+            Self::Holder => "holder",
+            Self::Target => "target",
+            Self::Created => "created",
+        }
+    }
+}
+
+/// Which relations are meant: those whose holder and whose target are among these and that fit a filter. Without a list
+/// it is any.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RelationFilter {
     pub holders: Option<Vec<String>>,
     pub targets: Option<Vec<String>>,
+    pub matching: Filter<RelationField>,
     pub(crate) shown: Option<VisibleTo>,
 }
 
@@ -114,7 +136,7 @@ impl VisibleTo {
 impl RelationFilter {
     /// Those whose holder and whose target are among these, or are anything.
     pub fn new(holders: Option<Vec<String>>, targets: Option<Vec<String>>) -> Self {
-        Self { holders, targets, shown: None }
+        Self { holders, targets, ..Self::default() }
     }
 
     /// Those that these hold.
@@ -125,6 +147,11 @@ impl RelationFilter {
     /// Those that lead to these.
     pub fn to(targets: Vec<String>) -> Self {
         Self { targets: Some(targets), ..Self::default() }
+    }
+
+    /// Those that fit a filter.
+    pub fn matching(matching: Filter<RelationField>) -> Self {
+        Self { matching, ..Self::default() }
     }
 
     /// The same, as far as those members go who are shown.
@@ -231,6 +258,8 @@ pub(crate) async fn page(tx: &mut Tx<'_>, site: &SiteId, query: RelationQuery<'_
         let ids = sql.param(without_nul(list));
         sql.push(" and ").push(&dialect.any_of(column, &ids));
     }
+    sql.push(" and ");
+    filter.matching.write(&mut sql, RelationField::column);
     if let Some(shown) = &filter.shown {
         shown.write(&mut sql, "member_tie");
     }

@@ -6,13 +6,13 @@ use crate::{
         check::{check_owner, malformed},
         interaction::{self, NewInteraction},
         kind::Readers,
-        relation::{self, Interaction, PAGE, Relation, RelationFilter, RelationPage},
+        relation::{self, Interaction, PAGE, Relation, RelationField, RelationFilter, RelationPage},
         visibility,
     },
 };
 use serde_json::{Map, Value, json};
 use stoa_kernel::{Caller, Code, Fault, MemberId, Millis, Result};
-use stoa_sql::params;
+use stoa_sql::{Writer, params};
 use stoa_store::{ReaderPool, Row, Site, boxed};
 
 const CATEGORIES: &[&str] = &["UNKNOWN", "SPAM", "IMPERSONATION", "HARASSMENT", "OTHER"];
@@ -51,7 +51,7 @@ impl Identity {
         made.ok_or_else(|| Fault::new(Code::AlreadyExists))
     }
 
-    /// A page of reports, on these members if any are named.
+    /// A page of the reports that a filter finds.
     ///
     /// # Errors
     /// [`Code::Forbidden`] unless the caller runs the site; [`Code::CursorInvalid`].
@@ -59,15 +59,15 @@ impl Identity {
         &self,
         site: &Site,
         caller: &Caller,
-        reported: Vec<String>,
+        filter: &RelationFilter,
         (limit, cursor): (u32, &str),
     ) -> Result<RelationPage> {
         visibility::check_readers(site, caller, Readers::Staff).await?;
-        let filter = RelationFilter::new(None, Some(reported).filter(|it| !it.is_empty()));
-        relation::list(site, Interaction::Report.name(), &filter, limit, cursor).await
+        relation::list(site, Interaction::Report.name(), filter, limit, cursor).await
     }
 
-    /// Members who were reported, by id, each with how often and when last; those behind `after`.
+    /// Members who were reported, by id, each with how often and when last; those of the reports that a filter finds,
+    /// behind `after`.
     ///
     /// # Errors
     /// [`Code::Forbidden`]; [`Code::CursorInvalid`].
@@ -75,20 +75,24 @@ impl Identity {
         &self,
         site: &Site,
         caller: &Caller,
-        after: &str,
-        limit: u32,
+        filter: &RelationFilter,
+        (limit, after): (u32, &str),
     ) -> Result<Vec<ReportedMember>> {
         check_owner(caller)?;
         if after.contains('\0') {
             return Err(Fault::new(Code::CursorInvalid));
         }
-        let (site_id, after) = (site.id.clone(), after.to_owned());
+        let mut sql = Writer::new(site.dialect());
+        sql.push("select target, count(*), max(created) from stoa.member_tie where site = ").bind(&site.id);
+        sql.push(" and kind = ").bind(Interaction::Report.name()).push(" and target > ").bind(after).push(" and ");
+        filter.matching.write(&mut sql, RelationField::column);
+        sql.push(" group by target order by target limit ").bind(limit.clamp(1, PAGE));
+        let (text, values) = sql.finish();
         site.read(ReaderPool::Scan, move |tx| {
             boxed!({
-                let sql = "select target, count(*), max(created) from stoa.member_tie \
-                           where site = $1 and kind = 'report' and target > $2 group by target order by target limit $3";
-                let read = |row: &Row<'_>| Ok(ReportedMember { id: row.get(0)?, count: row.get(1)?, last: row.get(2)? });
-                Ok(tx.rows(sql, &params![&site_id, after, limit.clamp(1, PAGE)], read).await?)
+                let read =
+                    |row: &Row<'_>| Ok(ReportedMember { id: row.get(0)?, count: row.get(1)?, last: row.get(2)? });
+                Ok(tx.rows(&text, &values, read).await?)
             })
         })
         .await

@@ -104,7 +104,7 @@ pub(crate) async fn see_members(site: &Site, caller: &Caller, ids: &[String]) ->
         Err(fault) if fault.code() == Code::Forbidden => return Ok(seen),
         audience => audience?,
     };
-    let is = |id: &String| MemberFilter::Is(MemberField::Id, "=", Operand::Text(id.clone()));
+    let is = |id: &String| MemberFilter::equal(MemberField::Id, Operand::Text(id.clone()));
     let others = without_nul(ids).iter().filter(|it| !is_own(it)).map(is).collect();
     let query = MemberQuery {
         filter: MemberFilter::Any(others),

@@ -6,6 +6,7 @@
 
 use crate::{
     Identity,
+    filter::Filter,
     member::{Member, row},
 };
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -41,36 +42,7 @@ pub enum MemberField {
 }
 
 /// A filter on members; values are folded already where the column is.
-#[derive(Debug, Clone, PartialEq)]
-pub enum MemberFilter {
-    All(Vec<MemberFilter>),
-    Any(Vec<MemberFilter>),
-    Not(Box<MemberFilter>),
-    Is(MemberField, &'static str, Operand),
-    Prefix(MemberField, String),
-}
-
-/// What a field is compared with.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Operand {
-    Text(String),
-    Number(i64),
-}
-
-impl Operand {
-    fn value(&self) -> Value {
-        match self {
-            Self::Text(text) => text.as_str().into(),
-            Self::Number(number) => (*number).into(),
-        }
-    }
-}
-
-impl Default for MemberFilter {
-    fn default() -> Self {
-        Self::All(Vec::new())
-    }
-}
+pub type MemberFilter = Filter<MemberField>;
 
 /// An order; the newest first by default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -208,7 +180,7 @@ impl MemberQuery {
             }
         }
         sql.push(" and ");
-        write(sql, &self.filter);
+        self.filter.write(sql, MemberField::column);
     }
 }
 
@@ -244,55 +216,6 @@ pub(crate) async fn find(site: &Site, audience: Audience, query: &MemberQuery) -
     .await
 }
 
-fn write(sql: &mut Writer<'_>, filter: &MemberFilter) {
-    match filter {
-        MemberFilter::All(parts) => list(sql, parts, " and ", "1 = 1"),
-        MemberFilter::Any(parts) => list(sql, parts, " or ", "1 = 0"),
-        MemberFilter::Not(part) => {
-            // A missing value is not what it is compared with.
-            sql.push("not coalesce(");
-            write(sql, part);
-            sql.push(", false)");
-        }
-        MemberFilter::Is(field, operator, value) => {
-            sql.push(&format!("{} {operator} ", field.column())).bind(value.value());
-        }
-        MemberFilter::Prefix(field, prefix) => {
-            let column = field.column();
-            sql.push(&format!("({column} >= ")).bind(prefix.clone());
-            if let Some(end) = after_prefix(prefix) {
-                sql.push(&format!(" and {column} < ")).bind(end);
-            }
-            sql.push(")");
-        }
-    }
-}
-
-fn list(sql: &mut Writer<'_>, parts: &[MemberFilter], joint: &str, empty: &str) {
-    if parts.is_empty() {
-        sql.push(empty);
-        return;
-    }
-    for (n, part) in parts.iter().enumerate() {
-        sql.push(if n == 0 { "(" } else { joint });
-        write(sql, part);
-    }
-    sql.push(")");
-}
-
-/// The first text behind all that begin with `prefix`.
-fn after_prefix(prefix: &str) -> Option<String> {
-    let mut chars: Vec<char> = prefix.chars().collect();
-    while let Some(last) = chars.pop() {
-        let next = if last == '\u{d7ff}' { Some('\u{e000}') } else { char::from_u32(last as u32 + 1) };
-        if let Some(next) = next {
-            chars.push(next);
-            return Some(chars.into_iter().collect());
-        }
-    }
-    None
-}
-
 fn cursor(created: Millis, id: &str) -> String {
     URL_SAFE_NO_PAD.encode(format!("{created}:{id}"))
 }
@@ -310,14 +233,6 @@ fn read_cursor(cursor: &str) -> Result<(Millis, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn prefix_ends_before_the_next_text() {
-        assert_eq!(after_prefix("ab").as_deref(), Some("ac"));
-        assert_eq!(after_prefix("a\u{10ffff}").as_deref(), Some("b"));
-        assert_eq!(after_prefix("a\u{d7ff}").as_deref(), Some("a\u{e000}"));
-        assert_eq!(after_prefix("\u{10ffff}"), None);
-    }
 
     #[test]
     fn cursor_comes_back_as_it_was() {

@@ -9,7 +9,8 @@ pub(crate) mod row;
 pub(crate) mod status;
 pub(crate) mod validator;
 
-pub use list::{Audience, MemberField, MemberFilter, MemberPage, MemberQuery, MemberSort, Operand, Paging};
+pub use crate::filter::Operand;
+pub use list::{Audience, MemberField, MemberFilter, MemberPage, MemberQuery, MemberSort, Paging};
 pub(crate) use row::{by_email, find, find_by_email, get, record_login, require_active, update, write_password};
 pub use status::Move;
 pub use validator::slug_fits;

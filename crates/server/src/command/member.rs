@@ -79,7 +79,7 @@ fn unknown(fault: Fault, named: &str) -> Failure {
 
 async fn list(services: &Services, site: &Site, pending: bool, limit: u32) -> Result<Value, Failure> {
     let status = Operand::Text(Status::Pending.name().to_owned());
-    let filter = if pending { MemberFilter::Is(MemberField::Status, "=", status) } else { MemberFilter::default() };
+    let filter = if pending { MemberFilter::equal(MemberField::Status, status) } else { MemberFilter::default() };
     let query = MemberQuery { filter, limit, ..MemberQuery::default() };
     let members = services.identity.member_query(site, Audience::Staff, &query).await?.members;
     let view = |it: Member| {

@@ -1,16 +1,17 @@
 //! What members write about themselves.
 
-use super::{PAGE, many, offsets, one, wanted};
+use super::{PAGE, many, named_members, offsets, one};
 use crate::{
     App, body,
     identity::{
-        api_call::{Answer, ApiCall, done},
+        api_call::{Answer, ApiCall, done, invalid},
+        filter::{FieldType, Listed},
         members,
     },
 };
 use axum::extract::State;
 use serde_json::json;
-use stoa_identity::community::kind::ABOUT;
+use stoa_identity::community::{EntityField, kind::ABOUT};
 
 /// `POST /abouts`.
 pub(crate) async fn create(State(app): State<App>, call: ApiCall) -> Answer {
@@ -35,13 +36,24 @@ pub(crate) async fn get(State(app): State<App>, call: ApiCall) -> Answer {
     one(&ABOUT, &app.identity.about_get(&call.site, &call.caller, &id).await?)
 }
 
-/// `POST /abouts/query`: of the members that `memberId` names.
+const ABOUTS: Listed<EntityField> = Listed {
+    things: "abouts",
+    fields: &[
+        ("memberId", EntityField::Id, FieldType::Text),
+        ("id", EntityField::Id, FieldType::Text),
+        ("_id", EntityField::Id, FieldType::Text),
+    ],
+};
+
+/// `POST /abouts/query`: of the members that the filter names, or one's own.
 pub(crate) async fn query(State(app): State<App>, call: ApiCall) -> Answer {
-    let mut ids = wanted(&call.data["query"]["filter"], "memberId")?;
-    if ids.is_empty() {
-        ids.extend(members::own(&call).ok().map(|it| it.as_str().to_owned()));
-    }
-    ids.truncate(PAGE as usize);
+    let ids = match named_members(&ABOUTS, call.filter())? {
+        Some(ids) if ids.len() > PAGE as usize => {
+            return Err(invalid("query.filter", &format!("at most {PAGE} members are expected")).into());
+        }
+        Some(ids) => ids,
+        None => members::own(&call).ok().into_iter().map(|it| it.as_str().to_owned()).collect(),
+    };
     let found = app.identity.about_list(&call.site, &call.caller, &ids).await?;
     let count = found.len();
     let paging = json!({ "count": count, "hasNext": false, "cursors": {} });

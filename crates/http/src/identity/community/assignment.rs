@@ -1,17 +1,19 @@
 //! Assignments of badges to members.
 
-use super::{PAGE, cursors_of, wanted};
+use super::{PAGE, filtered_cursors};
 use crate::{
     App, body,
     identity::{
         api_call::{Answer, ApiCall, answer, done, invalid},
+        cursor::FilteredPage,
+        filter::{self, FieldType, Listed},
         members::bulk,
     },
 };
 use axum::{extract::State, response::Response};
 use serde_json::{Value, json};
-use stoa_identity::community::{Assignable, Relation, RelationFilter, TagUpdate};
-use stoa_kernel::{Code, Fault, Faults, Result, date::iso_from_millis};
+use stoa_identity::community::{Assignable, Relation, RelationField, RelationFilter, TagUpdate};
+use stoa_kernel::{Code, Fault, Result, date::iso_from_millis};
 
 fn view(relation: &Relation) -> Value {
     let mut view = json!({
@@ -50,18 +52,25 @@ pub(crate) async fn bulk_create(State(app): State<App>, call: ApiCall) -> Answer
     Ok(bulk("itemMetadata", results))
 }
 
+const ASSIGNMENTS: Listed<RelationField> = Listed {
+    things: "assignments of badges",
+    fields: &[
+        ("id", RelationField::Id, FieldType::Text),
+        ("_id", RelationField::Id, FieldType::Text),
+        ("memberId", RelationField::Holder, FieldType::Text),
+        ("badgeId", RelationField::Target, FieldType::Text),
+        ("createdDate", RelationField::Created, FieldType::Date),
+        ("_createdDate", RelationField::Created, FieldType::Date),
+    ],
+};
+
 /// `POST /badges/v4/assignments/query`.
 pub(crate) async fn query(State(app): State<App>, call: ApiCall) -> Answer {
-    let (filter, page) = Faults::both(filter(&call.data["query"]["filter"]), call.cursor_page(PAGE))?;
+    let (asked, filter) = FilteredPage::of(&call, PAGE, &ASSIGNMENTS)?;
+    let (filter, page) = (RelationFilter::matching(filter), (asked.limit, asked.cursor.as_str()));
     let relations = app.identity.assignment_list(&call.site, &call.caller, Assignable::Badge, &filter, page).await?;
     let found: Vec<Value> = relations.items.iter().map(view).collect();
-    Ok(body::ok(&json!({ "badgeAssignments": found, "pagingMetadata": cursors_of(&relations) })))
-}
-
-/// An empty list stands for all members, or for all badges.
-fn filter(filter: &Value) -> Result<RelationFilter> {
-    let list = |name: &str| wanted(filter, name).map(|it| Some(it).filter(|it| !it.is_empty()));
-    Ok(RelationFilter::new(list("memberId")?, list("badgeId")?))
+    Ok(body::ok(&json!({ "badgeAssignments": found, "pagingMetadata": filtered_cursors(&asked, &relations) })))
 }
 
 /// `DELETE /badges/v4/assignments/{id}`.
@@ -86,7 +95,10 @@ pub(crate) async fn tags(State(app): State<App>, call: ApiCall) -> Answer {
 
 /// `POST /badges/v4/bulk/assignments/update-tags-by-filter`: done when the answer comes.
 pub(crate) async fn tags_by_filter(State(app): State<App>, call: ApiCall) -> Answer {
-    let filter = filter(&call.data["filter"])?;
+    if !call.data["filter"].is_object() {
+        return Err(invalid("filter", "an object is expected").into());
+    }
+    let filter = RelationFilter::matching(filter::read(&ASSIGNMENTS, &call.data["filter"], "filter")?);
     app.identity.tags_update_all(&call.site, &call.caller, &filter, &TagUpdate::parse(&call.data)).await?;
     answer("jobId", app.world.uuid())
 }

@@ -3,11 +3,15 @@
 use super::{PAGE, cursors, cursors_of, many, offsets, one, page};
 use crate::{
     App, body,
-    identity::api_call::{Answer, ApiCall, answer, done, invalid},
+    identity::{
+        api_call::{Answer, ApiCall, answer, done, invalid},
+        cursor::FilteredPage,
+        filter::{FieldType, Listed},
+    },
 };
 use axum::extract::State;
 use serde_json::{Value, json};
-use stoa_identity::community::{Assignable, EntityFilter, Position, kind::BADGE};
+use stoa_identity::community::{Assignable, EntityField, Position, kind::BADGE};
 use stoa_kernel::{Code, Fault};
 
 /// `POST /badges`.
@@ -32,21 +36,36 @@ pub(crate) async fn delete(State(app): State<App>, call: ApiCall) -> Answer {
     done()
 }
 
+const BADGES: Listed<EntityField> = Listed {
+    things: "badges",
+    fields: &[
+        ("id", EntityField::Id, FieldType::Text),
+        ("_id", EntityField::Id, FieldType::Text),
+        ("title", EntityField::Text("title"), FieldType::Text),
+        ("description", EntityField::Text("description"), FieldType::Text),
+        ("slug", EntityField::Text("slug"), FieldType::Text),
+        ("backgroundColor", EntityField::Text("backgroundColor"), FieldType::Text),
+        ("textColor", EntityField::Text("textColor"), FieldType::Text),
+        ("permissionsEnabled", EntityField::Flag("permissionsEnabled"), FieldType::Flag),
+        ("createdDate", EntityField::Created, FieldType::Date),
+        ("_createdDate", EntityField::Created, FieldType::Date),
+        ("updatedDate", EntityField::Updated, FieldType::Date),
+        ("_updatedDate", EntityField::Updated, FieldType::Date),
+    ],
+};
+
 /// `GET /badges` and `POST /badges/query`.
 pub(crate) async fn list(State(app): State<App>, call: ApiCall) -> Answer {
+    let (asked, filter) = FilteredPage::of(&call, PAGE, &BADGES)?;
     let (limit, offset) = match call.wants_cursor() {
         false => call.page(PAGE)?,
-        true => {
-            let (limit, cursor) = call.cursor_page(PAGE)?;
-            (limit, if cursor.is_empty() { 0 } else { cursor.parse().map_err(|_| Fault::new(Code::CursorInvalid))? })
-        }
+        true if asked.cursor.is_empty() => (asked.limit, 0),
+        true => (asked.limit, asked.cursor.parse().map_err(|_| Fault::new(Code::CursorInvalid))?),
     };
-    let filter = [&call.data["query"]["filter"], &call.data["filter"]].into_iter().find(|it| it.is_object());
-    let filter = EntityFilter::parse(filter.unwrap_or(&Value::Null));
     let all = app.identity.definition_list(&call.site, &call.caller, &BADGE, &filter).await?;
     let badges = page(&all, (limit, offset));
     let end = offset as usize + badges.len();
-    let next = (end < all.len()).then(|| end.to_string());
+    let next = asked.next((end < all.len()).then(|| end.to_string()).as_deref());
     Ok(body::ok(&json!({
         "badges": many(badges), "metadata": offsets(badges.len(), offset, all.len()),
         "pagingMetadata": cursors(badges.len(), next.as_deref()),

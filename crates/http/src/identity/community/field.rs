@@ -5,16 +5,18 @@ use crate::{
     App, body,
     identity::{
         api_call::{Answer, ApiCall, answer, done},
+        filter::{self, FieldType, Listed},
         member_wire::without_nulls,
     },
 };
 use axum::extract::State;
 use serde_json::{Value, json};
 use stoa_identity::community::{
-    Applications, Entity, EntityFilter,
+    Applications, Entity, EntityField, EntityFilter,
     entity::revision_in,
     kind::{APPLICATION, FIELD},
 };
+use stoa_kernel::Faults;
 
 /// `POST /custom-fields`.
 pub(crate) async fn create(State(app): State<App>, call: ApiCall) -> Answer {
@@ -60,10 +62,20 @@ pub(crate) async fn order(State(app): State<App>, call: ApiCall) -> Answer {
     Ok(body::ok(&without_nulls(json!({ "fields": many(&fields), "section": call.data.get("section") }))))
 }
 
+const SUGGESTIONS: Listed<EntityField> = Listed {
+    things: "suggestions",
+    fields: &[
+        ("name", EntityField::Text("name"), FieldType::Text),
+        ("fieldType", EntityField::Text("fieldType"), FieldType::Text),
+        ("socialType", EntityField::Text("socialType"), FieldType::Text),
+    ],
+};
+
 /// `GET /custom-field-suggestions` and `POST …/query`: what sites usually ask for and this one doesn't yet.
 pub(crate) async fn suggestions(State(app): State<App>, call: ApiCall) -> Answer {
-    let (limit, offset) = call.page(PAGE)?;
-    let all = app.identity.field_suggestions(&call.site, &call.caller, &call.data["query"]["filter"]).await?;
+    let filter = filter::read(&SUGGESTIONS, call.filter(), "query.filter");
+    let (filter, (limit, offset)) = Faults::both(filter, call.page(PAGE))?;
+    let all = app.identity.field_suggestions(&call.site, &call.caller, &filter).await?;
     let some = page(&all, (limit, offset));
     Ok(body::ok(&json!({ "suggestions": some, "metadata": offsets(some.len(), offset, all.len()) })))
 }

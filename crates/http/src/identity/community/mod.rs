@@ -10,9 +10,16 @@ pub mod privacy;
 pub mod report;
 pub mod role;
 
-use super::api_call::{Answer, answer, strings};
+use super::{
+    api_call::{Answer, answer},
+    cursor::FilteredPage,
+    filter::{self, Listed},
+};
 use serde_json::{Value, json};
-use stoa_identity::community::{Entity, Kind, PAGE, RelationPage};
+use stoa_identity::{
+    community::{Entity, EntityField, Kind, PAGE, RelationPage},
+    filter::Filter,
+};
 use stoa_kernel::Result;
 
 fn one(kind: &Kind, entity: &Entity) -> Answer {
@@ -41,8 +48,20 @@ fn cursors_of(relations: &RelationPage) -> Value {
     cursors(relations.items.len(), relations.next.as_deref())
 }
 
-/// The strings that a filter wants in a field: one, `$eq` or `$in`.
-fn wanted(filter: &Value, name: &str) -> Result<Vec<String>> {
-    let wanted = &filter[name];
-    strings(wanted.get("$in").or(wanted.get("$eq")).unwrap_or(wanted), name)
+/// The same for what a filter found.
+fn filtered_cursors(asked: &FilteredPage, relations: &RelationPage) -> Value {
+    cursors(relations.items.len(), asked.next(relations.next.as_deref()).as_deref())
+}
+
+/// The members whom a filter names by their ids, in its order; `None` where it asks for nothing.
+///
+/// # Errors
+/// [`stoa_kernel::Code::Validation`]; [`stoa_kernel::Code::NotSupported`] for a filter that finds members otherwise than by naming them.
+fn named_members(things: &Listed<EntityField>, sent: &Value) -> Result<Option<Vec<String>>> {
+    let filter = filter::read(things, sent, "query.filter")?;
+    if filter == Filter::default() {
+        return Ok(None);
+    }
+    let why = || format!("{} are found by the ids of members", things.things);
+    filter.named(EntityField::Id).map(Some).ok_or_else(|| filter::unsupported("query.filter", why()))
 }

@@ -1,14 +1,18 @@
 //! Reports on members.
 
-use super::{PAGE, cursors, cursors_of, wanted};
+use super::{PAGE, cursors, filtered_cursors};
 use crate::{
     App, body,
-    identity::api_call::{Answer, ApiCall, answer, done},
+    identity::{
+        api_call::{Answer, ApiCall, answer, done},
+        cursor::FilteredPage,
+        filter::{FieldType, Listed},
+    },
 };
 use axum::extract::State;
 use serde_json::{Value, json};
-use stoa_identity::community::{Relation, ReportedMember};
-use stoa_kernel::{Faults, date::iso_from_millis};
+use stoa_identity::community::{Relation, RelationField, RelationFilter, ReportedMember};
+use stoa_kernel::date::iso_from_millis;
 
 fn view(relation: &Relation) -> Value {
     json!({
@@ -25,19 +29,36 @@ pub(crate) async fn create(State(app): State<App>, call: ApiCall) -> Answer {
     answer("memberReport", view(&app.identity.member_report(&call.site, &call.caller, other, &sent["reason"]).await?))
 }
 
+const REPORTS: Listed<RelationField> = Listed {
+    things: "reports",
+    fields: &[
+        ("id", RelationField::Id, FieldType::Text),
+        ("_id", RelationField::Id, FieldType::Text),
+        ("reportedMemberId", RelationField::Target, FieldType::Text),
+        ("reportingMemberId", RelationField::Holder, FieldType::Text),
+        ("createdDate", RelationField::Created, FieldType::Date),
+        ("_createdDate", RelationField::Created, FieldType::Date),
+    ],
+};
+
 /// `POST /member-reports/query`.
 pub(crate) async fn query(State(app): State<App>, call: ApiCall) -> Answer {
-    let (ids, page) = Faults::both(wanted(&call.data["query"]["filter"], "reportedMemberId"), call.cursor_page(PAGE))?;
-    let relations = app.identity.report_list(&call.site, &call.caller, ids, page).await?;
+    let (asked, filter) = FilteredPage::of(&call, PAGE, &REPORTS)?;
+    let (filter, page) = (RelationFilter::matching(filter), (asked.limit, asked.cursor.as_str()));
+    let relations = app.identity.report_list(&call.site, &call.caller, &filter, page).await?;
     let found: Vec<Value> = relations.items.iter().map(view).collect();
-    Ok(body::ok(&json!({ "memberReports": found, "pagingMetadata": cursors_of(&relations) })))
+    Ok(body::ok(&json!({ "memberReports": found, "pagingMetadata": filtered_cursors(&asked, &relations) })))
 }
+
+const REPORTED: Listed<RelationField> =
+    Listed { things: "reported members", fields: &[("reportedMemberId", RelationField::Target, FieldType::Text)] };
 
 /// `GET /member-reports/members` and `POST /member-reports/members/query`.
 pub(crate) async fn members(State(app): State<App>, call: ApiCall) -> Answer {
-    let (limit, cursor) = call.cursor_page(PAGE)?;
-    let found = app.identity.reported_members(&call.site, &call.caller, cursor, limit).await?;
-    let next = found.last().filter(|_| found.len() == limit as usize).map(|it| it.id.as_str());
+    let (asked, filter) = FilteredPage::of(&call, PAGE, &REPORTED)?;
+    let (filter, page) = (RelationFilter::matching(filter), (asked.limit, asked.cursor.as_str()));
+    let found = app.identity.reported_members(&call.site, &call.caller, &filter, page).await?;
+    let next = asked.next(found.last().filter(|_| found.len() == asked.limit as usize).map(|it| it.id.as_str()));
     let view = |it: &ReportedMember| {
         json!({
             "reportedMemberId": it.id, "reportCount": it.count.to_string(), "reviewed": false,
@@ -45,7 +66,7 @@ pub(crate) async fn members(State(app): State<App>, call: ApiCall) -> Answer {
         })
     };
     let all: Vec<Value> = found.iter().map(view).collect();
-    Ok(body::ok(&json!({ "reportedMembers": all, "pagingMetadata": cursors(found.len(), next) })))
+    Ok(body::ok(&json!({ "reportedMembers": all, "pagingMetadata": cursors(found.len(), next.as_deref()) })))
 }
 
 /// `DELETE /member-reports/members/{id}`.

@@ -1,12 +1,16 @@
 //! Roles: their definitions, and those of members.
 
+use super::named_members;
 use crate::{
     App,
-    identity::api_call::{Answer, ApiCall, answer, done, strings},
+    identity::{
+        api_call::{Answer, ApiCall, answer, done, strings},
+        filter::{FieldType, Listed},
+    },
 };
 use axum::extract::State;
 use serde_json::{Map, Value, json};
-use stoa_identity::community::{Assignable, AssignedRole, Entity, EntityFilter, kind::ROLE};
+use stoa_identity::community::{Assignable, AssignedRole, Entity, EntityField, EntityFilter, kind::ROLE};
 
 /// What a role is called on the wire: its key is its id.
 fn view(entity: &Entity) -> Value {
@@ -73,12 +77,25 @@ pub(crate) async fn of_member(State(app): State<App>, call: ApiCall) -> Answer {
     answer("roles", roles.iter().map(held).collect::<Value>())
 }
 
-/// `POST /roles/members/query`.
+const MEMBERS: Listed<EntityField> = Listed {
+    things: "roles",
+    fields: &[("memberId", EntityField::Id, FieldType::Text), ("memberIds", EntityField::Id, FieldType::Text)],
+};
+
+/// `POST /roles/members/query`: of the members that the filter names, also by a mere list.
 pub(crate) async fn query(State(app): State<App>, call: ApiCall) -> Answer {
-    let filter = &call.data["query"]["filter"];
-    let candidates = [&call.data["memberIds"], &filter["memberIds"], &filter["memberId"]["$in"], &filter["memberId"]];
-    let named = candidates.into_iter().find(|it| it.is_array() || it.is_string()).unwrap_or(&Value::Null);
-    let ids = strings(named, "memberIds")?;
+    let mut filter = call.filter().clone();
+    for name in ["memberId", "memberIds"] {
+        if let Some(list) = filter.get_mut(name).filter(|it| it.is_array()) {
+            *list = json!({ "$in": list.take() });
+        }
+    }
+    let mut ids = strings(&call.data["memberIds"], "memberIds")?;
+    match named_members(&MEMBERS, &filter)? {
+        Some(named) if call.data["memberIds"].is_null() => ids = named,
+        Some(named) => ids.retain(|it| named.contains(it)),
+        None => {}
+    }
     let all = app.identity.roles_of(&call.site, &call.caller, ids, "query.filter").await?;
     let roles = |roles: Vec<AssignedRole>| json!({ "roles": roles.iter().map(held).collect::<Value>() });
     answer("rolesByMemberId", all.into_iter().map(|(id, it)| (id, roles(it))).collect::<Map<_, _>>())
