@@ -1,6 +1,6 @@
 //! Filters of members and of what is around them, by URL: read whole or refused, on every page.
 
-use crate::members_api::id_of;
+use crate::members_api::{MEMBERS, id_of};
 use serde_json::{Value, json};
 use stoa_testkit::{TestApp, TestClient, on_both_engines};
 
@@ -43,6 +43,55 @@ async fn nine(app: &TestApp) -> ([String; 3], [String; 3]) {
 }
 
 on_both_engines! {
+    async fn members_deleted_by_filter_are_those_asked_for(engine) {
+        let app = TestApp::new(engine).await;
+        let key = app.app();
+        for name in ["ada", "alan", "bob", "eve"] {
+            let member = json!({ "loginEmail": format!("{name}@example.org"), "profile": { "nickname": name } });
+            post(&key, MEMBERS, json!({ "member": member })).await;
+        }
+        let nicknames = async || {
+            let found = post(&key, &format!("{MEMBERS}/query"), json!({ "query": {} })).await;
+            let mut names: Vec<String> =
+                found["members"].as_array().unwrap().iter().map(|it| it["profile"]["nickname"].as_str().unwrap().to_owned()).collect();
+            names.sort();
+            names
+        };
+        let delete = async |body: Value| key.post(&format!("{MEMBERS}/bulk/delete-by-filter"), &body).await.verdict();
+        for (body, verdict) in [
+            (json!({ "search": { "expression": "ada" } }), "400 validationError"),
+            (json!({ "filter": {}, "search": {} }), "400 validationError"),
+            (json!({ "filter": {}, "search": { "expression": " " } }), "400 validationError"),
+            (json!({ "filter": {}, "search": { "expression": null } }), "400 validationError"),
+            (json!({ "filter": {}, "search": "ada" }), "400 validationError"),
+            (json!({ "filter": {}, "search": { "term": "ada" } }), "428 WDE0119"),
+            (json!({ "filter": {}, "search": { "expression": "ada", "fields": ["profile.title"] } }), "428 WDE0119"),
+            (json!({ "filter": { "nickname": {} } }), "400 validationError"),
+            (json!({ "filter": { "$and": [null] } }), "400 validationError"),
+            (json!({ "filter": { "nickname": "ada" }, "contentAssigneeId": "x" }), "428 WDE0119"),
+            (json!({ "filter": { "nickname": { "$startsWith": " " } } }), "200"),
+            (json!({ "filter": { "nickname": { "$startsWith": "a " } } }), "200"),
+            (json!({ "filter": { "nickname": "bob" }, "search": { "expression": "ada" } }), "200"),
+        ] {
+            assert_eq!(delete(body.clone()).await, verdict, "{body}");
+            assert_eq!(nicknames().await, ["ada", "alan", "bob", "eve"], "{body}");
+        }
+        let searched = json!({ "filter": {}, "search": { "expression": "a", "fields": ["profile.nickname"] } });
+        assert_eq!(delete(searched).await, "200");
+        assert_eq!(nicknames().await, ["bob", "eve"]);
+        let both = json!({ "filter": { "loginEmail": { "$in": ["bob@example.org", "eve@example.org"] } }, "search": { "expression": "EVE" } });
+        assert_eq!(delete(both).await, "200");
+        assert_eq!(nicknames().await, ["bob"]);
+        let blocked = json!({ "filter": {}, "search": { "expression": "zoe" } });
+        post(&key, &format!("{MEMBERS}/bulk/block-by-filter"), blocked).await;
+        let found = post(&key, &format!("{MEMBERS}/query"), json!({ "query": { "filter": { "status": "BLOCKED" } } })).await;
+        assert_eq!(found["members"], json!([]));
+
+        let zoe = app.member("zoe@example.org").await;
+        assert_eq!(zoe.delete(&format!("{MEMBERS}/my?contentAssigneeId=x")).await.verdict(), "428 WDE0119");
+        assert_eq!(zoe.get(&format!("{MEMBERS}/my")).await.verdict(), "200");
+    }
+
     async fn assignments_are_found_by_whole_filters(engine) {
         let app = TestApp::new(engine).await;
         let ([a, b, c], [x, y, z]) = nine(&app).await;

@@ -195,6 +195,8 @@ impl<T: Filterable> Asked<'_, T> {
     fn begins(&self, operand: &Value) -> Result<Filter<T::Field>> {
         let text = operand.as_str().filter(|it| !it.contains('\0'));
         match self.things.prefix(self.field, text.unwrap_or_default()) {
+            // Folded texts don't begin with spaces.
+            Some(prefix) if prefix.is_empty() && text.is_some_and(|it| !it.is_empty()) => Ok(Filter::Any(Vec::new())),
             Some(prefix) if text.is_some() => Ok(Filter::Prefix(self.field, prefix)),
             Some(_) => Err(invalid(self.path, "text is expected")),
             None => Err(self.unsupported("$startsWith")),

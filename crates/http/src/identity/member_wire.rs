@@ -185,7 +185,13 @@ impl Filterable for Members {
     }
 
     fn prefix(&self, field: F, text: &str) -> Option<String> {
-        matches!(field, F::Nickname | F::Slug | F::Email | F::Id).then(|| folded(field, text))
+        // What it ends with counts: the text goes on behind it.
+        match field {
+            F::Id => Some(text.to_owned()),
+            F::Email => Some(text.trim_start().to_ascii_lowercase()),
+            F::Nickname | F::Slug => Some(fold(text.trim_start()).into_owned()),
+            _ => None,
+        }
     }
 
     fn exists(&self, _: F) -> Option<MemberFilter> {
@@ -266,10 +272,20 @@ pub(crate) fn search(sent: &Value, is_staff: bool) -> Result<MemberFilter> {
     let wrong = |name: &str, rule, why: &str, most: usize| {
         Fault::invalid(vec![Violation::new(format!("search.{name}"), rule, why).with("threshold", most)])
     };
+    match sent {
+        Value::Null => return Ok(MemberFilter::default()),
+        Value::Object(members) => {
+            let is_known = |name: &str| matches!(name, "expression" | "fields");
+            if let Some(name) = members.keys().find(|it| !is_known(it)) {
+                return Err(unsupported(format!("search.{name}"), format!("members can't be searched by {name}")));
+            }
+        }
+        _ => return Err(invalid("search", "an object is expected")),
+    }
     let expression = match &sent["expression"] {
         Value::Null => return Ok(MemberFilter::default()),
-        Value::String(it) if it.is_empty() => return Ok(MemberFilter::default()),
-        Value::String(it) if it.chars().count() <= EXPRESSION => Ok(it),
+        Value::String(it) if it.trim().is_empty() => return Ok(MemberFilter::default()),
+        Value::String(it) if it.chars().count() <= EXPRESSION => Ok(it.trim()),
         Value::String(_) => Err(wrong("expression", "MAX_LENGTH", "at most 100 characters", EXPRESSION)),
         _ => Err(invalid("search.expression", "text is expected")),
     };

@@ -1,9 +1,9 @@
 //! The members of a site (docs/protocol/identity.md §17): read, made, changed, and what those who run it decide.
 
 use super::{
-    api_call::{Answer, ApiCall, answer, done},
+    api_call::{Answer, ApiCall, answer, done, invalid},
     cursor::FilteredPage,
-    filter,
+    filter::{self, unsupported},
     member_wire::{self, Fieldset, Members, view},
 };
 use crate::{App, body};
@@ -110,9 +110,7 @@ pub(crate) async fn my_slug(State(app): State<App>, call: ApiCall) -> Answer {
 
 async fn rename(app: &App, call: &ApiCall, id: &MemberId) -> Answer {
     if !slug_fits(call.text("slug")) {
-        return Err(
-            super::api_call::invalid("slug", "letters, digits, dots, hyphens and underscores are expected").into()
-        );
+        return Err(invalid("slug", "letters, digits, dots, hyphens and underscores are expected").into());
     }
     let change = member_wire::change(&json!({ "profile": { "slug": call.text("slug") } }));
     whole(&app.identity.member_change(&call.site, &call.caller, id, change).await?)
@@ -161,6 +159,7 @@ pub(crate) async fn delete(State(app): State<App>, call: ApiCall) -> Answer {
 
 /// `DELETE /my`.
 pub(crate) async fn delete_my(State(app): State<App>, call: ApiCall) -> Answer {
+    keeps_content(&call)?;
     app.identity.member_delete(&call.site, &call.caller, &own(&call)?).await?;
     done()
 }
@@ -169,7 +168,7 @@ pub(crate) async fn delete_my(State(app): State<App>, call: ApiCall) -> Answer {
 pub(crate) async fn bulk_delete(State(app): State<App>, call: ApiCall) -> Answer {
     let ids = call.strings("memberIds")?;
     if ids.is_empty() || ids.len() > LIMIT as usize {
-        return Err(super::api_call::invalid("memberIds", "1 to 100 ids are expected").into());
+        return Err(invalid("memberIds", "1 to 100 ids are expected").into());
     }
     let own = own(&call).ok();
     if !call.caller.is_privileged() && ids.iter().any(|it| own.as_ref().is_none_or(|own| own.as_str() != it)) {
@@ -218,14 +217,32 @@ pub(crate) async fn delete_many(State(app): State<App>, call: ApiCall) -> Answer
     many(&app, &call, Move::Delete).await
 }
 
+/// One step for those whom filter and search find: never for more than were asked for, so a search without an expression
+/// is refused here.
 async fn many(app: &App, call: &ApiCall, step: Move) -> Answer {
-    let filter = &call.data["filter"];
-    if !filter.is_object() {
-        return Err(super::api_call::invalid("filter", "an object is expected").into());
-    }
-    let filter = filter::read(&Members::seen(true), filter, "filter")?;
+    let filter = match &call.data["filter"] {
+        filter @ Value::Object(_) => filter::read(&Members::seen(true), filter, "filter"),
+        _ => Err(invalid("filter", "an object is expected")),
+    };
+    let search = match &call.data["search"] {
+        Value::Null => Ok(MemberFilter::default()),
+        search => member_wire::search(search, true).and_then(|found| match found == MemberFilter::default() {
+            true => Err(invalid("search.expression", "1 to 100 characters are expected")),
+            false => Ok(found),
+        }),
+    };
+    let ((filter, search), ()) = Faults::both(Faults::both(filter, search), keeps_content(call))?;
+    let filter = MemberFilter::All(vec![filter, search]);
     app.identity.members_move(&call.site, &call.caller, filter, step).await?;
     answer("jobId", app.world.uuid())
+}
+
+/// Refuses to hand on what a deleted member wrote, which isn't built.
+fn keeps_content(call: &ApiCall) -> Result<()> {
+    match &call.data["contentAssigneeId"] {
+        Value::Null => Ok(()),
+        _ => Err(unsupported("contentAssigneeId", "content can't be handed on to another member".to_owned())),
+    }
 }
 
 /// `DELETE /{id}/phones`.
