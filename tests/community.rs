@@ -228,6 +228,45 @@ on_both_engines! {
         assert_eq!((two["badgeAssignments"].as_array().unwrap().len(), &two["pagingMetadata"]["hasNext"]), (3, &json!(true)));
     }
 
+    async fn tags_that_can_not_be_kept_are_refused(engine) {
+        let app = TestApp::new(engine).await;
+        let (badge, ada) = (badge(&app, "One").await, shown(&app.member("ada@example.org").await).await);
+        let long = json!({ "tags": { "tagIds": vec!["x".repeat(2_000); 5] } });
+        let many: Vec<String> = (0..101).map(|it| it.to_string()).collect();
+        let at = "badgeAssignment.tags";
+        for (tags, fields) in [
+            (json!("x"), vec![at.to_owned()]),
+            (json!(["x"]), vec![at.to_owned()]),
+            (long.clone(), vec![at.to_owned()]),
+            (json!({ "tags": "x" }), vec![format!("{at}.tags")]),
+            (json!({ "tags": { "tagIds": [1] }, "privateTags": { "tagIds": 2 } }), vec![format!("{at}.privateTags.tagIds"), format!("{at}.tags.tagIds[0]")]),
+            (json!({ "tags": { "tagIds": many } }), vec![format!("{at}.tags.tagIds")]),
+        ] {
+            let assignment = json!({ "badgeId": badge, "memberId": ada, "tags": tags });
+            let reply = app.app().post("/badges/v4/assignments", &json!({ "badgeAssignment": assignment })).await;
+            assert_eq!(reply.verdict(), "400 validationError", "{tags}");
+            let mut told = all(&reply.json()["details"]["validationError"]["fieldViolations"], "field");
+            told.sort();
+            assert_eq!(told, fields);
+            let each = json!({ "badgeAssignments": [assignment] });
+            let done = post(&app.app(), "/badges/v4/bulk/assignments/create", each).await;
+            let item = &done["results"][0]["itemMetadata"];
+            assert_eq!((&item["success"], &item["error"]["code"]), (&json!(false), &json!("INVALID_ARGUMENT")), "{tags}");
+            assert_eq!(item["error"]["data"]["fieldViolations"].as_array().map(Vec::len), Some(fields.len()));
+        }
+        for (change, tags) in [("assignTags", json!("x")), ("unassignTags", long), ("assignTags", json!({ "tags": { "tagIds": ["a", 1] } }))] {
+            let by_id = json!({ "ids": ["x"], change: tags });
+            assert_eq!(app.app().post("/badges/v4/bulk/assignments/bulk-update-tags", &by_id).await.verdict(), "400 validationError");
+            let by_filter = json!({ "filter": {}, change: tags });
+            let path = "/badges/v4/bulk/assignments/update-tags-by-filter";
+            assert_eq!(app.app().post(path, &by_filter).await.verdict(), "400 validationError");
+        }
+        let kept = json!({ "tags": { "tagIds": ["a", "b"] }, "privateTags": { "tagIds": ["c"] } });
+        let assignment = json!({ "badgeId": badge, "memberId": ada, "tags": kept });
+        let made = post(&app.app(), "/badges/v4/assignments", json!({ "badgeAssignment": assignment })).await;
+        assert_eq!(made["badgeAssignment"]["tags"], kept);
+    }
+
     async fn tags_of_more_than_a_thousand_assignments(engine) {
         let app = TestApp::new(engine).await;
         let (one, other) = (badge(&app, "One").await, badge(&app, "Other").await);

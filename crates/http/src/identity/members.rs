@@ -194,6 +194,9 @@ pub(crate) fn bulk(name: &str, results: Vec<(String, Option<Fault>)>) -> Respons
         if let Some(fault) = fault {
             item["error"] =
                 json!({ "code": fault.code().name(), "description": fault.message(), "data": fault.data() });
+            if !fault.violations().is_empty() {
+                item["error"]["data"]["fieldViolations"] = json!(fault.violations());
+            }
         }
         json!({ name: item })
     });

@@ -7,7 +7,7 @@ use crate::{
         definition, entity,
         kind::{self, Kind, Readers},
         relation::{self, NewRelation, Relation, RelationFilter, RelationPage, VisibleTo},
-        visibility,
+        tag, visibility,
     },
     member::{Status, row},
 };
@@ -16,9 +16,6 @@ use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Fault, MemberId, Result};
 use stoa_sql::{Writer, params};
 use stoa_store::{ReaderPool, Row, Site, boxed};
-
-/// Most bytes of the tags of a badge that a member has, as JSON text.
-const TAGS_BYTES: usize = 8_192;
 
 /// What members can be given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +62,8 @@ impl Identity {
     /// Gives a member a badge that bears tags.
     ///
     /// # Errors
-    /// As [`Identity::assign`]; [`Code::AlreadyExists`] when the member has it.
+    /// As [`Identity::assign`]; [`Code::Validation`] for tags that are no object of lists of texts, or too large;
+    /// [`Code::AlreadyExists`] when the member has it.
     pub async fn badge_assign(
         &self,
         site: &Site,
@@ -75,8 +73,12 @@ impl Identity {
         tags: &Value,
     ) -> Result<Relation> {
         let core = &self.core;
-        let is_fit = tags.is_object() && tags.to_string().len() <= TAGS_BYTES;
-        let doc = is_fit.then(|| ("tags".to_owned(), tags.clone())).into_iter().collect();
+        check_owner(caller)?;
+        let wrong = tag::violations(tags, "badgeAssignment.tags");
+        if !wrong.is_empty() {
+            return Err(Fault::invalid(wrong));
+        }
+        let doc = (!tags.is_null()).then(|| ("tags".to_owned(), tags.clone())).into_iter().collect();
         let (target, members) = (badge.to_owned(), vec![member.to_owned()]);
         let made = assign(core, site, caller, NewAssignments { what: Assignable::Badge, target, members, doc }).await?;
         made.into_iter().next().ok_or_else(|| Fault::new(Code::AlreadyExists))

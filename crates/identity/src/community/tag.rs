@@ -7,10 +7,11 @@ use crate::{
         kind::BADGE,
         relation::{self, Relation, RelationFilter, RelationQuery},
     },
+    member::validator::{Validator, ValueType},
 };
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
-use stoa_kernel::{Caller, Result};
+use stoa_kernel::{Caller, Fault, Result, Violation};
 use stoa_store::{Site, boxed};
 
 /// Tags that badges of members get and lose, public and private ones.
@@ -22,11 +23,46 @@ type Tags = BTreeSet<String>;
 /// Most tags of a list; those behind in the order of their ids are dropped.
 const MOST: usize = 100;
 
+const LISTS: [&str; 2] = ["tags", "privateTags"];
+/// Most bytes of the tags that one request gives a badge, as JSON text.
+const MOST_BYTES: usize = 8_192;
+
+/// What is wrong with the tags of a request; `path` is their place in it. Null is no tags.
+pub(super) fn violations(tags: &Value, path: &str) -> Vec<Violation> {
+    let mut validator = Validator(Vec::new());
+    if tags.is_null() {
+        return validator.0;
+    }
+    validator.value(ValueType::Object, tags, path);
+    for list in LISTS {
+        let (sent, path) = (&tags[list], format!("{path}.{list}"));
+        if !sent.is_null() {
+            validator.value(ValueType::Object, sent, &path);
+        }
+        let ids = &sent["tagIds"];
+        if !ids.is_null() && !ids.is_string() {
+            validator.strings(ids, &format!("{path}.tagIds"));
+        }
+    }
+    if validator.0.is_empty() && tags.to_string().len() > MOST_BYTES {
+        let why = format!("at most {MOST_BYTES} bytes of JSON text");
+        validator.0.push(Violation::new(path, "MAX_LENGTH", why).with("threshold", MOST_BYTES));
+    }
+    validator.0
+}
+
 impl TagUpdate {
-    /// Reads `assignTags` and `unassignTags` of a request; a list of anything but strings counts as none.
-    pub fn parse(object: &Value) -> Self {
+    /// Reads `assignTags` and `unassignTags` of a request.
+    ///
+    /// # Errors
+    /// [`stoa_kernel::Code::Validation`] for what is no object of lists of texts, and for too much.
+    pub fn parse(object: &Value) -> Result<Self> {
+        let wrong = ["assignTags", "unassignTags"].map(|what| violations(&object[what], what)).concat();
+        if !wrong.is_empty() {
+            return Err(Fault::invalid(wrong));
+        }
         let tags = |what: &str, list: &str| tag_ids(&object[what][list]["tagIds"]);
-        Self(["tags", "privateTags"].map(|list| (list, tags("assignTags", list), tags("unassignTags", list))))
+        Ok(Self(LISTS.map(|list| (list, tags("assignTags", list), tags("unassignTags", list)))))
     }
 
     fn apply(&self, mut doc: Map<String, Value>) -> Map<String, Value> {

@@ -13,7 +13,7 @@ use crate::{
 use axum::{extract::State, response::Response};
 use serde_json::{Value, json};
 use stoa_identity::community::{Assignable, Relation, RelationField, RelationFilter, TagUpdate};
-use stoa_kernel::{Code, Fault, Result, date::iso_from_millis};
+use stoa_kernel::{Code, Fault, Faults, Result, date::iso_from_millis};
 
 fn view(relation: &Relation) -> Value {
     let mut view = json!({
@@ -89,17 +89,19 @@ pub(crate) async fn bulk_delete(State(app): State<App>, call: ApiCall) -> Answer
 /// `POST /badges/v4/bulk/assignments/bulk-update-tags`.
 pub(crate) async fn tags(State(app): State<App>, call: ApiCall) -> Answer {
     let ids = call.strings("ids")?;
-    let found = app.identity.tags_update(&call.site, &call.caller, &ids, &TagUpdate::parse(&call.data)).await?;
+    let found = app.identity.tags_update(&call.site, &call.caller, &ids, &TagUpdate::parse(&call.data)?).await?;
     Ok(found_or_not(ids, found))
 }
 
 /// `POST /badges/v4/bulk/assignments/update-tags-by-filter`: done when the answer comes.
 pub(crate) async fn tags_by_filter(State(app): State<App>, call: ApiCall) -> Answer {
-    if !call.data["filter"].is_object() {
-        return Err(invalid("filter", "an object is expected").into());
-    }
-    let filter = RelationFilter::matching(filter::read(&ASSIGNMENTS, &call.data["filter"], "filter")?);
-    app.identity.tags_update_all(&call.site, &call.caller, &filter, &TagUpdate::parse(&call.data)).await?;
+    let filter = match &call.data["filter"] {
+        filter @ Value::Object(_) => filter::read(&ASSIGNMENTS, filter, "filter"),
+        _ => Err(invalid("filter", "an object is expected")),
+    };
+    let (filter, tags) = Faults::both(filter, TagUpdate::parse(&call.data))?;
+    let filter = RelationFilter::matching(filter);
+    app.identity.tags_update_all(&call.site, &call.caller, &filter, &tags).await?;
     answer("jobId", app.world.uuid())
 }
 
