@@ -408,6 +408,36 @@ on_both_engines! {
         assert_eq!(found.err().map(|it| it.code()), Some(Code::Forbidden));
     }
 
+    async fn privacy_settings_change_from_the_current_revision(engine) {
+        let app = TestApp::new(engine).await;
+        let key = app.app();
+        let settings = "/members/v1/privacy-settings";
+        let set = async |sent: Value| key.post(settings, &json!({ "memberPrivacySettings": sent })).await;
+        let default = async |sent: Value| {
+            let body = json!({ "defaultPrivacy": sent }).to_string();
+            key.send(axum::http::Method::PATCH, "/members/v1/default-privacy-status", Some(body.into())).await
+        };
+        let now = async || {
+            let now = key.get(settings).await.json()["memberPrivacySettings"].clone();
+            (now["revision"].as_str().unwrap().to_owned(), now["publicMemberCandidates"].as_str().unwrap().to_owned())
+        };
+        let stale = |reply: &stoa_testkit::Reply, current: &str| {
+            assert_eq!(reply.verdict(), "409 INVALID_REVISION");
+            assert_eq!(reply.json()["details"]["applicationError"]["data"]["revision"], current);
+        };
+        stale(&set(json!({ "publicMemberCandidates": "NO_ONE", "revision": "1" })).await, "0");
+        assert_eq!(now().await, ("0".to_owned(), "ANYONE".to_owned()));
+        assert_eq!(set(json!({ "publicMemberCandidates": "NO_ONE", "revision": "0" })).await.verdict(), "200");
+        stale(&set(json!({ "publicMemberCandidates": "ANYONE", "revision": "0" })).await, "1");
+        stale(&default(json!({ "defaultPrivacy": "PUBLIC", "revision": 0 })).await, "1");
+        assert_eq!(now().await, ("1".to_owned(), "NO_ONE".to_owned()));
+        assert_eq!(default(json!({ "defaultPrivacy": "PUBLIC", "revision": "1" })).await.json()["defaultPrivacy"]["revision"], "2");
+        // Without one it changes what is there.
+        assert_eq!(set(json!({ "publicMemberCandidates": "ANYONE" })).await.json()["memberPrivacySettings"]["revision"], "3");
+        let wrong = set(json!({ "publicMemberCandidates": "ALL", "revision": "x" })).await;
+        assert_eq!(all(&wrong.json()["details"]["validationError"]["fieldViolations"], "field").len(), 2);
+    }
+
     async fn applications_come_and_go_with_their_field(engine) {
         let app = TestApp::new(engine).await;
         let field = post(&app.app(), "/members/v1/custom-fields", json!({ "field": { "name": "Shoe size" } })).await;

@@ -412,12 +412,17 @@ const CALLS = {
     getDefaultPrivacyStatus: async ({ app }) =>
       assert.equal((await app.defaultPrivacy.getDefaultPrivacyStatus()).defaultPrivacy?.defaultPrivacy, 'PRIVATE'),
     setDefaultPrivacyStatus: async ({ app }) => {
-      assert.equal(
-        (await app.defaultPrivacy.setDefaultPrivacyStatus({ defaultPrivacy: 'PUBLIC', revision: '1' })).defaultPrivacy
-          ?.defaultPrivacy,
-        'PUBLIC',
-      );
-      await app.defaultPrivacy.setDefaultPrivacyStatus({ defaultPrivacy: 'PRIVATE', revision: '2' });
+      const revision = present((await app.defaultPrivacy.getDefaultPrivacyStatus()).defaultPrivacy?.revision);
+      const { defaultPrivacy: set } = await app.defaultPrivacy.setDefaultPrivacyStatus({
+        defaultPrivacy: 'PUBLIC',
+        revision,
+      });
+      assert.equal(set?.defaultPrivacy, 'PUBLIC');
+      await assert.rejects(app.defaultPrivacy.setDefaultPrivacyStatus({ defaultPrivacy: 'PRIVATE', revision }));
+      await app.defaultPrivacy.setDefaultPrivacyStatus({
+        defaultPrivacy: 'PRIVATE',
+        revision: present(set?.revision),
+      });
     },
   },
   memberPrivacySettings: {
@@ -426,8 +431,9 @@ const CALLS = {
         (await app.memberPrivacySettings.getMemberPrivacySettings()).memberPrivacySettings?.publicMemberVisibility,
       ),
     setMemberPrivacySettings: async ({ app }) => {
+      const { memberPrivacySettings: now } = await app.memberPrivacySettings.getMemberPrivacySettings();
       const set = await app.memberPrivacySettings.setMemberPrivacySettings({
-        revision: '1',
+        revision: present(now?.revision),
         publicMemberVisibility: 'VISIBLE_TO_ALL',
       });
       assert.equal(set.memberPrivacySettings?.publicMemberVisibility, 'VISIBLE_TO_ALL');

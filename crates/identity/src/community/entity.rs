@@ -173,42 +173,57 @@ pub(crate) struct EntityChange {
 /// [`Code::NotFound`]; [`Code::RevisionOld`] when the change was made from another revision;
 /// [`Code::Validation`] when what stays as it was made would change.
 pub(crate) async fn change(core: &Core, site: &Site, kind: &'static Kind, change: EntityChange) -> Result<Entity> {
-    site.write_with(
-        (site.id.clone(), change, core.now()),
-        move |tx, (site, EntityChange { id, revision, doc }, now)| {
-            boxed!({
-                let mut entity = get(tx, site, kind, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
-                check_revision(&entity, *revision)?;
-                for (name, value) in doc {
-                    if kind.fixed.contains(&name.as_str()) && entity.doc.get(name) != Some(value) {
-                        let field = format!("{}.{name}", kind.wire);
-                        let violation = Violation::new(field, "FIELD_NOT_ALLOWED", "stays as it was made");
-                        return Err(Fault::invalid(vec![violation]));
-                    }
-                    match value {
-                        Value::Null => entity.doc.remove(name),
-                        value => entity.doc.insert(name.clone(), value.clone()),
-                    };
-                }
-                (entity.revision, entity.updated) = (entity.revision + 1, *now);
-                let sql = "update stoa.member_noun set doc = $1, revision = $2, updated = $3 \
-                       where site = $4 and kind = $5 and id = $6";
-                let text = Value::Object(entity.doc.clone()).to_string();
-                tx.send(sql, params![text, entity.revision, *now, site, kind.name, &entity.id]).await?;
-                Ok(entity)
-            })
-        },
-    )
+    site.write_with((site.id.clone(), change, core.now()), move |tx, (site, change, now)| {
+        boxed!({
+            let entity = get(tx, site, kind, &change.id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
+            merge(tx, site, kind, entity, change, *now).await
+        })
+    })
     .await
+}
+
+/// Merges a change into the entity as it is now.
+///
+/// # Errors
+/// As [`change`].
+pub(crate) async fn merge(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    kind: &Kind,
+    mut entity: Entity,
+    change: &EntityChange,
+    now: Millis,
+) -> Result<Entity> {
+    check_revision(&entity, change.revision)?;
+    for (name, value) in &change.doc {
+        if kind.fixed.contains(&name.as_str()) && entity.doc.get(name) != Some(value) {
+            let field = format!("{}.{name}", kind.wire);
+            let violation = Violation::new(field, "FIELD_NOT_ALLOWED", "stays as it was made");
+            return Err(Fault::invalid(vec![violation]));
+        }
+        match value {
+            Value::Null => entity.doc.remove(name),
+            value => entity.doc.insert(name.clone(), value.clone()),
+        };
+    }
+    (entity.revision, entity.updated) = (entity.revision + 1, now);
+    let sql = "update stoa.member_noun set doc = $1, revision = $2, updated = $3 \
+               where site = $4 and kind = $5 and id = $6";
+    let text = Value::Object(entity.doc.clone()).to_string();
+    tx.send(sql, params![text, entity.revision, now, site, kind.name, &entity.id]).await?;
+    Ok(entity)
 }
 
 fn check_revision(entity: &Entity, revision: Option<i64>) -> Result<()> {
     match revision {
-        Some(it) if it != entity.revision => {
-            Err(Fault::new(Code::RevisionOld).with("revision", entity.revision.to_string()))
-        }
+        Some(it) if it != entity.revision => Err(revision_old(entity.revision)),
         _ => Ok(()),
     }
+}
+
+/// A change was made from another revision than the current one.
+pub(crate) fn revision_old(current: i64) -> Fault {
+    Fault::new(Code::RevisionOld).with("revision", current.to_string())
 }
 
 /// Deletes an entity, its parts and the relations to it.

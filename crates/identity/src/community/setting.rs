@@ -1,18 +1,20 @@
 //! How much members may show of themselves: the site's setting.
 
 use crate::{
-    Identity,
+    Core, Identity,
     community::{
-        entity::{self, EntityChange},
+        entity::{self, Entity, EntityChange, NewEntity},
         kind::SETTINGS,
     },
     member::Member,
 };
-use serde_json::{Map, Value, json};
-use stoa_kernel::{Caller, Code, Fault, Result, SiteId, date::iso_from_millis};
+use serde_json::{Value, json};
+use stoa_kernel::{Caller, Code, Fault, Faults, Result, SiteId, date::iso_from_millis};
 use stoa_store::{ReaderPool, Site, Tx, boxed};
 
 const ID: &str = "members";
+/// The revision of settings that were never set.
+const NEVER_SET: i64 = 0;
 
 /// What the setting means for members.
 #[derive(Debug, Clone, Copy)]
@@ -58,29 +60,46 @@ impl Identity {
     /// Changes the settings that `change` has.
     ///
     /// # Errors
-    /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::Validation`].
+    /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::Validation`]; [`Code::RevisionOld`] when the
+    /// change was made from another revision.
     pub async fn privacy_set(&self, site: &Site, caller: &Caller, change: &Value) -> Result<Value> {
         let core = &self.core;
         if !caller.is_privileged() {
             return Err(Fault::new(Code::Forbidden));
         }
-        let doc: Map<String, Value> = SETTINGS.parse(change, false)?;
-        let change = EntityChange { id: ID.to_owned(), revision: None, doc: doc.clone() };
-        match entity::change(core, site, &SETTINGS, change).await {
-            Err(fault) if fault.code() == Code::NotFound => {
-                entity::create(core, site, &SETTINGS, ID, doc).await?;
-            }
-            done => drop(done?),
-        }
+        let (doc, revision) = Faults::both(SETTINGS.parse(change, false), entity::revision_in(change))?;
+        let change = EntityChange { id: ID.to_owned(), revision, doc };
+        match set(core, site, change.clone()).await {
+            // Another call was the first to set them, meanwhile.
+            Err(fault) if fault.code() == Code::AlreadyExists => set(core, site, change).await?,
+            done => done?,
+        };
         of_site(site).await
     }
+}
+
+/// Changes the settings, or makes them where they were never set: then their revision is [`NEVER_SET`].
+async fn set(core: &Core, site: &Site, change: EntityChange) -> Result<Entity> {
+    site.write_with((site.id.clone(), change, core.now()), |tx, (site, change, now)| {
+        boxed!({
+            match entity::get(tx, site, &SETTINGS, ID).await? {
+                Some(entity) => entity::merge(tx, site, &SETTINGS, entity, change, *now).await,
+                None if change.revision.is_some_and(|it| it != NEVER_SET) => Err(entity::revision_old(NEVER_SET)),
+                None => {
+                    let new = NewEntity { id: ID.to_owned(), doc: change.doc.clone() };
+                    entity::insert(tx, site, &SETTINGS, new, *now).await
+                }
+            }
+        })
+    })
+    .await
 }
 
 /// What [`Identity::privacy_get`] does.
 pub(crate) async fn of_site(site: &Site) -> Result<Value> {
     let site_id = site.id.clone();
     let stored = site.read(ReaderPool::Point, move |tx| boxed!(entity::get(tx, &site_id, &SETTINGS, ID).await)).await?;
-    let mut settings = json!({ "id": site.id, "revision": "0" });
+    let mut settings = json!({ "id": site.id, "revision": NEVER_SET.to_string() });
     for (name, default) in SETTINGS.defaults {
         settings[*name] = json!(stored.as_ref().and_then(|it| it.text(name)).unwrap_or(default));
     }
