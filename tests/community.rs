@@ -206,6 +206,45 @@ on_both_engines! {
         assert_eq!(post(&app.app(), "/badges/v4/badges/query", some).await["metadata"]["total"], 2);
     }
 
+    async fn icons_of_badges_in_both_versions(engine) {
+        let app = TestApp::new(engine).await;
+        let key = app.app();
+        let (older, newer) = ("/members/v3/badges", "/badges/v4/badges");
+        let url = "https://x.example/i.svg";
+        // As the public client sends an address and one of its own images.
+        let image = json!({ "id": "a.svg", "height": 20, "width": 10, "altText": "A", "filename": "A", "url": url });
+        for (path, sent, address, object) in [
+            (older, json!(url), json!(url), json!({ "url": url })),
+            (newer, json!({ "url": url }), json!(url), json!({ "url": url })),
+            (newer, image.clone(), json!(url), image.clone()),
+            (newer, json!({ "id": "b.svg", "height": 0, "width": null }), Value::Null, json!({ "id": "b.svg", "height": 0, "width": null })),
+        ] {
+            let made = post(&key, path, json!({ "badge": { "title": "B", "icon": sent } })).await["badge"].clone();
+            assert_eq!(made["icon"], if path == older { address.clone() } else { object.clone() });
+            let id = made["id"].as_str().unwrap();
+            for (path, icon) in [(older, &address), (newer, &object)] {
+                let found = key.get(&format!("{path}/{id}")).await.json();
+                assert_eq!(found["badge"]["icon"], *icon, "{path} {sent}");
+                assert_eq!(found["badge"].get("icon").is_some(), !icon.is_null());
+            }
+            let only = json!({ "query": { "filter": { "id": id } } });
+            assert_eq!(post(&key, "/badges/v4/badges/query", only).await["badges"][0]["icon"], object);
+            let listed = key.get(&format!("{older}?filter.id={id}")).await.json();
+            assert_eq!(listed["badges"][0]["icon"], address);
+            let body = json!({ "badge": { "icon": null } }).to_string();
+            let gone = key.send(axum::http::Method::PATCH, &format!("{path}/{id}"), Some(body.into())).await.json();
+            assert!(gone["badge"].get("icon").is_none(), "{gone}");
+        }
+        for (icon, field) in [
+            (json!(7), "badge.icon"), (json!([]), "badge.icon"), (json!("x".repeat(2_049)), "badge.icon"),
+            (json!({ "url": 7 }), "badge.icon.url"), (json!({ "height": "x" }), "badge.icon.height"), (json!({ "width": -1 }), "badge.icon.width"),
+            (json!({ "id": "x".repeat(1_001) }), "badge.icon.id"), (json!({ "more": "a\0" }), "badge.icon.more"),
+        ] {
+            let reply = key.post(newer, &json!({ "badge": { "title": "B", "icon": icon } })).await;
+            assert_eq!(all(&reply.json()["details"]["validationError"]["fieldViolations"], "field"), [field]);
+        }
+    }
+
     async fn assignments_by_member_and_badge(engine) {
         let app = TestApp::new(engine).await;
         let (ada, bob) = (app.member("ada@example.org").await, app.member("bob@example.org").await);

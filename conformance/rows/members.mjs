@@ -264,9 +264,10 @@ const CALLS = {
   badgesV2: {
     createBadge: createBadgeV2,
     getBadge: async (kit) => {
-      const id = await createBadgeV2(kit);
-      const found = await kit.app.badgesV2.getBadge(id);
-      assert.equal(found.title, 'Badge');
+      const { _id } = identified(await kit.app.badgesV2.createBadge({ ...BADGE, icon: ICON }));
+      const found = await kit.app.badgesV2.getBadge(_id);
+      assert.deepEqual([found.title, found.icon], ['Badge', ICON]);
+      assert.equal((await kit.app.badges.getBadge(_id)).icon, ICON);
     },
     queryBadges: async (kit) => {
       const id = await createBadgeV2(kit);
@@ -561,6 +562,7 @@ async function createRole({ app, unique }) {
   return key;
 }
 
+const ICON = 'https://static.example/badge.svg';
 const BADGE = { title: 'Badge', backgroundColor: '#ffffff', textColor: '#000000' };
 
 /** @param {Kit} kit */

@@ -18,6 +18,8 @@ use stoa_store::Site;
 pub struct Call {
     pub site: Arc<Site>,
     pub caller: Caller,
+    /// The path of the route that it takes; empty where there is none.
+    pub(crate) route: &'static str,
     /// Where it comes from; a trusted proxy's word for it when there is one.
     pub network: Network,
 }
@@ -37,12 +39,13 @@ impl FromRequestParts<App> for Call {
         let site_hint = text(&parts.headers, "wix-site-id");
         let authenticated = app.identity.authenticate(Some(authorization), site_hint).await?;
         let (site, network) = (app.store.site(&authenticated.site).await?, Network::of(sender(parts, app)));
-        let caller = match parts.extensions.get::<Route>() {
+        let route = parts.extensions.get::<Route>();
+        let caller = match route {
             Some(route) => route.opening.admit(route.is_read, authenticated.caller)?,
             // Items whose id was lost, or a call that isn't built: as where collections decide.
             None => authenticated.caller,
         };
-        Ok(Self { site, caller, network })
+        Ok(Self { site, caller, route: route.map_or("", |it| it.path), network })
     }
 }
 

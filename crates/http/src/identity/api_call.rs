@@ -28,6 +28,8 @@ const QUERY_VALUES: usize = 4_096;
 pub(crate) struct ApiCall {
     pub(crate) site: Arc<Site>,
     pub(crate) caller: Caller,
+    /// The path of the route, with the names of what the request's path names.
+    pub(crate) route: &'static str,
     /// What the path names, when it names something.
     pub(crate) id: String,
     /// Query and body as one object.
@@ -51,7 +53,7 @@ impl FromRequest<App> for ApiCall {
                 _ => return Err(invalid("", "an object is expected").into()),
             }
         }
-        Ok(Self { site: call.site, caller: call.caller, id, data: Value::Object(data) })
+        Ok(Self { site: call.site, caller: call.caller, route: call.route, id, data: Value::Object(data) })
     }
 }
 

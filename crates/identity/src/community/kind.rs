@@ -90,7 +90,7 @@ pub static BADGE: Kind = Kind {
         ("description", ValueType::Text(1_000)),
         ("backgroundColor", ValueType::Text(100)),
         ("textColor", ValueType::Text(100)),
-        ("icon", ValueType::Text(2_048)),
+        ("icon", ValueType::Image),
         ("permissionsEnabled", ValueType::Flag),
         ("slug", ValueType::Text(255)),
     ],

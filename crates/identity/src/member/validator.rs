@@ -44,6 +44,8 @@ pub(crate) enum ValueType {
     Phones,
     Addresses,
     Date,
+    /// The address of an image, or an object with it and what is known of the image.
+    Image,
     Object,
 }
 
@@ -124,6 +126,8 @@ impl Validator {
             ValueType::Addresses => self.list(value, path, MAX_LIST, Self::tagged_address),
             ValueType::Date if value.as_str().is_some_and(is_date) => {}
             ValueType::Date => self.wrong(path, "a date YYYY-MM-DD is expected"),
+            ValueType::Image if value.is_string() => self.text(value, path, 2_048),
+            ValueType::Image => self.image(value, path),
             ValueType::Object if !value.is_object() => self.wrong(path, "an object is expected"),
             ValueType::Object if has_nul(value) => self.wrong(path, "text can't hold U+0000"),
             ValueType::Object => {}
@@ -205,6 +209,22 @@ impl Validator {
             self.wrong(path, "an object is expected");
         }
         object
+    }
+
+    /// `{id, url, height, width, altText, filename}`; other members stay with it.
+    fn image(&mut self, value: &Value, path: &str) {
+        let Some(image) = self.object(value, path) else { return };
+        for (name, value) in image.iter().filter(|(_, it)| !it.is_null()) {
+            let path = format!("{path}.{name}");
+            match name.as_str() {
+                "url" => self.text(value, &path, 2_048),
+                "id" | "altText" | "filename" => self.text(value, &path, 1_000),
+                "height" | "width" if value.as_f64().is_some_and(|it| it >= 0.0) => {}
+                "height" | "width" => self.wrong(&path, "a number of pixels is expected"),
+                _ if has_nul(value) || name.contains('\0') => self.wrong(&path, "text can't hold U+0000"),
+                _ => {}
+            }
+        }
     }
 
     /// `{email, tag}` and `{countryCode, phone, tag}`.

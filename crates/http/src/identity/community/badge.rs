@@ -1,33 +1,54 @@
 //! Badges, in both of their versions, and who has them.
 
-use super::{PAGE, cursors, cursors_of, many, offsets, one, page};
+use super::{PAGE, cursors, cursors_of, offsets, page};
 use crate::{
     App, body,
     identity::{
         api_call::{Answer, ApiCall, answer, done, invalid},
         cursor::FilteredPage,
         filter::{FieldType, Listed},
+        member_wire::without_nulls,
     },
 };
 use axum::extract::State;
 use serde_json::{Value, json};
-use stoa_identity::community::{Assignable, EntityField, Position, kind::BADGE};
+use stoa_identity::community::{Assignable, Entity, EntityField, Position, kind::BADGE};
 use stoa_kernel::{Code, Fault};
+
+/// A badge as the version of the called route has it: its icon is an address up to version 3, an object since.
+fn view(call: &ApiCall, badge: &Entity) -> Value {
+    let mut view = badge.to_json();
+    let is_address = call.route.starts_with("/members/v3/");
+    let icon = match (&view["icon"], is_address) {
+        (Value::Object(icon), true) => icon.get("url").cloned().unwrap_or_default(),
+        (Value::String(url), false) => json!({ "url": url }),
+        _ => return view,
+    };
+    view["icon"] = icon;
+    without_nulls(view)
+}
+
+fn views<'a>(call: &ApiCall, badges: impl IntoIterator<Item = &'a Entity>) -> Vec<Value> {
+    badges.into_iter().map(|it| view(call, it)).collect()
+}
 
 /// `POST /badges`.
 pub(crate) async fn create(State(app): State<App>, call: ApiCall) -> Answer {
-    one(&BADGE, &app.identity.definition_create(&call.site, &call.caller, &BADGE, &call.data["badge"]).await?)
+    let made = app.identity.definition_create(&call.site, &call.caller, &BADGE, &call.data["badge"]).await?;
+    answer(BADGE.wire, view(&call, &made))
 }
 
 /// `GET /badges/{id}`.
 pub(crate) async fn get(State(app): State<App>, call: ApiCall) -> Answer {
-    one(&BADGE, &app.identity.definition_get(&call.site, &call.caller, &BADGE, &call.id).await?)
+    let found = app.identity.definition_get(&call.site, &call.caller, &BADGE, &call.id).await?;
+    answer(BADGE.wire, view(&call, &found))
 }
 
 /// `PATCH /badges/{id}`.
 pub(crate) async fn update(State(app): State<App>, call: ApiCall) -> Answer {
     let sent = &call.data["badge"];
-    one(&BADGE, &app.identity.definition_update(&call.site, &call.caller, &BADGE, &call.id, sent).await?)
+    let changed = app.identity.definition_update(&call.site, &call.caller, &BADGE, &call.id, sent).await?;
+    answer(BADGE.wire, view(&call, &changed))
 }
 
 /// `DELETE /badges/{id}`.
@@ -67,7 +88,7 @@ pub(crate) async fn list(State(app): State<App>, call: ApiCall) -> Answer {
     let end = offset as usize + badges.len();
     let next = asked.next((end < all.len()).then(|| end.to_string()).as_deref());
     Ok(body::ok(&json!({
-        "badges": many(badges), "metadata": offsets(badges.len(), offset, all.len()),
+        "badges": views(&call, badges), "metadata": offsets(badges.len(), offset, all.len()),
         "pagingMetadata": cursors(badges.len(), next.as_deref()),
     })))
 }
@@ -75,7 +96,8 @@ pub(crate) async fn list(State(app): State<App>, call: ApiCall) -> Answer {
 /// `PATCH /badges/order` and `POST /badges/order`.
 pub(crate) async fn order(State(app): State<App>, call: ApiCall) -> Answer {
     let ids = call.strings(if call.data.get("badgeIds").is_some() { "badgeIds" } else { "ids" })?;
-    answer("badges", many(&app.identity.definition_order(&call.site, &call.caller, &BADGE, ids).await?))
+    let ordered = app.identity.definition_order(&call.site, &call.caller, &BADGE, ids).await?;
+    answer("badges", views(&call, &ordered))
 }
 
 /// `POST /badges/{id}/move`.
