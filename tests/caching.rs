@@ -150,5 +150,22 @@ on_both_engines! {
             assert!(!reply.headers[header::CACHE_CONTROL].to_str().unwrap().contains("public"), "{level}");
         }
         assert!(shown(&app).await.get("cacheSeconds").is_none());
+
+        // Nor is one who sends the whole definition back as it was read, with a narrower level.
+        let open = json!({ "cacheSeconds": 60, "dataPermissions": { "itemRead": "ANYONE" } });
+        assert_eq!(patch(&app, open).await.0, "200");
+        let put = async |whole: &Value| {
+            let body = json!({ "collection": whole }).to_string();
+            app.app().send(Method::PUT, "/v2/collections", Some(body.into())).await.verdict()
+        };
+        let mut whole = shown(&app).await;
+        whole["dataPermissions"]["itemRead"] = json!("SITE_MEMBER");
+        let mut longer = whole.clone();
+        longer["cacheSeconds"] = json!(90);
+        assert_eq!(put(&longer).await, "400 WDE0075", "that is asked for anew");
+        assert_eq!(put(&whole).await, "200");
+        let now = shown(&app).await;
+        assert!(now.get("cacheSeconds").is_none(), "{now}");
+        assert_eq!(visitor.get(ITEM).await.verdict(), "403 WDE0027");
     }
 }

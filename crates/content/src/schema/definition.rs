@@ -160,6 +160,10 @@ impl Definition {
         if seconds > MOST_CACHE_SECONDS {
             return Err(invalid(&path, &format!("must be at most {MOST_CACHE_SECONDS}")));
         }
+        if seconds > 0 && self.cache_seconds.map(u64::from) == Some(seconds) {
+            // Sent back as it stands, perhaps beside a narrower level: then the setting ends by itself.
+            return Ok(self);
+        }
         if seconds > 0 && !self.is_same_for_all() {
             let rule = "needs a collection that ANYONE may read, without encrypted fields and without drafts";
             return Err(invalid(&path, rule));
