@@ -2,6 +2,8 @@
 
 use super::*;
 use stoa_kernel::Role;
+use stoa_sql::params;
+use stoa_store::boxed;
 use stoa_testkit::on_both_engines;
 
 const ACCOUNT: &str = "/_api/account/v1/operator";
@@ -137,6 +139,35 @@ on_both_engines! {
         assert_eq!(third.account().await.verdict(), "401 UNAUTHENTICATED");
         assert_eq!(here.account().await.json()["sessions"].as_array().unwrap().len(), 1);
         assert_eq!(eve.account().await.status, StatusCode::OK, "others' are none of theirs");
+    }
+
+    async fn own_session_is_listed_beside_many_newer_ones(engine) {
+        let world = World::new(engine).await;
+        world.owner("olga@example.org").await;
+        let browser = world.browser();
+        browser.run_site("olga@example.org", PASSWORD).await;
+        let own = session(&browser.account().await.json());
+        let write = world.app.kit.store.catalog().write_with(own.clone(), |tx, own| {
+            boxed!({
+                let sql = "select person, site, created, expires from stoa.person_session where id = $1";
+                let read = |row: &stoa_store::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+                let (person, site, created, expires): (String, String, i64, i64) =
+                    tx.row(sql, &params![own], read).await?.unwrap();
+                let sql = "insert into stoa.person_session (id, hash, person, site, created, expires) \
+                           values ($1, $2, $3, $4, $5, $6)";
+                for n in 1..=120_i64 {
+                    let (id, hash) = (format!("newer {n}"), n.to_be_bytes().to_vec());
+                    tx.execute(sql, &params![id, hash, &person, &site, created + n, expires]).await?;
+                }
+                Ok(())
+            })
+        });
+        write.await.unwrap();
+        let account = browser.account().await.json();
+        let sessions = account["sessions"].as_array().unwrap();
+        assert_eq!((sessions.len(), &sessions[0]["id"]), (100, &json!(own)));
+        assert_eq!(sessions.iter().filter(|it| it["isCurrent"] == true).count(), 1);
+        assert_eq!(sessions[1]["id"], "newer 120", "then the latest");
     }
 
     async fn page_of_owners_is_asked_by_itself_alone(engine) {

@@ -8,7 +8,7 @@ use stoa_kernel::{Caller, ClientId, Code, Fault, MemberId, Millis, Result, Sessi
 use stoa_sql::params;
 use stoa_store::{ReaderPool, Site, boxed};
 
-/// Sessions that are read: the newest ones.
+/// Sessions that are read: the one that asks and the newest ones.
 const MOST: i64 = 1_000;
 
 /// A family of sessions: a browser, and the clients that got tokens through it.
@@ -34,8 +34,8 @@ pub enum Ending<'a> {
 }
 
 impl Identity {
-    /// Where a member is signed in, the newest first. Members ask about themselves, apps and owners about
-    /// anyone.
+    /// Where a member is signed in: the session that asks and then the newest ones. Members ask about themselves,
+    /// apps and owners about anyone.
     ///
     /// # Errors
     /// [`Code::Forbidden`]; [`Code::Validation`] when an app names no member.
@@ -84,17 +84,18 @@ impl Identity {
 pub(crate) async fn list(core: &Core, site: &Site, caller: &Caller, member: Option<&str>) -> Result<Vec<SignedIn>> {
     let (id, member, now) = (site.id.clone(), subject(caller, member)?, core.now());
     let own = match caller {
-        Caller::Member { session, .. } => Some(session.as_str()),
-        _ => None,
+        Caller::Member { session, .. } => session.as_str().to_owned(),
+        _ => String::new(),
     };
+    let asking = own.clone();
     let idle_since = now - core.config().session_idle;
     let rows: Vec<(String, String, Option<String>, Millis, Millis)> = site
         .read(ReaderPool::Point, move |tx| {
             boxed!({
                 let sql = "select id, root, client, created, used from stoa.session \
                            where site = $1 and member = $2 and ended is null and expires > $3 and used > $4 \
-                           order by created desc limit $5";
-                let values = params![&id, &member, now, idle_since, MOST];
+                           order by case when id = $5 then 0 else 1 end, created desc limit $6";
+                let values = params![&id, &member, now, idle_since, &asking, MOST];
                 let read =
                     |row: &stoa_store::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?));
                 Ok(tx.rows(sql, &values, read).await?)
@@ -111,7 +112,7 @@ pub(crate) async fn list(core: &Core, site: &Site, caller: &Caller, member: Opti
         if let Some(family) = families.get_mut(at) {
             family.created = family.created.min(created);
             family.used = family.used.max(used);
-            family.is_current |= own == Some(session.as_str());
+            family.is_current |= own == session;
             family.clients.extend(client.map(ClientId::from).filter(|it| !family.clients.contains(it)));
         }
     }

@@ -18,7 +18,7 @@ use stoa_kernel::{Code, Email, Fault, Millis, Result, Secret, SessionId, SiteId,
 use stoa_sql::params;
 use stoa_store::{ReaderPool, Site, Tx, boxed};
 
-/// Sessions that are listed at most, the latest.
+/// Sessions that are listed at most: the one that asks and the latest.
 const MOST: i64 = 100;
 
 /// A browser in which an operator is signed in to a site.
@@ -35,17 +35,17 @@ pub struct OperatorBrowser {
 }
 
 impl Identity {
-    /// Where an operator is signed in, at all sites, the latest first.
+    /// Where an operator is signed in, at all sites: the session that asks, however old, and then the latest ones.
     pub async fn operator_browsers(&self, session: &OperatorSession) -> Result<Vec<OperatorBrowser>> {
         let (person, current, now) = (session.operator.id.clone(), session.id.clone(), self.core.now());
         let sql = "select s.id, s.site, t.name, s.device, s.created from stoa.person_session s \
                    join stoa.person_role r on r.person = s.person and r.site = s.site \
                    join stoa.site t on t.id = s.site \
                    where s.person = $1 and s.ended is null and s.expires > $2 and t.deleted is null \
-                   order by s.created desc, s.id limit $3";
+                   order by case when s.id = $3 then 0 else 1 end, s.created desc, s.id limit $4";
         let read = self.core.store().catalog().read(ReaderPool::Point, move |tx| {
             boxed!({
-                let values = params![&person, now, MOST];
+                let values = params![&person, now, &current, MOST];
                 let rows = tx.rows(sql, &values, |row| {
                     let (id, site) = (SessionId::from(row.text(0)?), SiteId::from(row.text(1)?));
                     let is_current = id == current;
