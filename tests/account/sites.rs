@@ -74,6 +74,33 @@ on_both_engines! {
         assert_eq!(odd.status, StatusCode::NOT_FOUND, "what is no id is no site");
     }
 
+    async fn pages_beneath_a_site_are_for_its_own_clients(engine) {
+        let world = World::new(engine).await;
+        let (site, _) = world.beside().await;
+        let (own, other) = (format!("/s/{}", world.app.site.id), format!("/s/{}", site.id));
+        let client = &world.client.id;
+        let authorize = format!("/oauth2/authorize?client_id={client}&response_type=code&code_challenge={CHALLENGE}\
+            &code_challenge_method=S256&redirect_uri=https%3A%2F%2Fapp.example.org%2Fcallback");
+        let session = world.redirect_session(&world.visitor().await, &json!({ "auth": { "authRequest": world.auth_request() } })).await;
+        let logout = format!("/v1/logout?clientId={client}");
+        let browser = world.browser();
+        let page = async |path: String| {
+            let headers = [("accept", "text/html"), ("sec-fetch-mode", "navigate")];
+            location(&browser.send(Method::GET, &path, &headers, None).await)
+        };
+        for (path, code) in [(&authorize, "CLIENT_NOT_FOUND"), (&session, "INVALID_LINK"), (&logout, "CLIENT_NOT_FOUND")] {
+            let refused = browser.open(&format!("{other}{path}")).await;
+            assert_eq!(refused.verdict(), format!("400 {code}"), "{path}");
+            assert_eq!(page(format!("{other}{path}")).await, format!("{other}/account/error?code={code}"), "{path}");
+            for prefix in ["", own.as_str()] {
+                let led = page(format!("{prefix}{path}")).await;
+                assert!(!led.contains("/account/error"), "{prefix}{path}: {led}");
+            }
+        }
+        let install = format!("{other}/installer/install?appId={client}&redirectUrl=https%3A%2F%2Fapp.example.org%2Fcallback");
+        assert_eq!(browser.open(&install).await.verdict(), "400 CLIENT_NOT_FOUND");
+    }
+
     async fn person_is_signed_in_to_each_site_by_itself(engine) {
         let world = World::new(engine).await;
         let (site, beside) = world.beside().await;

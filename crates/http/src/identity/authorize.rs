@@ -12,13 +12,15 @@ use axum::{
     response::Response,
 };
 use serde_json::json;
+use std::sync::Arc;
 use stoa_identity::{
     authorize::{Authorized, standard::Parameters},
     browser::{Change, Cookies},
     oauth::{AuthorizeAnswer, Delivery},
     token::Kind,
 };
-use stoa_kernel::{Code, Fault};
+use stoa_kernel::{Code, Fault, Result};
+use stoa_store::Site;
 
 /// `GET /oauth2/authorize`: `?session=…` of a redirect session, or a standard authorization request.
 pub(crate) async fn authorize(
@@ -28,11 +30,13 @@ pub(crate) async fn authorize(
 ) -> Result<Response, Problem> {
     let query = Parameters::parse(&query.unwrap_or_default());
     let session = query.get("session");
+    if let Err(fault) = check_site(&app, &visit, &query).await {
+        return visit.refuse(fault, None);
+    }
     let authorized = async {
         match session {
             Some(token) => {
-                let site = app.identity.site_of(Kind::Redirect, token).await;
-                let site = site.map_err(|_| Fault::new(Code::LinkInvalid))?;
+                let site = site_of(&app, token).await?;
                 app.identity.redirect_session_open(&site, token, &visit.browser, &visit.navigation).await
             }
             None => app.identity.authorize_standard(&query, &visit.browser, &visit.navigation).await,
@@ -46,6 +50,22 @@ pub(crate) async fn authorize(
         }
         (Err(fault), None) => visit.refuse(fault, None),
     }
+}
+
+/// Lets pass what the site of the address has to do with: its own clients and redirect sessions.
+///
+/// # Errors
+/// [`Code::ClientUnknown`]; [`Code::LinkInvalid`].
+async fn check_site(app: &App, visit: &Visit, query: &Parameters) -> Result<()> {
+    match (&visit.info.site, query.get("session"), query.get("client_id")) {
+        (Some(_), Some(token), _) => visit.require_site(&site_of(app, token).await?.id, Code::LinkInvalid),
+        (Some(_), None, Some(client)) => visit.require_client_of_site(app, client).await,
+        _ => Ok(()),
+    }
+}
+
+async fn site_of(app: &App, token: &str) -> Result<Arc<Site>> {
+    app.identity.site_of(Kind::Redirect, token).await.map_err(|_| Fault::new(Code::LinkInvalid))
 }
 
 /// An [`Authorized`] as a browser reads it: 303, or a page that needs nothing else.

@@ -24,7 +24,7 @@ use stoa_identity::{
     operator::OperatorSession,
     token::{Kind, site_number},
 };
-use stoa_kernel::{ClientId, Code, Fault, Result};
+use stoa_kernel::{ClientId, Code, Fault, Result, SiteId};
 
 /// The session of a member. Frames of the client's own pages need it too, so it is sent everywhere
 /// (docs/protocol/identity.md §21.34); every use of it is a navigation or same-origin.
@@ -136,6 +136,30 @@ impl Visit {
     /// A path of our pages, beneath the site that the request's address named.
     pub(crate) fn path(&self, path: &str) -> String {
         self.info.site.as_ref().map_or_else(|| path.to_owned(), |site| format!("/s/{site}{path}"))
+    }
+
+    /// Refuses what belongs to another site than the one that the address names: a page beneath one site would show
+    /// the other.
+    ///
+    /// # Errors
+    /// The code that says so.
+    pub(crate) fn require_site(&self, site: &SiteId, refused: Code) -> Result<()> {
+        match &self.info.site {
+            Some(named) if named != site => Err(Fault::new(refused)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The same for what comes from a client.
+    ///
+    /// # Errors
+    /// [`Code::ClientUnknown`].
+    pub(crate) async fn require_client_of_site(&self, app: &App, client: &str) -> Result<()> {
+        if self.info.site.is_none() {
+            return Ok(());
+        }
+        let client = app.identity.client_get(&ClientId::from(client)).await?;
+        self.require_site(&client.site, Code::ClientUnknown)
     }
 
     /// The session of the operator who talks from one of our pages: at the site that the address names, else at the

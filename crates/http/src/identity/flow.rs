@@ -33,11 +33,7 @@ pub(crate) async fn start(State(app): State<App>, call: PageCall<FlowStart>) -> 
         }
         (None, None) => visit.info.find_site(&app).await?,
     };
-    if visit.info.site.as_ref().is_some_and(|it| *it != site.id) {
-        // What the address names and what belongs to another site don't go together.
-        let code = if start.invite.is_some() { Code::LinkInvalid } else { Code::ClientUnknown };
-        return Err(Fault::new(code).into());
-    }
+    visit.require_site(&site.id, if start.invite.is_some() { Code::LinkInvalid } else { Code::ClientUnknown })?;
     Ok(shown(&visit, app.identity.flow_start(&site, &start, &visit.browser).await?))
 }
 

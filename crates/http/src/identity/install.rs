@@ -73,6 +73,7 @@ pub(crate) async fn install(
     pairs.extend(state.map(|it| ("state", it)));
     let asked = address_form(pairs.clone());
     pairs.push((HERE, "1"));
+    visit.require_client_of_site(&app, get("appId")).await?;
     let path = visit.path(&format!("/installer/install?{}", address_form(pairs)));
     if visit.browser.operator.is_empty() && query.get(HERE).is_none() {
         // The path is percent-encoded: it has neither quotes nor angles.

@@ -37,6 +37,9 @@ pub(crate) async fn logout(
         }));
     }
     let done = async {
+        if let Some(id) = &client {
+            visit.require_client_of_site(&app, id.as_str()).await?;
+        }
         let site = match &client {
             Some(id) => app.store.site(&app.identity.client_get(id).await?.site).await?,
             None => visit.info.find_site(&app).await?,
