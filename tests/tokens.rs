@@ -57,6 +57,10 @@ on_both_engines! {
         let own = tokens(&app, member.as_str().unwrap()).await;
         let ask = async |token: &Value| app.app().post("/oauth2/introspect", &json!({ "token": token })).await.json();
         assert_eq!((&ask(&own["access_token"]).await["active"], &ask(&own["refresh_token"]).await["sub"]), (&json!(true), &member));
+        // A token with the whole right names no scope.
+        for name in ["access_token", "refresh_token"] {
+            assert!(ask(&own[name]).await.get("scope").is_none(), "{name}");
+        }
         assert_eq!(ask(&json!("nonsense")).await, json!({ "active": false }));
         assert_eq!(app.anonymous().post("/oauth2/introspect", &json!({ "token": own["access_token"] })).await.verdict(), "401 invalid_client");
         // Another site's token is nothing here.

@@ -249,9 +249,11 @@ on_both_engines! {
                 assert_eq!(again["scope"], granted, "{scope}, then {asked}");
                 assert_eq!(rights(&world.held(&again), "a").await, expected, "{scope}, then {asked}");
             }
-            let query = json!({ "token": tokens["access_token"], "client_id": partner.id, "client_secret": secret.expose() });
-            let info = world.call("", "/oauth2/introspect", &query).await.json();
-            assert_eq!(format!("{} offline_access", info["scope"].as_str().unwrap()).trim(), granted, "{info}");
+            for name in ["access_token", "refresh_token"] {
+                let query = json!({ "token": tokens[name], "client_id": partner.id, "client_secret": secret.expose() });
+                let info = world.call("", "/oauth2/introspect", &query).await.json();
+                assert_eq!(format!("{} offline_access", info["scope"].as_str().unwrap()).trim(), granted, "{name}: {info}");
+            }
         }
         // Anyone is a visitor; those of others' clients read what these may.
         let grant = json!({ "clientId": partner.id, "grantType": "anonymous" });

@@ -9,7 +9,7 @@ use crate::{
 };
 use serde::Serialize;
 use std::sync::Arc;
-use stoa_kernel::{ClientId, Code, Fault, Result, Scopes, SiteId};
+use stoa_kernel::{Caller, ClientId, Code, Fault, Result, Scopes, SiteId};
 
 /// The answer of the token endpoint, in snake case as every client reads it (docs/protocol/identity.md §4.2).
 #[derive(Debug, Clone, Serialize)]
@@ -65,12 +65,20 @@ pub(crate) async fn session_access(
     session: &Session,
     asked: Option<&Scopes>,
 ) -> Result<Access> {
+    let caller = session_caller(core, session).await?.held_to(asked);
+    token::issue_access(core, site, &caller, session.client.as_ref()).await
+}
+
+/// Who a member's session is for: held to what it holds, never more than its client may.
+///
+/// # Errors
+/// [`Code::OauthInvalidGrant`] when the client was revoked.
+pub(super) async fn session_caller(core: &Core, session: &Session) -> Result<Caller> {
     let bound = match &session.client {
         Some(id) => client::get(core, id).await.map_err(unknown_as(Code::OauthInvalidGrant))?.bound(),
         None => None,
     };
-    let caller = session.caller().held_to(bound.as_ref()).held_to(asked);
-    token::issue_access(core, site, &caller, session.client.as_ref()).await
+    Ok(session.caller().held_to(bound.as_ref()))
 }
 
 pub(super) fn required<'r>(value: &'r Option<String>, name: &str) -> Result<&'r str> {

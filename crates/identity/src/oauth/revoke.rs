@@ -4,13 +4,16 @@ use crate::{
     Core, Identity,
     client::{self, Client},
     oauth::{
-        access::{TokenAnswer, grant_client, invalid_grant, refreshing_client, require_secret, required, unknown_as},
+        access::{
+            TokenAnswer, grant_client, invalid_grant, refreshing_client, require_secret, required, session_caller,
+            unknown_as,
+        },
         info,
         instance::{self, is_instance},
         request::TokenRequest,
         rotation,
     },
-    session::{self, SessionSelector},
+    session::{self, Session, SessionSelector},
     token::{self, Kind, authenticate, revocation, site_names},
 };
 use serde_json::{Value, json};
@@ -96,12 +99,10 @@ impl Identity {
         let inactive = json!({ "active": false });
         if let Some(own_site) = refreshed_site(core, token).await? {
             let session = rotation::session_by_refresh(core, &own_site, token).await?.filter(|_| own_site.id == site);
-            return Ok(match session {
-                Some(it) if rotation::is_good(core, &own_site, &it, token).await? => {
-                    json!({ "active": true, "token_type": "refresh_token", "sub": it.member, "client_id": it.client, "sid": it.id })
-                }
-                _ => inactive,
-            });
+            return match session {
+                Some(it) if rotation::is_good(core, &own_site, &it, token).await? => refresh_info(core, &it).await,
+                _ => Ok(inactive),
+            };
         }
         let info = info::describe(core, token).await?;
         if info["active"] != true || info["siteId"] != site.as_str() {
@@ -118,6 +119,23 @@ impl Identity {
         }
         Ok(described)
     }
+}
+
+/// A refresh token of a session that is good.
+async fn refresh_info(core: &Core, session: &Session) -> Result<Value> {
+    let caller = match session_caller(core, session).await {
+        // With the client its tokens have ended.
+        Err(fault) if fault.code() == Code::OauthInvalidGrant => return Ok(json!({ "active": false })),
+        caller => caller?,
+    };
+    let mut info = json!({
+        "active": true, "token_type": "refresh_token", "sub": session.member, "client_id": session.client,
+        "sid": session.id,
+    });
+    if let Some(scopes) = caller.scopes() {
+        info["scope"] = json!(scopes.to_string());
+    }
+    Ok(info)
 }
 
 /// Refuses what an application got, when its secret is shown.
