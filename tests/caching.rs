@@ -162,7 +162,7 @@ on_both_engines! {
         whole["dataPermissions"]["itemRead"] = json!("SITE_MEMBER");
         let mut longer = whole.clone();
         longer["cacheSeconds"] = json!(90);
-        assert_eq!(put(&longer).await, "400 WDE0075", "that is asked for anew");
+        assert_eq!(put(&longer).await, "400 WDE0075", "another value is asked for");
         assert_eq!(put(&whole).await, "200");
         let now = shown(&app).await;
         assert!(now.get("cacheSeconds").is_none(), "{now}");

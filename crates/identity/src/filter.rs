@@ -2,7 +2,7 @@
 
 use stoa_sql::{Value, Writer};
 
-/// A filter on things with the fields `F`. Operands are as a field's column has them: folded where that is.
+/// A filter on what has the fields `F`. Operands are as a field's column has them: folded where that is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Filter<F> {
     All(Vec<Filter<F>>),

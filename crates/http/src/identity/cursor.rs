@@ -47,7 +47,7 @@ impl FilteredPage {
         let is_sent = !is_empty(sent);
         let (cursor, carried) = match (cursor.strip_prefix(WITHOUT_FILTER), cursor.strip_prefix(WITH_FILTER)) {
             (Some(_), _) if !is_sent => {
-                return Err(Fault::because(Code::CursorInvalid, "this cursor goes with the filter that it came from"));
+                return Err(Fault::because(Code::CursorInvalid, "this cursor goes with the filter of the page before"));
             }
             (Some(cursor), _) => (cursor.to_owned(), Value::Null),
             (None, Some(text)) => decode(text).ok_or_else(|| Fault::new(Code::CursorInvalid))?,
