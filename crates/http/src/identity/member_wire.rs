@@ -9,7 +9,7 @@ use stoa_identity::{
     manage::MemberChange,
     member::{Member, MemberField as F, MemberFilter, MemberSort, Operand, Status},
 };
-use stoa_kernel::{Code, Email, Fault, Faults, Result, Violation, date, fold::fold};
+use stoa_kernel::{Email, Fault, Faults, Result, Violation, date, fold::fold};
 
 /// Characters of a search, and fields that it names.
 const EXPRESSION: usize = 100;
@@ -27,7 +27,7 @@ impl Fieldset {
     /// The largest one asked for; PUBLIC when none is.
     ///
     /// # Errors
-    /// [`Code::Validation`] for more than there are, and for others.
+    /// [`stoa_kernel::Code::Validation`] for more than there are, and for others.
     pub(crate) fn of(asked: &Value) -> Result<Self> {
         let names = strings(asked, "fieldsets")?;
         let all = [("PUBLIC", Self::Public), ("EXTENDED", Self::Extended), ("FULL", Self::Full)];
@@ -235,7 +235,7 @@ fn operand(field: F, sent: &Value, path: &str) -> Result<Operand> {
 /// them by comparing places in a list either.
 ///
 /// # Errors
-/// [`Code::NotSupported`]; [`Code::Validation`] for a direction that is none.
+/// [`stoa_kernel::Code::NotSupported`]; [`stoa_kernel::Code::Validation`] for a direction that is none.
 pub(crate) fn sort(sent: &Value, is_staff: bool) -> Result<(MemberSort, bool)> {
     let first = match sent.as_array().map(Vec::as_slice) {
         None | Some([]) => return Ok((MemberSort::Created, false)),
@@ -267,7 +267,7 @@ pub(crate) fn sort(sent: &Value, is_staff: bool) -> Result<(MemberSort, bool)> {
 /// Reads a search: what a member begins with, in one of the fields that are named.
 ///
 /// # Errors
-/// [`Code::Validation`]; [`Code::NotSupported`] for fields that are not searched.
+/// [`stoa_kernel::Code::Validation`]; [`stoa_kernel::Code::NotSupported`] for fields that are not searched.
 pub(crate) fn search(sent: &Value, is_staff: bool) -> Result<MemberFilter> {
     let wrong = |name: &str, rule, why: &str, most: usize| {
         Fault::invalid(vec![Violation::new(format!("search.{name}"), rule, why).with("threshold", most)])
