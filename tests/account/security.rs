@@ -156,8 +156,8 @@ on_both_engines! {
                 let sql = "insert into stoa.person_session (id, hash, person, site, created, expires) \
                            values ($1, $2, $3, $4, $5, $6)";
                 for n in 1..=120_i64 {
-                    let (id, hash) = (format!("newer {n}"), n.to_be_bytes().to_vec());
-                    tx.execute(sql, &params![id, hash, &person, &site, created + n, expires]).await?;
+                    let values = params![format!("newer {n}"), n.to_be_bytes().to_vec(), &person, &site, created + n, expires];
+                    tx.execute(sql, &values).await?;
                 }
                 Ok(())
             })

@@ -12,7 +12,6 @@ pub mod community;
 pub mod defence;
 mod encryption;
 pub mod face;
-pub mod filter;
 pub mod flow;
 mod limits;
 pub mod mail;

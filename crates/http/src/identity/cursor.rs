@@ -7,7 +7,7 @@ use super::{
 };
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Map, Value, json};
-use stoa_identity::filter::Filter;
+use stoa_identity::member::Filter;
 use stoa_kernel::{
     Code, Fault, Faults, Result,
     json::{self, Budget},

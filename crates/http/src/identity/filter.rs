@@ -3,7 +3,7 @@
 
 use super::api_call::invalid;
 use serde_json::Value;
-use stoa_identity::filter::{Comparison, Filter, Operand};
+use stoa_identity::member::{Comparison, Filter, Operand};
 use stoa_kernel::{Code, Fault, Faults, Result, Violation, date};
 
 /// Conditions of one filter, and how deep they may be nested.

@@ -6,8 +6,7 @@ use crate::{
         kind::{Kind, PARTS},
         relation::without_nul,
     },
-    filter::{Filter, Operand},
-    member::validator,
+    member::{Filter, Operand, validator},
 };
 use serde_json::{Map, Value, json};
 use stoa_kernel::{Code, Fault, Millis, Result, SiteId, Violation, date::iso_from_millis};

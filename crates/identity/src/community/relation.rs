@@ -1,7 +1,7 @@
 //! Relations: what joins a member to another member or to an entity, by one statement either way. Who may read and
 //! write them is said by what they mean: [`super::Assignable`] and [`Interaction`], whose name is the kind here.
 
-use crate::{Core, community::check::own_id, filter::Filter};
+use crate::{Core, community::check::own_id, member::Filter};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Map, Value};
 use std::collections::HashSet;

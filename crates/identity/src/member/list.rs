@@ -6,8 +6,7 @@
 
 use crate::{
     Identity,
-    filter::Filter,
-    member::{Member, row},
+    member::{Member, filter::Filter, row},
 };
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use stoa_kernel::{Code, Fault, MemberId, Millis, Result, SiteId};

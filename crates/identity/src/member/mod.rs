@@ -3,13 +3,14 @@
 
 pub(crate) mod access;
 pub(crate) mod contact;
+pub(crate) mod filter;
 pub(crate) mod list;
 pub mod profile;
 pub(crate) mod row;
 pub(crate) mod status;
 pub(crate) mod validator;
 
-pub use crate::filter::Operand;
+pub use filter::{Comparison, Filter, Operand};
 pub use list::{Audience, MemberField, MemberFilter, MemberPage, MemberQuery, MemberSort, Paging};
 pub(crate) use row::{by_email, find, find_by_email, get, record_login, require_active, update, write_password};
 pub use status::Move;

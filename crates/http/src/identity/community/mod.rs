@@ -18,7 +18,7 @@ use super::{
 use serde_json::{Value, json};
 use stoa_identity::{
     community::{Entity, EntityField, Kind, PAGE, RelationPage},
-    filter::Filter,
+    member::Filter,
 };
 use stoa_kernel::Result;
 
