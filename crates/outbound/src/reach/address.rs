@@ -16,9 +16,9 @@ pub struct Exceptions {
 }
 
 impl Exceptions {
-    /// Whether any address is excepted.
-    pub(super) fn are_there(&self) -> bool {
-        self.loopback || !self.allow.is_empty()
+    /// Whether a name could lead to what is excepted.
+    pub(super) fn hold_networks(&self) -> bool {
+        !self.allow.is_empty()
     }
 
     /// Checks every address that a name has. Without TLS only what is excepted may be called.

@@ -82,7 +82,7 @@ impl Reach {
         let checked = match target.host() {
             Host::Address(it) => exceptions.check(target.is_https(), &[*it]),
             Host::Name(name) if resolve::is_localhost(name) => exceptions.check(target.is_https(), &resolve::HERE),
-            Host::Name(_) if target.is_https() || exceptions.are_there() => Ok(()),
+            Host::Name(_) if target.is_https() || exceptions.hold_networks() => Ok(()),
             Host::Name(name) => Err(format!("{name} is called by https only (reach.allow)")),
         };
         checked.map_err(Unreached::Refused)
