@@ -500,7 +500,9 @@ mod tests {
     #[test]
     fn this_machine_is_called_only_where_it_alone_is_served() {
         let reaches = |text: &str| load(text).checked().unwrap().reach.exceptions.loopback;
-        for alone in ["", "host = \"::1\"", "public_url = \"http://a.localhost:4400\"", "[reach]\nallow = [\"10.0.0.0/8\"]"] {
+        for alone in
+            ["", "host = \"::1\"", "public_url = \"http://a.localhost:4400\"", "[reach]\nallow = [\"10.0.0.0/8\"]"]
+        {
             assert!(reaches(alone), "{alone}");
         }
         for served in [
@@ -517,7 +519,10 @@ mod tests {
     fn exceptions_are_networks() {
         let text = "[reach]\nallow = [\"10.1.0.0/16\", \"fd00::/8\"]\nname_servers = [\"10.1.0.53:53\"]";
         let reach = load(text).checked().unwrap().reach;
-        assert_eq!(reach.exceptions.allow.iter().map(ToString::to_string).collect::<Vec<_>>(), ["10.1.0.0/16", "fd00::/8"]);
+        assert_eq!(
+            reach.exceptions.allow.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["10.1.0.0/16", "fd00::/8"]
+        );
         assert_eq!(reach.name_servers.iter().map(ToString::to_string).collect::<Vec<_>>(), ["10.1.0.53:53"]);
     }
 

@@ -64,6 +64,8 @@ impl std::error::Error for Unreached {}
 pub struct ReachLimits {
     /// For finding the addresses of a name.
     pub resolve: Duration,
+    /// Of it for one name server, before the next one is asked.
+    pub ask: Duration,
     /// For connecting to one of them, TLS included.
     pub connect: Duration,
     /// For a call from its beginning to its end, whatever it asks for.
@@ -84,6 +86,7 @@ impl Default for ReachLimits {
     fn default() -> Self {
         Self {
             resolve: Duration::from_secs(3),
+            ask: Duration::from_secs(1),
             connect: Duration::from_secs(3),
             whole: Duration::from_secs(30),
             request_bytes: 8 * 1024 * 1024,

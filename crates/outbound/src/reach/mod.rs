@@ -68,7 +68,7 @@ impl Reach {
             wait: limits.whole,
         });
         let connector = Connector::new(authority.as_deref())?;
-        let resolver = Resolver::new(world, name_servers);
+        let resolver = Resolver::new(world, name_servers, limits.ask);
         Ok(Self(Arc::new(Inner { exceptions, limits, resolver, connector, turns })))
     }
 

@@ -26,8 +26,7 @@ const MACHINE: &str = "/etc/resolv.conf";
 /// Name servers that are asked, as many as the machine's own resolver takes.
 const SERVERS: usize = 3;
 const PORT: u16 = 53;
-/// How long one server may take before the next one is asked, all of them twice.
-const TRY: Duration = Duration::from_secs(1);
+/// How often all of them are asked before there is no answer.
 const ROUNDS: usize = 2;
 /// What `localhost` is, whoever is asked.
 pub(super) const HERE: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
@@ -44,6 +43,8 @@ pub(super) struct Resolver {
     world: World,
     /// Those of the configuration, instead of the machine's.
     servers: Vec<SocketAddr>,
+    /// For one of them, before the next one is asked.
+    time: Duration,
 }
 
 /// What came from a name server.
@@ -56,8 +57,8 @@ enum Received {
 }
 
 impl Resolver {
-    pub(super) fn new(world: World, servers: Vec<SocketAddr>) -> Self {
-        Self { world, servers }
+    pub(super) fn new(world: World, servers: Vec<SocketAddr>, time: Duration) -> Self {
+        Self { world, servers, time }
     }
 
     /// Every address of a name, asked for anew. `localhost` and names below it are this machine (RFC 6761).
@@ -97,7 +98,7 @@ impl Resolver {
     async fn ask(&self, servers: &[SocketAddr], query: Query) -> Result<Vec<IpAddr>, String> {
         let mut why = "no name server answered in time".to_owned();
         for server in (0..ROUNDS).flat_map(|_| servers) {
-            match timeout(TRY, self.exchange(*server, &query)).await {
+            match timeout(self.time, self.exchange(*server, &query)).await {
                 Ok(Ok(answer)) => match answer.metadata.response_code {
                     ResponseCode::NoError | ResponseCode::NXDomain => return Ok(follow(&answer, query.name())),
                     code => why = format!("the name server {server} answered {code}"),
