@@ -487,7 +487,7 @@ on_both_engines! {
         let strict = open(Exceptions::default()).await;
         provider.solved("token");
         assert_eq!(register(&strict, site, "a@example.org", "token").await, Some(Code::Unavailable));
-        let refused = strict.captcha_provider_set(site, &draft(&provider.url)).await.unwrap_err();
+        let refused = strict.captcha_provider_set(site, &draft(&provider.url)).await.err().unwrap();
         assert_eq!((refused.code(), refused.violations()[0].field.as_str()), (Code::Validation, "url"));
         assert!(provider.asked().is_empty());
         // And on one whose operator names the network.

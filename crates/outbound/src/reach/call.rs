@@ -5,8 +5,8 @@ use bytes::Bytes;
 use hyper::{HeaderMap, Method};
 use std::{fmt, time::Duration};
 
-/// One request.
-#[derive(Debug, Clone)]
+/// One request. It isn't printed: it may hold secrets.
+#[derive(Clone)]
 pub struct Call<'a> {
     pub target: &'a Target,
     pub method: Method,
@@ -25,7 +25,7 @@ pub struct Answer {
     pub status: u16,
     pub headers: HeaderMap,
     pub body: Vec<u8>,
-    /// Whether the body ended within [`Call::answer_bytes`]; what came after them was not read.
+    /// Whether the body ended within [`Call::answer_bytes`]; what comes after them is not read.
     pub is_whole: bool,
 }
 

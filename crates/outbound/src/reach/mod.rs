@@ -72,7 +72,7 @@ impl Reach {
         Ok(Self(Arc::new(Inner { exceptions, limits, resolver, connector, turns })))
     }
 
-    /// Whether an address may be called, as far as that can be said before a name is resolved: for whoever stores one.
+    /// Whether an address may be called, as far as that can be said before a name is resolved: for those who store one.
     /// Each call checks again.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 //! address that it could be led to, and no cache between the check and the connection gives another.
 //!
 //! Reading what a server answers is `hickory-proto`'s. A forged answer gains nothing: the addresses are checked
-//! whoever sent them, and TLS checks the host.
+//! whatever sent them, and TLS checks the host.
 
 use hickory_proto::{
     op::{Message, MessageType, OpCode, Query, ResponseCode},
@@ -28,13 +28,13 @@ const SERVERS: usize = 3;
 const PORT: u16 = 53;
 /// How often all of them are asked before there is no answer.
 const ROUNDS: usize = 2;
-/// What `localhost` is, whoever is asked.
+/// What `localhost` is, without asking anyone.
 pub(super) const HERE: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
 /// Names that lead on to others (CNAME) before an address.
 const CHAIN: usize = 16;
 /// Addresses that a name may have.
 const MOST: usize = 64;
-/// Bytes of an answer that came in one datagram. We offer no more than 512 (RFC 1035); some send more.
+/// Bytes of an answer in one datagram. We offer no more than 512 (RFC 1035); some send more.
 const DATAGRAM: usize = 4096;
 /// Bytes of what stands before the question.
 const HEAD: usize = 12;
@@ -47,7 +47,7 @@ pub(super) struct Resolver {
     time: Duration,
 }
 
-/// What came from a name server.
+/// What a name server sent.
 enum Received {
     Answer(Box<Message>),
     /// It has more than fits here.

@@ -121,7 +121,7 @@ async fn name_that_is_anothers_is_followed_and_checked() {
     let of_another: Records = |it| it.record("other.example", ALLOWED).into_iter().collect();
     let beside: Records = |it| {
         let good = it.record(SHOP, ALLOWED);
-        // What nobody asked about counts neither for nor against.
+        // What wasn't asked about counts neither for nor against.
         it.record("other.example", "127.0.0.1").into_iter().chain(good).collect()
     };
     let long: Records = |it| {
