@@ -20,7 +20,7 @@ pub use target::Target;
 
 use crate::turns::{TurnLimits, Turns};
 use connect::Connector;
-use resolve::Resolver;
+use resolve::{Resolver, Times};
 use std::{
     net::{IpAddr, SocketAddr},
     sync::Arc,
@@ -68,7 +68,7 @@ impl Reach {
             wait: limits.whole,
         });
         let connector = Connector::new(authority.as_deref())?;
-        let resolver = Resolver::new(world, name_servers, limits.ask);
+        let resolver = Resolver::new(world, name_servers, Times { all: limits.resolve, one: limits.ask });
         Ok(Self(Arc::new(Inner { exceptions, limits, resolver, connector, turns })))
     }
 
@@ -119,10 +119,7 @@ impl Inner {
     async fn addresses(&self, target: &Target) -> Result<Vec<IpAddr>, Unreached> {
         match target.host() {
             Host::Address(it) => Ok(vec![*it]),
-            Host::Name(name) => {
-                let resolving = async { self.resolver.addresses(name).await.map_err(Unreached::Unresolved) };
-                within(self.limits.resolve, "resolving the name", resolving).await
-            }
+            Host::Name(name) => self.resolver.addresses(name).await.map_err(Unreached::Unresolved),
         }
     }
 }

@@ -36,6 +36,7 @@ const CHAIN: usize = 16;
 const MOST: usize = 64;
 /// Bytes of an answer in one datagram. We offer no more than 512 (RFC 1035); some send more.
 const DATAGRAM: usize = 4096;
+const LATE: &str = "no name server answered in time";
 /// Bytes of what stands before the question.
 const HEAD: usize = 12;
 
@@ -43,8 +44,15 @@ pub(super) struct Resolver {
     world: World,
     /// Those of the configuration, instead of the machine's.
     servers: Vec<SocketAddr>,
+    times: Times,
+}
+
+/// How long a question may take.
+pub(super) struct Times {
+    /// For all servers together.
+    pub(super) all: Duration,
     /// For one of them, before the next one is asked.
-    time: Duration,
+    pub(super) one: Duration,
 }
 
 /// What a name server sent.
@@ -57,8 +65,8 @@ enum Received {
 }
 
 impl Resolver {
-    pub(super) fn new(world: World, servers: Vec<SocketAddr>, time: Duration) -> Self {
-        Self { world, servers, time }
+    pub(super) fn new(world: World, servers: Vec<SocketAddr>, times: Times) -> Self {
+        Self { world, servers, times }
     }
 
     /// Every address of a name, asked for anew. `localhost` and names below it are this machine (RFC 6761).
@@ -95,10 +103,17 @@ impl Resolver {
         name_servers(&tokio::fs::read_to_string(MACHINE).await.unwrap_or_default())
     }
 
+    /// What the servers say of one kind of record. Each kind has its time for itself: where one is never answered, the
+    /// other one serves.
     async fn ask(&self, servers: &[SocketAddr], query: Query) -> Result<Vec<IpAddr>, String> {
-        let mut why = "no name server answered in time".to_owned();
+        let asking = timeout(self.times.all, self.ask_in_turn(servers, &query));
+        asking.await.unwrap_or_else(|_| Err(LATE.to_owned()))
+    }
+
+    async fn ask_in_turn(&self, servers: &[SocketAddr], query: &Query) -> Result<Vec<IpAddr>, String> {
+        let mut why = LATE.to_owned();
         for server in (0..ROUNDS).flat_map(|_| servers) {
-            match timeout(self.time, self.exchange(*server, &query)).await {
+            match timeout(self.times.one, self.exchange(*server, query)).await {
                 Ok(Ok(answer)) => match answer.metadata.response_code {
                     ResponseCode::NoError | ResponseCode::NXDomain => return Ok(follow(&answer, query.name())),
                     code => why = format!("the name server {server} answered {code}"),

@@ -143,7 +143,7 @@ async fn no_step_takes_longer_than_it_may() {
     assert_eq!(called.unwrap_err(), Unreached::TimedOut("connecting"));
     let resolving = of(ReachLimits { resolve: SHORT, ..patient() });
     let called = get(&resolving, "https://shop.example/").await;
-    assert_eq!(called.unwrap_err(), Unreached::TimedOut("resolving the name"));
+    assert!(matches!(called, Err(Unreached::Unresolved(_))), "{called:?}");
     // No call is as long as it would like, if that is longer than any may be.
     let whole = of(ReachLimits { whole: SHORT, ..patient() });
     let begun = Instant::now();
