@@ -271,6 +271,68 @@ test('a method of a hub that no other crate calls is refused', () => {
   );
 });
 
+test('a connection beside the way out is refused', () => {
+  const body = (text) => lines('async fn f(to: &str) {', `    ${text}`, '}');
+  const refuses = (...them) =>
+    refused(
+      { 'crates/kernel/src/lib.rs': lines(...them) },
+      /kernel\/src\/lib\.rs:\d+: \S+ opens a connection; the way out/,
+    );
+  for (const text of [
+    'tokio::net::TcpStream::connect(to).await;',
+    'std::net::TcpStream::connect_timeout(to, time);',
+    'std::os::unix::net::UnixStream::connect(to);',
+    'let open = TcpStream::connect;',
+    'config.connect(NoTls).await;',
+    'tokio::net::UdpSocket::bind(to).await;',
+    'tokio::net::lookup_host(to).await;',
+    'to.to_socket_addrs();',
+    'ureq::get(to).call();',
+    'hyper::client::conn::http1::handshake(to).await;',
+  ])
+    refuses(body(text).trimEnd());
+  refused(
+    { 'crates/kernel/src/lib.rs': body('tokio_postgres::connect(to, NoTls).await;') },
+    /tokio_postgres::connect opens a connection/,
+    /an engine is named/,
+  );
+  refuses('use tokio::net::{TcpListener, TcpStream as Stream};');
+  refuses('use hyper::{Request, client::conn::http1};');
+  refuses('use lettre::SmtpTransport;');
+  refuses('mod inner {', '    use std::net::UdpSocket;', '}');
+  // What accepts, what is called so here, and what runs tests.
+  refused({
+    'crates/kernel/src/lib.rs': lines(
+      'use tokio::net::{TcpListener, TcpStream};',
+      'fn f() {',
+      '    let it = socket::connect();',
+      '    Postgres::connect();',
+      '}',
+      '#[cfg(test)]',
+      'mod tests {',
+      '    use std::net::UdpSocket;',
+      '}',
+    ),
+    'crates/kernel/tests/all.rs': lines('use ureq::Agent;'),
+    'bench/src/load.rs': body('TcpStream::connect(to);'),
+  });
+  // A place that is named connects; one that doesn't any more is told.
+  const places = 'crates/outbound/src/';
+  refused(
+    {
+      'ARCHITECTURE.md': clean['ARCHITECTURE.md'].replace(
+        '```\n',
+        'crates/outbound:\ncrates/outbound/src/reach:\n```\n',
+      ),
+      'crates/outbound/Cargo.toml': manifest('outbound'),
+      [`${places}lib.rs`]: lines('mod reach;', 'mod smtp;'),
+      [`${places}reach/mod.rs`]: body('TcpStream::connect(to).await;'),
+      [`${places}smtp.rs`]: lines('pub struct Smtp;'),
+    },
+    /smtp\.rs: may connect to the operator's mail server and does not/,
+  );
+});
+
 test('a wide line in a snapshot is refused', () => {
   refused({ 'tests/snapshots/matrix.txt': lines('x'.repeat(120)) });
   refused({ 'tests/snapshots/matrix.txt': lines('x'.repeat(121)) }, /matrix\.txt:1: 121 characters/);

@@ -22,10 +22,10 @@ use stoa_identity::{
     sign_in::Registration,
 };
 use stoa_kernel::{Caller, Code, Secret};
-use stoa_outbound::SiteverifyLimits;
+use stoa_outbound::{Exceptions, Reach, ReachConfig, SiteverifyLimits};
 use stoa_sql::params;
 use stoa_store::{ReaderPool, Site, boxed};
-use stoa_testkit::{Provider, on_both_engines};
+use stoa_testkit::{Provider, local_reach, on_both_engines};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -395,7 +395,7 @@ on_both_engines! {
                 () = async { while slow.met() < n { sleep(Duration::from_millis(10)).await } } => {}
             }
         }
-        // Both have gone, but their questions are still open: no third thread is taken.
+        // Both have gone, but their questions are still open: there is no room for a third.
         assert_eq!(register(identity, site, "a@example.org", "token").await, Some(Code::Unavailable));
         assert_eq!(slow.met(), 2);
         let good = Provider::start(SECRET).await;
@@ -467,9 +467,35 @@ on_both_engines! {
 
         // Another node, or this one after a restart, opens it as well.
         let (store, mail) = (world.app.kit.store.clone(), world.app.mail.clone());
-        let node = Identity::open(store, world.app.kit.world.clone(), mail, Config::default()).await.unwrap();
+        let opened = Identity::open(store, world.app.kit.world.clone(), mail, local_reach(), Config::default());
+        let node = opened.await.unwrap();
         good.solved("another");
         assert_eq!(register(&node, site, "b@example.org", "another").await, None);
+    }
+
+    async fn provider_inside_the_network_is_not_asked(engine) {
+        let provider = Provider::start(SECRET).await;
+        let world = world(engine, &provider.url, SiteverifyLimits::default()).await;
+        let site = &world.app.site;
+        let open = async |exceptions: Exceptions| {
+            let (store, mail) = (world.app.kit.store.clone(), world.app.mail.clone());
+            let reach = ReachConfig { exceptions, ..ReachConfig::default() };
+            let reach = Reach::new(&reach, world.app.kit.world.clone()).unwrap();
+            Identity::open(store, world.app.kit.world.clone(), mail, reach, Config::default()).await.unwrap()
+        };
+        // The same site, on a server whose operator allows nothing: neither asked nor set.
+        let strict = open(Exceptions::default()).await;
+        provider.solved("token");
+        assert_eq!(register(&strict, site, "a@example.org", "token").await, Some(Code::Unavailable));
+        let refused = strict.captcha_provider_set(site, &draft(&provider.url)).await.err().unwrap();
+        assert_eq!((refused.code(), refused.violations()[0].field.as_str()), (Code::Validation, "url"));
+        assert!(provider.asked().is_empty());
+        // And on one whose operator names the network.
+        let allow = vec!["127.0.0.1/32".parse().unwrap()];
+        let open = open(Exceptions { allow, ..Exceptions::default() }).await;
+        open.captcha_provider_set(site, &draft(&provider.url)).await.unwrap();
+        assert_eq!(register(&open, site, "a@example.org", "token").await, None);
+        assert_eq!(provider.asked().len(), 1);
     }
 
     async fn score_threshold_can_be_set(engine) {

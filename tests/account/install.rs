@@ -2,7 +2,7 @@
 
 use super::*;
 use stoa_kernel::{Role, Scopes, Secret};
-use stoa_testkit::on_both_engines;
+use stoa_testkit::{local_reach, on_both_engines};
 
 const INSTALLED: &str = "https://app.example.org/installed?x=1";
 const ASK: &str = "/_api/account/v1/installs";
@@ -306,7 +306,8 @@ on_both_engines! {
         world.app.kit.clock.advance(400 * 86_400_000);
         assert_eq!(refresh(&one).await.verdict(), "400 invalid_grant");
         let restarted = stoa_identity::Identity::open(
-            world.app.kit.store.clone(), world.app.kit.world.clone(), world.app.mail.clone(), Config::default()).await.unwrap();
+            world.app.kit.store.clone(), world.app.kit.world.clone(), world.app.mail.clone(), local_reach(),
+            Config::default()).await.unwrap();
         let request = stoa_identity::oauth::TokenRequest {
             grant_type: "refresh_token".to_owned(), client_id: Some(app.id.to_string()),
             client_secret: Some(secret.expose().to_owned()), refresh_token: one["refresh_token"].as_str().map(str::to_owned),

@@ -38,7 +38,7 @@ use token::{authenticate, revocation, signing, site_names};
 use quick_cache::sync::Cache;
 use std::sync::{Arc, OnceLock};
 use stoa_kernel::{Millis, Result, SiteId, World};
-use stoa_outbound::SiteverifyLimits;
+use stoa_outbound::{Reach, SiteverifyLimits};
 use stoa_store::{Area, Ownership, Store};
 
 /// What other crates hold of identity. Cheap to clone.
@@ -87,7 +87,8 @@ impl Core {
 }
 
 impl Identity {
-    /// Loads the signing keys (or makes the first ones) and the list of what is revoked.
+    /// Loads the signing keys (or makes the first ones) and the list of what is revoked. What leads out of the
+    /// process goes through `mail` and `reach`.
     ///
     /// # Errors
     /// Whatever the catalogue answers, and [`Code::Unavailable`] when the password threads can't start.
@@ -95,6 +96,7 @@ impl Identity {
         store: Arc<Store>,
         world: World,
         mail: Arc<dyn stoa_outbound::Mailer>,
+        reach: Reach,
         config: Config,
     ) -> Result<Self> {
         let keys = signing::Keys::load(store.catalog(), &world).await?;
@@ -108,7 +110,7 @@ impl Identity {
             clients: client::Clients::new(),
             throttle: throttle::Throttle::new(config.throttle.clone()),
             mail_queue,
-            captcha: captcha_provider::ProviderClient::new(secrets, config.siteverify.clone()),
+            captcha: captcha_provider::ProviderClient::new(secrets, reach, config.siteverify.clone()),
             sites: Cache::new(4096),
             site_names: Cache::new(4096),
             ownership: OnceLock::new(),

@@ -8,7 +8,7 @@ use common::*;
 use std::net::{IpAddr, Ipv4Addr};
 use stoa_identity::{Config, Identity, IdentityLimits};
 use stoa_kernel::{Code, Result, Secret};
-use stoa_testkit::{Engine, on_both_engines};
+use stoa_testkit::{Engine, local_reach, on_both_engines};
 
 const SECOND: i64 = 1_000;
 const MINUTE: i64 = 60 * SECOND;
@@ -140,7 +140,7 @@ on_both_engines! {
         let visitor = kit.visitor().await.access_token;
         let lower = IdentityLimits { access_life: 10 * MINUTE, access_grace: 0, ..IdentityLimits::default() };
         let (store, world) = (kit.base.store.clone(), kit.base.world.clone());
-        let again = Identity::open(store, world, kit.mail.clone(), configured(&lower)).await.unwrap();
+        let again = Identity::open(store, world, kit.mail.clone(), local_reach(), configured(&lower)).await.unwrap();
         let accepts = async |token: &str| again.authenticate(Some(token), None).await.is_ok();
         assert!(accepts(&tokens.access_token).await && accepts(&visitor).await);
         again.session_end(&kit.site, &session.root).await.unwrap();
@@ -151,11 +151,11 @@ on_both_engines! {
         kit.base.clock.advance(HOUR);
         again.retention_run_catalog().await;
         let (store, world) = (kit.base.store.clone(), kit.base.world.clone());
-        let later = Identity::open(store, world, kit.mail.clone(), configured(&lower)).await.unwrap();
+        let later = Identity::open(store, world, kit.mail.clone(), local_reach(), configured(&lower)).await.unwrap();
         assert!(later.authenticate(Some(&tokens.access_token), None).await.is_err());
         assert!(!accepts(&visitor).await);
         let (store, world) = (kit.base.store.clone(), kit.base.world.clone());
-        let longer = Identity::open(store, world, kit.mail.clone(), configured(&IdentityLimits::default())).await.unwrap();
+        let longer = Identity::open(store, world, kit.mail.clone(), local_reach(), configured(&IdentityLimits::default())).await.unwrap();
         assert!(longer.authenticate(Some(&visitor), None).await.is_ok());
         assert!(longer.authenticate(Some(&tokens.access_token), None).await.is_err(), "it was revoked");
     }

@@ -26,7 +26,7 @@ use stoa_identity::{
 };
 use stoa_kernel::{Caller, Code, Result, Role, Secret};
 use stoa_outbound::{Letter, Mail, Mailer, Sending, Undelivered};
-use stoa_testkit::on_both_engines;
+use stoa_testkit::{local_reach, on_both_engines};
 use tokio::sync::Semaphore;
 
 fn code_of<T: std::fmt::Debug>(result: Result<T>) -> Code {
@@ -322,8 +322,8 @@ on_both_engines! {
         let kit = Kit::new(engine).await;
         kit.register("ada@example.org").await.unwrap();
         let dearer = Config { password: Cost { memory_kib: 128, passes: 1, lanes: 1 }, ..config() };
-        let node = Identity::open(kit.base.store.clone(), kit.base.world.clone(), kit.mail.clone(), dearer);
-        let node = node.await.unwrap();
+        let (store, world) = (kit.base.store.clone(), kit.base.world.clone());
+        let node = Identity::open(store, world, kit.mail.clone(), local_reach(), dearer).await.unwrap();
         let login = async || node.member_login(&kit.site, &attempt(), "ada@example.org", &Secret::new(PASSWORD)).await;
         login().await.unwrap();
         let hash: Option<String> = kit.site.read(stoa_store::ReaderPool::Point, |tx| stoa_store::boxed!({
@@ -442,7 +442,7 @@ on_both_engines! {
         let (store, world) = (kit.base.store.clone(), kit.base.world.clone());
         // Every node sends what it finds in the queue, so there is to be no other.
         drop(kit.identity);
-        let node = Identity::open(store, world, mailer.clone(), roomy()).await.unwrap();
+        let node = Identity::open(store, world, mailer.clone(), local_reach(), roomy()).await.unwrap();
         let ask = async |email: &str| {
             let (body, here) = (json!({ "email": email }), attempt().address);
             node.recovery_send(&kit.site, &app(), here, &body).await.expect("the same answer");

@@ -1,16 +1,20 @@
-//! What leaves the process. Mail is a trait with real implementations and a recording one; a captcha
-//! provider is asked at whatever address its site has, so a test gives it the address of its own.
+//! What leaves the process. Mail is a trait with real implementations and a recording one. What goes to an address
+//! that somebody else chose takes one way out, [`Reach`]; a captcha provider does.
 //!
 //! Nothing here decides what is said or to whom: texts are made by `identity`.
 
+mod chain;
 mod mail;
 mod outbox;
+mod reach;
 mod recorder;
 mod siteverify;
 mod smtp;
+mod turns;
 
 pub use mail::{Letter, Mail, Mailer, Sending, Undelivered};
 pub use outbox::OutboxFile;
+pub use reach::{Answer, Call, Exceptions, Reach, ReachConfig, ReachLimits, Target, Unreached};
 pub use recorder::Recorder;
 pub use siteverify::{NoVerdict, Siteverifier, Siteverify, SiteverifyLimits, Verdict};
 pub use smtp::{Security, Smtp, SmtpConfig};

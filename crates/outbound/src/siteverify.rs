@@ -2,21 +2,23 @@
 //! take as well: a form with `secret` and `response`, answered by JSON that says `success`.
 //!
 //! The address of the person is not sent along (`remoteip`): the provider has met their browser already,
-//! and none of the three needs it. Every question goes over a connection of its own, so that nothing of one
-//! site waits in a pool for another's, and no redirect is followed: the secret goes to the address that was
-//! set and to no other.
+//! and none of the three needs it. The question takes the way out ([`Reach`]): the secret goes to the address that
+//! was set and to no other.
 
-use serde::Deserialize;
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex},
-    time::Duration,
+use crate::{
+    reach::{Call, Reach, Target},
+    turns::{TurnLimits, Turns},
 };
+use hyper::{
+    HeaderMap, Method,
+    header::{ACCEPT, CONTENT_TYPE, HeaderValue},
+};
+use serde::Deserialize;
+use std::time::Duration;
 use stoa_kernel::Secret;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The largest answer that is read.
-const LARGEST: u64 = 64 * 1024;
+/// The largest answer that is read, in bytes.
+const LARGEST: usize = 64 * 1024;
 /// What a provider says when it has something against us, or is broken, and not against the token.
 const OURS: [&str; 3] = ["missing-input-secret", "invalid-input-secret", "internal-error"];
 
@@ -29,8 +31,7 @@ pub struct SiteverifyLimits {
     pub at_once: usize,
     /// Further ones that may wait for their turn.
     pub waiting: usize,
-    /// Questions of all sites at the same time; each takes a thread, and for as long as a name server takes
-    /// a second one, which isn't counted. `in_all / at_once` sites whose providers hang take all of them.
+    /// Questions of all sites at the same time. `in_all / at_once` sites whose providers hang take all of them.
     pub in_all: usize,
 }
 
@@ -46,8 +47,6 @@ pub struct Siteverify {
     pub url: String,
     pub secret: Secret,
     pub token: Secret,
-    /// Whether the address is one of this machine, which no proxy reaches.
-    pub is_local: bool,
 }
 
 /// What the provider said of the token.
@@ -64,24 +63,9 @@ pub struct NoVerdict(pub String);
 /// Asks providers, each site in a lane of its own, so that a slow one holds up its own site only, as long as
 /// not a whole lot of sites have one.
 pub struct Siteverifier {
-    agent: ureq::Agent,
-    limits: SiteverifyLimits,
-    threads: Arc<Semaphore>,
-    lanes: Mutex<HashMap<String, Lane>>,
-}
-
-#[derive(Clone)]
-struct Lane {
-    places: Arc<Semaphore>,
-    /// Places and those who wait for one.
-    room: Arc<Semaphore>,
-}
-
-/// Kept until the thread is done, even if nobody waits for its answer any more.
-struct Turn {
-    _room: OwnedSemaphorePermit,
-    _place: OwnedSemaphorePermit,
-    _thread: OwnedSemaphorePermit,
+    reach: Reach,
+    timeout: Duration,
+    turns: Turns,
 }
 
 #[derive(Deserialize)]
@@ -93,17 +77,22 @@ struct Answer {
 }
 
 impl Siteverifier {
-    pub fn new(limits: SiteverifyLimits) -> Self {
-        let agent = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .max_idle_connections(0)
-            .timeout_global(Some(limits.timeout))
-            .user_agent(concat!("stoa/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .into();
-        let threads = Arc::new(Semaphore::new(limits.in_all));
-        Self { agent, limits, threads, lanes: Mutex::default() }
+    pub fn new(reach: Reach, limits: SiteverifyLimits) -> Self {
+        let SiteverifyLimits { timeout, at_once, waiting, in_all } = limits;
+        let turns = Turns::new(TurnLimits { in_all, of_lane: at_once, waiting_of_lane: waiting, wait: timeout });
+        Self { reach, timeout, turns }
+    }
+
+    /// Whether a provider may be at an address; see [`Reach::check`].
+    ///
+    /// # Errors
+    /// A sentence for the operator, who chooses the address.
+    pub fn check(&self, url: &str) -> Result<(), String> {
+        let target = Target::parse(url)?;
+        if target.has_query() {
+            return Err("an address without a query (?) is expected".to_owned());
+        }
+        self.reach.check(&target).map_err(|it| it.to_string())
     }
 
     /// Asks about a token, in the lane of `site`.
@@ -112,46 +101,35 @@ impl Siteverifier {
     /// When too many wait already, and when the provider could not be reached in time or said something that
     /// isn't a verdict: nobody is let in for that.
     pub async fn ask(&self, site: &str, question: Siteverify) -> Result<Verdict, NoVerdict> {
-        let lane = self.lane(site);
         let full = || NoVerdict("too many questions to the captcha provider are under way".to_owned());
-        let room = lane.room.try_acquire_owned().map_err(|_| full())?;
-        let turn = tokio::time::timeout(self.limits.timeout, async {
-            let place = lane.places.acquire_owned().await.ok()?;
-            let thread = self.threads.clone().acquire_owned().await.ok()?;
-            Some(Turn { _room: room, _place: place, _thread: thread })
-        });
-        let turn = turn.await.ok().flatten().ok_or_else(full)?;
-        let agent = self.agent.clone();
-        let asking = tokio::task::spawn_blocking(move || {
-            let said = ask(&agent, &question);
+        let turn = self.turns.take(site).await.ok_or_else(full)?;
+        let (reach, timeout) = (self.reach.clone(), self.timeout);
+        // A task of its own: who hangs up has asked all the same, and makes no room for asking more.
+        let asking = tokio::spawn(async move {
+            let said = ask(&reach, &question, timeout).await;
             drop(turn);
             said
         });
         asking.await.map_err(|_| NoVerdict("the question to the captcha provider broke off".to_owned()))?
     }
-
-    fn lane(&self, site: &str) -> Lane {
-        let mut lanes = self.lanes.lock().unwrap_or_else(|it| it.into_inner());
-        // Who asks holds permits, and with them the semaphore.
-        lanes.retain(|_, it| Arc::strong_count(&it.room) > 1);
-        let SiteverifyLimits { at_once, waiting, .. } = self.limits;
-        let fresh = || Lane { places: Semaphore::new(at_once).into(), room: Semaphore::new(at_once + waiting).into() };
-        lanes.entry(site.to_owned()).or_insert_with(fresh).clone()
-    }
 }
 
-fn ask(agent: &ureq::Agent, question: &Siteverify) -> Result<Verdict, NoVerdict> {
-    let request = agent.post(&question.url).header("accept", "application/json");
-    let request = match question.is_local {
-        true => request.config().proxy(None).build(),
-        false => request.config().https_only(true).build(),
-    };
+async fn ask(reach: &Reach, question: &Siteverify, timeout: Duration) -> Result<Verdict, NoVerdict> {
+    let failed = |why: String| NoVerdict(format!("the captcha provider could not be asked: {why}"));
+    let target = Target::parse(&question.url).map_err(|it| failed(it.to_owned()))?;
     let form = [("secret", question.secret.expose()), ("response", question.token.expose())];
-    let failed = |it: ureq::Error| NoVerdict(format!("the captcha provider could not be asked: {it}"));
-    let mut response = request.send_form(form).map_err(failed)?;
-    let status = response.status().as_u16();
-    let text = response.body_mut().with_config().limit(LARGEST).read_to_vec().map_err(failed)?;
-    verdict(status, &text)
+    let form = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
+    let headers = HeaderMap::from_iter([
+        (ACCEPT, HeaderValue::from_static("application/json")),
+        (CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded")),
+    ]);
+    let (method, body) = (Method::POST, form.into());
+    let call = Call { target: &target, method, headers, body, timeout, answer_bytes: LARGEST };
+    let answer = reach.call(call).await.map_err(|it| failed(it.to_string()))?;
+    if !answer.is_whole {
+        return Err(failed(format!("it said more than {LARGEST} bytes")));
+    }
+    verdict(answer.status, &answer.body)
 }
 
 /// What an answer comes to. A refusal may have the status of a bad request; everything else but 200 is a

@@ -3,7 +3,7 @@
 //! Names, subjects and addresses are what people typed. Nothing with a control character in it reaches
 //! a header: such a message is refused here, whatever was checked before.
 
-use crate::{Letter, Mail, Mailer, Sending, Undelivered};
+use crate::{Letter, Mail, Mailer, Sending, Undelivered, chain::chain};
 use lettre::{
     Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor,
     message::{
@@ -184,18 +184,6 @@ fn unsent(letter: &Letter, why: String) -> Undelivered {
 
 fn is_about_us(error: &lettre::transport::smtp::Error) -> bool {
     error.status().is_some_and(|it| matches!(u16::from(it), 421 | 500..=504 | 521 | 530..=538))
-}
-
-/// The error with what caused it, cut to a length that a log can hold.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(it) = source {
-        text.push_str(": ");
-        text.push_str(&it.to_string());
-        source = it.source();
-    }
-    text.chars().map(|it| if it.is_control() { ' ' } else { it }).take(500).collect()
 }
 
 /// Says that no person wrote this, so that no absence notice answers it (RFC 3834).

@@ -31,6 +31,9 @@ pub fn check(loaded: &Loaded, as_json: bool) -> ExitCode {
     if !is_about("smtp") {
         findings.push(smtp(config));
     }
+    if !is_about("reach") {
+        findings.push(reach(config));
+    }
     findings.push(listen(config));
     if !is_about("public_url") {
         findings.push(public_url(config));
@@ -102,6 +105,16 @@ fn smtp(config: &Config) -> Finding {
         Ok(()) => Finding { key, is_good: true, text: format!("{}:{} answers", smtp.host, smtp.port) },
         Err(error) => Finding { key, is_good: false, text: format!("{}:{}: {error}", smtp.host, smtp.port) },
     }
+}
+
+fn reach(config: &Config) -> Finding {
+    let exceptions = &config.reach.exceptions;
+    let mut called = vec!["public addresses".to_owned()];
+    if exceptions.loopback {
+        called.push("this machine, because the server listens on loopback only".to_owned());
+    }
+    called.extend(exceptions.allow.iter().map(ToString::to_string));
+    Finding { key: "reach", is_good: true, text: format!("may call {}", called.join(", ")) }
 }
 
 fn tls(tls: &Tls) -> Finding {

@@ -1,9 +1,9 @@
 //! Every configuration key on one page.
 //!
 //! A key has one name in three places: `stoa.toml` (`public_url = "…"`), the environment
-//! (`STOA_PUBLIC_URL`) and a flag (`--public-url`). Keys of mail are in a table of the file (`[smtp]`,
-//! `host = "…"`), and have its name before theirs elsewhere (`STOA_SMTP_HOST`, `--smtp-host`). A flag beats
-//! the environment, which beats the file, which beats the default. What was written is [`Options`]; what it
+//! (`STOA_PUBLIC_URL`) and a flag (`--public-url`). Keys of mail and of the way out are in tables of the file
+//! (`[smtp]`, `host = "…"`), and have its name before theirs elsewhere (`STOA_SMTP_HOST`, `--smtp-host`). A flag
+//! beats the environment, which beats the file, which beats the default. What was written is [`Options`]; what it
 //! means is [`Config`]. Flags are those of `stoa serve`; other commands take only the two that say where the data are
 //! ([`Storage`]), and read the rest from the environment and the file.
 //!
@@ -12,8 +12,10 @@
 
 mod file;
 mod limits;
+mod reach;
 
 pub use limits::ServerLimits;
+pub use reach::ReachOptions;
 
 use clap::{Args, FromArgMatches, ValueEnum};
 use file::Keys;
@@ -27,7 +29,7 @@ use std::{
 };
 use stoa_identity::password::PasswordList;
 use stoa_kernel::Secret;
-use stoa_outbound::{Security, SmtpConfig};
+use stoa_outbound::{ReachConfig, Security, SmtpConfig};
 
 /// Where the data are: what every command takes.
 #[derive(Debug, Clone, Default, Args)]
@@ -78,6 +80,8 @@ pub struct Options {
     pub auto_index: Option<bool>,
     #[command(flatten)]
     pub smtp: SmtpOptions,
+    #[command(flatten)]
+    pub reach: ReachOptions,
     /// Serve others than this machine without a mail server: messages stay in DIR/outbox/mail.jsonl
     #[arg(long, env = "STOA_OUTBOX_ONLY")]
     pub outbox_only: bool,
@@ -154,6 +158,7 @@ pub struct Config {
     pub tls: Option<Tls>,
     pub auto_index: bool,
     pub smtp: Option<SmtpConfig>,
+    pub reach: ReachConfig,
     pub outbox_only: bool,
     pub refused_passwords: PasswordList,
     pub metrics: Option<SocketAddr>,
@@ -228,18 +233,23 @@ impl Config {
         let open_sites = at_least_one("open_sites", options.open_sites, stoa_store::Config::OPEN_SITES);
         let mut noted = |result: Result<String, String>| result.map_err(|it| mistakes.push(it)).ok();
         let public_url = options.public_url.and_then(|it| noted(public_url(&it)));
+        let host = options.host.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        // Behind a proxy on this machine a server listens on loopback too, and strangers reach it.
+        let is_alone =
+            host.is_loopback() && options.trusted_proxy.is_empty() && public_url.as_deref().is_none_or(is_here);
         Self {
             data: options.data.unwrap_or_else(|| PathBuf::from("data")),
             database_url: options.database_url,
             database_connections,
             open_sites,
-            host: options.host.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+            host,
             port: options.port.unwrap_or(4400),
             public_url,
             trusted_proxies: options.trusted_proxy,
             tls,
             auto_index: options.auto_index.unwrap_or(true),
             smtp: smtp(options.smtp, mistakes),
+            reach: options.reach.meant(is_alone, mistakes),
             outbox_only: options.outbox_only,
             refused_passwords: refused_passwords(options.password_list, mistakes),
             metrics: options.metrics,
@@ -256,12 +266,7 @@ impl Config {
     /// # Errors
     /// A sentence that names the keys.
     pub fn require_mail(&self) -> Result<(), String> {
-        let is_here = |url: &String| {
-            let host = url::Url::parse(url).ok().and_then(|it| it.host_str().map(str::to_owned)).unwrap_or_default();
-            let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-            host == "localhost" || host.ends_with(".localhost") || address.is_ok_and(|it| it.is_loopback())
-        };
-        let is_public = !self.host.is_loopback() || self.public_url.as_ref().is_some_and(|it| !is_here(it));
+        let is_public = !self.host.is_loopback() || self.public_url.as_deref().is_some_and(|it| !is_here(it));
         if !is_public || self.smtp.is_some() || self.outbox_only {
             return Ok(());
         }
@@ -318,9 +323,9 @@ impl Options {
 impl Keys for Options {
     fn keys() -> Vec<String> {
         let command = Self::augment_args(clap::Command::new("stoa"));
-        let name = |id: &str| match id.strip_prefix("smtp_") {
-            Some(key) => format!("smtp.{key}"),
-            None => id.to_owned(),
+        let name = |id: &str| match id.split_once('_') {
+            Some((table @ ("smtp" | "reach"), key)) => format!("{table}.{key}"),
+            _ => id.to_owned(),
         };
         let has_flag = command.get_arguments().map(|it| name(it.get_id().as_str()));
         has_flag.chain(["data", "database_url"].map(str::to_owned)).collect()
@@ -340,6 +345,7 @@ impl Keys for Options {
             tls_key: self.tls_key.or(file.tls_key),
             auto_index: self.auto_index.or(file.auto_index),
             smtp: self.smtp.over(file.smtp),
+            reach: self.reach.over(file.reach),
             outbox_only: self.outbox_only || file.outbox_only,
             password_list: self.password_list.or(file.password_list),
             metrics: self.metrics.or(file.metrics),
@@ -365,6 +371,13 @@ impl SmtpOptions {
             ca: self.ca.or(file.ca),
         }
     }
+}
+
+/// Whether an address leads to this machine, by its host.
+fn is_here(url: &str) -> bool {
+    let host = url::Url::parse(url).ok().and_then(|it| it.host_str().map(str::to_owned)).unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    host == "localhost" || host.ends_with(".localhost") || address.is_ok_and(|it| it.is_loopback())
 }
 
 /// What the keys of mail mean; `None` without a host, and where they can't be meant.
@@ -485,6 +498,35 @@ mod tests {
     }
 
     #[test]
+    fn this_machine_is_called_only_where_it_alone_is_served() {
+        let reaches = |text: &str| load(text).checked().unwrap().reach.exceptions.loopback;
+        for alone in
+            ["", "host = \"::1\"", "public_url = \"http://a.localhost:4400\"", "[reach]\nallow = [\"10.0.0.0/8\"]"]
+        {
+            assert!(reaches(alone), "{alone}");
+        }
+        for served in [
+            "host = \"0.0.0.0\"",
+            "host = \"192.0.2.1\"",
+            "public_url = \"https://www.example.org\"",
+            "trusted_proxy = [\"127.0.0.1/32\"]",
+        ] {
+            assert!(!reaches(served), "{served}");
+        }
+    }
+
+    #[test]
+    fn exceptions_are_networks() {
+        let text = "[reach]\nallow = [\"10.1.0.0/16\", \"fd00::/8\"]\nname_servers = [\"10.1.0.53:53\"]";
+        let reach = load(text).checked().unwrap().reach;
+        assert_eq!(
+            reach.exceptions.allow.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["10.1.0.0/16", "fd00::/8"]
+        );
+        assert_eq!(reach.name_servers.iter().map(ToString::to_string).collect::<Vec<_>>(), ["10.1.0.53:53"]);
+    }
+
+    #[test]
     fn mistakes_are_named() {
         for (text, says) in [
             ("prot = 1", "stoa.toml:1: prot is no key; did you mean port?"),
@@ -499,6 +541,10 @@ mod tests {
             ("[smtp]\nhost = \"x\"\nuser = \"u\"", "without smtp.password"),
             ("[smtp]\nhost = \"x\"\nsecurity = \"none\"", "this machine only"),
             ("[smtp]\nhots = \"x\"", "stoa.toml:2: smtp.hots is no key; did you mean smtp.host?"),
+            ("[reach]\nalow = []", "stoa.toml:2: reach.alow is no key; did you mean reach.allow?"),
+            ("[reach]\nallow = [\"inside\"]", "stoa.toml:2: reach.allow: "),
+            ("[reach]\nca = \"nowhere/ca.pem\"", "reach.ca nowhere/ca.pem"),
+            ("[reach]\nca = \"Cargo.toml\"", "reach.ca: the certificate authority: there is no certificate"),
             ("port = ", "stoa.toml: "),
             ("password_list = \"nowhere/list.txt\"", "password_list nowhere/list.txt"),
         ] {

@@ -32,7 +32,7 @@ async fn run(mut config: Config, work: Arc<Work>, with_demo: bool) -> Result<(),
         None => (config.open_sites, 0),
         Some(_) => (0, config.database_connections),
     };
-    fit_to_descriptors(&mut config.limits.http, sites, files)?;
+    fit_to_descriptors(&mut config.limits.http, sites, files + config.reach.limits.in_all)?;
     let certificates = match &config.tls {
         None => None,
         Some(tls) => {
@@ -49,6 +49,9 @@ async fn run(mut config: Config, work: Arc<Work>, with_demo: bool) -> Result<(),
     let url = reachable_url(&config, address);
 
     services.set_url(&url);
+    if config.reach.exceptions.loopback {
+        tracing::info!("addresses of this machine may be called, because the server listens on loopback only");
+    }
     if with_demo {
         demo::make_if_empty(&services, &url).await?;
     }

@@ -13,7 +13,7 @@ use stoa_content::{AutoIndex, Content};
 use stoa_http::{Settings, metrics::Metrics};
 use stoa_identity::Identity;
 use stoa_kernel::{Caller, Code, Fault, KeyId, Role, World, nearest::hint};
-use stoa_outbound::{Mail, Mailer, OutboxFile, Smtp};
+use stoa_outbound::{Mail, Mailer, OutboxFile, Reach, Smtp};
 use stoa_store::{Site, SiteRecord, Store};
 
 /// Life of an invitation.
@@ -48,7 +48,9 @@ impl Services {
         };
         let refused_passwords = config.refused_passwords.clone();
         let settings = stoa_identity::Config { refused_passwords, ..(&config.limits.identity).into() };
-        let identity = Identity::open(store.clone(), world.clone(), mail, settings).await?;
+        let reach = Reach::new(&config.reach, world.clone());
+        let reach = reach.map_err(|it| Fault::because(Code::Unavailable, format!("reach: {it}")))?;
+        let identity = Identity::open(store.clone(), world.clone(), mail, reach, settings).await?;
         let auto_index = AutoIndex { is_on: config.auto_index, ..AutoIndex::default() };
         let limits = stoa_content::ContentLimits { auto_index, ..config.limits.content.clone() };
         let content = Content::new(world.clone(), limits);

@@ -1,6 +1,6 @@
 //! The whole HTTP surface in process, and callers of every kind who got their tokens as anyone would.
 
-use crate::{Engine, Node, TestStore};
+use crate::{Engine, Node, TestStore, local_reach};
 use axum::{
     body::{Body, Bytes},
     http::{HeaderMap, Method, Request, StatusCode},
@@ -267,7 +267,7 @@ impl TestApp {
 
 /// A node on this store.
 async fn open(store: Arc<Store>, world: World, mailer: Arc<dyn Mailer>, config: Config) -> App {
-    let identity = Identity::open(store.clone(), world.clone(), mailer, config).await.unwrap();
+    let identity = Identity::open(store.clone(), world.clone(), mailer, local_reach(), config).await.unwrap();
     let content = Content::new(world.clone(), ContentLimits::default());
     identity.set_ownership(Arc::new(content.clone()));
     content.keep_standing(identity.standing());

@@ -7,6 +7,7 @@ import { arrows } from './checks/arrows.mjs';
 import { circles } from './checks/circles.mjs';
 import { citations } from './checks/citations.mjs';
 import { clones } from './checks/clones.mjs';
+import { connections } from './checks/connections.mjs';
 import { decisions } from './checks/decisions.mjs';
 import { engines } from './checks/engines.mjs';
 import { ground } from './checks/ground.mjs';
@@ -15,7 +16,10 @@ import { requiredFiles } from './checks/required.mjs';
 import { snapshots } from './checks/snapshots.mjs';
 import { text } from './checks/text.mjs';
 
-const checks = [text, engines, decisions, requiredFiles, snapshots, citations, arrows, circles, ground, hub, clones];
+const checks = [
+  ...[text, engines, connections, decisions, requiredFiles, snapshots, citations, arrows, circles, ground, hub],
+  clones,
+];
 
 export function main(args) {
   const { repo, edges } = options(args);

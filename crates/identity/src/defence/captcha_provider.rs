@@ -1,20 +1,20 @@
 //! A captcha provider of a site: any that answers as `siteverify` does (`stoa_outbound::Siteverifier`).
 //!
-//! Only the operator of the server sets one, because the server connects to its address. The secret is encrypted
+//! Only the operator of the server sets one; the server calls its address by the way out (`stoa_outbound::Reach`), as
+//! it calls every address that it was given. The secret is encrypted
 //! for its site and address, so that write access to the tables is not enough to have it sent to another one; it is
 //! decrypted when a question is asked, and nothing shows it.
 //!
 //! What the provider says of host and action is not compared with anything: pages of a site may lie
 //! anywhere, and which of them may show its widget is said and checked at the provider, by key.
 
-use crate::{address::Address, encryption::Cipher};
+use crate::encryption::Cipher;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use stoa_kernel::{Code, Fault, Result, Secret, SiteId, Violation, World};
-use stoa_outbound::{Siteverifier, Siteverify, SiteverifyLimits, Verdict};
+use stoa_outbound::{Reach, Siteverifier, Siteverify, SiteverifyLimits, Verdict};
 use stoa_store::{ReaderPool, Site, Tx, boxed, setting};
-use url::{Host, Url};
 
 /// The kind of captcha without a third party, as clients see it.
 pub(crate) const WORK: &str = "PROOF_OF_WORK";
@@ -65,11 +65,11 @@ impl Provider {
 }
 
 impl ProviderSettings {
-    fn check(&self) -> Result<()> {
+    fn check(&self, siteverifier: &Siteverifier) -> Result<()> {
         let mut wrong = Vec::new();
         let mut refuse = |field: &str, why: &str| wrong.push(Violation::new(field, "FORMAT", why));
-        if !is_siteverify(&self.url) {
-            refuse("url", "a https address without query is expected; http leads to this machine only");
+        if let Err(why) = siteverifier.check(&self.url) {
+            refuse("url", &why);
         }
         let is_word =
             |it: &str, longest| (1..=longest).contains(&it.len()) && it.bytes().all(|it| it.is_ascii_graphic());
@@ -92,8 +92,8 @@ impl ProviderSettings {
 }
 
 impl ProviderClient {
-    pub(crate) fn new(cipher: Cipher, limits: SiteverifyLimits) -> Self {
-        Self { cipher, siteverifier: Siteverifier::new(limits) }
+    pub(crate) fn new(cipher: Cipher, reach: Reach, limits: SiteverifyLimits) -> Self {
+        Self { cipher, siteverifier: Siteverifier::new(reach, limits) }
     }
 
     /// The provider of a site, as it is stored: its secret can be read here only.
@@ -101,7 +101,7 @@ impl ProviderClient {
     /// # Errors
     /// [`Code::Validation`] with everything that is wrong.
     pub(super) fn encrypt(&self, world: &World, site: &SiteId, settings: &ProviderSettings) -> Result<Provider> {
-        settings.check()?;
+        settings.check(&self.siteverifier)?;
         let encrypted = self.cipher.encrypt(world, &associated_data(site, &settings.url), settings.secret.expose())?;
         Ok(Provider {
             url: settings.url.clone(),
@@ -124,12 +124,7 @@ impl ProviderClient {
         token: &str,
     ) -> Result<bool> {
         debug_assert!(token.len() <= LONGEST);
-        let question = Siteverify {
-            url: provider.url.clone(),
-            secret,
-            token: Secret::new(token),
-            is_local: Url::parse(&provider.url).is_ok_and(|it| is_local(&it)),
-        };
+        let question = Siteverify { url: provider.url.clone(), secret, token: Secret::new(token) };
         // A person must not wait because of a provider; how often it is asked, its lane bounds as well.
         let verdict = self.siteverifier.ask(site.as_str(), question).await;
         Ok(match verdict.map_err(|why| unavailable(site, &why.0))? {
@@ -174,48 +169,37 @@ fn associated_data(site: &SiteId, url: &str) -> String {
     json!(["captcha secret", site, url]).to_string()
 }
 
-fn is_siteverify(text: &str) -> bool {
-    let Some(url) = Address::parse(text).and_then(|_| Url::parse(text).ok()) else { return false };
-    let is_plain = url.query().is_none() && url.fragment().is_none();
-    is_plain && (url.scheme() == "https" || is_local(&url))
-}
-
-fn is_local(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(it)) => it.is_loopback(),
-        Some(Host::Ipv6(it)) => it.is_loopback(),
-        None => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stoa_outbound::{Exceptions, ReachConfig};
+
+    fn siteverifier(loopback: bool) -> Siteverifier {
+        let exceptions = Exceptions { loopback, ..Exceptions::default() };
+        let config = ReachConfig { exceptions, ..ReachConfig::default() };
+        Siteverifier::new(Reach::new(&config, World::fixed(0, 1).0).unwrap(), SiteverifyLimits::default())
+    }
 
     #[test]
     fn provider_secret_goes_by_tls_or_stays_here() {
-        for good in [
-            "https://www.google.com/recaptcha/api/siteverify",
-            "https://api.hcaptcha.com/siteverify",
-            "https://10.0.0.7:8443/verify",
-            "http://localhost:4000/verify",
-            "http://127.0.0.1/verify",
-            "http://[::1]:4000/",
-        ] {
-            assert!(is_siteverify(good), "{good}");
+        let (strict, local) = (siteverifier(false), siteverifier(true));
+        for good in ["https://www.google.com/recaptcha/api/siteverify", "https://api.hcaptcha.com/siteverify"] {
+            assert_eq!((strict.check(good), local.check(good)), (Ok(()), Ok(())), "{good}");
+        }
+        for here in ["http://localhost:4000/verify", "http://127.0.0.1/verify", "http://[::1]:4000/"] {
+            assert!(strict.check(here).is_err() && local.check(here).is_ok(), "{here}");
         }
         for bad in [
             "",
             "siteverify",
             "//api.hcaptcha.com/siteverify",
-            "http://api.hcaptcha.com/siteverify",
-            "http://localhost.example.org/",
-            "http://127.0.0.1.example.org/",
-            "http://127.0.0.1@example.org/",
+            "https://10.0.0.7:8443/verify",
             "http://[::ffff:10.0.0.1]/",
             "http://10.0.0.7/",
+            "http://api.hcaptcha.com/siteverify",
+            "http://127.0.0.1.example.org/",
             "http://0.0.0.0/",
+            "http://8.8.8.8/",
             "ftp://localhost/",
             "file:///etc/passwd",
             "unix:/run/x.sock",
@@ -225,7 +209,7 @@ mod tests {
             "https://example.org/a b",
             "https:///verify",
         ] {
-            assert!(!is_siteverify(bad), "{bad}");
+            assert!(strict.check(bad).is_err() && local.check(bad).is_err(), "{bad}");
         }
     }
 
@@ -238,14 +222,15 @@ mod tests {
             invisible_key: Some("a key".into()),
             minimum_score: Some(f64::NAN),
         };
+        let siteverifier = siteverifier(false);
         let named = |it: &ProviderSettings| -> Vec<String> {
-            it.check().err().iter().flat_map(|it| it.violations()).map(|it| it.field.clone()).collect()
+            it.check(&siteverifier).err().iter().flat_map(|it| it.violations()).map(|it| it.field.clone()).collect()
         };
         assert_eq!(named(&settings), ["url", "secret", "invisibleSiteKey", "minimumScore"]);
         let url = "https://example.org/".to_owned();
         let bare =
             ProviderSettings { url, secret: Secret::new("s"), invisible_key: None, minimum_score: None, ..settings };
         assert_eq!(named(&bare), ["visibleSiteKey"]);
-        assert!(ProviderSettings { visible_key: Some("k".into()), ..bare }.check().is_ok());
+        assert!(ProviderSettings { visible_key: Some("k".into()), ..bare }.check(&siteverifier).is_ok());
     }
 }

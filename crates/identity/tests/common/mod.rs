@@ -22,7 +22,7 @@ use stoa_identity::{
 use stoa_kernel::{Caller, Result, Secret, SessionId, SiteId};
 use stoa_outbound::Recorder;
 use stoa_store::{Site, boxed};
-use stoa_testkit::{Engine, TestStore};
+use stoa_testkit::{Engine, TestStore, local_reach};
 
 pub const PASSWORD: &str = "a long enough phrase";
 pub const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
@@ -44,7 +44,8 @@ impl Kit {
     pub async fn with(engine: Engine, config: Config) -> Self {
         let base = TestStore::new(engine).await;
         let mail = Arc::new(Recorder::default());
-        let identity = Identity::open(base.store.clone(), base.world.clone(), mail.clone(), config).await.unwrap();
+        let (store, world) = (base.store.clone(), base.world.clone());
+        let identity = Identity::open(store, world, mail.clone(), local_reach(), config).await.unwrap();
         let site = base.store.site_create("Test", &base.world).await.unwrap();
         let client = client(&identity, &site.id).await;
         Self { base, identity, mail, site, client }
@@ -53,7 +54,7 @@ impl Kit {
     /// Another node (or the same one after a restart) on the same data.
     pub async fn second_node(&self) -> Identity {
         let (store, world) = (self.base.store.clone(), self.base.world.clone());
-        Identity::open(store, world, self.mail.clone(), config()).await.unwrap()
+        Identity::open(store, world, self.mail.clone(), local_reach(), config()).await.unwrap()
     }
 
     /// The nodes beside this one: two where several can share the data, else none.
@@ -61,7 +62,8 @@ impl Kit {
         let mut others = Vec::new();
         for node in self.base.nodes(3).await.into_iter().skip(1) {
             let (world, mail) = (self.base.world.clone(), self.mail.clone());
-            others.push(Identity::open(node.store.clone(), world, mail, config()).await.unwrap());
+            let opened = Identity::open(node.store.clone(), world, mail, local_reach(), config());
+            others.push(opened.await.unwrap());
         }
         others
     }

@@ -71,7 +71,9 @@ fn provider_is_set(engine: Engine) {
     // With a server that logs everything, from standard input.
     let log = deployment.file("log");
     let server = deployment.serve_logging(File::create(&log).unwrap().into(), |command| {
-        command.args(["--log", "trace"]);
+        // No server listens there, so a question that went by a proxy would have no answer.
+        let proxies = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"];
+        command.args(["--log", "trace"]).envs(proxies.map(|it| (it, "http://127.0.0.1:9")));
     });
     let require = json!({ "signOnPolicy": { "requireCaptcha": true } });
     let url = format!("{}/v1/sign-on-policies", server.url);
@@ -117,12 +119,58 @@ fn provider_is_set(engine: Engine) {
 
     let log = std::fs::read_to_string(log).unwrap();
     assert!(log.contains("the captcha provider says invalid-input-secret"), "{log}");
+    assert!(log.contains("addresses of this machine may be called"), "{log}");
     for secret in [SECRET, ANOTHER] {
         assert!(!log.contains(secret), "the log");
         assert!(!said.contains(secret), "{said}");
         assert!(!answers.iter().any(|it| it.contains(secret)), "{answers:?}");
         assert_eq!(holds(deployment.data(), secret.as_bytes()), None);
     }
+}
+
+/// A server that others reach calls its own machine only where its operator says so.
+#[test]
+fn provider_inside_the_network_is_asked_where_it_is_allowed() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let provider = runtime.block_on(Provider::start(SECRET));
+    let deployment = Deployment::new(Engine::Sqlite);
+    let key = deployment.site_with_things();
+    let client = deployment.json(&["client", "create", "--name", "Test", "--redirect-uri", "https://a.example/cb"]);
+    let set = ["site", "captcha", "set", "--verify-url", &provider.url, "--visible-key", "k", "--secret-file", "-"];
+    // The command line by itself serves no one.
+    assert!(typed(&mut deployment.stoa(&set), SECRET).status.success());
+    // Behind a proxy on loopback.
+    let proxied = ["--trusted-proxy", "10.0.0.0/8"];
+    let log = deployment.file("log");
+    let server = deployment.serve_logging(File::create(&log).unwrap().into(), |it| {
+        it.args(proxied);
+    });
+    let url = format!("{}/v1/sign-on-policies", server.url);
+    let require = json!({ "signOnPolicy": { "requireCaptcha": true } }).to_string();
+    let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
+    let patched = agent.patch(&url).header("authorization", &key).header("content-type", "application/json");
+    assert_eq!(patched.send(require).unwrap().status().as_u16(), 200);
+    let register = |server: &Server, token: &str| {
+        let visitor = visitor(server, &client["clientId"]);
+        let body = json!({ "loginId": { "email": "a@example.org" }, "password": "correct horse battery",
+            "captchaTokens": [{ "Recaptcha": token }] });
+        post(&format!("{}/v2/register", server.url), &visitor, &body).unwrap()
+    };
+    provider.solved("token");
+    let (status, answer) = register(&server, "token");
+    assert_eq!(status, 503, "{answer}");
+    let refused = typed(&mut deployment.stoa(&set), SECRET);
+    assert!(!refused.status.success() && text(&refused).contains("127.0.0.1 is loopback"), "{}", text(&refused));
+    assert!(server.stop() && provider.asked().is_empty());
+    let said = std::fs::read_to_string(log).unwrap();
+    assert!(said.contains("127.0.0.1 is loopback") && !said.contains("addresses of this machine may"), "{said}");
+
+    let server = deployment.serve(|it| {
+        it.args(proxied).args(["--reach-allow", "127.0.0.1/32"]);
+    });
+    let (status, answer) = register(&server, "token");
+    assert_eq!(status, 200, "{answer}");
+    assert!(typed(&mut deployment.stoa(&set), SECRET).status.success() && server.stop());
 }
 
 fn text(output: &Output) -> String {

@@ -25,7 +25,7 @@ use stoa_kernel::{Caller, ClientId, Email, MemberId, Role, UserId, World, clock:
 use stoa_outbound::OutboxFile;
 use stoa_sql::params;
 use stoa_store::{Site, Store, boxed};
-use stoa_testkit::{TestDatabase, rounds};
+use stoa_testkit::{TestDatabase, local_reach, rounds};
 use tokio::runtime::Runtime;
 
 const NODES: usize = 3;
@@ -219,7 +219,8 @@ impl Nodes {
             let own = &deployments[NODES];
             let store = Arc::new(Store::open(&own.store_config()).await.unwrap());
             let mail = Arc::new(OutboxFile::open(own.data()).unwrap());
-            let identity = Identity::open(store.clone(), World::real(), mail, Config::default()).await.unwrap();
+            let opened = Identity::open(store.clone(), World::real(), mail, local_reach(), Config::default());
+            let identity = opened.await.unwrap();
             let (id, _) = store.sites().await.unwrap().remove(0);
             let site = store.site(&id).await.unwrap();
             let new = NewClient { name: "Stays".to_owned(), ..NewClient::default() };

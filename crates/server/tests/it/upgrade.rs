@@ -34,7 +34,7 @@ use stoa_kernel::{Caller, Secret, World};
 use stoa_outbound::OutboxFile;
 use stoa_sql::params;
 use stoa_store::{Site, Store, boxed};
-use stoa_testkit::{Engine, TestDatabase};
+use stoa_testkit::{Engine, TestDatabase, local_reach};
 
 /// People of each kind.
 const EACH: usize = 3;
@@ -384,7 +384,8 @@ fn people(deployment: &Deployment) -> Vec<Person> {
     runtime.block_on(async {
         let store = Arc::new(Store::open(&deployment.store_config()).await.unwrap());
         let mail = Arc::new(OutboxFile::open(deployment.data()).unwrap());
-        let identity = Identity::open(store.clone(), World::real(), mail, Config::default()).await.unwrap();
+        let opened = Identity::open(store.clone(), World::real(), mail, local_reach(), Config::default());
+        let identity = opened.await.unwrap();
         let (id, _) = store.sites().await.unwrap().remove(0);
         let site = store.site(&id).await.unwrap();
         let redirect_uris = vec![REDIRECT.to_owned()];
