@@ -10,6 +10,7 @@ use stoa_testkit::{Engine, Reply, TestApp, TestClient, on_both_engines};
 
 mod broken;
 mod declared;
+mod rotated;
 
 const OPEN: &str = "ANYONE";
 
