@@ -23,6 +23,18 @@ async fn left(app: &TestApp) -> u64 {
     app.app.content.seal_left(&app.site).await.unwrap()
 }
 
+/// As it is where the second key is known and not yet used.
+async fn make_first_current(app: &TestApp) -> u64 {
+    let written = app.site.write(|tx| {
+        boxed!({
+            let sql = "update stoa.setting set value = replace(value, '\"current\":2', '\"current\":1') \
+                       where name = 'sealing keys'";
+            Ok(tx.execute(sql, &[]).await?)
+        })
+    });
+    written.await.unwrap()
+}
+
 fn item(n: usize) -> Value {
     json!({ "_id": format!("i{n}"), "title": "t", "pin": format!("hush {n}"), "card": { "n": n } })
 }
@@ -143,11 +155,7 @@ on_both_engines! {
         assert_eq!(key_of(&app, "i0").await, "sealed:2");
 
         // Cut off where the key is known and not yet used.
-        let waits = app.site.write(|tx| boxed!({
-            let sql = "update stoa.setting set value = replace(value, '\"current\":2', '\"current\":1') where name = 'sealing keys'";
-            Ok(tx.execute(sql, &[]).await?)
-        }));
-        assert_eq!(waits.await.unwrap(), 1);
+        assert_eq!(make_first_current(&app).await, 1);
         let again = Content::new(app.kit.world.clone(), ContentLimits::default());
         assert_eq!(again.seal_left(&app.site).await.unwrap(), 700, "it opens all and seals with the first");
         assert_eq!(again.seal_site(&app.site, "r", |_| ()).await.unwrap(), 0);

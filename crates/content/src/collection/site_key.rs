@@ -203,18 +203,28 @@ pub(crate) async fn create(tx: &mut Tx<'_>, world: &World, site: &SiteId) -> Res
 /// # Errors
 /// What the engine says.
 pub(crate) async fn rotate(content: &Content, site: &Site, rotation: &str) -> Result<Option<Arc<SiteKeys>>> {
-    let id = site.id.clone();
-    let first = site.read(ReaderPool::Point, move |tx| boxed!(Ok(setting::get(tx, &id, FIRST).await?)));
-    if first.await?.is_none() {
+    if !has_keys(site).await? {
         return Ok(None);
     }
-    let input = (content.state.world.clone(), site.id.clone(), rotation.to_owned());
-    site.write_with(input, |tx, (world, site, rotation)| boxed!(prepare(tx, world, site, rotation).await)).await?;
+    let prepared = site.write_with(
+        (content.state.world.clone(), site.id.clone(), rotation.to_owned()),
+        |tx, (world, site, rotation)| boxed!(prepare(tx, world, site, rotation).await),
+    );
+    prepared.await?;
     announce(content, site).await?;
-    let input = (site.id.clone(), rotation.to_owned());
-    site.write_with(input, |tx, (site, rotation)| boxed!(take_up(tx, site, rotation).await)).await?;
+    let taken_up = site.write_with((site.id.clone(), rotation.to_owned()), |tx, (site, rotation)| {
+        boxed!(take_up(tx, site, rotation).await)
+    });
+    taken_up.await?;
     announce(content, site).await?;
     load(content, site).await.map(Some)
+}
+
+/// Whether the site has, or had, an encrypted field.
+async fn has_keys(site: &Site) -> Result<bool> {
+    let id = site.id.clone();
+    let first = site.read(ReaderPool::Point, move |tx| boxed!(Ok(setting::get(tx, &id, FIRST).await?)));
+    Ok(first.await?.is_some())
 }
 
 /// Makes the key of a rotation, which only opens for now.

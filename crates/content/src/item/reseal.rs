@@ -130,8 +130,8 @@ impl<'s> Walk<'s> {
                 let statements = Statements::new(tx.dialect(), table, "");
                 let last = truncate::chunk_end(tx, &statements.name, after, upto).await?;
                 let Some(last) = last else { return Ok(None) };
-                let is_outdated =
-                    tx.rows(&statements.between, &params![after, last], |row| Ok(cipher.has_outdated(&row.doc(4)?)));
+                let chunk = params![after, last];
+                let is_outdated = tx.rows(&statements.between, &chunk, |row| Ok(cipher.has_outdated(&row.doc(4)?)));
                 Ok(Some((last, is_outdated.await?.into_iter().filter(|it| *it).count() as u64)))
             })
         });
@@ -140,8 +140,8 @@ impl<'s> Walk<'s> {
 
     /// Seals the values of a chunk again, as they are in this moment.
     async fn seal(&self, world: &World, after: i64, last: i64) -> Result<Done> {
-        let (table, input) = (self.table, (self.cipher.clone(), world.clone()));
-        let written = self.site.write_with(input, move |tx, (cipher, world)| {
+        let table = self.table;
+        let written = self.site.write_with((self.cipher.clone(), world.clone()), move |tx, (cipher, world)| {
             boxed!({
                 let statements = Statements::new(tx.dialect(), table, "");
                 let chunk = params![after, last];

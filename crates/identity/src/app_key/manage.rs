@@ -60,11 +60,13 @@ impl Identity {
     pub async fn app_key_activate(&self, site: &SiteId, app: &ClientId, expected: Option<&str>) -> Result<AppKey> {
         let core = &self.core;
         let app = of_site(core, site, app).await?;
-        let (input, now) = ((app.id.clone(), expected.map(str::to_owned)), core.now());
+        let now = core.now();
         let activated = core
             .store()
             .catalog()
-            .write_with(input, move |tx, (app, expected)| boxed!(activate(tx, app, expected.as_deref(), now).await));
+            .write_with((app.id.clone(), expected.map(str::to_owned)), move |tx, (app, expected)| {
+                boxed!(activate(tx, app, expected.as_deref(), now).await)
+            });
         let activated = activated.await?;
         core.app_keys.forget(&app.id);
         // Also when nothing was done: another call may have done it and still wait for the other nodes.
@@ -168,8 +170,7 @@ async fn put_next(core: &Core, app: &Client, key: &RsaKey, origin: KeyOrigin) ->
         retired: None,
         public,
     };
-    let input = (key.clone(), app.site.clone(), sealed);
-    let put = core.store().catalog().write_with(input, |tx, (key, site, sealed)| {
+    let put = core.store().catalog().write_with((key.clone(), app.site.clone(), sealed), |tx, (key, site, sealed)| {
         boxed!({
             check_room(tx, &key.app, key.created - RETIRED_SHOWN).await?;
             let sql = "insert into stoa.app_key (id, client, site, state, origin, modulus, exponent, sealed, created) \
@@ -178,8 +179,8 @@ async fn put_next(core: &Core, app: &Client, key: &RsaKey, origin: KeyOrigin) ->
                 &key.id,
                 &key.app,
                 site,
-                key.state.name(),
-                key.origin.name(),
+                key.state.as_str(),
+                key.origin.as_str(),
                 key.public.modulus.clone(),
                 key.public.exponent.clone(),
                 sealed.clone(),
@@ -210,13 +211,13 @@ async fn taken(tx: &mut Tx<'_>, key: &AppKey) -> Result<Fault> {
 
 async fn activate(tx: &mut Tx<'_>, app: &ClientId, expected: Option<&str>, now: Millis) -> Result<AppKey> {
     let sql = format!("select {COLUMNS} from stoa.app_key where client = $1 and state = $2");
-    let active = tx.row(&sql, &params![app, KeyState::Active.name()], from_row).await?;
+    let active = tx.row(&sql, &params![app, KeyState::Active.as_str()], from_row).await?;
     if let (Some(active), Some(expected)) = (&active, expected)
         && active.id == expected
     {
         return Ok(active.clone());
     }
-    let next = tx.row(&sql, &params![app, KeyState::Next.name()], from_row).await?;
+    let next = tx.row(&sql, &params![app, KeyState::Next.as_str()], from_row).await?;
     let none = "The application has no next key; make or import one first.";
     let next = next.ok_or_else(|| Fault::because(Code::NotFound, none))?;
     if expected.is_some_and(|it| it != next.id) {
@@ -225,9 +226,9 @@ async fn activate(tx: &mut Tx<'_>, app: &ClientId, expected: Option<&str>, now: 
     }
     // The order matters: at no moment are there two active keys.
     let sql = "update stoa.app_key set state = $1, retired = $2, sealed = null where client = $3 and state = $4";
-    tx.send(sql, params![KeyState::Retired.name(), now, app, KeyState::Active.name()]).await?;
+    tx.send(sql, params![KeyState::Retired.as_str(), now, app, KeyState::Active.as_str()]).await?;
     let sql = "update stoa.app_key set state = $1, activated = $2 where id = $3";
-    tx.send(sql, params![KeyState::Active.name(), now, &next.id]).await?;
+    tx.send(sql, params![KeyState::Active.as_str(), now, &next.id]).await?;
     Ok(AppKey { state: KeyState::Active, activated: Some(now), ..next })
 }
 

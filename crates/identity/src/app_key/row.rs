@@ -24,7 +24,7 @@ impl KeyState {
     const ALL: [Self; 3] = [Self::Next, Self::Active, Self::Retired];
 
     /// `NEXT`, `ACTIVE` or `RETIRED`.
-    pub fn name(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Next => "NEXT",
             Self::Active => "ACTIVE",
@@ -44,7 +44,7 @@ impl KeyOrigin {
     const ALL: [Self; 2] = [Self::Made, Self::Imported];
 
     /// `MADE` or `IMPORTED`.
-    pub fn name(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Made => "MADE",
             Self::Imported => "IMPORTED",
@@ -87,8 +87,8 @@ pub(super) fn from_row(row: &Row<'_>) -> Result<AppKey, Error> {
     Ok(AppKey {
         id: row.get(0)?,
         app: ClientId::from(row.text(1)?),
-        state: KeyState::ALL.into_iter().find(|it| it.name() == state).ok_or_else(unknown)?,
-        origin: KeyOrigin::ALL.into_iter().find(|it| it.name() == origin).ok_or_else(unknown)?,
+        state: KeyState::ALL.into_iter().find(|it| it.as_str() == state).ok_or_else(unknown)?,
+        origin: KeyOrigin::ALL.into_iter().find(|it| it.as_str() == origin).ok_or_else(unknown)?,
         public: PublicKey { modulus: row.get(4)?, exponent: row.get(5)? },
         created: row.get(6)?,
         activated: row.get(7)?,

@@ -99,7 +99,7 @@ async fn read(core: &Core, app: &ClientId, state: KeyState) -> Result<Arc<Signer
     let found = core.store().catalog().read(ReaderPool::Point, move |tx| {
         boxed!({
             let sql = "select id, sealed from stoa.app_key where client = $1 and state = $2";
-            let values = params![&key, state.name()];
+            let values = params![&key, state.as_str()];
             Ok(tx.row(sql, &values, |row| Ok(Stored { id: row.get(0)?, sealed: row.get(1)? })).await?)
         })
     });

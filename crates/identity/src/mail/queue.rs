@@ -170,8 +170,7 @@ const PIECE: i64 = 100;
 pub(crate) async fn reseal(core: &Core, site: &Site) -> Result<u64> {
     let (cipher, mut after, mut sealed) = (&core.mail_queue.cipher, String::new(), 0);
     loop {
-        let (id, mark) = (site.id.clone(), cipher.mark());
-        let found = site.read(ReaderPool::Point, move |tx| boxed!(others(tx, &id, &mark, &after).await)).await?;
+        let found = others(site, cipher.mark(), after).await?;
         let Some(last) = found.last() else { return Ok(sealed) };
         after = last.id.clone();
         let mut renewed = Vec::with_capacity(found.len());
@@ -219,14 +218,15 @@ struct OldMessage {
 const OTHERS: &str = "from stoa.mail where site = $1 and sealed is not null and substr(sealed, 1, 9) <> $2";
 const _: () = assert!(MARK == 9);
 
-async fn others(tx: &mut Tx<'_>, site: &SiteId, mark: &[u8], after: &str) -> Result<Vec<OldMessage>> {
-    let sql = format!("select id, kind, sealed {OTHERS} and id > $3 order by id limit $4");
-    let each = |row: &Row<'_>| Ok(OldMessage { id: row.get(0)?, kind: row.get(1)?, encrypted: row.get(2)? });
-    Ok(tx.rows(&sql, &params![site, mark.to_vec(), after, PIECE], each).await?)
-}
-
-/// When the next row is due; nothing when none waits.
-pub(super) async fn next_due(tx: &mut Tx<'_>, site: &SiteId) -> Result<Option<Millis>> {
-    let sql = "select due from stoa.mail where site = $1 and due is not null order by due limit 1";
-    Ok(tx.row(sql, &params![site], |row| row.get(0)).await?)
+/// Some of them, in the order of their ids, behind one.
+async fn others(site: &Site, mark: Vec<u8>, after: String) -> Result<Vec<OldMessage>> {
+    let id = site.id.clone();
+    let read = site.read(ReaderPool::Point, move |tx| {
+        boxed!({
+            let sql = format!("select id, kind, sealed {OTHERS} and id > $3 order by id limit $4");
+            let each = |row: &Row<'_>| Ok(OldMessage { id: row.get(0)?, kind: row.get(1)?, encrypted: row.get(2)? });
+            Ok(tx.rows(&sql, &params![&id, mark, after, PIECE], each).await?)
+        })
+    });
+    read.await
 }

@@ -136,7 +136,7 @@ fn claims(text: &str, now: i64) -> Result<Map<String, Value>, Failure> {
 fn view(key: &AppKey) -> Value {
     let time = |it: Option<i64>| it.map(iso_from_millis);
     let mut view = json!({
-        "key": key.id, "state": key.state.name(), "origin": key.origin.name(), "bits": key.bits(),
+        "key": key.id, "state": key.state.as_str(), "origin": key.origin.as_str(), "bits": key.bits(),
         "created": iso_from_millis(key.created),
     });
     for (name, time) in [("activated", time(key.activated)), ("retired", time(key.retired))] {
