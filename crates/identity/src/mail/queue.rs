@@ -230,3 +230,9 @@ async fn others(site: &Site, mark: Vec<u8>, after: String) -> Result<Vec<OldMess
     });
     read.await
 }
+
+/// When the next row is due; nothing when none waits.
+pub(super) async fn next_due(tx: &mut Tx<'_>, site: &SiteId) -> Result<Option<Millis>> {
+    let sql = "select due from stoa.mail where site = $1 and due is not null order by due limit 1";
+    Ok(tx.row(sql, &params![site], |row| row.get(0)).await?)
+}
