@@ -202,6 +202,7 @@ on_both_engines! {
             ("verification", "hash:b member:t email_folded:t code_hash:b code_expires:i attempts:i messages:i created:i expires:i"),
         ];
         let of_catalog = [
+            ("app_key", "id:t client:t site:t state:t origin:t modulus:b exponent:b created:i retired:i"),
             ("invite", "hash:b site:t role:t expires:i"),
             ("person_link", "hash:b person:t site:t created:i expires:i"),
             ("person_session", "id:t hash:b person:t site:t created:i expires:i"),
@@ -226,6 +227,15 @@ on_both_engines! {
         let known = of_site.iter().chain(&of_catalog).map(|it| it.0);
         tables.retain(|it| known.clone().all(|known| known != it));
         assert!(tables.is_empty(), "nobody tidies {tables:?}");
+    }
+
+    async fn values_are_sealed_again_in_batches(engine) {
+        let _guard = SERIAL.lock().await;
+        let app = TestApp::new(engine).await;
+        create(&app, "vault", json!([{ "key": "pin", "type": "TEXT", "encrypted": true }])).await;
+        import(&app, "vault", (0..1250).map(|n| json!({ "_id": format!("v{n}"), "pin": "1" }))).await;
+        let sealing = app.app.content.seal_site(&app.site, "first", |_| ());
+        assert_eq!(in_pieces("sealing again", 1250, 500, sealing).await.unwrap(), 1250);
     }
 
     async fn outbox_is_trimmed_in_batches(engine) {

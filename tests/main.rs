@@ -5,6 +5,7 @@
 mod account;
 mod addresses;
 mod answers;
+mod app_keys;
 mod caching;
 mod codes;
 mod community;

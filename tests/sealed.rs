@@ -10,6 +10,7 @@ use stoa_testkit::{Engine, Reply, TestApp, TestClient, on_both_engines};
 
 mod broken;
 mod declared;
+mod rotated;
 
 const OPEN: &str = "ANYONE";
 
@@ -79,7 +80,7 @@ fn secrets(item: &Value) -> String {
 }
 
 /// Whether the text stands anywhere in what the database keeps, whichever table, index or free page.
-async fn is_stored(app: &TestApp, engine: Engine, text: &str) -> bool {
+pub(crate) async fn is_stored(app: &TestApp, engine: Engine, text: &str) -> bool {
     if engine == Engine::Sqlite {
         return stands_in(&app.kit.data(), text.as_bytes());
     }
@@ -98,7 +99,7 @@ async fn is_stored(app: &TestApp, engine: Engine, text: &str) -> bool {
     is_there
 }
 
-fn stands_in(path: &Path, bytes: &[u8]) -> bool {
+pub(crate) fn stands_in(path: &Path, bytes: &[u8]) -> bool {
     if path.is_dir() {
         return std::fs::read_dir(path).unwrap().any(|it| stands_in(&it.unwrap().path(), bytes));
     }

@@ -15,6 +15,7 @@ import { rows as optionalItems } from './items-optional.mjs';
 import { rows as optionalData } from './data-optional.mjs';
 import { rows as members } from './members.mjs';
 import { rows as headless } from './headless.mjs';
+import { rows as appKeys } from './app-keys.mjs';
 import { rows as others } from './others.mjs';
 
 export const allRows = [
@@ -34,5 +35,6 @@ export const allRows = [
   ...optionalData,
   ...members,
   ...headless,
+  ...appKeys,
   ...others,
 ];

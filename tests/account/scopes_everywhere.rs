@@ -11,6 +11,7 @@ const WITHOUT_CALLER: &[&str] = &[
     "/readyz",
     "/robots.txt",
     "/_api/site/v1/public-settings",
+    "/_api/apps/v1/{id}/jwks",
     "/oauth2/token",
     "/oauth/access",
     "/oauth2/revoke",

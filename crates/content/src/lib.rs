@@ -40,7 +40,7 @@ pub use schema::{
 };
 pub use wire::request::{GetRequest, Request, json};
 
-use collection::{cache::SchemaCache, cipher, job::JobQueue};
+use collection::{cache::SchemaCache, job::JobQueue, site_key};
 use index::{auto::QueryStatistics, build::BuildQueue};
 use item::ownership::RecordedVisitors;
 use page::cursor;
@@ -63,7 +63,7 @@ struct State {
     limits: ContentLimits,
     schema_cache: SchemaCache,
     cursor_keys: cursor::Keys,
-    cipher_keys: cipher::Keys,
+    site_keys: site_key::Keys,
     recorded_visitors: RecordedVisitors,
     build_queue: BuildQueue,
     query_statistics: QueryStatistics,
@@ -79,6 +79,7 @@ pub type Origin = Option<Network>;
 impl Memory for State {
     fn forget(&self) -> TxFuture<'_, ()> {
         self.schema_cache.forget_all();
+        self.site_keys.forget_all();
         boxed!(Ok(()))
     }
 }
@@ -98,7 +99,7 @@ impl Content {
             limits,
             schema_cache: Default::default(),
             cursor_keys: Default::default(),
-            cipher_keys: Default::default(),
+            site_keys: Default::default(),
             recorded_visitors: Default::default(),
             build_queue: Default::default(),
             query_statistics: Default::default(),

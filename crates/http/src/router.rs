@@ -99,6 +99,7 @@ fn server() -> Routes {
         ("/readyz", get(site::ready)),
         ("/robots.txt", get(site::robots)),
         ("/_api/site/v1/public-settings", get(site::public_settings)),
+        ("/_api/apps/v1/{id}/jwks", get(app_key::jwks)),
     ]
 }
 

@@ -4,6 +4,7 @@
 //! they belong to, which take [`Core`]. HTTP, cookies and content are not here.
 
 mod address;
+pub mod app_key;
 pub mod audit;
 pub mod authorize;
 pub mod browser;
@@ -23,6 +24,7 @@ pub mod password;
 pub mod policy;
 pub mod redirect;
 pub(crate) mod retention;
+pub mod seal;
 pub mod session;
 pub mod sign_in;
 pub mod token;
@@ -55,6 +57,8 @@ pub(crate) struct Core {
     pub(crate) mail: Arc<dyn stoa_outbound::Mailer>,
     pub(crate) config: Config,
     pub(crate) keys: signing::Keys,
+    pub(crate) ciphers: encryption::Ciphers,
+    pub(crate) app_keys: app_key::Signers,
     pub(crate) verified: authenticate::VerifiedCache,
     pub(crate) clients: client::Clients,
     pub(crate) revocations: revocation::Revocations,
@@ -102,15 +106,15 @@ impl Identity {
         let keys = signing::Keys::load(store.catalog(), &world).await?;
         let revocations = revocation::Revocations::load(store.catalog(), &world).await?;
         let passwords = password::Passwords::start(&config.password, config.hash_line, &world).await?;
-        let mail_queue =
-            mail::MailQueue::new(encryption::Cipher::load(store.catalog(), &world, encryption::MAIL).await?);
-        let secrets = encryption::Cipher::load(store.catalog(), &world, encryption::CAPTCHA).await?;
+        // After the revocations, by which is told that there are new ones.
+        let ciphers = encryption::Ciphers::load(store.catalog(), &world).await?;
         let core = Core {
             verified: authenticate::VerifiedCache::new(config.verified_tokens),
             clients: client::Clients::new(),
             throttle: throttle::Throttle::new(config.throttle.clone()),
-            mail_queue,
-            captcha: captcha_provider::ProviderClient::new(secrets, reach, config.siteverify.clone()),
+            mail_queue: mail::MailQueue::new(ciphers.mail.clone()),
+            captcha: captcha_provider::ProviderClient::new(ciphers.captcha.clone(), reach, config.siteverify.clone()),
+            app_keys: app_key::Signers::new(),
             sites: Cache::new(4096),
             site_names: Cache::new(4096),
             ownership: OnceLock::new(),
@@ -119,6 +123,7 @@ impl Identity {
             mail,
             config,
             keys,
+            ciphers,
             revocations,
             passwords,
         };

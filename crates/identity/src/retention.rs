@@ -1,6 +1,6 @@
 //! What is deleted because it is of no use any more: every table whose rows come to an end has its line here.
 
-use crate::{Config, Identity, session::visitor_merge};
+use crate::{Config, Identity, app_key, session::visitor_merge};
 use stoa_kernel::{Millis, Result, SiteId};
 use stoa_sql::Value;
 use stoa_store::{Database, ReaderPool, Row, Site, boxed};
@@ -35,9 +35,10 @@ fn of_site(config: &Config) -> [Rule; 14] {
 }
 
 /// What is over in the catalogue.
-const OF_CATALOG: [Rule; 4] = [
+const OF_CATALOG: [Rule; 5] = [
     // The tokens have expired by themselves.
     Rule { table: "revocation", key: Key::Text("subject"), over: "expires < $1", kept: 0 },
+    Rule { table: "app_key", key: Key::Text("id"), over: "retired < $1", kept: app_key::RETIRED_SHOWN },
     Rule { table: "person_session", key: Key::Text("id"), over: "ended < $1 or expires < $1", kept: DAY },
     // How many there were lately is counted.
     Rule { table: "person_link", key: Key::Hash, over: "used < $1 or expires < $1", kept: DAY },

@@ -155,6 +155,52 @@ async fn recovery(engine: Engine) {
     assert_eq!((tried[0].clone(), hashes(&tried[0].0)), (tried[1].clone(), 0));
 }
 
+/// Sealing keys that another node has made: no request asks for them, whether or not this node has heard of them. What
+/// the background reads of them is told apart by its statement.
+async fn recovery_while_sealing_keys_rotate(engine: Engine) {
+    const READ: &str = "select id, private, retired from stoa.signing_key";
+    let _turn = TURN.lock().await;
+    let kit = kit(engine).await;
+    let other = kit.second_node().await;
+    let app = Caller::App { id: "key".into() };
+    let mut first = None;
+    for has_heard in [false, true] {
+        for who in WHO {
+            if !has_heard {
+                // Each time a rotation of which this node hasn't heard yet.
+                let rotation = other.seal_begin().await.unwrap();
+                other.seal_end(&rotation.id).await.unwrap();
+            }
+            let body = json!({ "email": who });
+            let (mut done, fault) = work(kit.identity.recovery_send(&kit.site, &app, here(), &body)).await;
+            if !has_heard {
+                done.retain(|it| !it.starts_with(READ));
+            }
+            assert!(!done.iter().any(|it| it.contains("signing_key")), "{done:?}");
+            assert_eq!((hashes(&done), done.len(), &fault), (0, 1, &None), "{done:?}");
+            assert_eq!(*first.get_or_insert_with(|| done.clone()), done, "{who}");
+            answered(&kit).await;
+        }
+        hears(READ).await;
+    }
+}
+
+/// Waits until the background has read the sealing keys again.
+async fn hears(read: &str) {
+    DONE.lock().unwrap().clear();
+    let mut quiet = 0;
+    for _ in 0..1_000 {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        let has_read = std::mem::take(&mut *DONE.lock().unwrap()).iter().any(|it| it.starts_with(read));
+        // It looks every second whether there is anything to read.
+        quiet = if has_read { 0 } else { quiet + 1 };
+        if quiet > 150 {
+            return;
+        }
+    }
+    panic!("sealing keys are read for ever");
+}
+
 async fn start(engine: Engine) {
     let _turn = TURN.lock().await;
     let kit = kit(engine).await;
@@ -315,6 +361,7 @@ alike!(
     many_at_once,
     lockout_begins,
     recovery,
+    recovery_while_sealing_keys_rotate,
     start,
     registration_of_a_taken_address,
     operators,

@@ -11,6 +11,12 @@ pub fn print(value: &Value, as_json: bool) {
     }
 }
 
+/// Prints a text that another program takes, as it is.
+#[expect(clippy::print_stdout, reason = "this is what commands print")]
+pub fn print_text(text: &str) {
+    println!("{text}");
+}
+
 /// The text of a result, without a new line at its end.
 fn text(value: &Value) -> String {
     match value {

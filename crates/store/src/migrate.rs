@@ -60,6 +60,7 @@ const CATALOG: &[Migration] = migrations![
     4 "catalog/0004_node",
     5 "catalog/0005_scopes",
     6 "catalog/0006_session" additive,
+    7 "catalog/0007_key",
 ];
 
 const SITE: &[Migration] = migrations![

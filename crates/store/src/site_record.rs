@@ -11,7 +11,8 @@ pub const SITE_KEPT: Millis = 30 * 24 * 60 * 60 * 1000;
 /// How far back each look for changes of other processes goes, in milliseconds.
 const OVERLAP: Millis = 60_000;
 /// Tables of the catalogue whose rows belong to a site.
-const OWNED: [&str; 7] = ["host", "client", "api_key", "person_role", "invite", "person_session", "person_link"];
+const OWNED: [&str; 8] =
+    ["host", "client", "api_key", "app_key", "person_role", "invite", "person_session", "person_link"];
 
 /// A row of the catalogue. Times are milliseconds since 1970.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,22 +5,24 @@
 //! ```
 //!
 //! In a document an encrypted field holds `"sealed:1:…"`: a nonce and the value's canonical text, sealed
-//! with AES-256-GCM and a key of the site, bound to site, collection, item and field. Whatever is sent for
-//! such a field is sealed, so only the server can put such a text there. The value's length shows
-//! only in steps, and null, which says nothing, stays null.
+//! with AES-256-GCM and the key of the site that has this number (`site_key.rs`), bound to site, collection, item and
+//! field. Whatever is sent for such a field is sealed, so only the server can put such a text there. The value's length
+//! shows only in steps, and null, which says nothing, stays null.
 //!
 //! Privileged callers are shown the values, others the item without them. Events never hold them. A
 //! collection without encrypted fields pays one look at an empty list, and its documents are never parsed.
 
 use crate::{
     Content,
-    collection::Collection,
+    collection::{
+        Collection,
+        site_key::{self, SiteKeys},
+    },
     document::{member, quoted_id},
     schema::encrypted::EncryptedFields,
 };
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use quick_cache::sync::Cache;
-use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use ring::aead::{Aad, NONCE_LEN, Nonce};
 use serde_json::{Map, Value as Json};
 use std::{borrow::Cow, sync::Arc};
 use stoa_kernel::{Caller, CollectionId, Fault, Result, SiteId, World};
@@ -28,25 +30,12 @@ use stoa_query::{
     CanonicalItem,
     item::{self, Edit},
 };
-use stoa_store::{ReaderPool, Site, Tx, boxed, setting};
+use stoa_store::{Site, Tx};
 
-/// The name of the setting with the site's key.
-const SETTING: &str = "sealing key";
-/// Keys kept in memory.
-const KEYS: usize = 10_000;
-/// How a stored value begins; the number says how it was sealed.
-const BEGIN: &str = "\"sealed:1:";
+/// How a stored value begins; the number of the key follows.
+const BEGIN: &str = "\"sealed:";
 /// Values are filled up with spaces to whole steps: `true` and `false` shall look alike.
 const STEP: usize = 32;
-
-/// The keys of sites that have encrypted fields.
-pub(crate) struct Keys(Cache<SiteId, Arc<LessSafeKey>>);
-
-impl Default for Keys {
-    fn default() -> Self {
-        Self(Cache::new(KEYS))
-    }
-}
 
 /// What a caller is shown of the documents of a collection.
 #[derive(Clone)]
@@ -108,7 +97,7 @@ impl FieldView {
 
 /// What seals and opens the encrypted values of a collection.
 pub(crate) struct FieldCipher {
-    key: Arc<LessSafeKey>,
+    keys: Arc<SiteKeys>,
     site: SiteId,
     /// Of the collection.
     number: i64,
@@ -117,9 +106,9 @@ pub(crate) struct FieldCipher {
 }
 
 impl FieldCipher {
-    fn new(key: Arc<LessSafeKey>, site: &SiteId, collection: &Collection) -> Self {
+    pub(crate) fn new(keys: Arc<SiteKeys>, site: &SiteId, collection: &Collection) -> Self {
         let (number, fields) = (collection.table.number, collection.encrypted.clone());
-        Self { key, site: site.clone(), number, collection: collection.id.clone(), fields }
+        Self { keys, site: site.clone(), number, collection: collection.id.clone(), fields }
     }
 
     /// An item as it is stored. Values that the stored document had before stay as they are there, so that
@@ -163,6 +152,31 @@ impl FieldCipher {
         self.each(document, |id, name, value| Ok(self.open(id, name, value).unwrap_or_else(|| value.to_owned())))
     }
 
+    /// A stored document with its values sealed under the current key; nothing when they are, or don't open.
+    pub(crate) fn renewed(&self, world: &World, document: &str) -> Result<Option<String>> {
+        let mut is_changed = false;
+        let renewed = item::edit(document, |name, value| {
+            if !self.is_outdated(name, value) {
+                return Ok(Edit::Keep);
+            }
+            let id: String = serde_json::from_str(quoted_id(document)).map_err(Fault::internal)?;
+            let Some(clear) = self.open(&id, name, value) else { return Ok(Edit::Keep) };
+            is_changed = true;
+            Ok(Edit::Put(self.sealed(world, &id, name, &clear)?))
+        });
+        let renewed = renewed?;
+        Ok(is_changed.then_some(renewed))
+    }
+
+    /// Whether a stored document has values that are sealed under older keys.
+    pub(crate) fn has_outdated(&self, document: &str) -> bool {
+        item::members(document).any(|(name, value)| self.is_outdated(name, value))
+    }
+
+    fn is_outdated(&self, name: &str, value: &str) -> bool {
+        self.is_encrypted(name, value) && number_of(value).is_some_and(|it| it.0 != self.keys.current())
+    }
+
     fn opened(&self, document: &str) -> Result<String> {
         self.each(document, |id, name, value| self.open(id, name, value).ok_or_else(|| self.broken(id, name)))
     }
@@ -185,16 +199,19 @@ impl FieldCipher {
         let mut bytes = value.as_bytes().to_vec();
         bytes.resize(bytes.len().next_multiple_of(STEP), b' ');
         let (once, bound) = (Nonce::assume_unique_for_key(nonce), Aad::from(self.bound(id, name)?));
-        self.key.seal_in_place_append_tag(once, bound, &mut bytes).map_err(Fault::internal)?;
-        Ok(format!("{BEGIN}{}\"", URL_SAFE_NO_PAD.encode([&nonce[..], &bytes].concat())))
+        let (number, key) = self.keys.sealing();
+        key.seal_in_place_append_tag(once, bound, &mut bytes).map_err(Fault::internal)?;
+        Ok(format!("{BEGIN}{number}:{}\"", URL_SAFE_NO_PAD.encode([&nonce[..], &bytes].concat())))
     }
 
-    /// The value, if it was sealed with this key for this item and field.
+    /// The value, if it was sealed with a key of the site for this item and field.
     fn open(&self, id: &str, name: &str, sealed: &str) -> Option<String> {
-        let mut bytes = URL_SAFE_NO_PAD.decode(sealed.strip_prefix(BEGIN)?.strip_suffix('"')?).ok()?;
+        let (number, text) = number_of(sealed)?;
+        let key = self.keys.opening(number)?;
+        let mut bytes = URL_SAFE_NO_PAD.decode(text.strip_suffix('"')?).ok()?;
         let (nonce, text) = bytes.split_at_mut_checked(NONCE_LEN)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
-        let text = self.key.open_in_place(nonce, Aad::from(self.bound(id, name).ok()?), text).ok()?;
+        let text = key.open_in_place(nonce, Aad::from(self.bound(id, name).ok()?), text).ok()?;
         std::str::from_utf8(text).ok().map(|it| it.trim_end_matches(' ').to_owned())
     }
 
@@ -210,6 +227,13 @@ impl FieldCipher {
             "site {site}, collection {collection} ({number}), item {id}, field {name}: the encrypted value doesn't open"
         ))
     }
+}
+
+/// The number of the key that a stored value was sealed with, and what follows it.
+fn number_of(value: &str) -> Option<(u32, &str)> {
+    let (number, text) = value.strip_prefix(BEGIN)?.split_once(':')?;
+    let is_number = !number.starts_with(['0', '+']);
+    number.parse().ok().filter(|_| is_number).map(|it| (it, text))
 }
 
 /// What a caller is shown of a collection's documents.
@@ -233,22 +257,7 @@ pub(crate) async fn load(content: &Content, site: &Site, collection: &Collection
     if collection.encrypted.is_empty() {
         return Ok(None);
     }
-    Ok(Some(Arc::new(FieldCipher::new(site_key(content, site).await?, &site.id, collection))))
-}
-
-/// The site's key. It was made with the site's first encrypted field: one that is lost isn't replaced
-/// here, for what it sealed would be lost as well, without a word.
-async fn site_key(content: &Content, site: &Site) -> Result<Arc<LessSafeKey>> {
-    let keys = &content.state.cipher_keys.0;
-    if let Some(it) = keys.get(&site.id) {
-        return Ok(it);
-    }
-    let id = site.id.clone();
-    let known = site.read(ReaderPool::Point, move |tx| boxed!(Ok(setting::get(tx, &id, SETTING).await?))).await?;
-    let lost = || Fault::internal(format!("site {}: the key of its encrypted fields is missing", site.id));
-    let key = read_key(&known.ok_or_else(lost)?)?;
-    keys.insert(site.id.clone(), key.clone());
-    Ok(key)
+    Ok(Some(Arc::new(FieldCipher::new(site_key::load(content, site).await?, &site.id, collection))))
 }
 
 /// The cipher of a collection that is being defined; the site's key is made if this is the first.
@@ -261,15 +270,8 @@ pub(crate) async fn create(
     if collection.encrypted.is_empty() {
         return Ok(None);
     }
-    let fresh = Json::from(world.token::<32>()).to_string();
-    let key = read_key(&setting::put_first(tx, site, SETTING, fresh).await?)?;
-    Ok(Some(Arc::new(FieldCipher::new(key, site, collection))))
-}
-
-fn read_key(text: &str) -> Result<Arc<LessSafeKey>> {
-    let secret: String = serde_json::from_str(text).map_err(Fault::internal)?;
-    let bytes = URL_SAFE_NO_PAD.decode(secret).map_err(Fault::internal)?;
-    Ok(Arc::new(LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &bytes).map_err(Fault::internal)?)))
+    let keys = Arc::new(site_key::create(tx, world, site).await?);
+    Ok(Some(Arc::new(FieldCipher::new(keys, site, collection))))
 }
 
 #[cfg(test)]
@@ -279,13 +281,12 @@ mod tests {
     use serde_json::json;
 
     fn cipher(site: &str, number: i64, fields: &[&str]) -> FieldCipher {
-        let key = LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &[7; 32]).expect("a key"));
         let fields: Vec<Field> = fields
             .iter()
             .map(|it| Field::from_iter([("key".to_owned(), json!(it)), ("encrypted".to_owned(), true.into())]))
             .collect();
         FieldCipher {
-            key: Arc::new(key),
+            keys: Arc::new(SiteKeys::of(&[7], 1)),
             site: site.into(),
             number,
             collection: "c".into(),
@@ -367,9 +368,19 @@ mod tests {
             changed.replace_range(n..=n, other);
             assert_eq!(here.open("1", "\"a\"", &changed), None, "{n}");
         }
-        for wrong in
-            ["", "\"", "\"x\"", "1", BEGIN, "\"sealed:1:\"", "\"sealed:1:AAAA\"", "\"sealed:1:ü\"", &sealed[..40]]
-        {
+        for wrong in [
+            "",
+            "\"",
+            "\"x\"",
+            "1",
+            BEGIN,
+            "\"sealed:\"",
+            "\"sealed:1\"",
+            "\"sealed:1:\"",
+            "\"sealed:1:AAAA\"",
+            "\"sealed:1:ü\"",
+            &sealed[..40],
+        ] {
             assert_eq!(here.open("1", "\"a\"", wrong), None, "{wrong}");
         }
         let moved = document.replace("\"_id\":\"1\"", "\"_id\":\"2\"");
@@ -415,5 +426,38 @@ mod tests {
         );
         let item = stoa_query::canonical(r#"{"a":"new"}"#, limits()).expect("an item");
         assert_eq!(member(&cipher.keep(&item, &before).expect("an item").data(), "\"a\""), Some("\"new\""));
+    }
+
+    #[test]
+    fn values_of_older_keys_open_and_are_renewed() {
+        let at = |keys: &[u8], current| FieldCipher {
+            keys: Arc::new(SiteKeys::of(keys, current)),
+            ..cipher("s", 1, &["a", "b"])
+        };
+        let (first, told, second) = (at(&[7], 1), at(&[7, 8], 1), at(&[7, 8], 2));
+        let (world, _) = World::fixed(0, 2);
+        let data = json!({ "n": "\"sealed:1:x\"", "a": "x", "b": null });
+        let old = stored(&first, "i", &data, None);
+        assert!(!first.has_outdated(&old) && first.renewed(&world, &old).expect("read").is_none());
+        // A node that knows of a key before it is used opens both.
+        let new = stored(&second, "i", &data, None);
+        assert!(new.contains("\"sealed:2:") && !new.contains("\"a\":\"sealed:1:"), "{new}");
+        for (cipher, document) in [(&told, &old), (&told, &new), (&second, &old), (&second, &new)] {
+            assert_eq!(member(&cipher.opened(document).expect("opened"), "\"a\""), Some("\"x\""));
+        }
+        assert!(first.opened(&new).is_err(), "one that doesn't know of it refuses");
+        assert!(second.has_outdated(&old) && !second.has_outdated(&new));
+        let renewed = second.renewed(&world, &old).expect("read").expect("changed");
+        assert!(renewed.contains("\"a\":\"sealed:2:") && !second.has_outdated(&renewed), "{renewed}");
+        assert_eq!(second.opened(&renewed).expect("opened"), first.opened(&old).expect("opened"));
+        assert!(second.renewed(&world, &renewed).expect("read").is_none());
+        // What doesn't open stays, and a text that was never sealed is none that is outdated.
+        for odd in
+            [r#"{"_id":"i","a":"sealed:1:AAAA"}"#, r#"{"_id":"i","a":"sealed:01:AAAA"}"#, r#"{"_id":"i","a":"x"}"#]
+        {
+            assert!(second.renewed(&world, odd).expect("read").is_none(), "{odd}");
+        }
+        // An unchanged value keeps its sealed text, under whichever key.
+        assert_eq!(member(&stored(&second, "i", &data, Some(&old)), "\"a\""), member(&old, "\"a\""));
     }
 }

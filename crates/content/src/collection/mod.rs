@@ -7,6 +7,7 @@ pub(crate) mod cipher;
 pub(crate) mod job;
 pub(crate) mod list;
 pub(crate) mod save;
+pub(crate) mod site_key;
 pub(crate) mod statements;
 pub(crate) mod stored;
 pub(crate) mod view;

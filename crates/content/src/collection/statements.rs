@@ -16,6 +16,12 @@ impl Row {
         Self([id.into(), created.into(), updated.into(), owner.into(), doc.into()])
     }
 
+    /// The same row with another document.
+    pub(crate) fn with_doc(mut self, doc: String) -> Self {
+        self.0[4] = doc.into();
+        self
+    }
+
     /// A value a column, in the order of [`COLUMNS`].
     pub(crate) fn values(&self) -> &[Value] {
         &self.0

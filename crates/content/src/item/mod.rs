@@ -9,6 +9,7 @@ pub(crate) mod page_query;
 pub(crate) mod query;
 pub(crate) mod references;
 pub(crate) mod remove;
+pub(crate) mod reseal;
 pub(crate) mod row;
 pub(crate) mod truncate;
 pub(crate) mod unique;

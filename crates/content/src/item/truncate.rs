@@ -115,6 +115,18 @@ async fn step(content: &Content, site: &Site, table: Table) -> Result<bool> {
     stepped.await
 }
 
+/// The last row of a chunk: of the rows of a table of items behind one, up to and with another, as many as one short
+/// transaction works on. Sizes are read without the documents.
+pub(crate) async fn chunk_end(tx: &mut Tx<'_>, table: &str, after: i64, upto: i64) -> Result<Option<i64>> {
+    let sql = format!(
+        "select max(rid) from (select rid, sum(size) over (order by rid) - size as before from \
+         (select rid, octet_length(doc) as size from {table} where rid > $1 and rid <= $2 order by rid limit $3) few) \
+         sized where before < $4"
+    );
+    let last = tx.row(&sql, &params![after, upto, ROWS, BYTES], |row| row.get::<Option<i64>>(0)).await?;
+    Ok(last.flatten())
+}
+
 /// Ends a job where it is: nothing tells that it was done.
 async fn revoke(tx: &mut Tx<'_>, job: &Job, site: &SiteId, table: Table) -> Result<()> {
     let (task, field) = match &job.task {
@@ -141,14 +153,7 @@ impl Chunk<'_> {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<()> {
         let Self { job, access, site, table, now } = self;
         let name = tx.dialect().table(*table);
-        // The chunk's last row. Sizes are read without the documents.
-        let sql = format!(
-            "select max(rid) from (select rid, sum(size) over (order by rid) - size as before from \
-             (select rid, octet_length(doc) as size from {name} where rid > $1 and rid <= $2 order by rid limit $3) few) \
-             sized where before < $4"
-        );
-        let last = tx.row(&sql, &params![job.done, job.upto, ROWS, BYTES], |row| row.get::<Option<i64>>(0)).await?;
-        let Some(last) = last.flatten() else { return self.end(tx).await };
+        let Some(last) = chunk_end(tx, &name, job.done, job.upto).await? else { return self.end(tx).await };
         match &job.task {
             JobTask::Truncate => {
                 let condition = "rid > $1 and rid <= $2 and created <= $3";

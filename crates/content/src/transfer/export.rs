@@ -43,7 +43,6 @@ impl Content {
         mut tell: impl FnMut(u64),
     ) -> Result<u64> {
         let (_, collection) = commanded(RequestContext { content: self, site, caller }, file.collection).await?;
-        let view = cipher::view(self, site, caller, &collection).await?;
         let source = source(self, site, collection).await?;
         let mut sink = match file.format {
             Format::Csv => Sink::csv(out, columns(site, &source).await?)?,
@@ -54,6 +53,8 @@ impl Content {
         let mut after = String::new();
         loop {
             let mut chunk = chunk(site, &source, after, true).await?;
+            // For each chunk: an export may take so long that the site has another key meanwhile.
+            let view = cipher::view(self, site, caller, &source.collection).await?;
             view.show_all(chunk.iter_mut().map(|it| &mut it.1))?;
             let Some((last, _)) = chunk.last() else { break };
             after = last.clone();

@@ -248,6 +248,8 @@ impl Identity {
                     if tx.execute(sql, &params![now, site, id]).await? == 0 {
                         return Err(Fault::new(Code::NotFound));
                     }
+                    // Nothing is signed for it any more (`app_key`).
+                    tx.send("delete from stoa.app_key where client = $1", params![id]).await?;
                     revocation::insert(tx, id.as_str(), now, end).await
                 })
             })

@@ -152,7 +152,7 @@ async fn verify_token(
     attempt: &Attempt,
     token: &str,
 ) -> Result<Option<Millis>> {
-    let secret = core.captcha.secret(&site.id, provider)?;
+    let secret = core.captcha.secret(core.store().catalog(), &site.id, provider).await?;
     let permit = core.throttle.attempt(AttemptKind::Captcha, core.now(), &site.id, attempt.address, "")?;
     let is_good = core.captcha.is_good(&site.id, provider, secret, token).await;
     if !matches!(is_good, Ok(false)) {

@@ -8,13 +8,14 @@
 //! What the provider says of host and action is not compared with anything: pages of a site may lie
 //! anywhere, and which of them may show its widget is said and checked at the provider, by key.
 
-use crate::encryption::Cipher;
+use crate::{Core, encryption::Cipher};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::sync::Arc;
 use stoa_kernel::{Code, Fault, Result, Secret, SiteId, Violation, World};
 use stoa_outbound::{Reach, Siteverifier, Siteverify, SiteverifyLimits, Verdict};
-use stoa_store::{ReaderPool, Site, Tx, boxed, setting};
+use stoa_store::{Database, ReaderPool, Site, Tx, boxed, setting};
 
 /// The kind of captcha without a third party, as clients see it.
 pub(crate) const WORK: &str = "PROOF_OF_WORK";
@@ -53,7 +54,7 @@ pub struct Provider {
 
 /// Asks the providers of all sites.
 pub(crate) struct ProviderClient {
-    cipher: Cipher,
+    cipher: Arc<Cipher>,
     siteverifier: Siteverifier,
 }
 
@@ -92,7 +93,7 @@ impl ProviderSettings {
 }
 
 impl ProviderClient {
-    pub(crate) fn new(cipher: Cipher, reach: Reach, limits: SiteverifyLimits) -> Self {
+    pub(crate) fn new(cipher: Arc<Cipher>, reach: Reach, limits: SiteverifyLimits) -> Self {
         Self { cipher, siteverifier: Siteverifier::new(reach, limits) }
     }
 
@@ -138,13 +139,46 @@ impl ProviderClient {
 
     /// # Errors
     /// [`Code::Unavailable`] when the key that encrypted it is gone.
-    pub(super) fn secret(&self, site: &SiteId, provider: &Provider) -> Result<Secret> {
+    pub(super) async fn secret(&self, catalog: &Database, site: &SiteId, provider: &Provider) -> Result<Secret> {
         let encrypted = STANDARD.decode(&provider.secret).map_err(Fault::internal)?;
-        let secret = self.cipher.decrypt(&associated_data(site, &provider.url), &encrypted);
+        let secret = self.cipher.open(catalog, &associated_data(site, &provider.url), &encrypted).await?;
         secret
             .map(Secret::new)
             .ok_or_else(|| unavailable(site, "the captcha secret doesn't open; set the provider again"))
     }
+
+    /// The provider with its secret under the current key; nothing when it is, or doesn't open.
+    fn renewed(&self, world: &World, site: &SiteId, provider: &Provider) -> Result<Option<Provider>> {
+        let encrypted = STANDARD.decode(&provider.secret).map_err(Fault::internal)?;
+        if self.cipher.is_current(&encrypted) {
+            return Ok(None);
+        }
+        let about = associated_data(site, &provider.url);
+        let Some(secret) = self.cipher.decrypt(&about, &encrypted) else { return Ok(None) };
+        let secret = STANDARD.encode(self.cipher.encrypt(world, &about, &secret)?);
+        Ok(Some(Provider { secret, ..provider.clone() }))
+    }
+}
+
+/// Puts a site's secret under the current key, and answers whether it was under another.
+pub(crate) async fn reseal(core: &Arc<Core>, site: &Site) -> Result<bool> {
+    let written = site.write_with((core.clone(), site.id.clone()), |tx, (core, site)| {
+        boxed!({
+            let Some(provider) = read(tx, site).await? else { return Ok(false) };
+            let Some(renewed) = core.captcha.renewed(core.world(), site, &provider)? else { return Ok(false) };
+            let value = serde_json::to_string(&renewed).map_err(Fault::internal)?;
+            setting::put(tx, site, SETTING, value).await?;
+            Ok(true)
+        })
+    });
+    written.await
+}
+
+/// Whether a site has a secret under an older key.
+pub(crate) async fn is_left(core: &Core, site: &Site) -> Result<bool> {
+    let Some(provider) = of_site(site).await? else { return Ok(false) };
+    let encrypted = STANDARD.decode(&provider.secret).map_err(Fault::internal)?;
+    Ok(!core.captcha.cipher.is_current(&encrypted))
 }
 
 /// The person can only try again; the operator of the server reads why in the log.

@@ -29,7 +29,7 @@ pub(crate) type Answerer =
 
 /// What delivering works with.
 pub(crate) struct MailQueue {
-    pub(super) cipher: Cipher,
+    pub(super) cipher: Arc<Cipher>,
     /// Set once, by those who put questions into the queue.
     answerer: OnceLock<Answerer>,
     /// Sites where something waits, as far as this process knows.
@@ -47,7 +47,7 @@ pub(crate) struct MailQueue {
 }
 
 impl MailQueue {
-    pub(crate) fn new(cipher: Cipher) -> Self {
+    pub(crate) fn new(cipher: Arc<Cipher>) -> Self {
         Self {
             cipher,
             answerer: OnceLock::new(),

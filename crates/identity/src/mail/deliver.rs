@@ -239,8 +239,8 @@ async fn work(core: &Arc<Core>, site: &Arc<Site>, taken: Taken) -> Result<()> {
     if taken.expires <= core.now() {
         return failed(core, site, taken, Undelivered::Never("it was of no use any more".into())).await;
     }
-    let text =
-        core.mail_queue.cipher.decrypt(&queue::associated_data(&site.id, &taken.id, &taken.kind), &taken.encrypted);
+    let about = queue::associated_data(&site.id, &taken.id, &taken.kind);
+    let text = core.mail_queue.cipher.open(core.store().catalog(), &about, &taken.encrypted).await?;
     let task = text.and_then(|it| serde_json::from_str(&it).ok());
     let question = match task {
         Some(Task::Message(message)) => return send(core, site, taken, message).await,

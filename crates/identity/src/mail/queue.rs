@@ -3,11 +3,11 @@
 //! A row is either a message or a question that the background has to answer first, so that a request costs
 //! the same whatever the answer is: for whom a recovery link is, which owners are notified of a member.
 
-use crate::{Core, mail::message::Message};
+use crate::{Core, encryption::MARK, mail::message::Message};
 use serde::{Deserialize, Serialize};
 use stoa_kernel::{Fault, MemberId, Millis, Result, SiteId};
 use stoa_sql::params;
-use stoa_store::{Row, Tx};
+use stoa_store::{ReaderPool, Row, Site, Tx, boxed};
 
 /// A row that was taken is delivered within this time, or may be taken again.
 const LEASE: Millis = 5 * 60_000;
@@ -155,10 +155,80 @@ pub(super) async fn failed(
     due: Option<Millis>,
     error: &str,
 ) -> Result<()> {
-    let encrypted = due.map(|_| taken.encrypted.clone());
-    let sql = "update stoa.mail set due = $1, sealed = $2, error = $3 where site = $4 and id = $5 and attempts = $6";
-    tx.send(sql, params![due, encrypted, error, site, &taken.id, taken.attempts]).await?;
+    // What it says stays as it is now: it may be under another key than when it was taken.
+    let set = if due.is_some() { "" } else { "sealed = null, " };
+    let sql = format!("update stoa.mail set {set}due = $1, error = $2 where site = $3 and id = $4 and attempts = $5");
+    tx.send(&sql, params![due, error, site, &taken.id, taken.attempts]).await?;
     Ok(())
+}
+
+/// Messages that a rotation of keys looks at in one piece.
+const PIECE: i64 = 100;
+
+/// Puts what waits under the current key, and answers how many messages that were. What is taken, delivered or given up
+/// meanwhile stays so. What doesn't open stays as it is.
+pub(crate) async fn reseal(core: &Core, site: &Site) -> Result<u64> {
+    let (cipher, mut after, mut sealed) = (&core.mail_queue.cipher, String::new(), 0);
+    loop {
+        let found = others(site, cipher.mark(), after).await?;
+        let Some(last) = found.last() else { return Ok(sealed) };
+        after = last.id.clone();
+        let mut renewed = Vec::with_capacity(found.len());
+        for OldMessage { id, kind, encrypted } in found {
+            let about = associated_data(&site.id, &id, &kind);
+            if let Some(text) = cipher.decrypt(&about, &encrypted) {
+                renewed.push((id, encrypted, cipher.encrypt(core.world(), &about, &text)?));
+            }
+        }
+        let put = site.append_with((site.id.clone(), renewed), |tx, (site, renewed)| {
+            boxed!({
+                let sql = "update stoa.mail set sealed = $1 where site = $2 and id = $3 and sealed = $4";
+                let mut count = 0;
+                for (id, old, new) in renewed {
+                    count += tx.execute(sql, &params![new.clone(), site, id, old.clone()]).await?;
+                }
+                Ok(count)
+            })
+        });
+        sealed += put.await?;
+    }
+}
+
+/// How many messages wait under older keys.
+pub(crate) async fn left(core: &Core, site: &Site) -> Result<i64> {
+    let (id, mark) = (site.id.clone(), core.mail_queue.cipher.mark());
+    let read = site.read(ReaderPool::Point, move |tx| {
+        boxed!({
+            let sql = format!("select count(*) {OTHERS}");
+            let count = tx.row(&sql, &params![&id, mark], |row| row.get::<i64>(0)).await?;
+            Ok(count.unwrap_or_default())
+        })
+    });
+    read.await
+}
+
+/// A message under an older key.
+struct OldMessage {
+    id: String,
+    kind: String,
+    encrypted: Vec<u8>,
+}
+
+/// Messages of a site `$1` that don't begin with the mark `$2` of the current key.
+const OTHERS: &str = "from stoa.mail where site = $1 and sealed is not null and substr(sealed, 1, 9) <> $2";
+const _: () = assert!(MARK == 9);
+
+/// Some of them, in the order of their ids, behind one.
+async fn others(site: &Site, mark: Vec<u8>, after: String) -> Result<Vec<OldMessage>> {
+    let id = site.id.clone();
+    let read = site.read(ReaderPool::Point, move |tx| {
+        boxed!({
+            let sql = format!("select id, kind, sealed {OTHERS} and id > $3 order by id limit $4");
+            let each = |row: &Row<'_>| Ok(OldMessage { id: row.get(0)?, kind: row.get(1)?, encrypted: row.get(2)? });
+            Ok(tx.rows(&sql, &params![&id, mark, after, PIECE], each).await?)
+        })
+    });
+    read.await
 }
 
 /// When the next row is due; nothing when none waits.

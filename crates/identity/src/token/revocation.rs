@@ -12,7 +12,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc,
-        atomic::{AtomicI64, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -28,6 +28,9 @@ const MAX_AGE: Millis = 2_000;
 const OVERLAP: Millis = 60_000;
 /// Rows a statement.
 const CHUNK: usize = 100;
+/// With what a subject begins that refuses nothing, and tells other nodes that there are new keys to seal with. They
+/// learn of it without a statement of its own.
+const NEW_SEALING_KEYS: &str = "sealing-keys-";
 /// When what refuses a token that has no end is no longer needed.
 pub(crate) const NEVER: Millis = Millis::MAX;
 
@@ -40,6 +43,10 @@ pub(crate) struct Revocations {
     withdrawals: AtomicU64,
     read_at: AtomicI64,
     read_all_at: AtomicI64,
+    /// Whether sealing keys were made that this node hasn't read.
+    has_new_keys: AtomicBool,
+    /// Held while they are read.
+    reading_keys: tokio::sync::Mutex<()>,
 }
 
 impl Revocations {
@@ -50,8 +57,12 @@ impl Revocations {
             withdrawals: AtomicU64::new(0),
             read_at: AtomicI64::new(Millis::MIN),
             read_all_at: AtomicI64::new(Millis::MIN),
+            has_new_keys: AtomicBool::new(false),
+            reading_keys: tokio::sync::Mutex::default(),
         };
         list.refresh(catalog, world.now()).await?;
+        // They are read after this.
+        list.has_new_keys.store(false, Ordering::Release);
         Ok(list)
     }
 
@@ -82,7 +93,12 @@ impl Revocations {
     fn add(&self, subjects: impl IntoIterator<Item = (String, Millis)>) {
         let mut known = self.subjects.write();
         let before = known.len();
-        known.extend(subjects.into_iter().map(|(it, expires)| (it.into_boxed_str(), expires)));
+        for (subject, expires) in subjects {
+            let tells_of_keys = subject.starts_with(NEW_SEALING_KEYS);
+            if known.insert(subject.into_boxed_str(), expires).is_none() && tells_of_keys {
+                self.has_new_keys.store(true, Ordering::Release);
+            }
+        }
         if known.len() != before {
             self.generation.fetch_add(1, Ordering::AcqRel);
         }
@@ -172,12 +188,32 @@ pub(crate) async fn announce_all(core: &Core) -> Result<()> {
     core.store.withdrawals().announce(Area::Identity).await
 }
 
-/// What this crate keeps in memory of whom it lets in.
+/// What this crate keeps in memory of whom it lets in, and of what it seals with.
 impl Memory for Core {
     fn forget(&self) -> TxFuture<'_, ()> {
         self.revocations.withdraw();
-        boxed!(self.revocations.refresh(self.store.catalog(), self.world.now()).await)
+        boxed!(refresh(self).await)
     }
+}
+
+/// Reads what other nodes revoked, and the sealing keys if one of them made new ones.
+async fn refresh(core: &Core) -> Result<()> {
+    let list = &core.revocations;
+    list.refresh(core.store.catalog(), core.world.now()).await?;
+    let _turn = list.reading_keys.lock().await;
+    if !list.has_new_keys.swap(false, Ordering::AcqRel) {
+        return Ok(());
+    }
+    let read = core.ciphers.reload(core.store.catalog()).await;
+    if read.is_err() {
+        list.has_new_keys.store(true, Ordering::Release);
+    }
+    read
+}
+
+/// Tells other nodes, in a transaction of the catalogue, that it makes new sealing keys; [`announce_all`] follows.
+pub(crate) async fn tell_of_keys(core: &Core, tx: &mut Tx<'_>, rotation: &str) -> Result<()> {
+    insert(tx, &format!("{NEW_SEALING_KEYS}{rotation}"), core.now(), end(core)).await
 }
 
 /// Whether one of these is refused, by the list or, when that is too old, by the catalogue.
@@ -213,8 +249,7 @@ pub(crate) fn keep_fresh(core: &Arc<Core>) {
         loop {
             tokio::time::sleep(PERIOD).await;
             let Some(core) = core.upgrade() else { break };
-            let now = core.world.now();
-            if let Err(fault) = core.revocations.refresh(core.store.catalog(), now).await {
+            if let Err(fault) = refresh(&core).await {
                 tracing::warn!("revocations can't be read: {fault:?}");
             }
         }

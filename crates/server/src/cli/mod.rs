@@ -1,6 +1,7 @@
 //! What can be typed, a file for each noun. A command travels to a running server as it was typed, but for what
 //! only this machine has: files and addresses. The meaning of each is in [`crate::command`].
 
+mod app;
 mod audit;
 mod choice;
 mod client;
@@ -10,9 +11,11 @@ mod key;
 mod mail;
 mod member;
 mod owner;
+mod seal;
 mod site;
 mod transfer;
 
+pub use app::{App, AppKeyVerb, AppVerb};
 pub use audit::Audit;
 pub use choice::SiteChoice;
 pub use client::{Client, ClientVerb};
@@ -22,6 +25,7 @@ pub use key::{Key, KeyVerb};
 pub use mail::{Mail, MailVerb};
 pub use member::{Member, MemberVerb};
 pub use owner::{Owner, OwnerVerb, RoleName};
+pub use seal::SealVerb;
 pub use site::{AutoIndexState, CaptchaSet, CaptchaVerb, Face, SiteVerb};
 pub use transfer::{Export, Format, Import};
 
@@ -86,6 +90,8 @@ pub enum Verb {
     Client(Client),
     /// Make, list and revoke API keys
     Key(Key),
+    /// Keys of an application, by which it knows that what it is sent is from here
+    App(App),
     /// The people who run a site
     Owner(Owner),
     /// Members: list and show them, let them in, keep them out, take them over from another system
@@ -98,6 +104,9 @@ pub enum Verb {
     Item(Item),
     /// Show what happened to accounts and by whom, the latest first
     Audit(Audit),
+    /// Keys with which secrets are sealed in the database
+    #[command(subcommand)]
+    Seal(SealVerb),
     /// Read items from a file into a collection, and link them
     Import(Import),
     /// Write a collection's items, with their links, to standard output

@@ -1,5 +1,6 @@
 //! What commands do, whether they run here or inside a server that holds the data directory.
 
+mod app;
 mod audit;
 mod captcha;
 mod client;
@@ -11,6 +12,7 @@ mod mail;
 mod member;
 mod member_import;
 mod owner;
+mod seal;
 mod site;
 mod terminal;
 
@@ -38,6 +40,10 @@ pub fn from_command_line(verb: Verb, config: &Config, as_json: bool) -> Result<(
         Verb::Member(it) if matches!(it.verb, MemberVerb::Import { .. }) => member_import::typed(&mut terminal, it),
         Verb::Member(it) if matches!(it.verb, MemberVerb::Delete { .. }) => member::delete_typed(&mut terminal, it),
         Verb::Export(it) => terminal.run(&Verb::Export(it), None).map(drop),
+        Verb::App(it) => {
+            let input = app::file(&it).map(transfer::open).transpose()?;
+            app::run_typed(&mut terminal, it, input)
+        }
         Verb::Mail(it) if matches!(it.verb, MailVerb::Preview { .. }) => mail::preview_typed(&mut terminal, it),
         Verb::Site(SiteVerb::Delete { named, yes }) => site::delete_typed(&mut terminal, named, yes),
         Verb::Collection(it) if matches!(it.verb, CollectionVerb::Delete { .. }) => {
@@ -113,6 +119,7 @@ pub fn run(
         Verb::Site(it) => runtime.block_on(site::run(services, it)),
         Verb::Client(it) => runtime.block_on(client::run(services, &*choose(&it.site)?, &it.verb)),
         Verb::Key(it) => runtime.block_on(key::run(services, &*choose(&it.site)?, &it.verb)),
+        Verb::App(it) => runtime.block_on(app::run(services, &*choose(&it.site)?, it, input)),
         Verb::Owner(it) => runtime.block_on(owner::run(services, &*choose(&it.site)?, &it.verb)),
         Verb::Member(it) => match &it.verb {
             MemberVerb::Import { format, .. } => {
@@ -123,6 +130,7 @@ pub fn run(
         Verb::Mail(it) => runtime.block_on(mail::run(services, &*choose(&it.site)?, &it.verb, input)),
         Verb::Collection(it) => runtime.block_on(collection::run(services, &choose(&it.site)?, &it.verb, input)),
         Verb::Item(it) => runtime.block_on(item::run(services, &*choose(&it.site)?, &it.verb, input)),
+        Verb::Seal(it) => runtime.block_on(seal::run(services, *it, output)),
         Verb::Audit(it) => runtime.block_on(audit::list(services, &*choose(&it.site)?, it)),
         Verb::Import(it) => import::run(services, runtime, &*choose(&it.site)?, it, input, output),
         Verb::Export(it) => transfer::export(services, runtime, &*choose(&it.site)?, &it.collection, it.format, output),

@@ -27,6 +27,12 @@ impl Terminal<'_> {
         result
     }
 
+    /// Says something to a person, beside what another program may take.
+    #[expect(clippy::print_stderr, reason = "a sentence to a person")]
+    pub fn note(&self, text: &str) {
+        eprintln!("{text}");
+    }
+
     /// Asks for an answer to be typed. Without a terminal there is none: `otherwise` says what to write instead.
     #[expect(clippy::print_stderr, reason = "a question to a person")]
     pub fn ask(&self, question: &str, otherwise: &str) -> Result<String, Failure> {
