@@ -29,16 +29,15 @@ impl CollectionEntry<'_> {
 
     /// The same with further members.
     pub(crate) async fn put_with(self, tx: &mut Tx<'_>, site: &SiteId, members: &[(&str, Value)]) -> Result<()> {
-        let (kind, now) = (self.kind, self.now);
-        outbox::put(tx, site, kind.name(), self.payload(members), now).await
+        outbox::put(tx, site, self.kind.name(), payload(self.collection, &self.actor, members), self.now).await
     }
+}
 
-    /// What the row holds.
-    pub(crate) fn payload(&self, members: &[(&str, Value)]) -> String {
-        let own = [("collection", json!(self.collection)), ("identity", json!(self.actor))];
-        let all = own.iter().chain(members).map(|(name, value)| ((*name).to_owned(), value.clone()));
-        Value::Object(all.collect::<Map<_, _>>()).to_string()
-    }
+/// What a row of a collection holds.
+pub(crate) fn payload(collection: &str, actor: &EventActor, members: &[(&str, Value)]) -> String {
+    let own = [("collection", json!(collection)), ("identity", json!(actor))];
+    let all = own.iter().chain(members).map(|(name, value)| ((*name).to_owned(), value.clone()));
+    Value::Object(all.collect::<Map<_, _>>()).to_string()
 }
 
 /// The beginning of a payload, `"collection":"…","identity":{…}`. The id of the collection is a JSON string.
@@ -59,9 +58,8 @@ mod tests {
     #[test]
     fn payloads_begin_alike_however_they_are_made() {
         let actor = EventActor { kind: "APP".to_owned(), id: "a\"b".to_owned() };
-        let entry = CollectionEntry { kind: Kind::CollectionUpdated, collection: "c\"d", actor, now: 0 };
-        let payload = entry.payload(&[("revision", json!("2"))]);
-        let head = head(&quoted("c\"d"), &entry.actor);
+        let payload = payload("c\"d", &actor, &[("revision", json!("2"))]);
+        let head = head(&quoted("c\"d"), &actor);
         let whole: Value = serde_json::from_str(&format!("{{{head},\"revision\":\"2\"}}")).expect("JSON");
         assert_eq!(serde_json::from_str::<Value>(&payload).expect("JSON"), whole);
     }

@@ -29,7 +29,7 @@
 
 use crate::{collection::Collection, document::quoted_id, log, schema::encrypted::EncryptedFields};
 use serde::Serialize;
-use serde_json::{json, value::RawValue};
+use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use stoa_kernel::{Caller, EventActor, Fault, Kind, MemberId, Result, SiteId, clock::Millis};
 use stoa_sql::json::quoted;
@@ -247,12 +247,6 @@ pub(crate) fn truncated_piece(whole: &str, ids: &[String]) -> Option<String> {
     Some(payload)
 }
 
-/// The payload of the row that is written when the values of a deleted field are gone.
-pub(crate) fn purged(collection: &str, actor: EventActor, field: &str) -> String {
-    let entry = log::CollectionEntry { kind: Kind::FieldPurged, collection, actor, now: 0 };
-    entry.payload(&[("field", json!(field))])
-}
-
 /// Items side by side that have at most [`ROW_BYTES`] together, or are one.
 pub(crate) fn pieces<T>(items: &[T], size: impl Fn(&T) -> usize) -> Vec<&[T]> {
     let (mut pieces, mut start, mut bytes) = (Vec::new(), 0, 0);
@@ -306,6 +300,7 @@ fn differences(before: &str, after: &str, hidden: Option<&EncryptedFields>) -> (
 mod tests {
     use super::*;
     use crate::schema::field::Field;
+    use serde_json::json;
 
     #[test]
     fn modified_fields_are_those_that_differ() {

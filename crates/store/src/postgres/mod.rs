@@ -176,8 +176,11 @@ impl Postgres {
         for it in &work.statements {
             command(client, it).await?;
         }
-        tx.execute(&work.then.0, &work.then.1).await?;
-        Ok(true)
+        match self.run("begin", client, work, &|tx, work| crate::boxed!(work.write_down(tx).await)).await {
+            (Ok(()), _) => Ok(true),
+            (Err(_), Some(error)) => Err(error),
+            (Err(fault), None) => Err(Error::Other(format!("{fault:?}"))),
+        }
     }
 
     pub(crate) async fn point<T, F>(&self, body: F) -> Result<T>

@@ -94,8 +94,10 @@ async fn change_schema(tx: &mut Tx<'_>, work: &crate::SchemaChange) -> Result<bo
     for it in &work.statements {
         tx.batch(it).await?;
     }
-    tx.execute(&work.then.0, &work.then.1).await?;
-    Ok(true)
+    match work.write_down(tx).await {
+        Ok(()) => Ok(true),
+        Err(fault) => Err(tx.first_error.clone().unwrap_or_else(|| Error::Other(format!("{fault:?}")))),
+    }
 }
 
 impl Drop for Writer {
