@@ -8,13 +8,13 @@
 //! A row of a collection has the revision of its definition, that of an index the `index` as lists show it.
 
 use serde_json::{Map, Value, json};
-use stoa_kernel::{EventActor, Kind, Result, SiteId, clock::Millis};
+use stoa_kernel::{EntryKind, EventActor, Result, SiteId, clock::Millis};
 use stoa_sql::json::quoted;
 use stoa_store::{Tx, outbox};
 
 /// A row that is to be written.
 pub(crate) struct CollectionEntry<'e> {
-    pub kind: Kind,
+    pub kind: EntryKind,
     /// The collection's id.
     pub collection: &'e str,
     pub actor: EventActor,

@@ -66,23 +66,23 @@ impl EventType {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kind::Kind;
+    use crate::kind::EntryKind;
 
     #[test]
     fn events_have_the_form_of_their_type() {
         let actor = EventActor::server();
         let source = EventSource { row: "s-7", index: 1, sequence: 7, time: 0, actor: &actor };
-        let body = |kind: Kind, n: usize, change: Value| kind.events()[n].event(source, "e", change).body;
-        let created = body(Kind::MemberCreated, 0, json!({ "id": "e" }));
+        let body = |kind: EntryKind, n: usize, change: Value| kind.events()[n].event(source, "e", change).body;
+        let created = body(EntryKind::MemberCreated, 0, json!({ "id": "e" }));
         assert_eq!((&created["id"], &created["entityFqdn"]), (&json!("s-7-1"), &json!("wix.members.v1.member")));
         assert_eq!((&created["slug"], &created["entityEventSequence"]), (&json!("created"), &json!("7")));
         assert_eq!(created["eventTime"], "1970-01-01T00:00:00.000Z");
         assert_eq!(created["createdEvent"], json!({ "entity": { "id": "e" } }));
-        let updated = body(Kind::MemberUpdated, 0, json!({ "currentEntity": 1 }));
+        let updated = body(EntryKind::MemberUpdated, 0, json!({ "currentEntity": 1 }));
         assert_eq!(updated["updatedEvent"], json!({ "currentEntity": 1 }));
-        assert_eq!(body(Kind::MemberDeleted, 0, Value::Null)["deletedEvent"], json!({}));
-        assert_eq!(body(Kind::BadgeUnassigned, 0, json!(2))["deletedEvent"], json!({ "deletedEntity": 2 }));
-        assert_eq!(body(Kind::BadgeUnassigned, 1, json!(3))["actionEvent"], json!({ "body": 3 }));
-        assert_eq!(body(Kind::AppInstalled, 0, json!({ "appId": "a" })), json!({ "appId": "a" }));
+        assert_eq!(body(EntryKind::MemberDeleted, 0, Value::Null)["deletedEvent"], json!({}));
+        assert_eq!(body(EntryKind::BadgeUnassigned, 0, json!(2))["deletedEvent"], json!({ "deletedEntity": 2 }));
+        assert_eq!(body(EntryKind::BadgeUnassigned, 1, json!(3))["actionEvent"], json!({ "body": 3 }));
+        assert_eq!(body(EntryKind::AppInstalled, 0, json!({ "appId": "a" })), json!({ "appId": "a" }));
     }
 }

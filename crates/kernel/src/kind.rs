@@ -35,9 +35,9 @@ macro_rules! kinds {
     ($($variant:ident = $row:literal $(, $form:ident $name:literal $fqdn:literal $slug:literal)*;)+) => {
         /// A kind of the table in this file.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum Kind { $($variant),+ }
+        pub enum EntryKind { $($variant),+ }
 
-        impl Kind {
+        impl EntryKind {
             /// All kinds, for readers that take everything, and for tests.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
@@ -108,7 +108,9 @@ kinds! {
         Action "wix.members.v3.follow_member_unfollowed" "wix.members.v3.follow" "member_unfollowed";
     MemberReported   = "member_report_created",
         Created "wix.members.v1.member_report_created" "wix.members.v1.member_report" "created";
-    // All reports on one member at once; there is no call that deletes one.
+    ReportDeleted    = "member_report_deleted",
+        Deleted "wix.members.v1.member_report_deleted" "wix.members.v1.member_report" "deleted";
+    // All reports on one member at once.
     ReportsDeleted   = "member_reports_deleted",
         Action "wix.members.v1.member_report_reported_member_deleted" "wix.members.v1.member_report"
             "reported_member_deleted";
@@ -130,7 +132,7 @@ kinds! {
     AppRemoved   = "app_removed",   Plain "AppRemoved" "" "";
 }
 
-impl Kind {
+impl EntryKind {
     /// The kind of a row; nothing for one that another version wrote, or that is the log's own.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|it| it.name() == name)
@@ -144,18 +146,18 @@ mod tests {
 
     #[test]
     fn kinds_have_names_of_their_own() {
-        let names: HashSet<_> = Kind::ALL.iter().map(|it| it.name()).collect();
-        assert_eq!(names.len(), Kind::ALL.len());
-        for kind in Kind::ALL {
-            assert_eq!(Kind::parse(kind.name()), Some(*kind));
+        let names: HashSet<_> = EntryKind::ALL.iter().map(|it| it.name()).collect();
+        assert_eq!(names.len(), EntryKind::ALL.len());
+        for kind in EntryKind::ALL {
+            assert_eq!(EntryKind::parse(kind.name()), Some(*kind));
             assert!(!kind.name().starts_with("log_"), "{kind:?}: these are the log's own");
         }
-        assert_eq!(Kind::parse("log_restored"), None);
+        assert_eq!(EntryKind::parse("log_restored"), None);
     }
 
     #[test]
     fn event_types_are_the_entity_and_what_happened() {
-        for event in Kind::ALL.iter().flat_map(|it| it.events()) {
+        for event in EntryKind::ALL.iter().flat_map(|it| it.events()) {
             match event.form {
                 Form::Plain => assert_eq!((event.fqdn, event.slug), ("", ""), "{event:?}"),
                 _ => assert_eq!(event.name, format!("{}_{}", event.fqdn, event.slug)),

@@ -29,7 +29,7 @@ pub use event::{DomainEvent, EventSource};
 pub use fault::{Fault, Result, Violation};
 pub use faults::Faults;
 pub use ids::*;
-pub use kind::{EventType, Form, Kind};
+pub use kind::{EntryKind, EventType, Form};
 pub use network::Network;
 pub use scopes::{Area, Right, Scopes};
 pub use secret::{Secret, TokenHash};

@@ -5,7 +5,7 @@ use crate::{
     log::{CollectionEntry, keep_reason},
 };
 use serde_json::json;
-use stoa_kernel::{EventActor, Fault, Kind, Result, SiteId, clock::Millis};
+use stoa_kernel::{EntryKind, EventActor, Fault, Result, SiteId, clock::Millis};
 use stoa_sql::params;
 use stoa_store::{Tx, outbox};
 
@@ -27,7 +27,7 @@ pub(crate) async fn insert(
     if stored.definition.log_old_values {
         outbox::keep(tx, site, &keep_reason(id)).await?;
     }
-    let entry = entry(Kind::CollectionCreated, id, *created, access);
+    let entry = entry(EntryKind::CollectionCreated, id, *created, access);
     entry.put_with(tx, site, &[("revision", json!(revision.to_string()))]).await?;
     Ok(true)
 }
@@ -44,7 +44,7 @@ pub(crate) async fn update(
     let definition = serde_json::to_string(&stored.definition).map_err(Fault::internal)?;
     let sql = "update stoa.collection set definition = $1, revision = $2, updated = $3 where site = $4 and number = $5";
     tx.send(sql, params![definition, stored.revision, now, site, stored.number]).await?;
-    let entry = entry(Kind::CollectionUpdated, &stored.id, now, access);
+    let entry = entry(EntryKind::CollectionUpdated, &stored.id, now, access);
     entry.put_with(tx, site, &[("revision", json!(stored.revision.to_string()))]).await
 }
 
@@ -61,7 +61,7 @@ pub(crate) async fn delete(
         return Ok(false);
     }
     outbox::keep_no_longer(tx, site, &keep_reason(id)).await?;
-    entry(Kind::CollectionDeleted, id, now, access).put(tx, site).await?;
+    entry(EntryKind::CollectionDeleted, id, now, access).put(tx, site).await?;
     Ok(true)
 }
 
@@ -78,7 +78,7 @@ pub(crate) async fn restore(
     if tx.execute(sql, &params![site, id]).await? == 0 {
         return Ok(false);
     }
-    entry(Kind::CollectionRestored, id, now, access).put(tx, site).await?;
+    entry(EntryKind::CollectionRestored, id, now, access).put(tx, site).await?;
     Ok(true)
 }
 
@@ -90,10 +90,10 @@ pub(crate) async fn tell_access(
     now: Millis,
     access: &ManageAccess,
 ) -> Result<()> {
-    entry(Kind::CollectionAccessChanged, id, now, access).put(tx, site).await
+    entry(EntryKind::CollectionAccessChanged, id, now, access).put(tx, site).await
 }
 
-fn entry<'e>(kind: Kind, collection: &'e str, now: Millis, access: &ManageAccess) -> CollectionEntry<'e> {
+fn entry<'e>(kind: EntryKind, collection: &'e str, now: Millis, access: &ManageAccess) -> CollectionEntry<'e> {
     CollectionEntry { kind, collection, actor: actor(access), now }
 }
 

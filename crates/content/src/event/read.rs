@@ -5,12 +5,13 @@ use crate::{Content, collection, document::quoted_id, fault};
 use serde::Deserialize;
 use serde_json::{Map, Value, json, value::RawValue};
 use std::collections::HashMap;
-use stoa_kernel::{DomainEvent, EventActor, EventSource, Fault, Kind, Result};
+use stoa_kernel::{DomainEvent, EntryKind, EventActor, EventSource, Fault, Result};
 use stoa_sql::params;
 use stoa_store::{ReaderPool, Site, boxed, outbox::Entry};
 
 /// The kinds of rows that tell of items.
-pub const KINDS: [&str; 3] = [Kind::ItemCreated.name(), Kind::ItemUpdated.name(), Kind::ItemDeleted.name()];
+pub const KINDS: [&str; 3] =
+    [EntryKind::ItemCreated.name(), EntryKind::ItemUpdated.name(), EntryKind::ItemDeleted.name()];
 
 /// What happened to an item, or to an index.
 pub type ItemEvent = DomainEvent;
@@ -18,7 +19,7 @@ pub type ItemEvent = DomainEvent;
 /// What a row tells.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContentEntry {
-    pub kind: Kind,
+    pub kind: EntryKind,
     /// The collection's id at that time.
     pub collection: String,
     /// Who did it.
@@ -108,34 +109,34 @@ impl ContentEntry {
     /// # Errors
     /// [`stoa_kernel::Code::Internal`] for a payload that isn't one of its kind.
     pub fn parse(entry: &Entry) -> Result<Option<Self>> {
-        let Some(kind) = Kind::parse(&entry.kind) else { return Ok(None) };
+        let Some(kind) = EntryKind::parse(&entry.kind) else { return Ok(None) };
         let text = entry.payload.as_str();
         let (collection, actor, change) = match kind {
-            Kind::ItemCreated | Kind::ItemUpdated | Kind::ItemDeleted => {
+            EntryKind::ItemCreated | EntryKind::ItemUpdated | EntryKind::ItemDeleted => {
                 let payload: Payload<'_> = read(text)?;
                 let change = payload.change()?;
                 (payload.collection, payload.identity, change)
             }
-            Kind::ReferencesChanged => {
+            EntryKind::ReferencesChanged => {
                 let head: CollectionPayload = read(text)?;
                 (head.collection, head.identity, ContentChange::References(read(text)?))
             }
-            Kind::ItemsTruncated
-            | Kind::FieldPurged
-            | Kind::CollectionCreated
-            | Kind::CollectionUpdated
-            | Kind::CollectionDeleted
-            | Kind::CollectionRestored
-            | Kind::CollectionAccessChanged
-            | Kind::IndexCreated
-            | Kind::IndexChanged
-            | Kind::IndexBuilt
-            | Kind::IndexFailed
-            | Kind::IndexRemoved => {
+            EntryKind::ItemsTruncated
+            | EntryKind::FieldPurged
+            | EntryKind::CollectionCreated
+            | EntryKind::CollectionUpdated
+            | EntryKind::CollectionDeleted
+            | EntryKind::CollectionRestored
+            | EntryKind::CollectionAccessChanged
+            | EntryKind::IndexCreated
+            | EntryKind::IndexChanged
+            | EntryKind::IndexBuilt
+            | EntryKind::IndexFailed
+            | EntryKind::IndexRemoved => {
                 let CollectionPayload { collection, identity, revision, field, index } = read(text)?;
                 let change = match kind {
-                    Kind::ItemsTruncated => ContentChange::Truncated,
-                    Kind::FieldPurged => ContentChange::FieldPurged(field),
+                    EntryKind::ItemsTruncated => ContentChange::Truncated,
+                    EntryKind::FieldPurged => ContentChange::FieldPurged(field),
                     _ if !index.is_null() => ContentChange::Index(index),
                     _ => ContentChange::Definition(revision.and_then(|it| it.parse().ok())),
                 };
@@ -156,13 +157,13 @@ impl Content {
     /// # Errors
     /// What reading the items answers.
     pub async fn item_events(&self, site: &Site, entry: &Entry) -> Result<Vec<ItemEvent>> {
-        let kind = match Kind::parse(&entry.kind) {
-            Some(it @ (Kind::ItemCreated | Kind::ItemUpdated | Kind::ItemDeleted)) => it,
+        let kind = match EntryKind::parse(&entry.kind) {
+            Some(it @ (EntryKind::ItemCreated | EntryKind::ItemUpdated | EntryKind::ItemDeleted)) => it,
             _ => return Ok(Vec::new()),
         };
         let payload: Payload<'_> = read(&entry.payload)?;
         let builder = EventBuilder { entry, row: &entry.id(), kind, payload: &payload };
-        if kind == Kind::ItemDeleted {
+        if kind == EntryKind::ItemDeleted {
             return Ok(payload.ids.iter().enumerate().map(|(n, id)| builder.deleted_event(n, id)).collect());
         }
         let now_there = documents(self, site, &payload).await?;
@@ -187,7 +188,7 @@ pub fn index_event(entry: &Entry) -> Result<Option<DomainEvent>> {
     let source =
         EventSource { row: &entry.id(), index: 0, sequence: entry.sequence, time: entry.created, actor: &actor };
     let id = index["id"].as_str().unwrap_or_default().to_owned();
-    let change = if kind == Kind::IndexChanged || kind == Kind::IndexBuilt || kind == Kind::IndexFailed {
+    let change = if kind == EntryKind::IndexChanged || kind == EntryKind::IndexBuilt || kind == EntryKind::IndexFailed {
         json!({ "currentEntity": index })
     } else {
         index
@@ -259,7 +260,7 @@ struct EventBuilder<'r> {
     entry: &'r Entry,
     /// The row's id.
     row: &'r str,
-    kind: Kind,
+    kind: EntryKind,
     payload: &'r Payload<'r>,
 }
 
@@ -273,7 +274,7 @@ impl EventBuilder<'_> {
         });
         let entity = json!({ "id": id, "dataCollectionId": self.payload.collection, "data": data });
         let change = match (self.kind, modified) {
-            (Kind::ItemCreated, _) => entity,
+            (EntryKind::ItemCreated, _) => entity,
             (_, None) => json!({ "currentEntity": entity }),
             (_, Some(fields)) => json!({ "currentEntity": entity, "modifiedFields": fields }),
         };

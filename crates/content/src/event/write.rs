@@ -31,7 +31,7 @@ use crate::{collection::Collection, document::quoted_id, log, schema::encrypted:
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
-use stoa_kernel::{Caller, EventActor, Fault, Kind, MemberId, Result, SiteId, clock::Millis};
+use stoa_kernel::{Caller, EntryKind, EventActor, Fault, MemberId, Result, SiteId, clock::Millis};
 use stoa_sql::json::quoted;
 use stoa_store::{Tx, outbox};
 
@@ -109,7 +109,7 @@ impl EventWriter {
 
     pub(crate) async fn created<'d>(&self, tx: &mut Tx<'_>, docs: impl Iterator<Item = &'d str> + Clone) -> Result<()> {
         if self.names_only {
-            return self.named(tx, Kind::ItemCreated, docs.map(quoted_id)).await;
+            return self.named(tx, EntryKind::ItemCreated, docs.map(quoted_id)).await;
         }
         self.creation(docs).put(tx).await
     }
@@ -119,7 +119,7 @@ impl EventWriter {
         let mut payload = self.begin(docs.clone().map(|it| it.len() + 1).sum());
         list("items", docs.map(|it| self.hidden.hide(it)), &mut payload);
         payload.push('}');
-        outbox::PendingEntry { site: self.site.clone(), kind: Kind::ItemCreated.name(), payload, now: self.now }
+        outbox::PendingEntry { site: self.site.clone(), kind: EntryKind::ItemCreated.name(), payload, now: self.now }
     }
 
     /// What an update does to an item, by the documents that are stored before and after it.
@@ -130,7 +130,7 @@ impl EventWriter {
 
     pub(crate) async fn updated(&self, tx: &mut Tx<'_>, items: &[UpdatedItem]) -> Result<()> {
         if self.names_only {
-            return self.named(tx, Kind::ItemUpdated, items.iter().map(|it| quoted_id(&it.doc))).await;
+            return self.named(tx, EntryKind::ItemUpdated, items.iter().map(|it| quoted_id(&it.doc))).await;
         }
         for items in self.rows(items, UpdatedItem::size) {
             let mut payload = self.begin(items.iter().map(UpdatedItem::size).sum());
@@ -140,14 +140,14 @@ impl EventWriter {
             if self.keeps_old {
                 list("old", items.iter().map(|it| it.old.as_deref().unwrap_or("{}")), &mut payload);
             }
-            self.write(tx, Kind::ItemUpdated, payload).await?;
+            self.write(tx, EntryKind::ItemUpdated, payload).await?;
         }
         Ok(())
     }
 
     pub(crate) async fn deleted(&self, tx: &mut Tx<'_>, ids: &[String]) -> Result<()> {
         let ids: Vec<String> = ids.iter().map(|it| quoted(it)).collect();
-        self.named(tx, Kind::ItemDeleted, ids.iter().map(String::as_str)).await
+        self.named(tx, EntryKind::ItemDeleted, ids.iter().map(String::as_str)).await
     }
 
     /// The same with what the items were.
@@ -157,7 +157,7 @@ impl EventWriter {
             let mut payload = self.begin(items.iter().map(size).sum());
             list("ids", items.iter().map(|it| quoted(&it.id)), &mut payload);
             list("old", items.iter().map(|it| self.hidden.hide(it.doc.as_str())), &mut payload);
-            self.write(tx, Kind::ItemDeleted, payload).await?;
+            self.write(tx, EntryKind::ItemDeleted, payload).await?;
         }
         Ok(())
     }
@@ -176,7 +176,7 @@ impl EventWriter {
         for (name, edges) in [("removed", removed), ("added", added)] {
             payload.push_str(&format!(",\"{name}\":{}", serde_json::to_string(edges).map_err(Fault::internal)?));
         }
-        self.write(tx, Kind::ReferencesChanged, payload).await
+        self.write(tx, EntryKind::ReferencesChanged, payload).await
     }
 
     /// The same of an import, which names the items whose links were put in the place of others.
@@ -188,7 +188,7 @@ impl EventWriter {
     ) -> Result<()> {
         let mut payload = self.begin_links(field);
         list("ids", ids.map(quoted), &mut payload);
-        self.write(tx, Kind::ReferencesChanged, payload).await
+        self.write(tx, EntryKind::ReferencesChanged, payload).await
     }
 
     /// The payload for a collection that was emptied.
@@ -197,7 +197,12 @@ impl EventWriter {
     }
 
     /// A row with the ids, as JSON strings, of its items.
-    async fn named<'d>(&self, tx: &mut Tx<'_>, kind: Kind, ids: impl Iterator<Item = &'d str> + Clone) -> Result<()> {
+    async fn named<'d>(
+        &self,
+        tx: &mut Tx<'_>,
+        kind: EntryKind,
+        ids: impl Iterator<Item = &'d str> + Clone,
+    ) -> Result<()> {
         let mut payload = self.begin(ids.clone().map(|it| it.len() + 1).sum());
         list("ids", ids, &mut payload);
         self.write(tx, kind, payload).await
@@ -225,7 +230,7 @@ impl EventWriter {
         payload
     }
 
-    async fn write(&self, tx: &mut Tx<'_>, kind: Kind, mut payload: String) -> Result<()> {
+    async fn write(&self, tx: &mut Tx<'_>, kind: EntryKind, mut payload: String) -> Result<()> {
         payload.push('}');
         outbox::put(tx, &self.site, kind.name(), payload, self.now).await
     }

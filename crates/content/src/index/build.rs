@@ -14,7 +14,7 @@ use crate::{
 };
 use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
-use stoa_kernel::{EventActor, Fault, Kind, Result, clock::Millis};
+use stoa_kernel::{EntryKind, EventActor, Fault, Result, clock::Millis};
 use stoa_query::{compile, plan::Field};
 use stoa_sql::{DocumentPath, Table, Value, params};
 use stoa_store::{Error, ReaderPool, SchemaChange, Site, boxed, outbox::PendingEntry};
@@ -112,7 +112,7 @@ impl Build<'_> {
         );
         let mut statements = self.drop_statements();
         statements.extend(compile::index(self.site.dialect(), self.table, &self.index.spec(), online));
-        let told = self.told(Kind::IndexBuilt, Status::Active, None);
+        let told = self.told(EntryKind::IndexBuilt, Status::Active, None);
         let done = self.site.change_schema(self.work(statements, self.move_to(Status::Active, None), told)).await;
         let milliseconds = self.now() - began;
         match done {
@@ -143,7 +143,7 @@ impl Build<'_> {
         let sql = "delete from stoa.content_index where site = $1 and collection = $2 and number = $3";
         let row = params![&self.site.id, self.table.number, self.index.number];
         let statements = self.drop_statements();
-        let told = self.told(Kind::IndexRemoved, Status::Dropping, None);
+        let told = self.told(EntryKind::IndexRemoved, Status::Dropping, None);
         match self.site.change_schema(self.work(statements, (sql.to_owned(), row.into()), told)).await {
             Ok(true) => {
                 tracing::info!(site = %self.site.id, index = self.index.name, "an index is dropped");
@@ -161,7 +161,7 @@ impl Build<'_> {
     async fn fail(&self, code: &str, description: &str, item_id: Option<String>, text: &str) -> Result<End> {
         tracing::warn!(site = %self.site.id, index = self.index.name, code, "an index failed: {text}");
         let failure = Failure { code: code.to_owned(), description: format!("{code}: {description}"), item_id };
-        let told = self.told(Kind::IndexFailed, Status::Failed, Some(failure.clone()));
+        let told = self.told(EntryKind::IndexFailed, Status::Failed, Some(failure.clone()));
         let failure = serde_json::to_string(&failure).map_err(Fault::internal)?;
         let statements = self.drop_statements();
         match self.site.change_schema(self.work(statements, self.move_to(Status::Failed, Some(failure)), told)).await {
@@ -189,7 +189,7 @@ impl Build<'_> {
     }
 
     /// The row of the outbox that tells how the index stands then.
-    fn told(&self, kind: Kind, status: Status, failure: Option<Failure>) -> PendingEntry {
+    fn told(&self, kind: EntryKind, status: Status, failure: Option<Failure>) -> PendingEntry {
         let index = Index { status, failure, ..self.index.clone() };
         let payload = payload(&self.collection, &EventActor::server(), &[("index", index.view())]);
         PendingEntry { site: self.site.id.clone(), kind: kind.name(), payload, now: self.now() }

@@ -18,7 +18,7 @@ use crate::{
     },
 };
 use std::sync::Arc;
-use stoa_kernel::{Code, Fault, Kind, Result, clock::Millis};
+use stoa_kernel::{Code, EntryKind, Fault, Result, clock::Millis};
 use stoa_sql::{Table, params};
 use stoa_store::{Site, Tx, boxed};
 
@@ -236,7 +236,7 @@ impl Creation {
         ];
         let written = tx.execute(INSERT, &row).await?;
         if written > 0 {
-            self.tell(tx, Kind::IndexCreated, stored, index, access).await?;
+            self.tell(tx, EntryKind::IndexCreated, stored, index, access).await?;
         }
         Ok(written)
     }
@@ -244,7 +244,7 @@ impl Creation {
     async fn tell(
         &self,
         tx: &mut Tx<'_>,
-        kind: Kind,
+        kind: EntryKind,
         stored: &StoredCollection,
         index: &Index,
         access: &ManageAccess,
@@ -267,7 +267,7 @@ impl Creation {
         let row = params![source.name(), name, self.now, &self.site.id, stored.number, index.number];
         tx.send(sql, row).await?;
         let adopted = Index { source, name: name.clone(), why: None, ..index.clone() };
-        self.tell(tx, Kind::IndexChanged, stored, &adopted, access).await?;
+        self.tell(tx, EntryKind::IndexChanged, stored, &adopted, access).await?;
         Ok(adopted)
     }
 }

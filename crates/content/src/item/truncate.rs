@@ -19,7 +19,7 @@ use crate::{
     wire::request::Request,
 };
 use std::sync::Arc;
-use stoa_kernel::{Caller, Code, Fault, Kind, Result, SiteId, clock::Millis};
+use stoa_kernel::{Caller, Code, EntryKind, Fault, Result, SiteId, clock::Millis};
 use stoa_sql::{Table, params};
 use stoa_store::{ReaderPool, Site, Tx, boxed, outbox};
 
@@ -177,8 +177,8 @@ impl Chunk<'_> {
     async fn end(&self, tx: &mut Tx<'_>) -> Result<()> {
         self.job.remove(tx, self.site, self.table.number).await?;
         let kind = match &self.job.task {
-            JobTask::Truncate => Kind::ItemsTruncated,
-            JobTask::Purge(_) => Kind::FieldPurged,
+            JobTask::Truncate => EntryKind::ItemsTruncated,
+            JobTask::Purge(_) => EntryKind::FieldPurged,
         };
         match &self.job.event {
             Some(event) => outbox::put(tx, self.site, kind.name(), event.clone(), self.now).await,
@@ -190,7 +190,7 @@ impl Chunk<'_> {
     async fn tell_removed(&self, tx: &mut Tx<'_>, ids: &[String]) -> Result<()> {
         let whole = self.job.event.as_deref().filter(|_| self.names_items && !ids.is_empty());
         match whole.and_then(|it| truncated_piece(it, ids)) {
-            Some(piece) => outbox::put(tx, self.site, Kind::ItemDeleted.name(), piece, self.now).await,
+            Some(piece) => outbox::put(tx, self.site, EntryKind::ItemDeleted.name(), piece, self.now).await,
             None => Ok(()),
         }
     }

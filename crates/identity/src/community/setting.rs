@@ -3,7 +3,7 @@
 use crate::{
     Identity,
     community::{
-        entity::{self, EntityChange},
+        entity::{self, EntityChange, NewEntity},
         kind::SETTINGS,
     },
     member::Member,
@@ -66,9 +66,9 @@ impl Identity {
         }
         let doc: Map<String, Value> = SETTINGS.parse(change, false)?;
         let change = EntityChange { id: ID.to_owned(), revision: None, doc: doc.clone() };
-        match entity::change(core, site, &SETTINGS, change).await {
+        match entity::change(core, site, caller, &SETTINGS, change).await {
             Err(fault) if fault.code() == Code::NotFound => {
-                entity::create(core, site, &SETTINGS, ID, doc).await?;
+                entity::create(core, site, caller, &SETTINGS, NewEntity { id: ID.to_owned(), doc }).await?;
             }
             done => drop(done?),
         }

@@ -72,7 +72,6 @@ pub struct NewCollection {
     pub from: Option<PathBuf>,
     /// Let the log hold what updated and deleted items were before
     #[arg(long, conflicts_with = "from")]
-    #[serde(default)]
     pub log_old_values: bool,
     #[command(flatten)]
     pub levels: Levels,
@@ -95,9 +94,8 @@ pub struct CollectionChange {
     /// How long shared caches may keep what anyone may read, 0 for not at all
     #[arg(long, value_name = "N")]
     pub cache_seconds: Option<u32>,
-    /// Whether the log holds what updated and deleted items were before
-    #[arg(long, value_name = "ON", num_args = 0..=1, default_missing_value = "true")]
-    #[serde(default)]
+    /// Let the log hold what updated and deleted items were before, or no longer with `=false`
+    #[arg(long, value_name = "ON", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub log_old_values: Option<bool>,
     #[command(flatten)]
     pub levels: Levels,

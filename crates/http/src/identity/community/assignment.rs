@@ -11,22 +11,11 @@ use crate::{
 use axum::{extract::State, response::Response};
 use serde_json::{Value, json};
 use stoa_identity::community::{Assignable, Relation, RelationFilter, TagUpdate};
-use stoa_kernel::{Code, Fault, Faults, Result, date::iso_from_millis};
-
-fn view(relation: &Relation) -> Value {
-    let mut view = json!({
-        "id": relation.id, "badgeId": relation.target, "memberId": relation.holder,
-        "createdDate": iso_from_millis(relation.created), "updatedDate": iso_from_millis(relation.created),
-    });
-    for (name, value) in &relation.doc {
-        view[name.as_str()] = value.clone();
-    }
-    view
-}
+use stoa_kernel::{Code, Fault, Faults, Result};
 
 /// `POST /badges/v4/assignments`.
 pub(crate) async fn create(State(app): State<App>, call: ApiCall) -> Answer {
-    answer("badgeAssignment", view(&assign(&app, &call, &call.data["badgeAssignment"]).await?))
+    answer("badgeAssignment", assign(&app, &call, &call.data["badgeAssignment"]).await?.assignment_json())
 }
 
 async fn assign(app: &App, call: &ApiCall, object: &Value) -> Result<Relation> {
@@ -54,7 +43,7 @@ pub(crate) async fn bulk_create(State(app): State<App>, call: ApiCall) -> Answer
 pub(crate) async fn query(State(app): State<App>, call: ApiCall) -> Answer {
     let (filter, page) = Faults::both(filter(&call.data["query"]["filter"]), call.cursor_page(PAGE))?;
     let relations = app.identity.assignment_list(&call.site, &call.caller, Assignable::Badge, &filter, page).await?;
-    let found: Vec<Value> = relations.items.iter().map(view).collect();
+    let found: Vec<Value> = relations.items.iter().map(Relation::assignment_json).collect();
     Ok(body::ok(&json!({ "badgeAssignments": found, "pagingMetadata": cursors_of(&relations) })))
 }
 

@@ -10,26 +10,19 @@ use serde_json::{Value, json};
 use stoa_identity::community::{Relation, ReportedMember};
 use stoa_kernel::{Faults, date::iso_from_millis};
 
-fn view(relation: &Relation) -> Value {
-    json!({
-        "id": relation.id, "reportedMemberId": relation.target, "reportingMemberId": relation.holder,
-        "reason": relation.doc.get("reason").cloned().unwrap_or_else(|| json!({ "category": "UNKNOWN" })),
-        "createdDate": iso_from_millis(relation.created),
-    })
-}
-
 /// `POST /member-reports`.
 pub(crate) async fn create(State(app): State<App>, call: ApiCall) -> Answer {
     let sent = &call.data["memberReport"];
     let other = sent["reportedMemberId"].as_str().unwrap_or_default();
-    answer("memberReport", view(&app.identity.member_report(&call.site, &call.caller, other, &sent["reason"]).await?))
+    let made = app.identity.member_report(&call.site, &call.caller, other, &sent["reason"]).await?;
+    answer("memberReport", made.report_json())
 }
 
 /// `POST /member-reports/query`.
 pub(crate) async fn query(State(app): State<App>, call: ApiCall) -> Answer {
     let (ids, page) = Faults::both(wanted(&call.data["query"]["filter"], "reportedMemberId"), call.cursor_page(PAGE))?;
     let relations = app.identity.report_list(&call.site, &call.caller, ids, page).await?;
-    let found: Vec<Value> = relations.items.iter().map(view).collect();
+    let found: Vec<Value> = relations.items.iter().map(Relation::report_json).collect();
     Ok(body::ok(&json!({ "memberReports": found, "pagingMetadata": cursors_of(&relations) })))
 }
 
