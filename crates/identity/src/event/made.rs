@@ -23,7 +23,7 @@ pub(super) async fn changes(site: &Site, kind: EntryKind, change: IdentityChange
     match change {
         IdentityChange::Entities(ids) => entities(site, kind, ids).await,
         IdentityChange::Relations(relations) => of_relations(site, kind, relations).await,
-        IdentityChange::Policy(policy) => Ok(vec![(site.id.to_string(), vec![json!({ "currentEntity": policy })])]),
+        IdentityChange::Policy(policy) => Ok(vec![vec![(site.id.to_string(), json!({ "currentEntity": policy }))]]),
     }
 }
 
