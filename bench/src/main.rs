@@ -22,6 +22,7 @@ mod large;
 mod load;
 mod memory;
 mod nodes;
+mod old_values;
 mod program;
 mod raw;
 mod soak;

@@ -5,6 +5,7 @@ use crate::{
     identity::{PASSWORD, email, members_file, request},
     large, load,
     memory::processor_time,
+    old_values,
     program::{Engine, Member, Program},
     raw::Raw,
 };
@@ -41,6 +42,7 @@ pub fn measure(binary: &Path, engine: Engine, sizes: &Sizes) -> Vec<Value> {
     if engine == Engine::Postgres {
         beside_pgbench(&program, sizes, &mut figures);
     }
+    old_values::measure(&program, sizes, &mut figures);
     sign_ins(&program, sizes, &mut figures);
     figures.list
 }
@@ -176,14 +178,15 @@ fn bare_hashes(period: Duration) -> f64 {
     done.load(Ordering::Relaxed) as f64 / start.elapsed().as_secs_f64()
 }
 
-struct Figures {
-    engine: Engine,
+/// Figures of one engine.
+pub struct Figures {
+    pub engine: Engine,
     list: Vec<Value>,
 }
 
 impl Figures {
     /// Ours and theirs, round by round; the ratio is the median of the rounds.
-    fn add(&mut self, name: &str, rates: &[(f64, f64)], beside: &str, least: f64) {
+    pub fn add(&mut self, name: &str, rates: &[(f64, f64)], beside: &str, least: f64) {
         let of = |figure: &dyn Fn(&(f64, f64)) -> f64| median(&mut rates.iter().map(figure).collect::<Vec<_>>());
         let (ours, theirs, ratio) = (of(&|it| it.0), of(&|it| it.1), of(&|it| it.0 / it.1));
         println!("  {name:<40} {ours:>10.1}/s   {beside:<30} {theirs:>10.1}/s   ratio {ratio:.2}   goal >= {least}");

@@ -26,6 +26,8 @@ use stoa_store::{
 };
 use stoa_testkit::on_both_engines;
 
+const NONE: [(EntryKind, Value); 0] = [];
+
 fn app() -> Caller {
     Caller::App { id: "key".into() }
 }
@@ -120,7 +122,7 @@ on_both_engines! {
         assert_eq!(rows, [(MemberCreated, json!({ "identity": { "type": "MEMBER", "id": ada }, "ids": [ada] }))]);
         let (signed_in, rows) = kit.rows_of(kit.login("ada@example.org", PASSWORD)).await;
         success(signed_in.unwrap());
-        assert_eq!(rows, [], "a sign-in changes no member");
+        assert_eq!(rows, NONE, "a sign-in changes no member");
 
         let (bob, kind, row) = kit.row_of(identity.member_create(site, &app(), "bob@example.org", profile("nickname", "Bob"))).await;
         let bob = bob.id;
@@ -138,7 +140,7 @@ on_both_engines! {
         let (_, kind, row) = kit.row_of(identity.member_import(site, &app(), (0..3).map(sent).collect())).await;
         assert_eq!((kind, row), (MemberCreated, ids(&["m0", "m1", "m2"])));
         let (_, rows) = kit.rows_of(identity.member_import(site, &app(), (0..3).map(sent).collect())).await;
-        assert_eq!(rows, [], "they are known");
+        assert_eq!(rows, NONE, "they are known");
     }
 
     async fn badges_are_told_by_their_ids(engine) {
@@ -155,7 +157,7 @@ on_both_engines! {
         let relation = json!({ "id": made.id, "holder": ada, "target": id });
         assert_eq!((kind, &row), (BadgeAssigned, &json!({ "relations": [relation] })));
         let (_, rows) = kit.rows_of(identity.assign(site, &app(), Assignable::Badge, id, &[ada.to_string()])).await;
-        assert_eq!(rows, [], "who has it already keeps it");
+        assert_eq!(rows, NONE, "who has it already keeps it");
         let (_, kind, gone) = kit.row_of(identity.badge_unassign(site, &app(), &[made.id.clone(), "none".to_owned()])).await;
         assert_eq!((kind, gone), (BadgeUnassigned, row));
         kit.row_of(identity.assign(site, &app(), Assignable::Badge, id, &[ada.to_string()])).await;
@@ -169,7 +171,7 @@ on_both_engines! {
             identity.assign(site, &app(), Assignable::Role, "r", &[ada.to_string()]).await.unwrap();
             identity.definition_delete(site, &app(), &ROLE, "r", None).await.unwrap();
         };
-        assert_eq!(kit.rows_of(roles).await.1, [], "the log has no kinds for roles");
+        assert_eq!(kit.rows_of(roles).await.1, NONE, "the log has no kinds for roles");
     }
 
     async fn what_members_do_is_told_by_ids(engine) {
@@ -183,7 +185,7 @@ on_both_engines! {
         let (_, kind, row) = kit.row_of(identity.interaction_create(site, &ada, Interaction::Follow, bob_id)).await;
         assert_eq!((kind, pair(&row)), (MemberFollowed, (json!(ada_id), json!(bob_id))));
         let (_, rows) = kit.rows_of(identity.interaction_create(site, &ada, Interaction::Follow, bob_id)).await;
-        assert_eq!(rows, [], "following again changes nothing");
+        assert_eq!(rows, NONE, "following again changes nothing");
         let (_, kind, gone) = kit.row_of(identity.interaction_delete(site, &ada, Interaction::Follow, bob_id)).await;
         assert_eq!((kind, gone), (MemberUnfollowed, row));
         kit.row_of(identity.interaction_create(site, &ada, Interaction::Follow, bob_id)).await;
@@ -198,7 +200,7 @@ on_both_engines! {
         kit.row_of(identity.member_report(site, &bob, ada_id, &reason)).await;
         let (_, kind, row) = kit.row_of(identity.reports_delete(site, &app(), ada_id)).await;
         assert_eq!((kind, row), (ReportsDeleted, ids(&[ada_id])));
-        assert_eq!(kit.rows_of(identity.reports_delete(site, &app(), ada_id)).await.1, [], "there are none");
+        assert_eq!(kit.rows_of(identity.reports_delete(site, &app(), ada_id)).await.1, NONE, "there are none");
 
         let about = json!({ "content": { "nodes": [{ "text": "gardening" }] } });
         assert_eq!(kit.row_of(identity.about_write(site, &ada, None, &about)).await.1, AboutCreated);
@@ -213,7 +215,7 @@ on_both_engines! {
         let change = |is_on: bool| PolicyChange { require_owner_approval: Some(is_on), ..PolicyChange::default() };
         let (_, kind, row) = kit.row_of(identity.policy_update(site, &app(), change(true))).await;
         assert_eq!((kind, &row["signOnPolicy"]["requireOwnerApproval"]), (PolicyUpdated, &json!(true)));
-        assert_eq!(kit.rows_of(identity.policy_update(site, &app(), change(true))).await.1, [], "nothing changed");
+        assert_eq!(kit.rows_of(identity.policy_update(site, &app(), change(true))).await.1, NONE, "nothing changed");
 
         let visitor = kit.caller(&kit.visitor().await.access_token).await.unwrap();
         let redirect = async || {
@@ -221,7 +223,7 @@ on_both_engines! {
             let context = RequestContext { caller: &visitor, address, origin: None, base_url: "http://localhost" };
             identity.redirect_session_create(site, context, &json!({ "login": {} })).await
         };
-        assert_eq!(kit.rows_of(redirect()).await.1, [], "unless the site asks for it");
+        assert_eq!(kit.rows_of(redirect()).await.1, NONE, "unless the site asks for it");
         identity.redirect_session_log_set(site, true).await.unwrap();
         assert!(identity.redirect_session_log(site).await.unwrap());
         let (made, kind, row) = kit.row_of(redirect()).await;
@@ -229,7 +231,7 @@ on_both_engines! {
         let payloads = kit.log().await.iter().map(|it| it.1.to_string()).collect::<String>();
         assert!(!payloads.contains(made.token.expose()), "its address is good for a sign-in");
         identity.redirect_session_log_set(site, false).await.unwrap();
-        assert_eq!(kit.rows_of(redirect()).await.1, []);
+        assert_eq!(kit.rows_of(redirect()).await.1, NONE);
     }
 
     async fn refused_changes_and_other_sites_have_no_rows(engine) {
@@ -250,8 +252,8 @@ on_both_engines! {
             assert_eq!(code_of(identity.about_delete(site, &ada, ada_id.as_str()).await), Code::NotFound);
             assert_eq!(code_of(kit.login("ada@example.org", "a wrong phrase").await), Code::PasswordWrong);
         };
-        assert_eq!(kit.rows_of(refused).await.1, []);
-        assert_eq!(kit.log_of(&other).await, []);
+        assert_eq!(kit.rows_of(refused).await.1, NONE);
+        assert_eq!(kit.log_of(&other).await, NONE);
     }
 
     /// What events tell is read when they are told; both versions of the badges API hear of an assignment.
