@@ -2,10 +2,10 @@
 //! beside the same statements by hand.
 
 use crate::{
+    figure::{Figures, Sizes},
     load,
     program::{Program, Random, item, item_id},
     raw::Raw,
-    speed::{Figures, Sizes},
 };
 use serde_json::{Value, json};
 use std::sync::Arc;

@@ -284,8 +284,7 @@ on_both_engines! {
         for id in ["a", "b"] {
             world.insert(&visitor("v"), json!({ "_id": id, "n": 1 })).await.unwrap();
         }
-        let (content, site) = (world.content.clone(), world.site.clone());
-        let passed = world.site.write_with((content, site), |tx, (content, site)| {
+        let passed = world.site.write_with((world.content.clone(), world.site.clone()), |tx, (content, site)| {
             boxed!({
                 let (visitor, member) = (VisitorId::from("v"), MemberId::from("m"));
                 Ownership::pass(content, tx, site, &visitor, &member).await

@@ -105,16 +105,19 @@ impl Identity {
     ) -> Result<()> {
         check_owner(caller)?;
         check_count(members, "memberIds")?;
-        let input = (site.id.clone(), target.to_owned(), members.to_vec(), EventActor::of(caller), self.core.now());
-        site.write_with(input, move |tx, (site, target, members, actor, now)| {
-            boxed!({
-                let mut gone = Vec::new();
-                for id in members {
-                    gone.extend(relation::drop(tx, site, what.kind().name, id, target).await?);
-                }
-                log::relations(tx, site, (what.rows().1, actor, *now), gone).await
-            })
-        })
+        let (actor, now) = (EventActor::of(caller), self.core.now());
+        site.write_with(
+            (site.id.clone(), target.to_owned(), members.to_vec(), actor),
+            move |tx, (site, target, members, actor)| {
+                boxed!({
+                    let mut gone = Vec::new();
+                    for id in members {
+                        gone.extend(relation::drop(tx, site, what.kind().name, id, target).await?);
+                    }
+                    log::relations(tx, site, (what.rows().1, actor, now), gone).await
+                })
+            },
+        )
         .await
     }
 
@@ -125,8 +128,8 @@ impl Identity {
     pub async fn badge_unassign(&self, site: &Site, caller: &Caller, ids: &[String]) -> Result<Vec<bool>> {
         check_owner(caller)?;
         check_count(ids, "badgeAssignmentIds")?;
-        let input = (site.id.clone(), ids.to_vec(), EventActor::of(caller), self.core.now());
-        site.write_with(input, |tx, (site, ids, actor, now)| {
+        let (actor, now) = (EventActor::of(caller), self.core.now());
+        site.write_with((site.id.clone(), ids.to_vec(), actor), move |tx, (site, ids, actor)| {
             boxed!({
                 let (mut was_there, mut gone) = (Vec::with_capacity(ids.len()), Vec::new());
                 for id in ids {
@@ -134,7 +137,7 @@ impl Identity {
                     was_there.push(dropped.is_some());
                     gone.extend(dropped);
                 }
-                log::relations(tx, site, (Assignable::Badge.rows().1, actor, *now), gone).await?;
+                log::relations(tx, site, (Assignable::Badge.rows().1, actor, now), gone).await?;
                 Ok(was_there)
             })
         })

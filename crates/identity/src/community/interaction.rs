@@ -75,16 +75,15 @@ impl Identity {
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is a member; [`Code::NotFound`] when there is no such interaction.
     pub async fn interaction_delete(&self, site: &Site, caller: &Caller, what: Interaction, other: &str) -> Result<()> {
-        let own = own_id(caller)?.clone();
-        let input = (site.id.clone(), own, other.to_owned(), self.core.now());
-        let gone = site.write_with(input, move |tx, (site, own, other, now)| {
+        let now = self.core.now();
+        site.write_with((site.id.clone(), own_id(caller)?.clone(), other.to_owned()), move |tx, (site, own, other)| {
             boxed!({
                 let gone = relation::drop(tx, site, what.name(), own.as_str(), other).await?;
                 let gone = gone.ok_or_else(|| Fault::new(Code::NotFound))?;
-                log::relations(tx, site, (what.rows().1, &EventActor::member(own), *now), vec![gone]).await
+                log::relations(tx, site, (what.rows().1, &EventActor::member(own), now), vec![gone]).await
             })
-        });
-        gone.await
+        })
+        .await
     }
 
     /// A page of a member's interactions: of one's own, of those of members who show themselves, or of any member's for
