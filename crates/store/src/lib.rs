@@ -4,21 +4,28 @@
 //! closure that may be run again, that awaits nothing but its `Tx`, and whose answer is given only
 //! after the commit is durable (docs/hazards.md §Writers sharing a commit, §Two kinds of transaction).
 
+mod consumers;
 mod database;
 mod directory;
 mod error;
 mod insert;
+mod lease;
 mod line;
+mod log_upkeep;
 mod migrate;
+mod news;
 pub mod outbox;
 mod ownership;
 mod pending_entry;
+mod position;
 mod postgres;
 mod row;
 mod schema_change;
 pub mod setting;
+mod sights;
 mod site;
 mod site_change;
+mod site_log;
 mod site_record;
 mod sqlite;
 mod standing;
@@ -26,11 +33,13 @@ mod trace;
 mod tx;
 mod withdrawal;
 
+pub use consumers::{Consumers, Held, Names, Serving, Worker};
 pub use database::{Database, ReaderPool};
 pub use directory::DataDirectory;
 pub use error::Error;
 pub use insert::InsertRows;
 pub use line::Requester;
+pub use log_upkeep::ConsumerLag;
 pub use outbox::Outbox;
 pub use ownership::Ownership;
 pub use pending_entry::InsertWithEvent;
