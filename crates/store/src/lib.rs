@@ -32,14 +32,16 @@ mod standing;
 mod trace;
 mod tx;
 mod withdrawal;
+mod worker;
 
-pub use consumers::{Consumers, Held, Names, Serving, Worker};
+pub use consumers::{Consumers, Serving};
 pub use database::{Database, ReaderPool};
 pub use directory::DataDirectory;
 pub use error::Error;
 pub use insert::InsertRows;
 pub use line::Requester;
 pub use log_upkeep::ConsumerLag;
+pub use news::News;
 pub use outbox::Outbox;
 pub use ownership::Ownership;
 pub use pending_entry::InsertWithEvent;
@@ -51,6 +53,7 @@ pub use site_record::{SITE_KEPT, SiteRecord};
 pub use standing::Standing;
 pub use tx::Tx;
 pub use withdrawal::{Area, Memory, Withdrawals};
+pub use worker::{Held, Names, Worker};
 
 /// A boxed future of a transaction's closure.
 pub type TxFuture<'t, T> = std::pin::Pin<Box<dyn Future<Output = stoa_kernel::Result<T>> + Send + 't>>;

@@ -54,8 +54,7 @@ impl Store {
     /// [`stoa_kernel::Code::SiteUnknown`].
     pub async fn log_restored(&self, id: &SiteId) -> Result<String> {
         let site = self.site(id).await?;
-        let distrusted =
-            self.catalog().write_with(id.clone(), |tx, id| boxed!(Ok(site_log::distrust(tx, id).await?)));
+        let distrusted = self.catalog().write_with(id.clone(), |tx, id| boxed!(Ok(site_log::distrust(tx, id).await?)));
         distrusted.await?;
         self.settle_log(&site).await?;
         Ok(site.outbox().end().await?.epoch)

@@ -7,7 +7,7 @@ use stoa_kernel::{Millis, SiteId};
 /// A consumer of a site.
 pub(crate) type Key = (SiteId, String);
 
-/// A node that shows no sign of life for so many looks isn't counted.
+/// A node that shows no sign of life for so many looks isn't counted, and what is free for so long is left to any.
 const MISSED_LOOKS: Millis = 3;
 
 /// What was seen, and when.
@@ -65,6 +65,16 @@ impl Sights {
     pub(crate) fn free_for(&self, row: &ConsumerRow, now: Millis) -> Option<Millis> {
         let sight = self.consumers.get(&(row.site.clone(), row.name.clone()))?;
         Some(now - sight.free_since?)
+    }
+
+    /// Whether a consumer is free, and nodes that have less than their share have left it.
+    pub(crate) fn is_left(&self, row: &ConsumerRow, now: Millis) -> bool {
+        self.free_for(row, now).is_some_and(|it| self.is_alone || it >= MISSED_LOOKS * self.times.look)
+    }
+
+    /// How many of the consumers are such.
+    pub(crate) fn count(&self, is_counted: impl Fn(&Key) -> bool) -> usize {
+        self.consumers.keys().filter(|it| is_counted(it)).count()
     }
 
     /// How many of so many consumers this node may take at once, so that others have as many.

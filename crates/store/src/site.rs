@@ -1,7 +1,8 @@
 //! Opening the catalogue and the sites in it.
 
 use crate::{
-    DataDirectory, Database, Outbox, ReaderPool, SiteChange, Withdrawals, boxed, migrate, postgres::Postgres,
+    DataDirectory, Database, Outbox, ReaderPool, SiteChange, Withdrawals, boxed, migrate,
+    postgres::Postgres,
     site_change,
     site_log::{self, Settling},
 };

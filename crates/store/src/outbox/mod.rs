@@ -137,9 +137,9 @@ impl<'s> Outbox<'s> {
     pub async fn resume(&self, token: &Token, kinds: &[&str], limit: usize) -> Result<Read> {
         let (wanted, origin) = (self.wanted(token.after(), kinds, limit), self.database.origin());
         let Token { epoch, position, .. } = token.clone();
-        let read = self.database.read(ReaderPool::Point, move |tx| {
-            boxed!(Ok(read::resumed(tx, &wanted, &epoch, position, origin).await?))
-        });
+        let read = self
+            .database
+            .read(ReaderPool::Point, move |tx| boxed!(Ok(read::resumed(tx, &wanted, &epoch, position, origin).await?)));
         read.await
     }
 

@@ -47,8 +47,7 @@ pub(super) async fn of(database: &Database, site: &SiteId, now: Millis) -> Resul
             let sql = "select count(*), cast(coalesce(sum(octet_length(payload)), 0) as bigint), min(seq), max(seq) \
                        from stoa.outbox where site = $1";
             let sums = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
-            let (rows, bytes, first, last) =
-                tx.row(sql, &params![&site], sums).await?.unwrap_or((0, 0, None, None));
+            let (rows, bytes, first, last) = tx.row(sql, &params![&site], sums).await?.unwrap_or((0, 0, None, None));
             let sql = "select reason from stoa.log_reason where site = $1 order by reason";
             let reasons = tx.rows(sql, &params![&site], |row| row.get(0)).await?;
             let epoch = log_row::get(tx, &site).await?.map(|it| it.epoch).unwrap_or_default();
@@ -74,7 +73,14 @@ async fn consumers(tx: &mut Tx<'_>, site: &SiteId, now: Millis) -> Result<Vec<Co
     for (place, name, node) in all {
         let (lag_rows, oldest) = unread(tx, site, place).await?;
         let lag = oldest.map_or(0, |it| (now - it).max(0));
-        found.push(ConsumerStatus { name, sequence: place.sequence().max(0), lag_rows, lag, has_gap: place < floor, node });
+        found.push(ConsumerStatus {
+            name,
+            sequence: place.sequence().max(0),
+            lag_rows,
+            lag,
+            has_gap: place < floor,
+            node,
+        });
     }
     Ok(found)
 }
@@ -82,7 +88,9 @@ async fn consumers(tx: &mut Tx<'_>, site: &SiteId, now: Millis) -> Result<Vec<Co
 /// How many rows are behind a place, whether or not they can be read yet, and when the first was written.
 async fn unread(tx: &mut Tx<'_>, site: &SiteId, place: Position) -> Result<(i64, Option<Millis>), Error> {
     let mut sql = Writer::new(tx.dialect());
-    sql.push("select count(*), min(created) from (select created from stoa.outbox where site = ").bind(site).push(" and ");
+    sql.push("select count(*), min(created) from (select created from stoa.outbox where site = ")
+        .bind(site)
+        .push(" and ");
     let (transaction, number) = (sql.param(place.transaction), sql.param(place.number));
     let behind = sql.dialect().outbox_unread(&transaction, &number);
     sql.push(&behind).push(" limit ").bind(MOST_COUNTED).push(") as unread");

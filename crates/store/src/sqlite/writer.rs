@@ -313,7 +313,8 @@ mod tests {
     #[tokio::test]
     async fn writes_beyond_the_queue_are_told_to_come_back() {
         let dir = tempfile::tempdir().expect("a directory");
-        let writer = Writer::start(&dir.path().join("writer.sqlite"), Arc::default(), Arc::default()).expect("a writer");
+        let writer =
+            Writer::start(&dir.path().join("writer.sqlite"), Arc::default(), Arc::default()).expect("a writer");
         let (begun, has_begun) = oneshot::channel();
         let (go_on, may_go_on) = mpsc::channel::<()>();
         let signals = (Mutex::new(Some(begun)), Mutex::new(may_go_on));
