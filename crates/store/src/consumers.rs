@@ -9,15 +9,16 @@
 //! On SQLite no other process is at the data: what an earlier process held is free, and leases last.
 
 use crate::{
-    Site, Store,
-    lease::{ConsumerRow, Lease, LeaseTimes},
+    Store,
+    lease::{ConsumerRow, LeaseTimes},
     sights::{Key, Sights},
     site_log,
+    tasks::{State, Task},
     worker::{Held, Names, Worker},
 };
 use parking_lot::Mutex;
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{HashMap, HashSet},
     sync::{
         Arc, Weak,
         atomic::{AtomicI64, Ordering},
@@ -25,7 +26,7 @@ use std::{
     time::Duration,
 };
 use stoa_kernel::{Millis, Result, SiteId, World, clock::elapsing};
-use tokio::{sync::Notify, task::JoinHandle};
+use tokio::sync::Notify;
 
 /// Consumers that a node works for at the same time.
 const MOST: usize = 64;
@@ -108,26 +109,6 @@ struct Shared {
     woken: Arc<Notify>,
 }
 
-#[derive(Default)]
-struct State {
-    workers: BTreeMap<u64, (Names, Arc<dyn Worker>)>,
-    /// The number that was given last to one of them.
-    last: u64,
-    tasks: HashMap<Key, Task>,
-    is_running: bool,
-}
-
-/// Work for one consumer.
-struct Task {
-    worker: u64,
-    is_shared: bool,
-    site: Arc<Site>,
-    lease: Lease,
-    until: Arc<AtomicI64>,
-    since: Millis,
-    work: JoinHandle<()>,
-}
-
 /// What a loop remembers from look to look.
 struct Memory {
     sights: Sights,
@@ -144,6 +125,9 @@ async fn run(shared: Weak<Shared>) {
     loop {
         let Some(all) = shared.upgrade() else { return };
         if all.is_over() {
+            if let Some(pool) = all.store.pool() {
+                let _ = pool.node_works(all.store.node(), false).await;
+            }
             return;
         }
         let memory = memory.get_or_insert_with(|| all.memory());
@@ -162,7 +146,8 @@ async fn run(shared: Weak<Shared>) {
 impl Shared {
     fn memory(&self) -> Memory {
         let sights = Sights::new(self.store.node(), self.times, self.store.pool().is_none());
-        Memory { sights, renewed: elapsing(), resting: HashMap::new(), idle: HashMap::new() }
+        let renewed = elapsing() - self.times.renewal;
+        Memory { sights, renewed, resting: HashMap::new(), idle: HashMap::new() }
     }
 
     /// Whether the loop has nothing left to do; then it is begun again when there is.
@@ -209,6 +194,8 @@ impl Shared {
         let Some(pool) = self.store.pool() else { return Ok(()) };
         let sent = elapsing();
         let renewed = pool.consumers_renew(self.store.node()).await?;
+        let shares_out = self.state.lock().workers.values().any(|it| it.0.is_shared());
+        pool.node_works(self.store.node(), shares_out).await?;
         let numbers: HashMap<Key, i64> = renewed.into_iter().map(|it| ((it.site, it.name), it.number)).collect();
         for (key, task) in &self.state.lock().tasks {
             if numbers.get(key) == Some(&task.lease.number) {
@@ -276,13 +263,7 @@ impl Shared {
             rows.iter().map(|it| ((&it.site, it.name.as_str()), it)).collect();
         self.state.lock().tasks.retain(|(site, name), task| {
             let row = held.get(&(site, name.as_str()));
-            let is_ours = row.is_some_and(|it| {
-                it.number == task.lease.number && it.node.as_deref() == Some(task.lease.node.as_str())
-            });
-            if !is_ours {
-                task.work.abort();
-            }
-            is_ours
+            row.is_some_and(|it| it.number == task.lease.number && it.node.as_deref() == Some(task.lease.node.as_str()))
         });
     }
 
@@ -394,22 +375,5 @@ async fn work(worker: Arc<dyn Worker>, held: Held) {
     let (site, consumer) = (held.site.id.clone(), held.lease.consumer.clone());
     if let Err(fault) = worker.work(held).await {
         tracing::warn!(%site, consumer, "work for a consumer of the log stopped: {fault:?}");
-    }
-}
-
-impl State {
-    /// What works for a consumer, and whether it is shared out among nodes.
-    fn worker_of(&self, row: &ConsumerRow) -> Option<(u64, bool)> {
-        let fitting = self.workers.iter().find(|(_, (names, _))| names.fit(&row.site, &row.name));
-        fitting.map(|(id, (names, _))| (*id, matches!(names, Names::Kind(_))))
-    }
-
-    fn is_shared(&self, (site, name): &Key) -> bool {
-        self.workers.values().any(|(names, _)| matches!(names, Names::Kind(_)) && names.fit(site, name))
-    }
-
-    /// Consumers that are worked for, and those of them that are shared out.
-    fn counts(&self) -> (usize, usize) {
-        (self.tasks.len(), self.tasks.values().filter(|it| it.is_shared).count())
     }
 }

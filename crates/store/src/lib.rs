@@ -29,6 +29,7 @@ mod site_log;
 mod site_record;
 mod sqlite;
 mod standing;
+mod tasks;
 mod trace;
 mod tx;
 mod withdrawal;

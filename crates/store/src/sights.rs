@@ -7,8 +7,8 @@ use stoa_kernel::{Millis, SiteId};
 /// A consumer of a site.
 pub(crate) type Key = (SiteId, String);
 
-/// A node that shows no sign of life for so many looks isn't counted, and what is free for so long is left to any.
-const MISSED_LOOKS: Millis = 3;
+/// What was free for so many looks is left to any node.
+const LOOKS_OF_OTHERS: Millis = 3;
 
 /// What was seen, and when.
 pub(crate) struct Sights {
@@ -69,7 +69,7 @@ impl Sights {
 
     /// Whether a consumer is free, and nodes that have less than their share have left it.
     pub(crate) fn is_left(&self, row: &ConsumerRow, now: Millis) -> bool {
-        self.free_for(row, now).is_some_and(|it| self.is_alone || it >= MISSED_LOOKS * self.times.look)
+        self.free_for(row, now).is_some_and(|it| self.is_alone || it >= LOOKS_OF_OTHERS * self.times.look)
     }
 
     /// How many of the consumers are such.
@@ -79,7 +79,7 @@ impl Sights {
 
     /// How many of so many consumers this node may take at once, so that others have as many.
     pub(crate) fn share(&self, consumers: usize, now: Millis) -> usize {
-        let is_alive = |(_, since): &&(i64, Millis)| now - *since <= MISSED_LOOKS * self.times.look;
+        let is_alive = |(_, since): &&(i64, Millis)| now - *since <= self.times.life;
         let others = self.nodes.iter().filter(|(id, _)| **id != self.node).map(|it| it.1).filter(is_alive).count();
         consumers.div_ceil(others + 1)
     }
@@ -144,9 +144,9 @@ mod tests {
         let nodes = |beat: i64| vec![("me".to_owned(), beat), ("b".to_owned(), beat), ("dead".to_owned(), 3)];
         sights.note_nodes(nodes(1), 100);
         assert_eq!(sights.share(7, 100), 3);
-        sights.note_nodes(nodes(2), 131);
-        assert_eq!(sights.share(7, 131), 4, "one has shown no sign of life");
-        sights.note_nodes(Vec::new(), 140);
-        assert_eq!(sights.share(7, 140), 7);
+        sights.note_nodes(nodes(2), 231);
+        assert_eq!(sights.share(7, 231), 4, "one has shown no sign of life");
+        sights.note_nodes(Vec::new(), 240);
+        assert_eq!(sights.share(7, 240), 7);
     }
 }

@@ -11,7 +11,7 @@
 //! Where all of this is put back just as it was, whoever does so has to say it: `stoa log restored`.
 
 use crate::{Database, ReaderPool, Row, Tx, boxed, outbox};
-use std::{os::unix::fs::MetadataExt, path::Path};
+use std::{os::unix::fs::MetadataExt, path::Path, time::UNIX_EPOCH};
 use stoa_kernel::{Fault, Millis, Result, SiteId};
 use stoa_sql::params;
 
@@ -70,10 +70,12 @@ pub(crate) async fn settle(settling: Settling<'_>) -> Result<i64> {
     Ok(sequence)
 }
 
-/// Which file it is: a copy that was put in its place is another one.
+/// Which file it is: a copy that was put in its place is another one. A number that became free is given again, so that
+/// the time of making belongs to it, where the file system keeps that.
 pub(crate) fn origin_of(file: &Path) -> Result<String> {
     let metadata = std::fs::metadata(file).map_err(|it| Fault::internal(format!("{}: {it}", file.display())))?;
-    Ok(metadata.ino().to_string())
+    let made = metadata.created().ok().and_then(|it| it.duration_since(UNIX_EPOCH).ok());
+    Ok(format!("{}/{}", metadata.ino(), made.map_or(0, |it| it.as_nanos())))
 }
 
 /// Lets the next comparison of a site find that its log is of another epoch.

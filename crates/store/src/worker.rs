@@ -75,6 +75,11 @@ impl Held {
 }
 
 impl Names {
+    /// Whether nodes share them out.
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(self, Self::Kind(_))
+    }
+
     pub(crate) fn fit(&self, site: &SiteId, name: &str) -> bool {
         match self {
             Self::Kind(begin) => name.starts_with(begin),

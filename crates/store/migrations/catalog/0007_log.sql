@@ -8,3 +8,6 @@ create table stoa.site_log (
     -- 1 where there may be consumers; on PostgreSQL, where these can be asked for, always 0.
     has_consumers bigint not null default 0
 );
+
+-- 1 for a node that works for consumers which are shared out among nodes.
+alter table stoa.node add column works bigint not null default 0;

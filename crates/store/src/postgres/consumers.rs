@@ -9,7 +9,8 @@ const ALL: &str = "select c.site, c.name, c.holder, c.lease, c.beat from stoa.ou
 const RENEW: &str =
     "update stoa.outbox_consumer set beat = beat + 1 where holder = $1 returning site, name, holder, lease, beat";
 const RELEASE: &str = "update stoa.outbox_consumer set holder = null where holder = $1";
-const NODES: &str = "select id, beat from stoa.node";
+const NODES: &str = "select id, beat from stoa.node where works = 1";
+const WORKS: &str = "update stoa.node set works = $1 where id = $2 and works <> $1";
 
 impl Postgres {
     /// Every consumer of a site that was not deleted.
@@ -27,7 +28,12 @@ impl Postgres {
         self.short(RELEASE, &[&node]).await.map(drop)
     }
 
-    /// Nodes that answer requests, or did until lately, and their beats.
+    /// Says whether a node works for consumers that are shared out.
+    pub(crate) async fn node_works(&self, node: &str, works: bool) -> Result<(), Error> {
+        self.short(WORKS, &[&i64::from(works), &node]).await.map(drop)
+    }
+
+    /// Nodes that do, or did until lately, and their beats.
     pub(crate) async fn nodes(&self) -> Result<Vec<(String, i64)>, Error> {
         let read = |row: &Row| Ok((row.try_get(0).map_err(wrong)?, row.try_get(1).map_err(wrong)?));
         self.short(NODES, &[]).await?.iter().map(read).collect()
