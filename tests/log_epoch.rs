@@ -454,11 +454,8 @@ async fn copy_of_a_database_is_noticed() {
         }
     }
     let directory = tempfile::tempdir().unwrap();
-    let copied = Config {
-        data: directory.path().to_owned(),
-        database_url: Some(format!("{server}/{copy}")),
-        ..config.clone()
-    };
+    let copied =
+        Config { data: directory.path().to_owned(), database_url: Some(format!("{server}/{copy}")), ..config.clone() };
     let there = Store::open(&copied).await.unwrap();
     let site = there.site(&id).await.unwrap();
     assert_eq!(reason(&site, &token).await, Some(GapReason::Epoch), "in the copy");

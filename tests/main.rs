@@ -17,6 +17,7 @@ mod limits;
 mod log_epoch;
 mod log_leases;
 mod log_model;
+mod log_reader;
 mod mail;
 mod malformed;
 mod matrix;

@@ -35,7 +35,7 @@ impl Store {
         if let Some(pool) = self.pool() {
             let has_moved = *site.origin.lock() != pool.origin_text();
             if has_moved {
-                self.settle_log(site).await?;
+                self.settle_log(site, false).await?;
             }
             return site.outbox().prune(now).await.map(drop);
         }
@@ -54,9 +54,10 @@ impl Store {
     /// [`stoa_kernel::Code::SiteUnknown`].
     pub async fn log_restored(&self, id: &SiteId) -> Result<String> {
         let site = self.site(id).await?;
+        // Should this end half way, it is done when the site is opened.
         let distrusted = self.catalog().write_with(id.clone(), |tx, id| boxed!(Ok(site_log::distrust(tx, id).await?)));
         distrusted.await?;
-        self.settle_log(&site).await?;
+        self.settle_log(&site, true).await?;
         Ok(site.outbox().end().await?.epoch)
     }
 

@@ -289,12 +289,12 @@ impl Store {
             None => site_log::origin_of(&DataDirectory::site_file(self.directory.path(), id.as_str()))?,
         };
         let (epoch, now) = (self.world.token::<12>(), self.world.now());
-        Ok(Settling { catalog: &self.catalog, database, site: id, origin, epoch, now })
+        Ok(Settling { catalog: &self.catalog, database, site: id, origin, epoch, is_restored: false, now })
     }
 
-    /// Begins a new epoch of an open site's log if its data are a copy, or an older state of them.
-    pub(crate) async fn settle_log(&self, site: &Site) -> Result<()> {
-        let settling = self.settling(&site.id, site)?;
+    /// Begins a new epoch of an open site's log if its data are a copy, or an older state of them, as it may be known.
+    pub(crate) async fn settle_log(&self, site: &Site, is_restored: bool) -> Result<()> {
+        let settling = Settling { is_restored, ..self.settling(&site.id, site)? };
         let origin = settling.origin.clone();
         let sequence = site_log::settle(settling).await?;
         site.remembered.fetch_max(sequence, Ordering::Relaxed);

@@ -24,6 +24,8 @@ pub(crate) struct Settling<'s> {
     pub origin: String,
     /// A new epoch, should one be needed.
     pub epoch: String,
+    /// Whether it is known that the data were replaced.
+    pub is_restored: bool,
     pub now: Millis,
 }
 
@@ -37,14 +39,14 @@ struct Remembered {
 
 /// Compares, begins a new epoch if one must begin, and answers the highest number of the log.
 pub(crate) async fn settle(settling: Settling<'_>) -> Result<i64> {
-    let Settling { catalog, database, site, origin, epoch, now } = settling;
+    let Settling { catalog, database, site, origin, epoch, is_restored, now } = settling;
     let (remembered, found) = (remembered(catalog, site).await?, outbox::find(database, site).await?);
     // On PostgreSQL the two are in one database, and rows of a log may all be gone.
     let is_behind =
         |sequence: i64| remembered.as_ref().is_some_and(|it| !database.is_shared() && it.sequence > sequence);
     let is_known = |epoch: &str| remembered.as_ref().is_none_or(|it| it.epoch == epoch);
     let (epoch, sequence, has_consumers) = match found {
-        Some(it) if it.origin == origin && is_known(&it.epoch) && !is_behind(it.sequence) => {
+        Some(it) if !is_restored && it.origin == origin && is_known(&it.epoch) && !is_behind(it.sequence) => {
             (it.epoch, it.sequence, it.has_consumers)
         }
         found => {
@@ -64,8 +66,11 @@ pub(crate) async fn settle(settling: Settling<'_>) -> Result<i64> {
         // One that subscribes at this moment has said so.
         false => Remembered { epoch, sequence, has_consumers: has_consumers || had_consumers },
     };
-    if remembered.as_ref() != Some(&current) {
-        remember(catalog, site, current).await?;
+    if remembered.as_ref() != Some(&current)
+        && let Err(fault) = remember(catalog, site, current).await
+    {
+        // A full disk must not keep a site from being read; the next time it is opened this is done again.
+        tracing::warn!(%site, "the catalogue can't remember how far the log of a site is: {fault:?}");
     }
     Ok(sequence)
 }

@@ -129,7 +129,7 @@ impl Store {
             })
         });
         written.await?;
-        let settle = async { self.settle_log(&*self.site(id).await?).await };
+        let settle = async { self.settle_log(&*self.site(id).await?, false).await };
         if let Err(fault) = settle.await {
             // It is done when the site is opened next.
             tracing::warn!(site = %id, "the log of a site that was restored can't begin its epoch: {fault:?}");
