@@ -16,6 +16,7 @@ mod faults;
 mod kill;
 mod limits;
 mod links;
+mod log;
 mod mail;
 mod members;
 mod metrics;
