@@ -175,7 +175,13 @@ impl Database {
     pub async fn change_schema(&self, work: SchemaChange) -> Result<bool, Error> {
         match &self.engine {
             Engine::Sqlite { writer, .. } => writer.change_schema(work).await,
-            Engine::Postgres(pool, _) => pool.change_schema(&work).await,
+            Engine::Postgres(pool, _) => {
+                let done = pool.change_schema(&work).await;
+                if work.event.is_some() && done == Ok(true) {
+                    self.announcer.announce();
+                }
+                done
+            }
         }
     }
 

@@ -314,6 +314,14 @@ on_both_engines! {
             world.update(&app(), json!({ "_id": "a", "n": if value == true { 2 } else { 3 } }), None).await.unwrap();
             assert_eq!(last(&world).await["old"], expected);
         }
+        let reasons = async || world.site.outbox().status(world.test.world.now()).await.unwrap().reasons;
+        assert_eq!(reasons().await, [""; 0]);
+        content.collection_patch(site, &owner(), &json!({ "id": "c", "logOldValues": true })).await.unwrap();
+        assert_eq!(reasons().await, ["collection:c"], "rows stay for those who resume");
+        content.collection_delete(site, &owner(), "c").await.unwrap();
+        assert_eq!(reasons().await, [""; 0]);
+        content.collection_restore(site, &owner(), "c").await.unwrap();
+        assert_eq!(reasons().await, ["collection:c"]);
         let wrong = json!({ "id": "c", "logOldValues": "yes" });
         assert_eq!(code(content.collection_patch(site, &owner(), &wrong).await), "WDE0075");
     }

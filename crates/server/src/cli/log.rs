@@ -35,6 +35,14 @@ pub enum LogVerb {
         #[arg(long)]
         once: bool,
     },
+    /// Choose what else the log tells of
+    #[command(after_help = "Examples:\n  stoa log set --redirect-sessions true\n  \
+                            stoa log set --redirect-sessions false --site Mine")]
+    Set {
+        /// Whether it tells of each redirect session, which is a row for every sign-in
+        #[arg(long, value_name = "ON", action = clap::ArgAction::Set)]
+        redirect_sessions: bool,
+    },
     /// Forget a name that followed the log; no rows are kept for it any more
     #[command(after_help = "Examples:\n  stoa log forget nightly\n  stoa log forget nightly --site Mine")]
     Forget {

@@ -41,6 +41,10 @@ pub fn run(
             runtime.block_on(site.outbox().subscribe(&consumer, start))?;
             follow(services, runtime, site, &consumer, *once, output)
         }
+        LogVerb::Set { redirect_sessions } => {
+            runtime.block_on(services.identity.redirect_session_log_set(site, *redirect_sessions))?;
+            Ok(json!({ "redirectSessions": redirect_sessions }))
+        }
         LogVerb::Forget { name } => match runtime.block_on(site.outbox().unsubscribe(&consumer_of(name)?))? {
             true => Ok(json!({ "forgotten": name })),
             false => Err(Failure::new(Code::NotFound, format!("no one follows the log under the name {name}"))),

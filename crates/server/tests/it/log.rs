@@ -85,6 +85,10 @@ fn show(engine: Engine) {
     assert!(after["last"].as_i64().unwrap() > status["last"].as_i64().unwrap() + (1 << 32), "{after}");
     assert_eq!(after["consumers"][0]["lagRows"], 1, "a row that tells of it: {after}");
 
+    for is_on in ["true", "false"] {
+        let set = deployment.json(&["log", "set", "--redirect-sessions", is_on]);
+        assert_eq!(set, json!({ "redirectSessions": is_on == "true" }));
+    }
     deployment.json(&["log", "forget", "nightly"]);
     assert_eq!(deployment.json(&["log", "status"])["consumers"], json!([]));
     assert_eq!(refusal(&deployment, &["log", "forget", "nightly"])["code"], "NOT_FOUND");

@@ -186,7 +186,9 @@ impl Postgres {
         for it in &work.statements {
             command(client, it).await?;
         }
-        match self.run("begin", client, work, &|tx, work| crate::boxed!(work.write_down(tx).await)).await {
+        let Run { result, error, .. } =
+            self.run("begin", client, work, &|tx, work| crate::boxed!(work.write_down(tx).await)).await;
+        match (result, error) {
             (Ok(()), _) => Ok(true),
             (Err(_), Some(error)) => Err(error),
             (Err(fault), None) => Err(Error::Other(format!("{fault:?}"))),
