@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, Mutex},
     time::Duration,
 };
-use stoa_kernel::{Code, Fault, Millis, World};
+use stoa_kernel::{Code, Fault, Millis, SiteId, World};
 use stoa_store::{
     Config, Consumers, Names, Serving, Site, Store, boxed,
     outbox::{self, LeaseTimes, Start},
@@ -218,10 +218,14 @@ impl<'r> Model<'r> {
     }
 }
 
+/// Where a row is to be written, and what.
+fn row(site: &Site, payload: &str) -> (SiteId, String) {
+    (site.id.clone(), payload.to_owned())
+}
+
 /// Writes a row, in one of the ways that there are; whether it was committed.
 async fn write(site: &Site, payload: &str, chance: &World) -> bool {
-    let row = (site.id.clone(), payload.to_owned());
-    let way = draw(chance, 4);
+    let (way, row) = (draw(chance, 4), row(site, payload));
     let done = match way {
         0 => site.write_with(row, |tx, (id, it)| boxed!(outbox::put(tx, id, "a", it.clone(), NOW).await)).await,
         1 | 2 => site.append_with(row, |tx, (id, it)| boxed!(outbox::put(tx, id, "b", it.clone(), NOW).await)).await,

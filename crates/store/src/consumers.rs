@@ -372,7 +372,7 @@ impl Shared {
 
 /// Works for a consumer; what it fails with is logged.
 async fn work(worker: Arc<dyn Worker>, held: Held) {
-    let (site, consumer) = (held.site.id.clone(), held.lease.consumer.clone());
+    let (site, consumer) = (held.site().id.clone(), held.consumer().to_owned());
     if let Err(fault) = worker.work(held).await {
         tracing::warn!(%site, consumer, "work for a consumer of the log stopped: {fault:?}");
     }

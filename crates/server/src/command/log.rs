@@ -113,8 +113,12 @@ fn follow(
         let went_on = match next {
             Ok(Some(Message::Rows { text, count: more, printed })) => {
                 count += more;
-                // The place moves once this is said.
-                output.text(&text).map(|()| drop(printed.send(()))).map_err(|it| it.to_string().into())
+                let is_out = output.text(&text).map_err(|it| Failure::from(it.to_string()));
+                if is_out.is_ok() {
+                    // The place moves now.
+                    let _ = printed.send(());
+                }
+                is_out
             }
             Ok(Some(Message::End) | None) => break Ok(json!({ "rows": count })),
             Err(_) => is_awaited(services, runtime, site, consumer, output),

@@ -36,9 +36,7 @@ const COUNTED: i64 = 2000;
 pub(super) async fn prune(database: &Database, site: &SiteId, now: Millis) -> Result<u64> {
     let mut all = 0;
     loop {
-        let asked = site.clone();
-        let plan = database.read(ReaderPool::Point, move |tx| boxed!(Ok(plan(tx, &asked, now).await?)));
-        let Some(plan) = plan.await? else { return Ok(all) };
+        let Some(plan) = ask(database, site.clone(), now).await? else { return Ok(all) };
         let is_all = plan.is_all;
         let piece =
             database.append_with((site.clone(), plan), |tx, (site, plan)| boxed!(Ok(carry_out(tx, site, plan).await?)));
@@ -51,6 +49,10 @@ pub(super) async fn prune(database: &Database, site: &SiteId, now: Millis) -> Re
             return Ok(all);
         }
     }
+}
+
+async fn ask(database: &Database, site: SiteId, now: Millis) -> Result<Option<Plan>> {
+    database.read(ReaderPool::Point, move |tx| boxed!(Ok(plan(tx, &site, now).await?))).await
 }
 
 /// What is to be done in one transaction.

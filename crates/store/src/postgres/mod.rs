@@ -6,15 +6,17 @@
 mod consumers;
 mod group;
 mod lane;
+mod listeners;
 mod news;
 mod origin;
 mod purge;
+mod restored;
 mod tx;
 mod value;
 mod waiting;
 
 pub(crate) use lane::{Isolation, Lane, Start};
-pub(crate) use origin::number_anew;
+pub(crate) use restored::number_anew;
 pub(crate) use tx::{PgTx, command};
 
 use crate::{
@@ -65,7 +67,7 @@ pub(crate) struct Postgres {
     /// For each lane, who of this process runs alone or waits to.
     alone: [tokio::sync::Mutex<()>; lane::LANES],
     groups: waiting::Groups,
-    listeners: news::Listeners,
+    listeners: listeners::Listeners,
     origin: RwLock<origin::Origin>,
     counter: Counter,
 }

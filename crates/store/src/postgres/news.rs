@@ -6,11 +6,9 @@
 //! that is still open is told of when it can be read, and a commit of this node that was too early for its reader as
 //! well.
 
-use super::Postgres;
+use super::{Postgres, listeners::Question};
 use crate::{Error, news::Announcer};
-use parking_lot::Mutex;
 use std::{
-    collections::HashMap,
     sync::{Arc, Weak},
     time::Duration,
 };
@@ -31,65 +29,12 @@ const NEWEST: &str = "select w.site, o.tx, o.seq \
     (select n.tx, n.seq from stoa.outbox n where n.site = w.site collate \"C\" and (n.tx, n.seq) > (w.tx, w.seq) \
     and n.tx < pg_snapshot_xmin(pg_current_snapshot())::text::bigint order by n.tx desc, n.seq desc limit 1) o";
 
-/// The sites that have readers on this node.
-#[derive(Default)]
-pub(super) struct Listeners(Mutex<Listening>);
-
-#[derive(Default)]
-struct Listening {
-    sites: HashMap<String, Listener>,
-    /// Whether a task asks for them.
-    is_asked: bool,
-}
-
-struct Listener {
-    announcer: Weak<Announcer>,
-    /// The newest row that was announced: transaction and number.
-    newest: (i64, i64),
-    /// Announcements so far.
-    count: u64,
-}
-
-/// What is asked: sites, and the newest known row of each as two lists.
-#[derive(Default)]
-struct Question {
-    sites: Vec<String>,
-    transactions: Vec<i64>,
-    numbers: Vec<i64>,
-    /// Whether this node wrote something since the last one.
-    is_busy: bool,
-}
-
 impl Postgres {
     /// Announces rows of other nodes for as long as something listens.
     pub(crate) fn listen(self: &Arc<Self>, site: &SiteId, announcer: &Arc<Announcer>) {
-        let listener = Listener { announcer: Arc::downgrade(announcer), newest: (0, 0), count: announcer.count() };
-        let mut listening = self.listeners.0.lock();
-        listening.sites.insert(site.as_str().to_owned(), listener);
-        if !listening.is_asked {
-            listening.is_asked = true;
+        if self.listeners.add(site, announcer) {
             tokio::spawn(ask(Arc::downgrade(self)));
         }
-    }
-
-    /// What is to be asked now; nothing when no reader is left: then the task is over.
-    fn question(&self) -> Option<Question> {
-        let mut listening = self.listeners.0.lock();
-        listening.sites.retain(|_, it| it.announcer.upgrade().is_some_and(|it| it.is_heard()));
-        if listening.sites.is_empty() {
-            listening.is_asked = false;
-            return None;
-        }
-        let mut question = Question::default();
-        for (site, it) in &mut listening.sites {
-            question.sites.push(site.clone());
-            question.transactions.push(it.newest.0);
-            question.numbers.push(it.newest.1);
-            let count = it.announcer.upgrade().map_or(it.count, |it| it.count());
-            question.is_busy |= count != it.count;
-            it.count = count;
-        }
-        Some(question)
     }
 
     /// Asks, announces what is new, and answers whether anything was.
@@ -99,15 +44,8 @@ impl Postgres {
         let Question { sites, transactions, numbers, .. } = question;
         let rows = client.query(&statement, &[sites, transactions, numbers]).await;
         let rows = rows.map_err(|it| Error::from_postgres(&it))?;
-        let mut listening = self.listeners.0.lock();
         for row in &rows {
-            let (site, newest): (&str, _) = (row.get(0), (row.get(1), row.get(2)));
-            let Some(listener) = listening.sites.get_mut(site) else { continue };
-            listener.newest = newest;
-            if let Some(announcer) = listener.announcer.upgrade() {
-                announcer.announce();
-                listener.count = announcer.count();
-            }
+            self.listeners.announce(row.get(0), (row.get(1), row.get(2)));
         }
         Ok(!rows.is_empty())
     }
@@ -119,7 +57,7 @@ async fn ask(pool: Weak<Postgres>) {
     loop {
         tokio::time::sleep(if elapsing() < busy_until { BUSY_PERIOD } else { PERIOD }).await;
         let Some(pool) = pool.upgrade() else { return };
-        let Some(question) = pool.question() else { return };
+        let Some(question) = pool.listeners.question() else { return };
         let is_new = match tokio::time::timeout(ANSWER, pool.answer(&question)).await {
             Ok(Ok(is_new)) => is_new,
             Ok(Err(error)) => {
