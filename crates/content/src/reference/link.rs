@@ -63,11 +63,6 @@ impl FieldLinks {
         Self { site: site.id.clone(), link, target: target.table, is_told }
     }
 
-    /// Whether changes answer which links they made and removed.
-    pub(crate) fn is_told(&self) -> bool {
-        self.is_told
-    }
-
     /// Runs a statement that removes or makes links, and answers which, in their order, if that is told.
     async fn change(&self, tx: &mut Tx<'_>, sql: String, params: Vec<Value>) -> Result<Vec<Edge>> {
         if !self.is_told {
